@@ -1,1 +1,3 @@
-export {};
+export { signatureToHex } from "./signer/signer.ts";
+export type { Signature, Signer } from "./signer/signer.ts";
+export { rawKeySigner } from "./signer/raw-key.ts";

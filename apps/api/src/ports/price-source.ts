@@ -1,0 +1,25 @@
+import type { Currency } from "@causeway/domain";
+
+/** USD per whole unit of a currency. */
+export interface UsdPrice {
+  /** 18 decimals. */
+  readonly usd: bigint;
+  /** When the source says the price was true, ms since epoch. */
+  readonly asOfMs: number;
+}
+
+/** Fetches prices from somewhere; slow, may fail. One adapter per source. */
+export interface PriceSource {
+  readonly name: string;
+  /** Prices by `priceId`; ids without a price are absent. @throws ServiceError PRICE_FETCH_FAILED */
+  fetch(priceIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, UsdPrice>>;
+}
+
+/** Prices kept in memory, refreshed in the background, single flight, bounded in age. */
+export interface PriceBook {
+  /**
+   * USD per whole unit, 18 decimals. Synchronous when a fresh price is in memory.
+   * @throws ServiceError PRICE_FETCH_FAILED when no price within the staleness bound can be had.
+   */
+  usd(currency: Currency): bigint | Promise<bigint>;
+}

@@ -1,0 +1,21 @@
+import type { Address, Hex, Hex32 } from "@causeway/domain";
+
+/** A secp256k1 signature over a digest. */
+export interface Signature {
+  readonly r: Hex32;
+  /** Always in the lower half of the curve order (EIP-2). */
+  readonly s: Hex32;
+  readonly yParity: 0 | 1;
+}
+
+/** Signs 32-byte digests with one key. A raw key lives in this process; a KMS key does not, so signing may wait on a network. */
+export interface Signer {
+  readonly address: Address;
+  /** Deterministic (RFC 6979) for raw keys. @throws SignerUnavailable when a remote key cannot be reached (retryable). */
+  signDigest(digest: Hex32): Promise<Signature>;
+}
+
+/** r ‖ s ‖ v as 65 bytes of hex, v = 27 + yParity. */
+export function signatureToHex(signature: Signature): Hex {
+  return `${signature.r}${signature.s.slice(2)}${(27 + signature.yParity).toString(16)}`;
+}

@@ -1,0 +1,169 @@
+import type { Address, Hex, TxHash } from "@causeway/domain";
+
+/**
+ * What every chain family can do for us, by question and not by protocol. A family fetches raw facts (I/O files) and judges them (pure files);
+ * what is not there yet or not settled is a value, never an exception. Exceptions are {@link RpcFault}s: the node's or the network's fault, retryable.
+ */
+
+/** One block as the trail keeps it. */
+export interface BlockRef {
+  readonly number: bigint;
+  readonly hash: Hex;
+  readonly parentHash: Hex;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+  /** Wei per gas; undefined on chains without EIP-1559. */
+  readonly baseFeePerGas: bigint | undefined;
+}
+
+/** A new head, with the moment (ms since epoch) at which this process first heard of it. */
+export interface Head extends BlockRef {
+  readonly seenAtMs: number;
+}
+
+/** Money that arrived at the depository, read from one canonical block. */
+export interface DepositFact {
+  readonly txHash: TxHash;
+  /** Position among the deposits of its transaction (0, 1, …): the same after a reorg, unlike the block-wide log index. */
+  readonly ordinal: number;
+  readonly logIndex: number;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  /** Who is named as depositor: the event's depositor, or the token sender of a direct transfer. */
+  readonly depositor: Address;
+  /** Account that signed the transaction. */
+  readonly sender: Address;
+  /** Zero address = native. */
+  readonly currency: Address;
+  /** What the depository really received, smallest units. */
+  readonly amount: bigint;
+  /** The id the deposit carries; undefined when it carries none. */
+  readonly id: Hex | undefined;
+}
+
+/** A transaction as the chain knows it now. */
+export type TransactionState =
+  | { readonly kind: "absent" }
+  | { readonly kind: "pending"; readonly transaction: TransactionFact }
+  | { readonly kind: "mined"; readonly transaction: TransactionFact; readonly receipt: ReceiptFact };
+
+export interface TransactionFact {
+  readonly hash: TxHash;
+  readonly from: Address;
+  readonly to: Address | undefined;
+  readonly input: Hex;
+  readonly value: bigint;
+  readonly nonce: number;
+}
+
+export interface ReceiptFact {
+  readonly txHash: TxHash;
+  readonly status: "success" | "reverted";
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly gasUsed: bigint;
+  readonly effectiveGasPrice: bigint;
+  readonly logs: readonly LogFact[];
+}
+
+export interface LogFact {
+  readonly address: Address;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+  readonly logIndex: number;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly txHash: TxHash;
+}
+
+/** Live price of block space, wei. */
+export interface GasPrices {
+  readonly baseFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  /** Suggested cap: room for the base fee to rise for several blocks. */
+  readonly maxFeePerGas: bigint;
+}
+
+/** What an account has, all read at one block. Keys of the maps are lower-case currency addresses (zero = native). */
+export interface AccountState {
+  readonly blockNumber: bigint;
+  readonly balance: bigint;
+  /** Towards the asked spender; 2^256-1 for the native currency. */
+  readonly allowance: bigint;
+}
+
+export interface CallPlan {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly value: bigint;
+}
+
+export type SimulationOutcome =
+  | { readonly kind: "ok"; readonly gas: bigint }
+  /** The chain itself says the call reverts; `data` is the raw revert data, `reason` a readable text. */
+  | { readonly kind: "reverts"; readonly data: Hex; readonly reason: string }
+  /** The sender lacks the native coin for value plus gas. */
+  | { readonly kind: "insufficientFunds" };
+
+/** How a node answered to signed bytes. Everything else (timeouts, 5xx) is an RpcFault: not known, send again. */
+export type BroadcastOutcome =
+  | { readonly kind: "accepted" }
+  /** The node has these very bytes already, or they are mined. */
+  | { readonly kind: "alreadyKnown" }
+  /** The nonce is used up: by these bytes or by others; only receipts tell. */
+  | { readonly kind: "nonceTooLow" }
+  /** Another transaction with this nonce waits and ours does not pay enough more. */
+  | { readonly kind: "underpriced" }
+  | { readonly kind: "insufficientFunds" }
+  /** The node refuses these bytes for good. */
+  | { readonly kind: "rejected"; readonly reason: string };
+
+/** Reads of one chain. All methods batch with others of the same tick into one HTTP request. */
+export interface ChainReader {
+  readonly chainId: number;
+  /** Chain id as the node says it. */
+  remoteChainId(): Promise<number>;
+  head(): Promise<BlockRef>;
+  block(number: bigint): Promise<BlockRef | undefined>;
+  blockByHash(hash: Hex): Promise<BlockRef | undefined>;
+  /** Deposits in the canonical blocks from…to, in chain order; one log query for events and transfers together where possible. Verifies that the block at `to` still has `toHash` after the reads, else throws RpcFault. */
+  depositsIn(from: bigint, to: bigint, toHash: Hex): Promise<DepositFact[]>;
+  /** Deposits of one mined transaction; empty when it holds none. */
+  depositsOf(state: TransactionState): DepositFact[];
+  transaction(hash: TxHash): Promise<TransactionState>;
+  receipt(hash: TxHash): Promise<ReceiptFact | undefined>;
+  /** Number of transactions of `account`, at the given block number, or in the latest block, or with the node's pool. */
+  nonce(account: Address, at: "latest" | "pending"): Promise<number>;
+  gasPrices(): Promise<GasPrices>;
+  /** Balances of `account` in several currencies at the latest block, one multicall. */
+  balances(
+    account: Address,
+    currencies: readonly Address[],
+  ): Promise<{ blockNumber: bigint; balances: Map<Address, bigint> }>;
+  /** Balance and allowance: all questions of one tick go into one multicall, answers are kept until the next head. */
+  accountState(account: Address, currency: Address, spender: Address): Promise<AccountState>;
+  hasCode(account: Address): Promise<boolean>;
+  simulate(from: Address, call: CallPlan): Promise<SimulationOutcome>;
+}
+
+/** Sends signed bytes. */
+export interface ChainWriter {
+  broadcast(raw: Hex): Promise<BroadcastOutcome>;
+}
+
+/** Tells of new heads; by subscription where the node offers one, by polling otherwise and whenever the socket is silent. */
+export interface HeadSource {
+  /** The newest head heard of; undefined before the first. */
+  readonly latest: Head | undefined;
+  /** Calls `listener` for every new head (heads may be skipped, repeated or replace one of equal height). Returns the unsubscriber. */
+  onHead(listener: (head: Head) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** One connected chain. */
+export interface ChainConnection {
+  readonly reader: ChainReader;
+  readonly writer: ChainWriter;
+  readonly heads: HeadSource;
+  close(): Promise<void>;
+}

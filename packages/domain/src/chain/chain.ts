@@ -1,0 +1,94 @@
+import type { Address } from "../ids/hex.ts";
+
+/** How much of a fee a currency costs to convert: pairs are priced by the dearer of the two classes. */
+export type CurrencyClass = "stable" | "major" | "minor";
+
+/** A currency that this instance knows on one chain. */
+export interface Currency {
+  readonly chainId: number;
+  /** Zero address for the native currency. */
+  readonly address: Address;
+  /** Same value for the same asset on every chain, e.g. `usdc`, `eth`: the `id` of the wire. */
+  readonly id: string;
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  readonly class: CurrencyClass;
+  /** Key under which price sources know the asset, e.g. a CoinGecko id. */
+  readonly priceId: string;
+  readonly supportsBridging: boolean;
+  readonly supportsPermit: boolean;
+  /** The token reverts when a non-zero allowance is changed to another non-zero one. */
+  readonly resetsApproval: boolean;
+  readonly logoUri: string | undefined;
+  readonly verified: boolean;
+  /** Largest amount of one fill in this currency, smallest units; undefined = only the inventory limits it. */
+  readonly maxFillAmount: bigint | undefined;
+}
+
+/** Blocks that a deposit needs (1 = its own block) when its value is below `belowUsd`; the last tier has no bound. */
+export interface ConfirmationTier {
+  /** USD with 18 decimals; undefined = any value. */
+  readonly belowUsd: bigint | undefined;
+  readonly confirmations: number;
+}
+
+/** Contracts of the service on one chain, all addresses. */
+export interface ChainContracts {
+  readonly depository: Address;
+  readonly router: Address;
+  readonly approvalProxy: Address;
+  readonly serviceReceiver: Address;
+  readonly multicall3: Address;
+}
+
+/** One configured and enabled chain. Everything a use case may know of it. */
+export interface Chain {
+  readonly id: number;
+  /** Name used in order data and attestations, e.g. `base`. */
+  readonly name: string;
+  readonly displayName: string;
+  readonly vmType: "evm";
+  /** URL the service itself reads from; may carry credentials, never shown or logged. */
+  readonly rpcUrl: string;
+  readonly wsRpcUrl: string | undefined;
+  /** URL shown to clients in `GET /chains`; they wait for receipts on it. */
+  readonly publicRpcUrl: string;
+  readonly publicWsRpcUrl: string | undefined;
+  readonly explorerUrl: string;
+  readonly explorerName: string;
+  readonly iconUrl: string;
+  readonly baseChainId: number | undefined;
+  readonly tags: readonly string[];
+  readonly depositEnabled: boolean;
+  /** Set during an incident: no new quotes from or to this chain; requests under way go on. */
+  readonly disabled: boolean;
+  /** Cap of a quote's input in smallest units of the native currency while partially disabled; 0 = no cap. */
+  readonly partialDisableLimit: bigint;
+  readonly surgeEnabled: boolean;
+  readonly native: Currency;
+  /** ERC-20 currencies; the native one is not in it. */
+  readonly tokens: readonly Currency[];
+  readonly contracts: ChainContracts;
+  readonly confirmationTiers: readonly ConfirmationTier[];
+  /** Depth (1 = the block itself) at which a block is treated as irreversible: until then our own transactions are kept for re-sending. */
+  readonly finalityBlocks: number;
+  /** Nominal seconds between blocks, for estimates before anything was measured, and for stall detection. */
+  readonly blockTimeSeconds: number;
+  readonly fees: ChainFees;
+}
+
+/** Fee policy of one chain. */
+export interface ChainFees {
+  /** Flat part of the service fee for using this chain as destination, USD with 18 decimals. */
+  readonly flatUsd: bigint;
+  /** Extra bps charged when depositing on / filling on this chain (`depositFee`, `withdrawalFee` of the wire). */
+  readonly depositBps: number;
+  readonly withdrawalBps: number;
+  /** Fill gas is priced at (10000 + this) / 10000 of the live estimate. */
+  readonly gasMarginBps: number;
+  /** Floor of the priority fee in wei, for nodes that report zero. */
+  readonly minPriorityFeeWei: bigint;
+  /** The solver never signs a transaction above this max fee per gas, wei. */
+  readonly maxFeePerGasWei: bigint;
+}

@@ -1,0 +1,39 @@
+import type { Address, OrderId, RequestId } from "../ids/hex.ts";
+import type { Order } from "../order/order.ts";
+
+export type TradeType = "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
+
+/** `bridge`: deposit and fill (also for two assets on one chain). `send`: the user pays the recipient directly, on one chain; the service only watches. */
+export type RequestKind = "bridge" | "send";
+
+/** What was agreed in the quote. Written once, never changed. */
+export interface RequestTerms {
+  readonly requestId: RequestId;
+  readonly orderId: OrderId;
+  readonly kind: RequestKind;
+  readonly tradeType: TradeType;
+  readonly user: Address;
+  readonly recipient: Address;
+  /** Where a refund on the origin chain goes. */
+  readonly refundTo: Address;
+  readonly origin: { readonly chainId: number; readonly currency: Address; readonly amount: bigint };
+  readonly destination: {
+    readonly chainId: number;
+    readonly currency: Address;
+    readonly expectedAmount: bigint;
+    /** The promise: filling below it is forbidden. */
+    readonly minimumAmount: bigint;
+  };
+  /** USD value of the input at quote time, 18 decimals; chooses the confirmation tier. */
+  readonly inputUsd: bigint;
+  readonly explicitDeposit: boolean;
+  readonly createdAtMs: number;
+  /** Until then the quoted output is kept although prices move. */
+  readonly firmUntilMs: number;
+  /** A deposit that is not filled by then is refunded. Never later than the order's deadline. */
+  readonly fillDeadlineMs: number;
+  readonly referrer: string | undefined;
+  /** `debug-force-refund` of the client contract: never filled, always refunded. */
+  readonly forceRefund: boolean;
+  readonly order: Order;
+}
