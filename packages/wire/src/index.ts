@@ -1,1 +1,11 @@
-export {};
+export * from "./because.ts";
+export { wholeNumber } from "./scalars.ts";
+export * from "./errors.ts";
+export * from "./api/currency.ts";
+export * from "./api/chains.ts";
+export * from "./api/order.ts";
+export * from "./api/quote-request.ts";
+export * from "./api/quote-answer.ts";
+export * from "./api/intent-status.ts";
+export * from "./api/transactions.ts";
+export * from "./api/health.ts";

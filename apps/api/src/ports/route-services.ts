@@ -1,0 +1,54 @@
+import type { RequestId, TxHash } from "@causeway/domain";
+import type {
+  ChainsAnswer,
+  FundsPlace,
+  MessageAnswer,
+  PublicStatus,
+  QuoteAnswer,
+  QuoteInput,
+  ReadinessAnswer,
+} from "@causeway/wire";
+
+/** Everything the routes can ask for. Each member is a use case with its own services already given. */
+export interface RouteServices {
+  /** The same object as long as nothing changed: the route keeps its bytes. */
+  listChains(): ChainsAnswer;
+  createQuote(input: QuoteInput): Promise<QuoteAnswer>;
+  /** Undefined when no request has this id. */
+  requestStatus(requestId: RequestId): Promise<StatusView | undefined>;
+  /** @throws ServiceError TRANSACTION_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST */
+  indexTransaction(report: TransactionReport & { readonly requestId?: RequestId }): Promise<MessageAnswer>;
+  /** @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST */
+  recordSingleTransaction(
+    report: TransactionReport & { readonly requestId: RequestId },
+  ): Promise<MessageAnswer>;
+  readiness(): Promise<ReadinessAnswer>;
+}
+
+/** A client says that this transaction exists; nothing about it is believed before the chain says so. */
+export interface TransactionReport {
+  readonly chainId: number;
+  readonly txHash: TxHash;
+}
+
+/** Where a request stands, in the words of the wire. */
+export interface StatusView {
+  readonly requestId: RequestId;
+  readonly status: PublicStatus;
+  readonly inTxHashes: readonly TxHash[];
+  readonly txHashes: readonly TxHash[];
+  readonly refundTxHashes: readonly TxHash[];
+  readonly updatedAtMs: number;
+  readonly quoteCreatedAtMs: number;
+  readonly originChainId: number;
+  readonly destinationChainId: number;
+  /** `N/A` unless the request failed or was refunded. */
+  readonly failReason: string;
+  readonly refundFailReason: string;
+  readonly final: boolean;
+  readonly fundsAt: FundsPlace;
+  readonly nextAction: string;
+  readonly pollAfterMs: number;
+  /** Only on `failure`, and then beginning with `Transaction failed`. */
+  readonly details?: string | undefined;
+}

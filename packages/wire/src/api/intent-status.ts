@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { answerHash32, hash32, milliseconds } from "../scalars.ts";
+
+const ignored = z.union([z.string(), z.array(z.string())]).optional();
+
+/** Query of the three status paths. */
+export const statusQuery = z.object({
+  requestId: hash32.describe("The request id of the quote."),
+  referrer: ignored.describe("Who asks; informative."),
+});
+
+export const publicStatuses = [
+  "waiting",
+  "depositing",
+  "pending",
+  "submitted",
+  "success",
+  "failure",
+  "refund",
+] as const;
+
+export const fundsPlaces = ["user", "depository", "solver", "recipient", "refunded"] as const;
+
+/** One body for `/intents/status`, `/v2` and `/v3`: the union of their fields. */
+export const statusAnswer = z
+  .object({
+    requestId: answerHash32,
+    status: z
+      .enum(publicStatuses)
+      .describe("`success`, `refund` and `failure` are final; a refund is never preceded by `failure`."),
+    details: z.string().optional().describe("Begins with `Transaction failed` on a failure."),
+    inTxHashes: z.array(z.string()).describe("Deposits on the origin chain."),
+    txHashes: z.array(z.string()).describe("Fills on the destination chain."),
+    refundTxHashes: z.array(z.string()).describe("Refunds on the origin chain."),
+    updatedAt: milliseconds.describe("ms since epoch."),
+    time: milliseconds.describe("Same as `updatedAt`, for older clients."),
+    quoteCreatedAt: milliseconds.describe("ms since epoch."),
+    originChainId: z.int(),
+    destinationChainId: z.int(),
+    failReason: z.string().describe("`N/A` unless the request failed or was refunded."),
+    refundFailReason: z.string().describe("`N/A` unless a refund was due and failed."),
+    final: z.boolean().describe("Nothing of this answer will change any more."),
+    fundsAt: z.enum(fundsPlaces).describe("Where the user's money is now."),
+    nextAction: z.string().describe("What happens next and who does it."),
+    pollAfterMs: z.int().nonnegative().describe("Ask again after so many ms; 0 when final."),
+  })
+  .meta({ id: "IntentStatus" });
+
+export const unknownRequest = z
+  .object({
+    message: z.string(),
+    status: z.literal("unknown"),
+    errorCode: z.literal("REQUEST_NOT_FOUND"),
+    statusCode: z.literal(404),
+    error: z.string(),
+    requestId: z.string().optional(),
+  })
+  .meta({ id: "UnknownRequest" });
+
+export type PublicStatus = (typeof publicStatuses)[number];
+export type FundsPlace = (typeof fundsPlaces)[number];
+export type StatusAnswer = z.infer<typeof statusAnswer>;

@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { answerHash32, answerHex, digits, evmAddress } from "../scalars.ts";
+
+const unixSeconds = z.int().nonnegative().describe("Unix seconds.");
+const chainName = z.string().describe("Name of a chain, `protocol.v2.chainId` of `GET /chains`.");
+
+/** The agreement that the deposit refers to. Its EIP-712 struct hash is the `orderId`. */
+export const orderData = z
+  .object({
+    version: z.string(),
+    solverChainId: chainName,
+    solver: evmAddress,
+    salt: answerHash32,
+    inputs: z.array(
+      z.object({
+        payment: z.object({ chainId: chainName, currency: answerHex, amount: digits, weight: digits }),
+        refunds: z.array(
+          z.object({
+            chainId: chainName,
+            recipient: answerHex,
+            currency: answerHex,
+            minimumAmount: digits,
+            deadline: unixSeconds,
+            extraData: answerHex,
+          }),
+        ),
+      }),
+    ),
+    output: z.object({
+      chainId: chainName,
+      payments: z.array(
+        z.object({
+          recipient: answerHex,
+          currency: answerHex,
+          minimumAmount: digits,
+          expectedAmount: digits,
+        }),
+      ),
+      calls: z.array(answerHex),
+      deadline: unixSeconds,
+      extraData: answerHex,
+    }),
+    fees: z.array(
+      z.object({
+        recipientChainId: chainName,
+        recipient: answerHex,
+        currencyChainId: chainName,
+        currency: answerHex,
+        amount: digits,
+      }),
+    ),
+  })
+  .meta({ id: "OrderData" });
+
+export const protocolV2 = z
+  .object({
+    orderId: answerHash32.describe("Id that the deposit carries on chain. Not the request id."),
+    hubType: z.literal("onchain"),
+    orderData,
+    orderSignature: answerHex.optional(),
+    paymentDetails: z.object({
+      chainId: chainName,
+      depository: evmAddress,
+      currency: evmAddress,
+      amount: digits,
+    }),
+  })
+  .meta({ id: "ProtocolV2" });
+
+export type OrderData = z.infer<typeof orderData>;
+export type ProtocolV2 = z.infer<typeof protocolV2>;

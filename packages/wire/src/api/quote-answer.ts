@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { answerHash32, answerHex, decimal, digits, evmAddress, milliseconds } from "../scalars.ts";
+import { amountObject } from "./currency.ts";
+import { protocolV2 } from "./order.ts";
+
+/** A transaction for the user's wallet. */
+export const transactionData = z
+  .object({
+    from: evmAddress,
+    to: evmAddress,
+    data: answerHex,
+    value: digits.describe("Wei."),
+    chainId: z.int(),
+    gas: digits.optional().describe("Gas units; absent when it cannot be estimated before an earlier step."),
+    maxFeePerGas: digits.optional().describe("Wei per gas."),
+    maxPriorityFeePerGas: digits.optional().describe("Wei per gas."),
+  })
+  .meta({ id: "TransactionData" });
+
+export const stepItem = z
+  .object({
+    status: z.enum(["incomplete", "complete"]),
+    data: transactionData,
+    check: z
+      .object({ endpoint: z.string(), method: z.literal("GET") })
+      .optional()
+      .describe("Where to follow the request once the item is done. An approval has none."),
+  })
+  .meta({ id: "StepItem" });
+
+export const step = z
+  .object({
+    id: z.enum(["approve", "deposit", "swap", "send", "authorize", "authorize1", "authorize2"]),
+    action: z.string(),
+    description: z.string(),
+    kind: z.enum(["transaction", "signature"]),
+    requestId: answerHash32,
+    depositAddress: z.string().describe("Empty when unused."),
+    items: z.array(stepItem),
+  })
+  .meta({ id: "Step" });
+
+const usd = decimal.describe("USD, six decimals; a cost is negative.");
+const usdOnly = z.object({ usd });
+const impact = z.object({ usd, percent: z.string().describe("Percent; a cost is negative.") });
+const slippage = z.object({ usd: decimal, value: digits, percent: z.string() });
+
+const routeSide = z.object({
+  inputCurrency: amountObject,
+  outputCurrency: amountObject,
+  router: z.string(),
+  includedSwapSources: z.array(z.string()).optional(),
+});
+
+export const quoteFees = z
+  .object({
+    gas: amountObject.describe("Gas the user pays on the origin chain."),
+    relayer: amountObject.describe("relayerGas + relayerService."),
+    relayerGas: amountObject.describe("Gas of the fill."),
+    relayerService: amountObject.describe("Fee of the service; may be negative."),
+    app: amountObject,
+    subsidized: amountObject,
+  })
+  .meta({ id: "QuoteFees" });
+
+export const quoteDetails = z
+  .object({
+    operation: z.enum(["send", "swap", "wrap", "unwrap", "bridge"]),
+    sender: z.string(),
+    recipient: z.string(),
+    currencyIn: amountObject,
+    currencyOut: amountObject,
+    refundCurrency: amountObject,
+    currencyGasTopup: amountObject.optional(),
+    totalImpact: impact,
+    swapImpact: impact,
+    expandedPriceImpact: z.object({
+      swap: usdOnly,
+      execution: usdOnly,
+      service: usdOnly,
+      app: usdOnly,
+      sponsored: usdOnly.optional(),
+    }),
+    rate: z.string().describe("Output per input, whole units."),
+    slippageTolerance: z.object({
+      origin: slippage,
+      destination: slippage,
+      total: z.string().optional().describe("bps."),
+    }),
+    timeEstimate: z.number().describe("Seconds from deposit to fill."),
+    userBalance: digits.describe("What the user holds of the input currency, smallest units."),
+    isFixedRate: z.boolean(),
+    fallbackType: z.string().optional(),
+    fixedRateFee: z.object({ usd: decimal }).optional(),
+    route: z.object({ origin: routeSide, destination: routeSide }),
+  })
+  .meta({ id: "QuoteDetails" });
+
+/** Answer of `POST /quote/v2`. */
+export const quoteAnswer = z
+  .object({
+    requestId: answerHash32.describe("Identifies the intent everywhere in this API."),
+    steps: z.array(step).describe("What the user has to do, in order."),
+    fees: quoteFees,
+    details: quoteDetails,
+    expiresAt: milliseconds
+      .optional()
+      .describe("ms since epoch. A deposit seen by then gets the quoted output although prices move."),
+    fillDeadline: milliseconds
+      .optional()
+      .describe("ms since epoch. A deposit that is not filled by then is refunded."),
+    protocol: z.object({ v2: protocolV2 }),
+  })
+  .meta({ id: "QuoteAnswer" });
+
+export type QuoteAnswer = z.infer<typeof quoteAnswer>;
+export type QuoteStep = z.infer<typeof step>;
+export type QuoteStepItem = z.infer<typeof stepItem>;
+export type QuoteFees = z.infer<typeof quoteFees>;
+export type QuoteDetails = z.infer<typeof quoteDetails>;
+export type TransactionData = z.infer<typeof transactionData>;

@@ -1,0 +1,147 @@
+import { z } from "zod";
+import { because } from "../because.ts";
+import { address, amount, chainId, count, flag, hexData, numberOrDigits, text } from "../scalars.ts";
+
+const names = z.array(text(128), because("must be an array of strings")).optional();
+const usdSixDecimals = numberOrDigits("a whole number (USD with 6 decimals, e.g. 2000000 = $2)").optional();
+const bps = numberOrDigits("a whole number of bps from 0 to 10000", 10_000).optional();
+
+/** A call that is run on the destination chain after the output arrived there. */
+export const destinationCall = z
+  .object(
+    {
+      to: address,
+      value: numberOrDigitsOfAnySize(),
+      data: hexData,
+      originalTxValue: numberOrDigitsOfAnySize().optional(),
+    },
+    because("must be an object"),
+  )
+  .meta({ id: "DestinationCall" });
+
+/** EIP-7702 authorization. */
+export const authorization = z
+  .object(
+    {
+      chainId: z.int(because("must be an integer chain id")).nonnegative("must not be negative"),
+      address: z
+        .string(because("must be a 20-byte address"))
+        .regex(/^0x[a-fA-F0-9]{40}$/, "must be a 20-byte address"),
+      nonce: count("transactions"),
+      yParity: z.number(because("must be a number")),
+      r: text(66),
+      s: text(66),
+    },
+    because("must be an object"),
+  )
+  .meta({ id: "Authorization" });
+
+/** Body of `POST /quote/v2` and `POST /quote`. Fields not listed are accepted and ignored. */
+export const quoteRequest = z
+  .object(
+    {
+      user: address.describe("Sender on the origin chain. May be a placeholder: it need not hold the funds."),
+      originChainId: chainId,
+      destinationChainId: chainId,
+      originCurrency: address.describe("Currency to pay with; the all-zero address is the native one."),
+      destinationCurrency: address.describe("Currency to receive; the all-zero address is the native one."),
+      amount: amount.describe(
+        "Smallest units: of the input for `EXACT_INPUT`, of the output for the two other trade types.",
+      ),
+      tradeType: z
+        .enum(
+          ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"],
+          because("must be EXACT_INPUT, EXPECTED_OUTPUT or EXACT_OUTPUT"),
+        )
+        .default("EXACT_INPUT"),
+      recipient: address.optional().describe("Receiver on the destination chain; default: `user`."),
+      refundTo: address.optional().describe("Receiver of a refund on the origin chain; default: `user`."),
+      txs: z.array(destinationCall, because("must be an array")).optional(),
+      txsGasLimit: count("gas units").optional().describe("Gas units of all destination calls together."),
+      authorizationList: z.array(authorization, because("must be an array")).optional(),
+      gasLimitForDepositSpecifiedTxs: count("gas units").optional(),
+      referrer: text(512)
+        .optional()
+        .describe("Attribution. `debug-force-refund` makes the request end in a refund."),
+      referrerAddress: text(128).optional(),
+      refundOnOrigin: flag.optional().describe("Without effect; refunds always go to the origin chain."),
+      recoveryAddress: address.optional(),
+      useDepositAddress: flag.optional(),
+      strict: flag.optional(),
+      explicitDeposit: flag
+        .optional()
+        .describe(
+          "Default true. false: an ERC-20 is paid by one direct transfer with the order id after its calldata, no approval.",
+        ),
+      protocolVersion: z
+        .union([z.string(), z.number()], because("must be a string"))
+        .optional()
+        .describe("`v2` is what every quote uses."),
+      includeProtocolData: flag.optional(),
+      usePermit: flag.optional(),
+      permitExpiry: count("seconds").optional(),
+      useExternalLiquidity: flag.optional(),
+      useFallbacks: flag.optional(),
+      overridePriceImpact: flag.optional(),
+      disableOriginSwaps: flag.optional(),
+      disableSwapProviderPreference: flag.optional(),
+      slippageTolerance: bps.describe("bps, 0 to 10000; absent = chosen by the service."),
+      latePaymentSlippageTolerance: bps.describe("bps, 0 to 10000."),
+      enableTrueExactOutput: flag.optional(),
+      appFees: z
+        .array(
+          z.object(
+            { recipient: address, fee: numberOrDigits("a whole number of bps from 0 to 10000", 10_000) },
+            because("must be an object"),
+          ),
+          because("must be an array"),
+        )
+        .optional()
+        .describe("Fees of the app in bps of the input value."),
+      topupGas: flag.optional(),
+      topupGasAmount: usdSixDecimals.describe("USD with 6 decimals; default 2000000 = $2."),
+      subsidizeFees: flag.optional(),
+      maxSubsidizationAmount: usdSixDecimals.describe("USD with 6 decimals."),
+      sponsoredFeeComponents: names,
+      forceSolverExecution: flag.optional(),
+      includedSwapSources: names,
+      excludedSwapSources: names,
+      includedOriginSwapSources: names,
+      includedDestinationSwapSources: names,
+      originGasOverhead: numberOrDigits("a whole number of gas units")
+        .optional()
+        .describe("Extra gas units a smart wallet needs on the origin chain."),
+      fixedRate: z
+        .string(because("must be a ratio such as 1:1"))
+        .regex(/^\d{1,30}(\.\d{1,30})?:\d{1,30}(\.\d{1,30})?$/, "must be a ratio such as 1:1")
+        .optional(),
+      ttl: count("seconds")
+        .optional()
+        .describe("Seconds; not filled within them after the quote = refunded."),
+    },
+    because("must be a JSON object"),
+  )
+  .meta({ id: "QuoteRequest" });
+
+/** What a route hands to the quote use case. */
+export type QuoteInput = z.infer<typeof quoteRequest>;
+export type DestinationCall = z.infer<typeof destinationCall>;
+export type Authorization = z.infer<typeof authorization>;
+
+/** Codes of fields whose bad values have a code of their own; all others are `INVALID_REQUEST`. */
+export const quoteFieldErrorCodes = {
+  slippageTolerance: "INVALID_SLIPPAGE_TOLERANCE",
+  latePaymentSlippageTolerance: "INVALID_SLIPPAGE_TOLERANCE",
+} as const;
+
+/** Wei: a safe integer or a string of digits of any length. */
+function numberOrDigitsOfAnySize(): z.ZodType<number | string> {
+  const reason = "must be a whole number of wei";
+  return z
+    .union([z.number(), z.string()], because(reason))
+    .refine(
+      (value) =>
+        typeof value === "number" ? Number.isSafeInteger(value) && value >= 0 : /^\d{1,78}$/.test(value),
+      reason,
+    );
+}

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { because } from "../because.ts";
+import { hash32, numberOrDigits, text } from "../scalars.ts";
+
+const chainIdText = numberOrDigits("a chain id: an integer, or its digits in a string");
+
+/** Body of `POST /transactions/index`. */
+export const indexTransactionRequest = z
+  .object(
+    {
+      txHash: hash32.describe("The deposit transaction; it need not be mined yet."),
+      chainId: chainIdText.describe("Origin chain: integer or its digits in a string."),
+      requestId: hash32.optional(),
+      referrer: text(512).optional(),
+    },
+    because("must be a JSON object"),
+  )
+  .meta({ id: "IndexTransactionRequest" });
+
+/** Body of `POST /transactions/single`. */
+export const singleTransactionRequest = z
+  .object(
+    {
+      tx: z
+        .string(because("must be a JSON text of the transaction with its txHash"))
+        .describe("JSON text of the step item's data plus `txHash` (or `replacementTxHash`)."),
+      chainId: chainIdText.describe("Chain of the transaction: integer or its digits in a string."),
+      requestId: hash32,
+      referrer: text(512).optional(),
+    },
+    because("must be a JSON object"),
+  )
+  .meta({ id: "SingleTransactionRequest" });
+
+/** What `tx` of `POST /transactions/single` must hold once it is read as JSON. */
+export const singleTransaction = z.object(
+  { txHash: hash32.optional(), replacementTxHash: hash32.optional() },
+  because("must be the JSON text of an object"),
+);
+
+export const messageAnswer = z.object({ message: z.string() }).meta({ id: "MessageAnswer" });
+
+export type MessageAnswer = z.infer<typeof messageAnswer>;

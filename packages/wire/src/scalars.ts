@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { because } from "./because.ts";
+
+const UINT256_MAX = 2n ** 256n - 1n;
+const LONGEST_ADDRESS = 128;
+const HASH_PATTERN = /^0x[0-9a-fA-F]{64}$/;
+
+/** Any text, up to `max` characters. */
+export const text = (max: number): z.ZodString =>
+  z.string(because("must be a string")).max(max, `must have at most ${max} characters`);
+
+/** An account, contract or currency of any chain family: which forms are valid depends on the chain, so the use case judges. */
+export const address = z
+  .string(because("must be a string"))
+  .min(1, "must not be empty")
+  .max(LONGEST_ADDRESS, `must have at most ${LONGEST_ADDRESS} characters`);
+
+/** Amount in smallest units: decimal digits in a string, below 2^256. */
+export const amount = z
+  .string(because("must be a string of decimal digits (smallest units)"))
+  .regex(/^\d{1,78}$/, { error: "must be a string of decimal digits (smallest units)", abort: true })
+  .refine((digits) => digits.length < 78 || BigInt(digits) <= UINT256_MAX, "must be below 2^256");
+
+/** 32 bytes: `0x` and 64 hex digits, any case. */
+export const hash32 = z
+  .string(because("must be 0x followed by 64 hex digits"))
+  .regex(HASH_PATTERN, "must be 0x followed by 64 hex digits");
+
+export const hexData = z
+  .string(because("must be 0x followed by an even number of hex digits"))
+  .regex(/^0x([0-9a-fA-F]{2})*$/, "must be 0x followed by an even number of hex digits");
+
+export const flag = z.boolean(because("must be true or false"));
+
+export const chainId = z
+  .int(because("must be an integer chain id"))
+  .positive("must be a positive integer chain id");
+
+export const count = (what: string): z.ZodInt =>
+  z.int(because(`must be a whole number of ${what}`)).nonnegative("must not be negative");
+
+/**
+ * A whole number that clients send as a number or as a string of digits. `what` completes "must be …".
+ * It stays as it came (schemas carry no transforms); {@link wholeNumber} reads it.
+ */
+export const numberOrDigits = (what: string, max = Number.MAX_SAFE_INTEGER): z.ZodType<number | string> =>
+  z.union([z.number(), z.string()], because(`must be ${what}`)).refine((value) => {
+    const whole = wholeNumber(value);
+    return whole !== undefined && whole <= max;
+  }, `must be ${what}`);
+
+/** The non-negative safe integer that `value` states; undefined when it states none. */
+export function wholeNumber(value: number | string): number | undefined {
+  if (typeof value === "string" && !/^\d{1,16}$/.test(value)) return undefined;
+  const whole = Number(value);
+  return Number.isSafeInteger(whole) && whole >= 0 ? whole : undefined;
+}
+
+// What we answer with: no error texts needed, a mismatch is our own bug.
+export const digits = z.string().regex(/^\d+$/);
+export const signedDigits = z.string().regex(/^-?\d+$/);
+export const decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
+export const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
+export const answerHash32 = z.string().regex(HASH_PATTERN);
+export const answerHex = z.string().regex(/^0x([0-9a-fA-F]{2})*$/);
+export const milliseconds = z.int().nonnegative();
