@@ -1,1 +1,17 @@
-export {};
+export * from "./eip712.ts";
+export * from "./gas.ts";
+
+export * from "./generated/approval-proxy.ts";
+export * from "./generated/depository.ts";
+export * from "./generated/multicall3.ts";
+export * from "./generated/receiver.ts";
+export * from "./generated/router.ts";
+
+// Tokens for tests and the local system.
+export * from "./generated/blocks-recipient.ts";
+export * from "./generated/fee-on-transfer.ts";
+export * from "./generated/refuses-approval-change.ts";
+export * from "./generated/returns-false.ts";
+export * from "./generated/returns-nothing.ts";
+export * from "./generated/test-token.ts";
+export * from "./generated/test-usd.ts";

@@ -1,0 +1,64 @@
+/** An EIP-712 domain of a contract of this package; viem takes it as it is. */
+export interface ContractDomain {
+  readonly name: string;
+  readonly version: string;
+  readonly chainId: number;
+  readonly verifyingContract: `0x${string}`;
+}
+
+/** The domain under which an allocator signs call requests of one depository. */
+export function depositoryDomain(chainId: number, depository: `0x${string}`): ContractDomain {
+  return { name: "Depository", version: "1", chainId, verifyingContract: depository };
+}
+
+/**
+ * What an allocator signs (primary type `CallRequest`). The depository files a request under its struct hash, which
+ * has no domain: the id of a request is the same on every chain, its signature is not.
+ */
+export const callRequestTypes = {
+  CallRequest: [
+    { name: "calls", type: "Call[]" },
+    { name: "nonce", type: "uint256" },
+    { name: "expiration", type: "uint256" },
+  ],
+  Call: [
+    { name: "to", type: "address" },
+    { name: "data", type: "bytes" },
+    { name: "value", type: "uint256" },
+    { name: "allowFailure", type: "bool" },
+  ],
+} as const;
+
+/** EIP-2612 (primary type `Permit`). */
+export const permitTypes = {
+  Permit: [
+    { name: "owner", type: "address" },
+    { name: "spender", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "nonce", type: "uint256" },
+    { name: "deadline", type: "uint256" },
+  ],
+} as const;
+
+const authorizationFields = [
+  { name: "from", type: "address" },
+  { name: "to", type: "address" },
+  { name: "value", type: "uint256" },
+  { name: "validAfter", type: "uint256" },
+  { name: "validBefore", type: "uint256" },
+  { name: "nonce", type: "bytes32" },
+] as const;
+
+/** EIP-3009, which anyone may submit (primary type `TransferWithAuthorization`). Times are in Unix seconds. */
+export const transferWithAuthorizationTypes = { TransferWithAuthorization: authorizationFields } as const;
+
+/** EIP-3009, which only the payee may submit (primary type `ReceiveWithAuthorization`). */
+export const receiveWithAuthorizationTypes = { ReceiveWithAuthorization: authorizationFields } as const;
+
+/** EIP-3009 (primary type `CancelAuthorization`). */
+export const cancelAuthorizationTypes = {
+  CancelAuthorization: [
+    { name: "authorizer", type: "address" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const;

@@ -1,0 +1,28 @@
+import snapshot from "./gas-snapshot.json" with { type: "json" };
+
+// Gas units of whole transactions, measured on a local node by gas.test.ts, which keeps the snapshot true. Each figure
+// is the dear case: a recipient (or depository) that never held the token, a sender that keeps some of it.
+
+function gasUnits<K extends string>(figures: Readonly<Record<K, number>>): Readonly<Record<K, bigint>> {
+  const entries = Object.entries<number>(figures).map(([name, units]) => [name, BigInt(units)]);
+  return Object.fromEntries(entries) as Record<K, bigint>;
+}
+
+/** `erc20Transfer` is a plain token transfer to the depository with the id after its calldata. */
+export const depositGas = gasUnits(snapshot.deposit);
+
+/**
+ * `native`: sent to the recipient with the order id as data. `erc20`: transferred with the order id after the calldata.
+ * `routerNative`: paid by the router. `routerCall`: one payment and one small call by the router; `proxyCall`: a token
+ * pulled by the approval proxy, then the same. Calls cost what their targets cost on top.
+ */
+export const fillGas = gasUnits(snapshot.fill);
+
+/** An allocator-signed `execute` of the depository with one payment in it. */
+export const executeGas = gasUnits(snapshot.execute);
+
+/** A plain send, with no data. */
+export const transferGas = gasUnits(snapshot.transfer);
+
+/** A first approval of a token to the depository. */
+export const approveGas: bigint = BigInt(snapshot.approve);
