@@ -1,1 +1,14 @@
-export {};
+export { ConfigError, gather } from "./config-error.ts";
+export { Secret } from "./secret.ts";
+export { parseVaultFile, withVaultSecrets } from "./vault.ts";
+export type { Env, Parsed, Setting, Settings, SettingValues } from "./env.ts";
+export { readSettings } from "./env.ts";
+export * as setting from "./kinds.ts";
+export type { SettingGroup } from "./docs.ts";
+export { describeSettings } from "./docs.ts";
+export type { LocalRole } from "./local-keys.ts";
+export { isLocalKey, LOCAL_KEYS_PER_ROLE, LOCAL_ROLES, localPrivateKey } from "./local-keys.ts";
+export type { ConfigLocation, LoadedChains } from "./chain-file.ts";
+export { loadChains } from "./chain-file.ts";
+export { loadFixedPrices } from "./price-file.ts";
+export { deepFreeze } from "./freeze.ts";

@@ -1,0 +1,44 @@
+import { parseAddress } from "@causeway/domain";
+import type { ChainEntry } from "./chain-schema.ts";
+
+/** What is wrong between entries that are each right by themselves, one sentence per problem. */
+export function consistencyProblems(entries: readonly ChainEntry[]): readonly string[] {
+  return [
+    ...repeated(entries.map((e) => e.id)).map((id) => `the id ${id} occurs more than once`),
+    ...repeated(entries.map((e) => String(e.chainId))).map((id) => `the chainId ${id} occurs more than once`),
+    ...entries.flatMap(tokenProblems),
+    ...assetProblems(entries),
+  ];
+}
+
+function tokenProblems(entry: ChainEntry): readonly string[] {
+  const addresses = entry.tokens.map((t) => parseAddress(t.address) ?? t.address);
+  const ids = [entry.native.id, ...entry.tokens.map((t) => t.id)];
+  return [
+    ...repeated(addresses).map(
+      (address) => `(${entry.id}).tokens: the address ${address} occurs more than once`,
+    ),
+    ...repeated(ids).map((id) => `(${entry.id}): the currency id ${id} occurs more than once`),
+  ];
+}
+
+/** One asset has one price and one class, whatever chain it is on: otherwise a bridge of it would be a trade. */
+function assetProblems(entries: readonly ChainEntry[]): readonly string[] {
+  const first = new Map<string, { chain: string; priceId: string; class: string }>();
+  return entries.flatMap((entry) =>
+    [entry.native, ...entry.tokens].flatMap((currency) => {
+      const known = first.get(currency.id);
+      if (known === undefined) {
+        first.set(currency.id, { chain: entry.id, priceId: currency.priceId, class: currency.class });
+        return [];
+      }
+      return known.priceId === currency.priceId && known.class === currency.class
+        ? []
+        : [`(${entry.id}): the currency ${currency.id} has another priceId or class than on ${known.chain}`];
+    }),
+  );
+}
+
+function repeated(values: readonly string[]): readonly string[] {
+  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
+}

@@ -1,0 +1,100 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Chain } from "@causeway/domain";
+import type { z } from "zod";
+import { ConfigError } from "./config-error.ts";
+import type { ChainEntry } from "./chain-schema.ts";
+import { chainEntry } from "./chain-schema.ts";
+import { consistencyProblems } from "./chain-consistency.ts";
+import type { Env } from "./env.ts";
+import { resolvePlaceholders } from "./placeholder.ts";
+import { toChain } from "./to-chain.ts";
+
+/** What the chain file of an environment gives. */
+export interface LoadedChains {
+  /** Enabled chains in the order of the file. */
+  readonly chains: readonly Chain[];
+  /** Chains that are off because a variable is unset. */
+  readonly warnings: readonly string[];
+}
+
+/** Where the configuration files are, and for which environment. */
+export interface ConfigLocation {
+  readonly environment: string;
+  readonly configsDir: string;
+}
+
+/** A chain works without these; anything else that is unset switches it off. */
+const optionalFields: readonly string[] = ["wsRpcUrl", "publicWsRpcUrl"];
+
+/**
+ * Reads and checks `configs/chains.<ENVIRONMENT>.json` whole, chains that are off included.
+ * @throws ConfigError with every problem and its path: unreadable file, unknown keys, wrong values, duplicates,
+ * a `required` chain whose variables are unset.
+ */
+export function loadChains(source: ConfigLocation & { readonly env: Env }): LoadedChains {
+  const fileName = `chains.${source.environment}.json`;
+  const documents = readJsonFile(join(source.configsDir, fileName), fileName);
+  if (!Array.isArray(documents)) throw new ConfigError([`${fileName}: must be an array of chains`]);
+
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const chains: Chain[] = [];
+  const written: ChainEntry[] = [];
+  for (const [index, document] of (documents as unknown[]).entries()) {
+    const place = `${fileName}: ${placeOf(document, index)}`;
+    const asWritten = check(document, place, problems);
+    if (asWritten === undefined) continue;
+    written.push(asWritten);
+    if (!asWritten.enabled) continue;
+
+    const resolved = resolvePlaceholders(document, source.env);
+    const missing = resolved.unset.filter(({ path }) => !optionalFields.includes(String(path[0])));
+    if (missing.length > 0) {
+      const variables = [...new Set(missing.map((m) => m.variable))].join(", ");
+      if (asWritten.required) problems.push(`${place}: is required, but not set: ${variables}`);
+      else warnings.push(`chain ${asWritten.id} is disabled: not set: ${variables}`);
+      continue;
+    }
+    const entry = check(resolved.value, place, problems);
+    if (entry !== undefined) chains.push(toChain(entry));
+  }
+  problems.push(...consistencyProblems(written).map((problem) => `${fileName}: ${problem}`));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { chains, warnings };
+}
+
+/**
+ * Reads one JSON file of the configuration.
+ * @throws ConfigError when it is absent, unreadable or not JSON.
+ */
+export function readJsonFile(path: string, fileName: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    throw new ConfigError([`${fileName}: cannot be read at ${path} (${code})`]);
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new ConfigError([`${fileName}: is not JSON`]);
+  }
+}
+
+function check(document: unknown, place: string, problems: string[]): ChainEntry | undefined {
+  const result = chainEntry.safeParse(document);
+  if (result.success) return result.data;
+  problems.push(...result.error.issues.map((issue) => `${place}${pathOf(issue)}: ${issue.message}`));
+  return undefined;
+}
+
+function placeOf(document: unknown, index: number): string {
+  const id = typeof document === "object" && document !== null && "id" in document ? document.id : undefined;
+  return typeof id === "string" ? `[${index}] (${id})` : `[${index}]`;
+}
+
+function pathOf(issue: z.core.$ZodIssue): string {
+  return issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
+}

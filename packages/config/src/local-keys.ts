@@ -1,0 +1,40 @@
+import { keccak256, stringToBytes, toHex } from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+import type { Hex32 } from "@causeway/domain";
+
+/** Who a key of the local system belongs to. */
+export const LOCAL_ROLES = ["deployer", "owner", "allocator", "solver", "user"] as const;
+export type LocalRole = (typeof LOCAL_ROLES)[number];
+
+/** Keys per role that the local system may use and that production refuses. */
+export const LOCAL_KEYS_PER_ROLE = 32;
+
+/**
+ * Private key of the `n`-th account of a role on the local system: keccak256 of `causeway local <role> <n>`.
+ * Anyone can compute it, so it may only ever hold money of local chains.
+ */
+export function localPrivateKey(role: LocalRole, n: number): Hex32 {
+  return keccak256(stringToBytes(`causeway local ${role} ${n}`));
+}
+
+/**
+ * True when the key is public knowledge: one of the local system, or one of the first twenty of the
+ * mnemonic that development nodes print at start. Costs some tens of milliseconds; call it once.
+ */
+export function isLocalKey(privateKey: string): boolean {
+  const key = privateKey.toLowerCase();
+  return ownKeys().includes(key) || developmentNodeKeys().includes(key);
+}
+
+function ownKeys(): readonly string[] {
+  const numbers = Array.from({ length: LOCAL_KEYS_PER_ROLE }, (_, n) => n);
+  return LOCAL_ROLES.flatMap((role) => numbers.map((n) => localPrivateKey(role, n)));
+}
+
+function developmentNodeKeys(): readonly string[] {
+  const mnemonic = "test test test test test test test test test test test junk";
+  return Array.from({ length: 20 }, (_, addressIndex) => {
+    const key = mnemonicToAccount(mnemonic, { addressIndex }).getHdKey().privateKey;
+    return key === null ? "" : toHex(key);
+  });
+}

@@ -1,0 +1,42 @@
+import type { Env } from "./env.ts";
+
+const PLACEHOLDER = /^\$([A-Z][A-Z0-9_]*)$/;
+
+/** The variable that a text stands for, e.g. `BASE_RPC_URL` for `$BASE_RPC_URL`; undefined for ordinary text. */
+export function placeholderName(text: string): string | undefined {
+  return PLACEHOLDER.exec(text)?.[1];
+}
+
+/** A document with its placeholders replaced. */
+export interface Resolved {
+  /** Properties whose variable is unset are left out. */
+  readonly value: unknown;
+  /** Where something is missing and which variable would fill it. */
+  readonly unset: readonly { readonly path: readonly (string | number)[]; readonly variable: string }[];
+}
+
+/** Replaces every string `$NAME` of a JSON value, at any depth, by that variable. Empty counts as unset. */
+export function resolvePlaceholders(
+  document: unknown,
+  env: Env,
+  path: readonly (string | number)[] = [],
+): Resolved {
+  if (typeof document === "string") {
+    const variable = placeholderName(document);
+    if (variable === undefined) return { value: document, unset: [] };
+    const value = env[variable]?.trim() ?? "";
+    return value === "" ? { value: undefined, unset: [{ path, variable }] } : { value, unset: [] };
+  }
+  if (Array.isArray(document)) {
+    const parts = document.map((item, index) => resolvePlaceholders(item, env, [...path, index]));
+    return { value: parts.map((p) => p.value), unset: parts.flatMap((p) => p.unset) };
+  }
+  if (typeof document === "object" && document !== null) {
+    const parts = Object.entries(document).map(
+      ([key, item]) => [key, resolvePlaceholders(item, env, [...path, key])] as const,
+    );
+    const present = parts.filter(([, p]) => p.value !== undefined).map(([key, p]) => [key, p.value] as const);
+    return { value: Object.fromEntries(present), unset: parts.flatMap(([, p]) => p.unset) };
+  }
+  return { value: document, unset: [] };
+}

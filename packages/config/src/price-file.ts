@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import { ConfigError } from "./config-error.ts";
+import type { ConfigLocation } from "./chain-file.ts";
+import { readJsonFile } from "./chain-file.ts";
+import { parseExactDecimal } from "./exact-decimal.ts";
+
+/**
+ * Fixed prices of `configs/prices.<ENVIRONMENT>.json`, `{ priceId: "decimal USD" }`, as USD with 18 decimals.
+ * @throws ConfigError with every entry that is not a decimal text above zero.
+ */
+export function loadFixedPrices(location: ConfigLocation): ReadonlyMap<string, bigint> {
+  const fileName = `prices.${location.environment}.json`;
+  const document = readJsonFile(join(location.configsDir, fileName), fileName);
+  if (typeof document !== "object" || document === null || Array.isArray(document))
+    throw new ConfigError([`${fileName}: must be an object of price id to USD`]);
+  const problems: string[] = [];
+  const prices = new Map<string, bigint>();
+  for (const [priceId, text] of Object.entries(document)) {
+    const usd = typeof text === "string" ? parseExactDecimal(text, 18) : undefined;
+    if (usd === undefined || usd === 0n)
+      problems.push(`${fileName}: ${priceId} must be a decimal USD price above zero, as text`);
+    else prices.set(priceId, usd);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return prices;
+}

@@ -1,0 +1,88 @@
+import type { Address, Chain, Currency } from "@causeway/domain";
+import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import type { ChainEntry } from "./chain-schema.ts";
+import { parseExactDecimal } from "./exact-decimal.ts";
+
+/** The domain's view of an entry that passed every check and holds no placeholder. */
+export function toChain(entry: ChainEntry): Chain {
+  return {
+    id: entry.chainId,
+    name: entry.id,
+    displayName: entry.displayName,
+    vmType: "evm",
+    rpcUrl: entry.httpRpcUrl,
+    wsRpcUrl: entry.wsRpcUrl,
+    publicRpcUrl: entry.publicRpcUrl,
+    publicWsRpcUrl: entry.publicWsRpcUrl,
+    explorerUrl: entry.explorerUrl,
+    explorerName: entry.explorerName,
+    iconUrl: entry.iconUrl,
+    baseChainId: entry.baseChainId,
+    tags: entry.tags,
+    depositEnabled: entry.depositEnabled,
+    disabled: entry.disabled,
+    partialDisableLimit: BigInt(entry.partialDisableLimit),
+    surgeEnabled: entry.surgeEnabled,
+    native: toCurrency(entry.chainId, {
+      ...entry.native,
+      address: NATIVE_CURRENCY,
+      supportsPermit: false,
+      resetsApproval: false,
+    }),
+    tokens: entry.tokens.map((token) => toCurrency(entry.chainId, token)),
+    contracts: {
+      depository: addressOf(entry.depository),
+      router: addressOf(entry.contracts.router),
+      approvalProxy: addressOf(entry.contracts.approvalProxy),
+      serviceReceiver: addressOf(entry.contracts.serviceReceiver),
+      multicall3: addressOf(entry.contracts.multicall3),
+    },
+    confirmationTiers: entry.confirmationTiers.map((tier) => ({
+      belowUsd: tier.belowUsd === undefined ? undefined : scaled(tier.belowUsd, 18),
+      confirmations: tier.confirmations,
+    })),
+    finalityBlocks: entry.finalityBlocks,
+    blockTimeSeconds: entry.blockTimeSeconds,
+    fees: {
+      flatUsd: scaled(entry.fees.flatUsd, 18),
+      depositBps: entry.fees.depositBps,
+      withdrawalBps: entry.fees.withdrawalBps,
+      gasMarginBps: entry.fees.gasMarginBps,
+      minPriorityFeeWei: scaled(entry.fees.minPriorityFeeGwei, 9),
+      maxFeePerGasWei: scaled(entry.fees.maxFeePerGasGwei, 9),
+    },
+  };
+}
+
+function toCurrency(chainId: number, token: ChainEntry["tokens"][number]): Currency {
+  return {
+    chainId,
+    address: addressOf(token.address),
+    id: token.id,
+    symbol: token.symbol,
+    name: token.name,
+    decimals: token.decimals,
+    class: token.class,
+    priceId: token.priceId,
+    supportsBridging: token.supportsBridging,
+    supportsPermit: token.supportsPermit,
+    resetsApproval: token.resetsApproval,
+    logoUri: token.logoUri,
+    verified: token.verified,
+    maxFillAmount: token.maxFillAmount === undefined ? undefined : BigInt(token.maxFillAmount),
+  };
+}
+
+// The schema has checked both forms; these throws only guard against a schema that stopped doing so.
+
+function addressOf(text: string): Address {
+  const address = parseAddress(text);
+  if (address === undefined) throw new TypeError("an address passed the schema without being one");
+  return address;
+}
+
+function scaled(text: string, decimals: number): bigint {
+  const value = parseExactDecimal(text, decimals);
+  if (value === undefined) throw new TypeError("a decimal number passed the schema without being one");
+  return value;
+}

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "./config-error.ts";
+
+/** Where a secrets agent mounts its files unless `VAULT_SECRETS_DIR` says otherwise. */
+export const DEFAULT_VAULT_DIR = "/vault/secrets";
+
+const LINE = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$/;
+
+/**
+ * Parses `KEY=VALUE` lines. Nothing is executed or expanded: `$(…)`, backticks and `$NAME` stay text.
+ * Blank lines and lines starting with `#` are skipped, a leading `export` is allowed, and one pair of
+ * matching quotes around the whole value is removed.
+ * @throws ConfigError naming file and line number, never the line itself.
+ */
+export function parseVaultFile(text: string, file: string): Record<string, string> {
+  const values: Record<string, string> = {};
+  const problems: string[] = [];
+  for (const [index, rawLine] of text.split(/\r?\n/).entries()) {
+    const line = rawLine.trim();
+    if (line === "" || line.startsWith("#")) continue;
+    const match = LINE.exec(line);
+    const name = match?.[1];
+    if (name === undefined) problems.push(`${file}:${index + 1}: is not a KEY=VALUE line`);
+    else values[name] = unquote(match?.[2] ?? "");
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return values;
+}
+
+function unquote(text: string): string {
+  const value = text.trim();
+  const quote = value[0];
+  return value.length >= 2 && (quote === '"' || quote === "'") && value.endsWith(quote)
+    ? value.slice(1, -1)
+    : value;
+}
+
+/**
+ * The environment with every file of the secrets folder laid over it, files in alphabetical order, later ones winning.
+ * A folder that does not exist holds no secrets.
+ * @throws ConfigError when a file cannot be parsed.
+ */
+export function withVaultSecrets(
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  const dir = env["VAULT_SECRETS_DIR"] ?? DEFAULT_VAULT_DIR;
+  const files =
+    statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true ? readdirSync(dir).sort() : [];
+  const layers = files
+    // The mounts of Kubernetes carry `..data` links beside the files they point to.
+    .filter((file) => !file.startsWith("."))
+    .map((file) => join(dir, file))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => parseVaultFile(readFileSync(path, "utf8"), path));
+  return Object.assign({}, env, ...layers) as Record<string, string | undefined>;
+}
