@@ -1,3 +1,4 @@
+export { localAccount, localAccounts, type LocalAccount } from "./accounts.ts";
 export { startAnvil, type AnvilOptions, type RunningAnvil } from "./anvil.ts";
 export { freePort, isPortFree, PortInUse } from "./free-port.ts";
 export { newTempDir, repositoryRoot, workspaceNode } from "./paths.ts";
@@ -16,3 +17,18 @@ export {
   type RunningProcess,
 } from "./process.ts";
 export { checkRedis, startRedis, type RedisKind, type RedisOptions, type RunningRedis } from "./redis.ts";
+export { deployLocal, localDeployment, type LocalDeployment, type LocalToken } from "./deploy.ts";
+export { dockerAnswers } from "./docker-probe.ts";
+export { fundLocal, type Funding } from "./fund.ts";
+export { deployHostileTokens, type HostileTokens } from "./hostile-tokens.ts";
+export { defaultPortBase, localChains, portsFrom, type LocalChain } from "./local-chains.ts";
+export {
+  createLocalClient,
+  describeChain,
+  LocalTransactionFailed,
+  sendPipelined,
+  type LocalClient,
+  type NodeAddress,
+  type PipelinedCall,
+} from "./local-client.ts";
+export { chooseServices, type ChosenServices } from "./services.ts";

@@ -1,0 +1,28 @@
+import { get, type RequestOptions } from "node:http";
+
+/**
+ * Whether a Docker engine answers. The `docker` command being installed proves nothing: it is often there without one.
+ *
+ * @param dockerHost value of DOCKER_HOST, if set
+ */
+export async function dockerAnswers(dockerHost: string | undefined, withinMs = 800): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const request = get({ ...engineAddress(dockerHost), path: "/_ping", timeout: withinMs }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.once("error", () => resolve(false));
+    request.once("timeout", () => {
+      request.destroy();
+      resolve(false);
+    });
+  });
+}
+
+function engineAddress(dockerHost: string | undefined): RequestOptions {
+  if (dockerHost?.startsWith("tcp://") === true) {
+    const { hostname, port } = new URL(dockerHost);
+    return { host: hostname, port: port === "" ? 2375 : Number(port) };
+  }
+  return { socketPath: (dockerHost ?? "unix:///var/run/docker.sock").replace("unix://", "") };
+}

@@ -1,0 +1,115 @@
+import {
+  createTestClient,
+  defineChain,
+  http,
+  publicActions,
+  walletActions,
+  type Chain,
+  type Client,
+  type Hex,
+  type PrivateKeyAccount,
+  type PublicActions,
+  type TestActions,
+  type TransactionReceipt,
+  type Transport,
+  type WalletActions,
+} from "viem";
+
+/** Where a local node answers. */
+export interface NodeAddress {
+  readonly url: string;
+  readonly chainId: number;
+}
+
+/** viem's description of a chain that only this machine has. */
+export function describeChain(node: NodeAddress): Chain {
+  return defineChain({
+    id: node.chainId,
+    name: `local ${node.chainId}`,
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [node.url] } },
+  });
+}
+
+/** Reads, writes and steers a local node. */
+export type LocalClient = Client<
+  Transport,
+  Chain,
+  undefined,
+  undefined,
+  TestActions & PublicActions<Transport, Chain> & WalletActions<Chain>
+>;
+
+/** Calls made in one tick travel as one request. */
+export function createLocalClient(node: NodeAddress): LocalClient {
+  return createTestClient({
+    mode: "anvil",
+    chain: describeChain(node),
+    transport: http(node.url, { batch: { batchSize: 500 }, timeout: 20_000 }),
+    pollingInterval: 50,
+  })
+    .extend(publicActions)
+    .extend(walletActions);
+}
+
+/** One transaction of a pipelined series. */
+export interface PipelinedCall {
+  readonly to?: Hex;
+  readonly data: Hex;
+  readonly value?: bigint;
+  /** What the call is, for the error message. */
+  readonly label: string;
+}
+
+/** A transaction that the local system needs did not do what it should. */
+export class LocalTransactionFailed extends Error {
+  override readonly name = "LocalTransactionFailed";
+  readonly code = "LOCAL_TRANSACTION_FAILED";
+}
+
+/**
+ * Signs all calls with consecutive nonces, hands them over together and mines them at once, whatever the block time.
+ *
+ * @throws LocalTransactionFailed when one of them reverts.
+ */
+export async function sendPipelined(
+  client: LocalClient,
+  from: PrivateKeyAccount,
+  calls: readonly PipelinedCall[],
+  gasPerCall: bigint,
+): Promise<TransactionReceipt[]> {
+  const firstNonce = await client.getTransactionCount({ address: from.address, blockTag: "pending" });
+  const hashes = await Promise.all(
+    calls.map(async (call, index) => {
+      const serializedTransaction = await from.signTransaction({
+        type: "eip1559",
+        chainId: client.chain.id,
+        nonce: firstNonce + index,
+        gas: gasPerCall,
+        maxFeePerGas: 20_000_000_000n,
+        maxPriorityFeePerGas: 1_000_000_000n,
+        data: call.data,
+        value: call.value ?? 0n,
+        ...(call.to === undefined ? {} : { to: call.to }),
+      });
+      return await client.sendRawTransaction({ serializedTransaction });
+    }),
+  );
+  const receipts = await mineAll(client, hashes);
+  const failed = calls.find((_, index) => receipts[index]?.status !== "success");
+  if (failed !== undefined) throw new LocalTransactionFailed(`${failed.label} on chain ${client.chain.id} reverted`);
+  return receipts;
+}
+
+/** Mines until every hash has a receipt; a block holds only as much as its gas limit. */
+async function mineAll(client: LocalClient, hashes: readonly Hex[]): Promise<TransactionReceipt[]> {
+  for (let block = 0; block < hashes.length + 5; block++) {
+    await client.mine({ blocks: 1 });
+    const found = await Promise.all(
+      hashes.map(async (hash) => await client.getTransactionReceipt({ hash }).catch(() => undefined)),
+    );
+    const receipts = found.filter((receipt) => receipt !== undefined);
+    if (receipts.length === hashes.length) return receipts;
+  }
+  throw new LocalTransactionFailed(`chain ${client.chain.id} does not include what was sent to it`);
+}
