@@ -1,0 +1,94 @@
+import type { DepositId } from "@causeway/domain";
+import type { DepositRecord } from "../../ports/records.ts";
+import type { DepositWrites, NewDeposit } from "../../ports/unit-of-work.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+import { DEPOSIT_COLUMNS, depositOf } from "./rows.ts";
+import type { DepositRow } from "./rows.ts";
+
+// A known deposit that stands canonical in the same block is left alone: no row comes back.
+const upsert = statement(
+  "deposit_upsert",
+  `insert into deposits as d (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block,
+     depositor, sender, currency, amount, order_id, request_id, disposition, reason, seen_at_ms)
+   values ($1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+   on conflict (chain_id, tx_hash, ordinal) do update
+     set block_number = excluded.block_number, block_hash = excluded.block_hash, canonical = true,
+         confirm_at_block = excluded.confirm_at_block, amount = excluded.amount
+     where not d.canonical or d.block_hash <> excluded.block_hash
+   returning ${DEPOSIT_COLUMNS}`,
+);
+const byKey = statement(
+  "deposit_by_key",
+  `select ${DEPOSIT_COLUMNS} from deposits where chain_id = $1 and tx_hash = $2 and ordinal = $3`,
+);
+const lock = statement("deposit_lock", `select ${DEPOSIT_COLUMNS} from deposits where id = $1 for update`);
+const setDisposition = statement(
+  "deposit_set_disposition",
+  "update deposits set disposition = $2, reason = $3, request_id = coalesce($4, request_id) where id = $1",
+);
+const setRefund = statement(
+  "deposit_set_refund",
+  "update deposits set refund_state = $2, refund_fail_reason = $3 where id = $1",
+);
+const removeOrphaned = statement(
+  "deposit_remove_orphaned",
+  `update deposits set canonical = false
+   where chain_id = $1 and block_number > $2 and block_number <= $3 and canonical and block_hash <> all($4::text[])
+   returning ${DEPOSIT_COLUMNS}`,
+);
+const dueConfirmed = statement(
+  "deposit_due_confirmed",
+  `select ${DEPOSIT_COLUMNS.split(", ")
+    .map((column) => `d.${column}`)
+    .join(", ")}
+   from requests r join deposits d on d.id = r.deposit_id
+   where r.state = 'deposited' and r.origin_chain_id = $1 and d.canonical and d.confirm_at_block <= $2
+   order by r.request_id`,
+);
+
+/** Deposits inside one transaction. */
+export function depositWrites(sql: Sql): DepositWrites {
+  return {
+    async upsert(deposit: NewDeposit): Promise<{ id: DepositId; changed: boolean; record: DepositRecord }> {
+      const [row] = await sql.query<DepositRow>(upsert, [
+        deposit.chainId,
+        deposit.txHash,
+        deposit.ordinal,
+        deposit.blockNumber,
+        deposit.blockHash,
+        deposit.confirmAtBlock,
+        deposit.depositor,
+        deposit.sender,
+        deposit.currency,
+        deposit.amount,
+        deposit.orderId ?? null,
+        deposit.requestId ?? null,
+        deposit.disposition,
+        deposit.reason ?? null,
+        deposit.seenAtMs,
+      ]);
+      if (row) return { id: String(row.id), changed: true, record: depositOf(row) };
+      const [known] = await sql.query<DepositRow>(byKey, [deposit.chainId, deposit.txHash, deposit.ordinal]);
+      if (!known) throw new Error(`deposit ${deposit.txHash}/${deposit.ordinal} was neither inserted nor found`);
+      return { id: String(known.id), changed: false, record: depositOf(known) };
+    },
+    async lock(id): Promise<DepositRecord | undefined> {
+      const [row] = await sql.query<DepositRow>(lock, [id]);
+      return row && depositOf(row);
+    },
+    async setDisposition(id, disposition, reason, requestId): Promise<void> {
+      await sql.query(setDisposition, [id, disposition, reason ?? null, requestId ?? null]);
+    },
+    async setRefund(id, state, failReason): Promise<void> {
+      await sql.query(setRefund, [id, state, failReason ?? null]);
+    },
+    async removeOrphaned(chainId, aboveBlock, upToBlock, canonicalHashes): Promise<DepositRecord[]> {
+      const rows = await sql.query<DepositRow>(removeOrphaned, [chainId, aboveBlock, upToBlock, canonicalHashes]);
+      return rows.map(depositOf);
+    },
+    async dueConfirmed(chainId, headNumber): Promise<DepositRecord[]> {
+      return (await sql.query<DepositRow>(dueConfirmed, [chainId, headNumber])).map(depositOf);
+    },
+  };
+}

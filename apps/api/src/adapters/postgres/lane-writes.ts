@@ -1,0 +1,166 @@
+import type { Attempt, Slot, SlotPlan } from "../../ports/records.ts";
+import { LegTaken } from "../../ports/leg-taken.ts";
+import type { LaneWrites } from "../../ports/unit-of-work.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+import { ATTEMPT_COLUMNS, SLOT_COLUMNS, slotOf } from "./rows.ts";
+import type { AttemptRow, SlotRow } from "./rows.ts";
+
+const openLane = statement(
+  "lane_open",
+  "insert into lanes (chain_id, sender, next_nonce) values ($1, $2, $3) on conflict do nothing",
+);
+const takeNonce = statement(
+  "lane_take_nonce",
+  `update lanes set next_nonce = next_nonce + 1 where chain_id = $1 and sender = $2 returning next_nonce - 1 as nonce`,
+);
+const lockLane = statement("lane_lock", "select next_nonce from lanes where chain_id = $1 and sender = $2 for update");
+const raise = statement(
+  "lane_raise",
+  "update lanes set next_nonce = $3 where chain_id = $1 and sender = $2 and next_nonce < $3",
+);
+const reserved = statement(
+  "lane_reserved",
+  `select coalesce(sum(outflow_amount), 0) as amount from slots
+   where chain_id = $1 and sender = $2 and outflow_currency = $3 and state = 'open'`,
+);
+const insertSlot = statement(
+  "slot_insert",
+  `insert into slots (chain_id, sender, nonce, leg_kind, leg_id, request_id, call_to, call_data, call_value, gas_limit,
+     max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_after_ms, created_at_ms)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'open', $15, $16)
+   returning ${SLOT_COLUMNS}`,
+);
+const liveOfLeg = statement(
+  "slot_live_of_leg",
+  "select id from slots where leg_kind = $1 and leg_id = $2 and state <> 'dead'",
+);
+const lockSlot = statement("slot_lock", `select ${SLOT_COLUMNS} from slots where id = $1 for update`);
+const attemptsOf = statement(
+  "slot_attempts",
+  `select ${ATTEMPT_COLUMNS} from attempts where slot_id = $1 order by n`,
+);
+const addAttempt = statement(
+  "attempt_insert",
+  `insert into attempts (slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms)
+   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing returning n`,
+);
+const setBroadcast = statement(
+  "attempt_broadcast",
+  `update attempts set broadcast_at_ms = $3, first_broadcast_at_ms = coalesce(first_broadcast_at_ms, $3)
+   where slot_id = $1 and n = $2`,
+);
+const forgetBroadcast = statement("attempt_forget", "update attempts set broadcast_at_ms = null where slot_id = $1");
+const setMined = statement(
+  "slot_mined",
+  `update slots set state = 'mined', mined_attempt = $2, mined_block_number = $3, mined_block_hash = $4, mined_status = $5,
+     gas_used = $6, effective_gas_price = $7, unexplained_since = null where id = $1`,
+);
+const setOpen = statement(
+  "slot_open",
+  `update slots set state = 'open', mined_attempt = null, mined_block_number = null, mined_block_hash = null,
+     mined_status = null, gas_used = null, effective_gas_price = null where id = $1`,
+);
+const setFinal = statement("slot_final", "update slots set state = 'final' where id = $1");
+const setDead = statement("slot_dead", "update slots set state = 'dead', dead_reason = $2 where id = $1");
+const setUnexplained = statement("slot_unexplained", "update slots set unexplained_since = $2 where id = $1");
+const cancel = statement(
+  "slot_cancel",
+  "update slots set cancel_reason = $2 where id = $1 and state = 'open' and cancel_reason is null",
+);
+
+/** Nonces inside one transaction. */
+export function laneWrites(sql: Sql): LaneWrites {
+  return {
+    async reserve(plan: SlotPlan, chainNonce: number, atMs: number): Promise<Slot> {
+      const { leg } = plan;
+      const legId = leg.kind === "fill" ? leg.requestId : leg.depositId;
+      await sql.query(openLane, [plan.chainId, plan.sender, chainNonce]);
+      // The lane's row lock makes "is the leg paid already" and "take a nonce" one act.
+      await sql.query(lockLane, [plan.chainId, plan.sender]);
+      if ((await sql.query(liveOfLeg, [leg.kind, legId])).length > 0) throw new LegTaken(leg);
+      const [taken] = await sql.query<{ nonce: number }>(takeNonce, [plan.chainId, plan.sender]);
+      if (!taken) throw new Error(`no lane for chain ${plan.chainId}`);
+      const [row] = await sql.query<SlotRow>(insertSlot, [
+        plan.chainId,
+        plan.sender,
+        taken.nonce,
+        leg.kind,
+        legId,
+        leg.requestId ?? null,
+        plan.call.to,
+        plan.call.data,
+        plan.call.value,
+        plan.gasLimit,
+        plan.maxFeePerGas,
+        plan.maxPriorityFeePerGas,
+        plan.outflow.currency,
+        plan.outflow.amount,
+        plan.cancelAfterMs,
+        atMs,
+      ]);
+      if (!row) throw new Error("the slot was not stored");
+      return slotOf(row, []);
+    },
+    async reserved(chainId, sender, currency): Promise<bigint> {
+      const [row] = await sql.query<{ amount: bigint }>(reserved, [chainId, sender, currency]);
+      return row?.amount ?? 0n;
+    },
+    async lockLane(chainId, sender): Promise<void> {
+      await sql.query(lockLane, [chainId, sender]);
+    },
+    async lockSlot(slotId): Promise<Slot | undefined> {
+      const [row] = await sql.query<SlotRow>(lockSlot, [slotId]);
+      if (!row) return undefined;
+      return slotOf(row, await sql.query<AttemptRow>(attemptsOf, [slotId]));
+    },
+    async addAttempt(slotId: string, attempt: Attempt): Promise<boolean> {
+      const rows = await sql.query(addAttempt, [
+        slotId,
+        attempt.n,
+        attempt.kind,
+        attempt.raw,
+        attempt.txHash,
+        attempt.maxFeePerGas,
+        attempt.maxPriorityFeePerGas,
+        attempt.createdAtMs,
+      ]);
+      return rows.length > 0;
+    },
+    async setBroadcast(slotId, n, atMs): Promise<void> {
+      await sql.query(setBroadcast, [slotId, n, atMs]);
+    },
+    async forgetBroadcast(slotId): Promise<void> {
+      await sql.query(forgetBroadcast, [slotId]);
+    },
+    async setMined(slotId, mined): Promise<void> {
+      await sql.query(setMined, [
+        slotId,
+        mined.attempt,
+        mined.blockNumber,
+        mined.blockHash,
+        mined.status,
+        mined.gasUsed,
+        mined.effectiveGasPrice,
+      ]);
+    },
+    async setOpen(slotId): Promise<void> {
+      await sql.query(setOpen, [slotId]);
+    },
+    async setFinal(slotId): Promise<void> {
+      await sql.query(setFinal, [slotId]);
+    },
+    async setDead(slotId, reason): Promise<void> {
+      await sql.query(setDead, [slotId, reason]);
+    },
+    async setUnexplained(slotId, sinceBlock): Promise<void> {
+      await sql.query(setUnexplained, [slotId, sinceBlock ?? null]);
+    },
+    async cancel(slotId, reason): Promise<void> {
+      await sql.query(cancel, [slotId, reason]);
+    },
+    async raiseNonce(chainId, sender, nonce): Promise<void> {
+      await sql.query(raise, [chainId, sender, nonce]);
+    },
+  };
+}

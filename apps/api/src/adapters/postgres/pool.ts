@@ -1,0 +1,50 @@
+import pg from "pg";
+
+/** Something that runs one named statement: the pool, or the connection of a transaction. */
+export interface Sql {
+  query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+}
+
+/** A statement with a name is parsed and planned once per connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Declares a named statement. The name must be unique in the process. */
+export function statement(name: string, text: string): Statement {
+  return { name, text };
+}
+
+const INT8 = 20;
+const NUMERIC = 1700;
+
+/** A pool whose `bigint` columns come as numbers (ids, heights and milliseconds stay below 2^53) and `numeric` ones as bigint (amounts). */
+export function createPool(connectionString: string, options: { max: number; applicationName: string }): pg.Pool {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(INT8, Number);
+  types.setTypeParser(NUMERIC, BigInt);
+  const pool = new pg.Pool({
+    connectionString,
+    max: options.max,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: 10_000,
+    // A statement that takes this long is stuck; its work is retried from what is committed.
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 30_000,
+    types,
+  });
+  // Idle connections report a lost server here; without a listener the process would end. The next query meets the fault itself.
+  pool.on("error", () => {});
+  return pool;
+}
+
+/** Runs statements on the pool or on one of its clients. */
+export function sqlOn(client: pg.Pool | pg.PoolClient): Sql {
+  return {
+    async query<Row extends object>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> {
+      const result = await client.query<Row>({ name, text, values: values as unknown[] });
+      return result.rows;
+    },
+  };
+}

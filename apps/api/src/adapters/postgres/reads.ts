@@ -1,0 +1,148 @@
+import type { BlockRef } from "@causeway/chains";
+import type { Address, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
+import type { Slot } from "../../ports/records.ts";
+import type { Reads } from "../../ports/reads.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+import {
+  ATTEMPT_COLUMNS,
+  DEPOSIT_COLUMNS,
+  REQUEST_COLUMNS,
+  SLOT_COLUMNS,
+  depositOf,
+  requestOf,
+  sendOf,
+  slotOf,
+} from "./rows.ts";
+import type { AttemptRow, DepositRow, RequestRow, SendRow, SlotRow } from "./rows.ts";
+import { batchedStatusReads } from "./status-reads.ts";
+
+const request = statement("read_request", `select ${REQUEST_COLUMNS} from requests where request_id = $1`);
+const byOrders = statement(
+  "read_requests_by_orders",
+  `select ${REQUEST_COLUMNS} from requests where order_id = any($1::text[])`,
+);
+const deposit = statement("read_deposit", `select ${DEPOSIT_COLUMNS} from deposits where id = $1`);
+const slotOfLeg = statement(
+  "read_slot_of_leg",
+  `select ${SLOT_COLUMNS} from slots where leg_kind = $1 and leg_id = $2 and state <> 'dead'`,
+);
+const slotById = statement("read_slot", `select ${SLOT_COLUMNS} from slots where id = $1`);
+const unsettled = statement(
+  "read_unsettled_slots",
+  `select ${SLOT_COLUMNS} from slots where chain_id = $1 and sender = $2 and state in ('open', 'mined') order by nonce`,
+);
+const attempts = statement(
+  "read_attempts",
+  `select ${ATTEMPT_COLUMNS} from attempts where slot_id = any($1::bigint[]) order by slot_id, n`,
+);
+const unsettledSends = statement(
+  "read_unsettled_sends",
+  "select chain_id, tx_hash, request_id, block_number, block_hash from sends where chain_id = $1 and not settled",
+);
+const sendOfRequest = statement("read_send_of_request", "select tx_hash from sends where request_id = $1");
+const cursor = statement("read_cursor", "select block_number, block_hash from chain_cursors where chain_id = $1");
+const trail = statement(
+  "read_trail",
+  "select number, hash, parent_hash, timestamp from chain_blocks where chain_id = $1 order by number",
+);
+const reservedOn = statement(
+  "read_reserved_on",
+  "select outflow_currency, sum(outflow_amount) as amount from slots where chain_id = $1 and state = 'open' group by 1",
+);
+const overdueFills = statement(
+  "read_overdue_fills",
+  `select request_id from requests where state in ('fillable', 'filling') and updated_at_ms < $1 order by updated_at_ms limit $2`,
+);
+const overdueRefunds = statement(
+  "read_overdue_refunds",
+  `select id from deposits where disposition = 'refund' and refund_state = 'none' and canonical order by id limit $1`,
+);
+const routeTimings = statement(
+  "read_route_timings",
+  "select origin_chain_id, destination_chain_id, average_ms, samples from route_timings",
+);
+
+/** Reads on a Postgres pool. */
+export function postgresReads(sql: Sql): Reads {
+  async function withAttempts(rows: readonly SlotRow[]): Promise<Slot[]> {
+    if (rows.length === 0) return [];
+    const found = await sql.query<AttemptRow>(attempts, [rows.map((row) => row.id)]);
+    const bySlot = Map.groupBy(found, (attempt) => attempt.slot_id);
+    return rows.map((row) => slotOf(row, bySlot.get(row.id) ?? []));
+  }
+
+  return {
+    status: batchedStatusReads(sql),
+    async request(requestId) {
+      const [row] = await sql.query<RequestRow>(request, [requestId]);
+      return row && requestOf(row);
+    },
+    async requestsByOrders(orderIds) {
+      if (orderIds.length === 0) return new Map();
+      const rows = await sql.query<RequestRow>(byOrders, [orderIds]);
+      return new Map(rows.map((row) => [row.order_id as OrderId, requestOf(row)]));
+    },
+    async deposit(id) {
+      const [row] = await sql.query<DepositRow>(deposit, [id]);
+      return row && depositOf(row);
+    },
+    async slotOfLeg(kind, legId) {
+      return (await withAttempts(await sql.query<SlotRow>(slotOfLeg, [kind, legId])))[0];
+    },
+    async slot(slotId) {
+      return (await withAttempts(await sql.query<SlotRow>(slotById, [slotId])))[0];
+    },
+    async unsettledSlots(chainId, sender) {
+      return withAttempts(await sql.query<SlotRow>(unsettled, [chainId, sender]));
+    },
+    async unsettledSends(chainId) {
+      return (await sql.query<SendRow>(unsettledSends, [chainId])).map(sendOf);
+    },
+    async sendOfRequest(requestId) {
+      const [row] = await sql.query<{ tx_hash: string }>(sendOfRequest, [requestId]);
+      return row && { txHash: row.tx_hash as TxHash };
+    },
+    async cursor(chainId) {
+      const [row] = await sql.query<{ block_number: number; block_hash: string }>(cursor, [chainId]);
+      return row && { number: BigInt(row.block_number), hash: row.block_hash as Hex };
+    },
+    async trail(chainId): Promise<BlockRef[]> {
+      const rows = await sql.query<{ number: number; hash: string; parent_hash: string; timestamp: number }>(trail, [
+        chainId,
+      ]);
+      return rows.map((row) => ({
+        number: BigInt(row.number),
+        hash: row.hash as Hex,
+        parentHash: row.parent_hash as Hex,
+        timestamp: BigInt(row.timestamp),
+        baseFeePerGas: undefined,
+      }));
+    },
+    async reservedOn(chainId) {
+      const rows = await sql.query<{ outflow_currency: string; amount: bigint }>(reservedOn, [chainId]);
+      return new Map(rows.map((row) => [row.outflow_currency as Address, row.amount]));
+    },
+    async overdueFills(updatedBeforeMs, limit) {
+      const rows = await sql.query<{ request_id: string }>(overdueFills, [updatedBeforeMs, limit]);
+      return rows.map((row) => row.request_id as RequestId);
+    },
+    async overdueRefunds(limit) {
+      return (await sql.query<{ id: number }>(overdueRefunds, [limit])).map((row) => String(row.id));
+    },
+    async routeTimings() {
+      const rows = await sql.query<{
+        origin_chain_id: number;
+        destination_chain_id: number;
+        average_ms: number;
+        samples: number;
+      }>(routeTimings, []);
+      return rows.map((row) => ({
+        originChainId: row.origin_chain_id,
+        destinationChainId: row.destination_chain_id,
+        averageMs: row.average_ms,
+        samples: row.samples,
+      }));
+    },
+  };
+}

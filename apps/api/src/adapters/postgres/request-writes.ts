@@ -1,0 +1,76 @@
+import type { OrderId, RequestId } from "@causeway/domain";
+import type { RequestRecord } from "../../ports/records.ts";
+import type { RequestChange, RequestWrites } from "../../ports/unit-of-work.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+import { REQUEST_COLUMNS, requestOf } from "./rows.ts";
+import type { RequestRow } from "./rows.ts";
+
+const lock = statement("request_lock", `select ${REQUEST_COLUMNS} from requests where request_id = $1 for update`);
+const lockByOrders = statement(
+  "request_lock_by_orders",
+  `select ${REQUEST_COLUMNS} from requests where order_id = any($1::text[]) order by request_id for update`,
+);
+const lockOverdue = statement(
+  "request_lock_overdue",
+  `select ${REQUEST_COLUMNS} from requests where state = 'quoted' and fill_deadline_ms < $1
+   order by fill_deadline_ms limit $2 for update skip locked`,
+);
+const save = statement(
+  "request_save",
+  `update requests set state = $2, deposit_id = $3, fail_reason = $4, refund_fail_reason = $5, final = $6,
+     in_tx_hashes = coalesce($7, in_tx_hashes), tx_hashes = coalesce($8, tx_hashes),
+     refund_tx_hashes = coalesce($9, refund_tx_hashes), updated_at_ms = greatest(updated_at_ms, $10)
+   where request_id = $1`,
+);
+const note = statement(
+  "request_note",
+  "insert into request_events (request_id, at_ms, event, detail) values ($1, $2, $3, $4)",
+);
+// A moving average that forgets: each new run counts for at least a twentieth.
+const measured = statement(
+  "request_measured",
+  `insert into route_timings as r (origin_chain_id, destination_chain_id, samples, average_ms) values ($1, $2, 1, $3)
+   on conflict (origin_chain_id, destination_chain_id) do update set samples = r.samples + 1,
+     average_ms = r.average_ms + (excluded.average_ms - r.average_ms) / least(r.samples + 1, 20)`,
+);
+
+/** Requests inside one transaction. */
+export function requestWrites(sql: Sql): RequestWrites {
+  return {
+    async lock(requestId: RequestId): Promise<RequestRecord | undefined> {
+      const [row] = await sql.query<RequestRow>(lock, [requestId]);
+      return row && requestOf(row);
+    },
+    async lockByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>> {
+      if (orderIds.length === 0) return new Map();
+      const rows = await sql.query<RequestRow>(lockByOrders, [orderIds]);
+      return new Map(rows.map((row) => [row.order_id as OrderId, requestOf(row)]));
+    },
+    async save(requestId: RequestId, change: RequestChange, atMs: number): Promise<void> {
+      const { state } = change;
+      await sql.query(save, [
+        requestId,
+        state.name,
+        state.depositId ?? null,
+        state.failReason ?? null,
+        state.refundFailReason ?? null,
+        state.final,
+        change.inTxHashes ?? null,
+        change.txHashes ?? null,
+        change.refundTxHashes ?? null,
+        atMs,
+      ]);
+    },
+    async note(requestId, atMs, event, detail): Promise<void> {
+      const text = JSON.stringify(detail, (_key, value: unknown) => (typeof value === "bigint" ? value.toString() : value));
+      await sql.query(note, [requestId, atMs, event, text]);
+    },
+    async measured(originChainId, destinationChainId, tookMs): Promise<void> {
+      await sql.query(measured, [originChainId, destinationChainId, tookMs]);
+    },
+    async lockOverdue(nowMs, limit): Promise<RequestRecord[]> {
+      return (await sql.query<RequestRow>(lockOverdue, [nowMs, limit])).map(requestOf);
+    },
+  };
+}

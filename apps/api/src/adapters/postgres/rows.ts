@@ -1,0 +1,235 @@
+import type {
+  Address,
+  FailReason,
+  Hex,
+  RefundFailReason,
+  RequestKind,
+  RequestState,
+  StateName,
+  TxHash,
+} from "@causeway/domain";
+import type {
+  Attempt,
+  AttemptKind,
+  DepositDisposition,
+  DepositRecord,
+  RefundState,
+  RequestRecord,
+  SendRecord,
+  Slot,
+  SlotState,
+  StatusRecord,
+} from "../../ports/records.ts";
+import { termsFromJson } from "./terms-json.ts";
+
+export interface StateRow {
+  kind: string;
+  state: string;
+  deposit_id: number | null;
+  fail_reason: string | null;
+  refund_fail_reason: string | null;
+  final: boolean;
+}
+
+export interface StatusRow extends StateRow {
+  request_id: string;
+  origin_chain_id: number;
+  destination_chain_id: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+  in_tx_hashes: string[];
+  tx_hashes: string[];
+  refund_tx_hashes: string[];
+}
+
+export interface RequestRow extends StatusRow {
+  order_id: string;
+  terms: string;
+}
+
+export const STATUS_COLUMNS =
+  "request_id, kind, state, deposit_id, fail_reason, refund_fail_reason, final, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms, in_tx_hashes, tx_hashes, refund_tx_hashes";
+export const REQUEST_COLUMNS = `${STATUS_COLUMNS}, order_id, terms`;
+
+function stateOf(row: StateRow): RequestState {
+  return {
+    name: row.state as StateName,
+    kind: row.kind as RequestKind,
+    depositId: row.deposit_id === null ? undefined : String(row.deposit_id),
+    failReason: (row.fail_reason as FailReason | null) ?? undefined,
+    refundFailReason: (row.refund_fail_reason as RefundFailReason | null) ?? undefined,
+    final: row.final,
+  };
+}
+
+export function statusOf(row: StatusRow): StatusRecord {
+  return {
+    requestId: row.request_id as Hex,
+    state: stateOf(row),
+    originChainId: row.origin_chain_id,
+    destinationChainId: row.destination_chain_id,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+    inTxHashes: row.in_tx_hashes as TxHash[],
+    txHashes: row.tx_hashes as TxHash[],
+    refundTxHashes: row.refund_tx_hashes as TxHash[],
+  };
+}
+
+export function requestOf(row: RequestRow): RequestRecord {
+  const { state, inTxHashes, txHashes, refundTxHashes, updatedAtMs } = statusOf(row);
+  return { terms: termsFromJson(row.terms), state, inTxHashes, txHashes, refundTxHashes, updatedAtMs };
+}
+
+export interface DepositRow {
+  id: number;
+  chain_id: number;
+  tx_hash: string;
+  ordinal: number;
+  block_number: number;
+  block_hash: string;
+  canonical: boolean;
+  confirm_at_block: number;
+  depositor: string;
+  sender: string;
+  currency: string;
+  amount: bigint;
+  order_id: string | null;
+  request_id: string | null;
+  disposition: string;
+  reason: string | null;
+  refund_state: string;
+  refund_fail_reason: string | null;
+  seen_at_ms: number;
+}
+
+export const DEPOSIT_COLUMNS =
+  "id, chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency, amount, order_id, request_id, disposition, reason, refund_state, refund_fail_reason, seen_at_ms";
+
+export function depositOf(row: DepositRow): DepositRecord {
+  return {
+    id: String(row.id),
+    chainId: row.chain_id,
+    txHash: row.tx_hash as TxHash,
+    ordinal: row.ordinal,
+    blockNumber: BigInt(row.block_number),
+    blockHash: row.block_hash as Hex,
+    canonical: row.canonical,
+    confirmAtBlock: BigInt(row.confirm_at_block),
+    depositor: row.depositor as Address,
+    sender: row.sender as Address,
+    currency: row.currency as Address,
+    amount: row.amount,
+    orderId: (row.order_id as Hex | null) ?? undefined,
+    requestId: (row.request_id as Hex | null) ?? undefined,
+    disposition: row.disposition as DepositDisposition,
+    reason: (row.reason as FailReason | null) ?? undefined,
+    refundState: row.refund_state as RefundState,
+    refundFailReason: (row.refund_fail_reason as RefundFailReason | null) ?? undefined,
+    seenAtMs: row.seen_at_ms,
+  };
+}
+
+export interface SendRow {
+  chain_id: number;
+  tx_hash: string;
+  request_id: string;
+  block_number: number | null;
+  block_hash: string | null;
+}
+
+export function sendOf(row: SendRow): SendRecord {
+  return {
+    chainId: row.chain_id,
+    txHash: row.tx_hash as TxHash,
+    requestId: row.request_id as Hex,
+    blockNumber: row.block_number === null ? undefined : BigInt(row.block_number),
+    blockHash: (row.block_hash as Hex | null) ?? undefined,
+  };
+}
+
+export interface SlotRow {
+  id: number;
+  chain_id: number;
+  sender: string;
+  nonce: number;
+  leg_kind: string;
+  leg_id: string;
+  request_id: string | null;
+  call_to: string;
+  call_data: string;
+  call_value: bigint;
+  gas_limit: number;
+  max_fee_per_gas: bigint;
+  max_priority_fee_per_gas: bigint;
+  outflow_currency: string;
+  outflow_amount: bigint;
+  state: string;
+  cancel_reason: string | null;
+  cancel_after_ms: number;
+  mined_attempt: number | null;
+  mined_block_number: number | null;
+  mined_block_hash: string | null;
+  mined_status: string | null;
+  unexplained_since: number | null;
+  created_at_ms: number;
+}
+
+export interface AttemptRow {
+  slot_id: number;
+  n: number;
+  kind: string;
+  raw: string;
+  tx_hash: string;
+  max_fee_per_gas: bigint;
+  max_priority_fee_per_gas: bigint;
+  created_at_ms: number;
+  broadcast_at_ms: number | null;
+}
+
+export const SLOT_COLUMNS =
+  "id, chain_id, sender, nonce, leg_kind, leg_id, request_id, call_to, call_data, call_value, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_reason, cancel_after_ms, mined_attempt, mined_block_number, mined_block_hash, mined_status, unexplained_since, created_at_ms";
+export const ATTEMPT_COLUMNS =
+  "slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms";
+
+export function slotOf(row: SlotRow, attempts: readonly AttemptRow[]): Slot {
+  const requestId = (row.request_id as Hex | null) ?? undefined;
+  return {
+    id: String(row.id),
+    chainId: row.chain_id,
+    sender: row.sender as Address,
+    nonce: row.nonce,
+    leg:
+      row.leg_kind === "fill"
+        ? { kind: "fill", requestId: row.leg_id as Hex }
+        : { kind: "refund", depositId: row.leg_id, requestId },
+    call: { to: row.call_to as Address, data: row.call_data as Hex, value: row.call_value },
+    gasLimit: BigInt(row.gas_limit),
+    maxFeePerGas: row.max_fee_per_gas,
+    maxPriorityFeePerGas: row.max_priority_fee_per_gas,
+    outflow: { currency: row.outflow_currency as Address, amount: row.outflow_amount },
+    state: row.state as SlotState,
+    cancelReason: (row.cancel_reason as FailReason | null) ?? undefined,
+    cancelAfterMs: row.cancel_after_ms,
+    minedAttempt: row.mined_attempt ?? undefined,
+    minedBlockNumber: row.mined_block_number === null ? undefined : BigInt(row.mined_block_number),
+    minedBlockHash: (row.mined_block_hash as Hex | null) ?? undefined,
+    minedStatus: row.mined_status === null ? undefined : row.mined_status === "success" ? "success" : "reverted",
+    unexplainedSince: row.unexplained_since === null ? undefined : BigInt(row.unexplained_since),
+    createdAtMs: row.created_at_ms,
+    attempts: attempts.map(attemptOf),
+  };
+}
+
+function attemptOf(row: AttemptRow): Attempt {
+  return {
+    n: row.n,
+    kind: row.kind as AttemptKind,
+    raw: row.raw as Hex,
+    txHash: row.tx_hash as TxHash,
+    maxFeePerGas: row.max_fee_per_gas,
+    maxPriorityFeePerGas: row.max_priority_fee_per_gas,
+    createdAtMs: row.created_at_ms,
+    broadcastAtMs: row.broadcast_at_ms ?? undefined,
+  };
+}

@@ -1,0 +1,49 @@
+interface Waiter<Question, Answer> {
+  readonly question: Question;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Turns single questions into batches: those of one event-loop turn go together, and while `inFlight` batches run the next one gathers.
+ * A question alone waits for nobody. `answer` gets the batch and returns one answer per question, in order; when it throws, all of the batch fail.
+ */
+export function tickBatcher<Question, Answer>(
+  answer: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+  { inFlight, maxBatch }: { inFlight: number; maxBatch: number },
+): (question: Question) => Promise<Answer> {
+  const waiting: Waiter<Question, Answer>[] = [];
+  let running = 0;
+  let scheduled = false;
+
+  function schedule(): void {
+    if (scheduled || running >= inFlight || waiting.length === 0) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      void flush();
+    });
+  }
+
+  async function flush(): Promise<void> {
+    const batch = waiting.splice(0, maxBatch);
+    running++;
+    try {
+      const answers = await answer(batch.map((waiter) => waiter.question));
+      batch.forEach((waiter, index) => {
+        waiter.resolve(answers[index] as Answer);
+      });
+    } catch (error) {
+      for (const waiter of batch) waiter.reject(error);
+    } finally {
+      running--;
+      schedule();
+    }
+  }
+
+  return (question) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ question, resolve, reject });
+      schedule();
+    });
+}

@@ -1,0 +1,46 @@
+import type { BlockRef } from "@causeway/chains";
+import type { Hex } from "@causeway/domain";
+import type { TrailWrites } from "../../ports/unit-of-work.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+
+const lockCursor = statement(
+  "cursor_lock",
+  "select block_number, block_hash from chain_cursors where chain_id = $1 for update",
+);
+const setCursor = statement(
+  "cursor_set",
+  `insert into chain_cursors (chain_id, block_number, block_hash) values ($1, $2, $3)
+   on conflict (chain_id) do update set block_number = excluded.block_number, block_hash = excluded.block_hash`,
+);
+const cut = statement("trail_cut", "delete from chain_blocks where chain_id = $1 and (number > $2 or number <= $3)");
+const append = statement(
+  "trail_append",
+  `insert into chain_blocks (chain_id, number, hash, parent_hash, timestamp)
+   select $1, * from unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[])`,
+);
+
+/** The watcher's memory of a chain inside one transaction. */
+export function trailWrites(sql: Sql): TrailWrites {
+  return {
+    async lockCursor(chainId): Promise<{ number: bigint; hash: Hex } | undefined> {
+      const [row] = await sql.query<{ block_number: number; block_hash: string }>(lockCursor, [chainId]);
+      return row && { number: BigInt(row.block_number), hash: row.block_hash as Hex };
+    },
+    async setCursor(chainId, block): Promise<void> {
+      await sql.query(setCursor, [chainId, block.number, block.hash]);
+    },
+    async replace(chainId, ancestor, blocks: readonly BlockRef[], keep): Promise<void> {
+      const tip = blocks.at(-1)?.number ?? ancestor;
+      await sql.query(cut, [chainId, ancestor, tip - BigInt(keep)]);
+      const kept = blocks.filter((block) => block.number > tip - BigInt(keep));
+      await sql.query(append, [
+        chainId,
+        kept.map((block) => block.number),
+        kept.map((block) => block.hash),
+        kept.map((block) => block.parentHash),
+        kept.map((block) => block.timestamp),
+      ]);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type pg from "pg";
+import type { Tx, UnitOfWork } from "../../ports/unit-of-work.ts";
+import { depositWrites } from "./deposit-writes.ts";
+import { laneWrites } from "./lane-writes.ts";
+import { outbox } from "./outbox.ts";
+import { sqlOn } from "./pool.ts";
+import { requestWrites } from "./request-writes.ts";
+import { sendWrites } from "./send-writes.ts";
+import { trailWrites } from "./trail-writes.ts";
+
+const DEADLOCK = "40P01";
+const SERIALIZATION = "40001";
+
+/** Transactions on a Postgres pool. A deadlock victim is run again (nothing of it was committed), at most three times. */
+export function postgresUnitOfWork(pool: pg.Pool): UnitOfWork {
+  return {
+    async run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await runOnce(pool, work);
+        } catch (error) {
+          if (attempt >= 3 || !isTransient(error)) throw error;
+        }
+      }
+    },
+  };
+}
+
+async function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query("begin");
+    const sql = sqlOn(client);
+    const result = await work({
+      requests: requestWrites(sql),
+      deposits: depositWrites(sql),
+      sends: sendWrites(sql),
+      lanes: laneWrites(sql),
+      trail: trailWrites(sql),
+      outbox: outbox(sql),
+    });
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch((fault: unknown) => {
+      // The connection is gone, and the transaction with it: the pool must not hand it out again.
+      broken = fault instanceof Error ? fault : new Error(String(fault));
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  if (typeof error !== "object" || error === null || !("code" in error)) return false;
+  return error.code === DEADLOCK || error.code === SERIALIZATION;
+}

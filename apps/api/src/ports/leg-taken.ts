@@ -1,0 +1,11 @@
+import type { Leg } from "./records.ts";
+
+/** A nonce that is not known to be dead pays this leg already: paying again could pay twice. */
+export class LegTaken extends Error {
+  readonly leg: Leg;
+  constructor(leg: Leg) {
+    super(`a live nonce pays this ${leg.kind} already`);
+    this.name = "LegTaken";
+    this.leg = leg;
+  }
+}

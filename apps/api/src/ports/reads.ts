@@ -1,0 +1,27 @@
+import type { BlockRef } from "@causeway/chains";
+import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
+import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.ts";
+
+/** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */
+export interface Reads {
+  /** All questions of one tick go into one query. */
+  status(requestId: RequestId): Promise<StatusRecord | undefined>;
+  request(requestId: RequestId): Promise<RequestRecord | undefined>;
+  requestsByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
+  deposit(id: DepositId): Promise<DepositRecord | undefined>;
+  slotOfLeg(kind: "fill" | "refund", legId: string): Promise<Slot | undefined>;
+  slot(slotId: string): Promise<Slot | undefined>;
+  /** Open and mined slots of a lane in nonce order. */
+  unsettledSlots(chainId: number, sender: Address): Promise<Slot[]>;
+  unsettledSends(chainId: number): Promise<SendRecord[]>;
+  cursor(chainId: number): Promise<{ number: bigint; hash: Hex } | undefined>;
+  /** The stored tail of the chain, oldest first. */
+  trail(chainId: number): Promise<BlockRef[]>;
+  /** Sum of outflows of open slots per currency of one chain, whoever sends. */
+  reservedOn(chainId: number): Promise<Map<Address, bigint>>;
+  /** Requests and deposits that stand longer than `olderThanMs` without the job that should move them. */
+  overdueFills(updatedBeforeMs: number, limit: number): Promise<RequestId[]>;
+  overdueRefunds(limit: number): Promise<DepositId[]>;
+  routeTimings(): Promise<Array<{ originChainId: number; destinationChainId: number; averageMs: number; samples: number }>>;
+  sendOfRequest(requestId: RequestId): Promise<{ txHash: TxHash } | undefined>;
+}

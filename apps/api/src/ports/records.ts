@@ -1,0 +1,120 @@
+import type {
+  Address,
+  DepositId,
+  FailReason,
+  Hex,
+  OrderId,
+  RefundFailReason,
+  RequestId,
+  RequestState,
+  RequestTerms,
+  TxHash,
+} from "@causeway/domain";
+
+/** A request with its state, as locked for a transition. */
+export interface RequestRecord {
+  readonly terms: RequestTerms;
+  readonly state: RequestState;
+  readonly inTxHashes: readonly TxHash[];
+  readonly txHashes: readonly TxHash[];
+  readonly refundTxHashes: readonly TxHash[];
+  readonly updatedAtMs: number;
+}
+
+/** What the status answer needs, and nothing more. */
+export interface StatusRecord {
+  readonly requestId: RequestId;
+  readonly state: RequestState;
+  readonly originChainId: number;
+  readonly destinationChainId: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly inTxHashes: readonly TxHash[];
+  readonly txHashes: readonly TxHash[];
+  readonly refundTxHashes: readonly TxHash[];
+}
+
+export type DepositDisposition = "accepted" | "refund" | "unattributed";
+export type RefundState = "none" | "sent" | "final" | "impossible";
+
+/** Money seen at a depository. */
+export interface DepositRecord {
+  readonly id: DepositId;
+  readonly chainId: number;
+  readonly txHash: TxHash;
+  readonly ordinal: number;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly canonical: boolean;
+  readonly confirmAtBlock: bigint;
+  readonly depositor: Address;
+  readonly sender: Address;
+  readonly currency: Address;
+  readonly amount: bigint;
+  readonly orderId: OrderId | undefined;
+  readonly requestId: RequestId | undefined;
+  readonly disposition: DepositDisposition;
+  readonly reason: FailReason | undefined;
+  readonly refundState: RefundState;
+  readonly refundFailReason: RefundFailReason | undefined;
+  readonly seenAtMs: number;
+}
+
+/** A same-chain transfer reported for a request of kind `send`. */
+export interface SendRecord {
+  readonly chainId: number;
+  readonly txHash: TxHash;
+  readonly requestId: RequestId;
+  readonly blockNumber: bigint | undefined;
+  readonly blockHash: Hex | undefined;
+}
+
+export type Leg =
+  | { readonly kind: "fill"; readonly requestId: RequestId }
+  | { readonly kind: "refund"; readonly depositId: DepositId; readonly requestId: RequestId | undefined };
+
+/** What a nonce is to do, decided before it is given. */
+export interface SlotPlan {
+  readonly chainId: number;
+  readonly sender: Address;
+  readonly leg: Leg;
+  readonly call: { readonly to: Address; readonly data: Hex; readonly value: bigint };
+  readonly gasLimit: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  readonly outflow: { readonly currency: Address; readonly amount: bigint };
+  /** Past this moment an unmined payment is replaced by a no-op. */
+  readonly cancelAfterMs: number;
+}
+
+export type SlotState = "open" | "mined" | "final" | "dead";
+
+/** One nonce and the leg it pays. */
+export interface Slot extends SlotPlan {
+  readonly id: string;
+  readonly nonce: number;
+  readonly state: SlotState;
+  readonly cancelReason: FailReason | undefined;
+  readonly minedAttempt: number | undefined;
+  readonly minedBlockNumber: bigint | undefined;
+  readonly minedBlockHash: Hex | undefined;
+  readonly minedStatus: "success" | "reverted" | undefined;
+  readonly unexplainedSince: bigint | undefined;
+  readonly createdAtMs: number;
+  /** Signed variants, oldest first. */
+  readonly attempts: readonly Attempt[];
+}
+
+export type AttemptKind = "pay" | "noop";
+
+/** Signed bytes for a slot. */
+export interface Attempt {
+  readonly n: number;
+  readonly kind: AttemptKind;
+  readonly raw: Hex;
+  readonly txHash: TxHash;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  readonly createdAtMs: number;
+  readonly broadcastAtMs: number | undefined;
+}

@@ -1,0 +1,145 @@
+import type { BlockRef } from "@causeway/chains";
+import type {
+  Address,
+  DepositId,
+  FailReason,
+  Hex,
+  OrderId,
+  RefundFailReason,
+  RequestId,
+  RequestState,
+  TxHash,
+} from "@causeway/domain";
+import type {
+  Attempt,
+  DepositDisposition,
+  DepositRecord,
+  RefundState,
+  RequestRecord,
+  SendRecord,
+  Slot,
+  SlotPlan,
+} from "./records.ts";
+
+/** Opens the only transactions there are. No network inside `work`: what must be sent is written down and sent afterwards. */
+export interface UnitOfWork {
+  run<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+}
+
+/** The stores of one transaction. */
+export interface Tx {
+  readonly requests: RequestWrites;
+  readonly deposits: DepositWrites;
+  readonly sends: SendWrites;
+  readonly lanes: LaneWrites;
+  readonly trail: TrailWrites;
+  readonly outbox: Outbox;
+}
+
+/** What changes with a transition besides the state. */
+export interface RequestChange {
+  readonly state: RequestState;
+  readonly inTxHashes?: readonly TxHash[];
+  readonly txHashes?: readonly TxHash[];
+  readonly refundTxHashes?: readonly TxHash[];
+}
+
+export interface RequestWrites {
+  /** Locks the row; undefined when there is none. */
+  lock(requestId: RequestId): Promise<RequestRecord | undefined>;
+  /** Locks all requests with these orders, in a fixed order (no deadlocks). */
+  lockByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
+  save(requestId: RequestId, change: RequestChange, atMs: number): Promise<void>;
+  /** Appends to the trace. */
+  note(requestId: RequestId, atMs: number, event: string, detail: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Folds one measured run (deposit seen → fill mined) into the route's average. */
+  measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
+  /** Locks waiting requests whose deadline has passed. */
+  lockOverdue(nowMs: number, limit: number): Promise<RequestRecord[]>;
+}
+
+export interface NewDeposit extends Omit<DepositRecord, "id" | "refundState" | "refundFailReason" | "canonical"> {}
+
+export interface DepositWrites {
+  /** Inserts, or moves a known deposit to the block it is in now. `changed` is false when it stands there already, canonical. */
+  upsert(deposit: NewDeposit): Promise<{ id: DepositId; changed: boolean; record: DepositRecord }>;
+  lock(id: DepositId): Promise<DepositRecord | undefined>;
+  setDisposition(
+    id: DepositId,
+    disposition: DepositDisposition,
+    reason: FailReason | undefined,
+    requestId: RequestId | undefined,
+  ): Promise<void>;
+  setRefund(id: DepositId, state: RefundState, failReason: RefundFailReason | undefined): Promise<void>;
+  /** Marks deposits of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone; returns them. */
+  removeOrphaned(
+    chainId: number,
+    aboveBlock: bigint,
+    upToBlock: bigint,
+    canonicalHashes: readonly Hex[],
+  ): Promise<DepositRecord[]>;
+  /** Canonical accepted deposits that have reached their confirmations and whose request still waits for that. */
+  dueConfirmed(chainId: number, headNumber: bigint): Promise<DepositRecord[]>;
+}
+
+export interface SendWrites {
+  /** False when the hash or the request is taken by another. */
+  insert(send: SendRecord, atMs: number): Promise<boolean>;
+  setBlock(chainId: number, txHash: TxHash, block: { number: bigint; hash: Hex } | undefined): Promise<void>;
+  settle(chainId: number, txHash: TxHash): Promise<void>;
+  remove(chainId: number, txHash: TxHash): Promise<void>;
+}
+
+export interface LaneWrites {
+  /** Locks the lane (creating it at `chainNonce` when new), gives its next nonce to the plan. @throws LegTaken when a nonce not known to be dead pays this leg already. */
+  reserve(plan: SlotPlan, chainNonce: number, atMs: number): Promise<Slot>;
+  /** Sum of outflows of this lane's open slots in `currency`; lane must be locked by `lockLane` for the sum to hold. */
+  reserved(chainId: number, sender: Address, currency: Address): Promise<bigint>;
+  lockLane(chainId: number, sender: Address): Promise<void>;
+  lockSlot(slotId: string): Promise<Slot | undefined>;
+  /** False when attempt `n` exists already: somebody else signed first. */
+  addAttempt(slotId: string, attempt: Attempt): Promise<boolean>;
+  setBroadcast(slotId: string, n: number, atMs: number): Promise<void>;
+  /** Forgets that the slot's attempts were broadcast: they are sent again. */
+  forgetBroadcast(slotId: string): Promise<void>;
+  setMined(
+    slotId: string,
+    mined: {
+      attempt: number;
+      blockNumber: bigint;
+      blockHash: Hex;
+      status: "success" | "reverted";
+      gasUsed: bigint;
+      effectiveGasPrice: bigint;
+    },
+  ): Promise<void>;
+  setOpen(slotId: string): Promise<void>;
+  setFinal(slotId: string): Promise<void>;
+  setDead(slotId: string, reason: string): Promise<void>;
+  setUnexplained(slotId: string, sinceBlock: bigint | undefined): Promise<void>;
+  cancel(slotId: string, reason: FailReason): Promise<void>;
+  /** Moves the lane's next nonce up to `nonce` when it lies below: the key was used elsewhere. */
+  raiseNonce(chainId: number, sender: Address, nonce: number): Promise<void>;
+}
+
+export interface TrailWrites {
+  /** Locks the chain's cursor. */
+  lockCursor(chainId: number): Promise<{ number: bigint; hash: Hex } | undefined>;
+  setCursor(chainId: number, block: BlockRef): Promise<void>;
+  /** Replaces everything above `ancestor` by `blocks`, keeping the newest `keep`. */
+  replace(chainId: number, ancestor: bigint, blocks: readonly BlockRef[], keep: number): Promise<void>;
+}
+
+/** Names of the queues. */
+export type JobName = "fill" | "refund";
+
+export interface OutboxEntry {
+  readonly job: JobName;
+  /** Unique per intended run: the queue drops a second one with the same id. */
+  readonly jobId: string;
+  readonly payload: Readonly<Record<string, string | number>>;
+}
+
+export interface Outbox {
+  add(entries: readonly OutboxEntry[], atMs: number): Promise<void>;
+}

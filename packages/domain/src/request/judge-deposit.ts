@@ -1,0 +1,30 @@
+import type { Address } from "../ids/hex.ts";
+import type { DepositVerdict } from "./state.ts";
+import type { RequestTerms } from "./terms.ts";
+
+/** What a deposit brought, as far as judging it needs. */
+export interface JudgedDeposit {
+  readonly chainId: number;
+  readonly currency: Address;
+  readonly amount: bigint;
+  readonly depositor: Address;
+  /** Account that signed the transaction. */
+  readonly sender: Address;
+}
+
+/**
+ * Compares a deposit that names the order with what was agreed. Any difference is a mismatch and goes back;
+ * a mismatch speaks for the request only when the quoted user's own account signed it, because everybody can name
+ * any order and any depositor in a deposit of his own.
+ */
+export function judgeDeposit(terms: RequestTerms, deposit: JudgedDeposit): DepositVerdict {
+  const byUser = deposit.sender === terms.user;
+  if (deposit.chainId !== terms.origin.chainId || deposit.currency !== terms.origin.currency)
+    return { kind: "mismatch", reason: "INCORRECT_DEPOSIT_CURRENCY", byUser };
+  if (deposit.depositor !== terms.user) return { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser };
+  if (deposit.amount < terms.origin.amount)
+    return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL", byUser };
+  if (deposit.amount > terms.origin.amount) return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser };
+  if (terms.forceRefund) return { kind: "mismatch", reason: "MANUAL_ADMIN_REFUND", byUser };
+  return { kind: "match" };
+}

@@ -1,0 +1,114 @@
+import { unreachable } from "../errors.ts";
+import type { RequestState } from "./state.ts";
+
+/** The words clients know. */
+export const publicStatuses = ["waiting", "depositing", "pending", "submitted", "success", "failure", "refund"] as const;
+export type PublicStatus = (typeof publicStatuses)[number];
+
+/** Whose hands the money is in. */
+export const fundsPlaces = ["user", "depository", "solver", "recipient", "refunded"] as const;
+export type FundsPlace = (typeof fundsPlaces)[number];
+
+/** What will happen next, or what the client should do. */
+export const nextActions = [
+  "send_deposit",
+  "send_payment",
+  "wait_for_confirmations",
+  "wait_for_fill",
+  "wait_for_refund",
+  "contact_operator",
+  "none",
+] as const;
+export type NextAction = (typeof nextActions)[number];
+
+/** The public status of a state: total. */
+export function publicStatus(state: Pick<RequestState, "name">): PublicStatus {
+  switch (state.name) {
+    case "quoted":
+      return "waiting";
+    case "deposited":
+    case "fillable":
+    case "filling":
+    case "refunding":
+      return "pending";
+    case "submitted":
+      return "submitted";
+    case "filled":
+      return "success";
+    case "refunded":
+      return "refund";
+    case "failed":
+    case "expired":
+      return "failure";
+    default:
+      return unreachable(state.name);
+  }
+}
+
+/** Where the money is now, as far as this instance has seen it on chain. */
+export function fundsAt(state: Pick<RequestState, "name">): FundsPlace {
+  switch (state.name) {
+    case "quoted":
+    case "expired":
+      return "user";
+    case "deposited":
+    case "fillable":
+    case "filling":
+    case "submitted":
+    case "refunding":
+    case "failed":
+      return "depository";
+    case "filled":
+      return "recipient";
+    case "refunded":
+      return "refunded";
+    default:
+      return unreachable(state.name);
+  }
+}
+
+/** What comes next. */
+export function nextAction(state: Pick<RequestState, "name" | "kind">): NextAction {
+  switch (state.name) {
+    case "quoted":
+      return state.kind === "send" ? "send_payment" : "send_deposit";
+    case "deposited":
+      return "wait_for_confirmations";
+    case "fillable":
+    case "filling":
+    case "submitted":
+      return "wait_for_fill";
+    case "refunding":
+      return "wait_for_refund";
+    case "failed":
+      return "contact_operator";
+    case "filled":
+    case "refunded":
+    case "expired":
+      return "none";
+    default:
+      return unreachable(state.name);
+  }
+}
+
+/** How long a client should wait before it asks again, ms; 0 = nothing more will change. */
+export function pollAfterMs(state: Pick<RequestState, "name" | "final">): number {
+  switch (state.name) {
+    case "quoted":
+    case "deposited":
+    case "refunding":
+      return 1000;
+    case "fillable":
+    case "filling":
+    case "submitted":
+      return 250;
+    case "filled":
+    case "refunded":
+      return state.final ? 0 : 5000;
+    case "failed":
+    case "expired":
+      return 0;
+    default:
+      return unreachable(state.name);
+  }
+}

@@ -1,0 +1,215 @@
+import { unreachable } from "../errors.ts";
+import type { RequestKind } from "./terms.ts";
+import type { FailReason, RefundFailReason } from "./reasons.ts";
+
+/** Where a request stands. Finer than what clients see: `public-status.ts` maps it to their words. */
+export const requestStates = [
+  "quoted",
+  "deposited",
+  "fillable",
+  "filling",
+  "submitted",
+  "filled",
+  "refunding",
+  "refunded",
+  "failed",
+  "expired",
+] as const;
+export type StateName = (typeof requestStates)[number];
+
+/** Row id of a deposit, decimal text. */
+export type DepositId = string;
+
+export interface RequestState {
+  readonly name: StateName;
+  readonly kind: RequestKind;
+  /** The accepted deposit, or the one being refunded. */
+  readonly depositId: DepositId | undefined;
+  readonly failReason: FailReason | undefined;
+  readonly refundFailReason: RefundFailReason | undefined;
+  /** The outcome lies beyond any reorg reckoned with. */
+  readonly final: boolean;
+}
+
+/** What a deposit is to the request it names. Established by `judge-deposit.ts`. */
+export type DepositVerdict =
+  | { readonly kind: "match" }
+  /** Not what was agreed. `byUser`: the quoted user's own account signed it, so it speaks for the request. */
+  | { readonly kind: "mismatch"; readonly reason: FailReason; readonly byUser: boolean };
+
+export type RequestEvent =
+  | {
+      readonly kind: "depositSeen";
+      readonly depositId: DepositId;
+      readonly verdict: DepositVerdict;
+      readonly confirmed: boolean;
+      /** True when it came after the fill deadline. */
+      readonly late: boolean;
+    }
+  | { readonly kind: "depositConfirmed"; readonly depositId: DepositId }
+  | { readonly kind: "depositRemoved"; readonly depositId: DepositId }
+  | { readonly kind: "fillPlanned" }
+  | { readonly kind: "fillBroadcast" }
+  | { readonly kind: "fillMined" }
+  | { readonly kind: "fillUnmined" }
+  | { readonly kind: "fillFinal" }
+  | { readonly kind: "fillDead"; readonly reason: FailReason }
+  | { readonly kind: "fillImpossible"; readonly reason: FailReason }
+  | { readonly kind: "sendMined" }
+  | { readonly kind: "sendUnmined" }
+  | { readonly kind: "sendFinal" }
+  | { readonly kind: "refundMined"; readonly depositId: DepositId }
+  | { readonly kind: "refundUnmined"; readonly depositId: DepositId }
+  | { readonly kind: "refundFinal"; readonly depositId: DepositId }
+  | { readonly kind: "refundImpossible"; readonly depositId: DepositId; readonly reason: RefundFailReason }
+  | { readonly kind: "deadlinePassed" };
+
+/** What must happen because of a transition; written to the outbox or the deposit's row in the same commit. */
+export type Effect =
+  | { readonly kind: "fill" }
+  | { readonly kind: "acceptDeposit"; readonly depositId: DepositId }
+  | { readonly kind: "refundDeposit"; readonly depositId: DepositId; readonly reason: FailReason };
+
+export type Decision =
+  | { readonly kind: "applied"; readonly next: RequestState; readonly effects: readonly Effect[] }
+  /** A duplicate or late event: nothing to do, and that is fine. */
+  | { readonly kind: "already"; readonly state: RequestState }
+  /** The event cannot happen in this state: a defect or a lie somewhere; nothing changes and somebody is told. */
+  | { readonly kind: "rejected"; readonly state: RequestState; readonly reason: string };
+
+/** The state of a fresh quote. */
+export function quotedState(kind: RequestKind): RequestState {
+  return {
+    name: "quoted",
+    kind,
+    depositId: undefined,
+    failReason: undefined,
+    refundFailReason: undefined,
+    final: false,
+  };
+}
+
+/** The whole life of a request: pure, total over states and events. */
+export function decide(state: RequestState, event: RequestEvent): Decision {
+  switch (event.kind) {
+    case "depositSeen":
+      return onDepositSeen(state, event);
+    case "depositConfirmed":
+      if (state.name === "deposited" && state.depositId === event.depositId)
+        return to(state, { name: "fillable" }, { kind: "fill" });
+      return already(state);
+    case "depositRemoved":
+      return onDepositRemoved(state, event.depositId);
+    case "fillPlanned":
+      if (state.name === "fillable") return to(state, { name: "filling" });
+      return already(state);
+    case "fillBroadcast":
+      if (state.name === "filling") return to(state, { name: "submitted" });
+      return already(state);
+    case "fillMined":
+      if (state.name === "filling" || state.name === "submitted")
+        return to(state, { name: "filled", final: false });
+      return state.name === "filled" ? already(state) : rejected(state, event);
+    case "fillUnmined":
+      if (state.name === "filled" && state.kind === "bridge") return to(state, { name: "submitted", final: false });
+      return already(state);
+    case "fillFinal":
+      if (state.name === "filled" && !state.final) return to(state, { final: true });
+      return state.name === "filled" ? already(state) : rejected(state, event);
+    case "fillDead":
+      if (state.name === "filling" || state.name === "submitted" || state.name === "filled")
+        return startRefund(state, event.reason);
+      return already(state);
+    case "fillImpossible":
+      if (state.name === "fillable") return startRefund(state, event.reason);
+      return already(state);
+    case "sendMined":
+      if (state.kind !== "send") return rejected(state, event);
+      if (state.name === "quoted" || state.name === "expired")
+        return to(state, { name: "filled", failReason: undefined });
+      return already(state);
+    case "sendUnmined":
+      if (state.kind === "send" && state.name === "filled") return to(state, { name: "quoted", final: false });
+      return already(state);
+    case "sendFinal":
+      if (state.kind === "send" && state.name === "filled" && !state.final) return to(state, { final: true });
+      return already(state);
+    case "refundMined":
+      if (state.name === "refunding" && state.depositId === event.depositId) return to(state, { name: "refunded" });
+      return already(state);
+    case "refundUnmined":
+      if (state.name === "refunded" && state.depositId === event.depositId)
+        return to(state, { name: "refunding", final: false });
+      return already(state);
+    case "refundFinal":
+      if (state.name === "refunded" && state.depositId === event.depositId && !state.final)
+        return to(state, { final: true });
+      return already(state);
+    case "refundImpossible":
+      if (state.name === "refunding" && state.depositId === event.depositId)
+        return to(state, { name: "failed", refundFailReason: event.reason, final: true });
+      return already(state);
+    case "deadlinePassed":
+      if (state.name === "quoted") return to(state, { name: "expired", failReason: "TTL_EXPIRED" });
+      return already(state);
+    default:
+      return unreachable(event);
+  }
+}
+
+function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind: "depositSeen" }>): Decision {
+  const { depositId, verdict } = event;
+  if (state.depositId === depositId) return already(state);
+  if (state.kind === "send")
+    return to(state, {}, { kind: "refundDeposit", depositId, reason: "ORPHANED_DEPOSIT_REFUND" });
+
+  if (state.name === "quoted" || state.name === "expired") {
+    if (verdict.kind === "mismatch") {
+      const refund: Effect = { kind: "refundDeposit", depositId, reason: verdict.reason };
+      // A stranger can name any order in a deposit of his own: it goes back to him and the request waits on.
+      if (!verdict.byUser) return to(state, {}, refund);
+      return to(state, { name: "refunding", depositId, failReason: verdict.reason }, refund);
+    }
+    if (event.late || state.name === "expired") {
+      const refund: Effect = { kind: "refundDeposit", depositId, reason: "TTL_EXPIRED" };
+      return to(state, { name: "refunding", depositId, failReason: "TTL_EXPIRED" }, refund);
+    }
+    const accept: Effect = { kind: "acceptDeposit", depositId };
+    if (event.confirmed) return to(state, { name: "fillable", depositId }, accept, { kind: "fill" });
+    return to(state, { name: "deposited", depositId }, accept);
+  }
+  // The request has its deposit, or has ended: a further one goes back, whatever it is.
+  const reason: FailReason = verdict.kind === "mismatch" ? verdict.reason : "DOUBLE_SPEND";
+  return to(state, {}, { kind: "refundDeposit", depositId, reason });
+}
+
+function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
+  if (state.depositId !== depositId) return already(state);
+  // Nothing was sent for it yet: the request waits again, as if the deposit had never been.
+  // (The watcher does not raise this event for a deposit whose refund is already on its way.)
+  if (state.name === "deposited" || state.name === "fillable" || state.name === "refunding")
+    return to(state, { name: "quoted", depositId: undefined, failReason: undefined });
+  // Money is on its way, or gone: the state stands, and the watcher reports the exposure until the deposit is mined again.
+  return already(state);
+}
+
+function startRefund(state: RequestState, reason: FailReason): Decision {
+  if (state.depositId === undefined) return { kind: "rejected", state, reason: "no deposit to refund" };
+  return to(
+    state,
+    { name: "refunding", failReason: reason, final: false },
+    { kind: "refundDeposit", depositId: state.depositId, reason },
+  );
+}
+
+function to(state: RequestState, change: Partial<RequestState>, ...effects: Effect[]): Decision {
+  return { kind: "applied", next: { ...state, ...change }, effects };
+}
+
+function already(state: RequestState): Decision {
+  return { kind: "already", state };
+}
+
+function rejected(state: RequestState, event: RequestEvent): Decision {
+  return { kind: "rejected", state, reason: `${event.kind} cannot follow ${state.name}` };
+}
