@@ -1,0 +1,182 @@
+import type { Env, Secret, SettingValues } from "@causeway/config";
+import {
+  ConfigError,
+  deepFreeze,
+  gather,
+  isLocalKey,
+  loadChains,
+  loadFixedPrices,
+  readSettings,
+  withVaultSecrets,
+} from "@causeway/config";
+import type { Chain } from "@causeway/domain";
+import {
+  engineSettings,
+  httpSettings,
+  locationSettings,
+  priceSettings,
+  quoteSettings,
+  solverSettings,
+  storageSettings,
+} from "./settings.ts";
+
+/** The environment in which everything runs on one machine with keys that anyone can compute. */
+const LOCAL = "local";
+
+const publicPriceUrls = {
+  coingecko: "https://api.coingecko.com/api/v3",
+  defillama: "https://coins.llama.fi",
+} as const;
+
+/** Where prices come from. */
+export type PriceConfig = {
+  readonly refreshMs: number;
+  readonly maxAgeMs: number;
+  readonly timeoutMs: number;
+} & (
+  | {
+      readonly source: "fixed";
+      /** USD with 18 decimals by price id. */ readonly usd: ReadonlyMap<string, bigint>;
+    }
+  | { readonly source: "coingecko" | "defillama"; readonly url: string; readonly apiKey: Secret | undefined }
+);
+
+/** Everything the two processes of the API are told from outside. Frozen. */
+export interface ApiConfig {
+  readonly environment: string;
+  readonly database: { readonly url: Secret; readonly poolSize: number; readonly statementTimeoutMs: number };
+  readonly redis: { readonly url: Secret; readonly queuePrefix: string };
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    readonly bodyLimitBytes: number;
+    /** `*` as the only element is any origin. */
+    readonly corsOrigins: readonly string[];
+    /** As Fastify takes it: a number of hops, addresses separated by commas, or all or nobody. */
+    readonly trustProxy: boolean | number | string;
+    readonly responseCheck: boolean;
+  };
+  readonly healthPort: number;
+  readonly metrics: boolean;
+  readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
+  readonly shutdownTimeoutMs: number;
+  readonly solver: { readonly privateKey: Secret; readonly chainName: string };
+  readonly prices: PriceConfig;
+  readonly quote: SettingValues<typeof quoteSettings>;
+  readonly engine: SettingValues<typeof engineSettings>;
+  /** Enabled chains, never empty. */
+  readonly chains: readonly Chain[];
+  /** For the log at start: what is switched off and why. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads the environment, the files of the secrets folder and the files of `CONFIGS_DIR`.
+ * @throws ConfigError with every problem at once; no problem text holds a secret.
+ */
+export function readApiConfig(processEnv: Env): ApiConfig {
+  const env = withVaultSecrets(processEnv);
+  const problems: string[] = [];
+  const read = <T>(part: () => T): T | undefined => gather(problems, part);
+
+  const location = read(() => readSettings(locationSettings, env));
+  const storage = read(() => readSettings(storageSettings, env));
+  const http = read(() => readSettings(httpSettings, env));
+  const solver = read(() => readSettings(solverSettings, env));
+  const price = read(() => readSettings(priceSettings, env));
+  const quote = read(() => readSettings(quoteSettings, env));
+  const engine = read(() => readSettings(engineSettings, env));
+  const loaded = location && read(() => loadChains({ ...location, env }));
+  const prices = location && price && read(() => priceConfig(location, price));
+
+  if (location && solver && location.environment !== LOCAL && isLocalKey(solver.solverPrivateKey.reveal()))
+    problems.push(
+      `SOLVER_PRIVATE_KEY is a publicly known key of a local system: refused in ENVIRONMENT ${location.environment}`,
+    );
+  if (quote && quote.maxTtlSeconds < quote.defaultDeadlineSeconds)
+    problems.push("QUOTE_MAX_TTL_SECONDS must not be below QUOTE_DEADLINE_SECONDS");
+  if (price && price.priceMaxAgeMs < price.priceRefreshMs)
+    problems.push("PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS");
+  if (loaded) problems.push(...chainProblems(loaded, solver?.solverChainName, prices));
+
+  const home = solver?.solverChainName ?? loaded?.chains[0]?.name;
+  if (problems.length > 0) throw new ConfigError(problems);
+  if (
+    !location ||
+    !storage ||
+    !http ||
+    !solver ||
+    !quote ||
+    !engine ||
+    !loaded ||
+    !prices ||
+    home === undefined
+  )
+    throw new ConfigError(["a part of the configuration is missing without a reported problem"]);
+
+  return deepFreeze({
+    environment: location.environment,
+    database: {
+      url: storage.databaseUrl,
+      poolSize: storage.databasePoolSize,
+      statementTimeoutMs: storage.databaseStatementTimeoutMs,
+    },
+    redis: { url: storage.redisUrl, queuePrefix: storage.queuePrefix },
+    http: {
+      host: http.httpHost,
+      port: http.httpPort,
+      bodyLimitBytes: http.bodyLimitBytes,
+      corsOrigins: http.corsOrigins,
+      trustProxy: trustProxyOf(http.trustProxy),
+      responseCheck: http.responseCheck,
+    },
+    healthPort: http.healthPort,
+    metrics: http.metrics,
+    logLevel: http.logLevel,
+    shutdownTimeoutMs: http.shutdownTimeoutMs,
+    solver: { privateKey: solver.solverPrivateKey, chainName: home },
+    prices,
+    quote,
+    engine,
+    chains: loaded.chains,
+    warnings: loaded.warnings,
+  });
+}
+
+function priceConfig(
+  location: SettingValues<typeof locationSettings>,
+  price: SettingValues<typeof priceSettings>,
+): PriceConfig {
+  const bounds = {
+    refreshMs: price.priceRefreshMs,
+    maxAgeMs: price.priceMaxAgeMs,
+    timeoutMs: price.priceTimeoutMs,
+  };
+  if (price.priceSource === "fixed") return { ...bounds, source: "fixed", usd: loadFixedPrices(location) };
+  const url = price.priceUrl ?? publicPriceUrls[price.priceSource];
+  return { ...bounds, source: price.priceSource, url, apiKey: price.priceApiKey };
+}
+
+function chainProblems(
+  loaded: { readonly chains: readonly Chain[]; readonly warnings: readonly string[] },
+  homeName: string | undefined,
+  prices: PriceConfig | undefined,
+): readonly string[] {
+  const { chains, warnings } = loaded;
+  if (chains.length === 0) return ["no chain is enabled", ...warnings];
+  const problems: string[] = [];
+  if (homeName !== undefined && !chains.some((chain) => chain.name === homeName))
+    problems.push("SOLVER_CHAIN_NAME is not the name of an enabled chain");
+  if (prices?.source === "fixed") {
+    const wanted = new Set(chains.flatMap((chain) => [chain.native, ...chain.tokens].map((c) => c.priceId)));
+    for (const priceId of wanted)
+      if (!prices.usd.has(priceId))
+        problems.push(`the price file has no price for ${priceId}, which a currency names`);
+  }
+  return problems;
+}
+
+function trustProxyOf(text: string): boolean | number | string {
+  if (text === "true" || text === "false") return text === "true";
+  return /^\d+$/.test(text) ? Number(text) : text;
+}
