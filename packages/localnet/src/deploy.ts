@@ -17,7 +17,12 @@ import {
 import { encodeDeployData, getContractAddress, parseEther, type Address, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
-import { createLocalClient, LocalTransactionFailed, sendPipelined, type NodeAddress } from "./local-client.ts";
+import {
+  createLocalClient,
+  LocalTransactionFailed,
+  sendPipelined,
+  type NodeAddress,
+} from "./local-client.ts";
 
 /** A token of the local chains. */
 export interface LocalToken {
@@ -52,8 +57,8 @@ export const localDeployment: LocalDeployment = {
   receiver: createdBy(3),
   multicall3: createdBy(4),
   tokens: [
-    { symbol: "USDC", name: "Local USD", decimals: 6, address: createdBy(5) },
-    { symbol: "TST", name: "Local Test Token", decimals: 18, address: createdBy(6) },
+    { symbol: "USDC", name: "USD Coin", decimals: 6, address: createdBy(5) },
+    { symbol: "TST", name: "Test Token", decimals: 18, address: createdBy(6) },
   ],
 };
 
@@ -70,7 +75,9 @@ export async function deployLocal(node: NodeAddress): Promise<LocalDeployment> {
     client.setBalance({ address: from.address, value: parseEther("1000000") }),
   ]);
   if (nonce !== 0) {
-    throw new LocalTransactionFailed(`chain ${node.chainId} is not fresh: its deployer has sent ${nonce} transactions`);
+    throw new LocalTransactionFailed(
+      `chain ${node.chainId} is not fresh: its deployer has sent ${nonce} transactions`,
+    );
   }
   const calls = creations().map(({ label, data }) => ({ label: `creation of ${label}`, data }));
   const receipts = await sendPipelined(client, from, calls, 6_000_000n);
@@ -102,7 +109,10 @@ function creations(): { label: string; data: Hex }[] {
         args: [localDeployment.router],
       }),
     },
-    { label: "Receiver", data: encodeDeployData({ abi: receiverAbi, bytecode: receiverBytecode, args: [solver] }) },
+    {
+      label: "Receiver",
+      data: encodeDeployData({ abi: receiverAbi, bytecode: receiverBytecode, args: [solver] }),
+    },
     { label: "Multicall3", data: encodeDeployData({ abi: multicall3Abi, bytecode: multicall3Bytecode }) },
     {
       label: "TestUsd",
@@ -110,7 +120,11 @@ function creations(): { label: string; data: Hex }[] {
     },
     {
       label: "TestToken",
-      data: encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode, args: [tst.name, tst.symbol] }),
+      data: encodeDeployData({
+        abi: testTokenAbi,
+        bytecode: testTokenBytecode,
+        args: [tst.name, tst.symbol],
+      }),
     },
   ];
 }

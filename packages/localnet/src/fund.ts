@@ -23,7 +23,9 @@ export async function fundLocal(node: NodeAddress, fundings: readonly Funding[])
       label: `mint of ${token} to ${address}`,
     })),
   );
-  const balances = fundings.flatMap(({ address, nativeWei: value }) => (value === undefined ? [] : [{ address, value }]));
+  const balances = fundings.flatMap(({ address, nativeWei: value }) =>
+    value === undefined ? [] : [{ address, value }],
+  );
   await Promise.all(balances.map(async (balance) => await client.setBalance(balance)));
   if (mints.length > 0) {
     await sendPipelined(client, privateKeyToAccount(localAccount("deployer").privateKey), mints, 150_000n);

@@ -13,7 +13,12 @@ import {
 import { encodeDeployData, type Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
-import { createLocalClient, LocalTransactionFailed, sendPipelined, type NodeAddress } from "./local-client.ts";
+import {
+  createLocalClient,
+  LocalTransactionFailed,
+  sendPipelined,
+  type NodeAddress,
+} from "./local-client.ts";
 
 /** Tokens that behave as some real ones do, and as careless code does not expect. */
 export interface HostileTokens {
@@ -41,7 +46,8 @@ export async function deployHostileTokens(node: NodeAddress): Promise<HostileTok
   const receipts = await sendPipelined(createLocalClient(node), from, calls, 4_000_000n);
   const created = (index: number): Address => {
     const address = receipts[index]?.contractAddress;
-    if (address === undefined || address === null) throw new LocalTransactionFailed(`${calls[index]?.label} is nowhere`);
+    if (address === undefined || address === null)
+      throw new LocalTransactionFailed(`${calls[index]?.label} is nowhere`);
     return address;
   };
   return {

@@ -21,7 +21,12 @@ export { deployLocal, localDeployment, type LocalDeployment, type LocalToken } f
 export { dockerAnswers } from "./docker-probe.ts";
 export { fundLocal, type Funding } from "./fund.ts";
 export { deployHostileTokens, type HostileTokens } from "./hostile-tokens.ts";
-export { defaultPortBase, localChains, portsFrom, type LocalChain } from "./local-chains.ts";
+export { defaultPortBase, nodeEnvironment, portsFrom, readLocalChains } from "./local-chains.ts";
+export { emptyGivenDatabase, DatabaseNotOurs } from "./given-database.ts";
+export { endpointsFile, readEndpoints, type Endpoints } from "./endpoints.ts";
+export { startSystem, type System, type SystemOptions } from "./system.ts";
+export { type SystemProcess, type UnexpectedExit } from "./app-process.ts";
+export { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 export {
   createLocalClient,
   describeChain,

@@ -1,34 +1,34 @@
-/** One EVM chain of the local system. */
-export interface LocalChain {
-  readonly id: number;
-  /** The name under which orders and configuration know it. */
-  readonly name: string;
-  readonly displayName: string;
-  /** Prefix of its variables in the environment of the services. */
-  readonly envPrefix: string;
-}
+import { loadChains } from "@causeway/config";
+import type { Chain } from "@causeway/domain";
+import { join } from "node:path";
+import { repositoryRoot } from "./paths.ts";
 
-/** Ids that no real chain has. */
-export const localChains: readonly [LocalChain, LocalChain] = [
-  { id: 72_100_117, name: "local-a", displayName: "Local Alder", envPrefix: "LOCAL_A" },
-  { id: 72_100_228, name: "local-b", displayName: "Local Birch", envPrefix: "LOCAL_B" },
-];
-
+/** Where `npm start` begins to count its ports when nobody says otherwise. */
 export const defaultPortBase = 18_500;
 
-/** Which port each part listens on: a block of 22 from `base`. At most five API processes and five workers. */
-export function portsFrom(base: number): {
-  api: (index: number) => number;
-  workerHealth: (index: number) => number;
-  postgres: number;
-  redis: number;
-  anvil: (index: number) => number;
-} {
+/** Which port each part listens on: a block of 22 from `base`. */
+export function portsFrom(base: number) {
   return {
-    api: (index) => base + index,
-    workerHealth: (index) => base + 5 + index,
+    api: (index: number): number => base + index,
+    workerHealth: (index: number): number => base + 5 + index,
     postgres: base + 10,
     redis: base + 11,
-    anvil: (index) => base + 20 + index,
+    nodeA: base + 20,
+    nodeB: base + 21,
   };
+}
+
+/** The variables that `configs/chains.local.json` asks for. */
+export function nodeEnvironment(nodes: { portA: number; portB: number }): Record<string, string> {
+  return {
+    LOCAL_A_RPC_URL: `http://127.0.0.1:${nodes.portA}`,
+    LOCAL_A_WS_URL: `ws://127.0.0.1:${nodes.portA}`,
+    LOCAL_B_RPC_URL: `http://127.0.0.1:${nodes.portB}`,
+    LOCAL_B_WS_URL: `ws://127.0.0.1:${nodes.portB}`,
+  };
+}
+
+/** The local chains as the services see them: ids, names, contracts and tokens of `configs/chains.local.json`. */
+export function readLocalChains(env: Readonly<Record<string, string>>): readonly Chain[] {
+  return loadChains({ environment: "local", configsDir: join(repositoryRoot, "configs"), env }).chains;
 }

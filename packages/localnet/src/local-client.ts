@@ -97,7 +97,8 @@ export async function sendPipelined(
   );
   const receipts = await mineAll(client, hashes);
   const failed = calls.find((_, index) => receipts[index]?.status !== "success");
-  if (failed !== undefined) throw new LocalTransactionFailed(`${failed.label} on chain ${client.chain.id} reverted`);
+  if (failed !== undefined)
+    throw new LocalTransactionFailed(`${failed.label} on chain ${client.chain.id} reverted`);
   return receipts;
 }
 

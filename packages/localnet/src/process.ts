@@ -112,7 +112,25 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
   throw await failed(`ended before it was ready (${bySignal ?? `exit code ${code}`})`, lastProblem);
 }
 
-function launch(spec: ProcessSpec): RunningProcess {
+/**
+ * Runs a program that ends by itself.
+ *
+ * @throws ProcessStartFailed with the end of its output when it fails or takes too long.
+ */
+export async function runToEnd(
+  spec: Omit<ProcessSpec, "isReady"> & { readonly withinMs: number },
+): Promise<void> {
+  const child = launch(spec);
+  const exit = await Promise.race([child.exited, sleep(spec.withinMs, "late" as const, { ref: false })]);
+  if (exit !== "late" && exit.code === 0) return;
+  if (exit === "late") await child.stop();
+  const logTail = await readLogTail(spec.logFile);
+  const reason =
+    exit === "late" ? `did not end within ${spec.withinMs} ms` : `failed (${exit.signal ?? exit.code})`;
+  throw new ProcessStartFailed({ processName: spec.name, reason, logTail });
+}
+
+function launch(spec: Omit<ProcessSpec, "isReady">): RunningProcess {
   mkdirSync(dirname(spec.logFile), { recursive: true });
   const log = openSync(spec.logFile, "a");
   const child = spawn(spec.command, spec.args, {

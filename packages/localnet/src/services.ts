@@ -3,6 +3,7 @@ import { dockerAnswers } from "./docker-probe.ts";
 import { newTempDir } from "./paths.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
+import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 
 /** A Postgres and a Redis for tests, and where they come from. */
 export interface ChosenServices {
@@ -14,35 +15,29 @@ export interface ChosenServices {
   stop(): Promise<void>;
 }
 
-interface Chosen {
+interface Chosen extends Stoppable {
   readonly url: string;
   readonly origin: string;
-  stop(): Promise<void>;
 }
 
 /**
  * Finds what integration tests run against: `DATABASE_URL` and `REDIS_URL` when given, else containers when a Docker
  * engine answers, else servers started on this machine.
  */
-export async function chooseServices(env: Readonly<Record<string, string | undefined>>): Promise<ChosenServices> {
+export async function chooseServices(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<ChosenServices> {
   const needsOwn = isUnset(env["DATABASE_URL"]) || isUnset(env["REDIS_URL"]);
   const useContainers = needsOwn && (await dockerAnswers(env["DOCKER_HOST"]));
-  const [postgres, redis] = await Promise.allSettled([
+  const [postgres, redis] = await startTogether<[Chosen, Chosen]>([
     choosePostgres(env["DATABASE_URL"], useContainers),
     chooseRedis(env, useContainers),
   ]);
-  if (postgres.status === "rejected" || redis.status === "rejected") {
-    const started = [postgres, redis].flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    await Promise.all(started.map(async (one) => await one.stop()));
-    throw postgres.status === "rejected" ? postgres.reason : (redis as PromiseRejectedResult).reason;
-  }
   return {
-    databaseUrl: postgres.value.url,
-    redisUrl: redis.value.url,
-    description: `Postgres: ${postgres.value.origin}; Redis: ${redis.value.origin}`,
-    stop: async () => {
-      await Promise.all([postgres.value.stop(), redis.value.stop()]);
-    },
+    databaseUrl: postgres.url,
+    redisUrl: redis.url,
+    description: `Postgres: ${postgres.origin}; Redis: ${redis.origin}`,
+    stop: async () => await stopTogether([postgres, redis]),
   };
 }
 
@@ -65,7 +60,7 @@ async function choosePostgres(given: string | undefined, useContainers: boolean)
   }
   const dataDir = join(newTempDir("test"), "postgres");
   const server = await startPostgres({ dataDir, durable: false, removeDataAtStop: true });
-  return { url: server.url, origin: "embedded", stop: server.stop };
+  return { url: server.url, origin: "embedded", stop: async () => await server.stop() };
 }
 
 async function chooseRedis(
@@ -85,5 +80,5 @@ async function chooseRedis(
   }
   const server = await startRedis({ env });
   const origin = server.kind === "given" ? "REDIS_URL" : `embedded (${server.kind})`;
-  return { url: server.url, origin, stop: server.stop };
+  return { url: server.url, origin, stop: async () => await server.stop() };
 }

@@ -1,0 +1,102 @@
+import { join } from "node:path";
+import { repositoryRoot, workspaceNode } from "./paths.ts";
+import {
+  readLogTail,
+  startProcess,
+  type ProcessExit,
+  type ProcessSpec,
+  type RunningProcess,
+} from "./process.ts";
+
+/** A process of ours that is part of a running system and may be killed and started again. */
+export interface SystemProcess {
+  readonly name: string;
+  /** Where it answers HTTP. */
+  readonly url: string;
+  readonly logFile: string;
+  /** Changes with every restart. */
+  readonly pid: number;
+  isRunning(): boolean;
+  /** Sends a signal on purpose: its end is then no surprise. */
+  kill(signal: NodeJS.Signals): void;
+  /** Ends it when it still runs, starts it again and returns once it is ready. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A process ended that nobody had asked to. */
+export interface UnexpectedExit {
+  readonly name: string;
+  readonly exit: ProcessExit;
+  readonly logFile: string;
+  readonly logTail: string;
+}
+
+export interface AppProcessOptions {
+  readonly name: string;
+  /** Path from the root of the repository. */
+  readonly entry: string;
+  /** `GET <url>/health/ready` tells when it serves. */
+  readonly url: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly logFile: string;
+  readonly onUnexpectedExit: (facts: UnexpectedExit) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** The command line of one of our programs, run from its sources. */
+export function programCommand(entry: string): { command: string; args: string[]; cwd: string } {
+  return { command: workspaceNode, args: ["-C", "source", join(repositoryRoot, entry)], cwd: repositoryRoot };
+}
+
+/**
+ * Starts an API or worker process and returns once it is ready.
+ *
+ * @throws ProcessStartFailed
+ */
+export async function startAppProcess(options: AppProcessOptions): Promise<SystemProcess> {
+  const spec: ProcessSpec = {
+    name: options.name,
+    ...programCommand(options.entry),
+    env: options.env,
+    logFile: options.logFile,
+    isReady: async (signal) => (await fetch(`${options.url}/health/ready`, { signal })).status === 200,
+    readyWithinMs: 30_000,
+    askEveryMs: 25,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  };
+  let isMeantToEnd = false;
+  const start = async (): Promise<RunningProcess> => {
+    isMeantToEnd = false;
+    const started = await startProcess(spec);
+    void started.exited.then(async (exit) => {
+      if (isMeantToEnd) return;
+      const logTail = await readLogTail(options.logFile);
+      options.onUnexpectedExit({ name: options.name, exit, logFile: options.logFile, logTail });
+    });
+    return started;
+  };
+  let current = await start();
+  return {
+    name: options.name,
+    url: options.url,
+    logFile: options.logFile,
+    get pid() {
+      return current.pid;
+    },
+    isRunning: () => current.isRunning(),
+    kill: (signal) => {
+      isMeantToEnd = true;
+      current.kill(signal);
+    },
+    restart: async () => {
+      isMeantToEnd = true;
+      await current.stop();
+      current = await start();
+    },
+    stop: async () => {
+      isMeantToEnd = true;
+      await current.stop();
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import type { Chain } from "@causeway/domain";
+import { join } from "node:path";
+import type { Address } from "viem";
+import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import { deployLocal } from "./deploy.ts";
+import { fundLocal, type Funding } from "./fund.ts";
+import { emptyGivenDatabase } from "./given-database.ts";
+import { startPostgres } from "./postgres.ts";
+import { startRedis } from "./redis.ts";
+import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
+
+export interface InfrastructureOptions {
+  /** `DATABASE_URL` and `REDIS_URL` are used when set. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly ports: { readonly postgres: number; readonly redis: number };
+  /** Each chain's node listens where its `rpcUrl` says. */
+  readonly chains: readonly Chain[];
+  /** Data of Postgres and logs. */
+  readonly folder: string;
+  readonly durable: boolean;
+  readonly blockTimeSeconds: number;
+  readonly mixedMining: boolean;
+  /** Who gets what on each chain. */
+  readonly fundings: (chain: Chain) => readonly Funding[];
+  readonly onProgress: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What the services stand on: an empty database, a queue server, and chains with contracts and money. */
+export interface Infrastructure extends Stoppable {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly nodes: readonly RunningAnvil[];
+}
+
+interface Server extends Stoppable {
+  readonly url: string;
+}
+
+/** Starts all of it at the same time; when one part fails nothing is left running. */
+export async function startInfrastructure(options: InfrastructureOptions): Promise<Infrastructure> {
+  const [database, redis, chains] = await startTogether<
+    [Server, Server, Stoppable & { nodes: readonly RunningAnvil[] }]
+  >([startDatabase(options), startQueueServer(options), startChains(options)]);
+  return {
+    databaseUrl: database.url,
+    redisUrl: redis.url,
+    nodes: chains.nodes,
+    stop: async () => await stopTogether([chains, redis, database]),
+  };
+}
+
+async function startDatabase(options: InfrastructureOptions): Promise<Server> {
+  const given = options.env["DATABASE_URL"];
+  if (given !== undefined && given !== "") {
+    await emptyGivenDatabase(given);
+    options.onProgress("Postgres: DATABASE_URL");
+    return { url: given, stop: async () => undefined };
+  }
+  const server = await startPostgres({
+    dataDir: join(options.folder, "postgres"),
+    port: options.ports.postgres,
+    durable: options.durable,
+    ...cancelledBy(options.signal),
+  });
+  options.onProgress(`Postgres on port ${server.port}`);
+  return server;
+}
+
+async function startQueueServer(options: InfrastructureOptions): Promise<Server> {
+  const logFile = join(options.folder, "logs", "redis.log");
+  const server = await startRedis({
+    env: options.env,
+    port: options.ports.redis,
+    logFile,
+    ...cancelledBy(options.signal),
+  });
+  options.onProgress(
+    server.kind === "given" ? "Redis: REDIS_URL" : `Redis (${server.kind}) on port ${options.ports.redis}`,
+  );
+  return server;
+}
+
+async function startChains(
+  options: InfrastructureOptions,
+): Promise<Stoppable & { nodes: readonly RunningAnvil[] }> {
+  const nodes = await startTogether(options.chains.map(async (chain) => await startChain(chain, options)));
+  return { nodes, stop: async () => await stopTogether(nodes) };
+}
+
+async function startChain(chain: Chain, options: InfrastructureOptions): Promise<RunningAnvil> {
+  const node = await startAnvil({
+    chainId: chain.id,
+    port: Number(new URL(chain.rpcUrl).port),
+    blockTimeSeconds: options.blockTimeSeconds,
+    mixedMining: options.mixedMining,
+    logFile: join(options.folder, "logs", `${chain.name}.log`),
+    ...cancelledBy(options.signal),
+  });
+  try {
+    await deployLocal(node);
+    await fundLocal(node, options.fundings(chain));
+  } catch (error) {
+    await node.stop();
+    throw error;
+  }
+  options.onProgress(
+    `${chain.displayName} (${chain.id}) on port ${node.port}: contracts deployed, accounts funded`,
+  );
+  return node;
+}
+
+function cancelledBy(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+/** The same amount of every token of a chain. */
+export function everyToken(
+  chain: Chain,
+  amountOf: (decimals: number) => bigint,
+): { token: Address; amount: bigint }[] {
+  return chain.tokens.map((token) => ({ token: token.address, amount: amountOf(token.decimals) }));
+}
