@@ -1,0 +1,149 @@
+import { STATUS_CODES } from "node:http";
+import { type ErrorCode, ServiceError } from "@causeway/domain";
+import type { ErrorBody } from "@causeway/wire";
+
+/** How one code looks to a client. */
+interface Face {
+  readonly status: number;
+  /** Said instead of the error's own words, when those are not meant for the caller. */
+  readonly message?: string;
+  /** Seconds after which the same call may succeed. */
+  readonly retryAfterSeconds?: number;
+  /** Further fields of the body. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+/** Every code has a face: a new one does not compile without. */
+const faces = {
+  INVALID_REQUEST: { status: 400 },
+  AMOUNT_TOO_LOW: { status: 400 },
+  CHAIN_DISABLED: { status: 400 },
+  EXTRA_TXS_NOT_SUPPORTED: { status: 400 },
+  INSUFFICIENT_FUNDS: { status: 400 },
+  INSUFFICIENT_LIQUIDITY: { status: 400 },
+  INVALID_ADDRESS: { status: 400 },
+  INVALID_EXTRA_TXS: { status: 400 },
+  INVALID_GAS_LIMIT_FOR_DEPOSIT_SPECIFIED_TXS: { status: 400 },
+  INVALID_INPUT_CURRENCY: { status: 400 },
+  INVALID_OUTPUT_CURRENCY: { status: 400 },
+  INVALID_RECIPIENT: { status: 400 },
+  INVALID_SLIPPAGE_TOLERANCE: { status: 400 },
+  NO_INTERNAL_SWAP_ROUTES_FOUND: { status: 400 },
+  NO_QUOTES: { status: 400 },
+  NO_SWAP_ROUTES_FOUND: { status: 400 },
+  ROUTE_TEMPORARILY_RESTRICTED: { status: 400 },
+  SANCTIONED_CURRENCY: { status: 400 },
+  SANCTIONED_WALLET_ADDRESS: { status: 400 },
+  SWAP_IMPACT_TOO_HIGH: { status: 400 },
+  UNSUPPORTED_CHAIN: { status: 400 },
+  UNSUPPORTED_CURRENCY: { status: 400 },
+  UNSUPPORTED_EXECUTION_TYPE: { status: 400 },
+  UNSUPPORTED_ROUTE: { status: 400 },
+  USER_RECIPIENT_MISMATCH: { status: 400 },
+  DESTINATION_TX_FAILED: { status: 400 },
+  ERC20_ROUTER_ADDRESS_NOT_FOUND: { status: 400 },
+  SWAP_QUOTE_FAILED: { status: 400 },
+  PERMIT_FAILED: { status: 400 },
+  UNAUTHORIZED: { status: 401 },
+  FORBIDDEN: { status: 403 },
+  NOT_FOUND: { status: 404 },
+  REQUEST_NOT_FOUND: { status: 404, extra: { status: "unknown" } },
+  TRANSACTION_NOT_FOUND: { status: 404 },
+  PAYLOAD_TOO_LARGE: { status: 413 },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415 },
+  RATE_LIMITED: { status: 429, retryAfterSeconds: 1 },
+  PRICE_FETCH_FAILED: { status: 503, retryAfterSeconds: 1 },
+  SERVICE_UNAVAILABLE: { status: 503, retryAfterSeconds: 1 },
+  REQUEST_TIMED_OUT: { status: 503, retryAfterSeconds: 1 },
+  RPC_HTTP_ERROR: { status: 503, retryAfterSeconds: 1 },
+  UNKNOWN_ERROR: { status: 500, message: "internal error" },
+} as const satisfies Record<ErrorCode, Face>;
+
+/** What to send for an error, and whether it was anything but expected (then it belongs in the log, with its causes). */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ErrorBody & Record<string, unknown>;
+  readonly unexpected: boolean;
+}
+
+/** The answer to any thrown value. Never shows the words of an error that was not made for the caller. */
+export function answerFor(thrown: unknown): ErrorAnswer {
+  const error = asServiceError(thrown);
+  const face: Face = faces[error.code];
+  return {
+    ...errorAnswer(face.status, error.code, face.message ?? error.message, {
+      ...face.extra,
+      ...(error.facts.data === undefined ? {} : { errorData: error.facts.data }),
+      ...(error.facts.requestId === undefined ? {} : { requestId: error.facts.requestId }),
+      ...(error.facts.failedCallData === undefined ? {} : { failedCallData: error.facts.failedCallData }),
+    }),
+    headers: face.retryAfterSeconds === undefined ? {} : { "retry-after": String(face.retryAfterSeconds) },
+    unexpected: face.status >= 500,
+  };
+}
+
+/** An answer whose status is not the usual one of its code. */
+export function errorAnswer(
+  status: number,
+  errorCode: ErrorCode,
+  message: string,
+  extra: Readonly<Record<string, unknown>> = {},
+): ErrorAnswer {
+  return {
+    status,
+    headers: {},
+    body: { message, errorCode, ...extra, statusCode: status, error: STATUS_CODES[status] ?? "Error" },
+    unexpected: false,
+  };
+}
+
+function asServiceError(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown;
+  return (
+    rpcFault(thrown) ??
+    frameworkError(thrown) ??
+    new ServiceError("UNKNOWN_ERROR", "internal error", { cause: thrown })
+  );
+}
+
+/** The node's or the network's fault, wherever in the chain of causes: never the caller's, and its text may name a private URL. */
+function rpcFault(thrown: unknown): ServiceError | undefined {
+  for (let error = thrown, depth = 0; error instanceof Error && depth < 8; error = error.cause, depth++) {
+    if (error.name !== "RpcFault") continue;
+    return new ServiceError("RPC_HTTP_ERROR", "a chain node gave no usable answer; try again", {
+      cause: thrown,
+    });
+  }
+  return undefined;
+}
+
+/** Errors that the HTTP framework raises before a route is reached. */
+function frameworkError(thrown: unknown): ServiceError | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  const { code, statusCode } = thrown as { code?: unknown; statusCode?: unknown };
+  if (thrown.name === "TimeoutError" || code === "FST_ERR_HANDLER_TIMEOUT") {
+    return new ServiceError("REQUEST_TIMED_OUT", "the request took too long; try again", { cause: thrown });
+  }
+  const known = typeof code === "string" ? framework[code] : undefined;
+  if (known !== undefined) return new ServiceError(known.code, known.message, { cause: thrown });
+  const isParserError = thrown instanceof SyntaxError && statusCode === 400;
+  const isFrameworks =
+    typeof code === "string" && code.startsWith("FST_") && typeof statusCode === "number" && statusCode < 500;
+  return isParserError || isFrameworks
+    ? new ServiceError("INVALID_REQUEST", isParserError ? NOT_JSON : thrown.message, { cause: thrown })
+    : undefined;
+}
+
+const NOT_JSON = "body is not valid JSON";
+
+const framework: Readonly<Record<string, { readonly code: ErrorCode; readonly message: string }>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: "UNSUPPORTED_MEDIA_TYPE",
+    message: "content-type must be application/json",
+  },
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: "PAYLOAD_TOO_LARGE", message: "body is too large" },
+  FST_ERR_CTP_INVALID_JSON_BODY: { code: "INVALID_REQUEST", message: NOT_JSON },
+  FST_ERR_CTP_EMPTY_JSON_BODY: { code: "INVALID_REQUEST", message: "body is required" },
+  FST_ERR_BAD_URL: { code: "INVALID_REQUEST", message: "the URL is not valid" },
+};

@@ -1,0 +1,130 @@
+import cors from "@fastify/cors";
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+} from "fastify";
+import { hasZodFastifySchemaValidationErrors, validatorCompiler } from "fastify-type-provider-zod";
+import { answerFor, type ErrorAnswer } from "./error-map.ts";
+import type { Logger } from "./logging.ts";
+import { type Metrics, serveMetrics } from "./metrics.ts";
+import { type ApiDescription, serveDocumentation } from "./openapi.ts";
+import { checkResponses } from "./response-check.ts";
+import { type FieldErrorCodes, schemaProblem } from "./schema-problem.ts";
+import { noteRoutes } from "./unknown-route.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Codes of fields whose bad values have a code of their own. */
+    readonly fieldErrorCodes?: FieldErrorCodes;
+  }
+}
+
+/** How a server behaves towards the network. All times in ms. */
+export interface HttpOptions {
+  /** Proxies whose `x-forwarded-for` is believed: true for all, or addresses and ranges. Default: none. */
+  readonly trustProxy?: boolean | string[];
+  /** Time to receive a whole request. */
+  readonly requestTimeoutMs?: number;
+  /** Time for a route to answer before the client gets 503 `REQUEST_TIMED_OUT`. */
+  readonly handlerTimeoutMs?: number;
+  readonly bodyLimitBytes?: number;
+  /** Check every answer against its schema: for tests and staging. */
+  readonly checkResponses?: boolean;
+  /** Serve the interactive page besides the JSON document. */
+  readonly interactiveDocumentation?: boolean;
+}
+
+export interface HttpServices {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Headers that clients of this API family send; browsers ask for leave first. */
+const ALLOWED_HEADERS = [
+  "content-type",
+  "x-api-key",
+  "authorization",
+  "relay-sdk-version",
+  "relay-kit-ui-version",
+];
+const EXPOSED_HEADERS = [
+  "Deprecation",
+  "Sunset",
+  "Link",
+  "ETag",
+  "Retry-After",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+];
+const BODY_LIMIT_BYTES = 256 * 1024;
+
+/**
+ * A server with everything but routes: validation by zod, errors in one form, CORS, metrics, documentation. Never listens.
+ * Answers are written by `JSON.stringify`; their schemas describe them and are checked only when `checkResponses` is on.
+ */
+export async function createHttpServer(
+  services: HttpServices,
+  description: ApiDescription,
+  options: HttpOptions = {},
+): Promise<FastifyInstance> {
+  const { log } = services;
+  const app: FastifyInstance = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+    requestTimeout: options.requestTimeoutMs ?? 15_000,
+    handlerTimeout: options.handlerTimeoutMs ?? 20_000,
+    trustProxy: options.trustProxy ?? false,
+    frameworkErrors: (error, _request, reply) => send(reply as unknown as FastifyReply, answerFor(error)),
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(() => JSON.stringify);
+  // Left in place, the framework's own text parser would turn a wrong content type into a wrong body.
+  app.removeContentTypeParser("text/plain");
+
+  const unknownRoute = noteRoutes(app);
+  app.setNotFoundHandler((request, reply) => send(reply, unknownRoute(request.method, request.url)));
+  app.setErrorHandler((error, request, reply) => {
+    const cause = hasZodFastifySchemaValidationErrors(error)
+      ? schemaProblem(
+          error.validation,
+          error.validationContext ?? "request",
+          request.routeOptions.config.fieldErrorCodes,
+        )
+      : error;
+    const answer = answerFor(cause);
+    if (answer.unexpected) {
+      request.log.error({
+        event: "requestFailed",
+        route: request.routeOptions.url,
+        status: answer.status,
+        err: error,
+      });
+    }
+    return send(reply, answer);
+  });
+
+  if (options.checkResponses === true) checkResponses(app);
+  serveMetrics(app, services.metrics);
+  await app.register(cors, {
+    origin: "*",
+    methods: ["GET", "HEAD", "POST"],
+    allowedHeaders: ALLOWED_HEADERS,
+    exposedHeaders: EXPOSED_HEADERS,
+    maxAge: 86_400,
+    strictPreflight: false,
+  });
+  await serveDocumentation(app, description, options.interactiveDocumentation ?? true);
+  return app;
+}
+
+function send(reply: FastifyReply, answer: ErrorAnswer): FastifyReply {
+  return reply
+    .code(answer.status)
+    .headers(answer.headers)
+    .type("application/json; charset=utf-8")
+    .send(JSON.stringify(answer.body));
+}

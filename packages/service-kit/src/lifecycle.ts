@@ -1,0 +1,86 @@
+import type { Logger } from "./logging.ts";
+
+/** What a process must put down before it ends, in reverse order of taking it up. */
+export interface Lifecycle {
+  /** `close` is called once, after everything that was added later is closed. */
+  add(name: string, close: () => unknown): void;
+  /** Closes everything; what fails or hangs is named in the log and does not keep the rest from closing. True when all closed in time. */
+  close(): Promise<boolean>;
+}
+
+/** `deadlineMs` is for all closings together. */
+export function createLifecycle(log: Logger, deadlineMs: number): Lifecycle {
+  const open: { readonly name: string; readonly close: () => unknown }[] = [];
+  let closing: Promise<boolean> | undefined;
+
+  async function closeAll(): Promise<boolean> {
+    const endsAt = performance.now() + deadlineMs;
+    let clean = true;
+    for (let part = open.pop(); part !== undefined; part = open.pop()) {
+      try {
+        await within(Math.max(0, endsAt - performance.now()), part.close);
+      } catch (err) {
+        clean = false;
+        log.error({ event: "closeFailed", part: part.name, err });
+      }
+    }
+    return clean;
+  }
+
+  return {
+    add: (name, close) => void open.push({ name, close }),
+    close: () => (closing ??= closeAll()),
+  };
+}
+
+/**
+ * Runs a process: `start`, then wait for SIGTERM or SIGINT, then close. Ends by letting the event loop empty, never by `process.exit`,
+ * so that no log line is cut; only when closing failed, or a second signal comes, is the process ended by force.
+ * A `start` that throws closes what was begun, logs and sets the exit code 1.
+ */
+export async function runUntilSignal(options: {
+  readonly log: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly start: () => Promise<unknown>;
+  readonly process?: Pick<NodeJS.Process, "on" | "off" | "exit" | "exitCode">;
+}): Promise<void> {
+  const { log, lifecycle, start } = options;
+  const host = options.process ?? process;
+  const signalled = Promise.withResolvers<string>();
+  let stopping = false;
+  const onSignal = (signal: string): void => {
+    if (stopping) host.exit(1);
+    stopping = true;
+    signalled.resolve(signal);
+  };
+  for (const name of ["SIGTERM", "SIGINT"] as const) host.on(name, onSignal);
+  try {
+    try {
+      // A signal during a start that hangs must end the process too.
+      await Promise.race([start(), signalled.promise]);
+      const signal = await signalled.promise;
+      log.info({ event: "stopping", signal });
+    } catch (err) {
+      stopping = true;
+      log.fatal({ event: "startFailed", err });
+      host.exitCode = 1;
+    }
+    const clean = await lifecycle.close();
+    log.info({ event: "stopped", clean });
+    if (!clean) host.exit(1);
+  } finally {
+    for (const name of ["SIGTERM", "SIGINT"] as const) host.off(name, onSignal);
+  }
+}
+
+async function within(ms: number, act: () => unknown): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`did not close within ${Math.round(ms)} ms`)), ms);
+  });
+  try {
+    await Promise.race([act(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

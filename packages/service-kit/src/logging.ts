@@ -1,0 +1,72 @@
+import { type DestinationStream, type Logger, pino } from "pino";
+
+export type { Logger } from "pino";
+
+/** Names whose values never reach a log line, at the top of the line or up to two levels down. */
+const secretNames = [
+  "authorization",
+  "x-api-key",
+  "apiKey",
+  "privateKey",
+  "rpcUrl",
+  "wsRpcUrl",
+  "password",
+  "connectionString",
+  "databaseUrl",
+  "redisUrl",
+];
+const secretPaths = ["", "*", "*.*"].flatMap((parent) => secretNames.map((name) => `${parent}["${name}"]`));
+
+/** Causes deeper than this say nothing that the first ones do not. */
+const DEEPEST_CAUSE = 6;
+
+/** One JSON line per event on stdout (or `destination`), with secrets and credentials of URLs taken out. */
+export function createLogger(
+  options: { readonly name: string; readonly level: string },
+  destination?: DestinationStream,
+): Logger {
+  const settings = {
+    name: options.name,
+    level: options.level,
+    redact: { paths: secretPaths, censor: "[secret]" },
+    serializers: { err: errorFacts, error: errorFacts },
+  };
+  return destination === undefined ? pino(settings) : pino(settings, destination);
+}
+
+/** Shortens every URL in `text` to scheme and host: keys of RPC providers stand in user, path and query alike. */
+export function withoutUrlSecrets(text: string): string {
+  return text.replace(URL_PATTERN, (_, scheme: string, rest: string) => {
+    const [authority = ""] = rest.split(/[/?#]/, 1);
+    const host = authority.slice(authority.lastIndexOf("@") + 1);
+    const shortened = host.length < rest.replace(/\/$/, "").length;
+    return `${scheme}://${host}${shortened ? "/[secret]" : ""}`;
+  });
+}
+
+const URL_PATTERN = /\b([a-z][a-z0-9+.-]*):\/\/([^\s"'`<>()\\]+)/gi;
+
+/**
+ * What a log line says of an error: type, code, message, stack, the facts of a service error and the chain of causes.
+ * Other properties are left out on purpose: client libraries hang whole requests, with their URLs and headers, on their errors.
+ */
+export function errorFacts(error: unknown): unknown {
+  return describe(error, 0);
+}
+
+function describe(error: unknown, depth: number): unknown {
+  if (!(error instanceof Error)) return typeof error === "string" ? withoutUrlSecrets(error) : error;
+  const { code, facts } = error as { code?: unknown; facts?: Record<string, unknown> };
+  return {
+    type: error.name,
+    ...(typeof code === "string" || typeof code === "number" ? { code } : {}),
+    message: withoutUrlSecrets(error.message),
+    ...(facts === undefined
+      ? {}
+      : { field: facts["field"], requestId: facts["requestId"], data: facts["data"] }),
+    ...(error.stack === undefined ? {} : { stack: withoutUrlSecrets(error.stack) }),
+    ...(error.cause === undefined || depth >= DEEPEST_CAUSE
+      ? {}
+      : { cause: describe(error.cause, depth + 1) }),
+  };
+}

@@ -1,0 +1,105 @@
+import { STATUS_CODES } from "node:http";
+
+/** The parts of an OpenAPI document that are rewritten here. */
+export interface OpenapiDocument {
+  readonly paths?: Readonly<Record<string, unknown>>;
+  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> };
+}
+
+const REF = "#/components/schemas/";
+
+/**
+ * The schema registry names every schema twice, `X` as we send it and `XInput` as we take it. Keeps one where both are the same or only one is
+ * used, drops what no path uses, and gives every answer the words of its status.
+ */
+export function tidyComponents<D extends OpenapiDocument>(document: D): D {
+  const schemas = document.components?.schemas ?? {};
+  const twins = equalTwins(schemas);
+  const merged = renameRefs(
+    { paths: document.paths ?? {}, schemas: without(schemas, twins) },
+    new Map([...twins].map((twin) => [twin, outputName(twin)])),
+  );
+  const used = reachable(merged.paths, merged.schemas);
+  const lone = [...used].filter((name) => isInput(name, merged.schemas) && !used.has(outputName(name)));
+  const names = new Map(lone.map((name) => [name, outputName(name)]));
+  const kept = Object.fromEntries(
+    [...used]
+      .map((name) => [names.get(name) ?? name, merged.schemas[name]] as const)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  const final = renameRefs({ paths: merged.paths, schemas: kept }, names);
+  return {
+    ...document,
+    paths: nameStatuses(final.paths),
+    components: { ...document.components, schemas: final.schemas },
+  };
+}
+
+type Schemas = Readonly<Record<string, unknown>>;
+
+const outputName = (inputName: string): string => inputName.slice(0, -"Input".length);
+const isInput = (name: string, schemas: Schemas): boolean =>
+  name.endsWith("Input") && schemas[outputName(name)] !== undefined;
+const without = (schemas: Schemas, names: ReadonlySet<string>): Schemas =>
+  Object.fromEntries(Object.entries(schemas).filter(([name]) => !names.has(name)));
+
+/** Names of `XInput` that equal `X` once all equal twins are taken for one: the largest such set, found by removing what differs. */
+function equalTwins(schemas: Schemas): Set<string> {
+  const twins = new Set(Object.keys(schemas).filter((name) => isInput(name, schemas)));
+  for (let changed = true; changed;) {
+    changed = false;
+    const names = new Map([...twins].map((twin) => [twin, outputName(twin)]));
+    for (const twin of twins) {
+      const input = looseness(renameRefs(schemas[twin], names));
+      const output = looseness(renameRefs(schemas[outputName(twin)], names));
+      if (input === output) continue;
+      twins.delete(twin);
+      changed = true;
+    }
+  }
+  return twins;
+}
+
+/** Text to compare by: that an answer has no further fields, and that input may have them, is no difference in what is described. */
+function looseness(schema: unknown): string {
+  return JSON.stringify(schema, (key, value: unknown) =>
+    key === "additionalProperties" && value === false ? undefined : value,
+  );
+}
+
+function renameRefs<T>(value: T, names: ReadonlyMap<string, string>): T {
+  return JSON.parse(JSON.stringify(value), (key, inner: unknown) => {
+    if (key !== "$ref" || typeof inner !== "string" || !inner.startsWith(REF)) return inner;
+    const name = inner.slice(REF.length);
+    return REF + (names.get(name) ?? name);
+  }) as T;
+}
+
+function reachable(paths: unknown, schemas: Schemas): Set<string> {
+  const seen = new Set<string>();
+  const visit = (value: unknown): void => {
+    JSON.stringify(value, (key, inner: unknown) => {
+      if (key !== "$ref" || typeof inner !== "string" || !inner.startsWith(REF)) return inner;
+      const name = inner.slice(REF.length);
+      if (!seen.has(name) && schemas[name] !== undefined) {
+        seen.add(name);
+        visit(schemas[name]);
+      }
+      return inner;
+    });
+  };
+  visit(paths);
+  return seen;
+}
+
+function nameStatuses<T>(paths: T): T {
+  return JSON.parse(JSON.stringify(paths), (key, inner: unknown) => {
+    if (key !== "responses" || typeof inner !== "object" || inner === null) return inner;
+    return Object.fromEntries(
+      Object.entries(inner as Record<string, Record<string, unknown>>).map(([status, response]) => [
+        status,
+        { ...response, description: STATUS_CODES[status] ?? response["description"] },
+      ]),
+    );
+  }) as T;
+}

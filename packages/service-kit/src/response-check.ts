@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from "node:util";
+import type { FastifyInstance } from "fastify";
+import type { z } from "zod";
+
+/** An answer of ours that its own schema does not allow: a bug of this service. */
+export class ResponseMismatch extends Error {
+  constructor(route: string, status: number, problem: string) {
+    super(`the ${status} answer of ${route} does not match its schema: ${problem}`);
+    this.name = "ResponseMismatch";
+  }
+}
+
+/**
+ * Checks every JSON answer against the schema its route declares for the status, undeclared fields included, and turns a mismatch into a 500.
+ * For tests and staging: it costs about as much as making the answer.
+ */
+export function checkResponses(app: FastifyInstance): void {
+  app.addHook("onSend", async (request, reply, payload) => {
+    const responses = request.routeOptions.schema?.response as Record<string, z.ZodType> | undefined;
+    const schema = responses?.[reply.statusCode];
+    const type = reply.getHeader("content-type");
+    if (schema === undefined || typeof type !== "string" || !type.startsWith("application/json")) {
+      return payload;
+    }
+    const problem = mismatch(schema, JSON.parse(bodyText(payload)));
+    if (problem === undefined) return payload;
+    const route = `${request.method} ${request.routeOptions.url ?? request.url}`;
+    throw new ResponseMismatch(route, reply.statusCode, problem);
+  });
+}
+
+/** What is wrong with `value`; undefined when the schema describes all of it. */
+export function mismatch(schema: z.ZodType, value: unknown): string | undefined {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) {
+    return parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+  }
+  // zod drops what it was not told of: whatever is missing afterwards stands in no document.
+  return isDeepStrictEqual(parsed.data, value) ? undefined : "it has fields that the schema does not name";
+}
+
+function bodyText(payload: unknown): string {
+  if (typeof payload === "string") return payload;
+  if (Buffer.isBuffer(payload)) return payload.toString("utf8");
+  throw new TypeError("a JSON answer must be sent as a string or a buffer");
+}

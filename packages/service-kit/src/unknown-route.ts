@@ -1,0 +1,42 @@
+import type { FastifyInstance } from "fastify";
+import { errorAnswer, type ErrorAnswer } from "./error-map.ts";
+
+const LONGEST_SHOWN_PATH = 200;
+
+/**
+ * Answers for what no route takes: 405 with `Allow` where the path exists with other methods, otherwise 404.
+ * Must be called before the routes are added: it notes them as they come.
+ */
+export function noteRoutes(app: FastifyInstance): (method: string, url: string) => ErrorAnswer {
+  const routes: { readonly matches: (path: string) => boolean; readonly methods: readonly string[] }[] = [];
+  app.addHook("onRoute", ({ url, method }) => {
+    if (url === "*" || url.endsWith("/*")) return;
+    routes.push({ matches: matcher(url), methods: [method].flat() });
+  });
+  return (method, url) => {
+    const path = url.split("?", 1)[0] ?? "";
+    const allowed = [
+      ...new Set(routes.filter(({ matches }) => matches(path)).flatMap(({ methods }) => methods)),
+    ];
+    const shown = path.slice(0, LONGEST_SHOWN_PATH);
+    if (allowed.length === 0) return errorAnswer(404, "NOT_FOUND", `there is no ${method} ${shown}`);
+    const answer = errorAnswer(
+      405,
+      "INVALID_REQUEST",
+      `${shown} does not take ${method}, only ${allowed.join(", ")}`,
+    );
+    return { ...answer, headers: { allow: allowed.join(", ") } };
+  };
+}
+
+function matcher(url: string): (path: string) => boolean {
+  if (!url.includes(":")) return (path) => path === url;
+  const segments = url.split("/");
+  return (path) => {
+    const given = path.split("/");
+    return (
+      given.length === segments.length &&
+      segments.every((part, at) => part.startsWith(":") || part === given[at])
+    );
+  };
+}
