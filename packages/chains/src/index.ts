@@ -1,1 +1,17 @@
 export type * from "./family.ts";
+export * from "./evm/account-reader.ts";
+export * from "./evm/block-trail.ts";
+export * from "./evm/connect.ts";
+export * from "./evm/deposit-logs.ts";
+export * from "./evm/deposits.ts";
+export * from "./evm/fill-calldata.ts";
+export * from "./evm/follow-trail.ts";
+export * from "./evm/gas-prices.ts";
+export * from "./evm/heads.ts";
+export * from "./evm/reader.ts";
+export * from "./evm/rpc-errors.ts";
+export * from "./evm/rpc-fault.ts";
+export * from "./evm/sign-transaction.ts";
+export * from "./evm/simulate.ts";
+export * from "./evm/transport.ts";
+export * from "./evm/writer.ts";

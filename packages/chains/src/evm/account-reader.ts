@@ -1,0 +1,211 @@
+import { NATIVE_CURRENCY, type Address } from "@causeway/domain";
+import type { AccountState } from "../family.ts";
+import { bytesOf, toQuantity } from "./answers.ts";
+import {
+  allowanceCall,
+  balanceCall,
+  decodeAggregate3,
+  encodeAggregate3,
+  nativeBalanceCall,
+  uintAnswer,
+  type SubCall,
+} from "./multicall.ts";
+import { isUnknownBlock } from "./rpc-errors.ts";
+import { inconsistent, NodeRefusal } from "./rpc-fault.ts";
+import type { RpcTransport } from "./transport.ts";
+
+/** What the reader needs to know of the newest block: `freshHead` asks the node, `knownHead` answers at once. */
+export interface HeadKnowledge {
+  readonly knownHead: () => { readonly number: bigint; readonly hash: string } | undefined;
+  readonly freshHead: () => Promise<{ readonly number: bigint; readonly hash: string }>;
+}
+
+export interface AccountReaderOptions {
+  readonly multicall3: Address;
+  /** Answers kept at most; older ones are dropped first. Default 10 000. */
+  readonly maxKept?: number;
+  /** Accounts asked for in one `eth_call`. Default 200. */
+  readonly maxPerCall?: number;
+}
+
+export interface AccountReader {
+  /**
+   * Balance of `account` in `currency` and its allowance towards `spender`, both at one block.
+   *
+   * @throws RpcFault also when the token answers no number.
+   */
+  state(account: Address, currency: Address, spender: Address): Promise<AccountState>;
+  /** Balances in several currencies, all at one block; never from the kept answers. */
+  balances(
+    account: Address,
+    currencies: readonly Address[],
+  ): Promise<{ blockNumber: bigint; balances: Map<Address, bigint> }>;
+}
+
+const UNLIMITED = 2n ** 256n - 1n;
+
+interface Question {
+  readonly account: Address;
+  readonly currency: Address;
+  /** Undefined: only the balance is asked for. */
+  readonly spender: Address | undefined;
+}
+
+interface Waiting extends Question {
+  resolve(state: AccountState): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Collects the questions of one event-loop tick into one multicall, and keeps each answer until another head is known.
+ *
+ * The read is pinned to a block number, so that all answers belong together and the block they are reported for is true.
+ * (Multicall3's own `getBlockNumber` tells another chain's number on some rollups.)
+ */
+export function createAccountReader(
+  transport: RpcTransport,
+  heads: HeadKnowledge,
+  options: AccountReaderOptions,
+): AccountReader {
+  const maxKept = options.maxKept ?? 10_000;
+  const maxPerCall = options.maxPerCall ?? 200;
+  const kept = new Map<string, Promise<AccountState>>();
+  let keptFor: string | undefined;
+  let waiting: Waiting[] = [];
+
+  const flush = (): void => {
+    const questions = waiting;
+    waiting = [];
+    for (let at = 0; at < questions.length; at += maxPerCall) {
+      const part = questions.slice(at, at + maxPerCall);
+      answerAll(part).then(
+        (states) => part.forEach((question, index) => settle(question, states[index])),
+        (error: unknown) => part.forEach((question) => question.reject(error)),
+      );
+    }
+  };
+
+  const settle = (question: Waiting, state: AccountState | Error | undefined): void => {
+    if (state === undefined || state instanceof Error) question.reject(state);
+    else question.resolve(state);
+  };
+
+  const ask = async (question: Question): Promise<AccountState> =>
+    await new Promise((resolve, reject) => {
+      waiting.push({ ...question, resolve, reject });
+      if (waiting.length === 1) setImmediate(flush);
+    });
+
+  /** One bad token spoils only its own questions, so each answer stands alone. */
+  const answerAll = async (questions: readonly Question[]): Promise<(AccountState | Error)[]> => {
+    const head = heads.knownHead() ?? (await heads.freshHead());
+    try {
+      return await answerAt(head.number, questions);
+    } catch (error) {
+      if (!(error instanceof NodeRefusal) || !isUnknownBlock(error)) throw error;
+      // Behind a load balancer the notification may be ahead of the node that answers.
+      return await answerAt((await heads.freshHead()).number, questions);
+    }
+  };
+
+  const answerAt = async (
+    blockNumber: bigint,
+    questions: readonly Question[],
+  ): Promise<(AccountState | Error)[]> => {
+    const { calls, read } = planOf(options.multicall3, questions);
+    const method = "eth_call";
+    const call = { to: options.multicall3, data: encodeAggregate3(calls) };
+    const answer = bytesOf(await transport.request(method, [call, toQuantity(blockNumber)]), method);
+    if (answer === "0x")
+      throw inconsistent(method, "there is no multicall contract at the configured address");
+    return read(decodeAggregate3(answer, calls.length), blockNumber);
+  };
+
+  return {
+    state: async (account, currency, spender) => {
+      const known = heads.knownHead();
+      // Without a known head nothing says when an answer ends to be true.
+      if (known === undefined) return await ask({ account, currency, spender });
+      if (known.hash !== keptFor) {
+        kept.clear();
+        keptFor = known.hash;
+      }
+      const key = `${account}${currency}${spender}`;
+      const held = kept.get(key);
+      if (held !== undefined) return await held;
+      const answer = ask({ account, currency, spender });
+      keepBounded(kept, key, answer, maxKept);
+      return await answer;
+    },
+    balances: async (account, currencies) => {
+      if (currencies.length === 0)
+        return { blockNumber: (await heads.freshHead()).number, balances: new Map() };
+      const questions = [...new Set(currencies)].map((currency) => ({
+        account,
+        currency,
+        spender: undefined,
+      }));
+      const states = await answerAll(questions);
+      const balances = new Map<Address, bigint>();
+      let blockNumber = 0n;
+      states.forEach((state, index) => {
+        const currency = questions[index]?.currency;
+        if (state instanceof Error || currency === undefined) throw state;
+        blockNumber = state.blockNumber;
+        balances.set(currency, state.balance);
+      });
+      return { blockNumber, balances };
+    },
+  };
+}
+
+function keepBounded(
+  kept: Map<string, Promise<AccountState>>,
+  key: string,
+  answer: Promise<AccountState>,
+  maxKept: number,
+): void {
+  kept.set(key, answer);
+  for (const oldest of kept.keys()) {
+    if (kept.size <= maxKept) break;
+    kept.delete(oldest);
+  }
+  // A fault is no answer: the next question must ask again.
+  answer.catch(() => {
+    if (kept.get(key) === answer) kept.delete(key);
+  });
+}
+
+interface Plan {
+  readonly calls: readonly SubCall[];
+  read(answers: readonly (`0x${string}` | undefined)[], blockNumber: bigint): (AccountState | Error)[];
+}
+
+function planOf(multicall3: Address, questions: readonly Question[]): Plan {
+  const calls: SubCall[] = [];
+  const places = questions.map(({ account, currency, spender }) => {
+    const isNative = currency === NATIVE_CURRENCY;
+    const balanceAt =
+      calls.push(isNative ? nativeBalanceCall(multicall3, account) : balanceCall(currency, account)) - 1;
+    const asksAllowance = !isNative && spender !== undefined;
+    const allowanceAt = asksAllowance ? calls.push(allowanceCall(currency, account, spender)) - 1 : undefined;
+    return { currency, balanceAt, allowanceAt };
+  });
+  return {
+    calls,
+    read: (answers, blockNumber) =>
+      places.map(({ currency, balanceAt, allowanceAt }) => {
+        try {
+          const balance = uintAnswer(answers[balanceAt], `balance in ${currency}`);
+          const allowance =
+            allowanceAt === undefined
+              ? UNLIMITED
+              : uintAnswer(answers[allowanceAt], `allowance of ${currency}`);
+          return { blockNumber, balance, allowance };
+        } catch (error) {
+          if (error instanceof Error) return error;
+          throw error;
+        }
+      }),
+  };
+}

@@ -1,0 +1,98 @@
+import type { Chain } from "@causeway/domain";
+import type { ChainConnection } from "../family.ts";
+import { quantityOf } from "./answers.ts";
+import type { IgnoredLog } from "./deposits.ts";
+import { createHeadSource } from "./heads.ts";
+import { createChainReader } from "./reader.ts";
+import { RpcFault } from "./rpc-fault.ts";
+import { createRpcTransport, type RpcTransport, type RpcTransportOptions } from "./transport.ts";
+import { createChainWriter } from "./writer.ts";
+
+export interface ConnectOptions {
+  readonly rpc?: Omit<RpcTransportOptions, "url">;
+  /** Milliseconds since epoch; default the system's clock. */
+  readonly now?: () => number;
+  /** Faults that the connection survives by itself (lost sockets, failed polls), without any URL in them. */
+  readonly onFault?: (fault: unknown) => void;
+  /** Logs that look like deposits and are none. */
+  readonly onIgnoredLogs?: (ignored: readonly IgnoredLog[]) => void;
+}
+
+export interface EvmConnection extends ChainConnection {
+  /** For viem clients (`viemTransport`) and questions that the reader does not answer. Checks the chain id as well. */
+  readonly transport: RpcTransport;
+  /**
+   * Asks the node for its chain id. Every call waits for one success of this, so awaiting it is only needed to refuse to start.
+   *
+   * @throws RpcFault of kind `wrongChain` when the node serves another chain; others when it does not answer
+   */
+  verify(): Promise<void>;
+}
+
+/** Connects to the node of one configured chain and begins to follow its heads. */
+export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): EvmConnection {
+  const raw = createRpcTransport({ ...options.rpc, url: chain.rpcUrl });
+  const { transport, verify } = checkedTransport(raw, chain.id);
+  const heads = createHeadSource({
+    transport,
+    chainId: chain.id,
+    blockTimeSeconds: chain.blockTimeSeconds,
+    wsUrl: chain.wsRpcUrl,
+    now: options.now ?? Date.now,
+    ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
+  });
+  const reader = createChainReader(chain, transport, {
+    knownHead: () => heads.latest,
+    ...(options.onIgnoredLogs === undefined ? {} : { onIgnored: options.onIgnoredLogs }),
+  });
+  return {
+    reader: {
+      ...reader,
+      // The one question that must be answered even when the answer is the wrong one.
+      remoteChainId: async () => Number(await askChainId(raw)),
+    },
+    writer: createChainWriter(transport),
+    heads,
+    transport,
+    verify,
+    close: async () => {
+      await heads.close();
+      await transport.close();
+    },
+  };
+}
+
+/** Lets no call through to a node until it has said that it serves `chainId`: money must never meet the wrong chain. */
+export function checkedTransport(
+  inner: RpcTransport,
+  chainId: number,
+): { transport: RpcTransport; verify(): Promise<void> } {
+  let isVerified = false;
+  let checking: Promise<void> | undefined;
+  const check = async (): Promise<void> => {
+    const told = await askChainId(inner);
+    if (told !== BigInt(chainId)) {
+      const reason = `the node serves chain ${told} instead of ${chainId}`;
+      throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
+    }
+    isVerified = true;
+  };
+  const verify = async (): Promise<void> => {
+    checking ??= check().finally(() => {
+      checking = undefined;
+    });
+    await checking;
+  };
+  const transport: RpcTransport = {
+    request: async (method, params, callOptions) => {
+      if (!isVerified) await verify();
+      return await inner.request(method, params, callOptions);
+    },
+    close: async () => await inner.close(),
+  };
+  return { transport, verify };
+}
+
+async function askChainId(transport: RpcTransport): Promise<bigint> {
+  return quantityOf(await transport.request("eth_chainId", []), "eth_chainId");
+}

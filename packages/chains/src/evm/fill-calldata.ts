@@ -1,0 +1,80 @@
+import { encodeFunctionData, erc20Abi, parseAbi } from "viem";
+import { NATIVE_CURRENCY, type Address, type Hex, type OrderId } from "@causeway/domain";
+import type { CallPlan } from "../family.ts";
+
+/** Payments whose transaction input ends with the order id, as every check of a fill demands. Pure. */
+
+const routerAbi = parseAbi([
+  "function nativeTransfer(address to, uint256 amount) payable",
+  "struct Call { address to; bytes data; uint256 value; bool allowFailure; }",
+  "struct CallResult { bool success; bytes returnData; }",
+  "function multicall(Call[] calls, address refundTo, address[] refundTokens) payable returns (CallResult[] results)",
+]);
+
+export interface Payment {
+  /** Zero address = native. */
+  readonly currency: Address;
+  readonly recipient: Address;
+  /** Smallest units. */
+  readonly amount: bigint;
+  readonly orderId: OrderId;
+}
+
+/**
+ * One payment.
+ *
+ * Native to an account without code is sent directly, with the id as the whole input. A contract would take the id for a
+ * function call, so it is paid through the router, whose event says what arrived.
+ */
+export function paymentCall(payment: Payment, recipientHasCode: boolean, router: Address): CallPlan {
+  const { currency, recipient, amount, orderId } = payment;
+  if (currency !== NATIVE_CURRENCY) {
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [recipient, amount] });
+    return { to: currency, data: withOrderId(data, orderId), value: 0n };
+  }
+  if (!recipientHasCode) return { to: recipient, data: withOrderId("0x", orderId), value: amount };
+  const data = encodeFunctionData({
+    abi: routerAbi,
+    functionName: "nativeTransfer",
+    args: [recipient, amount],
+  });
+  return { to: router, data: withOrderId(data, orderId), value: amount };
+}
+
+export interface RouterCalls {
+  readonly calls: readonly (CallPlan & { readonly allowFailure?: boolean })[];
+  /** Gets what is left of native and of `refundTokens`. */
+  readonly refundTo: Address;
+  readonly refundTokens: readonly Address[];
+  /** Native sent along; at least the sum of the calls' values. */
+  readonly value: bigint;
+  readonly orderId: OrderId;
+}
+
+/** Several calls in order, in one transaction to the router. */
+export function routerCall(router: Address, plan: RouterCalls): CallPlan {
+  const calls = plan.calls.map(({ to, data, value, allowFailure }) => ({
+    to,
+    data,
+    value,
+    allowFailure: allowFailure ?? false,
+  }));
+  const data = encodeFunctionData({
+    abi: routerAbi,
+    functionName: "multicall",
+    args: [calls, plan.refundTo, [...plan.refundTokens]],
+  });
+  return { to: router, data: withOrderId(data, plan.orderId), value: plan.value };
+}
+
+/** A call of the router to itself that pays native inside {@link routerCall}. */
+export function nativeTransferCall(router: Address, to: Address, amount: bigint): CallPlan {
+  const data = encodeFunctionData({ abi: routerAbi, functionName: "nativeTransfer", args: [to, amount] });
+  return { to: router, data, value: amount };
+}
+
+/** Calldata followed by the order id; contracts ignore bytes after their arguments. @throws RangeError on another length */
+export function withOrderId(data: Hex, orderId: OrderId): Hex {
+  if (!/^0x[0-9a-f]{64}$/i.test(orderId)) throw new RangeError("the order id is not 32 bytes");
+  return `${data}${orderId.slice(2)}`;
+}

@@ -1,0 +1,50 @@
+import type { Hex } from "@causeway/domain";
+import type { BlockRef, ChainReader } from "../family.ts";
+import { extendTrail, type TrailStep } from "./block-trail.ts";
+import { inconsistent } from "./rpc-fault.ts";
+
+/** How a stored trail changes; see {@link extendTrail}. */
+export type TrailChange = Exclude<TrailStep, { kind: "needs" }>;
+
+/**
+ * Fetches what {@link extendTrail} needs until it knows how the trail changes.
+ *
+ * Missing blocks above the trail are fetched by number in one batch; only a fork is walked back hash by hash. After downtime the
+ * trail grows by at most `maxBlocks`: call again until it ends with the head.
+ *
+ * @throws RpcFault when headers do not fit together (the chain moved meanwhile, or the node lies): try again
+ */
+export async function followTrail(
+  reader: Pick<ChainReader, "block" | "blockByHash">,
+  known: readonly BlockRef[],
+  head: BlockRef,
+  maxBlocks = 256,
+): Promise<TrailChange> {
+  const fetched = new Map<Hex, BlockRef>();
+  let target = head;
+  const tip = known.at(-1);
+  if (tip !== undefined && head.number > tip.number + 1n) {
+    const limit = tip.number + BigInt(maxBlocks);
+    const last = head.number > limit ? limit : head.number - 1n;
+    const numbers = Array.from(
+      { length: Number(last - tip.number) },
+      (_, at) => tip.number + 1n + BigInt(at),
+    );
+    const blocks = await Promise.all(numbers.map(async (number) => await reader.block(number)));
+    for (const block of blocks) if (block !== undefined) fetched.set(block.hash, block);
+    if (head.number > limit) {
+      const reached = blocks.at(-1);
+      if (reached === undefined) throw inconsistent("eth_getBlockByNumber", `block ${last} is not there`);
+      target = reached;
+    }
+  }
+  for (;;) {
+    const step = extendTrail(known, target, fetched);
+    if (step.kind !== "needs") return step;
+    const block = await reader.blockByHash(step.hash);
+    if (block?.number !== step.number) {
+      throw inconsistent("eth_getBlockByHash", `no block ${step.number} with the hash its child names`);
+    }
+    fetched.set(step.hash, block);
+  }
+}

@@ -1,0 +1,59 @@
+import type { BlockRef, GasPrices } from "../family.ts";
+import { fieldsOf, quantityOf } from "./answers.ts";
+import { garbage } from "./rpc-fault.ts";
+
+/** Recent priority fees and the next base fee as `eth_feeHistory` tells them. */
+export interface FeeHistory {
+  /** Base fee of the block after the newest one, wei. */
+  readonly nextBaseFeePerGas: bigint;
+  /** Priority fee per gas at the asked percentile, wei, one per block, oldest first; empty blocks give 0. */
+  readonly rewards: readonly bigint[];
+}
+
+export interface FeePolicy {
+  readonly minPriorityFeeWei: bigint;
+  readonly maxFeePerGasWei: bigint;
+}
+
+/** Blocks and percentile of the question: the price at which half of the gas of recent blocks got in. */
+export const FEE_HISTORY_BLOCKS = 10;
+export const FEE_HISTORY_PERCENTILE = 50;
+
+/**
+ * Live prices of block space, wei per gas.
+ *
+ * Priority: the median over recent blocks, not under the configured floor. Cap: twice the base fee (room for six full
+ * blocks, each raising it by an eighth, EIP-1559) plus the priority, never above the configured cap.
+ */
+export function gasPricesFrom(head: BlockRef, history: FeeHistory | undefined, policy: FeePolicy): GasPrices {
+  const baseFeePerGas = history?.nextBaseFeePerGas ?? head.baseFeePerGas;
+  if (baseFeePerGas === undefined) {
+    throw garbage("eth_getBlockByNumber", "the chain has no base fee (EIP-1559 is needed)");
+  }
+  const rewards = (history?.rewards ?? [])
+    .filter((reward) => reward > 0n)
+    .toSorted((a, b) => (a < b ? -1 : 1));
+  const median = rewards[Math.floor(rewards.length / 2)] ?? 0n;
+  const wanted = median > policy.minPriorityFeeWei ? median : policy.minPriorityFeeWei;
+  const maxFeePerGas = atMost(2n * baseFeePerGas + wanted, policy.maxFeePerGasWei);
+  // A priority above the cap is invalid by itself (EIP-1559).
+  return { baseFeePerGas, maxPriorityFeePerGas: atMost(wanted, maxFeePerGas), maxFeePerGas };
+}
+
+/** Reads an answer of `eth_feeHistory` to one percentile. @throws RpcFault */
+export function readFeeHistory(value: unknown): FeeHistory {
+  const method = "eth_feeHistory";
+  const { baseFeePerGas, reward } = fieldsOf(value, method);
+  if (!Array.isArray(baseFeePerGas) || baseFeePerGas.length === 0)
+    throw garbage(method, "base fees are missing");
+  // Some nodes leave rewards out when all asked blocks are empty.
+  const rewards: unknown[] = Array.isArray(reward) ? reward : [];
+  return {
+    nextBaseFeePerGas: quantityOf(baseFeePerGas.at(-1), method, "baseFeePerGas"),
+    rewards: rewards.map((row) => quantityOf(Array.isArray(row) ? row[0] : undefined, method, "reward")),
+  };
+}
+
+function atMost(value: bigint, bound: bigint): bigint {
+  return value < bound ? value : bound;
+}

@@ -1,0 +1,100 @@
+import type { BlockRef, Head, HeadSource } from "../family.ts";
+import { readBlock } from "./answers.ts";
+import { subscribeNewHeads } from "./new-heads-socket.ts";
+import { garbage } from "./rpc-fault.ts";
+import type { RpcTransport } from "./transport.ts";
+
+export interface HeadSourceOptions {
+  readonly transport: RpcTransport;
+  readonly chainId: number;
+  readonly blockTimeSeconds: number;
+  /** `eth_subscribe` is used when given; may carry credentials. */
+  readonly wsUrl: string | undefined;
+  /** Milliseconds since epoch. */
+  readonly now: () => number;
+  /** Told of faults that the source survives by itself; never holds a URL. */
+  readonly onFault?: (fault: unknown) => void;
+}
+
+/** A lower head from polling is believed after this many polls in a row: until then it may be a node that lags. */
+const LOWER_POLLS = 3;
+
+/**
+ * Starts to listen at once. Heads come from the socket; while it is absent, or silent longer than 2.5 block times (at least
+ * half a second), the node is polled four times per block time instead.
+ */
+export function createHeadSource(options: HeadSourceOptions): HeadSource {
+  const blockTimeMs = options.blockTimeSeconds * 1_000;
+  const silenceMs = Math.max(500, 2.5 * blockTimeMs);
+  const pollMs = Math.min(2_000, Math.max(100, blockTimeMs / 4));
+  const listeners = new Set<(head: Head) => void>();
+  const stop = new AbortController();
+  let latest: Head | undefined;
+  let lowerPolls = 0;
+  let heardAt = Number.NEGATIVE_INFINITY;
+  let polling = false;
+
+  const deliver = (block: BlockRef): void => {
+    if (block.hash === latest?.hash || stop.signal.aborted) return;
+    latest = { ...block, seenAtMs: options.now() };
+    for (const listener of listeners) listener(latest);
+  };
+
+  const poll = async (): Promise<void> => {
+    const method = "eth_getBlockByNumber";
+    const answer = await options.transport.request(method, ["latest", false], { signal: stop.signal });
+    const block = readBlock(answer, method);
+    if (block === undefined) throw garbage(method, "the node has no latest block");
+    const isLower = latest !== undefined && block.number < latest.number;
+    lowerPolls = isLower ? lowerPolls + 1 : 0;
+    if (isLower && lowerPolls < LOWER_POLLS) return;
+    lowerPolls = 0;
+    if (socket !== undefined && latest !== undefined && block.number > latest.number + 3n) socket.distrust();
+    deliver(block);
+  };
+
+  const tick = (): void => {
+    if (polling || performance.now() - heardAt < silenceMs) return;
+    polling = true;
+    poll()
+      .catch((error: unknown) => {
+        if (!stop.signal.aborted) options.onFault?.(error);
+      })
+      .finally(() => {
+        polling = false;
+      });
+  };
+
+  const socket =
+    options.wsUrl === undefined
+      ? undefined
+      : subscribeNewHeads({
+          url: options.wsUrl,
+          chainId: options.chainId,
+          onHeader: (block) => {
+            heardAt = performance.now();
+            deliver(block);
+          },
+          onFault: (fault) => options.onFault?.(fault),
+        });
+  const timer = setInterval(tick, pollMs);
+  tick();
+
+  return {
+    get latest() {
+      return latest;
+    },
+    onHead: (listener) => {
+      // A wrapper of its own, so that one function may listen twice and leave once.
+      const own = (head: Head): void => listener(head);
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    close: async () => {
+      clearInterval(timer);
+      listeners.clear();
+      stop.abort();
+      await socket?.close();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { Address, Hex } from "@causeway/domain";
+import { garbage } from "./rpc-fault.ts";
+
+/** Hand-written ABI of Multicall3's `aggregate3`: on the quoting path, a general codec would cost more than the call. Pure. */
+
+export interface SubCall {
+  readonly target: Address;
+  readonly data: Hex;
+}
+
+/** `aggregate3((address target, bool allowFailure, bytes callData)[])` with every failure allowed. */
+export function encodeAggregate3(calls: readonly SubCall[]): Hex {
+  const tuples = calls.map(({ target, data }) => {
+    const bytes = data.slice(2);
+    const padded = bytes.padEnd(Math.ceil(bytes.length / 64) * 64, "0");
+    return `${target.slice(2).padStart(64, "0")}${word(1)}${word(0x60)}${word(bytes.length / 2)}${padded}`;
+  });
+  let offset = 32 * calls.length;
+  const offsets = tuples.map((tuple) => {
+    const at = word(offset);
+    offset += tuple.length / 2;
+    return at;
+  });
+  return `0x82ad56cb${word(0x20)}${word(calls.length)}${offsets.join("")}${tuples.join("")}`;
+}
+
+/** Answers of `aggregate3`, in order: the returned bytes, undefined for a call that failed. @throws RpcFault */
+export function decodeAggregate3(answer: Hex, count: number): (Hex | undefined)[] {
+  const hex = answer.slice(2);
+  const number = (byteOffset: number): number => {
+    const at = byteOffset * 2;
+    const text = hex.slice(at, at + 64);
+    const value = text.length === 64 ? BigInt(`0x${text}`) : undefined;
+    if (value === undefined || value > BigInt(hex.length))
+      throw garbage("eth_call", "multicall answer is malformed");
+    return Number(value);
+  };
+  const list = number(0);
+  if (number(list) !== count) throw garbage("eth_call", "multicall answered another number of calls");
+  const start = list + 32;
+  return Array.from({ length: count }, (_, index): Hex | undefined => {
+    const tuple = start + number(start + 32 * index);
+    const bytes = tuple + number(tuple + 32);
+    const length = number(bytes);
+    const data = hex.slice((bytes + 32) * 2, (bytes + 32 + length) * 2);
+    if (data.length !== length * 2) throw garbage("eth_call", "multicall answer is cut short");
+    return number(tuple) === 0 ? undefined : `0x${data}`;
+  });
+}
+
+/** `getEthBalance(address)` of Multicall3 itself. */
+export function nativeBalanceCall(multicall3: Address, account: Address): SubCall {
+  return { target: multicall3, data: `0x4d2301cc${addressWord(account)}` };
+}
+
+/** ERC-20 `balanceOf(address)`. */
+export function balanceCall(token: Address, account: Address): SubCall {
+  return { target: token, data: `0x70a08231${addressWord(account)}` };
+}
+
+/** ERC-20 `allowance(address owner, address spender)`. */
+export function allowanceCall(token: Address, owner: Address, spender: Address): SubCall {
+  return { target: token, data: `0xdd62ed3e${addressWord(owner)}${addressWord(spender)}` };
+}
+
+/** The uint256 that such a call answered. @throws RpcFault when it failed or answered less than a word. */
+export function uintAnswer(answer: Hex | undefined, what: string): bigint {
+  if (answer === undefined || answer.length < 66) throw garbage("eth_call", `${what} answered no number`);
+  return BigInt(answer.slice(0, 66));
+}
+
+function word(value: number): string {
+  return value.toString(16).padStart(64, "0");
+}
+
+function addressWord(address: Address): string {
+  return address.slice(2).padStart(64, "0");
+}

@@ -1,0 +1,97 @@
+import { WebSocket } from "ws";
+import type { BlockRef } from "../family.ts";
+import { fieldsOf, quantityOf, readBlock } from "./answers.ts";
+import { garbage, RpcFault } from "./rpc-fault.ts";
+
+export interface NewHeadsOptions {
+  readonly url: string;
+  /** Nothing is taken from a node that serves another chain. */
+  readonly chainId: number;
+  readonly onHeader: (block: BlockRef) => void;
+  readonly onFault: (fault: unknown) => void;
+  /** First and longest pause before a new connection, milliseconds; each failure doubles it. Default 250 and 10 000. */
+  readonly backoffMs?: { readonly first: number; readonly longest: number };
+}
+
+export interface NewHeadsSocket {
+  /** The chain moves on and the socket does not say so: connect anew. */
+  distrust(): void;
+  close(): Promise<void>;
+}
+
+const CHAIN_ID_CALL = 1;
+const SUBSCRIBE_CALL = 2;
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+
+/** Keeps one subscription to `newHeads` alive: connects, subscribes, and does both again whenever the connection is lost. */
+export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
+  const { first, longest } = options.backoffMs ?? { first: 250, longest: 10_000 };
+  let closed = false;
+  let pauseMs = first;
+  let socket: WebSocket | undefined;
+  let reconnect: NodeJS.Timeout | undefined;
+
+  const connect = (): void => {
+    if (closed) return;
+    const current = new WebSocket(options.url, { handshakeTimeout: 5_000, maxPayload: MAX_MESSAGE_BYTES });
+    socket = current;
+    let chainIsRight = false;
+    let subscription: unknown;
+    current.on("open", () => {
+      current.send(`{"jsonrpc":"2.0","id":${CHAIN_ID_CALL},"method":"eth_chainId","params":[]}`);
+      current.send(`{"jsonrpc":"2.0","id":${SUBSCRIBE_CALL},"method":"eth_subscribe","params":["newHeads"]}`);
+    });
+    current.on("message", (data: Buffer) => {
+      try {
+        const message = fieldsOf(JSON.parse(data.toString("utf8")) as unknown, "eth_subscribe");
+        if (message["error"] !== undefined) throw garbage("eth_subscribe", "the node refuses to subscribe");
+        if (message["id"] === CHAIN_ID_CALL) {
+          const told = quantityOf(message["result"], "eth_chainId");
+          if (told !== BigInt(options.chainId)) {
+            const reason = `the socket's node serves chain ${told} instead of ${options.chainId}`;
+            throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
+          }
+          chainIsRight = true;
+        } else if (message["id"] === SUBSCRIBE_CALL) {
+          subscription = message["result"];
+        } else if (message["method"] === "eth_subscription" && chainIsRight) {
+          const params = fieldsOf(message["params"], "eth_subscription");
+          if (params["subscription"] !== subscription) return;
+          const block = readBlock(params["result"], "eth_subscription");
+          if (block === undefined) throw garbage("eth_subscription", "the header is null");
+          pauseMs = first;
+          options.onHeader(block);
+        }
+      } catch (error) {
+        // A syntax error quotes the message, which is the node's; nothing of ours is in it.
+        options.onFault(error);
+        current.terminate();
+      }
+    });
+    // `error` is always followed by `close`; its message may name the host.
+    current.on("error", () => undefined);
+    current.on("close", (code) => {
+      if (closed) return;
+      options.onFault(
+        new RpcFault({ kind: "network", method: "eth_subscribe", reason: `the socket closed (${code})` }),
+      );
+      reconnect = setTimeout(connect, pauseMs);
+      pauseMs = Math.min(longest, pauseMs * 2);
+    });
+  };
+  connect();
+
+  return {
+    distrust: () => socket?.terminate(),
+    close: async () => {
+      closed = true;
+      clearTimeout(reconnect);
+      const current = socket;
+      if (current === undefined || current.readyState === WebSocket.CLOSED) return;
+      await new Promise<void>((resolve) => {
+        current.once("close", () => resolve());
+        current.terminate();
+      });
+    },
+  };
+}

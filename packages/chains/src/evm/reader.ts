@@ -1,0 +1,132 @@
+import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
+import type { BlockRef, ChainReader, GasPrices, ReceiptFact, TransactionState } from "../family.ts";
+import { createAccountReader } from "./account-reader.ts";
+import { bytesOf, quantityOf, readBlock, readReceipt, readTransaction, toQuantity } from "./answers.ts";
+import { fetchDeposits } from "./deposit-logs.ts";
+import { depositsInLogs, type DepositQuestion, type IgnoredLog } from "./deposits.ts";
+import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, gasPricesFrom, readFeeHistory } from "./gas-prices.ts";
+import { isMethodMissing } from "./rpc-errors.ts";
+import { garbage, inconsistent, NodeRefusal } from "./rpc-fault.ts";
+import { simulateCall } from "./simulate.ts";
+import type { RpcTransport } from "./transport.ts";
+
+export interface ReaderOptions {
+  /** The newest head heard of, when somebody listens; reads of accounts and gas prices are kept until it changes. */
+  readonly knownHead?: () => BlockRef | undefined;
+  /** Told of logs that look like deposits and are none. */
+  readonly onIgnored?: (ignored: readonly IgnoredLog[]) => void;
+}
+
+/** Reads one EVM chain. Does not check the chain id by itself: give it a transport that does, see `connect.ts`. */
+export function createChainReader(
+  chain: Chain,
+  transport: RpcTransport,
+  options: ReaderOptions = {},
+): ChainReader {
+  const knownHead = options.knownHead ?? (() => undefined);
+  const question: DepositQuestion = {
+    depository: chain.contracts.depository,
+    tokens: new Set(chain.tokens.map((token) => token.address)),
+  };
+
+  const blockAt = async (at: bigint | "latest"): Promise<BlockRef | undefined> => {
+    const method = "eth_getBlockByNumber";
+    const tag = at === "latest" ? at : toQuantity(at);
+    const block = readBlock(await transport.request(method, [tag, false]), method);
+    if (block !== undefined && at !== "latest" && block.number !== at) {
+      throw garbage(method, "the answer is about another block");
+    }
+    return block;
+  };
+  const head = async (): Promise<BlockRef> => {
+    const block = await blockAt("latest");
+    if (block === undefined) throw garbage("eth_getBlockByNumber", "the node has no latest block");
+    return block;
+  };
+  const receipt = async (hash: TxHash): Promise<ReceiptFact | undefined> =>
+    readReceipt(await transport.request("eth_getTransactionReceipt", [hash]), hash);
+  const accounts = createAccountReader(
+    transport,
+    { knownHead, freshHead: head },
+    { multicall3: chain.contracts.multicall3 },
+  );
+
+  const fetchGasPrices = async (): Promise<GasPrices> => {
+    const method = "eth_feeHistory";
+    const params = [toQuantity(FEE_HISTORY_BLOCKS), "latest", [FEE_HISTORY_PERCENTILE]];
+    const history = transport.request(method, params).then(readFeeHistory, (error: unknown) => {
+      // The floor of the configuration stands in where a node has no history to tell.
+      if (error instanceof NodeRefusal && isMethodMissing(error)) return undefined;
+      throw error;
+    });
+    const [block, fees] = await Promise.all([head(), history]);
+    return gasPricesFrom(block, fees, chain.fees);
+  };
+  let keptGas: { readonly hash: Hex; readonly prices: Promise<GasPrices> } | undefined;
+
+  return {
+    chainId: chain.id,
+    remoteChainId: async () => Number(quantityOf(await transport.request("eth_chainId", []), "eth_chainId")),
+    head,
+    block: blockAt,
+    blockByHash: async (hash) => {
+      const method = "eth_getBlockByHash";
+      const block = readBlock(await transport.request(method, [hash, false]), method);
+      if (block !== undefined && block.hash !== hash)
+        throw garbage(method, "the answer is about another block");
+      return block;
+    },
+    depositsIn: async (from, to, toHash) =>
+      await fetchDeposits(transport, question, { from, to, toHash }, options.onIgnored),
+    depositsOf: (state) => {
+      if (state.kind !== "mined" || state.receipt.status !== "success") return [];
+      const { receipt: mined, transaction } = state;
+      const { deposits } = depositsInLogs(question, mined.logs, new Map([[mined.txHash, transaction]]));
+      return [...deposits];
+    },
+    transaction: async (hash): Promise<TransactionState> => {
+      const method = "eth_getTransactionByHash";
+      const [read, mined] = await Promise.all([
+        transport.request(method, [hash]).then((answer) => readTransaction(answer, hash)),
+        receipt(hash),
+      ]);
+      if (mined === undefined) {
+        if (read === undefined) return { kind: "absent" };
+        // In a block by one answer and without a receipt by the other: neither pending nor known to have succeeded.
+        if (read.blockHash !== undefined) throw inconsistent(method, "mined, but there is no receipt yet");
+        return { kind: "pending", transaction: read.transaction };
+      }
+      if (read === undefined) throw inconsistent(method, "there is a receipt, but no transaction");
+      // Read as pending a moment before its block came, which is no contradiction.
+      if (read.blockHash !== undefined && read.blockHash !== mined.blockHash) {
+        throw inconsistent(method, "receipt and transaction name different blocks");
+      }
+      return { kind: "mined", transaction: read.transaction, receipt: mined };
+    },
+    receipt,
+    nonce: async (account, at) => {
+      const method = "eth_getTransactionCount";
+      return Number(quantityOf(await transport.request(method, [account, at]), method));
+    },
+    gasPrices: async () => {
+      const hash = knownHead()?.hash;
+      if (hash === undefined) return await fetchGasPrices();
+      if (keptGas?.hash !== hash) {
+        const entry = { hash, prices: fetchGasPrices() };
+        keptGas = entry;
+        entry.prices.catch(() => {
+          if (keptGas === entry) keptGas = undefined;
+        });
+      }
+      return await keptGas.prices;
+    },
+    balances: async (account: Address, currencies: readonly Address[]) =>
+      await accounts.balances(account, currencies),
+    accountState: async (account, currency, spender) => await accounts.state(account, currency, spender),
+    hasCode: async (account) => {
+      const method = "eth_getCode";
+      return bytesOf(await transport.request(method, [account, "latest"]), method) !== "0x";
+    },
+    simulate: async (from, call) => await simulateCall(transport, from, call),
+  };
+}

@@ -1,0 +1,170 @@
+import { decodeErrorResult, type Hex as ViemHex } from "viem";
+import type { Hex } from "@causeway/domain";
+import type { BroadcastOutcome, SimulationOutcome } from "../family.ts";
+import { NO_REVERT_DATA, NodeRefusal } from "./rpc-fault.ts";
+
+/**
+ * The one place where error codes and wordings of nodes are read. Known dialects: anvil, geth (and its descendants),
+ * erigon, nethermind, reth, besu, OpenEthereum. Nodes agree on no code but 3 (revert with data), so texts decide.
+ */
+
+const alreadyKnown =
+  /already ?known|already imported|known transaction|already in (?:the )?(?:pool|mempool)|same hash was already/i;
+const nonceTooLow = /nonce (?:is )?too low|OldNonce|nonce has already been used|nonce below current/i;
+const underpriced =
+  /underpriced|could not replace existing|ReplacementNotAllowed|fee ?too ?low|gas price too low|max ?fee ?per ?gas (?:is )?less than (?:the )?block base fee|less than block base fee|gas price below (?:the )?(?:configured )?minimum/i;
+const insufficientFunds =
+  /insufficient ?(?:funds|balance)|(?:doesn't|does not) have enough funds|upfront.cost.exceeds.(?:account.)?balance|sender balance too low|Lack of funds/i;
+/** Faults of the bytes themselves: sending them again can never help. */
+const refusedForGood =
+  /intrinsic gas|exceeds block gas limit|gas limit too high|exceeds (?:the )?(?:block|transaction) gas limit|gas limit is (?:too high|exceed)|invalid sender|invalid signature|invalid transaction v, r, s|chain ?id|\brlp\b|failed to decode|decode signed transaction|oversized data|max initcode size|initcode size|priority fee (?:per gas )?higher than max fee|max ?priority ?fee ?per ?gas higher|exceeds the configured cap|transaction type not supported|unsupported transaction type|sender not an EOA|sender is not an EOA|SenderIsContract|TxGasLimitExceeded|GasLimitExceeded|MalformedTransaction|floor data gas/i;
+
+/** Reads the refusal of `eth_sendRawTransaction`; undefined when it says nothing certain about these bytes. */
+export function broadcastOutcomeOf(refusal: NodeRefusal): BroadcastOutcome | undefined {
+  const text = `${refusal.nodeText} ${textIn(refusal.nodeData)}`;
+  if (alreadyKnown.test(text)) return { kind: "alreadyKnown" };
+  if (nonceTooLow.test(text)) return { kind: "nonceTooLow" };
+  if (insufficientFunds.test(text)) return { kind: "insufficientFunds" };
+  if (underpriced.test(text)) return { kind: "underpriced" };
+  if (refusedForGood.test(text)) return { kind: "rejected", reason: refusal.nodeText };
+  return undefined;
+}
+
+const revertText =
+  /execution reverted|\brevert(?:ed)?\b|VM execution error|always failing transaction|transaction (?:execution )?failed/i;
+/** The call ran and failed in the machine itself: as final as a revert, without data. */
+const machineFailure =
+  /invalid opcode|InvalidFEOpcode|OpcodeNotFound|NotActivated|bad instruction|invalid jump|InvalidJump|stack (?:under|over)flow|Stack(?:Under|Over)flow|out of gas|OutOfGas|gas required exceeds allowance|gas too low|BasicOutOfGas|EVM error|create collision|contract address collision|max code size|write protection|precompile/i;
+
+/** Reads the refusal of `eth_estimateGas` or `eth_call`; undefined when the node did not run the call. */
+export function simulationOutcomeOf(refusal: NodeRefusal): SimulationOutcome | undefined {
+  const text = `${refusal.nodeText} ${textIn(refusal.nodeData)}`;
+  const data = revertDataOf(refusal);
+  if (data !== NO_REVERT_DATA) return { kind: "reverts", data, reason: revertReason(data, refusal.nodeText) };
+  // A revert may quote "insufficient balance" of a token: what the chain says first decides.
+  if (refusal.nodeCode === 3 || revertText.test(text)) {
+    return { kind: "reverts", data, reason: revertReason(data, refusal.nodeText) };
+  }
+  if (insufficientFunds.test(text)) return { kind: "insufficientFunds" };
+  if (machineFailure.test(text)) return { kind: "reverts", data, reason: refusal.nodeText };
+  return undefined;
+}
+
+/** The bytes a contract reverted with, `0x` when the refusal carries none. */
+export function revertDataOf(refusal: NodeRefusal): Hex {
+  return hexIn(refusal.nodeData, 0) ?? hexInText(refusal.nodeText) ?? NO_REVERT_DATA;
+}
+
+/** True when the node refuses a log query for its size, so that a smaller range may pass. */
+export function isRangeTooLarge(refusal: NodeRefusal): boolean {
+  if (isRateLimit(refusal)) return false;
+  return /more than \d+ (?:results|logs)|too many (?:results|logs|blocks)|(?:block )?range.{0,40}(?:too (?:large|wide|big)|exceed|limit|greater|less than)|exceed.{0,30}(?:block )?range|max(?:imum)? (?:block )?range|response (?:size )?(?:is )?too (?:big|large)|response size (?:exceed|should)|query (?:timeout|exceeds)|limit(?:ed)? to .{0,20}(?:blocks|logs|results)|max results/i.test(
+    refusal.nodeText,
+  );
+}
+
+/** True when the node does not know the block that a read was pinned to (yet, or any more). */
+export function isUnknownBlock(refusal: NodeRefusal): boolean {
+  return /header not found|unknown block|block (?:\S+ )?not found|missing trie node|BlockOutOfRange|block is out of range|state (?:is )?not available|(?:no|missing) state|resource not found|cannot query unfinalized/i.test(
+    refusal.nodeText,
+  );
+}
+
+/** True when the node does not offer the method. */
+export function isMethodMissing(refusal: NodeRefusal): boolean {
+  return (
+    refusal.nodeCode === -32601 ||
+    /method (?:\S+ )?(?:not found|does not exist|not available|is not supported)|unsupported method/i.test(
+      refusal.nodeText,
+    )
+  );
+}
+
+/** True when the node refuses for the number of our calls. */
+export function isRateLimit(refusal: NodeRefusal): boolean {
+  return (
+    refusal.nodeCode === 429 ||
+    /rate.?limit|too many requests|requests? per second|compute units|capacity exceeded|throttl/i.test(
+      refusal.nodeText,
+    )
+  );
+}
+
+/** How a node refuses a whole batch: never, or only one of this many calls. */
+export function batchRefusal(text: string): "tooMany" | "never" {
+  return /too (?:large|many|big)|limit|size|maximum|max |exceed/i.test(text) ? "tooMany" : "never";
+}
+
+/**
+ * Finds the node's own answer inside any error, ours or viem's, however deeply wrapped.
+ *
+ * viem's RPC errors carry `code`, `details` and `data` as own fields on the innermost cause.
+ */
+export function nodeRefusalIn(error: unknown): NodeRefusal | undefined {
+  let found: NodeRefusal | undefined;
+  const seen = new Set<unknown>();
+  for (let at = error; typeof at === "object" && at !== null && !seen.has(at);) {
+    seen.add(at);
+    if (at instanceof NodeRefusal) return at;
+    const { code, details, data, cause } = at as Record<string, unknown>;
+    if (typeof code === "number" && typeof details === "string") {
+      found = new NodeRefusal({ method: "unknown", nodeCode: code, nodeText: details, nodeData: data });
+    }
+    at = cause;
+  }
+  return found;
+}
+
+/** A readable reason for revert data: the text of Error(string), the meaning of Panic(uint256), else the selector. */
+export function revertReason(data: Hex, nodeText = "execution reverted"): string {
+  if (data === NO_REVERT_DATA) return nodeText;
+  const selector = data.slice(0, 10);
+  if (selector !== "0x08c379a0" && selector !== "0x4e487b71") return `reverted with custom error ${selector}`;
+  try {
+    const decoded = decodeErrorResult({ abi: standardErrors, data: data as ViemHex });
+    if (decoded.errorName === "Error") return decoded.args[0];
+    const code = decoded.args[0];
+    return `panic 0x${code.toString(16)}: ${panicMeanings.get(code) ?? "unknown panic"}`;
+  } catch {
+    // Contracts may revert with anything, also with bytes that only begin like a standard error.
+    return `reverted with undecodable data ${selector}`;
+  }
+}
+
+const standardErrors = [
+  { type: "error", name: "Error", inputs: [{ name: "message", type: "string" }] },
+  { type: "error", name: "Panic", inputs: [{ name: "code", type: "uint256" }] },
+] as const;
+
+/** Solidity documentation, "Panic via assert and Error via require". */
+const panicMeanings: ReadonlyMap<bigint, string> = new Map([
+  [0x01n, "assertion failed"],
+  [0x11n, "arithmetic overflow or underflow"],
+  [0x12n, "division or modulo by zero"],
+  [0x21n, "value is no member of the enum"],
+  [0x22n, "storage byte array is badly encoded"],
+  [0x31n, "pop on an empty array"],
+  [0x32n, "array index out of bounds"],
+  [0x41n, "too much memory allocated"],
+  [0x51n, "call of a zero-initialised function"],
+]);
+
+/** geth: a hex string; OpenEthereum and nethermind: "Reverted 0x…"; some proxies nest it once or twice. */
+function hexIn(data: unknown, depth: number): Hex | undefined {
+  if (typeof data === "string") return hexInText(data);
+  if (typeof data !== "object" || data === null || depth > 2) return undefined;
+  const { data: inner, output, result } = data as Record<string, unknown>;
+  return hexIn(inner, depth + 1) ?? hexIn(output, depth + 1) ?? hexIn(result, depth + 1);
+}
+
+/** Revert data is a selector and whole words; anything else in a text (an address, a hash) is not. */
+function hexInText(text: string): Hex | undefined {
+  const whole = /^(?:Reverted )?(0x(?:[0-9a-f]{2})+)$/i.exec(text)?.[1];
+  const quoted = /data: "?(0x(?:[0-9a-f]{2})+)"?/i.exec(text)?.[1];
+  const hex = (whole ?? quoted)?.toLowerCase();
+  return hex === undefined ? undefined : (hex as Hex);
+}
+
+function textIn(data: unknown): string {
+  return typeof data === "string" && !data.startsWith("0x") ? data : "";
+}

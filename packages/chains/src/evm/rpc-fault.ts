@@ -1,0 +1,113 @@
+import type { Hex } from "@causeway/domain";
+
+/** What kind of trouble a node or the network made. */
+export type RpcFaultKind =
+  /** No connection, or it broke. */
+  | "network"
+  /** No whole answer before the deadline. */
+  | "deadline"
+  /** An HTTP status other than 200 without a JSON-RPC answer in it. */
+  | "http"
+  /** An answer that is not what was asked for: no JSON, another id, another hash, missing fields. */
+  | "garbage"
+  /** The answer exceeded the size bound. */
+  | "tooLarge"
+  /** The node answered with a JSON-RPC error. */
+  | "refused"
+  /** The node serves another chain than the configured one. */
+  | "wrongChain"
+  /** Answers contradict each other or the chain moved between two reads: ask again. */
+  | "inconsistent"
+  /** The connection was closed by us, or the caller's signal aborted the call. */
+  | "aborted";
+
+export interface RpcFaultFacts {
+  readonly kind: RpcFaultKind;
+  readonly method: string;
+  /** Readable, never holding the URL of the node or anything else that may carry credentials. */
+  readonly reason: string;
+  readonly cause?: unknown;
+}
+
+/**
+ * The node or the network failed us: nothing is known about the chain from this call.
+ *
+ * Never says anything about a transaction being invalid or a call reverting; those are values.
+ */
+export class RpcFault extends Error {
+  readonly code = "RPC_FAULT";
+  readonly kind: RpcFaultKind;
+  readonly method: string;
+  readonly reason: string;
+  /** False only where asking again cannot help before somebody changes the configuration or the node. */
+  readonly retryable: boolean;
+
+  constructor(facts: RpcFaultFacts) {
+    super(`${facts.method}: ${facts.reason}`, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.name = "RpcFault";
+    this.kind = facts.kind;
+    this.method = facts.method;
+    this.reason = facts.reason;
+    this.retryable = facts.kind !== "wrongChain";
+  }
+}
+
+/** The node answered with a JSON-RPC error object. What it means is read in `rpc-errors.ts` only. */
+export class NodeRefusal extends RpcFault {
+  readonly nodeCode: number;
+  /** The node's own words, with URLs and credentials taken out. */
+  readonly nodeText: string;
+  /** `error.data` as it came. */
+  readonly nodeData: unknown;
+
+  constructor(facts: { method: string; nodeCode: number; nodeText: string; nodeData: unknown }) {
+    super({
+      kind: "refused",
+      method: facts.method,
+      reason: `the node answered error ${facts.nodeCode}: ${facts.nodeText}`,
+    });
+    this.name = "NodeRefusal";
+    this.nodeCode = facts.nodeCode;
+    this.nodeText = facts.nodeText;
+    this.nodeData = facts.nodeData;
+  }
+}
+
+/** Shorthand for an answer of the wrong shape. */
+export function garbage(method: string, reason: string): RpcFault {
+  return new RpcFault({ kind: "garbage", method, reason });
+}
+
+/** Shorthand for answers that contradict each other. */
+export function inconsistent(method: string, reason: string): RpcFault {
+  return new RpcFault({ kind: "inconsistent", method, reason });
+}
+
+/**
+ * Takes out of foreign text whatever could name the node: URLs, and every part of `secretUrl` that may be a credential
+ * (user, password, path segments and query values of 6 characters or more). Bounded to 300 characters.
+ */
+export function redact(text: string, secretUrl?: string): string {
+  let clean = text.replaceAll(/\b(?:https?|wss?):\/\/\S+/gi, "[url]");
+  if (secretUrl !== undefined) {
+    for (const part of secretParts(secretUrl)) clean = clean.replaceAll(part, "[redacted]");
+  }
+  return clean.length > 300 ? `${clean.slice(0, 300)}…` : clean;
+}
+
+function secretParts(secretUrl: string): string[] {
+  if (!URL.canParse(secretUrl)) return [secretUrl];
+  const url = new URL(secretUrl);
+  const parts = [
+    url.host,
+    url.hostname,
+    url.username,
+    url.password,
+    ...url.pathname.split("/"),
+    ...url.searchParams.values(),
+  ];
+  return parts.filter((part) => part.length >= 6).sort((a, b) => b.length - a.length);
+}
+
+/** An empty revert: no data at all. */
+export const NO_REVERT_DATA: Hex = "0x";

@@ -1,0 +1,359 @@
+import { Pool } from "undici";
+import { custom, RpcRequestError, type CustomTransport } from "viem";
+import { batchRefusal } from "./rpc-errors.ts";
+import { NodeRefusal, redact, RpcFault, type RpcFaultFacts } from "./rpc-fault.ts";
+
+export interface RpcTransportOptions {
+  /** HTTP(S) URL of the node; user and password become basic authorisation. Never shown in errors. */
+  readonly url: string;
+  /** Most calls in one HTTP request. Lowered by itself when the node refuses. Default 100. */
+  readonly maxBatchSize?: number;
+  /** Milliseconds from the call to the whole answer. Default 10 000. */
+  readonly deadlineMs?: number;
+  /** Most bytes of one HTTP answer. Default 32 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** Keep-alive connections. Default 8. */
+  readonly connections?: number;
+}
+
+export interface CallOptions {
+  readonly deadlineMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** JSON-RPC calls to one node. All calls of one event-loop tick travel as one HTTP request. */
+export interface RpcTransport {
+  /**
+   * The `result` of the call as the node gave it, `null` included; its shape is for the caller to check.
+   *
+   * @throws NodeRefusal when the node answered with an error, {@link RpcFault} when it gave no usable answer.
+   */
+  request(method: string, params: readonly unknown[], options?: CallOptions): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly body: string;
+  readonly deadlineMs: number;
+  settled: boolean;
+  succeed(result: unknown): void;
+  fail(fault: RpcFault): void;
+}
+
+/**
+ * Opens nothing until the first call.
+ *
+ * A node that refuses batches is remembered: the batch is halved, or single calls are made at once, until it accepts.
+ */
+export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
+  const target = splitUrl(options.url);
+  const defaultDeadlineMs = options.deadlineMs ?? 10_000;
+  const maxAnswerBytes = options.maxAnswerBytes ?? 32 * 1024 * 1024;
+  const pool = new Pool(target.origin, { connections: options.connections ?? 8, pipelining: 1 });
+  const underWay = new Set<AbortController>();
+  const wantedBatchSize = Math.max(1, options.maxBatchSize ?? 100);
+  let maxBatchSize = wantedBatchSize;
+  let loweredAtMs = 0;
+  let waiting: Call[] = [];
+  let nextId = 1;
+  let closed = false;
+
+  const flush = (): void => {
+    const calls = waiting;
+    waiting = [];
+    // The refusal may have been a passing fault of a proxy: try whole batches again once in a while.
+    if (maxBatchSize < wantedBatchSize && performance.now() - loweredAtMs > 60_000)
+      maxBatchSize = wantedBatchSize;
+    send(calls);
+  };
+
+  /** A batch shares one deadline, so calls of different patience travel apart. */
+  const send = (calls: readonly Call[]): void => {
+    const first = calls[0];
+    if (first === undefined) return;
+    if (calls.every((call) => call.deadlineMs === first.deadlineMs)) {
+      for (let at = 0; at < calls.length; at += maxBatchSize) void post(calls.slice(at, at + maxBatchSize));
+      return;
+    }
+    send(calls.filter((call) => call.deadlineMs === first.deadlineMs));
+    send(calls.filter((call) => call.deadlineMs !== first.deadlineMs));
+  };
+
+  const post = async (calls: readonly Call[]): Promise<void> => {
+    const open = calls.filter((call) => !call.settled);
+    const first = open[0];
+    if (first === undefined) return;
+    const body = open.length === 1 ? first.body : `[${open.map((call) => call.body).join(",")}]`;
+    const failAll = (facts: Omit<RpcFaultFacts, "method">): void => {
+      for (const call of open) call.fail(new RpcFault({ ...facts, method: call.method }));
+    };
+    const abort = new AbortController();
+    underWay.add(abort);
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      abort.abort();
+    }, first.deadlineMs);
+    try {
+      const answer = await postOnce(body, abort.signal);
+      if (answer.kind === "tooLarge") {
+        failAll({ kind: "tooLarge", reason: `the answer exceeds ${maxAnswerBytes} bytes` });
+        return;
+      }
+      if (open.length > 1 && answer.refusesBatch !== undefined) {
+        const smaller = answer.refusesBatch === "never" ? 1 : Math.floor(open.length / 2);
+        maxBatchSize = Math.min(maxBatchSize, smaller);
+        loweredAtMs = performance.now();
+        send(open);
+        return;
+      }
+      if (answer.document === undefined) {
+        const kind = answer.status === 200 ? "garbage" : "http";
+        failAll({ kind, reason: `no JSON-RPC answer (HTTP status ${answer.status}, ${answer.bytes} bytes)` });
+        return;
+      }
+      deliver(open, answer.document, failAll, options.url);
+    } catch (error) {
+      if (late) failAll({ kind: "deadline", reason: `no whole answer within ${first.deadlineMs} ms` });
+      else if (closed) failAll({ kind: "aborted", reason: "the connection was closed" });
+      else failAll({ kind: "network", reason: `request failed (${networkCode(error)})` });
+    } finally {
+      clearTimeout(timer);
+      underWay.delete(abort);
+    }
+  };
+
+  /** Tries a second time when a kept-alive connection turned out to be dead; every call here may safely be made twice. */
+  const postOnce = async (body: string, signal: AbortSignal): Promise<HttpAnswer> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { statusCode, body: stream } = await pool.request({
+          path: target.path,
+          method: "POST",
+          headers: target.headers,
+          body,
+          signal,
+        });
+        return readAnswer(statusCode, await readBounded(stream, maxAnswerBytes));
+      } catch (error) {
+        const dead = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(networkCode(error));
+        if (attempt === 2 || !dead || signal.aborted) throw error;
+      }
+    }
+  };
+
+  return {
+    request: async (method, params, callOptions = {}) =>
+      await new Promise<unknown>((resolve, reject) => {
+        const { signal } = callOptions;
+        if (closed || signal?.aborted === true) {
+          const reason = closed ? "the connection was closed" : "the caller gave up";
+          reject(new RpcFault({ kind: "aborted", method, reason }));
+          return;
+        }
+        const id = nextId++;
+        const onAbort = (): void =>
+          call.fail(new RpcFault({ kind: "aborted", method, reason: "the caller gave up" }));
+        const settle = (): boolean => {
+          if (call.settled) return false;
+          call.settled = true;
+          signal?.removeEventListener("abort", onAbort);
+          return true;
+        };
+        const call: Call = {
+          id,
+          method,
+          body: `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`,
+          deadlineMs: callOptions.deadlineMs ?? defaultDeadlineMs,
+          settled: false,
+          succeed: (result) => {
+            if (settle()) resolve(result);
+          },
+          fail: (fault) => {
+            if (settle()) reject(fault);
+          },
+        };
+        signal?.addEventListener("abort", onAbort, { once: true });
+        waiting.push(call);
+        if (waiting.length === 1) setImmediate(flush);
+      }),
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      for (const abort of underWay) abort.abort();
+      await pool.destroy();
+    },
+  };
+}
+
+/**
+ * The same transport under a viem client, for the calls that are not hot.
+ *
+ * Retrying is left to the caller, as everywhere else here.
+ */
+export function viemTransport(transport: RpcTransport): CustomTransport {
+  return custom(
+    {
+      request: async ({ method, params }: { method: string; params?: readonly unknown[] }) => {
+        try {
+          return await transport.request(method, params ?? []);
+        } catch (error) {
+          if (!(error instanceof NodeRefusal)) throw error;
+          // viem finds reverts and nonce faults by walking to this class.
+          throw new RpcRequestError({
+            body: { method },
+            error: { code: error.nodeCode, message: error.nodeText, data: error.nodeData },
+            url: "the node",
+          });
+        }
+      },
+    },
+    { retryCount: 0 },
+  );
+}
+
+type HttpAnswer =
+  | { readonly kind: "tooLarge"; readonly refusesBatch?: undefined; readonly document?: undefined }
+  | {
+      readonly kind: "read";
+      readonly status: number;
+      readonly bytes: number;
+      /** The JSON, undefined when there is none or it is no JSON-RPC answer. */
+      readonly document: object | undefined;
+      /** Set when the answer could be read as "no batches, please". */
+      readonly refusesBatch: "tooMany" | "never" | undefined;
+    };
+
+function readAnswer(status: number, body: string | undefined): HttpAnswer {
+  if (body === undefined) return { kind: "tooLarge" };
+  const document = parseJson(body);
+  const looksLikeRpc = Array.isArray(document) || errorIn(document) !== undefined || hasResult(document);
+  let refusesBatch: "tooMany" | "never" | undefined;
+  const error = errorIn(document);
+  if (error !== undefined && !/rate.?limit|too many requests/i.test(String(error["message"]))) {
+    refusesBatch = batchRefusal(String(error["message"]));
+  } else if (status === 413) {
+    refusesBatch = "tooMany";
+  } else if (status === 400 || status === 415 || status === 422 || status === 501) {
+    refusesBatch = "never";
+  }
+  return {
+    kind: "read",
+    status,
+    bytes: body.length,
+    document: looksLikeRpc ? document : undefined,
+    refusesBatch,
+  };
+}
+
+/** Gives each call its own answer, and a fault to each that has none. */
+function deliver(
+  calls: readonly Call[],
+  document: object,
+  failAll: (facts: Omit<RpcFaultFacts, "method">) => void,
+  secretUrl: string,
+): void {
+  const refusalOfAll = Array.isArray(document) ? undefined : errorIn(document);
+  if (refusalOfAll !== undefined && calls.length > 1) {
+    for (const call of calls) call.fail(refusalOf(call.method, refusalOfAll, secretUrl));
+    return;
+  }
+  const entries: readonly unknown[] = Array.isArray(document) ? document : [document];
+  const byId = new Map(calls.map((call) => [call.id, call]));
+  const answers = new Map<number, Record<string, unknown>>();
+  for (const entry of entries) {
+    const fields = typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {};
+    // A node that cannot read a request answers with the id null.
+    const id =
+      calls.length === 1 && fields["id"] === null && errorIn(fields) !== undefined
+        ? calls[0]?.id
+        : fields["id"];
+    if (typeof id !== "number" || !byId.has(id) || answers.has(id)) {
+      // One answer that is not ours means none of them can be trusted to be.
+      failAll({ kind: "garbage", reason: "the answer's ids are not those of the request" });
+      return;
+    }
+    answers.set(id, fields);
+  }
+  for (const call of calls) {
+    const answer = answers.get(call.id);
+    const error = answer === undefined ? undefined : errorIn(answer);
+    if (error !== undefined) {
+      call.fail(refusalOf(call.method, error, secretUrl));
+    } else if (answer !== undefined && hasResult(answer)) {
+      call.succeed(answer["result"]);
+    } else {
+      call.fail(new RpcFault({ kind: "garbage", method: call.method, reason: "no answer to this call" }));
+    }
+  }
+}
+
+function refusalOf(method: string, error: Record<string, unknown>, secretUrl: string): NodeRefusal {
+  const { message, code, data } = error;
+  return new NodeRefusal({
+    method,
+    nodeCode: typeof code === "number" ? code : 0,
+    nodeText: redact(typeof message === "string" ? message : "no message", secretUrl),
+    nodeData: data,
+  });
+}
+
+function errorIn(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const error = (value as Record<string, unknown>)["error"];
+  return typeof error === "object" && error !== null ? (error as Record<string, unknown>) : undefined;
+}
+
+function hasResult(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "result" in value && value.result !== undefined;
+}
+
+function parseJson(body: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    // Proxies answer with HTML; what it is not is all we need to know.
+    return undefined;
+  }
+}
+
+async function readBounded(
+  stream: AsyncIterable<Uint8Array> & { destroy(): unknown },
+  maxBytes: number,
+): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      stream.destroy();
+      return undefined;
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes).toString("utf8");
+}
+
+/** Only the machine-readable code: messages of network errors may name the host or the URL. */
+function networkCode(error: unknown): string {
+  for (let at = error; typeof at === "object" && at !== null; at = (at as { cause?: unknown }).cause) {
+    const { code } = at as { code?: unknown };
+    if (typeof code === "string") return code;
+  }
+  return "unknown";
+}
+
+function splitUrl(text: string): { origin: string; path: string; headers: Record<string, string> } {
+  // URL's own error would quote the text, credentials included.
+  if (!URL.canParse(text)) throw new TypeError("the RPC URL is not a URL");
+  const url = new URL(text);
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (url.username !== "" || url.password !== "") {
+    const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    headers["authorization"] = `Basic ${Buffer.from(credentials).toString("base64")}`;
+  }
+  return { origin: url.origin, path: `${url.pathname}${url.search}`, headers };
+}

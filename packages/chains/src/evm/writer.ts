@@ -1,0 +1,24 @@
+import { keccak256 } from "viem";
+import type { ChainWriter } from "../family.ts";
+import { hashOf } from "./answers.ts";
+import { broadcastOutcomeOf } from "./rpc-errors.ts";
+import { garbage, NodeRefusal } from "./rpc-fault.ts";
+import type { RpcTransport } from "./transport.ts";
+
+/** Sends signed bytes and reads the node's answer to them. Sending the same bytes again is always safe. */
+export function createChainWriter(transport: RpcTransport): ChainWriter {
+  return {
+    broadcast: async (raw) => {
+      const method = "eth_sendRawTransaction";
+      try {
+        const hash = hashOf(await transport.request(method, [raw]), method);
+        if (hash !== keccak256(raw)) throw garbage(method, "the node accepted another transaction");
+        return { kind: "accepted" };
+      } catch (error) {
+        const outcome = error instanceof NodeRefusal ? broadcastOutcomeOf(error) : undefined;
+        if (outcome === undefined) throw error;
+        return outcome;
+      }
+    },
+  };
+}
