@@ -1,0 +1,203 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { concat, encodeFunctionData, numberToHex, parseEther, type Address, type Hex } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { approve, call, id, mint, nativeTransfer, poke, transfer, zeroAddress } from "../test/calls.ts";
+import { chainId, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
+import { probeAbi, probeBytecode } from "./generated/probe.ts";
+import {
+  approvalProxyAbi,
+  approvalProxyBytecode,
+  approveGas,
+  callRequestTypes,
+  depositGas,
+  depositoryAbi,
+  depositoryBytecode,
+  depositoryDomain,
+  fillGas,
+  routerAbi,
+  routerBytecode,
+  testUsdAbi,
+  testUsdBytecode,
+} from "./index.ts";
+
+// The snapshot is what quotes take as the gas of a deposit or a fill, so it may not drift from what the contracts cost.
+// UPDATE_GAS=1 writes it anew.
+
+const snapshotFile = new URL("gas-snapshot.json", import.meta.url);
+const { user, solver, owner, allocator, deployer } = people;
+const amountWei = parseEther("0.512345");
+const amountUsd = 1_234_567_891n;
+/** A recipient's first tokens and a sender's last ones cost differently; nobody here spends the last one. */
+const plenty = 10n ** 15n;
+
+let chain: TestChain;
+let depository: Address;
+let router: Address;
+let proxy: Address;
+let routerProbe: Address;
+let proxyProbe: Address;
+let recipients = 0n;
+
+beforeAll(async () => {
+  chain = await startTestChain();
+  // Addresses are part of the calldata and so of its price: always deploy in this order.
+  depository = await chain.deploy(depositoryAbi, depositoryBytecode, [owner.address, allocator.address]);
+  router = await chain.deploy(routerAbi, routerBytecode);
+  proxy = await chain.deploy(approvalProxyAbi, approvalProxyBytecode, [router]);
+  routerProbe = await chain.deploy(probeAbi, probeBytecode);
+  proxyProbe = await chain.deploy(probeAbi, probeBytecode);
+});
+afterAll(async () => await chain.stop());
+
+/** A token that only `holder` has, and that nobody has approved. */
+async function freshUsd(holder: Address): Promise<Address> {
+  const token = await chain.deploy(testUsdAbi, testUsdBytecode, ["Test USD", "USD"]);
+  await chain.send(deployer, { to: token, data: mint(holder, plenty) });
+  return token;
+}
+
+/** An account that never held anything, of as many non-zero bytes as any other. */
+function freshRecipient(): Address {
+  recipients += 1n;
+  return numberToHex((0xabcdefn << 136n) + (BigInt(`0x${"7b".repeat(16)}`) << 8n) + recipients, { size: 20 });
+}
+
+async function gasOf(from: (typeof people)[keyof typeof people], tx: Tx): Promise<number> {
+  const { gasUsed } = await chain.send(from, tx);
+  return Number(gasUsed);
+}
+
+function withId(data: Hex): Hex {
+  return concat([data, id]);
+}
+
+async function measureDeposits() {
+  const data = encodeFunctionData({
+    abi: depositoryAbi,
+    functionName: "depositNative",
+    args: [user.address, id],
+  });
+  // The first deposit differs from later ones only in the depository's balance, which costs nothing extra.
+  const native = await gasOf(user, { to: depository, data, value: amountWei });
+
+  const usd = await freshUsd(user.address);
+  const approveGasUsed = await gasOf(user, { to: usd, data: approve(depository, amountUsd * 2n) });
+  const erc20 = await gasOf(user, {
+    to: depository,
+    data: encodeFunctionData({
+      abi: depositoryAbi,
+      functionName: "depositErc20",
+      args: [user.address, usd, amountUsd, id],
+    }),
+  });
+
+  const otherUsd = await freshUsd(user.address);
+  await chain.send(user, { to: otherUsd, data: approve(depository, amountUsd) });
+  const erc20FullAllowance = await gasOf(user, {
+    to: depository,
+    data: encodeFunctionData({
+      abi: depositoryAbi,
+      functionName: "depositErc20",
+      args: [user.address, otherUsd, id],
+    }),
+  });
+
+  const thirdUsd = await freshUsd(user.address);
+  const erc20Transfer = await gasOf(user, { to: thirdUsd, data: withId(transfer(depository, amountUsd)) });
+  return { approve: approveGasUsed, deposit: { native, erc20, erc20FullAllowance, erc20Transfer } };
+}
+
+async function measureFills() {
+  const native = await gasOf(solver, { to: freshRecipient(), data: id, value: amountWei });
+
+  const usd = await freshUsd(solver.address);
+  const erc20 = await gasOf(solver, { to: usd, data: withId(transfer(freshRecipient(), amountUsd)) });
+
+  const routerNative = await gasOf(solver, {
+    to: router,
+    data: withId(nativeTransfer(freshRecipient(), amountWei)),
+    value: amountWei,
+  });
+
+  const calls = [
+    call(router, nativeTransfer(freshRecipient(), amountWei), amountWei),
+    call(routerProbe, poke(1n)),
+  ];
+  const routerCall = await gasOf(solver, {
+    to: router,
+    data: withId(
+      encodeFunctionData({ abi: routerAbi, functionName: "multicall", args: [calls, zeroAddress, []] }),
+    ),
+    value: amountWei,
+  });
+
+  await chain.send(solver, { to: usd, data: approve(proxy, plenty) });
+  const tokenCalls = [call(usd, transfer(freshRecipient(), amountUsd)), call(proxyProbe, poke(1n))];
+  const proxyCall = await gasOf(solver, {
+    to: proxy,
+    data: withId(
+      encodeFunctionData({
+        abi: approvalProxyAbi,
+        functionName: "pullAndRoute",
+        args: [usd, amountUsd, tokenCalls, zeroAddress, []],
+      }),
+    ),
+  });
+  return { native, erc20, routerNative, routerCall, proxyCall };
+}
+
+async function measureExecute(nonce: bigint, payment: ReturnType<typeof call>): Promise<number> {
+  const request = { calls: [payment], nonce, expiration: 2n ** 32n - 1n };
+  const signature = await allocator.signTypedData({
+    domain: depositoryDomain(chainId, depository),
+    types: callRequestTypes,
+    primaryType: "CallRequest",
+    message: request,
+  });
+  const data = encodeFunctionData({
+    abi: depositoryAbi,
+    functionName: "execute",
+    args: [request, signature],
+  });
+  return await gasOf(solver, { to: depository, data });
+}
+
+async function measureExecutes() {
+  const usd = await freshUsd(depository);
+  const native = await measureExecute(1n, call(freshRecipient(), "0x", amountWei / 2n));
+  const erc20 = await measureExecute(2n, call(usd, transfer(freshRecipient(), amountUsd)));
+  return { native, erc20 };
+}
+
+async function measureTransfers() {
+  const native = await gasOf(user, { to: freshRecipient(), value: amountWei });
+  const usd = await freshUsd(user.address);
+  const erc20 = await gasOf(user, { to: usd, data: transfer(freshRecipient(), amountUsd) });
+  return { native, erc20 };
+}
+
+test("the gas snapshot is what deposits, fills and payments cost on a node", async () => {
+  const deposits = await measureDeposits();
+  const measured = {
+    ...deposits,
+    fill: await measureFills(),
+    execute: await measureExecutes(),
+    transfer: await measureTransfers(),
+  };
+  // oxlint-disable-next-line no-process-env -- the one switch of this test
+  if (process.env["UPDATE_GAS"] === "1") {
+    writeFileSync(snapshotFile, `${JSON.stringify(measured, undefined, 2)}\n`);
+  }
+  expect(measured).toEqual(JSON.parse(readFileSync(snapshotFile, "utf8")));
+});
+
+test("the exported figures are the snapshot's, in gas units", () => {
+  const snapshot = JSON.parse(readFileSync(snapshotFile, "utf8")) as {
+    approve: number;
+    deposit: { erc20: number };
+    fill: { native: number };
+  };
+  expect(depositGas.erc20).toBe(BigInt(snapshot.deposit.erc20));
+  expect(fillGas.native).toBe(BigInt(snapshot.fill.native));
+  expect(approveGas).toBe(BigInt(snapshot.approve));
+});

@@ -1,0 +1,6 @@
+/** What a failed token or native movement reverts with; raised in assembly, so no contract's own ABI lists them. */
+export const transferErrorsAbi = [
+  { type: "error", name: "TransferFromFailed", inputs: [] },
+  { type: "error", name: "TransferFailed", inputs: [] },
+  { type: "error", name: "ETHTransferFailed", inputs: [] },
+] as const;

@@ -1,0 +1,89 @@
+import {
+  encodeErrorResult,
+  encodeFunctionData,
+  erc20Abi,
+  parseEventLogs,
+  type Abi,
+  type Address,
+  type Hex,
+  type TransactionReceipt,
+} from "viem";
+import { people, type TestChain } from "./chain.ts";
+import { probeAbi } from "../src/generated/probe.ts";
+import { routerAbi, testTokenAbi, testTokenBytecode } from "../src/index.ts";
+
+/** The `Call` of Call.sol. */
+export interface Call {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly value: bigint;
+  readonly allowFailure: boolean;
+}
+
+export const zeroAddress: Address = `0x${"00".repeat(20)}`;
+export const id: Hex = `0x${"1d".repeat(32)}`;
+/** Raised by every contract that has a lock, when it is entered again. */
+export const reentered = encodeErrorResult({
+  abi: [{ type: "error", name: "ReentrancyGuardReentrantCall", inputs: [] }],
+});
+
+export function call(to: Address, data: Hex = "0x", value = 0n): Call {
+  return { to, data, value, allowFailure: false };
+}
+
+export function poke(number: bigint): Hex {
+  return encodeFunctionData({ abi: probeAbi, functionName: "poke", args: [number] });
+}
+
+export function refuse(code: bigint): Hex {
+  return encodeFunctionData({ abi: probeAbi, functionName: "refuse", args: [code] });
+}
+
+export function refused(code: bigint): Hex {
+  return encodeErrorResult({ abi: probeAbi, errorName: "Refused", args: [code, "refused"] });
+}
+
+export function approve(spender: Address, amount: bigint): Hex {
+  return encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [spender, amount] });
+}
+
+export function transfer(to: Address, amount: bigint): Hex {
+  return encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });
+}
+
+export function mint(to: Address, amount: bigint): Hex {
+  return encodeFunctionData({ abi: testTokenAbi, functionName: "mint", args: [to, amount] });
+}
+
+/** The Router's own payment, as a call of its multicall or from outside. */
+export function nativeTransfer(to: Address, amount: bigint): Hex {
+  return encodeFunctionData({ abi: routerAbi, functionName: "nativeTransfer", args: [to, amount] });
+}
+
+/** The arguments of the events called `name` that `emitter` emitted, in order. */
+export function eventsOf(
+  receipt: TransactionReceipt,
+  emitter: Address,
+  abi: Abi,
+  name: string,
+): readonly unknown[] {
+  const logs = receipt.logs.filter((log) => log.address.toLowerCase() === emitter.toLowerCase());
+  return parseEventLogs({ abi, logs, eventName: name }).map((event) => (event as { args?: unknown }).args);
+}
+
+/** A token of which the user holds `amount`, all of it approved to `spender`. */
+export async function heldToken(
+  chain: TestChain,
+  spender: Address,
+  amount: bigint,
+  contract: { readonly abi: Abi; readonly bytecode: Hex } = {
+    abi: testTokenAbi,
+    bytecode: testTokenBytecode,
+  },
+): Promise<Address> {
+  const hasNames = contract.bytecode === testTokenBytecode;
+  const token = await chain.deploy(contract.abi, contract.bytecode, hasNames ? ["Test", "TEST"] : []);
+  await chain.send(people.deployer, { to: token, data: mint(people.user.address, amount) });
+  await chain.send(people.user, { to: token, data: approve(spender, amount) });
+  return token;
+}

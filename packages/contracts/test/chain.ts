@@ -1,0 +1,147 @@
+import {
+  BaseError,
+  createTestClient,
+  encodeDeployData,
+  erc20Abi,
+  getAddress,
+  http,
+  publicActions,
+  walletActions,
+  type Abi,
+  type Address,
+  type Hex,
+  type LocalAccount,
+  type TransactionReceipt,
+} from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+import { startAnvil } from "./anvil.ts";
+
+export const chainId = 51_234;
+
+/** Enough for anything here; a fixed limit spares an estimate and does not change the gas used. */
+const gasLimit = 6_000_000n;
+
+export interface Tx {
+  readonly to: Address;
+  readonly data?: Hex;
+  readonly value?: bigint;
+}
+
+function account(index: number): LocalAccount {
+  return mnemonicToAccount("test test test test test test test test test test test junk", {
+    addressIndex: index,
+  });
+}
+
+/** Funded accounts, each with one part to play. */
+export const people = {
+  deployer: account(0),
+  owner: account(1),
+  allocator: account(2),
+  user: account(3),
+  solver: account(4),
+  stranger: account(5),
+} as const;
+
+export type TestChain = Awaited<ReturnType<typeof startTestChain>>;
+
+/** A chain of its own, with what tests do on it. */
+export async function startTestChain() {
+  const anvil = await startAnvil(chainId);
+  const client = createTestClient({ mode: "anvil", transport: http(anvil.url), cacheTime: 0 })
+    .extend(publicActions)
+    .extend(walletActions);
+
+  /** Mined, whether it succeeded or not. */
+  async function mine(from: LocalAccount, tx: Tx): Promise<TransactionReceipt> {
+    return await client.sendTransactionSync({
+      account: from,
+      chain: null,
+      gas: gasLimit,
+      throwOnReceiptRevert: false,
+      ...tx,
+    });
+  }
+
+  /** Mined and successful. */
+  async function send(from: LocalAccount, tx: Tx): Promise<TransactionReceipt> {
+    const receipt = await mine(from, tx);
+    if (receipt.status !== "success") throw new Error(`reverted with ${await revertOf(from, tx)}`);
+    return receipt;
+  }
+
+  /** What the call would answer now. */
+  async function ask(from: LocalAccount, tx: Tx): Promise<Hex> {
+    const { data } = await client.call({ account: from.address, gas: gasLimit, ...tx });
+    return data ?? "0x";
+  }
+
+  /** The revert data of a call that must not succeed. */
+  async function revertOf(from: LocalAccount, tx: Tx): Promise<Hex> {
+    try {
+      await ask(from, tx);
+    } catch (error) {
+      return revertData(error);
+    }
+    throw new Error("the call succeeded");
+  }
+
+  async function deploy(abi: Abi, bytecode: Hex, args: readonly unknown[] = []): Promise<Address> {
+    const data = encodeDeployData({ abi, bytecode, args });
+    const { contractAddress, status } = await client.sendTransactionSync({
+      account: people.deployer,
+      chain: null,
+      gas: gasLimit,
+      throwOnReceiptRevert: false,
+      data,
+    });
+    if (status !== "success" || contractAddress == null) throw new Error("deployment reverted");
+    return getAddress(contractAddress);
+  }
+
+  /** The revert data of a deployment that must not succeed. */
+  async function deployRevertOf(abi: Abi, bytecode: Hex, args: readonly unknown[]): Promise<Hex> {
+    try {
+      await client.call({ data: encodeDeployData({ abi, bytecode, args }), gas: gasLimit });
+    } catch (error) {
+      return revertData(error);
+    }
+    throw new Error("the deployment succeeded");
+  }
+
+  async function tokenBalance(token: Address, holder: Address): Promise<bigint> {
+    return await client.readContract({
+      address: token,
+      abi: erc20Abi,
+      functionName: "balanceOf",
+      args: [holder],
+    });
+  }
+
+  async function nativeBalance(holder: Address): Promise<bigint> {
+    return await client.getBalance({ address: holder });
+  }
+
+  return {
+    client,
+    stop: anvil.stop,
+    mine,
+    send,
+    ask,
+    revertOf,
+    deploy,
+    deployRevertOf,
+    tokenBalance,
+    nativeBalance,
+  };
+}
+
+function revertData(error: unknown): Hex {
+  if (error instanceof BaseError) {
+    const cause = error.walk((step) => typeof (step as { data?: unknown }).data === "string");
+    if (cause !== null) return (cause as unknown as { data: Hex }).data;
+    // A revert without data comes back as an error without data.
+    if (error.walk((step) => (step as { code?: unknown }).code === 3) !== null) return "0x";
+  }
+  throw error;
+}
