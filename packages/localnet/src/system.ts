@@ -194,7 +194,13 @@ function appEnvironment(
     REDIS_URL: ground.redisUrl,
     HTTP_HOST: "127.0.0.1",
     SOLVER_PRIVATE_KEY: plan.solver.privateKey,
+    CONFIGS_DIR: join(repositoryRoot, "configs"),
+    PRICE_SOURCE: "fixed",
+    // A Redis of the user's own may still hold the jobs of an earlier start, about chains that are gone.
+    QUEUE_PREFIX: `causeway-local-${plan.portBase}-${Date.now()}`,
     LOG_LEVEL: "info",
+    // Below the bound after which a process of ours is killed.
+    SHUTDOWN_TIMEOUT_MS: "8000",
     ...plan.nodeEnv,
     ...extra,
   };

@@ -1,0 +1,31 @@
+import { databaseUrl } from "@causeway/localnet";
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { migrate } from "../../apps/api/src/migrate.ts";
+
+/** Runs statements on a Postgres server, outside the databases that tests use. */
+export async function onServer(serverUrl: string, ...statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Makes a migrated database that is only copied from: copying takes a tenth of the time that migrating does. */
+export async function createTemplateDatabase(
+  serverUrl: string,
+): Promise<{ readonly name: string; drop(): Promise<void> }> {
+  const name = `causeway_template_${randomBytes(6).toString("hex")}`;
+  const drop = async (): Promise<void> => await onServer(serverUrl, `drop database ${name} with (force)`);
+  await onServer(serverUrl, `create database ${name}`);
+  try {
+    await migrate(databaseUrl(serverUrl, name));
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+  return { name, drop };
+}

@@ -1,0 +1,40 @@
+import { defineConfig } from "vitest/config";
+
+// Packages of the workspace are read from their sources: no build stands between an edit and its test.
+const conditions = ["source", "module", "node", "development|production"];
+
+const shared = { extends: true, resolve: { conditions }, ssr: { resolve: { conditions } } } as const;
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        ...shared,
+        test: {
+          name: "unit",
+          include: ["{packages,apps}/*/src/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts"],
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: "integration",
+          include: ["test/integration/**/*.test.ts"],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        ...shared,
+        // One whole system at a time: two of them on two cores would measure each other.
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
