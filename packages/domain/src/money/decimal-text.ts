@@ -1,0 +1,56 @@
+import { pow10 } from "./pow10.ts";
+import { USD_DECIMALS } from "./usd.ts";
+
+/** `amount` smallest units as a decimal text without trailing zeros: `formatAmount(1500000n, 6)` is `"1.5"`. */
+export function formatAmount(amount: bigint, decimals: number): string {
+  const negative = amount < 0n;
+  const digits = (negative ? -amount : amount).toString();
+  const whole = digits.length > decimals ? digits.slice(0, digits.length - decimals) : "0";
+  let end = digits.length;
+  // Trailing zeros are cut by index: a regular expression here is measurable in a quote with a dozen amounts.
+  const firstFraction = Math.max(0, digits.length - decimals);
+  while (end > firstFraction && digits.charCodeAt(end - 1) === 48) end--;
+  const fraction =
+    end === firstFraction
+      ? ""
+      : "." + digits.slice(firstFraction, end).padStart(end - digits.length + decimals, "0");
+  return (negative && amount !== 0n ? "-" : "") + whole + fraction;
+}
+
+/** `value` with exactly `shown` of its `decimals` digits after the point, the rest cut off (towards zero). A result of zero has no sign. */
+export function formatFixed(value: bigint, decimals: number, shown: number): string {
+  const cut = decimals > shown ? value / pow10(decimals - shown) : value * pow10(shown - decimals);
+  const negative = cut < 0n;
+  const digits = (negative ? -cut : cut).toString().padStart(shown + 1, "0");
+  const point = digits.length - shown;
+  const text = shown === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`;
+  return negative ? `-${text}` : text;
+}
+
+/** USD with 18 decimals as the wire writes it: six decimals, negative for costs, cut towards zero. */
+export function formatUsd(usd: bigint): string {
+  return formatFixed(usd, USD_DECIMALS, 6);
+}
+
+/** `part / whole` as a percentage with two decimals, cut towards zero; `"0.00"` when the whole is zero. */
+export function formatPercent(part: bigint, whole: bigint): string {
+  return whole === 0n ? "0.00" : formatFixed((part * 10_000n) / whole, 2, 2);
+}
+
+const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
+
+/**
+ * A decimal text (`"12.5"`, `"-0.1"`, `"1e-7"`) as an integer with `decimals` digits after the point; further digits are cut (towards zero).
+ * Undefined when the text is no decimal number or so large that it cannot be an amount of money (200 digits).
+ */
+export function parseDecimal(text: string, decimals: number): bigint | undefined {
+  const match = DECIMAL.exec(text);
+  if (match === null) return undefined;
+  const [, sign, whole = "", fraction = "", exponentText = "0"] = match;
+  if (whole === "" && fraction === "") return undefined;
+  const shift = Number(exponentText) + decimals - fraction.length;
+  if (whole.length + fraction.length + Math.max(0, shift) > 200) return undefined;
+  const digits = BigInt(whole + fraction);
+  const magnitude = shift >= 0 ? digits * pow10(shift) : -shift > 200 ? 0n : digits / pow10(-shift);
+  return sign === "-" ? -magnitude : magnitude;
+}

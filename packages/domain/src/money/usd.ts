@@ -1,0 +1,44 @@
+import { divUp } from "./mul-div.ts";
+import { pow10 } from "./pow10.ts";
+
+/** USD values and prices are integers with this many decimals; a price is USD per whole unit of a currency. */
+export const USD_DECIMALS = 18;
+
+export const ONE_USD = pow10(USD_DECIMALS);
+
+/** What conversions need of a currency: how it is counted and what a whole unit is worth. */
+export interface PricedUnit {
+  readonly decimals: number;
+  /** USD per whole unit, 18 decimals, positive. */
+  readonly priceUsd: bigint;
+}
+
+/** Value of `amount` smallest units, USD with 18 decimals, rounded down. */
+export function amountToUsdDown(amount: bigint, unit: PricedUnit): bigint {
+  return (amount * unit.priceUsd) / pow10(unit.decimals);
+}
+
+/** Value of `amount` smallest units, USD with 18 decimals, rounded up. */
+export function amountToUsdUp(amount: bigint, unit: PricedUnit): bigint {
+  return divUp(amount * unit.priceUsd, pow10(unit.decimals));
+}
+
+/** Smallest units worth `usd` (18 decimals), rounded down. */
+export function usdToAmountDown(usd: bigint, unit: PricedUnit): bigint {
+  return (usd * pow10(unit.decimals)) / unit.priceUsd;
+}
+
+/** Smallest units worth `usd` (18 decimals), rounded up. */
+export function usdToAmountUp(usd: bigint, unit: PricedUnit): bigint {
+  return divUp(usd * pow10(unit.decimals), unit.priceUsd);
+}
+
+/** The amount of `to` worth `amount` of `from`, one rounding, down. */
+export function convertDown(amount: bigint, from: PricedUnit, to: PricedUnit): bigint {
+  return (amount * from.priceUsd * pow10(to.decimals)) / (to.priceUsd * pow10(from.decimals));
+}
+
+/** The amount of `to` worth `amount` of `from`, one rounding, up. */
+export function convertUp(amount: bigint, from: PricedUnit, to: PricedUnit): bigint {
+  return divUp(amount * from.priceUsd * pow10(to.decimals), to.priceUsd * pow10(from.decimals));
+}

@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import { encodeAbiParameters, parseAbiParameters } from "viem";
+import { expect, test } from "vitest";
+import type { Hex } from "../ids/hex.ts";
+import { encodeFillContract, encodeOrderCall } from "./order-calls.ts";
+
+const vector = JSON.parse(
+  readFileSync(new URL("../../../../test/fixtures/orders/order-03-call-extra.json", import.meta.url), "utf8"),
+) as {
+  input: { call: { to: Hex; data: Hex; value: string }; extraDataEthereum: { fillContract: Hex } };
+  output: { encodedCall: Hex; extraDataEthereum: Hex };
+};
+
+test("a call and a fill contract are encoded as in the oracle contract's vector", () => {
+  const { call, extraDataEthereum } = vector.input;
+  expect(encodeOrderCall({ ...call, value: BigInt(call.value) })).toBe(vector.output.encodedCall);
+  expect(encodeFillContract(extraDataEthereum.fillContract)).toBe(vector.output.extraDataEthereum);
+});
+
+test("call data of any length is encoded as the ABI says", () => {
+  for (const length of [0, 1, 31, 32, 33, 100]) {
+    const data: Hex = `0x${"ab".repeat(length)}`;
+    const to = vector.input.call.to;
+    const tuples = parseAbiParameters("(address to), (bytes data), (uint256 value)");
+    expect(encodeOrderCall({ to, data, value: 5n })).toBe(
+      encodeAbiParameters(tuples, [{ to }, { data }, { value: 5n }]),
+    );
+  }
+});
+
+test("a call that no chain could perform is refused", () => {
+  const to = vector.input.call.to;
+  expect(() => encodeOrderCall({ to, data: "0x1", value: 0n })).toThrow(RangeError);
+  expect(() => encodeOrderCall({ to, data: "0x", value: 1n << 256n })).toThrow(RangeError);
+});

@@ -1,0 +1,32 @@
+import type { Address, Hex } from "../ids/hex.ts";
+
+/** One call that the fill performs on the destination chain. */
+export interface OrderCall {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly value: bigint;
+}
+
+/** `extraData` of an output or refund on an EVM chain: `abi.encode(address fillContract)`. */
+export function encodeFillContract(fillContract: Address): Hex {
+  return `0x${word(fillContract.slice(2).toLowerCase())}`;
+}
+
+/**
+ * An element of `output.calls` on an EVM chain: `abi.encode((address to), (bytes data), (uint256 value))`, three tuples of one field each.
+ * @throws RangeError when the value is no uint256 or the data no whole bytes.
+ */
+export function encodeOrderCall(call: OrderCall): Hex {
+  if (call.value < 0n || call.value >= 1n << 256n) throw new RangeError("call value is not a uint256");
+  const data = call.data.slice(2).toLowerCase();
+  if (!/^(?:[0-9a-f]{2})*$/.test(data)) throw new RangeError("call data is not whole bytes of hex");
+  const length = data.length / 2;
+  const padded = data.padEnd(Math.ceil(length / 32) * 64, "0");
+  // Heads: the address, where the second tuple begins, the value. That tuple: where its bytes begin, their length, the bytes.
+  const heads = word(call.to.slice(2).toLowerCase()) + word("60") + word(call.value.toString(16));
+  return `0x${heads}${word("20")}${word(length.toString(16))}${padded}`;
+}
+
+function word(hex: string): string {
+  return hex.padStart(64, "0");
+}

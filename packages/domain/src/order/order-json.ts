@@ -1,0 +1,174 @@
+import { ServiceError } from "../errors.ts";
+import type { Hex } from "../ids/hex.ts";
+import type { Order, OrderFee, OrderInput, OrderPayment, OrderRefund } from "./order.ts";
+
+/** An order as JSON carries it (`protocol.v2.orderData`, the oracle's bodies, the database): amounts are decimal strings, deadlines Unix seconds. */
+export interface OrderJson {
+  readonly version: "v1";
+  readonly solverChainId: string;
+  readonly solver: string;
+  readonly salt: string;
+  readonly inputs: readonly {
+    readonly payment: {
+      readonly chainId: string;
+      readonly currency: string;
+      readonly amount: string;
+      readonly weight: string;
+    };
+    readonly refunds: readonly {
+      readonly chainId: string;
+      readonly recipient: string;
+      readonly currency: string;
+      readonly minimumAmount: string;
+      readonly deadline: number;
+      readonly extraData: string;
+    }[];
+  }[];
+  readonly output: {
+    readonly chainId: string;
+    readonly payments: readonly {
+      readonly recipient: string;
+      readonly currency: string;
+      readonly minimumAmount: string;
+      readonly expectedAmount: string;
+    }[];
+    readonly calls: readonly string[];
+    readonly deadline: number;
+    readonly extraData: string;
+  };
+  readonly fees: readonly {
+    readonly recipientChainId: string;
+    readonly recipient: string;
+    readonly currencyChainId: string;
+    readonly currency: string;
+    readonly amount: string;
+  }[];
+}
+
+/** The JSON shape of an order. */
+export function orderToJson(order: Order): OrderJson {
+  return {
+    version: order.version,
+    solverChainId: order.solverChainId,
+    solver: order.solver,
+    salt: order.salt,
+    inputs: order.inputs.map(({ payment, refunds }) => ({
+      payment: {
+        chainId: payment.chainId,
+        currency: payment.currency,
+        amount: payment.amount.toString(),
+        weight: payment.weight.toString(),
+      },
+      refunds: refunds.map((refund) => ({
+        chainId: refund.chainId,
+        recipient: refund.recipient,
+        currency: refund.currency,
+        minimumAmount: refund.minimumAmount.toString(),
+        deadline: refund.deadline,
+        extraData: refund.extraData,
+      })),
+    })),
+    output: {
+      chainId: order.output.chainId,
+      payments: order.output.payments.map((payment) => ({
+        recipient: payment.recipient,
+        currency: payment.currency,
+        minimumAmount: payment.minimumAmount.toString(),
+        expectedAmount: payment.expectedAmount.toString(),
+      })),
+      calls: order.output.calls,
+      deadline: order.output.deadline,
+      extraData: order.output.extraData,
+    },
+    fees: order.fees.map((fee) => ({
+      recipientChainId: fee.recipientChainId,
+      recipient: fee.recipient,
+      currencyChainId: fee.currencyChainId,
+      currency: fee.currency,
+      amount: fee.amount.toString(),
+    })),
+  };
+}
+
+/**
+ * The order that a JSON of the right shape (schemas check the shape) describes; hex is lower-cased.
+ * @throws ServiceError INVALID_REQUEST naming the field when an amount is no uint256, a deadline no uint32 or a text no whole bytes of hex.
+ */
+export function orderFromJson(json: OrderJson): Order {
+  return {
+    version: json.version,
+    solverChainId: json.solverChainId,
+    solver: hex(json.solver, "solver", 20),
+    salt: hex(json.salt, "salt", 32),
+    inputs: json.inputs.map((input, i): OrderInput => {
+      const at = `inputs[${i}]`;
+      return {
+        payment: {
+          chainId: input.payment.chainId,
+          currency: hex(input.payment.currency, `${at}.payment.currency`),
+          amount: uint(input.payment.amount, `${at}.payment.amount`),
+          weight: uint(input.payment.weight, `${at}.payment.weight`),
+        },
+        refunds: input.refunds.map((refund, j): OrderRefund => {
+          const where = `${at}.refunds[${j}]`;
+          return {
+            chainId: refund.chainId,
+            recipient: hex(refund.recipient, `${where}.recipient`),
+            currency: hex(refund.currency, `${where}.currency`),
+            minimumAmount: uint(refund.minimumAmount, `${where}.minimumAmount`),
+            deadline: deadline(refund.deadline, `${where}.deadline`),
+            extraData: hex(refund.extraData, `${where}.extraData`),
+          };
+        }),
+      };
+    }),
+    output: {
+      chainId: json.output.chainId,
+      payments: json.output.payments.map((payment, i): OrderPayment => {
+        const at = `output.payments[${i}]`;
+        return {
+          recipient: hex(payment.recipient, `${at}.recipient`),
+          currency: hex(payment.currency, `${at}.currency`),
+          minimumAmount: uint(payment.minimumAmount, `${at}.minimumAmount`),
+          expectedAmount: uint(payment.expectedAmount, `${at}.expectedAmount`),
+        };
+      }),
+      calls: json.output.calls.map((call, i) => hex(call, `output.calls[${i}]`)),
+      deadline: deadline(json.output.deadline, "output.deadline"),
+      extraData: hex(json.output.extraData, "output.extraData"),
+    },
+    fees: json.fees.map((fee, i): OrderFee => ({
+      recipientChainId: fee.recipientChainId,
+      recipient: hex(fee.recipient, `fees[${i}].recipient`),
+      currencyChainId: fee.currencyChainId,
+      currency: hex(fee.currency, `fees[${i}].currency`),
+      amount: uint(fee.amount, `fees[${i}].amount`),
+    })),
+  };
+}
+
+const HEX_BYTES = /^0x(?:[0-9a-f]{2})*$/;
+const DIGITS = /^\d{1,78}$/;
+
+function hex(text: string, field: string, bytes?: number): Hex {
+  const lower = text.toLowerCase();
+  if (!HEX_BYTES.test(lower) || (bytes !== undefined && lower.length !== 2 + bytes * 2))
+    throw invalid(field, bytes === undefined ? "hex bytes" : `${bytes} bytes of hex`);
+  return lower as Hex;
+}
+
+function uint(text: string, field: string): bigint {
+  const value = DIGITS.test(text) ? BigInt(text) : undefined;
+  if (value === undefined || value >> 256n !== 0n) throw invalid(field, "a uint256 in decimal digits");
+  return value;
+}
+
+function deadline(seconds: number, field: string): number {
+  if (!Number.isInteger(seconds) || seconds < 0 || seconds > 0xffff_ffff)
+    throw invalid(field, "Unix seconds below 2^32");
+  return seconds;
+}
+
+function invalid(field: string, wanted: string): ServiceError {
+  return new ServiceError("INVALID_REQUEST", `${field} must be ${wanted}`, { field });
+}

@@ -1,0 +1,130 @@
+import { createKeccak } from "hash-wasm";
+
+/** One hasher for the whole process: hashing is synchronous, so no two uses overlap. Ten times faster than a pure JavaScript keccak. */
+const hasher = await createKeccak(256);
+
+/** keccak256 of raw bytes, as 32 raw bytes. */
+export function keccak(bytes: Uint8Array): Uint8Array {
+  return hasher.init().update(bytes).digest("binary");
+}
+
+const utf8 = new TextEncoder();
+
+/** keccak256 of a text in UTF-8: how EIP-712 encodes a `string`. */
+export function keccakText(text: string): Uint8Array {
+  return keccak(utf8.encode(text));
+}
+
+/** Value of each hexadecimal digit by character code; 255 for every other character. */
+const NIBBLES = new Uint8Array(256).fill(255);
+for (let code = 0; code < 16; code++) {
+  NIBBLES["0123456789abcdef".charCodeAt(code)] = code;
+  NIBBLES["0123456789ABCDEF".charCodeAt(code)] = code;
+}
+
+/** Writes the bytes of `hex` at `offset`. @throws RangeError when it is not `0x` and whole bytes of hex. Returns the number of bytes. */
+export function writeHex(hex: string, target: Uint8Array, offset: number): number {
+  const length = (hex.length - 2) >> 1;
+  if ((hex.length & 1) === 1 || hex.charCodeAt(0) !== 48 || hex.charCodeAt(1) !== 120)
+    throw new RangeError(`not hex bytes: ${hex.slice(0, 80)}`);
+  for (let i = 0; i < length; i++) {
+    const high = NIBBLES[hex.charCodeAt(2 + i * 2)] ?? 255;
+    const low = NIBBLES[hex.charCodeAt(3 + i * 2)] ?? 255;
+    if ((high | low) > 15) throw new RangeError(`not hex bytes: ${hex.slice(0, 80)}`);
+    target[offset + i] = (high << 4) | low;
+  }
+  return length;
+}
+
+const HEX_PAIRS: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, "0"),
+);
+
+/** Raw bytes as lower-case `0x` hex. */
+export function toHex(bytes: Uint8Array): `0x${string}` {
+  let text = "";
+  for (const byte of bytes) text += HEX_PAIRS[byte];
+  return `0x${text}`;
+}
+
+/** keccak256 of the bytes that `hex` writes: how EIP-712 encodes `bytes`. */
+export function keccakHex(hex: string): Uint8Array {
+  const bytes = new Uint8Array(Math.max(0, (hex.length - 2) >> 1));
+  writeHex(hex, bytes, 0);
+  return keccak(bytes);
+}
+
+/**
+ * Lays 32-byte words one after another, as EIP-712's `encodeData` does, and hashes them. One writer serves one struct type and is used again
+ * for every value of it: allocation costs more than hashing here. A struct type that contains itself would need two; no order type does.
+ */
+export interface StructWriter {
+  /** Begins a value with the hash of its type; whatever an earlier, failed value left behind is forgotten. */
+  start(typeHash: Uint8Array): StructWriter;
+  word(bytes: Uint8Array): StructWriter;
+  /** @throws RangeError when `value` is no uint256. */
+  uint256(value: bigint): StructWriter;
+  /** @throws RangeError when `value` is no uint32. */
+  uint32(value: number): StructWriter;
+  /** @throws RangeError unless `address` is 20 bytes of hex. */
+  address(address: string): StructWriter;
+  hash(): Uint8Array;
+}
+
+const LOW_64 = (1n << 64n) - 1n;
+const UINT256_MAX = (1n << 256n) - 1n;
+
+/** A writer for a struct type of so many words, its type hash included. */
+export function structWriter(words: number): StructWriter {
+  const buffer = new Uint8Array(words * 32);
+  const view = new DataView(buffer.buffer);
+  let offset = 0;
+  const writer: StructWriter = {
+    start(typeHash) {
+      buffer.set(typeHash, 0);
+      offset = 32;
+      return writer;
+    },
+    word(bytes) {
+      buffer.set(bytes, offset);
+      offset += 32;
+      return writer;
+    },
+    uint256(value) {
+      if (value < 0n || value > UINT256_MAX) throw new RangeError(`${value} is not a uint256`);
+      buffer.fill(0, offset, offset + 32);
+      for (let at = offset + 24, rest = value; rest !== 0n; at -= 8, rest >>= 64n)
+        view.setBigUint64(at, rest & LOW_64);
+      offset += 32;
+      return writer;
+    },
+    uint32(value) {
+      if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff)
+        throw new RangeError(`${value} is not a uint32`);
+      buffer.fill(0, offset, offset + 28);
+      view.setUint32(offset + 28, value);
+      offset += 32;
+      return writer;
+    },
+    address(address) {
+      if (address.length !== 42) throw new RangeError(`not an address: ${address.slice(0, 80)}`);
+      buffer.fill(0, offset, offset + 12);
+      writeHex(address, buffer, offset + 12);
+      offset += 32;
+      return writer;
+    },
+    hash() {
+      return keccak(buffer);
+    },
+  };
+  return writer;
+}
+
+/** EIP-712's hash of an array: of the element hashes laid side by side. */
+export function arrayHash<T>(items: readonly T[], hashOf: (item: T) => Uint8Array): Uint8Array {
+  const [only] = items;
+  if (items.length === 1 && only !== undefined) return keccak(hashOf(only));
+  const hashes = new Uint8Array(items.length * 32);
+  for (const [i, item] of items.entries()) hashes.set(hashOf(item), i * 32);
+  return keccak(hashes);
+}

@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Currency } from "../chain/chain.ts";
+import { NATIVE_CURRENCY } from "../ids/hex.ts";
+import { parseDecimal } from "../money/decimal-text.ts";
+import { pow10 } from "../money/pow10.ts";
+import { confirmationsFor } from "./confirmations.ts";
+import { pairClassOf } from "./fee-policy.ts";
+import { gasCostWei } from "./gas-cost.ts";
+import { tradeImpact, tradeRate } from "./impact.ts";
+import { slippageDetails } from "./slippage.ts";
+
+const usdc = { decimals: 6, priceUsd: pow10(18) };
+const eth = { decimals: 18, priceUsd: 2_000n * pow10(18) };
+
+test("impacts are negative six-decimal USD and divide the loss into its causes", () => {
+  const trade = {
+    input: 100_000_000n,
+    execution: 40_000n,
+    service: 60_000n,
+    app: 10_000n,
+    expected: 49_900_000_000_000_000n,
+  };
+  expect(tradeImpact(trade, usdc, eth)).toEqual({
+    totalImpact: { usd: "-0.200000", percent: "-0.20" },
+    swapImpact: { usd: "-0.090000", percent: "-0.09" },
+    expandedPriceImpact: {
+      swap: { usd: "-0.090000" },
+      execution: { usd: "-0.040000" },
+      service: { usd: "-0.060000" },
+      app: { usd: "-0.010000" },
+      sponsored: { usd: "0.000000" },
+    },
+  });
+});
+
+test("the parts of the impact add up to the total but for cutting each text", () => {
+  const amount = fc.bigInt({ min: 0n, max: 10n ** 15n });
+  fc.assert(
+    fc.property(amount, amount, amount, amount, amount, (input, execution, service, app, expected) => {
+      const impact = tradeImpact({ input, execution, service, app, expected }, usdc, eth);
+      const micro = (text: string) => parseDecimal(text, 6)!;
+      const parts = impact.expandedPriceImpact;
+      const sum = [parts.swap, parts.execution, parts.service, parts.app].reduce(
+        (total, part) => total + micro(part.usd),
+        0n,
+      );
+      const difference = sum - micro(impact.totalImpact.usd);
+      expect(difference >= -4n && difference <= 4n).toBe(true);
+    }),
+  );
+});
+
+test("the rate is output per input in whole units", () => {
+  expect(tradeRate(2_000_000n, 6, 10n ** 15n, 18)).toBe("0.0005");
+  expect(tradeRate(10n ** 18n, 18, 20_000_000n, 6)).toBe("20");
+  expect(tradeRate(3n, 0, 1n, 0)).toBe("0.333333333333333333");
+  expect(tradeRate(0n, 6, 0n, 6)).toBe("0");
+});
+
+test("slippage says what the promise leaves open on the destination", () => {
+  expect(slippageDetails(10n ** 18n, 995n * 10n ** 15n, 50, eth)).toEqual({
+    origin: { usd: "0.000000", value: "0", percent: "0.00" },
+    destination: { usd: "10.000000", value: "5000000000000000", percent: "0.50" },
+    total: "50",
+  });
+});
+
+const currency = (id: string, priceId: string, kind: Currency["class"]): Currency => ({
+  chainId: 1,
+  address: NATIVE_CURRENCY,
+  id,
+  symbol: id,
+  name: id,
+  decimals: 18,
+  class: kind,
+  priceId,
+  supportsBridging: true,
+  supportsPermit: false,
+  resetsApproval: false,
+  logoUri: undefined,
+  verified: true,
+  maxFillAmount: undefined,
+});
+
+test("a pair is priced by the dearer of its classes, and one asset or two forms of it as such", () => {
+  const [usdcCoin, usdt] = [currency("usdc", "usd-coin", "stable"), currency("usdt", "tether", "stable")];
+  const [ether, weth] = [currency("eth", "ethereum", "major"), currency("weth", "ethereum", "major")];
+  const rare = currency("rare", "rare", "minor");
+  expect(pairClassOf(usdcCoin, usdcCoin)).toBe("sameAsset");
+  expect(pairClassOf(ether, weth)).toBe("wrap");
+  expect(pairClassOf(usdcCoin, usdt)).toBe("stable");
+  expect(pairClassOf(usdcCoin, ether)).toBe("major");
+  expect(pairClassOf(rare, ether)).toBe("minor");
+  expect(pairClassOf(usdcCoin, rare)).toBe("minor");
+});
+
+test("gas costs the live price with at least the least priority fee, plus the margin, rounded up", () => {
+  const price = { baseFeePerGas: 7n, maxPriorityFeePerGas: 1n };
+  expect(gasCostWei(21_000, price, 3n, 0)).toBe(210_000n);
+  expect(gasCostWei(1, price, 0n, 1_000)).toBe(9n);
+});
+
+test("a deposit needs the confirmations of the first tier above its value", () => {
+  const tiers = [
+    { belowUsd: 100n, confirmations: 0 },
+    { belowUsd: 1_000n, confirmations: 1 },
+    { belowUsd: undefined, confirmations: 12 },
+  ];
+  expect([0n, 99n, 100n, 999n, 1_000n].map((usd) => confirmationsFor(tiers, usd))).toEqual([0, 0, 1, 1, 12]);
+  expect(() => confirmationsFor([{ belowUsd: 1n, confirmations: 1 }], 5n)).toThrow(RangeError);
+});

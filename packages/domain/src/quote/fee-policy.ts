@@ -1,0 +1,48 @@
+import type { Currency } from "../chain/chain.ts";
+
+/**
+ * How two currencies of a route relate. `sameAsset`: one asset on two chains. `wrap`: two forms of one asset, known by one price id.
+ * Otherwise the dearer of the two currency classes.
+ */
+export type PairClass = "sameAsset" | "wrap" | "stable" | "major" | "minor";
+
+/** One number for each pair class. */
+export type ByPairClass = Readonly<Record<PairClass, number>>;
+
+/** What the service charges and promises; configuration, the same for every chain. The parts that differ by chain are in `ChainFees`. */
+export interface FeePolicy {
+  /** Service fee, bps of the input. */
+  readonly serviceBps: ByPairClass;
+  /** Slippage allowed when the client names none, bps of the expected output. */
+  readonly automaticSlippageBps: ByPairClass;
+  /** For so long after the quote the quoted output is kept although prices move. */
+  readonly firmSeconds: number;
+  /** How far the repriced output may lie below the quoted one and the quoted one is still paid while firm, bps: bounds what a price jump can cost the solver. */
+  readonly honourBps: number;
+  /** Seconds after the quote at which an unfilled order expires, when the client names no ttl. */
+  readonly orderLifetimeSeconds: number;
+  /** Seconds by which the deadline of a refund lies behind the deadline of the output. */
+  readonly refundGraceSeconds: number;
+  /** Refund gas is estimated at (10000 + this) / 10000 of the live price: a refund may come days later. */
+  readonly refundGasMarginBps: number;
+}
+
+/** The documented defaults of the fee policy. */
+export const defaultFeePolicy: FeePolicy = {
+  serviceBps: { sameAsset: 0, wrap: 0, stable: 1, major: 6, minor: 15 },
+  automaticSlippageBps: { sameAsset: 50, wrap: 50, stable: 50, major: 100, minor: 200 },
+  firmSeconds: 60,
+  honourBps: 100,
+  orderLifetimeSeconds: 7 * 24 * 3600,
+  refundGraceSeconds: 7 * 24 * 3600,
+  refundGasMarginBps: 5_000,
+};
+
+const RANK = { stable: 0, major: 1, minor: 2 } as const;
+
+/** The class by which a pair is priced. */
+export function pairClassOf(origin: Currency, destination: Currency): PairClass {
+  if (origin.id === destination.id) return "sameAsset";
+  if (origin.priceId === destination.priceId) return "wrap";
+  return RANK[origin.class] >= RANK[destination.class] ? origin.class : destination.class;
+}

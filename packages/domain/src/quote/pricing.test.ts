@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ServiceError } from "../errors.ts";
+import { amountToUsdDown } from "../money/usd.ts";
+import { pow10 } from "../money/pow10.ts";
+import { forward } from "./forward.ts";
+import type { PricingFacts } from "./forward.ts";
+import { inputFor } from "./invert.ts";
+import { minimumOutput } from "./minimum-amount.ts";
+import { priceTrade } from "./price-trade.ts";
+
+const unit = fc.record({
+  decimals: fc.integer({ min: 0, max: 24 }),
+  priceUsd: fc.bigInt({ min: 1n, max: 10n ** 25n }),
+});
+const someFacts: fc.Arbitrary<PricingFacts> = fc.record({
+  origin: unit,
+  destination: unit,
+  destinationNative: fc.record({
+    decimals: fc.constant(18),
+    priceUsd: fc.bigInt({ min: 1n, max: 10n ** 23n }),
+  }),
+  fillGasCostWei: fc.bigInt({ min: 0n, max: 10n ** 18n }),
+  flatUsd: fc.bigInt({ min: 0n, max: 10n ** 18n }),
+  serviceBps: fc.integer({ min: 0, max: 5_000 }),
+  appBps: fc.integer({ min: 0, max: 4_900 }),
+});
+const anAmount = fc.bigInt({ min: 1n, max: 10n ** 30n });
+
+test("the input computed for an output is the least that yields it", () => {
+  fc.assert(
+    fc.property(someFacts, anAmount, (facts, output) => {
+      const input = inputFor(output, facts);
+      expect(forward(input, facts).output >= output).toBe(true);
+      expect(forward(input - 1n, facts).output < output).toBe(true);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("more input never buys less output", () => {
+  fc.assert(
+    fc.property(someFacts, anAmount, fc.bigInt({ min: 1n, max: 3n }), (facts, input, more) => {
+      expect(forward(input + more, facts).output >= forward(input, facts).output).toBe(true);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("an input that covers its fees is divided into them and the net without a remainder", () => {
+  fc.assert(
+    fc.property(someFacts, anAmount, (facts, input) => {
+      const { execution, service, app, net, output } = forward(input, facts);
+      if (net > 0n) expect(net + execution + service + app).toBe(input);
+      else expect(output).toBe(0n);
+      // Whatever the output is worth never exceeds what was left of the input.
+      expect(amountToUsdDown(output, facts.destination) <= amountToUsdDown(net, facts.origin)).toBe(true);
+    }),
+  );
+});
+
+const usdc = { decimals: 6, priceUsd: pow10(18) };
+const eth = { decimals: 18, priceUsd: 2_000n * pow10(18) };
+const facts: PricingFacts = {
+  origin: usdc,
+  destination: eth,
+  destinationNative: eth,
+  fillGasCostWei: 10_000_000_000_000n, // $0.02
+  flatUsd: 2n * pow10(16), // $0.02
+  serviceBps: 6,
+  appBps: 0,
+};
+
+test("a hundred dollars pay flat fee, gas and six basis points, and buy the rest", () => {
+  expect(forward(100_000_000n, facts)).toEqual({
+    input: 100_000_000n,
+    execution: 40_000n,
+    service: 60_000n,
+    app: 0n,
+    net: 99_900_000n,
+    output: 49_950_000_000_000_000n,
+  });
+});
+
+test("an exact input below its fees is refused and told the least amount that works", () => {
+  let refusal: unknown;
+  try {
+    priceTrade("EXACT_INPUT", 40_000n, facts);
+  } catch (error) {
+    refusal = error;
+  }
+  expect(refusal).toBeInstanceOf(ServiceError);
+  const { code, facts: told } = refusal as ServiceError;
+  expect(code).toBe("AMOUNT_TOO_LOW");
+  const least = BigInt((told.data as { minimumAmount: string }).minimumAmount);
+  expect(priceTrade("EXACT_INPUT", least, facts).expected > 0n).toBe(true);
+  expect(() => priceTrade("EXACT_INPUT", least - 1n, facts)).toThrow(ServiceError);
+});
+
+test("the output trade types expect exactly what was asked", () => {
+  for (const tradeType of ["EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const) {
+    const trade = priceTrade(tradeType, 123_456_789_012_345n, facts);
+    expect(trade.expected).toBe(123_456_789_012_345n);
+    expect(trade.output >= trade.expected).toBe(true);
+  }
+});
+
+test("the promised minimum is the expected amount less slippage, rounded towards the user, and never less for an exact output", () => {
+  expect(minimumOutput("EXACT_INPUT", 1_001n, 50)).toBe(996n);
+  expect(minimumOutput("EXPECTED_OUTPUT", 10_000n, 100)).toBe(9_900n);
+  expect(minimumOutput("EXPECTED_OUTPUT", 10_000n, 0)).toBe(10_000n);
+  expect(minimumOutput("EXACT_INPUT", 7n, 10_000)).toBe(0n);
+  expect(minimumOutput("EXACT_OUTPUT", 10_000n, 500)).toBe(10_000n);
+});

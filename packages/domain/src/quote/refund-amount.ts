@@ -1,0 +1,19 @@
+import { convertUp } from "../money/usd.ts";
+import type { PricedUnit } from "../money/usd.ts";
+
+/** What goes back of a deposit, in smallest units of its currency. `gasFee` is what the refund transaction costs. */
+export type RefundAmount =
+  | { readonly kind: "refund"; readonly amount: bigint; readonly gasFee: bigint }
+  /** The gas costs as much as the deposit or more: nothing can go back. */
+  | { readonly kind: "tooLow"; readonly gasFee: bigint };
+
+/** The deposit minus the gas of its refund, the gas converted into the deposit's currency and rounded up. */
+export function refundAmount(
+  deposit: bigint,
+  refundGasCostWei: bigint,
+  native: PricedUnit,
+  currency: PricedUnit,
+): RefundAmount {
+  const gasFee = convertUp(refundGasCostWei, native, currency);
+  return deposit > gasFee ? { kind: "refund", amount: deposit - gasFee, gasFee } : { kind: "tooLow", gasFee };
+}

@@ -1,0 +1,138 @@
+import { encodeFunctionData, parseAbi } from "viem";
+import { expect, test } from "vitest";
+import { NATIVE_CURRENCY } from "../ids/hex.ts";
+import { depositSteps, sendSteps } from "./steps.ts";
+import type { DepositFacts } from "./steps.ts";
+
+const abi = parseAbi([
+  "function depositNative(address depositor, bytes32 id)",
+  "function depositErc20(address depositor, address token, uint256 amount, bytes32 id)",
+  "function approve(address spender, uint256 amount)",
+  "function transfer(address to, uint256 amount)",
+]);
+
+const user = "0x1111111111111111111111111111111111111111";
+const token = "0x2222222222222222222222222222222222222222";
+const depository = "0x3333333333333333333333333333333333333333";
+const recipient = "0x4444444444444444444444444444444444444444";
+const orderId = `0x${"ab".repeat(32)}` as const;
+const requestId = `0x${"cd".repeat(32)}` as const;
+
+const facts: DepositFacts = {
+  requestId,
+  orderId,
+  chainId: 31_001,
+  user,
+  depository,
+  currency: token,
+  symbol: "USDC",
+  amount: 1_500_000n,
+  amountFormatted: "1.5",
+  allowance: 0n,
+  resetsApproval: false,
+  explicitDeposit: true,
+  gas: {
+    approve: 46_000,
+    depositNative: 30_000,
+    depositErc20: 60_000,
+    transferErc20: 52_000,
+    transferNative: 21_000,
+  },
+  maxFeePerGas: 20n,
+  maxPriorityFeePerGas: 2n,
+};
+const check = { endpoint: `/intents/status/v3?requestId=${requestId}`, method: "GET" };
+const approvalOf = (amount: bigint) =>
+  encodeFunctionData({ abi, functionName: "approve", args: [depository, amount] });
+const deposit = encodeFunctionData({
+  abi,
+  functionName: "depositErc20",
+  args: [user, token, 1_500_000n, orderId],
+});
+
+test("a native deposit is one transaction that carries the value", () => {
+  const steps = depositSteps({ ...facts, currency: NATIVE_CURRENCY });
+  expect(steps.map((step) => step.id)).toEqual(["deposit"]);
+  expect(steps[0]!.items).toEqual([
+    {
+      status: "incomplete",
+      data: {
+        from: user,
+        to: depository,
+        data: encodeFunctionData({ abi, functionName: "depositNative", args: [user, orderId] }),
+        value: "1500000",
+        chainId: 31_001,
+        gas: "30000",
+        maxFeePerGas: "20",
+        maxPriorityFeePerGas: "2",
+      },
+      check,
+    },
+  ]);
+});
+
+test("a token with a short allowance is approved exactly, without a check, before it is deposited with one", () => {
+  const steps = depositSteps({ ...facts, allowance: 1_499_999n });
+  expect(steps.map((step) => step.id)).toEqual(["approve", "deposit"]);
+  const [approval, paid] = steps.map((step) => step.items[0]!);
+  expect(approval!.data).toMatchObject({
+    from: user,
+    to: token,
+    data: approvalOf(1_500_000n),
+    value: "0",
+    gas: "46000",
+  });
+  expect(approval).not.toHaveProperty("check");
+  expect(paid!.data).toMatchObject({ from: user, to: depository, data: deposit, value: "0" });
+  expect(paid!.data).not.toHaveProperty("gas");
+  expect(paid!.check).toEqual(check);
+});
+
+test("a sufficient allowance needs no approval, and the deposit's gas is known", () => {
+  const steps = depositSteps({ ...facts, allowance: 1_500_000n });
+  expect(steps.map((step) => step.id)).toEqual(["deposit"]);
+  expect(steps[0]!.items[0]!.data.gas).toBe("60000");
+});
+
+test("a token that refuses to change an allowance has it reset first, only when one stands in the way", () => {
+  const quirky = { ...facts, resetsApproval: true };
+  const data = (allowance: bigint) =>
+    depositSteps({ ...quirky, allowance }).map((step) => step.items[0]!.data.data);
+  expect(data(1n)).toEqual([approvalOf(0n), approvalOf(1_500_000n), deposit]);
+  expect(data(0n)).toEqual([approvalOf(1_500_000n), deposit]);
+  expect(data(1_500_000n)).toEqual([deposit]);
+});
+
+test("an implicit token deposit is one transfer to the depository that ends with the order id", () => {
+  const steps = depositSteps({ ...facts, explicitDeposit: false });
+  expect(steps.map((step) => step.id)).toEqual(["deposit"]);
+  const transfer = encodeFunctionData({ abi, functionName: "transfer", args: [depository, 1_500_000n] });
+  expect(steps[0]!.items[0]!.data).toMatchObject({
+    to: token,
+    data: transfer + orderId.slice(2),
+    value: "0",
+    gas: "52000",
+  });
+});
+
+test("a send pays the recipient directly: tokens with the request id after the calldata, the native coin without data", () => {
+  const transfer = encodeFunctionData({ abi, functionName: "transfer", args: [recipient, 1_500_000n] });
+  const [tokens] = sendSteps({ ...facts, recipient });
+  expect(tokens!.id).toBe("send");
+  expect(tokens!.items[0]!.data).toMatchObject({
+    to: token,
+    data: transfer + requestId.slice(2),
+    value: "0",
+  });
+  expect(tokens!.items[0]!.check).toEqual(check);
+  const [native] = sendSteps({ ...facts, recipient, currency: NATIVE_CURRENCY });
+  expect(native!.items[0]!.data).toMatchObject({ to: recipient, data: "0x", value: "1500000", gas: "21000" });
+});
+
+test("every step names the request and is still to be done", () => {
+  for (const step of [...depositSteps(facts), ...sendSteps({ ...facts, recipient })]) {
+    expect(step.requestId).toBe(requestId);
+    expect(step.depositAddress).toBe("");
+    expect(step.items.map((item) => item.status)).toEqual(["incomplete"]);
+  }
+});
