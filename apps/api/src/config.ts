@@ -52,8 +52,8 @@ export interface ApiConfig {
     readonly bodyLimitBytes: number;
     /** `*` as the only element is any origin. */
     readonly corsOrigins: readonly string[];
-    /** As Fastify takes it: a number of hops, addresses separated by commas, or all or nobody. */
-    readonly trustProxy: boolean | number | string;
+    /** Proxies whose `X-Forwarded-For` is believed: all, none, or these addresses and ranges. */
+    readonly trustProxy: boolean | readonly string[];
     readonly responseCheck: boolean;
   };
   readonly healthPort: number;
@@ -176,7 +176,6 @@ function chainProblems(
   return problems;
 }
 
-function trustProxyOf(text: string): boolean | number | string {
-  if (text === "true" || text === "false") return text === "true";
-  return /^\d+$/.test(text) ? Number(text) : text;
+function trustProxyOf(text: string): boolean | readonly string[] {
+  return text === "true" || text === "false" ? text === "true" : text.split(",");
 }

@@ -93,12 +93,12 @@ export const httpSettings = {
     default: ["*"],
   }),
   trustProxy: matching(
-    "`true`, `false`, a number of hops or a list of addresses",
-    /^(true|false|\d{1,2}|[0-9a-fA-F.:/,]+)$/,
+    "`true`, `false` or addresses and ranges separated by commas",
+    /^(true|false|[0-9a-fA-F.:/,]+)$/,
   )({
     name: "TRUST_PROXY",
     describe:
-      "Whose `X-Forwarded-For` is believed: a number of hops or addresses of proxies. Needed for rate limits behind a proxy.",
+      "Proxies whose `X-Forwarded-For` is believed: all, none, or those of these addresses and ranges.",
     default: "false",
   }),
   responseCheck: flag({

@@ -56,6 +56,9 @@ export function loadChains(source: ConfigLocation & { readonly env: Env }): Load
       else warnings.push(`chain ${asWritten.id} is disabled: not set: ${variables}`);
       continue;
     }
+    // Placeholders are replaced once: a variable that holds another one's name would pass the schema unreplaced.
+    for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
+      problems.push(`${place}.${path.join(".")}: the variable holds another placeholder`);
     const entry = check(resolved.value, place, problems);
     if (entry !== undefined) chains.push(toChain(entry));
   }

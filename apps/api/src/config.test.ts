@@ -1,0 +1,105 @@
+import { ConfigError, localPrivateKey } from "@causeway/config";
+import { resolve } from "node:path";
+import { inspect } from "node:util";
+import { expect, test } from "vitest";
+import { readApiConfig } from "./config.ts";
+
+const local = {
+  ENVIRONMENT: "local",
+  CONFIGS_DIR: resolve(import.meta.dirname, "../../../configs"),
+  VAULT_SECRETS_DIR: "/nonexistent",
+  DATABASE_URL: "postgres://user:hunter2@127.0.0.1/causeway",
+  REDIS_URL: "redis://:hunter2@127.0.0.1",
+  SOLVER_PRIVATE_KEY: localPrivateKey("solver", 0),
+  PRICE_SOURCE: "fixed",
+  LOCAL_A_RPC_URL: "http://127.0.0.1:1",
+  LOCAL_B_RPC_URL: "http://127.0.0.1:2",
+};
+
+/** One enabled chain of a real environment. */
+const production = {
+  ...local,
+  ENVIRONMENT: "mainnets.prod",
+  PRICE_SOURCE: "coingecko",
+  SOLVER_PRIVATE_KEY: `0x${"5c".repeat(32)}`,
+  BASE_RPC_URL: "https://user:hunter2@node.test",
+  BASE_DEPOSITORY_ADDRESS: `0x${"11".repeat(20)}`,
+  BASE_ROUTER_ADDRESS: `0x${"12".repeat(20)}`,
+  BASE_APPROVAL_PROXY_ADDRESS: `0x${"13".repeat(20)}`,
+  BASE_RECEIVER_ADDRESS: `0x${"14".repeat(20)}`,
+};
+
+function problemsOf(env: Record<string, string | undefined>): readonly string[] {
+  try {
+    readApiConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test("the local environment starts with defaults, its first chain as the solver's home", () => {
+  const config = readApiConfig(local);
+  expect(config.chains.map((c) => c.name)).toEqual(["local-a", "local-b"]);
+  expect(config.solver.chainName).toBe("local-a");
+  expect(config.http).toMatchObject({ host: "127.0.0.1", port: 3000, trustProxy: false });
+  expect(config.database.poolSize).toBe(16);
+});
+
+test("the result is frozen at every depth and prints no secret", () => {
+  const config = readApiConfig(local);
+  expect(() => Object.assign(config.http, { port: 1 })).toThrow(TypeError);
+  expect(() => Object.assign(config.chains[0] ?? {}, { disabled: true })).toThrow(TypeError);
+  const shown = inspect(config, { depth: 9 });
+  expect(shown).not.toContain("hunter2");
+  expect(shown).not.toContain(local.SOLVER_PRIVATE_KEY);
+  expect(config.solver.privateKey.reveal()).toBe(local.SOLVER_PRIVATE_KEY);
+});
+
+test("production starts with a key of its own and refuses the keys that everyone knows", () => {
+  expect(readApiConfig(production).chains.map((c) => c.name)).toEqual(["base"]);
+  const developmentNode = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+  for (const key of [localPrivateKey("solver", 0), localPrivateKey("user", 31), developmentNode]) {
+    const problems = problemsOf({ ...production, SOLVER_PRIVATE_KEY: key });
+    expect(problems.join()).toContain("publicly known key");
+    expect(problems.join()).not.toContain(key);
+  }
+});
+
+test("problems of variables and files are reported together", () => {
+  const problems = problemsOf({
+    ...local,
+    ENVIRONMENT: "mainnets.prod",
+    HTTP_PORT: "x",
+    DATABASE_URL: "",
+  }).join("\n");
+  for (const part of [
+    "HTTP_PORT",
+    "DATABASE_URL",
+    "prices.mainnets.prod.json",
+    "no chain is enabled",
+    "publicly known",
+  ])
+    expect(problems).toContain(part);
+  expect(problemsOf({})).not.toHaveLength(0);
+});
+
+test("settings that contradict one another are refused", () => {
+  const contradictions = [
+    { SOLVER_CHAIN_NAME: "base" },
+    { PRICE_MAX_AGE_MS: "10", PRICE_REFRESH_MS: "20" },
+    { QUOTE_MAX_TTL_SECONDS: "60" },
+  ];
+  for (const change of contradictions) expect(problemsOf({ ...local, ...change })).toHaveLength(1);
+});
+
+test("a proxy is believed by hops, by address or not at all", () => {
+  const trust = (text: string) => readApiConfig({ ...local, TRUST_PROXY: text }).http.trustProxy;
+  expect([trust("false"), trust("true"), trust("10.0.0.0/8,::1")]).toEqual([
+    false,
+    true,
+    ["10.0.0.0/8", "::1"],
+  ]);
+  expect(problemsOf({ ...local, TRUST_PROXY: "yes please" })).toHaveLength(1);
+});

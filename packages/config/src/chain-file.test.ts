@@ -1,0 +1,214 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { getContractAddress, isAddress } from "viem";
+import * as viemChains from "viem/chains";
+import { privateKeyToAddress } from "viem/accounts";
+import { afterAll, expect, test } from "vitest";
+import { loadChains } from "./chain-file.ts";
+import { ConfigError } from "./config-error.ts";
+import { localPrivateKey } from "./local-keys.ts";
+import { loadFixedPrices } from "./price-file.ts";
+
+const configsDir = resolve(import.meta.dirname, "../../../configs");
+const dir = mkdtempSync(join(tmpdir(), "causeway-chains-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const bothNodes = { LOCAL_A_RPC_URL: "http://127.0.0.1:1", LOCAL_B_RPC_URL: "http://127.0.0.1:2" };
+
+type Entry = Record<string, unknown> & { tokens: Record<string, unknown>[] };
+
+/** Loads the local chains after `edit` changed the parsed file. */
+function loadEdited(edit: (entries: Entry[]) => void, env: Record<string, string> = bothNodes) {
+  const entries = JSON.parse(readFileSync(join(configsDir, "chains.local.json"), "utf8")) as Entry[];
+  edit(entries);
+  writeFileSync(join(dir, "chains.edited.json"), JSON.stringify(entries));
+  return loadChains({ environment: "edited", configsDir: dir, env });
+}
+
+function problemsOf(read: () => unknown): string {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.join("\n");
+    throw error;
+  }
+  return "";
+}
+
+test("the local file gives two chains whose contracts stand where the deployer creates them", () => {
+  const { chains, warnings } = loadChains({ environment: "local", configsDir, env: bothNodes });
+  expect(warnings).toEqual([]);
+  expect(chains.map((c) => [c.id, c.name, c.rpcUrl, c.publicRpcUrl])).toEqual([
+    [72100117, "local-a", "http://127.0.0.1:1", "http://127.0.0.1:1"],
+    [72100228, "local-b", "http://127.0.0.1:2", "http://127.0.0.1:2"],
+  ]);
+  const from = privateKeyToAddress(localPrivateKey("deployer", 0));
+  const created = [0n, 1n, 2n, 3n, 4n, 5n, 6n].map((nonce) =>
+    getContractAddress({ from, nonce }).toLowerCase(),
+  );
+  for (const { contracts, tokens } of chains) {
+    const { depository, router, approvalProxy, serviceReceiver, multicall3 } = contracts;
+    expect([
+      depository,
+      router,
+      approvalProxy,
+      serviceReceiver,
+      multicall3,
+      ...tokens.map((t) => t.address),
+    ]).toEqual(created);
+  }
+});
+
+test("amounts in the file become integers with their units", () => {
+  const [chain] = loadChains({ environment: "local", configsDir, env: bothNodes }).chains;
+  expect(chain?.confirmationTiers).toEqual([
+    { belowUsd: 1_000n * 10n ** 18n, confirmations: 1 },
+    { belowUsd: 10_000n * 10n ** 18n, confirmations: 2 },
+    { belowUsd: undefined, confirmations: 4 },
+  ]);
+  expect(chain?.fees.minPriorityFeeWei).toBe(10_000_000n);
+  expect(chain?.fees.flatUsd).toBe(10n ** 16n);
+});
+
+test("a chain whose RPC is unset is disabled with a warning, or refused when required", () => {
+  const env = { LOCAL_A_RPC_URL: bothNodes.LOCAL_A_RPC_URL };
+  const { chains, warnings } = loadEdited(() => undefined, env);
+  expect(chains.map((c) => c.name)).toEqual(["local-a"]);
+  expect(warnings).toEqual(["chain local-b is disabled: not set: LOCAL_B_RPC_URL"]);
+  const required = problemsOf(() => loadEdited(([, b]) => Object.assign(b ?? {}, { required: true }), env));
+  expect(required).toContain("[1] (local-b): is required, but not set: LOCAL_B_RPC_URL");
+});
+
+test("a WebSocket URL may be unset without disabling anything", () => {
+  const { chains } = loadEdited(() => undefined, { ...bothNodes, LOCAL_A_WS_URL: "ws://127.0.0.1:1" });
+  expect(chains.map((c) => c.wsRpcUrl)).toEqual(["ws://127.0.0.1:1", undefined]);
+});
+
+test("an entry with enabled false is left out, yet still checked", () => {
+  expect(loadEdited(([a]) => Object.assign(a ?? {}, { enabled: false })).chains.map((c) => c.name)).toEqual([
+    "local-b",
+  ]);
+  expect(
+    problemsOf(() => loadEdited(([a]) => Object.assign(a ?? {}, { enabled: false, vmType: "?" }))),
+  ).toContain("[0] (local-a).vmType");
+});
+
+test("everything wrong in a file is reported at once, each with its path", () => {
+  const problems = problemsOf(() =>
+    loadEdited(([a, b]) => {
+      Object.assign(a ?? {}, { surprise: 1, depository: "0x12", httpRpcUrl: "ftp://x" });
+      Object.assign(a?.tokens[0] ?? {}, { class: "shiny", decimals: 6.5 });
+      Object.assign(b ?? {}, {
+        confirmationTiers: [
+          { belowUsd: "10", confirmations: 2 },
+          { belowUsd: "5", confirmations: 1 },
+          { belowUsd: "50", confirmations: 3 },
+        ],
+      });
+    }),
+  );
+  for (const part of [
+    "surprise",
+    "(local-a).depository:",
+    "(local-a).httpRpcUrl:",
+    "(local-a).tokens[0].class:",
+    "(local-a).tokens[0].decimals:",
+    "(local-b).confirmationTiers[1]: tiers must ascend",
+    "(local-b).confirmationTiers[1]: a larger deposit",
+    "(local-b).confirmationTiers[2]: the last tier",
+  ])
+    expect(problems).toContain(part);
+});
+
+test("two entries may not share an id, a chain id, a token address or a currency id", () => {
+  const twice = problemsOf(() =>
+    loadEdited(([a, b]) => Object.assign(b ?? {}, { id: a?.["id"], chainId: a?.["chainId"] })),
+  );
+  expect(twice).toContain("the id local-a occurs more than once");
+  expect(twice).toContain("the chainId 72100117 occurs more than once");
+  const tokens = problemsOf(() => loadEdited(([a]) => a?.tokens.push({ ...(a.tokens[0] ?? {}) })));
+  expect(tokens).toContain("(local-a).tokens: the address");
+  expect(tokens).toContain("(local-a): the currency id usdc");
+});
+
+test("one asset may not have two prices or classes", () => {
+  const problems = problemsOf(() =>
+    loadEdited(([, b]) => Object.assign(b?.tokens[0] ?? {}, { priceId: "ethereum" })),
+  );
+  expect(problems).toContain("(local-b): the currency usdc has another priceId or class than on local-a");
+});
+
+test("a value that comes from a variable is checked like a written one and never shown", () => {
+  const problems = problemsOf(() =>
+    loadEdited(() => undefined, { ...bothNodes, LOCAL_A_RPC_URL: "gopher://u:hunter2@x" }),
+  );
+  expect(problems).toContain("(local-a).httpRpcUrl:");
+  expect(problems).not.toContain("hunter2");
+  expect(
+    problemsOf(() => loadEdited(() => undefined, { ...bothNodes, LOCAL_A_RPC_URL: "$OTHER" })),
+  ).toContain("holds another placeholder");
+});
+
+test("a missing file, text that is no JSON and a document that is no array are problems, not crashes", () => {
+  expect(problemsOf(() => loadChains({ environment: "none", configsDir: dir, env: {} }))).toContain("ENOENT");
+  writeFileSync(join(dir, "chains.text.json"), "[");
+  expect(problemsOf(() => loadChains({ environment: "text", configsDir: dir, env: {} }))).toContain(
+    "is not JSON",
+  );
+  writeFileSync(join(dir, "chains.object.json"), "{}");
+  expect(problemsOf(() => loadChains({ environment: "object", configsDir: dir, env: {} }))).toContain(
+    "an array",
+  );
+});
+
+test.each(["mainnets.prod", "testnets.prod"])(
+  "every chain of %s works once its variables are set",
+  (environment) => {
+    const text = readFileSync(join(configsDir, `chains.${environment}.json`), "utf8");
+    const variables = [...new Set([...text.matchAll(/"\$([A-Z0-9_]+)"/g)].map((m) => m[1] ?? ""))];
+    const valueOf = (name: string) =>
+      name.endsWith("_RPC_URL")
+        ? "https://node.test"
+        : name.endsWith("_WS_URL")
+          ? "wss://node.test"
+          : `0x${"12".repeat(20)}`;
+    const env = Object.fromEntries(variables.map((name) => [name, valueOf(name)]));
+    const { chains, warnings } = loadChains({ environment, configsDir, env });
+    expect(warnings).toEqual([]);
+    expect(chains).toHaveLength(6);
+    expect(loadChains({ environment, configsDir, env: {} }).warnings).toHaveLength(6);
+
+    const known = new Map(Object.values(viemChains).map((chain) => [chain.id, chain]));
+    for (const chain of chains) {
+      const peer = known.get(chain.id);
+      expect([chain.native.symbol, chain.explorerUrl, chain.contracts.multicall3], chain.name).toEqual([
+        peer?.nativeCurrency.symbol,
+        peer?.blockExplorers?.default.url,
+        (
+          peer?.contracts as { multicall3?: { address: string } } | undefined
+        )?.multicall3?.address.toLowerCase(),
+      ]);
+    }
+  },
+);
+
+test("every address written in the files carries a valid checksum, so that a typo cannot pass", () => {
+  for (const environment of ["local", "mainnets.prod", "testnets.prod"]) {
+    const text = readFileSync(join(configsDir, `chains.${environment}.json`), "utf8");
+    const addresses = [...text.matchAll(/0x[0-9a-fA-F]{40}/g)].map(([address]) => address);
+    expect(addresses.length).toBeGreaterThan(10);
+    for (const address of addresses) expect(isAddress(address, { strict: true }), address).toBe(true);
+  }
+});
+
+test("fixed prices are USD with 18 decimals, and every currency of the local chains has one", () => {
+  const prices = loadFixedPrices({ environment: "local", configsDir });
+  expect(prices.get("usd-coin")).toBe(10n ** 18n);
+  const { chains } = loadChains({ environment: "local", configsDir, env: bothNodes });
+  for (const { native, tokens } of chains)
+    for (const c of [native, ...tokens]) expect(prices.has(c.priceId)).toBe(true);
+  writeFileSync(join(dir, "prices.bad.json"), JSON.stringify({ a: 1, b: "0", c: "x", d: "2.5" }));
+  const problems = problemsOf(() => loadFixedPrices({ environment: "bad", configsDir: dir }));
+  expect(problems.split("\n")).toHaveLength(3);
+});

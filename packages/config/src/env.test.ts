@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { afterAll, expect, test } from "vitest";
+import { ConfigError } from "./config-error.ts";
+import { describeSettings } from "./docs.ts";
+import { readSettings } from "./env.ts";
+import { choice, decimal, flag, integer, list, privateKey, secret, text, url, usd } from "./kinds.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "causeway-config-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const settings = {
+  port: integer(1, 65_535)({ name: "PORT", describe: "Port.", default: 3000 }),
+  name: text({ name: "NAME", describe: "Name." }),
+  key: privateKey({ name: "KEY", describe: "Key." }),
+  extra: text({ name: "EXTRA", describe: "Extra.", optional: true }),
+};
+const KEY = `0x${"ab".repeat(32)}`;
+
+function problemsOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test("an absent or empty variable takes its default, and an optional one is undefined", () => {
+  const values = readSettings(settings, { NAME: "n", KEY, PORT: "", EXTRA: " " });
+  expect(values.port).toBe(3000);
+  expect(values.extra).toBeUndefined();
+});
+
+test("every problem is reported at once, and none quotes a value", () => {
+  const problems = problemsOf(() => readSettings(settings, { PORT: "70000", KEY: "0xmysecret" }));
+  expect(problems).toHaveLength(3);
+  expect(problems.map((p) => p.split(" ")[0])).toEqual(["PORT", "NAME", "KEY"]);
+  expect(problems.join()).not.toContain("70000");
+  expect(problems.join()).not.toContain("mysecret");
+});
+
+test("a secret shows itself only when asked", () => {
+  const { key } = readSettings(settings, { NAME: "n", KEY: KEY.slice(2).toUpperCase() });
+  expect(key.reveal()).toBe(KEY);
+  const shown = [
+    String(key),
+    `${key}`,
+    JSON.stringify({ key }),
+    inspect({ key }, { showHidden: true }),
+  ].join();
+  expect(shown).not.toContain("abab");
+  expect(shown.match(/\[secret\]/g)).toHaveLength(4);
+});
+
+test("a secret may come from a file, but not from both places", () => {
+  const file = join(dir, "key");
+  writeFileSync(file, `${KEY}\n`);
+  expect(readSettings({ key: settings.key }, { KEY_FILE: file }).key.reveal()).toBe(KEY);
+  expect(problemsOf(() => readSettings({ key: settings.key }, { KEY, KEY_FILE: file }))).toHaveLength(1);
+  expect(problemsOf(() => readSettings({ key: settings.key }, { KEY_FILE: join(dir, "none") }))[0]).toContain(
+    "ENOENT",
+  );
+});
+
+test.each([
+  [integer(0, 10), ["-1", "11", "1.5", "0x1", "1e1", "NaN", "", " "], ["0", "10"]],
+  [decimal(0, 10), ["-1", "10.1", "1e1", ".5", "Infinity"], ["0", "9.75"]],
+  [flag, ["1", "yes", "TRUE"], ["true", "false"]],
+  [choice("a", "b"), ["A", "c"], ["a", "b"]],
+  [url("http", "https"), ["ftp://x", "x", "http:"], ["http://x/y/", "https://x?k=1"]],
+  [usd, ["1,5", "-1", "1.0000000000000000001", "1e3"], ["0.25", "1"]],
+  [list, ["a,,b", ","], ["a", "a, b"]],
+  [privateKey, ["0x12", "g".repeat(64)], ["ab".repeat(32)]],
+] as const)("kind %# takes what it names and nothing else", (kind, bad, good) => {
+  const parse = (value: string) =>
+    problemsOf(() => readSettings({ it: kind({ name: "IT", describe: "" }) }, { IT: value }));
+  for (const value of bad) expect(parse(value), value).toHaveLength(1);
+  for (const value of good) expect(parse(value), value).toHaveLength(0);
+});
+
+test("the documentation names every variable with its default and never a secret's value", () => {
+  const markdown = describeSettings([
+    {
+      title: "One",
+      settings: { ...settings, token: secret({ name: "TOKEN", describe: "a | b", optional: true }) },
+    },
+  ]);
+  expect(markdown).toContain("| `PORT` | integer 1..65535 | `3000` | Port. |");
+  expect(markdown).toContain(
+    "| `KEY` or `KEY_FILE` | 32-byte hex private key, secret | **required** | Key. |",
+  );
+  expect(markdown).toContain("| `TOKEN` or `TOKEN_FILE` | secret text | none | a \\| b |");
+});

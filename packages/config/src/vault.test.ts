@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { parseVaultFile, withVaultSecrets } from "./vault.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "causeway-vault-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+test("lines are taken literally: nothing is executed or expanded", () => {
+  const file = [
+    "# comment",
+    "",
+    "export A=1",
+    "B='x y'",
+    'C="q=1"',
+    "D=$(touch /tmp/x)`id`$HOME",
+    "E=",
+    "F='half\"",
+  ].join("\r\n");
+  expect(parseVaultFile(file, "f")).toEqual({
+    A: "1",
+    B: "x y",
+    C: "q=1",
+    D: "$(touch /tmp/x)`id`$HOME",
+    E: "",
+    F: "'half\"",
+  });
+});
+
+test("a line that is no assignment is named by number, not by content", () => {
+  expect(() => parseVaultFile("A=1\nhunter2", "secrets")).toThrow(/secrets:2/);
+  expect(() => parseVaultFile("A=1\nhunter2", "secrets")).not.toThrow(/hunter2/);
+});
+
+test("files are laid over the environment in alphabetical order, hidden ones and folders left out", () => {
+  writeFileSync(join(dir, "b"), "X=b\nY=b");
+  writeFileSync(join(dir, "a"), "X=a\nZ=a");
+  writeFileSync(join(dir, ".hidden"), "X=hidden");
+  mkdirSync(join(dir, "folder"));
+  const env = withVaultSecrets({ VAULT_SECRETS_DIR: dir, X: "env", W: "env" });
+  expect(env).toMatchObject({ X: "b", Y: "b", Z: "a", W: "env" });
+});
+
+test("without the folder the environment stays as it is", () => {
+  expect(withVaultSecrets({ VAULT_SECRETS_DIR: join(dir, "none"), X: "1" })).toMatchObject({ X: "1" });
+});
