@@ -7,6 +7,7 @@ import fastify, {
 } from "fastify";
 import { hasZodFastifySchemaValidationErrors, validatorCompiler } from "fastify-type-provider-zod";
 import { answerFor, type ErrorAnswer } from "./error-map.ts";
+import { sendJson } from "./json.ts";
 import type { Logger } from "./logging.ts";
 import { type Metrics, serveMetrics } from "./metrics.ts";
 import { type ApiDescription, serveDocumentation } from "./openapi.ts";
@@ -122,9 +123,5 @@ export async function createHttpServer(
 }
 
 function send(reply: FastifyReply, answer: ErrorAnswer): FastifyReply {
-  return reply
-    .code(answer.status)
-    .headers(answer.headers)
-    .type("application/json; charset=utf-8")
-    .send(JSON.stringify(answer.body));
+  return sendJson(reply.code(answer.status).headers(answer.headers), JSON.stringify(answer.body));
 }

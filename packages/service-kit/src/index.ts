@@ -1,8 +1,10 @@
 export * from "./error-map.ts";
 export * from "./fastify.ts";
+export * from "./json.ts";
 export * from "./lifecycle.ts";
 export * from "./logging.ts";
 export * from "./metrics.ts";
 export * from "./openapi.ts";
 export * from "./response-check.ts";
 export type { FieldErrorCodes } from "./schema-problem.ts";
+export type { ZodTypeProvider } from "fastify-type-provider-zod";

@@ -34,7 +34,7 @@ export const flag = z.boolean(because("must be true or false"));
 
 export const chainId = z
   .int(because("must be an integer chain id"))
-  .positive("must be a positive integer chain id");
+  .min(1, "must be a positive integer chain id");
 
 export const count = (what: string): z.ZodInt =>
   z.int(because(`must be a whole number of ${what}`)).nonnegative("must not be negative");

@@ -1,0 +1,45 @@
+import { createHash } from "node:crypto";
+import { sendJson } from "@causeway/service-kit";
+import { type ChainsAnswer, chainsAnswer, chainsQuery } from "@causeway/wire";
+import type { FastifyReply } from "fastify";
+import type { RouteServices } from "../ports/route-services.ts";
+import { errors, type TypedServer } from "./typed.ts";
+
+/** `GET /chains`: the bytes and their ETag are made once for each answer object that the use case returns. */
+export function chainsRoute(app: TypedServer, services: Pick<RouteServices, "listChains">): void {
+  let made: { readonly answer: ChainsAnswer; readonly bytes: Buffer; readonly etag: string } | undefined;
+
+  function current(): { readonly bytes: Buffer; readonly etag: string } {
+    const answer = services.listChains();
+    if (made?.answer !== answer) {
+      const bytes = Buffer.from(JSON.stringify(answer));
+      made = {
+        answer,
+        bytes,
+        etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 27)}"`,
+      };
+    }
+    return made;
+  }
+
+  app.get(
+    "/chains",
+    {
+      schema: {
+        tags: ["chains"],
+        summary: "Chains and currencies of this instance",
+        description:
+          "Carries an `ETag`; asked again with `If-None-Match` it answers 304 while nothing changed.",
+        querystring: chainsQuery,
+        response: { 200: chainsAnswer, ...errors(500) },
+      },
+    },
+    async (request, reply: FastifyReply) => {
+      const { bytes, etag } = current();
+      reply.headers({ etag, "cache-control": "no-cache" });
+      // Proxies that compress make the tag weak (`W/"…"`), and a client may send several.
+      const unchanged = request.headers["if-none-match"]?.includes(etag) === true;
+      return unchanged ? reply.code(304).send() : sendJson(reply, bytes);
+    },
+  );
+}

@@ -1,0 +1,26 @@
+import { livenessAnswer, readinessAnswer } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { errors, type TypedServer } from "./typed.ts";
+
+/** `GET /health/live`: the process runs. `GET /health/ready`: it can do its work, else 503. */
+export function healthRoutes(app: TypedServer, services: Pick<RouteServices, "readiness">): void {
+  app.get(
+    "/health/live",
+    { schema: { tags: ["health"], summary: "The process runs", response: { 200: livenessAnswer } } },
+    async () => ({ status: "ok" as const }),
+  );
+  app.get(
+    "/health/ready",
+    {
+      schema: {
+        tags: ["health"],
+        summary: "The process can do its work",
+        response: { 200: readinessAnswer, 503: readinessAnswer, ...errors(500) },
+      },
+    },
+    async (_request, reply) => {
+      const readiness = await services.readiness();
+      return reply.code(readiness.ready ? 200 : 503).send(readiness);
+    },
+  );
+}

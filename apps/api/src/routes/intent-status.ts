@@ -1,0 +1,37 @@
+import { ServiceError } from "@causeway/domain";
+import { sendJson } from "@causeway/service-kit";
+import { statusAnswer, statusQuery, unknownRequest } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { statusJson } from "./status-json.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { hash } from "./wire-values.ts";
+
+/** `GET /intents/status/v3` and its two older paths: one body with the fields of all three. */
+export function intentStatusRoutes(app: TypedServer, services: Pick<RouteServices, "requestStatus">): void {
+  for (const { url, deprecated } of [
+    { url: "/intents/status/v3", deprecated: false },
+    { url: "/intents/status/v2", deprecated: true },
+    { url: "/intents/status", deprecated: true },
+  ]) {
+    app.get(
+      url,
+      {
+        schema: {
+          tags: ["status"],
+          summary: deprecated ? "The same as GET /intents/status/v3" : "Where a request and its money are",
+          deprecated,
+          querystring: statusQuery,
+          response: { 200: statusAnswer, 404: unknownRequest, ...errors(400, 500, 503) },
+        },
+      },
+      async (request, reply) => {
+        const requestId = hash(request.query.requestId);
+        const view = await services.requestStatus(requestId);
+        if (view === undefined) {
+          throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
+        }
+        return sendJson(reply, statusJson(view));
+      },
+    );
+  }
+}

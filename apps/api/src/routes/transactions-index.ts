@@ -1,0 +1,29 @@
+import { indexTransactionRequest, messageAnswer } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { chainId, hash } from "./wire-values.ts";
+
+/** `POST /transactions/index`: a client tells of its deposit so that nobody has to wait for the watcher. */
+export function transactionsIndexRoute(
+  app: TypedServer,
+  services: Pick<RouteServices, "indexTransaction">,
+): void {
+  app.post(
+    "/transactions/index",
+    {
+      schema: {
+        tags: ["transactions"],
+        summary: "Look at a deposit transaction now",
+        description: "404 means that no node has seen the transaction yet: try again.",
+        body: indexTransactionRequest,
+        response: { 200: messageAnswer, ...errors(400, 404, 413, 415, 500, 503) },
+      },
+    },
+    ({ body }) =>
+      services.indexTransaction({
+        chainId: chainId(body.chainId),
+        txHash: hash(body.txHash),
+        ...(body.requestId === undefined ? {} : { requestId: hash(body.requestId) }),
+      }),
+  );
+}

@@ -1,0 +1,50 @@
+import { ServiceError, type TxHash } from "@causeway/domain";
+import { messageAnswer, singleTransaction, singleTransactionRequest } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { chainId, hash } from "./wire-values.ts";
+
+/** `POST /transactions/single`: a client tells of a transaction on one chain that no deposit watcher sees. */
+export function transactionsSingleRoute(
+  app: TypedServer,
+  services: Pick<RouteServices, "recordSingleTransaction">,
+): void {
+  app.post(
+    "/transactions/single",
+    {
+      schema: {
+        tags: ["transactions"],
+        summary: "Tell of the transaction of a same-chain request",
+        body: singleTransactionRequest,
+        response: { 200: messageAnswer, ...errors(400, 404, 413, 415, 500, 503) },
+      },
+    },
+    ({ body }) =>
+      services.recordSingleTransaction({
+        chainId: chainId(body.chainId),
+        requestId: hash(body.requestId),
+        txHash: txHashIn(body.tx),
+      }),
+  );
+}
+
+/** Hash of the transaction that was really mined: a wallet that replaced it reports both. */
+function txHashIn(tx: string): TxHash {
+  const read = singleTransaction.safeParse(parseJson(tx));
+  if (!read.success)
+    throw badTx("must be the JSON text of an object whose txHash is 0x followed by 64 hex digits");
+  const txHash = read.data.replacementTxHash ?? read.data.txHash;
+  if (txHash === undefined) throw badTx("must hold txHash or replacementTxHash");
+  return hash(txHash);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badTx("must be JSON text");
+  }
+}
+
+const badTx = (reason: string): ServiceError =>
+  new ServiceError("INVALID_REQUEST", `tx ${reason}`, { field: "tx" });

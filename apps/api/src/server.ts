@@ -1,0 +1,34 @@
+import {
+  type ApiDescription,
+  createHttpServer,
+  type HttpOptions,
+  type HttpServices,
+} from "@causeway/service-kit";
+import type { FastifyInstance } from "fastify";
+import type { RouteServices } from "./ports/route-services.ts";
+import { addRoutes } from "./routes/index.ts";
+
+const description: ApiDescription = {
+  title: "Causeway API",
+  version: "1.0.0",
+  description:
+    "Cross-chain intents: ask for a quote, carry out its steps, follow the request until the money arrived or came back. " +
+    "Amounts are strings of digits in smallest units; fields of a request that are not listed are ignored.",
+  tags: [
+    { name: "chains", description: "What this instance serves." },
+    { name: "quote", description: "Prices and steps." },
+    { name: "status", description: "Where a request and its money are." },
+    { name: "transactions", description: "Tell the service of a transaction before it finds it by itself." },
+    { name: "health", description: "For orchestrators." },
+  ],
+};
+
+/** The API's HTTP server with all its routes. Never listens. */
+export async function buildServer(
+  services: HttpServices & RouteServices,
+  options: HttpOptions = {},
+): Promise<FastifyInstance> {
+  const app = await createHttpServer(services, description, options);
+  addRoutes(app, services);
+  return app;
+}
