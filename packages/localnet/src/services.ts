@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { dockerAnswers } from "./docker-probe.ts";
 import { newTempDir } from "./paths.ts";
 import { startPostgres } from "./postgres.ts";
@@ -58,7 +57,7 @@ async function choosePostgres(given: string | undefined, useContainers: boolean)
       },
     };
   }
-  const dataDir = join(newTempDir("test"), "postgres");
+  const dataDir = newTempDir("postgres");
   const server = await startPostgres({ dataDir, durable: false, removeDataAtStop: true });
   return { url: server.url, origin: "embedded", stop: async () => await server.stop() };
 }
