@@ -1,4 +1,5 @@
 import { ConfigError, localPrivateKey } from "@causeway/config";
+import { defaultFeePolicy } from "@causeway/domain";
 import { resolve } from "node:path";
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
@@ -83,6 +84,17 @@ test("problems of variables and files are reported together", () => {
   ])
     expect(problems).toContain(part);
   expect(problemsOf({})).not.toHaveLength(0);
+});
+
+test("without a word about fees the documented policy applies, and each part can be set", () => {
+  expect(readApiConfig(local).fees).toEqual(defaultFeePolicy);
+  const { fees } = readApiConfig({
+    ...local,
+    FEE_MINOR_BPS: "25",
+    SLIPPAGE_WRAP_BPS: "7",
+    QUOTE_HONOUR_BPS: "3",
+  });
+  expect([fees.serviceBps.minor, fees.automaticSlippageBps.wrap, fees.honourBps]).toEqual([25, 7, 3]);
 });
 
 test("settings that contradict one another are refused", () => {

@@ -9,7 +9,7 @@ import {
   readSettings,
   withVaultSecrets,
 } from "@causeway/config";
-import type { Chain } from "@causeway/domain";
+import type { Chain, FeePolicy } from "@causeway/domain";
 import {
   engineSettings,
   httpSettings,
@@ -62,7 +62,9 @@ export interface ApiConfig {
   readonly shutdownTimeoutMs: number;
   readonly solver: { readonly privateKey: Secret; readonly chainName: string };
   readonly prices: PriceConfig;
-  readonly quote: SettingValues<typeof quoteSettings>;
+  readonly fees: FeePolicy;
+  /** Longest time to live that a quote request may ask for. */
+  readonly maxTtlSeconds: number;
   readonly engine: SettingValues<typeof engineSettings>;
   /** Enabled chains, never empty. */
   readonly chains: readonly Chain[];
@@ -93,8 +95,8 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     problems.push(
       `SOLVER_PRIVATE_KEY is a publicly known key of a local system: refused in ENVIRONMENT ${location.environment}`,
     );
-  if (quote && quote.maxTtlSeconds < quote.defaultDeadlineSeconds)
-    problems.push("QUOTE_MAX_TTL_SECONDS must not be below QUOTE_DEADLINE_SECONDS");
+  if (quote && quote.maxTtlSeconds < quote.orderLifetimeSeconds)
+    problems.push("QUOTE_MAX_TTL_SECONDS must not be below ORDER_LIFETIME_SECONDS");
   if (price && price.priceMaxAgeMs < price.priceRefreshMs)
     problems.push("PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS");
   if (loaded) problems.push(...chainProblems(loaded, solver?.solverChainName, prices));
@@ -136,7 +138,8 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     shutdownTimeoutMs: http.shutdownTimeoutMs,
     solver: { privateKey: solver.solverPrivateKey, chainName: home },
     prices,
-    quote,
+    fees: feePolicy(quote),
+    maxTtlSeconds: quote.maxTtlSeconds,
     engine,
     chains: loaded.chains,
     warnings: loaded.warnings,
@@ -155,6 +158,30 @@ function priceConfig(
   if (price.priceSource === "fixed") return { ...bounds, source: "fixed", usd: loadFixedPrices(location) };
   const url = price.priceUrl ?? publicPriceUrls[price.priceSource];
   return { ...bounds, source: price.priceSource, url, apiKey: price.priceApiKey };
+}
+
+function feePolicy(quote: SettingValues<typeof quoteSettings>): FeePolicy {
+  return {
+    serviceBps: {
+      sameAsset: quote.sameAssetFeeBps,
+      wrap: quote.wrapFeeBps,
+      stable: quote.stableFeeBps,
+      major: quote.majorFeeBps,
+      minor: quote.minorFeeBps,
+    },
+    automaticSlippageBps: {
+      sameAsset: quote.sameAssetSlippageBps,
+      wrap: quote.wrapSlippageBps,
+      stable: quote.stableSlippageBps,
+      major: quote.majorSlippageBps,
+      minor: quote.minorSlippageBps,
+    },
+    firmSeconds: quote.firmSeconds,
+    honourBps: quote.honourBps,
+    orderLifetimeSeconds: quote.orderLifetimeSeconds,
+    refundGraceSeconds: quote.refundGraceSeconds,
+    refundGasMarginBps: quote.refundGasMarginBps,
+  };
 }
 
 function chainProblems(

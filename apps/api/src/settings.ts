@@ -1,5 +1,7 @@
 import type { SettingGroup } from "@causeway/config";
 import { setting } from "@causeway/config";
+import type { PairClass } from "@causeway/domain";
+import { defaultFeePolicy } from "@causeway/domain";
 
 const { choice, flag, integer, list, matching, privateKey, secret, secretUrl, text, url } = setting;
 
@@ -7,6 +9,7 @@ const MINUTE_MS = 60_000;
 const DAY_SECONDS = 86_400;
 const bps = integer(0, 10_000);
 const millis = integer(1, 86_400_000);
+const lifetime = integer(60, 30 * DAY_SECONDS);
 
 // Each group is one heading of docs/CONFIG.md, which is generated from this file.
 
@@ -179,76 +182,73 @@ export const priceSettings = {
   }),
 };
 
+const fees = defaultFeePolicy;
+
+/** What a pair class is, in the words of the documentation. */
+const pairs = {
+  sameAsset: "the same asset on two chains",
+  wrap: "two forms of one asset",
+  stable: "two stable assets",
+  major: "a pair whose dearer class is major",
+  minor: "a pair whose dearer class is minor",
+} as const satisfies Record<PairClass, string>;
+
+const serviceFee = (name: string, pair: PairClass) =>
+  bps({ name, describe: `Service fee for ${pairs[pair]}, of the input.`, default: fees.serviceBps[pair] });
+const slippage = (name: string, pair: PairClass) =>
+  bps({
+    name,
+    describe: `Slippage for ${pairs[pair]} when the request names none.`,
+    default: fees.automaticSlippageBps[pair],
+  });
+
 export const quoteSettings = {
-  bridgeFeeBps: bps({
-    name: "FEE_BRIDGE_BPS",
-    describe: "Service fee for the same asset on two chains.",
-    default: 0,
-  }),
-  stableFeeBps: bps({
-    name: "FEE_STABLE_BPS",
-    describe: "Service fee between two stable assets.",
-    default: 1,
-  }),
-  majorFeeBps: bps({
-    name: "FEE_MAJOR_BPS",
-    describe: "Service fee when the dearer class of the pair is major.",
-    default: 6,
-  }),
-  minorFeeBps: bps({
-    name: "FEE_MINOR_BPS",
-    describe: "Service fee when the dearer class of the pair is minor.",
-    default: 15,
-  }),
-  bridgeSlippageBps: bps({
-    name: "SLIPPAGE_BRIDGE_BPS",
-    describe: "Automatic slippage for the same asset: room for gas to rise before the fill.",
-    default: 30,
-  }),
-  stableSlippageBps: bps({
-    name: "SLIPPAGE_STABLE_BPS",
-    describe: "Automatic slippage between two stable assets.",
-    default: 30,
-  }),
-  majorSlippageBps: bps({
-    name: "SLIPPAGE_MAJOR_BPS",
-    describe: "Automatic slippage when the dearer class of the pair is major.",
-    default: 100,
-  }),
-  minorSlippageBps: bps({
-    name: "SLIPPAGE_MINOR_BPS",
-    describe: "Automatic slippage when the dearer class of the pair is minor.",
-    default: 200,
-  }),
+  sameAssetFeeBps: serviceFee("FEE_SAME_ASSET_BPS", "sameAsset"),
+  wrapFeeBps: serviceFee("FEE_WRAP_BPS", "wrap"),
+  stableFeeBps: serviceFee("FEE_STABLE_BPS", "stable"),
+  majorFeeBps: serviceFee("FEE_MAJOR_BPS", "major"),
+  minorFeeBps: serviceFee("FEE_MINOR_BPS", "minor"),
+  sameAssetSlippageBps: slippage("SLIPPAGE_SAME_ASSET_BPS", "sameAsset"),
+  wrapSlippageBps: slippage("SLIPPAGE_WRAP_BPS", "wrap"),
+  stableSlippageBps: slippage("SLIPPAGE_STABLE_BPS", "stable"),
+  majorSlippageBps: slippage("SLIPPAGE_MAJOR_BPS", "major"),
+  minorSlippageBps: slippage("SLIPPAGE_MINOR_BPS", "minor"),
   firmSeconds: integer(
     0,
     3600,
   )({
     name: "QUOTE_FIRM_SECONDS",
     describe: "For so long after the quote the quoted output is kept although prices move.",
-    default: 30,
+    default: fees.firmSeconds,
   }),
   honourBps: bps({
     name: "QUOTE_HONOUR_BPS",
     describe:
-      "Largest loss, of the input's value, that the solver accepts to keep a promise. A fill that would lose more is refunded.",
-    default: 100,
+      "How far the repriced output may lie below the quoted one while the quoted one is still paid: bounds what a price jump can cost the solver.",
+    default: fees.honourBps,
   }),
-  defaultDeadlineSeconds: integer(
-    60,
-    30 * DAY_SECONDS,
-  )({
-    name: "QUOTE_DEADLINE_SECONDS",
-    describe: "Deadline of an order when the request names no `ttl`.",
-    default: 7 * DAY_SECONDS,
+  orderLifetimeSeconds: lifetime({
+    name: "ORDER_LIFETIME_SECONDS",
+    describe: "An order that is not filled by then is refunded, when the request names no `ttl`.",
+    default: fees.orderLifetimeSeconds,
   }),
-  maxTtlSeconds: integer(
-    60,
-    30 * DAY_SECONDS,
-  )({
+  maxTtlSeconds: lifetime({
     name: "QUOTE_MAX_TTL_SECONDS",
     describe: "Longest `ttl` a request may ask for.",
-    default: 7 * DAY_SECONDS,
+    default: fees.orderLifetimeSeconds,
+  }),
+  refundGraceSeconds: lifetime({
+    name: "REFUND_GRACE_SECONDS",
+    describe: "How long after an order's deadline its refund may still be paid.",
+    default: fees.refundGraceSeconds,
+  }),
+  refundGasMarginBps: integer(
+    0,
+    100_000,
+  )({
+    name: "REFUND_GAS_MARGIN_BPS",
+    describe: "Added to the live gas price when a refund is estimated: it may be sent days later.",
+    default: fees.refundGasMarginBps,
   }),
 };
 

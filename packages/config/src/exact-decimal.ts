@@ -1,13 +1,13 @@
-const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
+import { parseDecimal } from "@causeway/domain";
+
+const PLAIN = /^\d+(?:\.(\d+))?$/;
 
 /**
- * Exact value of a plain decimal text scaled by 10^`decimals`; undefined when it is not one,
- * or has more digits after the point than the scale can hold: nothing is ever rounded.
+ * Value of a plain decimal text scaled by 10^`decimals`; undefined when it has a sign or an exponent,
+ * or more digits after the point than the scale can hold: what an operator wrote is never rounded.
  */
 export function parseExactDecimal(text: string, decimals: number): bigint | undefined {
-  const match = DECIMAL.exec(text);
-  const whole = match?.[1];
-  const fraction = match?.[2] ?? "";
-  if (whole === undefined || fraction.length > decimals) return undefined;
-  return BigInt(whole + fraction.padEnd(decimals, "0"));
+  const match = PLAIN.exec(text);
+  if (match === null || (match[1]?.length ?? 0) > decimals) return undefined;
+  return parseDecimal(text, decimals);
 }
