@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { concat, encodeFunctionData, numberToHex, parseEther, type Address, type Hex } from "viem";
+import { concat, encodeFunctionData, parseEther, type Address, type Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { approve, call, id, mint, nativeTransfer, poke, transfer, zeroAddress } from "../test/calls.ts";
-import { chainId, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
+import { chainId, freshAddress, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import {
   approvalProxyAbi,
@@ -36,7 +36,7 @@ let router: Address;
 let proxy: Address;
 let routerProbe: Address;
 let proxyProbe: Address;
-let recipients = 0n;
+let recipients = 0;
 
 beforeAll(async () => {
   chain = await startTestChain();
@@ -56,10 +56,10 @@ async function freshUsd(holder: Address): Promise<Address> {
   return token;
 }
 
-/** An account that never held anything, of as many non-zero bytes as any other. */
+/** The next account that never held anything. */
 function freshRecipient(): Address {
-  recipients += 1n;
-  return numberToHex((0xabcdefn << 136n) + (BigInt(`0x${"7b".repeat(16)}`) << 8n) + recipients, { size: 20 });
+  recipients += 1;
+  return freshAddress(0x101 + recipients);
 }
 
 async function gasOf(from: (typeof people)[keyof typeof people], tx: Tx): Promise<number> {

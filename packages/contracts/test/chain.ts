@@ -5,6 +5,7 @@ import {
   erc20Abi,
   getAddress,
   http,
+  numberToHex,
   publicActions,
   walletActions,
   type Abi,
@@ -42,6 +43,11 @@ export const people = {
   solver: account(4),
   stranger: account(5),
 } as const;
+
+/** An account that nobody has ever paid; another `index` is another account. */
+export function freshAddress(index: number): Address {
+  return getAddress(numberToHex(BigInt(`0x${"ab".repeat(18)}0000`) + BigInt(index), { size: 20 }));
+}
 
 export type TestChain = Awaited<ReturnType<typeof startTestChain>>;
 

@@ -1,0 +1,215 @@
+import { concat, encodeErrorResult, encodeFunctionData, maxUint256, type Address, type Hex } from "viem";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  approve,
+  call,
+  eventsOf,
+  heldToken,
+  id,
+  mint,
+  nativeTransfer,
+  reentered,
+  refuse,
+  refused,
+  transfer,
+  zeroAddress,
+  type Call,
+} from "../test/calls.ts";
+import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
+import { probeAbi, probeBytecode } from "./generated/probe.ts";
+import {
+  approvalProxyAbi,
+  approvalProxyBytecode,
+  depositoryAbi,
+  depositoryBytecode,
+  feeOnTransferAbi,
+  feeOnTransferBytecode,
+  returnsFalseAbi,
+  returnsFalseBytecode,
+  returnsNothingAbi,
+  returnsNothingBytecode,
+  routerAbi,
+  routerBytecode,
+  transferErrorsAbi,
+} from "./index.ts";
+
+const { user, stranger, owner, allocator } = people;
+const pullFailed = encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFromFailed" });
+
+let chain: TestChain;
+let router: Address;
+let proxy: Address;
+let probe: Address;
+let token: Address;
+let recipient: Address;
+let recipients = 0;
+
+beforeAll(async () => {
+  chain = await startTestChain();
+  router = await chain.deploy(routerAbi, routerBytecode);
+  proxy = await chain.deploy(approvalProxyAbi, approvalProxyBytecode, [router]);
+  probe = await chain.deploy(probeAbi, probeBytecode);
+});
+beforeEach(async () => {
+  recipients += 1;
+  recipient = freshAddress(recipients);
+  token = await heldToken(chain, proxy, 1_000n);
+});
+afterEach(async () => {
+  for (const holder of [proxy, router]) {
+    expect(await chain.nativeBalance(holder), "native left behind").toBe(0n);
+    expect(await chain.tokenBalance(token, holder), "tokens left behind").toBe(0n);
+  }
+});
+afterAll(async () => await chain.stop());
+
+function pullAndRoute(
+  amount: bigint,
+  calls: readonly Call[],
+  refundTo: Address = zeroAddress,
+  refundTokens: readonly Address[] = [],
+): Hex {
+  return encodeFunctionData({
+    abi: approvalProxyAbi,
+    functionName: "pullAndRoute",
+    args: [token, amount, calls, refundTo, refundTokens],
+  });
+}
+
+test("exactly the amount is pulled, the calls spend it, and an order id may follow the calldata", async () => {
+  const calls = [call(token, transfer(recipient, 300n)), call(router, nativeTransfer(recipient, 8n), 8n)];
+  const data = concat([pullAndRoute(300n, calls), id]);
+  const receipt = await chain.send(user, { to: proxy, data, value: 8n });
+  expect(await chain.tokenBalance(token, recipient)).toBe(300n);
+  expect(await chain.tokenBalance(token, user.address)).toBe(700n);
+  expect(eventsOf(receipt, router, routerAbi, "SolverCallExecuted")).toEqual([
+    { to: token, data: transfer(recipient, 300n), amount: 0n },
+  ]);
+  expect(eventsOf(receipt, router, routerAbi, "SolverNativeTransfer")).toEqual([
+    { to: recipient, amount: 8n },
+  ]);
+});
+
+test("what is left of the token, of native and of other listed tokens goes to the refund address", async () => {
+  const other = await heldToken(chain, proxy, 1n);
+  const calls = [call(token, transfer(probe, 300n)), call(other, mint(router, 40n))];
+  await chain.send(user, { to: proxy, data: pullAndRoute(500n, calls, recipient, [other]), value: 3n });
+  expect(await chain.tokenBalance(token, recipient)).toBe(200n);
+  expect(await chain.tokenBalance(other, recipient)).toBe(40n);
+  expect(await chain.nativeBalance(recipient)).toBe(3n);
+});
+
+test("without a refund address the rest goes back to the caller", async () => {
+  const before = await chain.nativeBalance(user.address);
+  const { gasUsed, effectiveGasPrice } = await chain.send(user, {
+    to: proxy,
+    data: pullAndRoute(500n, []),
+    value: 3n,
+  });
+  expect(await chain.tokenBalance(token, user.address)).toBe(1_000n);
+  expect(await chain.nativeBalance(user.address)).toBe(before - gasUsed * effectiveGasPrice);
+});
+
+test("nobody can move what another account approved", async () => {
+  const calls = [call(token, transfer(stranger.address, 1n))];
+  expect(await chain.revertOf(stranger, { to: proxy, data: pullAndRoute(1n, calls) })).toBe(pullFailed);
+
+  // Nor by having the router say so: it is nobody's spender, and the proxy pulls from its own caller only.
+  const pull = encodeFunctionData({
+    abi: returnsNothingAbi,
+    functionName: "transferFrom",
+    args: [user.address, stranger.address, 1n],
+  });
+  const viaRouter = encodeFunctionData({
+    abi: routerAbi,
+    functionName: "multicall",
+    args: [[call(token, pull)], zeroAddress, []],
+  });
+  expect((await chain.mine(stranger, { to: router, data: viaRouter })).status).toBe("reverted");
+  const viaProxy = encodeFunctionData({
+    abi: routerAbi,
+    functionName: "multicall",
+    args: [[call(proxy, pullAndRoute(1n, [], stranger.address))], zeroAddress, []],
+  });
+  expect((await chain.mine(stranger, { to: router, data: viaProxy })).status).toBe("reverted");
+  expect(await chain.tokenBalance(token, user.address)).toBe(1_000n);
+});
+
+test("more than was approved is not pulled", async () => {
+  expect(await chain.revertOf(user, { to: proxy, data: pullAndRoute(1_001n, []) })).toBe(pullFailed);
+});
+
+test("a failing call hands its revert data through router and proxy, and nothing moves", async () => {
+  const calls = [call(token, transfer(recipient, 300n)), call(probe, refuse(77n))];
+  const tx = { to: proxy, data: pullAndRoute(300n, calls) };
+  expect(await chain.revertOf(user, tx)).toBe(refused(77n));
+  expect((await chain.mine(user, tx)).status).toBe("reverted");
+  expect(await chain.tokenBalance(token, user.address)).toBe(1_000n);
+});
+
+test("a token that charges a fee is routed with what arrived", async () => {
+  token = await heldToken(chain, proxy, 1_000n, { abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode });
+  await chain.send(user, { to: proxy, data: pullAndRoute(1_000n, [], recipient) });
+  expect(await chain.tokenBalance(token, recipient)).toBe(981n);
+});
+
+test("a token that returns nothing is routed, one that answers false is refused", async () => {
+  token = await heldToken(chain, proxy, 9n, { abi: returnsNothingAbi, bytecode: returnsNothingBytecode });
+  await chain.send(user, { to: proxy, data: pullAndRoute(9n, [call(token, transfer(recipient, 9n))]) });
+  expect(await chain.tokenBalance(token, recipient)).toBe(9n);
+
+  token = await heldToken(chain, proxy, 9n, { abi: returnsFalseAbi, bytecode: returnsFalseBytecode });
+  expect(await chain.revertOf(user, { to: proxy, data: pullAndRoute(9n, []) })).toBe(pullFailed);
+});
+
+test("a token cannot enter the proxy while it is being pulled", async () => {
+  token = await heldToken(chain, proxy, 100n, { abi: callbackTokenAbi, bytecode: callbackTokenBytecode });
+  const arm = encodeFunctionData({
+    abi: callbackTokenAbi,
+    functionName: "arm",
+    args: [proxy, pullAndRoute(0n, [])],
+  });
+  await chain.send(user, { to: token, data: arm });
+  await chain.send(user, { to: proxy, data: pullAndRoute(100n, [], recipient) });
+  expect(
+    await chain.client.readContract({ address: token, abi: callbackTokenAbi, functionName: "answer" }),
+  ).toBe(reentered);
+  expect(await chain.tokenBalance(token, recipient)).toBe(100n);
+});
+
+test("pulled tokens can be deposited for the user by a call", async () => {
+  const depository = await chain.deploy(depositoryAbi, depositoryBytecode, [
+    owner.address,
+    allocator.address,
+  ]);
+  const deposit = encodeFunctionData({
+    abi: depositoryAbi,
+    functionName: "depositErc20",
+    args: [user.address, token, 400n, id],
+  });
+  const calls = [call(token, approve(depository, 400n)), call(depository, deposit)];
+  const receipt = await chain.send(user, { to: proxy, data: pullAndRoute(400n, calls) });
+  expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+    { from: user.address, token, amount: 400n, id },
+  ]);
+});
+
+test("it knows its router, which cannot be the zero address", async () => {
+  expect(
+    await chain.client.readContract({ address: proxy, abi: approvalProxyAbi, functionName: "router" }),
+  ).toBe(router);
+  expect(await chain.deployRevertOf(approvalProxyAbi, approvalProxyBytecode, [zeroAddress])).toBe(
+    encodeErrorResult({ abi: approvalProxyAbi, errorName: "AddressCannotBeZero" }),
+  );
+});
+
+test("native sent to it outside a call is refused", async () => {
+  expect(await chain.revertOf(user, { to: proxy, value: 1n })).toBe("0x");
+});
+
+test("an unlimited approval lets only its owner's calls move tokens", async () => {
+  await chain.send(user, { to: token, data: approve(proxy, maxUint256) });
+  const calls = [call(token, transfer(stranger.address, 1n))];
+  expect(await chain.revertOf(stranger, { to: proxy, data: pullAndRoute(1n, calls) })).toBe(pullFailed);
+});

@@ -1,0 +1,103 @@
+import { encodeErrorResult, encodeFunctionData, type Address, type Hex } from "viem";
+import { afterAll, beforeEach, beforeAll, expect, test } from "vitest";
+import { eventsOf, zeroAddress } from "../test/calls.ts";
+import { chainId, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { execute, requestOf, sign } from "../test/requests.ts";
+import { depositoryAbi, depositoryBytecode } from "./index.ts";
+
+const { owner, allocator, stranger, solver } = people;
+const unauthorized = encodeErrorResult({ abi: depositoryAbi, errorName: "Unauthorized" });
+const zeroRefused = encodeErrorResult({ abi: depositoryAbi, errorName: "AddressCannotBeZero" });
+
+let chain: TestChain;
+let depository: Address;
+
+beforeAll(async () => {
+  chain = await startTestChain();
+});
+beforeEach(async () => {
+  depository = await chain.deploy(depositoryAbi, depositoryBytecode, [owner.address, allocator.address]);
+});
+afterAll(async () => await chain.stop());
+
+function setAllocator(next: Address): Hex {
+  return encodeFunctionData({ abi: depositoryAbi, functionName: "setAllocator", args: [next] });
+}
+
+async function read(functionName: "owner" | "allocator"): Promise<Address> {
+  return await chain.client.readContract({ address: depository, abi: depositoryAbi, functionName });
+}
+
+test("the owner and the allocator are those it was made with", async () => {
+  expect(await read("owner")).toBe(owner.address);
+  expect(await read("allocator")).toBe(allocator.address);
+});
+
+test("neither the owner nor the allocator can be the zero address", async () => {
+  for (const args of [
+    [zeroAddress, allocator.address],
+    [owner.address, zeroAddress],
+  ]) {
+    expect(await chain.deployRevertOf(depositoryAbi, depositoryBytecode, args)).toBe(zeroRefused);
+  }
+});
+
+test("a new allocator's signatures count at once, and the old one's no longer", async () => {
+  const receipt = await chain.send(owner, { to: depository, data: setAllocator(stranger.address) });
+  expect(eventsOf(receipt, depository, depositoryAbi, "AllocatorChanged")).toEqual([
+    { previousAllocator: allocator.address, newAllocator: stranger.address },
+  ]);
+  const request = requestOf([]);
+  const old = execute(request, await sign(allocator, depository, request));
+  expect(await chain.revertOf(solver, { to: depository, data: old })).toBe(
+    encodeErrorResult({ abi: depositoryAbi, errorName: "InvalidSignature" }),
+  );
+  await chain.send(solver, {
+    to: depository,
+    data: execute(request, await sign(stranger, depository, request)),
+  });
+});
+
+test("only the owner sets the allocator, and never to zero", async () => {
+  for (const other of [stranger, allocator]) {
+    const data = setAllocator(other.address);
+    expect(await chain.revertOf(other, { to: depository, data })).toBe(unauthorized);
+  }
+  expect(await chain.revertOf(owner, { to: depository, data: setAllocator(zeroAddress) })).toBe(zeroRefused);
+});
+
+test("ownership is handed over in two steps: the new owner asks, the old one agrees", async () => {
+  const complete = encodeFunctionData({
+    abi: depositoryAbi,
+    functionName: "completeOwnershipHandover",
+    args: [stranger.address],
+  });
+  expect(await chain.revertOf(owner, { to: depository, data: complete })).toBe(
+    encodeErrorResult({ abi: depositoryAbi, errorName: "NoHandoverRequest" }),
+  );
+  const request = encodeFunctionData({ abi: depositoryAbi, functionName: "requestOwnershipHandover" });
+  await chain.send(stranger, { to: depository, data: request });
+  expect(await chain.revertOf(stranger, { to: depository, data: complete })).toBe(unauthorized);
+  await chain.send(owner, { to: depository, data: complete });
+  expect(await read("owner")).toBe(stranger.address);
+  expect(await chain.revertOf(owner, { to: depository, data: setAllocator(owner.address) })).toBe(
+    unauthorized,
+  );
+});
+
+test("the signing domain is Depository, version 1, on this chain and contract", async () => {
+  const domain = await chain.client.readContract({
+    address: depository,
+    abi: depositoryAbi,
+    functionName: "eip712Domain",
+  });
+  expect(domain).toEqual([
+    "0x0f",
+    "Depository",
+    "1",
+    BigInt(chainId),
+    depository,
+    `0x${"00".repeat(32)}`,
+    [],
+  ]);
+});

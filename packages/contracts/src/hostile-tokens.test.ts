@@ -1,0 +1,81 @@
+import { decodeFunctionResult, encodeErrorResult, encodeFunctionData, erc20Abi, type Address } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { approve, heldToken, transfer } from "../test/calls.ts";
+import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import {
+  blocksRecipientAbi,
+  blocksRecipientBytecode,
+  feeOnTransferAbi,
+  feeOnTransferBytecode,
+  refusesApprovalChangeAbi,
+  refusesApprovalChangeBytecode,
+  returnsFalseAbi,
+  returnsFalseBytecode,
+  returnsNothingAbi,
+  returnsNothingBytecode,
+} from "./index.ts";
+
+// What other packages' tests count on these tokens to do wrong.
+
+const { user, solver } = people;
+const recipient = freshAddress(1);
+
+let chain: TestChain;
+
+beforeAll(async () => {
+  chain = await startTestChain();
+});
+afterAll(async () => await chain.stop());
+
+async function held(abi: Parameters<TestChain["deploy"]>[0], bytecode: `0x${string}`): Promise<Address> {
+  return await heldToken(chain, solver.address, 1_000n, { abi, bytecode });
+}
+
+test("fee on transfer: the recipient gets one percent less", async () => {
+  const token = await held(feeOnTransferAbi, feeOnTransferBytecode);
+  await chain.send(user, { to: token, data: transfer(recipient, 1_000n) });
+  expect(await chain.tokenBalance(token, recipient)).toBe(990n);
+});
+
+test("returns false: the transfer succeeds, says false and moves nothing", async () => {
+  const token = await held(returnsFalseAbi, returnsFalseBytecode);
+  const tx = { to: token, data: transfer(recipient, 1_000n) };
+  const answer = await chain.ask(user, tx);
+  expect(decodeFunctionResult({ abi: erc20Abi, functionName: "transfer", data: answer })).toBe(false);
+  await chain.send(user, tx);
+  expect(await chain.tokenBalance(token, recipient)).toBe(0n);
+});
+
+test("returns nothing: the transfer moves and answers no bytes", async () => {
+  const token = await held(returnsNothingAbi, returnsNothingBytecode);
+  const tx = { to: token, data: transfer(recipient, 1_000n) };
+  expect(await chain.ask(user, tx)).toBe("0x");
+  await chain.send(user, tx);
+  expect(await chain.tokenBalance(token, recipient)).toBe(1_000n);
+});
+
+test("blocks recipient: only transfers to a listed address revert", async () => {
+  const token = await held(blocksRecipientAbi, blocksRecipientBytecode);
+  const setBlocked = (isBlocked: boolean) =>
+    encodeFunctionData({
+      abi: blocksRecipientAbi,
+      functionName: "setBlocked",
+      args: [recipient, isBlocked],
+    });
+  await chain.send(solver, { to: token, data: setBlocked(true) });
+  expect(await chain.revertOf(user, { to: token, data: transfer(recipient, 1n) })).toBe(
+    encodeErrorResult({ abi: blocksRecipientAbi, errorName: "RecipientBlocked", args: [recipient] }),
+  );
+  await chain.send(user, { to: token, data: transfer(solver.address, 1n) });
+  await chain.send(solver, { to: token, data: setBlocked(false) });
+  await chain.send(user, { to: token, data: transfer(recipient, 1n) });
+});
+
+test("refuses approval change: a standing approval must go to zero first", async () => {
+  const token = await held(refusesApprovalChangeAbi, refusesApprovalChangeBytecode);
+  expect(await chain.revertOf(user, { to: token, data: approve(solver.address, 2n) })).toBe(
+    encodeErrorResult({ abi: refusesApprovalChangeAbi, errorName: "AllowanceNotZero", args: [1_000n] }),
+  );
+  await chain.send(user, { to: token, data: approve(solver.address, 0n) });
+  await chain.send(user, { to: token, data: approve(solver.address, 2n) });
+});

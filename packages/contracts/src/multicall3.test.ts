@@ -1,0 +1,181 @@
+import { encodeErrorResult, encodeFunctionData, erc20Abi, type Address } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { mint, poke, refuse, refused } from "../test/calls.ts";
+import { chainId, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { probeAbi, probeBytecode } from "./generated/probe.ts";
+import { multicall3Abi, multicall3Bytecode, testTokenAbi, testTokenBytecode } from "./index.ts";
+
+const { user } = people;
+const pokedAnswer = (number: number) => ({
+  success: true,
+  returnData: `0x${(number + 1).toString(16).padStart(64, "0")}`,
+});
+const refusedAnswer = { success: false, returnData: refused(5n) };
+
+let chain: TestChain;
+let address: Address;
+let probe: Address;
+
+function requireFailed(reason: string) {
+  const abi = [{ type: "error", name: "Error", inputs: [{ name: "reason", type: "string" }] }] as const;
+  return encodeErrorResult({ abi, args: [reason] });
+}
+
+const callFailed = requireFailed("Multicall3: call failed");
+
+beforeAll(async () => {
+  chain = await startTestChain();
+  address = await chain.deploy(multicall3Abi, multicall3Bytecode);
+  probe = await chain.deploy(probeAbi, probeBytecode);
+});
+afterAll(async () => await chain.stop());
+
+test("aggregate answers the block and every return value, and fails as one", async () => {
+  const { result } = await chain.client.simulateContract({
+    address,
+    abi: multicall3Abi,
+    functionName: "aggregate",
+    args: [
+      [
+        { target: probe, callData: poke(1n) },
+        { target: probe, callData: poke(2n) },
+      ],
+    ],
+  });
+  expect(result[0]).toBeGreaterThan(0n);
+  expect(result[1]).toEqual([pokedAnswer(1).returnData, pokedAnswer(2).returnData]);
+
+  const data = encodeFunctionData({
+    abi: multicall3Abi,
+    functionName: "aggregate",
+    args: [[{ target: probe, callData: refuse(5n) }]],
+  });
+  expect(await chain.revertOf(user, { to: address, data })).toBe(callFailed);
+});
+
+test("aggregate3 passes over only the calls that may fail", async () => {
+  const { result } = await chain.client.simulateContract({
+    address,
+    abi: multicall3Abi,
+    functionName: "aggregate3",
+    args: [
+      [
+        { target: probe, allowFailure: true, callData: refuse(5n) },
+        { target: probe, allowFailure: false, callData: poke(1n) },
+      ],
+    ],
+  });
+  expect(result).toEqual([refusedAnswer, pokedAnswer(1)]);
+
+  const data = encodeFunctionData({
+    abi: multicall3Abi,
+    functionName: "aggregate3",
+    args: [[{ target: probe, allowFailure: false, callData: refuse(5n) }]],
+  });
+  expect(await chain.revertOf(user, { to: address, data })).toBe(callFailed);
+});
+
+test("aggregate3Value sends each call its value, and the values must add up to what came", async () => {
+  const data = encodeFunctionData({
+    abi: multicall3Abi,
+    functionName: "aggregate3Value",
+    args: [
+      [
+        { target: probe, allowFailure: false, value: 3n, callData: poke(1n) },
+        { target: probe, allowFailure: false, value: 4n, callData: poke(2n) },
+      ],
+    ],
+  });
+  await chain.send(user, { to: address, data, value: 7n });
+  expect(await chain.nativeBalance(probe)).toBe(7n);
+  expect(await chain.nativeBalance(address)).toBe(0n);
+  expect(await chain.revertOf(user, { to: address, data, value: 8n })).toBe(
+    requireFailed("Multicall3: value mismatch"),
+  );
+  // With too little, the call that lacks its value is the one that fails.
+  expect(await chain.revertOf(user, { to: address, data, value: 6n })).toBe(callFailed);
+});
+
+test.each(["tryAggregate", "tryBlockAndAggregate"] as const)(
+  "%s fails as one only if asked",
+  async (name) => {
+    const calls = [
+      { target: probe, callData: refuse(5n) },
+      { target: probe, callData: poke(1n) },
+    ];
+    const { result } = await chain.client.simulateContract({
+      address,
+      abi: multicall3Abi,
+      functionName: name,
+      args: [false, calls],
+    });
+    const results = name === "tryAggregate" ? result : result[2];
+  expect(results).toEqual([refusedAnswer, pokedAnswer(1)]);
+
+    const data = encodeFunctionData({ abi: multicall3Abi, functionName: name, args: [true, calls] });
+    expect(await chain.revertOf(user, { to: address, data })).toBe(callFailed);
+  },
+);
+
+test("blockAndAggregate answers the block with the results, and fails as one", async () => {
+  const { result } = await chain.client.simulateContract({
+    address,
+    abi: multicall3Abi,
+    functionName: "blockAndAggregate",
+    args: [[{ target: probe, callData: poke(1n) }]],
+  });
+  expect(result[0]).toBeGreaterThan(0n);
+  expect(result[2]).toEqual([pokedAnswer(1)]);
+
+  const data = encodeFunctionData({
+    abi: multicall3Abi,
+    functionName: "blockAndAggregate",
+    args: [[{ target: probe, callData: refuse(5n) }]],
+  });
+  expect(await chain.revertOf(user, { to: address, data })).toBe(callFailed);
+});
+
+test("the getters tell the block they are asked at", async () => {
+  await chain.client.mine({ blocks: 2 });
+  const block = await chain.client.getBlock();
+  const at = { address, abi: multicall3Abi, blockNumber: block.number } as const;
+  const { client } = chain;
+  expect(await client.readContract({ ...at, functionName: "getBlockNumber" })).toBe(block.number);
+  expect(await client.readContract({ ...at, functionName: "getCurrentBlockTimestamp" })).toBe(
+    block.timestamp,
+  );
+  expect(await client.readContract({ ...at, functionName: "getCurrentBlockGasLimit" })).toBe(block.gasLimit);
+  expect(await client.readContract({ ...at, functionName: "getCurrentBlockCoinbase" })).toBe(
+    "0x0000000000000000000000000000000000000000",
+  );
+  expect(await client.readContract({ ...at, functionName: "getCurrentBlockDifficulty" })).toBe(
+    BigInt(block.mixHash),
+  );
+  expect(await client.readContract({ ...at, functionName: "getLastBlockHash" })).toBe(block.parentHash);
+  expect(await client.readContract({ ...at, functionName: "getBlockHash", args: [block.number - 1n] })).toBe(
+    block.parentHash,
+  );
+  expect(await client.readContract({ ...at, functionName: "getChainId" })).toBe(BigInt(chainId));
+  expect(await client.readContract({ ...at, functionName: "getEthBalance", args: [user.address] })).toBe(
+    await chain.nativeBalance(user.address),
+  );
+  // A plain read has a base fee of zero; one with a gas price sees the block's.
+  const data = encodeFunctionData({ abi: multicall3Abi, functionName: "getBasefee" });
+  const answer = await client.call({ account: user.address, to: address, data, gasPrice: 10n ** 10n });
+  expect(BigInt(answer.data ?? "0x0")).toBeGreaterThan(0n);
+});
+
+test("a client's own multicall works on it", async () => {
+  const token = await chain.deploy(testTokenAbi, testTokenBytecode, ["Test", "TEST"]);
+  await chain.send(user, { to: token, data: mint(user.address, 5n) });
+  const erc20 = { address: token, abi: erc20Abi } as const;
+  const answers = await chain.client.multicall({
+    multicallAddress: address,
+    allowFailure: false,
+    contracts: [
+      { ...erc20, functionName: "balanceOf", args: [user.address] },
+      { ...erc20, functionName: "allowance", args: [user.address, probe] },
+    ],
+  });
+  expect(answers).toEqual([5n, 0n]);
+});
