@@ -37,3 +37,6 @@ export {
   type PipelinedCall,
 } from "./local-client.ts";
 export { chooseServices, type ChosenServices } from "./services.ts";
+export { ApiRefused, createApiClient, type ApiClient, type QuoteBody } from "./api-client.ts";
+export { runBridgeDemo, type BridgeDemoOptions, type BridgeDemoResult } from "./bridge-demo.ts";
+export { createUserWallet, type StepDone, type UserWallet } from "./user-wallet.ts";

@@ -1,0 +1,94 @@
+import {
+  chainsAnswer,
+  quoteAnswer,
+  statusAnswer,
+  type QuoteAnswer,
+  type StatusAnswer,
+  type WireChain,
+} from "@causeway/wire";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Address, Hex } from "viem";
+
+/** What a user asks for; amounts in the smallest unit. */
+export interface QuoteBody {
+  readonly user: Address;
+  readonly recipient?: Address;
+  readonly refundTo?: Address;
+  readonly originChainId: number;
+  readonly destinationChainId: number;
+  readonly originCurrency: Address;
+  readonly destinationCurrency: Address;
+  readonly amount: string;
+  readonly tradeType: "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
+}
+
+/** The API answered with an error status. */
+export class ApiRefused extends Error {
+  override readonly name = "ApiRefused";
+  readonly code = "API_REFUSED";
+  readonly httpStatus: number;
+  readonly body: string;
+
+  constructor(facts: { request: string; httpStatus: number; body: string }) {
+    super(`${facts.request} was answered ${facts.httpStatus}: ${facts.body.slice(0, 500)}`);
+    this.httpStatus = facts.httpStatus;
+    this.body = facts.body;
+  }
+}
+
+/** The public HTTP API as a client sees it. Every answer is checked against its schema. */
+export interface ApiClient {
+  chains(): Promise<readonly WireChain[]>;
+  quote(body: QuoteBody): Promise<QuoteAnswer>;
+  status(requestId: Hex): Promise<StatusAnswer>;
+  /**
+   * Asks for the status until it is final.
+   *
+   * @param onChange told each status that differs from the one before
+   * @throws when the deadline passes first
+   */
+  untilFinal(
+    requestId: Hex,
+    deadline: AbortSignal,
+    onChange?: (answer: StatusAnswer) => void,
+  ): Promise<StatusAnswer>;
+}
+
+/** @param askEveryMs how often `untilFinal` asks; the API's own advice is for clients far away */
+export function createApiClient(apiUrl: string, askEveryMs = 100): ApiClient {
+  const call = async (path: string, body?: unknown): Promise<unknown> => {
+    const post = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    };
+    const response = await fetch(`${apiUrl}${path}`, {
+      ...(body === undefined ? {} : post),
+      signal: AbortSignal.timeout(10_000),
+    });
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text);
+    throw new ApiRefused({
+      request: `${body === undefined ? "GET" : "POST"} ${path}`,
+      httpStatus: response.status,
+      body: text,
+    });
+  };
+  const status = async (requestId: Hex): Promise<StatusAnswer> =>
+    statusAnswer.parse(await call(`/intents/status/v3?requestId=${requestId}`));
+  return {
+    chains: async () => chainsAnswer.parse(await call("/chains")).chains,
+    quote: async (body) => quoteAnswer.parse(await call("/quote/v2", body)),
+    status,
+    untilFinal: async (requestId, deadline, onChange) => {
+      for (let last = ""; ;) {
+        const answer = await status(requestId);
+        if (answer.status !== last) onChange?.(answer);
+        last = answer.status;
+        if (answer.final) return answer;
+        if (deadline.aborted) throw new Error(`request ${requestId} is still ${last}: ${answer.nextAction}`);
+        await sleep(askEveryMs);
+      }
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import type { WireChain } from "@causeway/wire";
+import { formatUnits, parseUnits, type Address, type Hex } from "viem";
+import { createApiClient } from "./api-client.ts";
+import { createUserWallet } from "./user-wallet.ts";
+
+export interface BridgeDemoOptions {
+  readonly apiUrl: string;
+  /** Names of the two chains in `GET /chains`. */
+  readonly from: string;
+  readonly to: string;
+  readonly userKey: Hex;
+  readonly recipient: Address;
+  /** Whole units of USDC. */
+  readonly amount: string;
+  /** One line of the timeline, without its end of line. */
+  readonly print: (line: string) => void;
+  readonly deadlineMs: number;
+}
+
+/** What the chains say about the bridge afterwards. `reason` is there when the money did not arrive as promised. */
+export interface BridgeDemoResult {
+  readonly arrived: boolean;
+  readonly reason?: string;
+  readonly promised: bigint;
+  readonly received: bigint;
+  readonly tookMs: number;
+}
+
+/**
+ * Bridges USDC from one chain to another as a user does, through the public HTTP API alone, and tells each step as it
+ * happens. Success is judged by the recipient's balance on the chain, not by what the API says.
+ */
+export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeDemoResult> {
+  const startedAtMs = performance.now();
+  let lastAtMs = startedAtMs;
+  const tell = (what: string, text: string): void => {
+    const nowMs = performance.now();
+    const [total, own] = [nowMs - startedAtMs, nowMs - lastAtMs].map((ms) => (ms / 1_000).toFixed(3));
+    lastAtMs = nowMs;
+    options.print(`  ${total?.padStart(7)} s  (+${own} s)  ${what.padEnd(9)} ${text}`);
+  };
+
+  const api = createApiClient(options.apiUrl);
+  const chains = await api.chains();
+  const [origin, destination] = [chainNamed(chains, options.from), chainNamed(chains, options.to)];
+  const [pay, receive] = [usdOf(origin), usdOf(destination)];
+  const wallet = createUserWallet(
+    options.userKey,
+    [origin, destination].map(({ id, httpRpcUrl }) => ({ chainId: id, url: httpRpcUrl })),
+  );
+  const balances = async (): Promise<{ user: bigint; recipient: bigint }> => {
+    const [user, recipient] = await Promise.all([
+      wallet.balanceOf(origin.id, pay.address, wallet.address),
+      wallet.balanceOf(destination.id, receive.address, options.recipient),
+    ]);
+    return { user, recipient };
+  };
+  const usdc = (amount: bigint): string => `${formatUnits(amount, receive.decimals)} USDC`;
+  const before = await balances();
+  lastAtMs = performance.now();
+
+  const quote = await api.quote({
+    user: wallet.address,
+    recipient: options.recipient,
+    originChainId: origin.id,
+    destinationChainId: destination.id,
+    originCurrency: pay.address,
+    destinationCurrency: receive.address,
+    amount: parseUnits(options.amount, pay.decimals).toString(),
+    tradeType: "EXACT_INPUT",
+  });
+  const promised = BigInt(quote.details.currencyOut.minimumAmount);
+  tell("quote", `${options.amount} USDC in, at least ${usdc(promised)} out; request ${quote.requestId}`);
+
+  await wallet.carryOut(quote.steps, ({ stepId, receipt }) =>
+    tell(stepId, `${receipt.transactionHash} in block ${receipt.blockNumber} of ${origin.displayName}`),
+  );
+  const deadline = AbortSignal.timeout(options.deadlineMs);
+  const final = await api.untilFinal(quote.requestId as Hex, deadline, (answer) =>
+    tell(answer.status, answer.final ? answer.txHashes.join(" ") : `funds at: ${answer.fundsAt}`),
+  );
+
+  const after = await balances();
+  const received = after.recipient - before.recipient;
+  options.print(
+    `  user      ${wallet.address}  ${origin.displayName}: ${usdc(before.user)} -> ${usdc(after.user)}`,
+  );
+  options.print(
+    `  recipient ${options.recipient}  ${destination.displayName}: ${usdc(before.recipient)} -> ${usdc(after.recipient)}`,
+  );
+  const facts = { promised, received, tookMs: Math.round(performance.now() - startedAtMs) };
+  if (received >= promised && final.status === "success") return { arrived: true, ...facts };
+  const reason = `the request ended as ${final.status} (${final.failReason}) and the recipient got ${usdc(received)} of at least ${usdc(promised)}`;
+  return { arrived: false, reason, ...facts };
+}
+
+function chainNamed(chains: readonly WireChain[], name: string): WireChain {
+  const found = chains.find((chain) => chain.name === name);
+  if (found === undefined) throw new Error(`GET /chains lists no chain called ${name}`);
+  return found;
+}
+
+function usdOf(chain: WireChain): { address: Address; decimals: number } {
+  const found = chain.erc20Currencies.find(({ symbol }) => symbol === "USDC");
+  if (found === undefined) throw new Error(`GET /chains lists no USDC on ${chain.name}`);
+  return { address: found.address as Address, decimals: found.decimals };
+}

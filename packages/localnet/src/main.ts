@@ -1,0 +1,135 @@
+// Entry of `npm start`: the whole system on this machine, one bridge through it, then it stays up until Ctrl-C.
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { localAccount } from "./accounts.ts";
+import { runBridgeDemo } from "./bridge-demo.ts";
+import { endpointsFile, readEndpoints } from "./endpoints.ts";
+import { PortInUse } from "./free-port.ts";
+import { defaultPortBase } from "./local-chains.ts";
+import { startSystem, type System } from "./system.ts";
+
+const { values: args } = parseArgs({
+  options: {
+    once: { type: "boolean", default: false },
+    "port-base": { type: "string", default: String(defaultPortBase) },
+    apis: { type: "string", default: "1" },
+    workers: { type: "string", default: "1" },
+  },
+});
+
+const startedAtMs = performance.now();
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const say = (text: string): void =>
+  print(`[${((performance.now() - startedAtMs) / 1_000).toFixed(1).padStart(5)} s] ${text}`);
+
+process.exitCode = await run();
+// Whatever is still open (idle connections to the nodes) is not worth waiting for.
+process.exit();
+
+async function run(): Promise<number> {
+  const stopAsked = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(signal, () => stopAsked.abort(signal));
+  // Only when started by another Node with a channel: that one has died without passing a signal on.
+  process.on("disconnect", () => stopAsked.abort("disconnect"));
+  process.channel?.unref();
+
+  let system: System | undefined;
+  try {
+    system = await boot(stopAsked);
+    const problem = await bridgeOnce(system);
+    if (args.once) return problem === undefined ? 0 : 1;
+    if (!stopAsked.signal.aborted) tellWhereEverythingIs(system);
+    await untilAborted(stopAsked.signal);
+    return stopAsked.signal.reason === "exit" ? 1 : 0;
+  } catch (error) {
+    if (stopAsked.signal.aborted && stopAsked.signal.reason !== "exit") return 130;
+    print(await explain(error));
+    return 1;
+  } finally {
+    if (system !== undefined) {
+      say("stopping");
+      await system.stop();
+      say("stopped; nothing of it runs any more");
+    }
+  }
+}
+
+async function boot(stopAsked: AbortController): Promise<System> {
+  say("starting Postgres, Redis and two chains");
+  const system = await startSystem({
+    env: process.env,
+    portBase: wholeNumber("port-base", args["port-base"]),
+    apis: wholeNumber("apis", args.apis),
+    workers: wholeNumber("workers", args.workers),
+    onProgress: say,
+    onUnexpectedExit: (facts) => {
+      print(
+        `${facts.name} ended by itself (${facts.exit.signal ?? `exit code ${facts.exit.code}`}), see ${facts.logFile}`,
+      );
+      print(facts.logTail);
+      stopAsked.abort("exit");
+    },
+    signal: stopAsked.signal,
+  });
+  return system;
+}
+
+/** @returns why the money did not arrive, if it did not */
+async function bridgeOnce(system: System): Promise<string | undefined> {
+  print("\nOne bridge, as a user does it:");
+  const result = await runBridgeDemo({
+    apiUrl: system.endpoints.api.url,
+    from: "local-a",
+    to: "local-b",
+    userKey: localAccount("user", 0).privateKey,
+    recipient: localAccount("user", 1).address,
+    amount: "25",
+    print,
+    deadlineMs: 60_000,
+  });
+  print(
+    result.arrived
+      ? `The money arrived after ${(result.tookMs / 1_000).toFixed(1)} s.\n`
+      : `The money did NOT arrive: ${result.reason}.\n`,
+  );
+  return result.arrived ? undefined : result.reason;
+}
+
+function tellWhereEverythingIs(system: System): void {
+  const { api } = system.endpoints;
+  print(`API            ${api.url}   (documentation: ${api.url}/documentation)`);
+  for (const chain of system.chains)
+    print(`${chain.displayName.padEnd(14)} ${chain.rpcUrl}   (chain id ${chain.id})`);
+  print(`Postgres       ${withoutPassword(system.databaseUrl)}`);
+  print(`Redis          ${withoutPassword(system.redisUrl)}`);
+  print(`Logs           ${join(system.folder, "logs")}`);
+  print(`For tools      ${endpointsFile}`);
+  print("\nThe system stays up; Ctrl-C stops all of it.");
+}
+
+function withoutPassword(text: string): string {
+  const url = new URL(text);
+  if (url.password !== "") url.password = "***";
+  return url.href;
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+async function explain(error: unknown): Promise<string> {
+  if (!(error instanceof PortInUse)) return error instanceof Error ? error.message : String(error);
+  const other = await readEndpoints();
+  const who =
+    other === undefined
+      ? ""
+      : ` Another local system may be running (process ${other.pid}, from port ${other.portBase}).`;
+  return `Cannot start: ${error.message}.${who} Stop it, or start this one elsewhere: npm start -- --port-base ${error.port + 100}`;
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (/^\d{1,5}$/.test(text)) return Number(text);
+  throw new RangeError(`--${name} must be a whole number, not ${text}`);
+}

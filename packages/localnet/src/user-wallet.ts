@@ -1,0 +1,82 @@
+import type { QuoteStep } from "@causeway/wire";
+import { erc20Abi, getAddress, zeroAddress, type Address, type Hex, type TransactionReceipt } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import {
+  createLocalClient,
+  LocalTransactionFailed,
+  type LocalClient,
+  type NodeAddress,
+} from "./local-client.ts";
+
+/** One transaction that a user sent for a step of a quote. */
+export interface StepDone {
+  readonly stepId: string;
+  readonly chainId: number;
+  readonly receipt: TransactionReceipt;
+}
+
+/** A user's wallet, connected to some chains. */
+export interface UserWallet {
+  readonly address: Address;
+  /** @param currency the zero address is the native currency */
+  balanceOf(chainId: number, currency: Address, holder: Address): Promise<bigint>;
+  /**
+   * Carries out the open items of a quote's steps in order, each once the one before is mined.
+   *
+   * @throws LocalTransactionFailed when a transaction reverts
+   */
+  carryOut(steps: readonly QuoteStep[], onDone?: (done: StepDone) => void): Promise<StepDone[]>;
+}
+
+/** @param nodes one per chain, reached by the URL that `GET /chains` gives to clients */
+export function createUserWallet(privateKey: Hex, nodes: readonly NodeAddress[]): UserWallet {
+  const account = privateKeyToAccount(privateKey);
+  const clients = new Map(nodes.map((node) => [node.chainId, createLocalClient(node)]));
+  const clientOf = (chainId: number): LocalClient => {
+    const client = clients.get(chainId);
+    if (client === undefined) throw new RangeError(`this wallet knows no chain ${chainId}`);
+    return client;
+  };
+  return {
+    address: account.address,
+    balanceOf: async (chainId, currency, holder) =>
+      currency === zeroAddress
+        ? await clientOf(chainId).getBalance({ address: holder })
+        : await clientOf(chainId).readContract({
+            abi: erc20Abi,
+            address: currency,
+            functionName: "balanceOf",
+            args: [holder],
+          }),
+    carryOut: async (steps, onDone) => {
+      const done: StepDone[] = [];
+      for (const step of steps) {
+        for (const { data } of step.items.filter((item) => item.status === "incomplete")) {
+          const client = clientOf(data.chainId);
+          const hash = await client.sendTransaction({
+            account,
+            to: getAddress(data.to),
+            // The schema of the answer has checked that it is hex.
+            data: data.data as Hex,
+            value: BigInt(data.value),
+            ...(data.gas === undefined ? {} : { gas: BigInt(data.gas) }),
+            ...(data.maxFeePerGas === undefined ? {} : { maxFeePerGas: BigInt(data.maxFeePerGas) }),
+            ...(data.maxPriorityFeePerGas === undefined
+              ? {}
+              : { maxPriorityFeePerGas: BigInt(data.maxPriorityFeePerGas) }),
+          });
+          const receipt = await client.waitForTransactionReceipt({ hash, timeout: 60_000 });
+          if (receipt.status !== "success") {
+            throw new LocalTransactionFailed(
+              `step ${step.id}: transaction ${hash} on chain ${data.chainId} reverted`,
+            );
+          }
+          const one = { stepId: step.id, chainId: data.chainId, receipt };
+          done.push(one);
+          onDone?.(one);
+        }
+      }
+      return done;
+    },
+  };
+}
