@@ -16,7 +16,6 @@ export * from "./order/order-calls.ts";
 export * from "./order/order-hash.ts";
 export * from "./order/order-json.ts";
 export * from "./quote/calldata.ts";
-export * from "./quote/confirmations.ts";
 export * from "./quote/fee-policy.ts";
 export * from "./quote/forward.ts";
 export * from "./quote/gas-cost.ts";

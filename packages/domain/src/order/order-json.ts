@@ -8,14 +8,14 @@ export interface OrderJson {
   readonly solverChainId: string;
   readonly solver: string;
   readonly salt: string;
-  readonly inputs: readonly {
+  readonly inputs: {
     readonly payment: {
       readonly chainId: string;
       readonly currency: string;
       readonly amount: string;
       readonly weight: string;
     };
-    readonly refunds: readonly {
+    readonly refunds: {
       readonly chainId: string;
       readonly recipient: string;
       readonly currency: string;
@@ -26,17 +26,17 @@ export interface OrderJson {
   }[];
   readonly output: {
     readonly chainId: string;
-    readonly payments: readonly {
+    readonly payments: {
       readonly recipient: string;
       readonly currency: string;
       readonly minimumAmount: string;
       readonly expectedAmount: string;
     }[];
-    readonly calls: readonly string[];
+    readonly calls: string[];
     readonly deadline: number;
     readonly extraData: string;
   };
-  readonly fees: readonly {
+  readonly fees: {
     readonly recipientChainId: string;
     readonly recipient: string;
     readonly currencyChainId: string;
@@ -76,7 +76,7 @@ export function orderToJson(order: Order): OrderJson {
         minimumAmount: payment.minimumAmount.toString(),
         expectedAmount: payment.expectedAmount.toString(),
       })),
-      calls: order.output.calls,
+      calls: [...order.output.calls],
       deadline: order.output.deadline,
       extraData: order.output.extraData,
     },

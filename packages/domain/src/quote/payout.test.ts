@@ -31,6 +31,14 @@ test("after the fill deadline everything goes back, whatever the price", () => {
   expect(payout(terms, 99_999n, HONOUR_BPS, 5_001)).toEqual({ kind: "refund", reason: "TTL_EXPIRED" });
 });
 
+test("a deposit that buys nothing goes back even when the client allowed any slippage", () => {
+  const destination = { ...terms.destination, minimumAmount: 0n };
+  expect(payout({ ...terms, destination }, 0n, HONOUR_BPS, 1_001)).toEqual({
+    kind: "refund",
+    reason: "SLIPPAGE",
+  });
+});
+
 test("no moment and no price pays outside of the promise", () => {
   const amount = fc.bigInt({ min: 0n, max: 20_000n });
   fc.assert(

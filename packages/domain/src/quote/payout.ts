@@ -8,8 +8,8 @@ export type Payout =
 
 /**
  * What to pay now. `repriced` is the forward output of the deposited amount at live prices. While the quote is firm the expected amount is paid
- * as long as that costs the solver at most `honourBps`; afterwards what the deposit buys now, never more than expected; below the promised minimum
- * nothing is paid and the deposit goes back.
+ * as long as that costs the solver at most `honourBps`; afterwards what the deposit buys now, never more than expected; below the promised minimum,
+ * or when it buys nothing at all, the deposit goes back.
  */
 export function payout(
   terms: Pick<RequestTerms, "destination" | "firmUntilMs" | "fillDeadlineMs">,
@@ -21,7 +21,7 @@ export function payout(
   const { expectedAmount, minimumAmount } = terms.destination;
   const firm = nowMs <= terms.firmUntilMs && repriced * BPS >= expectedAmount * (BPS - BigInt(honourBps));
   if (firm || repriced >= expectedAmount) return { kind: "pay", amount: expectedAmount };
-  return repriced >= minimumAmount
+  return repriced >= minimumAmount && repriced > 0n
     ? { kind: "pay", amount: repriced }
     : { kind: "refund", reason: "SLIPPAGE" };
 }

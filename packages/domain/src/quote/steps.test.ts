@@ -1,7 +1,7 @@
 import { encodeFunctionData, parseAbi } from "viem";
 import { expect, test } from "vitest";
 import { NATIVE_CURRENCY } from "../ids/hex.ts";
-import { depositSteps, sendSteps } from "./steps.ts";
+import { depositGas, depositSteps, sendSteps } from "./steps.ts";
 import type { DepositFacts } from "./steps.ts";
 
 const abi = parseAbi([
@@ -32,11 +32,11 @@ const facts: DepositFacts = {
   resetsApproval: false,
   explicitDeposit: true,
   gas: {
-    approve: 46_000,
-    depositNative: 30_000,
-    depositErc20: 60_000,
-    transferErc20: 52_000,
-    transferNative: 21_000,
+    approve: 46_000n,
+    depositNative: 30_000n,
+    depositErc20: 60_000n,
+    transferErc20: 52_000n,
+    transferNative: 21_000n,
   },
   maxFeePerGas: 20n,
   maxPriorityFeePerGas: 2n,
@@ -62,7 +62,7 @@ test("a native deposit is one transaction that carries the value", () => {
         data: encodeFunctionData({ abi, functionName: "depositNative", args: [user, orderId] }),
         value: "1500000",
         chainId: 31_001,
-        gas: "30000",
+        gas: "60000",
         maxFeePerGas: "20",
         maxPriorityFeePerGas: "2",
       },
@@ -80,7 +80,7 @@ test("a token with a short allowance is approved exactly, without a check, befor
     to: token,
     data: approvalOf(1_500_000n),
     value: "0",
-    gas: "46000",
+    gas: "92000",
   });
   expect(approval).not.toHaveProperty("check");
   expect(paid!.data).toMatchObject({ from: user, to: depository, data: deposit, value: "0" });
@@ -91,7 +91,7 @@ test("a token with a short allowance is approved exactly, without a check, befor
 test("a sufficient allowance needs no approval, and the deposit's gas is known", () => {
   const steps = depositSteps({ ...facts, allowance: 1_500_000n });
   expect(steps.map((step) => step.id)).toEqual(["deposit"]);
-  expect(steps[0]!.items[0]!.data.gas).toBe("60000");
+  expect(steps[0]!.items[0]!.data.gas).toBe("120000");
 });
 
 test("a token that refuses to change an allowance has it reset first, only when one stands in the way", () => {
@@ -111,7 +111,7 @@ test("an implicit token deposit is one transfer to the depository that ends with
     to: token,
     data: transfer + orderId.slice(2),
     value: "0",
-    gas: "52000",
+    gas: "104000",
   });
 });
 
@@ -126,7 +126,7 @@ test("a send pays the recipient directly: tokens with the request id after the c
   });
   expect(tokens!.items[0]!.check).toEqual(check);
   const [native] = sendSteps({ ...facts, recipient, currency: NATIVE_CURRENCY });
-  expect(native!.items[0]!.data).toMatchObject({ to: recipient, data: "0x", value: "1500000", gas: "21000" });
+  expect(native!.items[0]!.data).toMatchObject({ to: recipient, data: "0x", value: "1500000", gas: "42000" });
 });
 
 test("every step names the request and is still to be done", () => {
@@ -135,4 +135,12 @@ test("every step names the request and is still to be done", () => {
     expect(step.depositAddress).toBe("");
     expect(step.items.map((item) => item.status)).toEqual(["incomplete"]);
   }
+});
+
+test("the gas of a deposit counts every transaction it takes", () => {
+  expect(depositGas(facts)).toBe(106_000n);
+  expect(depositGas({ ...facts, allowance: 1_500_000n })).toBe(60_000n);
+  expect(depositGas({ ...facts, allowance: 1n, resetsApproval: true })).toBe(152_000n);
+  expect(depositGas({ ...facts, explicitDeposit: false })).toBe(52_000n);
+  expect(depositGas({ ...facts, currency: NATIVE_CURRENCY })).toBe(30_000n);
 });

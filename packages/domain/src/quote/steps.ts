@@ -7,14 +7,14 @@ import {
   transferWithIdCalldata,
 } from "./calldata.ts";
 
-/** Gas of the user's transactions, measured on the contracts. */
+/** Gas units that the user's transactions use, measured on the contracts. */
 export interface StepGas {
-  readonly approve: number;
-  readonly depositNative: number;
-  readonly depositErc20: number;
+  readonly approve: bigint;
+  readonly depositNative: bigint;
+  readonly depositErc20: bigint;
   /** ERC-20 transfer with an id after its calldata. */
-  readonly transferErc20: number;
-  readonly transferNative: number;
+  readonly transferErc20: bigint;
+  readonly transferNative: bigint;
 }
 
 /** What every step needs to know of the payment. */
@@ -50,6 +50,12 @@ export interface SendFacts extends StepPayment {
   readonly recipient: Address;
 }
 
+/**
+ * Wallets take a step's gas as the limit, and tokens in the wild (proxies, hooks) as well as recipients that are contracts use more than the ones measured:
+ * a limit that is too high costs nothing, one that is too low loses the whole fee.
+ */
+const LIMIT_FACTOR = 2n;
+
 export interface StepCheck {
   readonly endpoint: string;
   readonly method: "GET";
@@ -62,7 +68,7 @@ export interface StepTransaction {
   readonly data: Hex;
   readonly value: string;
   readonly chainId: number;
-  /** Absent when it cannot be estimated before an earlier step was carried out. */
+  /** Limit for the wallet. Absent when it cannot be estimated before an earlier step was carried out. */
   readonly gas?: string;
   readonly maxFeePerGas: string;
   readonly maxPriorityFeePerGas: string;
@@ -83,7 +89,7 @@ export interface QuoteStep {
   readonly kind: "transaction";
   readonly requestId: RequestId;
   readonly depositAddress: string;
-  readonly items: readonly StepItem[];
+  readonly items: StepItem[];
 }
 
 /** Steps of a payment into the depository: as many approvals as the allowance makes necessary, then the deposit. */
@@ -96,10 +102,12 @@ export function depositSteps(facts: DepositFacts): QuoteStep[] {
       deposit(facts, currency, transferWithIdCalldata(depository, amount, orderId), 0n, gas.transferErc20),
     ];
   const data = depositErc20Calldata(user, currency, amount, orderId);
-  if (facts.allowance >= amount) return [deposit(facts, depository, data, 0n, gas.depositErc20)];
-  const approvals = facts.resetsApproval && facts.allowance > 0n ? [approve(facts, 0n)] : [];
-  // The deposit's gas is left out: before the approval is mined no wallet and no node can estimate it.
-  return [...approvals, approve(facts, amount), deposit(facts, depository, data, 0n, undefined)];
+  const approvals = approvalsOf(facts).map((approved) => approve(facts, approved));
+  // After an approval the deposit's gas is left out: before the approval is mined no wallet and no node can estimate it.
+  return [
+    ...approvals,
+    deposit(facts, depository, data, 0n, approvals.length === 0 ? gas.depositErc20 : undefined),
+  ];
 }
 
 /** The one step of a payment straight to the recipient. An ERC-20 transfer carries the request id after its calldata; a native one has no data, which any recipient accepts. */
@@ -133,7 +141,7 @@ function deposit(
   to: Address,
   data: Hex,
   value: bigint,
-  gas: number | undefined,
+  gas: bigint | undefined,
 ): QuoteStep {
   return {
     id: "deposit",
@@ -183,7 +191,7 @@ function transactionOf(
   to: Address,
   data: Hex,
   value: bigint,
-  gas: number | undefined,
+  gas: bigint | undefined,
 ): StepTransaction {
   return {
     from: facts.user,
@@ -191,7 +199,7 @@ function transactionOf(
     data,
     value: value.toString(),
     chainId: facts.chainId,
-    ...(gas === undefined ? {} : { gas: gas.toString() }),
+    ...(gas === undefined ? {} : { gas: (gas * LIMIT_FACTOR).toString() }),
     maxFeePerGas: facts.maxFeePerGas.toString(),
     maxPriorityFeePerGas: facts.maxPriorityFeePerGas.toString(),
   };
@@ -199,4 +207,23 @@ function transactionOf(
 
 function checkOf(requestId: RequestId): StepCheck {
   return { endpoint: `/intents/status/v3?requestId=${requestId}`, method: "GET" };
+}
+
+/** Gas units of all those transactions together, as {@link depositSteps} orders them. */
+export function depositGas(
+  facts: Pick<
+    DepositFacts,
+    "currency" | "amount" | "explicitDeposit" | "allowance" | "resetsApproval" | "gas"
+  >,
+): bigint {
+  const { gas } = facts;
+  if (facts.currency === NATIVE_CURRENCY) return gas.depositNative;
+  if (!facts.explicitDeposit) return gas.transferErc20;
+  return gas.depositErc20 + gas.approve * BigInt(approvalsOf(facts).length);
+}
+
+/** The amounts to approve, in order. */
+function approvalsOf(facts: Pick<DepositFacts, "amount" | "allowance" | "resetsApproval">): bigint[] {
+  if (facts.allowance >= facts.amount) return [];
+  return facts.resetsApproval && facts.allowance > 0n ? [0n, facts.amount] : [facts.amount];
 }
