@@ -27,3 +27,4 @@ export * from "./quote/price-trade.ts";
 export * from "./quote/refund-amount.ts";
 export * from "./quote/slippage.ts";
 export * from "./quote/steps.ts";
+export * from "./quote/confirmations.ts";

@@ -4,6 +4,7 @@ import type { Currency } from "../chain/chain.ts";
 import { NATIVE_CURRENCY } from "../ids/hex.ts";
 import { parseDecimal } from "../money/decimal-text.ts";
 import { pow10 } from "../money/pow10.ts";
+import { confirmationsFor } from "./confirmations.ts";
 import { pairClassOf } from "./fee-policy.ts";
 import { gasCostWei } from "./gas-cost.ts";
 import { tradeImpact, tradeRate } from "./impact.ts";
@@ -94,8 +95,18 @@ test("a pair is priced by the dearer of its classes, and one asset or two forms 
   expect(pairClassOf(usdcCoin, rare)).toBe("minor");
 });
 
-test("gas costs base fee and priority fee plus the margin, rounded up", () => {
+test("gas costs the live price with at least the least priority fee, plus the margin, rounded up", () => {
   const price = { baseFeePerGas: 7n, maxPriorityFeePerGas: 1n };
-  expect(gasCostWei(21_000n, price, 0)).toBe(168_000n);
-  expect(gasCostWei(1n, price, 1_000)).toBe(9n);
+  expect(gasCostWei(21_000, price, 3n, 0)).toBe(210_000n);
+  expect(gasCostWei(1, price, 0n, 1_000)).toBe(9n);
+});
+
+test("a deposit needs the confirmations of the first tier above its value", () => {
+  const tiers = [
+    { belowUsd: 100n, confirmations: 0 },
+    { belowUsd: 1_000n, confirmations: 1 },
+    { belowUsd: undefined, confirmations: 12 },
+  ];
+  expect([0n, 99n, 100n, 999n, 1_000n].map((usd) => confirmationsFor(tiers, usd))).toEqual([0, 0, 1, 1, 12]);
+  expect(() => confirmationsFor([{ belowUsd: 1n, confirmations: 1 }], 5n)).toThrow(RangeError);
 });

@@ -21,9 +21,22 @@ export interface FeePolicy {
   readonly honourBps: number;
   /** Seconds after the quote at which an unfilled order expires, when the client names no ttl. */
   readonly orderLifetimeSeconds: number;
-  /** Longest ttl a client may ask for, seconds. */
-  readonly maxTtlSeconds: number;
+  /** Seconds by which the deadline of a refund lies behind the deadline of the output. */
+  readonly refundGraceSeconds: number;
+  /** Refund gas is estimated at (10000 + this) / 10000 of the live price: a refund may come days later. */
+  readonly refundGasMarginBps: number;
 }
+
+/** The documented defaults of the fee policy. */
+export const defaultFeePolicy: FeePolicy = {
+  serviceBps: { sameAsset: 0, wrap: 0, stable: 1, major: 6, minor: 15 },
+  automaticSlippageBps: { sameAsset: 50, wrap: 50, stable: 50, major: 100, minor: 200 },
+  firmSeconds: 60,
+  honourBps: 100,
+  orderLifetimeSeconds: 7 * 24 * 3600,
+  refundGraceSeconds: 7 * 24 * 3600,
+  refundGasMarginBps: 5_000,
+};
 
 const RANK = { stable: 0, major: 1, minor: 2 } as const;
 

@@ -7,10 +7,14 @@ export interface GasPriceFacts {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** What `gasUnits` cost in wei at the live price, raised by `marginBps`, rounded up. */
-export function gasCostWei(gasUnits: bigint, price: GasPriceFacts, marginBps: number): bigint {
-  return divUp(
-    gasUnits * (price.baseFeePerGas + price.maxPriorityFeePerGas) * (BPS + BigInt(marginBps)),
-    BPS,
-  );
+/** What `gasUnits` cost in wei at the live price, the priority fee at least `minPriorityFeeWei`, raised by `marginBps`, rounded up. */
+export function gasCostWei(
+  gasUnits: bigint | number,
+  price: GasPriceFacts,
+  minPriorityFeeWei: bigint,
+  marginBps: number,
+): bigint {
+  const priority =
+    price.maxPriorityFeePerGas > minPriorityFeeWei ? price.maxPriorityFeePerGas : minPriorityFeeWei;
+  return divUp(BigInt(gasUnits) * (price.baseFeePerGas + priority) * (BPS + BigInt(marginBps)), BPS);
 }

@@ -1,0 +1,47 @@
+import type { Address, FeePolicy, Hex32, RequestTerms, StepGas } from "@causeway/domain";
+
+/** Unpredictable bytes as an argument. */
+export interface Random {
+  bytes32(): Hex32;
+}
+
+/** Where fresh quotes are kept. */
+export interface QuotedRequests {
+  /** Settles when the terms are committed: a deposit that comes a moment later must find them. */
+  insertQuoted(terms: RequestTerms): Promise<void>;
+}
+
+/** Inventory that payments under way will still take; the balances read from the chain do not show it yet. */
+export interface Reservations {
+  /** Smallest units of `currency` on this chain. */
+  reserved(chainId: number, currency: Address): bigint;
+}
+
+/** How long routes take, as this instance measured it. */
+export interface RouteTimings {
+  /** Seconds from the deposit transaction to the mined fill, for deposits that need so many confirmations. */
+  estimateSeconds(originChainId: number, destinationChainId: number, confirmations: number): number;
+}
+
+/** Gas units of one payment by the solver. */
+export interface PaymentGas {
+  readonly native: bigint;
+  readonly erc20: bigint;
+}
+
+/** Gas that quotes are priced with. */
+export interface QuoteGas {
+  /** The user's own transactions. */
+  readonly steps: StepGas;
+  readonly fill: PaymentGas;
+  readonly refund: PaymentGas;
+}
+
+/** Everything configured about quotes. */
+export interface QuotePolicy extends FeePolicy {
+  readonly gas: QuoteGas;
+  /** Longest `ttl` a client may ask for, seconds. */
+  readonly maxTtlSeconds: number;
+  /** Name of the chain that orders give as the solver's home. */
+  readonly solverChainName: string;
+}
