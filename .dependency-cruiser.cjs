@@ -60,7 +60,11 @@ module.exports = {
     room("jobs", ["usecases/", "ports/"], "jobs meet use cases and ports, never an adapter"),
     room("usecases", ["ports/"], "use cases know ports; how a port is served is not theirs to know"),
     room("ports", [], "ports are types over the packages below"),
-    room("adapters", ["ports/"], "adapters serve ports and know nothing of who asks"),
+    room(
+      "adapters",
+      ["ports/", "jobs/define-job\\.ts$"],
+      "adapters serve ports; of who asks they know only the form of a job",
+    ),
     onlyFrom(
       "adapters/",
       ["adapters/", "container", "main\\.ts$", "worker\\.ts$", "migrate\\.ts$"],

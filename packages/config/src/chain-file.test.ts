@@ -127,7 +127,7 @@ test("two entries may not share an id, a chain id, a token address or a currency
   );
   expect(twice).toContain("the id local-a occurs more than once");
   expect(twice).toContain("the chainId 72100117 occurs more than once");
-  const tokens = problemsOf(() => loadEdited(([a]) => a?.tokens.push({ ...(a.tokens[0] ?? {}) })));
+  const tokens = problemsOf(() => loadEdited(([a]) => a?.tokens.push({ ...a.tokens[0] })));
   expect(tokens).toContain("(local-a).tokens: the address");
   expect(tokens).toContain("(local-a): the currency id usdc");
 });

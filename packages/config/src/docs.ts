@@ -24,7 +24,7 @@ function defaultOf(setting: Setting<unknown>): string {
   const { value } = setting.whenAbsent;
   if (value === undefined) return "none";
   if (Array.isArray(value)) return value.length === 0 ? "empty" : `\`${value.join(",")}\``;
-  return `\`${String(value)}\``;
+  return `\`${typeof value === "bigint" ? value.toString() : JSON.stringify(value).replaceAll('"', "")}\``;
 }
 
 function cell(text: string): string {
