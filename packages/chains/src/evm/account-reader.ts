@@ -178,7 +178,10 @@ function keepBounded(
 
 interface Plan {
   readonly calls: readonly SubCall[];
-  read(answers: readonly (`0x${string}` | undefined)[], blockNumber: bigint): (AccountState | Error)[];
+  readonly read: (
+    answers: readonly (`0x${string}` | undefined)[],
+    blockNumber: bigint,
+  ) => (AccountState | Error)[];
 }
 
 function planOf(multicall3: Address, questions: readonly Question[]): Plan {

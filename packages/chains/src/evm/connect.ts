@@ -26,7 +26,7 @@ export interface EvmConnection extends ChainConnection {
    *
    * @throws RpcFault of kind `wrongChain` when the node serves another chain; others when it does not answer
    */
-  verify(): Promise<void>;
+  readonly verify: () => Promise<void>;
 }
 
 /** Connects to the node of one configured chain and begins to follow its heads. */
@@ -66,7 +66,7 @@ export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): Evm
 export function checkedTransport(
   inner: RpcTransport,
   chainId: number,
-): { transport: RpcTransport; verify(): Promise<void> } {
+): { readonly transport: RpcTransport; readonly verify: () => Promise<void> } {
   let isVerified = false;
   let checking: Promise<void> | undefined;
   const check = async (): Promise<void> => {

@@ -1,15 +1,9 @@
-import { encodeFunctionData, erc20Abi, parseAbi } from "viem";
+import { encodeFunctionData, erc20Abi } from "viem";
+import { routerAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY, type Address, type Hex, type OrderId } from "@causeway/domain";
 import type { CallPlan } from "../family.ts";
 
 /** Payments whose transaction input ends with the order id, as every check of a fill demands. Pure. */
-
-const routerAbi = parseAbi([
-  "function nativeTransfer(address to, uint256 amount) payable",
-  "struct Call { address to; bytes data; uint256 value; bool allowFailure; }",
-  "struct CallResult { bool success; bytes returnData; }",
-  "function multicall(Call[] calls, address refundTo, address[] refundTokens) payable returns (CallResult[] results)",
-]);
 
 export interface Payment {
   /** Zero address = native. */

@@ -83,16 +83,22 @@ export function inconsistent(method: string, reason: string): RpcFault {
   return new RpcFault({ kind: "inconsistent", method, reason });
 }
 
+/** {@link withoutSecrets}, and not longer than 300 characters. */
+export function redact(text: string, secretUrl?: string): string {
+  const clean = withoutSecrets(text, secretUrl);
+  return clean.length > 300 ? `${clean.slice(0, 300)}…` : clean;
+}
+
 /**
  * Takes out of foreign text whatever could name the node: URLs, and every part of `secretUrl` that may be a credential
- * (user, password, path segments and query values of 6 characters or more). Bounded to 300 characters.
+ * (user, password, path segments and query values of 6 characters or more).
  */
-export function redact(text: string, secretUrl?: string): string {
+export function withoutSecrets(text: string, secretUrl?: string): string {
   let clean = text.replaceAll(/\b(?:https?|wss?):\/\/\S+/gi, "[url]");
   if (secretUrl !== undefined) {
     for (const part of secretParts(secretUrl)) clean = clean.replaceAll(part, "[redacted]");
   }
-  return clean.length > 300 ? `${clean.slice(0, 300)}…` : clean;
+  return clean;
 }
 
 function secretParts(secretUrl: string): string[] {

@@ -1,7 +1,7 @@
 import { Pool } from "undici";
 import { custom, RpcRequestError, type CustomTransport } from "viem";
 import { batchRefusal } from "./rpc-errors.ts";
-import { NodeRefusal, redact, RpcFault, type RpcFaultFacts } from "./rpc-fault.ts";
+import { NodeRefusal, redact, RpcFault, withoutSecrets, type RpcFaultFacts } from "./rpc-fault.ts";
 
 export interface RpcTransportOptions {
   /** HTTP(S) URL of the node; user and password become basic authorisation. Never shown in errors. */
@@ -296,7 +296,7 @@ function refusalOf(method: string, error: Record<string, unknown>, secretUrl: st
     method,
     nodeCode: typeof code === "number" ? code : 0,
     nodeText: redact(typeof message === "string" ? message : "no message", secretUrl),
-    nodeData: data,
+    nodeData: typeof data === "string" ? withoutSecrets(data, secretUrl) : data,
   });
 }
 

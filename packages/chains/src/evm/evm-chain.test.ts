@@ -1,0 +1,339 @@
+import { encodeFunctionData, erc20Abi, keccak256 } from "viem";
+import { sign } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { depositoryAbi, testTokenAbi } from "@causeway/contracts";
+import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
+import { solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
+import type { BlockRef, ChainReader, Head } from "../family.ts";
+import { connectEvmChain, type EvmConnection } from "./connect.ts";
+import { paymentCall } from "./fill-calldata.ts";
+import { followTrail } from "./follow-trail.ts";
+import { signTransaction } from "./sign-transaction.ts";
+
+const id: Hex = `0x${"1d".repeat(32)}`;
+const zero: Address = NATIVE_CURRENCY;
+const ether = 10n ** 18n;
+const userAddress = user.address.toLowerCase() as Address;
+const solverAddress = solver.address.toLowerCase() as Address;
+const solverKey = `0x${Buffer.from(solver.getHdKey().privateKey ?? []).toString("hex")}` as const;
+
+let world: EvmWorld;
+let connection: EvmConnection;
+let reader: ChainReader;
+let depository: Address;
+
+beforeAll(async () => {
+  world = await startEvmWorld(31_007);
+  connection = connectEvmChain({ ...world.chain, wsRpcUrl: world.node.wsUrl });
+  reader = connection.reader;
+  depository = world.chain.contracts.depository;
+  for (const token of [world.token, world.feeToken]) {
+    const mint = encodeFunctionData({
+      abi: testTokenAbi,
+      functionName: "mint",
+      args: [user.address, 1_000n * ether],
+    });
+    await world.wallet.send({ to: token, data: mint });
+    const args = [depository, 500n * ether] as const;
+    await world.wallet.send({
+      to: token,
+      data: encodeFunctionData({ abi: erc20Abi, functionName: "approve", args }),
+    });
+  }
+}, 30_000);
+afterAll(async () => {
+  await connection.close();
+  await world.node.stop();
+});
+
+function depositNative(depositId: Hex = id): Hex {
+  return encodeFunctionData({ abi: depositoryAbi, functionName: "depositNative", args: [zero, depositId] });
+}
+
+function depositErc20(token: Address, amount: bigint): Hex {
+  return encodeFunctionData({
+    abi: depositoryAbi,
+    functionName: "depositErc20",
+    args: [zero, token, amount, id],
+  });
+}
+
+/** Waits for a head that satisfies `wanted`. */
+async function headWhere(heads: EvmConnection["heads"], wanted: (head: Head) => boolean): Promise<Head> {
+  return await new Promise((resolve) => {
+    const off = heads.onHead((head) => {
+      if (!wanted(head)) return;
+      off();
+      resolve(head);
+    });
+    if (heads.latest !== undefined && wanted(heads.latest)) {
+      off();
+      resolve(heads.latest);
+    }
+  });
+}
+
+async function head(): Promise<BlockRef> {
+  return await reader.head();
+}
+
+test("deposits of every kind are read alike from a block range, from its single blocks, and from their receipts", async () => {
+  const { wallet, token, feeToken } = world;
+  const first = (await head()).number + 1n;
+  const direct: Hex = `${encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [depository, 3n] })}${id.slice(2)}`;
+  const hashes = [
+    await wallet.send({ to: depository, data: depositNative(), value: 1n }),
+    await wallet.send({ to: depository, data: depositErc20(token, 2n) }),
+    await wallet.send({ to: token, data: direct }),
+    await wallet.send({ to: depository, data: depositErc20(feeToken, 10_000n) }),
+  ];
+  const last = await head();
+  const deposits = await reader.depositsIn(first, last.number, last.hash);
+
+  const held = await reader.balances(depository, [NATIVE_CURRENCY, token, feeToken]);
+  expect(held.blockNumber).toBe(last.number);
+  expect(deposits.map(({ currency, amount, id: carried }) => [currency, amount, carried])).toEqual([
+    [NATIVE_CURRENCY, 1n, id],
+    [token, 2n, id],
+    [token, 3n, id],
+    // What arrived, not what was asked for.
+    [feeToken, held.balances.get(feeToken), id],
+  ]);
+  expect(held.balances.get(feeToken)).toBeLessThan(10_000n);
+  expect(held.balances.get(token)).toBe(5n);
+  expect(held.balances.get(NATIVE_CURRENCY)).toBe(1n);
+  expect(deposits.every(({ depositor, sender }) => depositor === userAddress && sender === userAddress)).toBe(
+    true,
+  );
+
+  const fromReceipts = await Promise.all(
+    hashes.map(async (hash) => reader.depositsOf(await reader.transaction(hash))),
+  );
+  expect(fromReceipts.flat()).toEqual(deposits);
+  const fromBlocks = [];
+  for (let number = first; number <= last.number; number++) {
+    const block = await reader.block(number);
+    if (block !== undefined) fromBlocks.push(...(await reader.depositsIn(number, number, block.hash)));
+  }
+  expect(fromBlocks).toEqual(deposits);
+});
+
+test("a plain transfer that carries an id in its input is no deposit", async () => {
+  const hash = await world.wallet.send({ to: user.address, data: id, value: 5n });
+  expect(reader.depositsOf(await reader.transaction(hash))).toEqual([]);
+});
+
+test("deposits of a block that is no longer the chain's are a fault, not an answer", async () => {
+  const { wallet } = world;
+  await wallet.send({ to: depository, data: depositNative(), value: 1n });
+  const orphan = await head();
+  expect(await reader.depositsIn(orphan.number, orphan.number, orphan.hash)).toHaveLength(1);
+  await wallet.rpc("anvil_reorg", [1, []]);
+  const replaced = await reader.block(orphan.number);
+  expect(replaced?.hash).not.toBe(orphan.hash);
+  const early = orphan.number - 1n;
+  await expect(reader.depositsIn(orphan.number, orphan.number, orphan.hash)).rejects.toMatchObject({
+    name: expect.stringMatching(/RpcFault|NodeRefusal/),
+  });
+  await expect(reader.depositsIn(early, orphan.number, orphan.hash)).rejects.toMatchObject({
+    kind: "inconsistent",
+  });
+});
+
+test("a reorg is followed from headers alone: the trail ends as the node's chain", async () => {
+  const { wallet } = world;
+  await wallet.rpc("anvil_mine", ["0x8"]);
+  const start = await head();
+  const from = await reader.block(start.number - 6n);
+  let trail = from === undefined ? [] : [from];
+  const follow = async (limit?: number): Promise<void> => {
+    const change = await followTrail(reader, trail, await head(), limit);
+    if (change.kind === "unchanged") return;
+    trail = [
+      ...trail.filter(({ number }) => number < (change.orphanedFrom ?? number + 1n)),
+      ...change.append,
+    ];
+  };
+  await follow(4);
+  expect(trail.at(-1)?.number).toBe(start.number - 2n);
+  await follow(4);
+  expect(trail.at(-1)?.hash).toBe(start.hash);
+
+  await wallet.rpc("anvil_reorg", [3, []]);
+  await wallet.rpc("anvil_mine", ["0x2"]);
+  await follow();
+  const told = await Promise.all(trail.map(async ({ number }) => await reader.block(number)));
+  expect(trail).toEqual(told);
+  expect(trail.some(({ hash }) => hash === start.hash)).toBe(false);
+});
+
+test("heads arrive by subscription, soon, and with the time they were heard of", async () => {
+  const before = await head();
+  const arrived = headWhere(connection.heads, ({ number }) => number > before.number);
+  const askedAtMs = Date.now();
+  await world.wallet.rpc("anvil_mine", ["0x1"]);
+  const heard = await arrived;
+  expect(heard.hash).toBe((await head()).hash);
+  expect(heard.parentHash).toBe(before.hash);
+  expect(heard.seenAtMs - askedAtMs).toBeLessThan(400);
+});
+
+test("a block of equal height with another hash is told", async () => {
+  const before = await head();
+  await headWhere(connection.heads, ({ hash }) => hash === before.hash);
+  const replaced = headWhere(
+    connection.heads,
+    ({ number, hash }) => number === before.number && hash !== before.hash,
+  );
+  await world.wallet.rpc("anvil_reorg", [1, []]);
+  expect((await replaced).parentHash).toBe(before.parentHash);
+});
+
+test("without a socket, and with a dead one, heads arrive by polling", async () => {
+  const faults: unknown[] = [];
+  const onFault = (fault: unknown): void => void faults.push(fault);
+  const dead = { ...world.chain, wsRpcUrl: "ws://user:hunter22@127.0.0.1:9" };
+  for (const chain of [world.chain, dead]) {
+    const polled = connectEvmChain(chain, { onFault });
+    const before = await headWhere(polled.heads, () => true);
+    const arrived = headWhere(polled.heads, ({ number }) => number > before.number);
+    await world.wallet.rpc("anvil_mine", ["0x1"]);
+    expect((await arrived).hash).toBe((await head()).hash);
+    await polled.close();
+  }
+  expect(faults.length).toBeGreaterThan(0);
+  expect(faults.map(String).join()).not.toMatch(/hunter22|127\.0\.0\.1/);
+});
+
+test("a node of another chain is refused before it can say or take anything", async () => {
+  const wrong = connectEvmChain({ ...world.chain, id: 31_008, wsRpcUrl: world.node.wsUrl });
+  await expect(wrong.verify()).rejects.toMatchObject({ kind: "wrongChain", retryable: false });
+  await expect(wrong.reader.head()).rejects.toMatchObject({ kind: "wrongChain" });
+  await expect(wrong.writer.broadcast("0x02")).rejects.toMatchObject({ kind: "wrongChain" });
+  expect(await wrong.reader.remoteChainId()).toBe(31_007);
+  await world.wallet.rpc("anvil_mine", ["0x1"]);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(wrong.heads.latest).toBeUndefined();
+  await wrong.close();
+});
+
+test("balance and allowance are those of the block they are reported for, and kept until the next head", async () => {
+  const now = await head();
+  await headWhere(connection.heads, ({ hash }) => hash === now.hash);
+  const before = await reader.accountState(userAddress, world.token, depository);
+  expect(before.blockNumber).toBe(now.number);
+  expect(before.allowance).toBe(500n * ether - 2n);
+  const native = await reader.accountState(userAddress, NATIVE_CURRENCY, depository);
+  expect(native.allowance).toBe(2n ** 256n - 1n);
+  expect(native.balance).toBeGreaterThan(9_000n * ether);
+
+  const args = [solver.address, 11n] as const;
+  await world.wallet.send({
+    to: world.token,
+    data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args }),
+  });
+  const next = await head();
+  await headWhere(connection.heads, ({ hash }) => hash === next.hash);
+  expect((await reader.accountState(userAddress, world.token, depository)).balance).toBe(
+    before.balance - 11n,
+  );
+});
+
+test("an account asked for a token that is none gets a fault, and its neighbours their answers", async () => {
+  const [good, bad] = await Promise.allSettled([
+    reader.accountState(userAddress, world.token, depository),
+    reader.accountState(userAddress, depository, depository),
+  ]);
+  expect(good.status).toBe("fulfilled");
+  expect(bad).toMatchObject({ status: "rejected", reason: { name: "RpcFault" } });
+});
+
+test("gas prices respect the configured floor and cap", async () => {
+  const prices = await reader.gasPrices();
+  expect(prices.maxPriorityFeePerGas).toBeGreaterThanOrEqual(world.chain.fees.minPriorityFeeWei);
+  expect(prices.maxFeePerGas).toBeGreaterThanOrEqual(prices.baseFeePerGas + prices.maxPriorityFeePerGas);
+  expect(prices.maxFeePerGas).toBeLessThanOrEqual(world.chain.fees.maxFeePerGasWei);
+});
+
+test("a simulation tells success, revert and missing funds apart", async () => {
+  const call = { to: depository, data: depositNative(), value: 1n };
+  expect(await reader.simulate(userAddress, call)).toMatchObject({ kind: "ok" });
+  const args = [user.address, 10n ** 40n] as const;
+  const tooMuch = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args });
+  const reverts = await reader.simulate(userAddress, { to: world.token, data: tooMuch, value: 0n });
+  expect(reverts.kind).toBe("reverts");
+  expect(reverts).toMatchObject({ data: expect.stringMatching(/^0x[0-9a-f]{8}/) as unknown });
+  expect(await reader.simulate(`0x${"77".repeat(20)}`, call)).toEqual({ kind: "insufficientFunds" });
+  // The depository has no receive function: an empty revert.
+  expect(await reader.simulate(userAddress, { ...call, data: "0x" })).toMatchObject({
+    kind: "reverts",
+    data: "0x",
+  });
+});
+
+test("signed payments are accepted once and known after, and every refusal is named", async () => {
+  const { writer } = connection;
+  const recipient: Address = `0x${"4e".repeat(20)}`;
+  const signDigest = async (hash: Hex): Promise<{ r: Hex; s: Hex; yParity: 0 | 1 }> => {
+    const { r, s, yParity } = await sign({ hash, privateKey: solverKey });
+    return { r, s, yParity: yParity === 1 ? 1 : 0 };
+  };
+  const prices = await reader.gasPrices();
+  const nonce = await reader.nonce(solverAddress, "latest");
+  const payment = paymentCall(
+    { currency: NATIVE_CURRENCY, recipient, amount: 9n, orderId: id },
+    false,
+    depository,
+  );
+  const plan = { ...payment, ...prices, chainId: world.chain.id, gas: 60_000n, nonce };
+  const payable = await signTransaction(plan, signDigest);
+
+  await world.wallet.rpc("evm_setAutomine", [false]);
+  expect(await writer.broadcast(payable.raw)).toEqual({ kind: "accepted" });
+  expect(await writer.broadcast(payable.raw)).toEqual({ kind: "alreadyKnown" });
+  expect(await reader.transaction(payable.hash)).toMatchObject({
+    kind: "pending",
+    transaction: { nonce, input: id },
+  });
+  expect(await reader.nonce(solverAddress, "pending")).toBe(nonce + 1);
+  const rival = await signTransaction({ ...plan, value: 8n }, signDigest);
+  expect(await writer.broadcast(rival.raw)).toEqual({ kind: "underpriced" });
+  await world.wallet.rpc("evm_setAutomine", [true]);
+  await world.wallet.rpc("anvil_mine", ["0x1"]);
+
+  expect(payable.hash).toBe(keccak256(payable.raw));
+  expect(await reader.transaction(payable.hash)).toMatchObject({
+    kind: "mined",
+    receipt: { status: "success" },
+  });
+  expect((await reader.balances(recipient, [NATIVE_CURRENCY])).balances.get(NATIVE_CURRENCY)).toBe(9n);
+  expect(await writer.broadcast(rival.raw)).toEqual({ kind: "nonceTooLow" });
+  expect(["alreadyKnown", "nonceTooLow"]).toContain((await writer.broadcast(payable.raw)).kind);
+  const rich = await signTransaction({ ...plan, nonce: nonce + 1, value: 10n ** 30n }, signDigest);
+  expect(await writer.broadcast(rich.raw)).toEqual({ kind: "insufficientFunds" });
+  const starved = await signTransaction({ ...plan, nonce: nonce + 1, gas: 100n }, signDigest);
+  expect(await writer.broadcast(starved.raw)).toMatchObject({ kind: "rejected" });
+  const foreign = await signTransaction({ ...plan, nonce: nonce + 1, chainId: 1 }, signDigest);
+  expect(await writer.broadcast(foreign.raw)).toMatchObject({ kind: "rejected" });
+  expect(await writer.broadcast("0x02deadbeef")).toMatchObject({ kind: "rejected" });
+});
+
+test("a reverted transaction deposits nothing", async () => {
+  const prices = await reader.gasPrices();
+  const hash = await world.wallet.rpc("eth_sendTransaction", [
+    { from: userAddress, to: depository, data: depositErc20(world.token, 10n ** 40n), gas: "0x30000" },
+  ]);
+  const state = await reader.transaction(String(hash) as Hex);
+  expect(prices.baseFeePerGas).toBeGreaterThan(0n);
+  expect(state).toMatchObject({ kind: "mined", receipt: { status: "reverted" } });
+  expect(reader.depositsOf(state)).toEqual([]);
+});
+
+test("what is not there is a value", async () => {
+  expect(await reader.transaction(`0x${"00".repeat(31)}01`)).toEqual({ kind: "absent" });
+  expect(await reader.receipt(`0x${"00".repeat(31)}01`)).toBeUndefined();
+  expect(await reader.block(10_000_000n)).toBeUndefined();
+  expect(await reader.blockByHash(`0x${"00".repeat(31)}01`)).toBeUndefined();
+  expect(await reader.hasCode(userAddress)).toBe(false);
+  expect(await reader.hasCode(depository)).toBe(true);
+});

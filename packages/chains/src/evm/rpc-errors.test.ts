@@ -1,0 +1,152 @@
+import { encodeErrorResult, parseAbi, RpcRequestError, BaseError } from "viem";
+import { expect, test } from "vitest";
+import {
+  broadcastOutcomeOf,
+  isRangeTooLarge,
+  isUnknownBlock,
+  nodeRefusalIn,
+  simulationOutcomeOf,
+} from "./rpc-errors.ts";
+import { NodeRefusal, redact } from "./rpc-fault.ts";
+
+function refusal(nodeText: string, nodeCode = -32_000, nodeData?: unknown): NodeRefusal {
+  return new NodeRefusal({ method: "eth_test", nodeCode, nodeText, nodeData });
+}
+
+test.each([
+  ["alreadyKnown", "already known"],
+  ["alreadyKnown", "transaction already imported"],
+  ["alreadyKnown", "AlreadyKnown"],
+  ["alreadyKnown", "known transaction: 0x1234"],
+  ["alreadyKnown", "Transaction with the same hash was already imported."],
+  ["nonceTooLow", "nonce too low: address 0x00, tx: 0 state: 1"],
+  ["nonceTooLow", "nonce too low"],
+  ["nonceTooLow", "OldNonce, Current nonce: 5, nonce of rejected tx: 3"],
+  ["underpriced", "replacement transaction underpriced"],
+  ["underpriced", "transaction underpriced: tip needed 1, tip permitted 0"],
+  ["underpriced", "could not replace existing tx"],
+  ["underpriced", "ReplacementNotAllowed"],
+  ["underpriced", "FeeTooLow, MaxFeePerGas too low"],
+  ["underpriced", "max fee per gas less than block base fee: address 0x00"],
+  ["insufficientFunds", "insufficient funds for gas * price + value: balance 0, tx cost 1, overshot 1"],
+  ["insufficientFunds", "Insufficient funds for gas * price + value"],
+  ["insufficientFunds", "InsufficientFunds, Account balance: 0"],
+  ["insufficientFunds", "Upfront cost exceeds account balance"],
+  ["rejected", "intrinsic gas too low: gas 100, minimum needed 21000"],
+  ["rejected", "exceeds block gas limit"],
+  ["rejected", "invalid sender"],
+  ["rejected", "invalid chain id for signer: have 2 want 1"],
+  ["rejected", "rlp: expected input list for types.LegacyTx"],
+  ["rejected", "Failed to decode transaction"],
+] as const)("a broadcast answered so is %s: %s", (kind, text) => {
+  expect(broadcastOutcomeOf(refusal(text))?.kind).toBe(kind);
+});
+
+test.each([
+  "txpool is full",
+  "Internal error",
+  "rate limit exceeded",
+  "NonceGap",
+  "header not found",
+  "timeout",
+])("a broadcast answered with %s says nothing about the bytes", (text) => {
+  expect(broadcastOutcomeOf(refusal(text))).toBeUndefined();
+});
+
+const errorString = encodeErrorResult({ abi: parseAbi(["error Error(string)"]), args: ["no entry"] });
+const panic = encodeErrorResult({ abi: parseAbi(["error Panic(uint256)"]), args: [0x11n] });
+
+test.each([
+  ["geth", refusal("execution reverted: no entry", 3, errorString)],
+  ["anvil", refusal(`execution reverted: no entry, data: "${errorString}"`, 3, errorString)],
+  ["a node that gives the data only in its text", refusal(`execution reverted, data: "${errorString}"`, 3)],
+  ["OpenEthereum", refusal("VM execution error.", -32_015, `Reverted ${errorString}`)],
+  ["a proxy that nests the data", refusal("execution reverted", 3, { data: errorString })],
+])("a revert told by %s is read with its data and reason", (_, told) => {
+  expect(simulationOutcomeOf(told)).toEqual({ kind: "reverts", data: errorString, reason: "no entry" });
+});
+
+test("panics and custom errors get a readable reason", () => {
+  expect(simulationOutcomeOf(refusal("execution reverted", 3, panic))).toMatchObject({
+    reason: "panic 0x11: arithmetic overflow or underflow",
+  });
+  expect(simulationOutcomeOf(refusal("execution reverted", 3, "0xdeadbeef"))).toMatchObject({
+    reason: "reverted with custom error 0xdeadbeef",
+  });
+});
+
+test("bytes that only begin like Error(string) are still a revert", () => {
+  expect(simulationOutcomeOf(refusal("execution reverted", 3, "0x08c379a0ff"))).toMatchObject({
+    kind: "reverts",
+    data: "0x08c379a0ff",
+  });
+});
+
+test("a revert about a token's balance is not a lack of native funds", () => {
+  const text = "execution reverted: ERC20: transfer amount exceeds balance, insufficient balance";
+  expect(simulationOutcomeOf(refusal(text, 3))).toMatchObject({ kind: "reverts", data: "0x" });
+});
+
+test.each(["insufficient funds for transfer", "Insufficient funds for gas * price + value"])(
+  "%s is a lack of native funds, not a revert",
+  (text) => {
+    expect(simulationOutcomeOf(refusal(text, -32_003))).toEqual({ kind: "insufficientFunds" });
+  },
+);
+
+test.each(["gas required exceeds allowance (30000000)", "invalid opcode: INVALID", "EVM error OutOfGas"])(
+  "%s means that the call cannot succeed",
+  (text) => {
+    expect(simulationOutcomeOf(refusal(text))).toMatchObject({ kind: "reverts", data: "0x" });
+  },
+);
+
+test.each([
+  "Internal error",
+  "header not found",
+  "rate limit exceeded",
+  "method handler crashed",
+  "request timed out",
+])("%s says nothing about the call", (text) => {
+  expect(simulationOutcomeOf(refusal(text))).toBeUndefined();
+});
+
+test.each([
+  "query returned more than 10000 results",
+  "block range is too large",
+  "exceed maximum block range: 5000",
+  "Log response size exceeded.",
+  "eth_getLogs is limited to a 10,000 blocks range",
+  "query exceeds max results 20000, retry with the range 1-2",
+])("a log query refused with %s may pass with fewer blocks", (text) => {
+  expect(isRangeTooLarge(refusal(text))).toBe(true);
+});
+
+test("a rate limit is no reason to ask twice as often", () => {
+  expect(isRangeTooLarge(refusal("rate limit exceeded: too many requests", -32_005))).toBe(false);
+});
+
+test.each([
+  "header not found",
+  "unknown block",
+  "BlockOutOfRangeError: block height is 5 but requested was 9",
+])("%s means that the node does not have the block", (text) => {
+  expect(isUnknownBlock(refusal(text))).toBe(true);
+});
+
+test("the node's answer is found inside viem's errors", () => {
+  const inner = new RpcRequestError({
+    body: { method: "eth_call" },
+    error: { code: 3, message: "execution reverted", data: "0xdeadbeef" },
+    url: "the node",
+  });
+  const found = nodeRefusalIn(new BaseError("outer", { cause: new BaseError("middle", { cause: inner }) }));
+  expect(found).toMatchObject({ nodeCode: 3, nodeText: "execution reverted" });
+  expect(nodeRefusalIn(new Error("other"))).toBeUndefined();
+});
+
+test("foreign text loses every URL and every part of ours that may be a key", () => {
+  const url = "https://user:hunter22@node.example.org/v3/abcdef0123456789?key=topsecret";
+  const text = `upstream ${url} said no to abcdef0123456789 at node.example.org with hunter22 / topsecret`;
+  expect(redact(text, url)).not.toMatch(/hunter22|abcdef0123456789|topsecret|node\.example/);
+});

@@ -1,0 +1,229 @@
+import { createPublicClient } from "viem";
+import { afterEach, expect, test } from "vitest";
+import { json, startAnsweringNode, startLyingNode, type LyingNode } from "../../test/lying-node.ts";
+import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
+import {
+  createRpcTransport,
+  viemTransport,
+  type RpcTransport,
+  type RpcTransportOptions,
+} from "./transport.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+async function over(
+  starting: Promise<LyingNode>,
+  options: Partial<RpcTransportOptions> = {},
+): Promise<{ node: LyingNode; rpc: RpcTransport }> {
+  const node = await starting;
+  const rpc = createRpcTransport({ url: node.url, deadlineMs: 2_000, ...options });
+  closers.push(node.stop, rpc.close);
+  return { node, rpc };
+}
+
+const echo = (): Promise<LyingNode> => startAnsweringNode(({ params }) => ({ result: params[0] }));
+
+test("all calls of one tick are one HTTP request, and each gets its own answer whatever their order", async () => {
+  const { node, rpc } = await over(echo());
+  const answers = await Promise.all([1, 2, 3].map((value) => rpc.request("echo", [value])));
+  expect(answers).toEqual([1, 2, 3]);
+  expect(node.requests.map((calls) => calls.length)).toEqual([3]);
+});
+
+test("a tick with more calls than a batch may hold becomes several", async () => {
+  const { node, rpc } = await over(echo(), { maxBatchSize: 4 });
+  await Promise.all(Array.from({ length: 10 }, (_, value) => rpc.request("echo", [value])));
+  expect(node.requests.map((calls) => calls.length).toSorted()).toEqual([2, 4, 4]);
+});
+
+test("one refused call of a batch does not spoil the others", async () => {
+  const { rpc } = await over(
+    startAnsweringNode(({ method }) =>
+      method === "bad"
+        ? { error: { code: 3, message: "execution reverted", data: "0xdead" } }
+        : { result: "0x1" },
+    ),
+  );
+  const [good, bad] = await Promise.allSettled([rpc.request("good", []), rpc.request("bad", [])]);
+  expect(good).toEqual({ status: "fulfilled", value: "0x1" });
+  expect(bad).toMatchObject({ reason: { nodeCode: 3, nodeText: "execution reverted", nodeData: "0xdead" } });
+});
+
+test("a node that refuses batches is asked one by one, and then not in batches again", async () => {
+  const { node, rpc } = await over(
+    startLyingNode((calls, response, isBatch) => {
+      if (isBatch)
+        json(response, { jsonrpc: "2.0", id: null, error: { code: -32_600, message: "no batches here" } });
+      else json(response, { jsonrpc: "2.0", id: calls[0]?.id, result: calls[0]?.params[0] });
+    }),
+  );
+  const ask = async (): Promise<unknown[]> =>
+    await Promise.all([1, 2, 3].map((value) => rpc.request("echo", [value])));
+  expect(await ask()).toEqual([1, 2, 3]);
+  expect(await ask()).toEqual([1, 2, 3]);
+  expect(node.requests.map((calls) => calls.length)).toEqual([3, 1, 1, 1, 1, 1, 1]);
+});
+
+test("a node that refuses large batches gets smaller ones", async () => {
+  const { node, rpc } = await over(
+    startLyingNode((calls, response, isBatch) => {
+      if (calls.length > 5) json(response, { error: { code: -32_600, message: "batch too large" } }, 400);
+      else {
+        const answers = calls.map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }));
+        json(response, isBatch ? answers : answers[0]);
+      }
+    }),
+  );
+  const values = Array.from({ length: 20 }, (_, value) => value);
+  expect(await Promise.all(values.map((value) => rpc.request("echo", [value])))).toEqual(values);
+  expect(node.requests.map((calls) => calls.length).toSorted((a, b) => a - b)).toEqual([
+    5, 5, 5, 5, 10, 10, 20,
+  ]);
+});
+
+test("null is an answer, for the caller to judge", async () => {
+  const { rpc } = await over(startAnsweringNode(() => ({ result: null })));
+  expect(await rpc.request("eth_getTransactionReceipt", [])).toBeNull();
+});
+
+const lies: [string, string, Parameters<typeof startLyingNode>[0]][] = [
+  ["HTML", "garbage", (_, response) => void response.end("<html>502 Bad Gateway</html>")],
+  ["HTML with an error status", "http", (_, response) => void response.writeHead(502).end("<html>")],
+  ["null", "garbage", (_, response) => json(response, null)],
+  ["nothing", "garbage", (_, response) => void response.end()],
+  ["JSON that is no answer", "garbage", (_, response) => json(response, { ok: true })],
+  ["an answer with another id", "garbage", (_, response) => json(response, { id: 999, result: "0x1" })],
+  ["an answer without id", "garbage", (_, response) => json(response, { result: "0x1" })],
+  [
+    "its own id as text",
+    "garbage",
+    (calls, response) => json(response, { id: String(calls[0]?.id), result: "0x1" }),
+  ],
+  ["an empty list", "garbage", (_, response) => json(response, [])],
+  ["neither result nor error", "garbage", (calls, response) => json(response, [{ id: calls[0]?.id }])],
+  ["a broken connection", "network", (_, response) => void response.destroy()],
+  ["a body that never ends in time", "deadline", (_, response) => void response.write("[")],
+  ["silence", "deadline", () => undefined],
+  ["a huge body", "tooLarge", (_, response) => void response.end(`"${"x".repeat(200_000)}"`)],
+];
+
+test.each(lies)("%s is a fault of kind %s, never an answer", async (_, kind, respond) => {
+  const { rpc } = await over(startLyingNode(respond), { deadlineMs: 300, maxAnswerBytes: 100_000 });
+  await expect(rpc.request("eth_chainId", [])).rejects.toMatchObject({
+    name: "RpcFault",
+    kind,
+    method: "eth_chainId",
+    retryable: true,
+  });
+});
+
+test("answers to calls that were not made spoil the whole batch", async () => {
+  const { rpc } = await over(
+    startLyingNode((calls, response) =>
+      json(response, [...calls.map(({ id }) => ({ id, result: 1 })), { id: 77, result: 2 }]),
+    ),
+  );
+  const results = await Promise.allSettled([rpc.request("a", []), rpc.request("b", [])]);
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+});
+
+test("two answers to one call spoil the whole batch", async () => {
+  const { rpc } = await over(
+    startLyingNode((calls, response) =>
+      json(
+        response,
+        [1, 2].map((result) => ({ id: calls[0]?.id, result })),
+      ),
+    ),
+  );
+  const results = await Promise.allSettled([rpc.request("a", []), rpc.request("b", [])]);
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+});
+
+test("an answer that is missing from a batch fails only its call", async () => {
+  const { rpc } = await over(
+    startLyingNode((calls, response) => json(response, [{ id: calls[0]?.id, result: "0x1" }])),
+  );
+  const [first, second] = await Promise.allSettled([rpc.request("a", []), rpc.request("b", [])]);
+  expect(first).toEqual({ status: "fulfilled", value: "0x1" });
+  expect(second).toMatchObject({ status: "rejected", reason: { kind: "garbage", method: "b" } });
+});
+
+test("a call with less patience does not wait for the others of its tick", async () => {
+  const { rpc } = await over(
+    startLyingNode(() => undefined),
+    { deadlineMs: 5_000 },
+  );
+  const patient = rpc.request("slow", []).catch((error: unknown) => error);
+  const started = performance.now();
+  await expect(rpc.request("fast", [], { deadlineMs: 50 })).rejects.toMatchObject({ kind: "deadline" });
+  expect(performance.now() - started).toBeLessThan(1_000);
+  await rpc.close();
+  expect(await patient).toMatchObject({ kind: "aborted" });
+});
+
+test("a caller may give up", async () => {
+  const { rpc } = await over(startLyingNode(() => undefined));
+  const abort = new AbortController();
+  const call = rpc.request("slow", [], { signal: abort.signal });
+  setTimeout(() => abort.abort(), 20);
+  await expect(call).rejects.toMatchObject({ kind: "aborted" });
+});
+
+test("a kept-alive connection that died is replaced without a fault", async () => {
+  let served = 0;
+  const { rpc } = await over(
+    startLyingNode((calls, response) => {
+      served += 1;
+      if (served === 2) response.socket?.destroy();
+      else json(response, { id: calls[0]?.id, result: served });
+    }),
+  );
+  expect(await rpc.request("a", [])).toBe(1);
+  expect(await rpc.request("a", [])).toBe(3);
+});
+
+test("user and password travel as authorisation, path and query stay, and no error names any of it", async () => {
+  const node = await startLyingNode((calls, response) => {
+    const message = `https://alice:hunter22@${"node"}.invalid/secret-path?key=secret-key is exhausted (secret-key)`;
+    json(response, { id: calls[0]?.id, error: { code: -32_005, message } });
+  });
+  const url = `${node.url.replace("http://", "http://alice:hunter22@")}/secret-path?key=secret-key`;
+  const rpc = createRpcTransport({ url });
+  closers.push(node.stop, rpc.close);
+  const refused: unknown = await rpc.request("eth_chainId", []).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(NodeRefusal);
+  expect(node.headers[0]?.authorization).toBe(`Basic ${btoa("alice:hunter22")}`);
+  await node.stop();
+  const unreachable: unknown = await rpc.request("eth_chainId", []).catch((error: unknown) => error);
+  expect(unreachable).toMatchObject({ kind: "network", reason: "request failed (ECONNREFUSED)" });
+  for (const error of [refused, unreachable]) {
+    const seen =
+      error instanceof RpcFault ? `${error.stack} ${JSON.stringify(error)} ${String(error.cause)}` : "";
+    expect(seen).not.toMatch(/hunter22|secret|127\.0\.0\.1/);
+    expect(seen).not.toBe("");
+  }
+});
+
+test("a URL that is none is refused without being quoted", () => {
+  expect(() => createRpcTransport({ url: "not a url with secret" })).toThrow(/^the RPC URL is not a URL$/);
+});
+
+test("viem rides on it and still understands reverts", async () => {
+  const { rpc } = await over(
+    startAnsweringNode(({ method }) =>
+      method === "eth_blockNumber"
+        ? { result: "0x10" }
+        : { error: { code: 3, message: "execution reverted", data: "0xdeadbeef" } },
+    ),
+  );
+  const client = createPublicClient({ transport: viemTransport(rpc) });
+  expect(await client.getBlockNumber()).toBe(16n);
+  const error: unknown = await client
+    .call({ to: `0x${"11".repeat(20)}`, data: "0x00" })
+    .catch((e: unknown) => e);
+  expect(String(error)).toContain("execution reverted");
+});
