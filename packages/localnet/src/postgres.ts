@@ -14,7 +14,7 @@ export interface PostgresOptions {
   /** A folder for this server alone: its data and its log. Made, and given to the user that the server runs as. */
   readonly dataDir: string;
   readonly port?: number;
-  /** False gives up safety against power loss for speed; right for tests. Default true. */
+  /** False is faster, but what was committed last is lost when the server is killed; right for tests. Default true. */
   readonly durable?: boolean;
   /** Go on with the data that an earlier start left. Default false: begin empty. */
   readonly keepData?: boolean;

@@ -33,6 +33,8 @@ export interface ProcessSpec {
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
+  /** Why the command could not be executed at all. */
+  readonly error?: Error;
 }
 
 export interface RunningProcess {
@@ -108,8 +110,9 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
     }
     await Promise.race([sleep(spec.askEveryMs ?? 15), child.exited]);
   }
-  const { code, signal: bySignal } = await child.exited;
-  throw await failed(`ended before it was ready (${bySignal ?? `exit code ${code}`})`, lastProblem);
+  const { code, signal: bySignal, error } = await child.exited;
+  const reason = error?.message ?? `ended before it was ready (${bySignal ?? `exit code ${code}`})`;
+  throw await failed(reason, error ?? lastProblem);
 }
 
 /**
@@ -126,7 +129,9 @@ export async function runToEnd(
   if (exit === "late") await child.stop();
   const logTail = await readLogTail(spec.logFile);
   const reason =
-    exit === "late" ? `did not end within ${spec.withinMs} ms` : `failed (${exit.signal ?? exit.code})`;
+    exit === "late"
+      ? `did not end within ${spec.withinMs} ms`
+      : `failed (${exit.error?.message ?? exit.signal ?? `exit code ${exit.code}`})`;
   throw new ProcessStartFailed({ processName: spec.name, reason, logTail });
 }
 
@@ -150,10 +155,14 @@ function launch(spec: Omit<ProcessSpec, "isReady">): RunningProcess {
       resolve(facts);
     };
     child.once("exit", (code, signal) => ended({ code, signal }));
-    // A command that cannot be executed has no exit event.
-    child.once("error", () => ended({ code: 127, signal: null }));
+    child.once("error", (error) => {
+      // A command that cannot be executed has no process, hence no exit event.
+      if (child.pid === undefined) ended({ code: 127, signal: null, error });
+    });
   });
   const pid = child.pid;
+  // The error event comes later; nothing may believe until then that something runs.
+  if (pid === undefined) exit = { code: 127, signal: null };
   if (pid !== undefined) guardAgainstOrphan(pid, exited);
 
   const kill = (signal: NodeJS.Signals): void => {

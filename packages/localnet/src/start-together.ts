@@ -12,7 +12,7 @@ export async function startTogether<Parts extends readonly Stoppable[]>(starts: 
 }): Promise<Parts> {
   const results = await Promise.allSettled<Stoppable>(starts);
   const failure = results.find((result) => result.status === "rejected");
-  if (failure === undefined) return (await Promise.all(starts)) as unknown as Parts;
+  if (failure === undefined) return await Promise.all(starts);
   await stopTogether(results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])));
   throw failure.reason;
 }

@@ -26,7 +26,7 @@ export interface SystemOptions {
   readonly blockTimeSeconds?: number;
   /** Mine each transaction at once as well. */
   readonly mixedMining?: boolean;
-  /** Whether the embedded Postgres survives a power loss. Default true. */
+  /** Whether the embedded Postgres keeps what was committed when it is killed. Default true. */
   readonly durable?: boolean;
   /** Funded users. Default 10. */
   readonly users?: number;

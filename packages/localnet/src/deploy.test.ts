@@ -1,0 +1,84 @@
+import { testTokenAbi } from "@causeway/contracts";
+import { createPublicClient, http, isHex, parseEther, size, webSocket } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { localAccount } from "./accounts.ts";
+import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import { deployLocal, localDeployment } from "./deploy.ts";
+import { PortInUse } from "./free-port.ts";
+import { fundLocal } from "./fund.ts";
+import { deployHostileTokens } from "./hostile-tokens.ts";
+import { nodeEnvironment, readLocalChains } from "./local-chains.ts";
+
+let node: RunningAnvil;
+beforeAll(async () => {
+  node = await startAnvil({ chainId: 72_100_117, blockTimeSeconds: 1 });
+  await deployLocal(node);
+});
+afterAll(async () => await node.stop());
+
+test("every local chain of the configuration names the addresses that deploying gives", () => {
+  const chains = readLocalChains(nodeEnvironment({ portA: 1, portB: 2 }));
+  expect(chains.map(({ id, name }) => ({ id, name }))).toEqual([
+    { id: 72_100_117, name: "local-a" },
+    { id: 72_100_228, name: "local-b" },
+  ]);
+  const { tokens, receiver, ...contracts } = localDeployment;
+  const lower = (record: object): object =>
+    Object.fromEntries(
+      Object.entries(record).map(([name, address]) => [name, String(address).toLowerCase()]),
+    );
+  for (const chain of chains) {
+    expect(lower(chain.contracts)).toEqual(lower({ ...contracts, serviceReceiver: receiver }));
+    const configured = chain.tokens.map(({ symbol, name, decimals, address }) => ({
+      symbol,
+      name,
+      decimals,
+      address,
+    }));
+    expect(configured.map(lower)).toEqual(tokens.map(lower));
+  }
+});
+
+test("contracts and tokens are on the chain, with the names that the configuration says", async () => {
+  const client = createPublicClient({ transport: http(node.url) });
+  const { tokens, ...contracts } = localDeployment;
+  for (const address of Object.values(contracts)) {
+    const code = await client.getCode({ address });
+    expect(isHex(code) && size(code) > 100).toBe(true);
+  }
+  for (const token of tokens) {
+    const read = { abi: testTokenAbi, address: token.address } as const;
+    expect(await client.readContract({ ...read, functionName: "symbol" })).toBe(token.symbol);
+    expect(await client.readContract({ ...read, functionName: "name" })).toBe(token.name);
+    expect(await client.readContract({ ...read, functionName: "decimals" })).toBe(token.decimals);
+  }
+});
+
+test("deploying twice on one chain is refused: the addresses would be others", async () => {
+  await expect(deployLocal(node)).rejects.toThrow("is not fresh");
+});
+
+test("accounts get exactly the money they are given", async () => {
+  const { address } = localAccount("user", 9);
+  const token = localDeployment.tokens[0]?.address ?? "0x";
+  await fundLocal(node, [{ address, nativeWei: parseEther("3"), tokens: [{ token, amount: 5_000_000n }] }]);
+  const client = createPublicClient({ transport: http(node.url) });
+  expect(await client.getBalance({ address })).toBe(parseEther("3"));
+  const balance = { abi: testTokenAbi, address: token, functionName: "balanceOf", args: [address] } as const;
+  expect(await client.readContract(balance)).toBe(5_000_000n);
+});
+
+test("hostile tokens stand at five addresses of their own", async () => {
+  expect(new Set(Object.values(await deployHostileTokens(node))).size).toBe(5);
+});
+
+test("a node mines on its own, answers WebSocket on the same port and keeps others off it", async () => {
+  const transport = webSocket(node.wsUrl);
+  const client = createPublicClient({ transport });
+  expect(await client.getChainId()).toBe(72_100_117);
+  const first = await client.getBlockNumber({ cacheTime: 0 });
+  await new Promise((resolve) => setTimeout(resolve, 1_300));
+  expect(await client.getBlockNumber({ cacheTime: 0 })).toBeGreaterThan(first);
+  (await client.transport.getRpcClient()).close();
+  await expect(startAnvil({ chainId: 1, port: node.port })).rejects.toThrow(PortInUse);
+});
