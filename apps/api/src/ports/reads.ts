@@ -22,6 +22,8 @@ export interface Reads {
   /** Requests and deposits that stand longer than `olderThanMs` without the job that should move them. */
   overdueFills(updatedBeforeMs: number, limit: number): Promise<RequestId[]>;
   overdueRefunds(limit: number): Promise<DepositId[]>;
-  routeTimings(): Promise<Array<{ originChainId: number; destinationChainId: number; averageMs: number; samples: number }>>;
+  routeTimings(): Promise<
+    Array<{ originChainId: number; destinationChainId: number; averageMs: number; samples: number }>
+  >;
   sendOfRequest(requestId: RequestId): Promise<{ txHash: TxHash } | undefined>;
 }

@@ -51,14 +51,22 @@ export interface RequestWrites {
   lockByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
   save(requestId: RequestId, change: RequestChange, atMs: number): Promise<void>;
   /** Appends to the trace. */
-  note(requestId: RequestId, atMs: number, event: string, detail: Readonly<Record<string, unknown>>): Promise<void>;
+  note(
+    requestId: RequestId,
+    atMs: number,
+    event: string,
+    detail: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
   /** Folds one measured run (deposit seen → fill mined) into the route's average. */
   measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
   /** Locks waiting requests whose deadline has passed. */
   lockOverdue(nowMs: number, limit: number): Promise<RequestRecord[]>;
 }
 
-export interface NewDeposit extends Omit<DepositRecord, "id" | "refundState" | "refundFailReason" | "canonical"> {}
+export interface NewDeposit extends Omit<
+  DepositRecord,
+  "id" | "refundState" | "refundFailReason" | "canonical"
+> {}
 
 export interface DepositWrites {
   /** Inserts, or moves a known deposit to the block it is in now. `changed` is false when it stands there already, canonical. */
@@ -91,10 +99,12 @@ export interface SendWrites {
 }
 
 export interface LaneWrites {
-  /** Locks the lane (creating it at `chainNonce` when new), gives its next nonce to the plan. @throws LegTaken when a nonce not known to be dead pays this leg already. */
-  reserve(plan: SlotPlan, chainNonce: number, atMs: number): Promise<Slot>;
-  /** Sum of outflows of this lane's open slots in `currency`; lane must be locked by `lockLane` for the sum to hold. */
-  reserved(chainId: number, sender: Address, currency: Address): Promise<bigint>;
+  /** Creates the lane at `chainNonce`, or moves its next nonce up to it: the key was used elsewhere. */
+  open(chainId: number, sender: Address, chainNonce: number): Promise<void>;
+  /** Locks the lane and gives its next nonce to the plan. @throws LegTaken when a nonce not known to be dead pays this leg already. */
+  reserve(plan: SlotPlan, atMs: number): Promise<Slot>;
+  /** Outflows in `currency` that a balance read at `balanceBlock` does not show yet. Holds only while the lane is locked by `lockLane`. */
+  reserved(chainId: number, sender: Address, currency: Address, balanceBlock: bigint): Promise<bigint>;
   lockLane(chainId: number, sender: Address): Promise<void>;
   lockSlot(slotId: string): Promise<Slot | undefined>;
   /** False when attempt `n` exists already: somebody else signed first. */
@@ -118,14 +128,14 @@ export interface LaneWrites {
   setDead(slotId: string, reason: string): Promise<void>;
   setUnexplained(slotId: string, sinceBlock: bigint | undefined): Promise<void>;
   cancel(slotId: string, reason: FailReason): Promise<void>;
-  /** Moves the lane's next nonce up to `nonce` when it lies below: the key was used elsewhere. */
-  raiseNonce(chainId: number, sender: Address, nonce: number): Promise<void>;
 }
 
 export interface TrailWrites {
   /** Locks the chain's cursor. */
   lockCursor(chainId: number): Promise<{ number: bigint; hash: Hex } | undefined>;
   setCursor(chainId: number, block: BlockRef): Promise<void>;
+  /** Hash that the watcher read at a height; undefined when it has not come there or has forgotten it. */
+  hashAt(chainId: number, number: bigint): Promise<Hex | undefined>;
   /** Replaces everything above `ancestor` by `blocks`, keeping the newest `keep`. */
   replace(chainId: number, ancestor: bigint, blocks: readonly BlockRef[], keep: number): Promise<void>;
 }

@@ -21,10 +21,12 @@ export function judgeDeposit(terms: RequestTerms, deposit: JudgedDeposit): Depos
   const byUser = deposit.sender === terms.user;
   if (deposit.chainId !== terms.origin.chainId || deposit.currency !== terms.origin.currency)
     return { kind: "mismatch", reason: "INCORRECT_DEPOSIT_CURRENCY", byUser };
-  if (deposit.depositor !== terms.user) return { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser };
+  if (deposit.depositor !== terms.user)
+    return { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser };
   if (deposit.amount < terms.origin.amount)
     return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL", byUser };
-  if (deposit.amount > terms.origin.amount) return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser };
+  if (deposit.amount > terms.origin.amount)
+    return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser };
   if (terms.forceRefund) return { kind: "mismatch", reason: "MANUAL_ADMIN_REFUND", byUser };
   return { kind: "match" };
 }

@@ -2,7 +2,15 @@ import { unreachable } from "../errors.ts";
 import type { RequestState } from "./state.ts";
 
 /** The words clients know. */
-export const publicStatuses = ["waiting", "depositing", "pending", "submitted", "success", "failure", "refund"] as const;
+export const publicStatuses = [
+  "waiting",
+  "depositing",
+  "pending",
+  "submitted",
+  "success",
+  "failure",
+  "refund",
+] as const;
 export type PublicStatus = (typeof publicStatuses)[number];
 
 /** Whose hands the money is in. */

@@ -111,7 +111,8 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
         return to(state, { name: "filled", final: false });
       return state.name === "filled" ? already(state) : rejected(state, event);
     case "fillUnmined":
-      if (state.name === "filled" && state.kind === "bridge") return to(state, { name: "submitted", final: false });
+      if (state.name === "filled" && state.kind === "bridge")
+        return to(state, { name: "submitted", final: false });
       return already(state);
     case "fillFinal":
       if (state.name === "filled" && !state.final) return to(state, { final: true });
@@ -129,13 +130,15 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
         return to(state, { name: "filled", failReason: undefined });
       return already(state);
     case "sendUnmined":
-      if (state.kind === "send" && state.name === "filled") return to(state, { name: "quoted", final: false });
+      if (state.kind === "send" && state.name === "filled")
+        return to(state, { name: "quoted", final: false });
       return already(state);
     case "sendFinal":
       if (state.kind === "send" && state.name === "filled" && !state.final) return to(state, { final: true });
       return already(state);
     case "refundMined":
-      if (state.name === "refunding" && state.depositId === event.depositId) return to(state, { name: "refunded" });
+      if (state.name === "refunding" && state.depositId === event.depositId)
+        return to(state, { name: "refunded" });
       return already(state);
     case "refundUnmined":
       if (state.name === "refunded" && state.depositId === event.depositId)

@@ -70,7 +70,8 @@ export function depositWrites(sql: Sql): DepositWrites {
       ]);
       if (row) return { id: String(row.id), changed: true, record: depositOf(row) };
       const [known] = await sql.query<DepositRow>(byKey, [deposit.chainId, deposit.txHash, deposit.ordinal]);
-      if (!known) throw new Error(`deposit ${deposit.txHash}/${deposit.ordinal} was neither inserted nor found`);
+      if (!known)
+        throw new Error(`deposit ${deposit.txHash}/${deposit.ordinal} was neither inserted nor found`);
       return { id: String(known.id), changed: false, record: depositOf(known) };
     },
     async lock(id): Promise<DepositRecord | undefined> {
@@ -84,7 +85,12 @@ export function depositWrites(sql: Sql): DepositWrites {
       await sql.query(setRefund, [id, state, failReason ?? null]);
     },
     async removeOrphaned(chainId, aboveBlock, upToBlock, canonicalHashes): Promise<DepositRecord[]> {
-      const rows = await sql.query<DepositRow>(removeOrphaned, [chainId, aboveBlock, upToBlock, canonicalHashes]);
+      const rows = await sql.query<DepositRow>(removeOrphaned, [
+        chainId,
+        aboveBlock,
+        upToBlock,
+        canonicalHashes,
+      ]);
       return rows.map(depositOf);
     },
     async dueConfirmed(chainId, headNumber): Promise<DepositRecord[]> {

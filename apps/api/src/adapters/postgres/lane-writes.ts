@@ -14,7 +14,10 @@ const takeNonce = statement(
   "lane_take_nonce",
   `update lanes set next_nonce = next_nonce + 1 where chain_id = $1 and sender = $2 returning next_nonce - 1 as nonce`,
 );
-const lockLane = statement("lane_lock", "select next_nonce from lanes where chain_id = $1 and sender = $2 for update");
+const lockLane = statement(
+  "lane_lock",
+  "select next_nonce from lanes where chain_id = $1 and sender = $2 for update",
+);
 const raise = statement(
   "lane_raise",
   "update lanes set next_nonce = $3 where chain_id = $1 and sender = $2 and next_nonce < $3",
@@ -22,7 +25,8 @@ const raise = statement(
 const reserved = statement(
   "lane_reserved",
   `select coalesce(sum(outflow_amount), 0) as amount from slots
-   where chain_id = $1 and sender = $2 and outflow_currency = $3 and state = 'open'`,
+   where chain_id = $1 and sender = $2 and outflow_currency = $3
+     and (state = 'open' or (state in ('mined', 'final') and mined_block_number > $4))`,
 );
 const insertSlot = statement(
   "slot_insert",
@@ -50,7 +54,10 @@ const setBroadcast = statement(
   `update attempts set broadcast_at_ms = $3, first_broadcast_at_ms = coalesce(first_broadcast_at_ms, $3)
    where slot_id = $1 and n = $2`,
 );
-const forgetBroadcast = statement("attempt_forget", "update attempts set broadcast_at_ms = null where slot_id = $1");
+const forgetBroadcast = statement(
+  "attempt_forget",
+  "update attempts set broadcast_at_ms = null where slot_id = $1",
+);
 const setMined = statement(
   "slot_mined",
   `update slots set state = 'mined', mined_attempt = $2, mined_block_number = $3, mined_block_hash = $4, mined_status = $5,
@@ -72,15 +79,18 @@ const cancel = statement(
 /** Nonces inside one transaction. */
 export function laneWrites(sql: Sql): LaneWrites {
   return {
-    async reserve(plan: SlotPlan, chainNonce: number, atMs: number): Promise<Slot> {
+    async open(chainId, sender, chainNonce): Promise<void> {
+      await sql.query(openLane, [chainId, sender, chainNonce]);
+      await sql.query(raise, [chainId, sender, chainNonce]);
+    },
+    async reserve(plan: SlotPlan, atMs: number): Promise<Slot> {
       const { leg } = plan;
       const legId = leg.kind === "fill" ? leg.requestId : leg.depositId;
-      await sql.query(openLane, [plan.chainId, plan.sender, chainNonce]);
       // The lane's row lock makes "is the leg paid already" and "take a nonce" one act.
       await sql.query(lockLane, [plan.chainId, plan.sender]);
       if ((await sql.query(liveOfLeg, [leg.kind, legId])).length > 0) throw new LegTaken(leg);
       const [taken] = await sql.query<{ nonce: number }>(takeNonce, [plan.chainId, plan.sender]);
-      if (!taken) throw new Error(`no lane for chain ${plan.chainId}`);
+      if (!taken) throw new Error(`the lane of chain ${plan.chainId} was never opened`);
       const [row] = await sql.query<SlotRow>(insertSlot, [
         plan.chainId,
         plan.sender,
@@ -102,8 +112,8 @@ export function laneWrites(sql: Sql): LaneWrites {
       if (!row) throw new Error("the slot was not stored");
       return slotOf(row, []);
     },
-    async reserved(chainId, sender, currency): Promise<bigint> {
-      const [row] = await sql.query<{ amount: bigint }>(reserved, [chainId, sender, currency]);
+    async reserved(chainId, sender, currency, balanceBlock): Promise<bigint> {
+      const [row] = await sql.query<{ amount: bigint }>(reserved, [chainId, sender, currency, balanceBlock]);
       return row?.amount ?? 0n;
     },
     async lockLane(chainId, sender): Promise<void> {
@@ -158,9 +168,6 @@ export function laneWrites(sql: Sql): LaneWrites {
     },
     async cancel(slotId, reason): Promise<void> {
       await sql.query(cancel, [slotId, reason]);
-    },
-    async raiseNonce(chainId, sender, nonce): Promise<void> {
-      await sql.query(raise, [chainId, sender, nonce]);
     },
   };
 }

@@ -1,10 +1,5 @@
 import pg from "pg";
-
-/** Held while this process leads; `lost` aborts when the database no longer vouches for it. */
-export interface Leadership {
-  readonly lost: AbortSignal;
-  release(): Promise<void>;
-}
+import type { Leadership } from "../../ports/leadership.ts";
 
 /**
  * Tries to become the one process that does `name`, by a session advisory lock on a connection of its own: when the process dies, so does the lock.
@@ -22,9 +17,10 @@ export async function tryLead(connectionString: string, name: string): Promise<L
   });
   await client.connect();
   try {
-    const result = await client.query<{ led: boolean }>("select pg_try_advisory_lock(hashtextextended($1, 0)) as led", [
-      `causeway:${name}`,
-    ]);
+    const result = await client.query<{ led: boolean }>(
+      "select pg_try_advisory_lock(hashtextextended($1, 0)) as led",
+      [`causeway:${name}`],
+    );
     if (result.rows[0]?.led === true) return { lost: lost.signal, release: () => client.end() };
     await client.end();
     return undefined;

@@ -20,7 +20,10 @@ const INT8 = 20;
 const NUMERIC = 1700;
 
 /** A pool whose `bigint` columns come as numbers (ids, heights and milliseconds stay below 2^53) and `numeric` ones as bigint (amounts). */
-export function createPool(connectionString: string, options: { max: number; applicationName: string }): pg.Pool {
+export function createPool(
+  connectionString: string,
+  options: { max: number; applicationName: string },
+): pg.Pool {
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
   types.setTypeParser(NUMERIC, BigInt);

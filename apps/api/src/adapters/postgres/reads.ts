@@ -41,7 +41,10 @@ const unsettledSends = statement(
   "select chain_id, tx_hash, request_id, block_number, block_hash from sends where chain_id = $1 and not settled",
 );
 const sendOfRequest = statement("read_send_of_request", "select tx_hash from sends where request_id = $1");
-const cursor = statement("read_cursor", "select block_number, block_hash from chain_cursors where chain_id = $1");
+const cursor = statement(
+  "read_cursor",
+  "select block_number, block_hash from chain_cursors where chain_id = $1",
+);
 const trail = statement(
   "read_trail",
   "select number, hash, parent_hash, timestamp from chain_blocks where chain_id = $1 order by number",
@@ -108,9 +111,10 @@ export function postgresReads(sql: Sql): Reads {
       return row && { number: BigInt(row.block_number), hash: row.block_hash as Hex };
     },
     async trail(chainId): Promise<BlockRef[]> {
-      const rows = await sql.query<{ number: number; hash: string; parent_hash: string; timestamp: number }>(trail, [
-        chainId,
-      ]);
+      const rows = await sql.query<{ number: number; hash: string; parent_hash: string; timestamp: number }>(
+        trail,
+        [chainId],
+      );
       return rows.map((row) => ({
         number: BigInt(row.number),
         hash: row.hash as Hex,

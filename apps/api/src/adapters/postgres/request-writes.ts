@@ -6,7 +6,10 @@ import type { Sql } from "./pool.ts";
 import { REQUEST_COLUMNS, requestOf } from "./rows.ts";
 import type { RequestRow } from "./rows.ts";
 
-const lock = statement("request_lock", `select ${REQUEST_COLUMNS} from requests where request_id = $1 for update`);
+const lock = statement(
+  "request_lock",
+  `select ${REQUEST_COLUMNS} from requests where request_id = $1 for update`,
+);
 const lockByOrders = statement(
   "request_lock_by_orders",
   `select ${REQUEST_COLUMNS} from requests where order_id = any($1::text[]) order by request_id for update`,
@@ -63,7 +66,9 @@ export function requestWrites(sql: Sql): RequestWrites {
       ]);
     },
     async note(requestId, atMs, event, detail): Promise<void> {
-      const text = JSON.stringify(detail, (_key, value: unknown) => (typeof value === "bigint" ? value.toString() : value));
+      const text = JSON.stringify(detail, (_key, value: unknown) =>
+        typeof value === "bigint" ? value.toString() : value,
+      );
       await sql.query(note, [requestId, atMs, event, text]);
     },
     async measured(originChainId, destinationChainId, tookMs): Promise<void> {

@@ -214,7 +214,8 @@ export function slotOf(row: SlotRow, attempts: readonly AttemptRow[]): Slot {
     minedAttempt: row.mined_attempt ?? undefined,
     minedBlockNumber: row.mined_block_number === null ? undefined : BigInt(row.mined_block_number),
     minedBlockHash: (row.mined_block_hash as Hex | null) ?? undefined,
-    minedStatus: row.mined_status === null ? undefined : row.mined_status === "success" ? "success" : "reverted",
+    minedStatus:
+      row.mined_status === null ? undefined : row.mined_status === "success" ? "success" : "reverted",
     unexplainedSince: row.unexplained_since === null ? undefined : BigInt(row.unexplained_since),
     createdAtMs: row.created_at_ms,
     attempts: attempts.map(attemptOf),

@@ -6,7 +6,10 @@ import { STATUS_COLUMNS, statusOf } from "./rows.ts";
 import type { StatusRow } from "./rows.ts";
 import { tickBatcher } from "./tick-batcher.ts";
 
-const readMany = statement("status_read", `select ${STATUS_COLUMNS} from requests where request_id = any($1::text[])`);
+const readMany = statement(
+  "status_read",
+  `select ${STATUS_COLUMNS} from requests where request_id = any($1::text[])`,
+);
 
 /** Point reads of the status, all those of one event-loop turn in one query. */
 export function batchedStatusReads(sql: Sql): (requestId: RequestId) => Promise<StatusRecord | undefined> {

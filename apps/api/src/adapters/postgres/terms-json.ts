@@ -4,7 +4,9 @@ const BIG = "$n";
 
 /** Terms as stored: JSON text, each bigint as `{"$n":"decimal"}`. */
 export function termsToJson(terms: RequestTerms): string {
-  return JSON.stringify(terms, (_key, value: unknown) => (typeof value === "bigint" ? { [BIG]: value.toString() } : value));
+  return JSON.stringify(terms, (_key, value: unknown) =>
+    typeof value === "bigint" ? { [BIG]: value.toString() } : value,
+  );
 }
 
 /** Reads what {@link termsToJson} wrote. */

@@ -13,7 +13,14 @@ const setCursor = statement(
   `insert into chain_cursors (chain_id, block_number, block_hash) values ($1, $2, $3)
    on conflict (chain_id) do update set block_number = excluded.block_number, block_hash = excluded.block_hash`,
 );
-const cut = statement("trail_cut", "delete from chain_blocks where chain_id = $1 and (number > $2 or number <= $3)");
+const hashAt = statement(
+  "trail_hash_at",
+  "select hash from chain_blocks where chain_id = $1 and number = $2",
+);
+const cut = statement(
+  "trail_cut",
+  "delete from chain_blocks where chain_id = $1 and (number > $2 or number <= $3)",
+);
 const append = statement(
   "trail_append",
   `insert into chain_blocks (chain_id, number, hash, parent_hash, timestamp)
@@ -29,6 +36,10 @@ export function trailWrites(sql: Sql): TrailWrites {
     },
     async setCursor(chainId, block): Promise<void> {
       await sql.query(setCursor, [chainId, block.number, block.hash]);
+    },
+    async hashAt(chainId, number): Promise<Hex | undefined> {
+      const [row] = await sql.query<{ hash: string }>(hashAt, [chainId, number]);
+      return row && (row.hash as Hex);
     },
     async replace(chainId, ancestor, blocks: readonly BlockRef[], keep): Promise<void> {
       const tip = blocks.at(-1)?.number ?? ancestor;

@@ -1,0 +1,16 @@
+import { Redis } from "ioredis";
+
+/** Producers fail at once when Redis is away: the outbox keeps the job and the relay tries again. */
+export function producerConnection(url: string): Redis {
+  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, lazyConnect: true });
+  // Without a listener a lost connection would end the process; every call meets the fault itself.
+  redis.on("error", () => {});
+  return redis;
+}
+
+/** Workers wait for Redis as long as it takes. */
+export function workerConnection(url: string): Redis {
+  const redis = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true });
+  redis.on("error", () => {});
+  return redis;
+}

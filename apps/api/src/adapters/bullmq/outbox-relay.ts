@@ -1,0 +1,184 @@
+import { Queue } from "bullmq";
+import pg from "pg";
+import type { Catalog } from "../../jobs/define-job.ts";
+import type { Services } from "../../ports/services.ts";
+import type { JobName } from "../../ports/unit-of-work.ts";
+import { OUTBOX_CHANNEL } from "../postgres/outbox.ts";
+import { producerConnection } from "./connections.ts";
+
+export interface OutboxRelay {
+  close(): Promise<void>;
+}
+
+/** How often the outbox is read when nobody announces anything: the net under the notifications. */
+const POLL_MS = 1_000;
+/** Failed jobs are put on the queue again by the reconciler under new ids; the queue need not keep them. */
+const RETRY = { type: "exponential", delay: 250 } as const;
+
+interface Row {
+  id: number;
+  job_name: JobName;
+  job_id: string;
+  payload: string;
+}
+
+/**
+ * Moves committed jobs from the outbox to the queues: woken by a notification, and by a clock beneath. Several relays may run; each row is taken by one at a time,
+ * and a job published twice (a crash between queue and commit) does nothing the second time.
+ */
+export async function startOutboxRelay(
+  services: Pick<Services, "clock" | "events">,
+  catalog: Catalog,
+  options: {
+    readonly pool: pg.Pool;
+    readonly databaseUrl: string;
+    readonly redisUrl: string;
+    readonly prefix: string;
+  },
+): Promise<OutboxRelay> {
+  const connection = producerConnection(options.redisUrl);
+  const queues = new Map<JobName, Queue>();
+  for (const definition of Object.values(catalog)) {
+    const queue = new Queue(definition.name, {
+      connection,
+      prefix: options.prefix,
+      defaultJobOptions: {
+        attempts: definition.attempts,
+        backoff: RETRY,
+        removeOnComplete: true,
+        removeOnFail: { age: 24 * 3600, count: 10_000 },
+      },
+    });
+    queue.on("error", (error) => {
+      services.events.fault("relay_fault", error, { queue: definition.name });
+    });
+    queues.set(definition.name, queue);
+  }
+
+  let stopped = false;
+  let wake: (() => void) | undefined;
+  let woken = false;
+  const poke = (): void => {
+    woken = true;
+    wake?.();
+  };
+
+  const publish = async (): Promise<number> => {
+    const client = await options.pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query("begin");
+      const { rows } = await client.query<Row>({
+        name: "relay_take",
+        text: `select id, job_name, job_id, payload from outbox where published_at_ms is null
+               order by id limit 100 for update skip locked`,
+      });
+      const byQueue = Map.groupBy(rows, (row) => row.job_name);
+      for (const [name, jobs] of byQueue) {
+        const queue = queues.get(name);
+        if (queue === undefined) throw new Error(`no queue is called ${name}`);
+        await queue.addBulk(
+          jobs.map((job) => ({
+            name,
+            data: JSON.parse(job.payload) as unknown,
+            opts: { jobId: job.job_id },
+          })),
+        );
+      }
+      await client.query({
+        name: "relay_mark",
+        text: "update outbox set published_at_ms = $2 where id = any($1::bigint[])",
+        values: [rows.map((row) => row.id), services.clock.nowMs()],
+      });
+      await client.query("commit");
+      return rows.length;
+    } catch (error) {
+      await client.query("rollback").catch((fault: unknown) => {
+        broken = fault instanceof Error ? fault : new Error(String(fault));
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  };
+
+  const listener = listen(options.databaseUrl, poke, (error) => {
+    services.events.fault("relay_fault", error, { part: "listen" });
+  });
+
+  const loop = (async () => {
+    while (!stopped) {
+      woken = false;
+      try {
+        if (connection.status === "wait") await connection.connect();
+        while ((await publish()) === 100);
+      } catch (error) {
+        services.events.fault("relay_fault", error, {});
+        await pause(250);
+      }
+      if (!woken && !stopped)
+        await Promise.race([pause(POLL_MS), new Promise<void>((resolve) => (wake = resolve))]);
+    }
+  })();
+
+  return {
+    async close(): Promise<void> {
+      stopped = true;
+      poke();
+      await loop;
+      await listener.close();
+      await Promise.all([...queues.values()].map((queue) => queue.close()));
+      connection.disconnect();
+    },
+  };
+}
+
+/** Listens for announcements on a connection of its own, and comes back when the connection is lost. */
+function listen(
+  databaseUrl: string,
+  onNotice: () => void,
+  onFault: (error: unknown) => void,
+): { close(): Promise<void> } {
+  let closed = false;
+  let current: pg.Client | undefined;
+  const loop = (async () => {
+    while (!closed) {
+      const client = new pg.Client({
+        connectionString: databaseUrl,
+        application_name: "outbox listener",
+        keepAlive: true,
+      });
+      current = client;
+      const ended = new Promise<void>((resolve) => {
+        client.once("end", () => resolve());
+        client.on("error", (error) => {
+          onFault(error);
+          resolve();
+        });
+      });
+      client.on("notification", onNotice);
+      try {
+        await client.connect();
+        await client.query(`listen ${OUTBOX_CHANNEL}`);
+        // What was announced while nobody listened is read now.
+        onNotice();
+        await ended;
+      } catch (error) {
+        if (!closed) onFault(error);
+      }
+      await client.end().catch(() => undefined);
+      if (!closed) await pause(500);
+    }
+  })();
+  return {
+    async close(): Promise<void> {
+      closed = true;
+      await current?.end().catch(() => undefined);
+      await loop;
+    },
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

@@ -1,0 +1,6 @@
+import type { Catalog } from "./define-job.ts";
+import { fill } from "./fill.ts";
+import { refund } from "./refund.ts";
+
+/** Every queue on one screen. */
+export const catalog: Catalog = { fill, refund };

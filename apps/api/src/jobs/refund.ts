@@ -1,0 +1,11 @@
+import { z } from "zod";
+import { refundDeposit } from "../usecases/refund-deposit.ts";
+import { defineJob } from "./define-job.ts";
+
+export const refund = defineJob({
+  name: "refund",
+  payload: z.object({ depositId: z.string() }),
+  concurrency: 8,
+  attempts: 8,
+  run: (services, { depositId }) => refundDeposit(services, depositId),
+});

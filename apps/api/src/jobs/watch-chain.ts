@@ -1,0 +1,129 @@
+import type { BlockRef, Head } from "@causeway/chains";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { Leadership, TryLead } from "../ports/leadership.ts";
+import type { Services } from "../ports/services.ts";
+import { nudgeLane } from "../usecases/nudge-lane.ts";
+import { openLane } from "../usecases/open-lane.ts";
+import { TrailMoved, loadTrail, scanChain } from "../usecases/scan-chain.ts";
+import { trackLane } from "../usecases/track-lane.ts";
+import { trackSends } from "../usecases/track-sends.ts";
+
+export interface Watcher {
+  close(): Promise<void>;
+}
+
+/** How soon a process that does not lead asks again: a dead leader is replaced within this. */
+const STAND_BY_MS = 500;
+/** Pause after a fault of the node; the next head ends it early. */
+const FAULT_PAUSE_MS = 200;
+
+/**
+ * Watches one chain for as long as this process leads it: each new head is scanned for deposits and compared with the lane; on a timer the lane is cared for.
+ * One watcher per chain, however many requests there are and however many processes run.
+ */
+export function watchChain(services: Services, connected: ConnectedChain, tryLead: TryLead): Watcher {
+  const closing = new AbortController();
+  const loop = standBy(services, connected, tryLead, closing.signal);
+  return {
+    async close(): Promise<void> {
+      closing.abort();
+      await loop;
+    },
+  };
+}
+
+async function standBy(
+  services: Services,
+  connected: ConnectedChain,
+  tryLead: TryLead,
+  closing: AbortSignal,
+): Promise<void> {
+  const facts = { chain: connected.chain.name };
+  while (!closing.aborted) {
+    let leadership: Leadership | undefined;
+    try {
+      leadership = await tryLead(`watch:${connected.chain.id}`);
+      if (leadership) {
+        services.events.happened("chain_leads", facts);
+        await lead(services, connected, AbortSignal.any([closing, leadership.lost]));
+      }
+    } catch (error) {
+      services.events.fault("chain_fault", error, facts);
+    } finally {
+      await leadership?.release().catch(() => undefined);
+    }
+    await pause(STAND_BY_MS, closing);
+  }
+}
+
+async function lead(services: Services, connected: ConnectedChain, stop: AbortSignal): Promise<void> {
+  const { chain, connection } = connected;
+  const { nudgeIntervalMs, reconcileIntervalMs } = services.enginePolicy;
+  await openLane(services, connected);
+  let trail: readonly BlockRef[] = await loadTrail(services, connected);
+
+  let newest: Head | undefined = connection.heads.latest;
+  let wake: () => void = () => {};
+  const unsubscribe = connection.heads.onHead((head) => {
+    newest = head;
+    wake();
+  });
+  const onStop = (): void => wake();
+  stop.addEventListener("abort", onStop);
+  let nudgeAtMs = 0;
+  let openAtMs = services.clock.nowMs() + reconcileIntervalMs;
+  try {
+    while (!stop.aborted) {
+      try {
+        const head = newest;
+        if (head !== undefined && head.hash !== trail.at(-1)?.hash) {
+          trail = await scanChain(services, connected, trail, head);
+          await Promise.all([trackLane(services, connected, trail), trackSends(services, connected, trail)]);
+        }
+        const nowMs = services.clock.nowMs();
+        if (nowMs >= nudgeAtMs) {
+          nudgeAtMs = nowMs + nudgeIntervalMs;
+          await nudgeLane(services, connected);
+        }
+        if (nowMs >= openAtMs) {
+          openAtMs = nowMs + reconcileIntervalMs;
+          await openLane(services, connected);
+        }
+      } catch (error) {
+        if (error instanceof TrailMoved) trail = await loadTrail(services, connected);
+        else services.events.fault("chain_fault", error, { chain: chain.name });
+        await pause(FAULT_PAUSE_MS, stop);
+        continue;
+      }
+      const seen = newest;
+      const behind = seen !== undefined && seen.hash !== trail.at(-1)?.hash;
+      if (!behind || stop.aborted) {
+        const untilNudge = Math.max(nudgeAtMs - services.clock.nowMs(), 1);
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, untilNudge);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+          if (stop.aborted || newest !== seen) wake();
+        });
+      }
+    }
+  } finally {
+    stop.removeEventListener("abort", onStop);
+    unsubscribe();
+  }
+}
+
+function pause(ms: number, until: AbortSignal): Promise<void> {
+  if (until.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      until.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    until.addEventListener("abort", done);
+  });
+}

@@ -1,0 +1,23 @@
+/** How the transaction engine and the watchers behave; all times in ms. */
+export interface EnginePolicy {
+  /** A payment at the head of its lane that is not mined this long after it was last sent is replaced with higher fees. */
+  readonly stuckAfterMs: number;
+  /** Both fees of a replacement are raised by at least this, bps. */
+  readonly bumpBps: number;
+  /** Variants signed for one nonce; afterwards the last one is sent again and again. */
+  readonly maxAttempts: number;
+  /** Everything unmined is sent again this often, in case the node forgot it. */
+  readonly rebroadcastIntervalMs: number;
+  /** Bytes or plans that nobody has sent for this long are picked up: their process has died. */
+  readonly orphanedAfterMs: number;
+  /** An unmined fill is given up (its nonce goes to a no-op) this long after the request's deadline. */
+  readonly cancelAfterDeadlineMs: number;
+  /** How long a fill waits for inventory before the deposit is refunded. */
+  readonly inventoryWaitMs: number;
+  /** How often lanes are looked after. */
+  readonly nudgeIntervalMs: number;
+  /** How often stored state is gone through for what stands too long; nothing stands too long before this has passed. */
+  readonly reconcileIntervalMs: number;
+  /** Blocks read in one step while catching up. */
+  readonly maxScanBlocks: number;
+}

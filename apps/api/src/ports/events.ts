@@ -1,0 +1,44 @@
+/** Things that happen, each written as one structured line and counted once. Facts never hold a secret. */
+export interface Events {
+  /** Business as usual. */
+  happened(event: EventName, facts: Facts): void;
+  /** Somebody should look: money is exposed, stuck or unattributed. */
+  alarm(event: EventName, facts: Facts): void;
+  /** A fault that will be retried. */
+  fault(event: EventName, error: unknown, facts: Facts): void;
+}
+
+export type Facts = Readonly<Record<string, string | number | bigint | boolean | undefined>>;
+
+export type EventName =
+  | "deposit_seen"
+  | "deposit_unattributed"
+  | "deposit_removed"
+  | "deposit_exposed"
+  | "send_seen"
+  | "send_removed"
+  | "fill_planned"
+  | "fill_waits"
+  | "fill_impossible"
+  | "refund_planned"
+  | "refund_impossible"
+  | "attempt_broadcast"
+  | "attempt_refused"
+  | "attempt_replaced"
+  | "slot_mined"
+  | "slot_unmined"
+  | "slot_final"
+  | "slot_dead"
+  | "slot_cancelled"
+  | "nonce_unexplained"
+  | "request_expired"
+  | "transition_rejected"
+  | "reorg"
+  | "chain_scanned"
+  | "chain_leads"
+  | "chain_fault"
+  | "job_fault"
+  | "relay_fault"
+  | "reconciled"
+  | "price_fault"
+  | "pruned";

@@ -1,0 +1,22 @@
+import type { Signer } from "@causeway/attest";
+import type { ChainDirectory } from "./chains.ts";
+import type { Clock } from "./clock.ts";
+import type { EnginePolicy } from "./engine-policy.ts";
+import type { Events } from "./events.ts";
+import type { PriceBook } from "./price-source.ts";
+import type { QuotePolicy } from "./quote.ts";
+import type { Reads } from "./reads.ts";
+import type { UnitOfWork } from "./unit-of-work.ts";
+
+/** Everything a use case may ask for; each names what it needs by `Pick`. */
+export interface Services {
+  readonly clock: Clock;
+  readonly chains: ChainDirectory;
+  readonly prices: PriceBook;
+  readonly signer: Signer;
+  readonly uow: UnitOfWork;
+  readonly reads: Reads;
+  readonly events: Events;
+  readonly quotePolicy: QuotePolicy;
+  readonly enginePolicy: EnginePolicy;
+}

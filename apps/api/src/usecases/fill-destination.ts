@@ -1,0 +1,155 @@
+import { forward, payout } from "@causeway/domain";
+import type { FailReason, RequestId } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import { LegTaken } from "../ports/leg-taken.ts";
+import type { DepositRecord, RequestRecord, SlotPlan } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import { inventoryBears, planPayment } from "./payment-plan.ts";
+import { pricingOf } from "./quote-pricing.ts";
+import { sendSlot } from "./send-slot.ts";
+import { transition } from "./transition.ts";
+import { DONE } from "./wait.ts";
+import type { Progress } from "./wait.ts";
+
+type Needs = Pick<
+  Services,
+  "clock" | "chains" | "prices" | "signer" | "uow" | "reads" | "events" | "enginePolicy" | "quotePolicy"
+>;
+
+/**
+ * Pays the recipient of a request whose deposit is confirmed: prices it anew, simulates the payment, gives it a nonce together with the state change, then sends.
+ * May run any number of times, in any number of processes: the request's lock and the one live nonce per request let one payment happen.
+ * @throws RpcFault, ServiceError (prices): nothing was decided, the job comes again.
+ */
+export async function fillDestination(services: Needs, requestId: RequestId): Promise<Progress> {
+  const request = await services.reads.request(requestId);
+  if (request === undefined) return DONE;
+  if (request.state.name === "filling") {
+    // A process died between giving the nonce and sending: the bytes are, or will be, the same.
+    const slot = await services.reads.slotOfLeg("fill", requestId);
+    if (slot) await sendSlot(services, slot.id);
+    return DONE;
+  }
+  if (request.state.name !== "fillable" || request.state.depositId === undefined) return DONE;
+  const deposit = await services.reads.deposit(request.state.depositId);
+  if (deposit === undefined)
+    throw new Error(`deposit ${request.state.depositId} of ${requestId} is not stored`);
+
+  const { terms } = request;
+  const origin = services.chains.get(terms.origin.chainId);
+  const destination = services.chains.get(terms.destination.chainId);
+  if (origin === undefined || destination === undefined)
+    return wait(services, request, deposit, "the chain is disabled");
+  const amount = await amountToPay(services, request, deposit, origin, destination);
+  if (amount.kind === "refund") return giveUp(services, requestId, amount.reason);
+
+  const planned = await planPayment(services, destination, {
+    leg: { kind: "fill", requestId },
+    currency: terms.destination.currency,
+    amount: amount.amount,
+    recipient: terms.recipient,
+    orderId: terms.orderId,
+    cancelAfterMs: terms.fillDeadlineMs + services.enginePolicy.cancelAfterDeadlineMs,
+  });
+  if (planned.kind === "insufficientFunds")
+    return wait(services, request, deposit, "the solver lacks the funds");
+  if (planned.kind === "reverts") {
+    // A token reverts alike for a short balance and for a refused recipient: only the first passes by waiting.
+    if (destination.pulse.solverBalance(terms.destination.currency).amount < amount.amount)
+      return wait(services, request, deposit, "the solver's inventory does not bear the fill");
+    return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
+  }
+  return commitAndSend(services, request, deposit, destination, planned.plan);
+}
+
+async function amountToPay(
+  services: Needs,
+  { terms }: RequestRecord,
+  deposit: DepositRecord,
+  origin: ConnectedChain,
+  destination: ConnectedChain,
+): Promise<ReturnType<typeof payout>> {
+  const nowMs = services.clock.nowMs();
+  if (nowMs > terms.fillDeadlineMs) return { kind: "refund", reason: "TTL_EXPIRED" };
+  const originCurrency = services.chains.currency(terms.origin.chainId, terms.origin.currency);
+  const destinationCurrency = services.chains.currency(terms.destination.chainId, terms.destination.currency);
+  if (originCurrency === undefined || destinationCurrency === undefined)
+    throw new Error(`a currency of ${terms.requestId} is not configured any more`);
+  const { facts } = await pricingOf(services, { origin, destination, originCurrency, destinationCurrency });
+  return payout(terms, forward(deposit.amount, facts).output, services.quotePolicy.honourBps, nowMs);
+}
+
+async function commitAndSend(
+  services: Needs,
+  { terms }: RequestRecord,
+  deposit: DepositRecord,
+  destination: ConnectedChain,
+  plan: SlotPlan,
+): Promise<Progress> {
+  const { requestId } = terms;
+  const outcome = await services.uow
+    .run(async (tx) => {
+      const current = await tx.requests.lock(requestId);
+      if (current?.state.name !== "fillable" || current.state.depositId !== deposit.id)
+        return "moved" as const;
+      await tx.lanes.lockLane(plan.chainId, plan.sender);
+      if (!(await inventoryBears(tx, destination, plan))) return "short" as const;
+      const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
+      await transition(
+        services,
+        tx,
+        current,
+        { kind: "fillPlanned" },
+        {},
+        {
+          nonce: slot.nonce,
+          amount: plan.outflow.amount,
+        },
+      );
+      return { slotId: slot.id };
+    })
+    .catch((error: unknown) => {
+      if (error instanceof LegTaken) return "moved" as const;
+      throw error;
+    });
+  if (outcome === "moved") return DONE;
+  if (outcome === "short")
+    return wait(services, { terms }, deposit, "the solver's inventory does not bear the fill");
+  services.events.happened("fill_planned", {
+    requestId,
+    chain: destination.chain.name,
+    amount: plan.outflow.amount,
+    tookMs: services.clock.nowMs() - deposit.seenAtMs,
+  });
+  await sendSlot(services, outcome.slotId);
+  return DONE;
+}
+
+/** Waits for what may pass, but not for ever: then the deposit goes back. */
+async function wait(
+  services: Needs,
+  { terms }: Pick<RequestRecord, "terms">,
+  deposit: DepositRecord,
+  why: string,
+): Promise<Progress> {
+  const waitedMs = services.clock.nowMs() - deposit.seenAtMs;
+  if (waitedMs > services.enginePolicy.inventoryWaitMs)
+    return giveUp(services, terms.requestId, "SOLVER_BALANCE_TOO_LOW", why);
+  services.events.alarm("fill_waits", { requestId: terms.requestId, why, waitedMs });
+  return { waitMs: 1_000, why };
+}
+
+async function giveUp(
+  services: Needs,
+  requestId: RequestId,
+  reason: FailReason,
+  detail?: string,
+): Promise<Progress> {
+  await services.uow.run(async (tx) => {
+    const record = await tx.requests.lock(requestId);
+    if (record)
+      await transition(services, tx, record, { kind: "fillImpossible", reason }, {}, { reason, detail });
+  });
+  services.events.alarm("fill_impossible", { requestId, reason, detail });
+  return DONE;
+}

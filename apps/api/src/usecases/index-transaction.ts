@@ -1,0 +1,63 @@
+import { ServiceError } from "@causeway/domain";
+import type { RequestId, TxHash } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { Services } from "../ports/services.ts";
+import { recordDeposits } from "./record-deposits.ts";
+import { recordSend } from "./record-send.ts";
+
+type Needs = Pick<Services, "chains" | "uow" | "reads" | "events" | "clock">;
+
+/**
+ * A client points at a transaction: what it deposited is recorded now instead of when the watcher comes to its block. Nothing is believed but the chain.
+ * @throws ServiceError UNSUPPORTED_CHAIN; TRANSACTION_NOT_FOUND while the node has not seen it (the watcher will find it all the same). @throws RpcFault
+ */
+export async function indexTransaction(
+  services: Needs,
+  report: { readonly chainId: number; readonly txHash: TxHash; readonly requestId?: RequestId },
+): Promise<{ message: string }> {
+  const connected = chainOf(services, report.chainId);
+  const { chain, connection } = connected;
+  const state = await connection.reader.transaction(report.txHash);
+  if (state.kind === "absent") throw notSeen(report.txHash);
+  if (report.requestId !== undefined) {
+    const record = await services.reads.request(report.requestId);
+    if (record?.terms.kind === "send") return recordSend(services, connected, record.terms, state);
+  }
+  if (state.kind === "pending") return { message: "Transaction seen, waiting to be mined" };
+  if (state.receipt.status === "reverted") return { message: "Transaction reverted, nothing to index" };
+  const facts = connection.reader.depositsOf(state);
+  if (facts.length === 0) return { message: "Transaction holds no deposit" };
+
+  const { blockNumber, blockHash } = state.receipt;
+  const canonical = await connection.reader.block(blockNumber);
+  if (canonical?.hash !== blockHash) throw notSeen(report.txHash);
+  const seenAtMs = services.clock.nowMs();
+  await services.uow.run(async (tx) => {
+    // Where the watcher has been, its word counts: a block that it has dropped must not come back by a lagging node.
+    const cursor = await tx.trail.lockCursor(chain.id);
+    const watched = await tx.trail.hashAt(chain.id, blockNumber);
+    const passed = cursor !== undefined && cursor.number >= blockNumber;
+    if (passed && watched !== undefined && watched !== blockHash) throw notSeen(report.txHash);
+    const head = connected.pulse.head()?.number ?? blockNumber;
+    await recordDeposits(services, tx, chain, facts, head < blockNumber ? blockNumber : head, seenAtMs);
+  });
+  return { message: "Transaction indexed" };
+}
+
+/** @throws ServiceError UNSUPPORTED_CHAIN */
+export function chainOf(services: Pick<Services, "chains">, chainId: number): ConnectedChain {
+  const connected = services.chains.get(chainId);
+  if (connected === undefined)
+    throw new ServiceError("UNSUPPORTED_CHAIN", `Chain ${chainId} is not supported`, { field: "chainId" });
+  return connected;
+}
+
+export function notSeen(txHash: TxHash): ServiceError {
+  return new ServiceError(
+    "TRANSACTION_NOT_FOUND",
+    `Transaction ${txHash} is not known to the chain yet; try again`,
+    {
+      field: "txHash",
+    },
+  );
+}

@@ -1,0 +1,77 @@
+import { paymentCall } from "@causeway/chains";
+import type { CallPlan } from "@causeway/chains";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, OrderId } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { Leg, SlotPlan } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+
+/** What is to be paid by the solver, on one chain. */
+export interface PaymentQuestion {
+  readonly leg: Leg;
+  readonly currency: Address;
+  readonly amount: bigint;
+  readonly recipient: Address;
+  readonly orderId: OrderId;
+  readonly cancelAfterMs: number;
+}
+
+export type PaymentPlan =
+  | { readonly kind: "ready"; readonly plan: SlotPlan }
+  /** The chain itself says that this payment reverts. */
+  | { readonly kind: "reverts"; readonly reason: string }
+  | { readonly kind: "insufficientFunds" };
+
+/** Room above the simulated gas: state may move between simulation and block. Unused gas costs nothing. */
+const GAS_HEADROOM_BPS = 3_000n;
+
+/**
+ * Plans one payment whose transaction input ends with the order id, simulated on the newest state.
+ * @throws RpcFault when the node does not answer: the chain has said nothing then.
+ */
+export async function planPayment(
+  services: Pick<Services, "signer">,
+  { chain, connection, pulse }: ConnectedChain,
+  question: PaymentQuestion,
+): Promise<PaymentPlan> {
+  const sender = services.signer.address;
+  const hasCode =
+    question.currency === NATIVE_CURRENCY && (await connection.reader.hasCode(question.recipient));
+  const call: CallPlan = paymentCall(question, hasCode, chain.contracts.router);
+  const outcome = await connection.reader.simulate(sender, call);
+  if (outcome.kind === "reverts") return { kind: "reverts", reason: outcome.reason };
+  if (outcome.kind === "insufficientFunds") return { kind: "insufficientFunds" };
+  const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
+  return {
+    kind: "ready",
+    plan: {
+      chainId: chain.id,
+      sender,
+      leg: question.leg,
+      call,
+      gasLimit: outcome.gas + (outcome.gas * GAS_HEADROOM_BPS) / 10_000n,
+      maxFeePerGas,
+      maxPriorityFeePerGas,
+      outflow: { currency: question.currency, amount: question.amount },
+      cancelAfterMs: question.cancelAfterMs,
+    },
+  };
+}
+
+/**
+ * Whether the solver's balance bears this payment beside everything that a balance of that block does not show yet. Call with the lane locked:
+ * only then can no other payment slip in between.
+ */
+export async function inventoryBears(
+  tx: {
+    readonly lanes: {
+      reserved(chainId: number, sender: Address, currency: Address, block: bigint): Promise<bigint>;
+    };
+  },
+  { chain, pulse }: ConnectedChain,
+  plan: SlotPlan,
+): Promise<boolean> {
+  const held = pulse.solverBalance(plan.outflow.currency);
+  const reserved = await tx.lanes.reserved(chain.id, plan.sender, plan.outflow.currency, held.blockNumber);
+  return held.amount >= reserved + plan.outflow.amount;
+}

@@ -1,0 +1,15 @@
+import { approveGas, depositGas, fillGas, transferGas } from "@causeway/contracts";
+import type { QuoteGas } from "../ports/quote.ts";
+
+/** Gas units that quotes are priced with, as measured on the contracts. A refund is paid like a fill: by the solver, its input ending with the order id. */
+export const measuredQuoteGas: QuoteGas = {
+  steps: {
+    approve: approveGas,
+    depositNative: depositGas.native,
+    depositErc20: depositGas.erc20,
+    transferErc20: depositGas.erc20Transfer,
+    transferNative: transferGas.native,
+  },
+  fill: fillGas,
+  refund: fillGas,
+};

@@ -1,0 +1,88 @@
+import type { Currency, PricedTrade } from "@causeway/domain";
+import { amountToUsdDown, convertUp, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import type { PricedUnit } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { Reservations } from "../ports/quote.ts";
+import type { RoutePricing } from "./quote-pricing.ts";
+import type { QuoteQuestion } from "./quote-question.ts";
+
+/** $0.05: a swap on one chain below it is worth less than the trouble. */
+const LEAST_SWAP_USD = 50_000_000_000_000_000n;
+
+/** @throws ServiceError when the trade is larger or smaller than this instance serves now. */
+export function refuseBeyondLimits(
+  reservations: Reservations,
+  question: QuoteQuestion,
+  pricing: RoutePricing,
+  trade: PricedTrade,
+): void {
+  const { origin, destination, originCurrency, destinationCurrency } = question;
+  const { facts } = pricing;
+  refuseBeyondCap(origin, trade.input, facts.origin, pricing.originNative, "originChainId");
+  refuseBeyondCap(
+    destination,
+    trade.expected,
+    facts.destination,
+    facts.destinationNative,
+    "destinationChainId",
+  );
+  const isSwap = origin === destination && pricing.pairClass !== "wrap" && pricing.pairClass !== "sameAsset";
+  if (isSwap && amountToUsdDown(trade.input, facts.origin) < LEAST_SWAP_USD)
+    throw new ServiceError("AMOUNT_TOO_LOW", "Swaps on one chain start at $0.05", { field: "amount" });
+  if (trade.input >> 256n !== 0n)
+    throw new ServiceError("INVALID_REQUEST", `No amount of ${originCurrency.symbol} buys that much`, {
+      field: "amount",
+    });
+
+  const { maxFillAmount } = destinationCurrency;
+  if (maxFillAmount !== undefined && trade.expected > maxFillAmount)
+    throw tooMuch(destinationCurrency, maxFillAmount, "One request can get");
+  const available = availableOf(reservations, destination, destinationCurrency);
+  if (destinationCurrency.address === NATIVE_CURRENCY) {
+    // The fill pays its own gas from the same balance.
+    if (trade.expected + facts.fillGasCostWei > available)
+      throw tooMuch(destinationCurrency, available - facts.fillGasCostWei, "The solver has");
+    return;
+  }
+  if (trade.expected > available) throw tooMuch(destinationCurrency, available, "The solver has");
+  if (availableOf(reservations, destination, destination.chain.native) < facts.fillGasCostWei)
+    throw new ServiceError(
+      "INSUFFICIENT_LIQUIDITY",
+      `The solver lacks the gas for a fill on ${destination.chain.displayName}`,
+      { field: "destinationChainId" },
+    );
+}
+
+/** @throws ServiceError ROUTE_TEMPORARILY_RESTRICTED when the chain is partially disabled and the amount is worth more than its cap. */
+export function refuseBeyondCap(
+  { chain }: ConnectedChain,
+  amount: bigint,
+  currency: PricedUnit,
+  native: PricedUnit,
+  field: string,
+): void {
+  const limit = chain.partialDisableLimit;
+  if (limit === 0n || convertUp(amount, currency, native) <= limit) return;
+  throw new ServiceError(
+    "ROUTE_TEMPORARILY_RESTRICTED",
+    `${chain.displayName} is restricted for now to requests of a limited value`,
+    { field, data: { partialDisableLimit: limit.toString() } },
+  );
+}
+
+function availableOf(
+  reservations: Reservations,
+  { chain, pulse }: ConnectedChain,
+  currency: Currency,
+): bigint {
+  return pulse.solverBalance(currency.address).amount - reservations.reserved(chain.id, currency.address);
+}
+
+function tooMuch(currency: Currency, most: bigint, who: string): ServiceError {
+  const available = most > 0n ? most : 0n;
+  return new ServiceError(
+    "INSUFFICIENT_LIQUIDITY",
+    `${who} at most ${available} of the smallest units of ${currency.symbol} now`,
+    { field: "amount", data: { available: available.toString() } },
+  );
+}

@@ -1,0 +1,181 @@
+import type { Address, Currency, ErrorCode, RequestKind, TradeType } from "@causeway/domain";
+import { NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import { wholeNumber } from "@causeway/wire";
+import type { ChainDirectory, ConnectedChain } from "../ports/chains.ts";
+
+/** A quote request whose words have all found their meaning. */
+export interface QuoteQuestion {
+  readonly kind: RequestKind;
+  readonly origin: ConnectedChain;
+  readonly destination: ConnectedChain;
+  readonly originCurrency: Currency;
+  readonly destinationCurrency: Currency;
+  readonly user: Address;
+  readonly recipient: Address;
+  readonly refundTo: Address;
+  readonly amount: bigint;
+  readonly tradeType: TradeType;
+  /** Undefined = chosen by the service. */
+  readonly slippageBps: number | undefined;
+  /** Undefined = the policy's lifetime. */
+  readonly ttlSeconds: number | undefined;
+  readonly explicitDeposit: boolean;
+  readonly referrer: string | undefined;
+}
+
+const UINT256_MAX = 2n ** 256n - 1n;
+
+/** @throws ServiceError with the code of the client contract and the field at fault. */
+export function readQuestion(
+  chains: ChainDirectory,
+  solver: Address,
+  maxTtlSeconds: number,
+  input: QuoteInput,
+): QuoteQuestion {
+  const origin = openChain(chains, input.originChainId, "originChainId");
+  const destination = openChain(chains, input.destinationChainId, "destinationChainId");
+  if (!destination.chain.depositEnabled)
+    throw refusal(
+      "CHAIN_DISABLED",
+      `${destination.chain.displayName} takes no deposits for now`,
+      "destinationChainId",
+    );
+
+  const originCurrency = currencyOf(chains, origin, input.originCurrency, "originCurrency");
+  const destinationCurrency = currencyOf(
+    chains,
+    destination,
+    input.destinationCurrency,
+    "destinationCurrency",
+  );
+  const user = addressOf(input.user, "user");
+  const recipient = input.recipient === undefined ? user : addressOf(input.recipient, "recipient");
+  refuseTrap(chains, destination, solver, recipient, input.recipient === undefined ? "user" : "recipient");
+  const refundTo = input.refundTo === undefined ? user : addressOf(input.refundTo, "refundTo");
+  refuseTrap(chains, origin, solver, refundTo, input.refundTo === undefined ? "user" : "refundTo");
+
+  const kind =
+    origin === destination && originCurrency.address === destinationCurrency.address ? "send" : "bridge";
+  if (kind === "send" && recipient === user)
+    throw refusal(
+      "UNSUPPORTED_ROUTE",
+      "Origin and destination are the same: nothing would move",
+      "destinationCurrency",
+    );
+  if (kind === "bridge") {
+    refuseUnbridgeable(originCurrency, "originCurrency");
+    refuseUnbridgeable(destinationCurrency, "destinationCurrency");
+  }
+
+  return {
+    kind,
+    origin,
+    destination,
+    originCurrency,
+    destinationCurrency,
+    user,
+    recipient,
+    refundTo,
+    amount: amountOf(input.amount),
+    tradeType: input.tradeType,
+    slippageBps: slippageOf(input),
+    ttlSeconds: ttlOf(input.ttl, maxTtlSeconds),
+    explicitDeposit: input.explicitDeposit ?? true,
+    referrer: input.referrer,
+  };
+}
+
+function openChain(chains: ChainDirectory, id: number, field: string): ConnectedChain {
+  const connected = chains.get(id);
+  if (connected === undefined) throw refusal("UNSUPPORTED_CHAIN", `Chain ${id} is not supported`, field);
+  if (connected.chain.disabled)
+    throw refusal("CHAIN_DISABLED", `${connected.chain.displayName} is disabled for now`, field);
+  return connected;
+}
+
+function currencyOf(
+  chains: ChainDirectory,
+  { chain }: ConnectedChain,
+  text: string,
+  field: "originCurrency" | "destinationCurrency",
+): Currency {
+  const address = parseAddress(text);
+  const known = address === undefined ? undefined : chains.currency(chain.id, address);
+  if (known !== undefined) return known;
+  const code = field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY";
+  throw refusal(code, "Invalid input or output currency", field);
+}
+
+function refuseUnbridgeable(currency: Currency, field: string): void {
+  if (!currency.supportsBridging)
+    throw refusal("UNSUPPORTED_CURRENCY", `${currency.symbol} cannot be bridged`, field);
+}
+
+function addressOf(text: string, field: string): Address {
+  const address = parseAddress(text);
+  if (address === undefined) throw refusal("INVALID_ADDRESS", `${field} must be a 20-byte address`, field);
+  return address;
+}
+
+/** Addresses from which a payment could never be taken out again. A burn address other than zero is a client's placeholder before a wallet connects. */
+function refuseTrap(
+  chains: ChainDirectory,
+  { chain }: ConnectedChain,
+  solver: Address,
+  address: Address,
+  field: string,
+): void {
+  const { depository, router, approvalProxy, serviceReceiver, multicall3 } = chain.contracts;
+  const isTrap =
+    address === NATIVE_CURRENCY ||
+    address === depository ||
+    address === router ||
+    address === approvalProxy ||
+    address === serviceReceiver ||
+    address === multicall3 ||
+    address === solver ||
+    chains.currency(chain.id, address) !== undefined;
+  if (isTrap)
+    throw refusal(
+      "INVALID_RECIPIENT",
+      `${field} must be a wallet, not a token or a contract of this service`,
+      field,
+    );
+}
+
+function amountOf(digits: string): bigint {
+  const amount = /^\d{1,78}$/.test(digits) ? BigInt(digits) : undefined;
+  if (amount === undefined || amount > UINT256_MAX)
+    throw refusal("INVALID_REQUEST", "amount must be a string of decimal digits below 2^256", "amount");
+  if (amount === 0n) throw refusal("AMOUNT_TOO_LOW", "amount must be above zero", "amount");
+  return amount;
+}
+
+function slippageOf(input: QuoteInput): number | undefined {
+  bpsOf(input.latePaymentSlippageTolerance, "latePaymentSlippageTolerance");
+  return bpsOf(input.slippageTolerance, "slippageTolerance");
+}
+
+function bpsOf(value: number | string | undefined, field: string): number | undefined {
+  if (value === undefined) return undefined;
+  const bps = wholeNumber(value);
+  if (bps === undefined || bps > 10_000)
+    throw refusal(
+      "INVALID_SLIPPAGE_TOLERANCE",
+      `${field} must be a whole number of bps from 0 to 10000`,
+      field,
+    );
+  return bps;
+}
+
+function ttlOf(seconds: number | undefined, max: number): number | undefined {
+  if (seconds === undefined) return undefined;
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > max)
+    throw refusal("INVALID_REQUEST", `ttl must be a whole number of seconds from 1 to ${max}`, "ttl");
+  return seconds;
+}
+
+function refusal(code: ErrorCode, message: string, field: string): ServiceError {
+  return new ServiceError(code, message, { field });
+}

@@ -1,0 +1,74 @@
+import type { ErrorCode } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+
+interface Refusal {
+  readonly field: keyof QuoteInput;
+  readonly code: ErrorCode;
+  readonly message: string;
+  asked(input: QuoteInput): boolean;
+}
+
+/** What a quote would promise and this instance would not do. Silence would cost somebody money; switches that only choose among routes are ignored. */
+const refusals: readonly Refusal[] = [
+  {
+    field: "txs",
+    code: "EXTRA_TXS_NOT_SUPPORTED",
+    message: "Calls on the destination chain are not supported",
+    asked: ({ txs }) => txs !== undefined && txs.length > 0,
+  },
+  {
+    field: "authorizationList",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: "Authorizations for the fill are not supported",
+    asked: ({ authorizationList }) => authorizationList !== undefined && authorizationList.length > 0,
+  },
+  {
+    field: "usePermit",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: "Deposits by permit signature are not supported",
+    asked: ({ usePermit }) => usePermit === true,
+  },
+  {
+    field: "useDepositAddress",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: "Deposit addresses are not supported",
+    asked: ({ useDepositAddress }) => useDepositAddress === true,
+  },
+  {
+    field: "appFees",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: "App fees are not supported",
+    asked: ({ appFees }) => appFees !== undefined && appFees.some(({ fee }) => Number(fee) !== 0),
+  },
+  {
+    field: "topupGas",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: "Gas top-ups are not supported",
+    asked: ({ topupGas }) => topupGas === true,
+  },
+  {
+    field: "subsidizeFees",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: "Sponsored fees are not supported",
+    asked: ({ subsidizeFees }) => subsidizeFees === true,
+  },
+  {
+    field: "fixedRate",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: "Fixed rates are not supported",
+    asked: ({ fixedRate }) => fixedRate !== undefined,
+  },
+  {
+    field: "useExternalLiquidity",
+    code: "UNSUPPORTED_ROUTE",
+    message: "There is no route through external liquidity",
+    asked: ({ useExternalLiquidity }) => useExternalLiquidity === true,
+  },
+];
+
+/** @throws ServiceError naming the first field that asks for something the quote would not honour. */
+export function refuseUnsupported(input: QuoteInput): void {
+  for (const { field, code, message, asked } of refusals)
+    if (asked(input)) throw new ServiceError(code, message, { field });
+}

@@ -1,0 +1,29 @@
+import type { Services } from "../ports/services.ts";
+import { transition, fillJob, refundJob } from "./transition.ts";
+
+const BATCH = 500;
+
+/**
+ * The net under everything: requests past their deadline are closed, and what stands longer than it should gets its job again. Any number of processes may run it.
+ */
+export async function reconcileRequests(
+  services: Pick<Services, "reads" | "uow" | "events" | "clock" | "enginePolicy">,
+): Promise<void> {
+  const nowMs = services.clock.nowMs();
+  const expired = await services.uow.run(async (tx) => {
+    const overdue = await tx.requests.lockOverdue(nowMs, BATCH);
+    for (const record of overdue) await transition(services, tx, record, { kind: "deadlinePassed" });
+    return overdue.length;
+  });
+  const [fills, refunds] = await Promise.all([
+    services.reads.overdueFills(nowMs - services.enginePolicy.reconcileIntervalMs, BATCH),
+    services.reads.overdueRefunds(BATCH),
+  ]);
+  const jobs = [
+    ...fills.map((requestId) => fillJob(requestId, nowMs)),
+    ...refunds.map((depositId) => refundJob(depositId, nowMs)),
+  ];
+  if (jobs.length > 0) await services.uow.run((tx) => tx.outbox.add(jobs, nowMs));
+  if (expired + jobs.length > 0)
+    services.events.happened("reconciled", { expired, fills: fills.length, refunds: refunds.length });
+}

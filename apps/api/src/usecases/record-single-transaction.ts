@@ -1,0 +1,30 @@
+import { ServiceError } from "@causeway/domain";
+import type { RequestId, TxHash } from "@causeway/domain";
+import type { Services } from "../ports/services.ts";
+import { chainOf, indexTransaction, notSeen } from "./index-transaction.ts";
+import { recordSend } from "./record-send.ts";
+
+/**
+ * A client reports the transaction of a same-chain step. For a `send` that transaction is the whole fulfilment; anything else is indexed like a deposit.
+ * @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, TRANSACTION_NOT_FOUND. @throws RpcFault
+ */
+export async function recordSingleTransaction(
+  services: Pick<Services, "chains" | "uow" | "reads" | "events" | "clock">,
+  report: { readonly chainId: number; readonly txHash: TxHash; readonly requestId: RequestId },
+): Promise<{ message: string }> {
+  const record = await services.reads.request(report.requestId);
+  if (record === undefined)
+    throw new ServiceError("REQUEST_NOT_FOUND", `Request ${report.requestId} is unknown`, {
+      field: "requestId",
+    });
+  if (record.terms.kind !== "send") return indexTransaction(services, report);
+  const connected = chainOf(services, report.chainId);
+  if (connected.chain.id !== record.terms.origin.chainId)
+    throw new ServiceError("INVALID_REQUEST", `chainId ${report.chainId} is not the chain of this request`, {
+      field: "chainId",
+      requestId: report.requestId,
+    });
+  const state = await connected.connection.reader.transaction(report.txHash);
+  if (state.kind === "absent") throw notSeen(report.txHash);
+  return recordSend(services, connected, record.terms, state);
+}

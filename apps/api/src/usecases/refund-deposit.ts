@@ -1,0 +1,133 @@
+import { gasCostWei, refundAmount } from "@causeway/domain";
+import type { DepositId, OrderId, RefundFailReason } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import { LegTaken } from "../ports/leg-taken.ts";
+import type { DepositRecord, RequestRecord } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import { inventoryBears, planPayment } from "./payment-plan.ts";
+import { gasOf } from "./quote-pricing.ts";
+import { sendSlot } from "./send-slot.ts";
+import { transition } from "./transition.ts";
+import { DONE } from "./wait.ts";
+import type { Progress } from "./wait.ts";
+
+type Needs = Pick<
+  Services,
+  "clock" | "chains" | "prices" | "signer" | "uow" | "reads" | "events" | "enginePolicy" | "quotePolicy"
+>;
+
+/** A refund is kept trying for this long; money that is owed does not lapse. */
+const REFUND_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
+
+/**
+ * Sends a deposit back on its own chain, minus the gas, to the request's `refundTo` (or to the depositor when he is not the request's user). The solver pays from its own
+ * inventory; the deposit itself is settled with the depository like a fill. Waits until the deposit has its confirmations: what vanishes need not be sent back.
+ */
+export async function refundDeposit(services: Needs, depositId: DepositId): Promise<Progress> {
+  const deposit = await services.reads.deposit(depositId);
+  if (deposit === undefined || deposit.disposition !== "refund") return DONE;
+  if (deposit.refundState === "sent") {
+    const slot = await services.reads.slotOfLeg("refund", depositId);
+    if (slot) await sendSlot(services, slot.id);
+    return DONE;
+  }
+  if (deposit.refundState !== "none" || !deposit.canonical) return DONE;
+  if (deposit.requestId === undefined || deposit.orderId === undefined) return DONE;
+  const connected = services.chains.get(deposit.chainId);
+  if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
+  const head = connected.pulse.head();
+  if (head === undefined || head.number < deposit.confirmAtBlock)
+    return { waitMs: connected.chain.blockTimeSeconds * 1000, why: "the deposit is not confirmed" };
+
+  const request = await services.reads.request(deposit.requestId);
+  if (request === undefined) return DONE;
+  return pay(services, connected, deposit, request, deposit.orderId);
+}
+
+async function pay(
+  services: Needs,
+  connected: ConnectedChain,
+  deposit: DepositRecord,
+  request: RequestRecord,
+  orderId: OrderId,
+): Promise<Progress> {
+  const { chain, pulse } = connected;
+  const currency = services.chains.currency(chain.id, deposit.currency);
+  // A token that the service does not know lies in the depository and only there: the solver cannot advance it.
+  if (currency === undefined) return giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED");
+  const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
+  const priced = { decimals: currency.decimals, priceUsd: await services.prices.usd(currency) };
+  const gasUnits = gasOf(services.quotePolicy.gas.refund, currency);
+  const gasWei = gasCostWei(gasUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
+  const due = refundAmount(deposit.amount, gasWei, native, priced);
+  if (due.kind === "tooLow") return giveUp(services, deposit, request, "AMOUNT_TOO_LOW_TO_REFUND");
+
+  const planned = await planPayment(services, connected, {
+    leg: { kind: "refund", depositId: deposit.id, requestId: request.terms.requestId },
+    currency: deposit.currency,
+    amount: due.amount,
+    // `refundTo` was named by the request's user; another depositor's money goes to that depositor.
+    recipient: deposit.depositor === request.terms.user ? request.terms.refundTo : deposit.depositor,
+    orderId,
+    cancelAfterMs: services.clock.nowMs() + REFUND_CANCEL_AFTER_MS,
+  });
+  if (planned.kind === "reverts")
+    return giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED", planned.reason);
+  if (planned.kind === "insufficientFunds")
+    return { waitMs: 5_000, why: "the solver lacks the funds of the refund" };
+
+  const { plan } = planned;
+  const slotId = await services.uow
+    .run(async (tx) => {
+      // Locks in one order everywhere: request, deposit, lane.
+      await tx.requests.lock(request.terms.requestId);
+      const current = await tx.deposits.lock(deposit.id);
+      if (current?.disposition !== "refund" || current.refundState !== "none" || !current.canonical)
+        return undefined;
+      await tx.lanes.lockLane(plan.chainId, plan.sender);
+      if (!(await inventoryBears(tx, connected, plan))) return "short" as const;
+      const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
+      await tx.deposits.setRefund(deposit.id, "sent", undefined);
+      await tx.requests.note(request.terms.requestId, services.clock.nowMs(), "refundPlanned", {
+        depositId: deposit.id,
+        amount: due.amount,
+        gasFee: due.gasFee,
+        nonce: slot.nonce,
+      });
+      return slot.id;
+    })
+    .catch((error: unknown) => {
+      if (error instanceof LegTaken) return undefined;
+      throw error;
+    });
+  if (slotId === undefined) return DONE;
+  if (slotId === "short") return { waitMs: 5_000, why: "the solver's inventory does not bear the refund" };
+  services.events.happened("refund_planned", {
+    requestId: request.terms.requestId,
+    depositId: deposit.id,
+    amount: due.amount,
+    chain: chain.name,
+  });
+  await sendSlot(services, slotId);
+  return DONE;
+}
+
+async function giveUp(
+  services: Needs,
+  deposit: DepositRecord,
+  request: RequestRecord,
+  reason: RefundFailReason,
+  detail?: string,
+): Promise<Progress> {
+  const { requestId } = request.terms;
+  await services.uow.run(async (tx) => {
+    const record = await tx.requests.lock(requestId);
+    const current = await tx.deposits.lock(deposit.id);
+    if (current?.refundState !== "none") return;
+    await tx.deposits.setRefund(deposit.id, "impossible", reason);
+    if (record)
+      await transition(services, tx, record, { kind: "refundImpossible", depositId: deposit.id, reason });
+  });
+  services.events.alarm("refund_impossible", { requestId, depositId: deposit.id, reason, detail });
+  return DONE;
+}

@@ -1,0 +1,95 @@
+import type { BroadcastOutcome } from "@causeway/chains";
+import type { Attempt, Slot } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import { signAttempt } from "./sign-attempt.ts";
+import { transition } from "./transition.ts";
+
+type Needs = Pick<Services, "signer" | "clock" | "uow" | "reads" | "chains" | "events">;
+
+/**
+ * Gets a slot's newest bytes to the node: signs them when nobody has yet, commits them, then broadcasts. Safe to call from anywhere, at any time, by any number
+ * of processes: bytes are never broadcast before they are committed, and sending the same bytes again is harmless.
+ * @throws RpcFault when the node cannot be reached; the slot stays as it is and the lane's caretaker tries again.
+ */
+export async function sendSlot(services: Needs, slotId: string): Promise<void> {
+  const slot = await services.reads.slot(slotId);
+  if (slot === undefined || slot.state !== "open") return;
+  const latest = slot.attempts.at(-1);
+  if (latest !== undefined) return broadcast(services, slot, latest);
+
+  const attempt = await signAttempt(services, slot, slot.cancelReason === undefined ? "pay" : "noop", slot);
+  // Persist before broadcast: a crash here must leave the bytes findable, or the payment could be made twice.
+  const ours = await services.uow.run((tx) => tx.lanes.addAttempt(slot.id, attempt));
+  if (ours) return broadcast(services, slot, attempt);
+  // Another process signed first; its bytes are the ones to send.
+  const again = await services.reads.slot(slotId);
+  const theirs = again?.attempts.at(-1);
+  if (again !== undefined && theirs !== undefined) return broadcast(services, again, theirs);
+}
+
+/** Sends committed bytes and writes down what the node said. */
+export async function broadcast(services: Needs, slot: Slot, attempt: Attempt): Promise<void> {
+  const connected = services.chains.get(slot.chainId);
+  if (connected === undefined) throw new Error(`chain ${slot.chainId} of slot ${slot.id} is not configured`);
+  const outcome = await connected.connection.writer.broadcast(attempt.raw);
+  await noteOutcome(services, slot, attempt, outcome);
+}
+
+async function noteOutcome(
+  services: Needs,
+  slot: Slot,
+  attempt: Attempt,
+  outcome: BroadcastOutcome,
+): Promise<void> {
+  const facts = {
+    chainId: slot.chainId,
+    nonce: slot.nonce,
+    leg: slot.leg.kind,
+    requestId: slot.leg.requestId,
+    attempt: attempt.n,
+    kind: attempt.kind,
+    txHash: attempt.txHash,
+  };
+  switch (outcome.kind) {
+    case "accepted":
+    case "alreadyKnown":
+    // The nonce is used, by these bytes or by others: only a receipt tells, and the tracker asks for it.
+    case "nonceTooLow":
+    // An earlier variant waits in the pool; it is replaced when it proves stuck.
+    case "underpriced": {
+      const atMs = services.clock.nowMs();
+      const { leg } = slot;
+      await services.uow.run(async (tx) => {
+        if (leg.kind === "fill" && attempt.kind === "pay") {
+          const record = await tx.requests.lock(leg.requestId);
+          if (record)
+            await transition(
+              services,
+              tx,
+              record,
+              { kind: "fillBroadcast" },
+              { txHashes: [attempt.txHash] },
+              { txHash: attempt.txHash, nonce: slot.nonce, broadcastAtMs: atMs },
+            );
+        }
+        await tx.lanes.setBroadcast(slot.id, attempt.n, atMs);
+      });
+      services.events.happened("attempt_broadcast", { ...facts, outcome: outcome.kind });
+      return;
+    }
+    case "insufficientFunds":
+      // The solver must be funded. The caretaker sends again; nothing behind this nonce can be mined meanwhile.
+      services.events.alarm("attempt_refused", {
+        ...facts,
+        reason: "the solver lacks the native coin for this transaction",
+      });
+      return;
+    case "rejected":
+      services.events.alarm("attempt_refused", { ...facts, reason: outcome.reason });
+      if (attempt.kind === "pay")
+        await services.uow.run((tx) => tx.lanes.cancel(slot.id, "TRANSACTION_SUBMISSION_FAILED"));
+      return;
+    default:
+      outcome satisfies never;
+  }
+}

@@ -1,0 +1,39 @@
+import { signTransaction } from "@causeway/chains";
+import type { Attempt, AttemptKind, Slot } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+
+const NOOP_GAS = 21_000n;
+
+/**
+ * Signs the next variant of a slot. A payment repeats the slot's call; a no-op sends nothing to ourselves at the same nonce.
+ * Nothing leaves this process: the caller commits the bytes first.
+ */
+export async function signAttempt(
+  services: Pick<Services, "signer" | "clock">,
+  slot: Slot,
+  kind: AttemptKind,
+  fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint },
+): Promise<Attempt> {
+  const call = kind === "pay" ? slot.call : ({ to: slot.sender, data: "0x", value: 0n } as const);
+  const { raw, hash } = await signTransaction(
+    {
+      chainId: slot.chainId,
+      nonce: slot.nonce,
+      ...call,
+      gas: kind === "pay" ? slot.gasLimit : NOOP_GAS,
+      maxFeePerGas: fees.maxFeePerGas,
+      maxPriorityFeePerGas: fees.maxPriorityFeePerGas,
+    },
+    (digest) => services.signer.signDigest(digest),
+  );
+  return {
+    n: slot.attempts.length,
+    kind,
+    raw,
+    txHash: hash,
+    maxFeePerGas: fees.maxFeePerGas,
+    maxPriorityFeePerGas: fees.maxPriorityFeePerGas,
+    createdAtMs: services.clock.nowMs(),
+    broadcastAtMs: undefined,
+  };
+}

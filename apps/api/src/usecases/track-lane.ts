@@ -1,0 +1,257 @@
+import type { BlockRef, ReceiptFact } from "@causeway/chains";
+import type { FailReason, TxHash } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { Attempt, Slot } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import type { Tx } from "../ports/unit-of-work.ts";
+import { transition } from "./transition.ts";
+
+type Needs = Pick<Services, "uow" | "reads" | "events" | "clock" | "signer">;
+
+/**
+ * Compares a lane with the chain after a new head: which of our nonces are in a block, which fell out of one, which are beyond doubt. One nonce count per head,
+ * and receipts only for what that count says is mined.
+ * @param trail canonical blocks as the watcher knows them, ending with the head.
+ * @throws RpcFault: the next head tries again.
+ */
+export async function trackLane(
+  services: Needs,
+  connected: ConnectedChain,
+  trail: readonly BlockRef[],
+): Promise<void> {
+  const { chain, connection } = connected;
+  const head = trail.at(-1);
+  if (head === undefined) return;
+  const slots = await services.reads.unsettledSlots(chain.id, services.signer.address);
+  if (slots.length === 0) return;
+  const hashes = new Map(trail.map((block) => [block.number, block.hash]));
+
+  const fallen: Slot[] = [];
+  for (const slot of slots.filter(({ state }) => state === "mined")) {
+    const minedAt = slot.minedBlockNumber ?? 0n;
+    const canonical = hashes.get(minedAt);
+    // A block below the trail is older than any reorg reckoned with.
+    if (minedAt > head.number || (canonical !== undefined && canonical !== slot.minedBlockHash)) {
+      await fallOut(services, slot);
+      fallen.push(slot);
+    } else if (head.number - minedAt + 1n >= BigInt(chain.finalityBlocks)) await settle(services, slot);
+  }
+
+  const open = [...slots.filter(({ state }) => state === "open"), ...fallen];
+  if (open.length === 0) return;
+  const used = await connection.reader.nonce(services.signer.address, "latest");
+  await Promise.all(
+    open
+      .filter((slot) => slot.nonce < used)
+      .map(async (slot) => {
+        const found = await findMined(connected, slot, hashes);
+        if (found) await noteMined(services, slot, found.attempt, found.receipt);
+        else await noteUnexplained(services, connected, slot, head);
+      }),
+  );
+}
+
+async function findMined(
+  { connection }: ConnectedChain,
+  slot: Slot,
+  hashes: ReadonlyMap<bigint, string>,
+): Promise<{ attempt: Attempt; receipt: ReceiptFact } | undefined> {
+  const receipts = await Promise.all(
+    slot.attempts.map((attempt) => connection.reader.receipt(attempt.txHash)),
+  );
+  for (const [at, receipt] of receipts.entries()) {
+    const attempt = slot.attempts[at];
+    // Only a block that the watcher has read counts; a newer one is looked at when the watcher gets there.
+    if (receipt && attempt && hashes.get(receipt.blockNumber) === receipt.blockHash)
+      return { attempt, receipt };
+  }
+  // A payment that was mined while nobody watched may lie below the trail.
+  const lowest = [...hashes.keys()].reduce((low, number) => (number < low ? number : low), 2n ** 63n);
+  for (const [at, receipt] of receipts.entries()) {
+    const attempt = slot.attempts[at];
+    if (!receipt || !attempt || receipt.blockNumber >= lowest) continue;
+    const block = await connection.reader.block(receipt.blockNumber);
+    if (block?.hash === receipt.blockHash) return { attempt, receipt };
+  }
+  return undefined;
+}
+
+async function noteMined(services: Needs, slot: Slot, attempt: Attempt, receipt: ReceiptFact): Promise<void> {
+  const atMs = services.clock.nowMs();
+  const applied = await services.uow.run(async (tx) => {
+    const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
+    const current = await tx.lanes.lockSlot(slot.id);
+    if (current?.state !== "open") return false;
+    await tx.lanes.setMined(slot.id, {
+      attempt: attempt.n,
+      blockNumber: receipt.blockNumber,
+      blockHash: receipt.blockHash,
+      status: receipt.status,
+      gasUsed: receipt.gasUsed,
+      effectiveGasPrice: receipt.effectiveGasPrice,
+    });
+    if (attempt.kind !== "pay" || receipt.status !== "success" || record === undefined) return true;
+    const facts = { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed };
+    if (slot.leg.kind === "refund") {
+      await transition(
+        services,
+        tx,
+        record,
+        { kind: "refundMined", depositId: slot.leg.depositId },
+        { refundTxHashes: withHash(record.refundTxHashes, attempt.txHash) },
+        facts,
+      );
+      // A refund beside the request's own course (a second deposit, say) changes no state, yet its hash must show.
+      if (record.state.depositId !== slot.leg.depositId || record.state.name !== "refunding")
+        await tx.requests.save(
+          record.terms.requestId,
+          { state: record.state, refundTxHashes: withHash(record.refundTxHashes, attempt.txHash) },
+          atMs,
+        );
+      return true;
+    }
+    const { decision } = await transition(
+      services,
+      tx,
+      record,
+      { kind: "fillMined" },
+      { txHashes: [attempt.txHash] },
+      facts,
+    );
+    if (decision.kind === "applied") await measure(tx, slot, record.state.depositId, atMs);
+    return true;
+  });
+  if (applied)
+    services.events.happened("slot_mined", {
+      chainId: slot.chainId,
+      nonce: slot.nonce,
+      leg: slot.leg.kind,
+      requestId: slot.leg.requestId,
+      kind: attempt.kind,
+      status: receipt.status,
+      txHash: attempt.txHash,
+      block: receipt.blockNumber,
+    });
+}
+
+async function measure(tx: Tx, slot: Slot, depositId: string | undefined, atMs: number): Promise<void> {
+  const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
+  if (deposit)
+    await tx.requests.measured(deposit.chainId, slot.chainId, Math.max(atMs - deposit.seenAtMs, 0));
+}
+
+async function fallOut(services: Needs, slot: Slot): Promise<void> {
+  await services.uow.run(async (tx) => {
+    const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
+    const current = await tx.lanes.lockSlot(slot.id);
+    if (current?.state !== "mined") return;
+    await tx.lanes.setOpen(slot.id);
+    // The bytes are the same, so they can only pay once; they are sent again at once.
+    await tx.lanes.forgetBroadcast(slot.id);
+    if (record === undefined || slot.minedStatus !== "success") return;
+    const hash = slot.attempts.find(({ n }) => n === slot.minedAttempt)?.txHash;
+    if (slot.leg.kind === "fill") await transition(services, tx, record, { kind: "fillUnmined" });
+    else
+      await transition(
+        services,
+        tx,
+        record,
+        { kind: "refundUnmined", depositId: slot.leg.depositId },
+        { refundTxHashes: record.refundTxHashes.filter((known) => known !== hash) },
+      );
+  });
+  services.events.alarm("slot_unmined", {
+    chainId: slot.chainId,
+    nonce: slot.nonce,
+    leg: slot.leg.kind,
+    requestId: slot.leg.requestId,
+  });
+}
+
+/** The block of the slot's transaction is beyond reorgs: a payment is done, anything else means the leg was not paid. */
+async function settle(services: Needs, slot: Slot): Promise<void> {
+  const attempt = slot.attempts.find(({ n }) => n === slot.minedAttempt);
+  if (attempt === undefined) throw new Error(`slot ${slot.id} is mined by an attempt that is not stored`);
+  const paid = attempt.kind === "pay" && slot.minedStatus === "success";
+  if (!paid) {
+    const reason =
+      attempt.kind === "noop" ? (slot.cancelReason ?? "TRANSACTION_NOT_INCLUDED") : "TRANSACTION_REVERTED";
+    return die(services, slot, reason, "mined");
+  }
+  await services.uow.run(async (tx) => {
+    const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
+    const current = await tx.lanes.lockSlot(slot.id);
+    if (current?.state !== "mined") return;
+    await tx.lanes.setFinal(slot.id);
+    if (slot.leg.kind === "refund") {
+      await tx.deposits.setRefund(slot.leg.depositId, "final", undefined);
+      if (record)
+        await transition(services, tx, record, { kind: "refundFinal", depositId: slot.leg.depositId });
+    } else if (record) await transition(services, tx, record, { kind: "fillFinal" });
+  });
+  services.events.happened("slot_final", {
+    chainId: slot.chainId,
+    nonce: slot.nonce,
+    leg: slot.leg.kind,
+    requestId: slot.leg.requestId,
+  });
+}
+
+/** The nonce is used up for good and did not pay its leg: only now may the leg go another way. */
+async function die(services: Needs, slot: Slot, reason: FailReason, from: "open" | "mined"): Promise<void> {
+  await services.uow.run(async (tx) => {
+    const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
+    const current = await tx.lanes.lockSlot(slot.id);
+    if (current?.state !== from) return;
+    await tx.lanes.setDead(slot.id, reason);
+    if (slot.leg.kind === "fill") {
+      if (record)
+        await transition(services, tx, record, { kind: "fillDead", reason }, { txHashes: [] }, { reason });
+      return;
+    }
+    // A refund that reverted will revert again: somebody has to look. One that was merely not included is tried anew.
+    const impossible = reason === "TRANSACTION_REVERTED";
+    await tx.deposits.setRefund(
+      slot.leg.depositId,
+      impossible ? "impossible" : "none",
+      impossible ? "MANUAL_REFUND_REQUIRED" : undefined,
+    );
+    if (impossible && record)
+      await transition(services, tx, record, {
+        kind: "refundImpossible",
+        depositId: slot.leg.depositId,
+        reason: "MANUAL_REFUND_REQUIRED",
+      });
+  });
+  services.events.alarm("slot_dead", {
+    chainId: slot.chainId,
+    nonce: slot.nonce,
+    leg: slot.leg.kind,
+    requestId: slot.leg.requestId,
+    reason,
+  });
+}
+
+/** The chain says the nonce is used, and shows none of our attempts: the node lags, or the key was used elsewhere. Only depth tells. */
+async function noteUnexplained(
+  services: Needs,
+  { chain }: ConnectedChain,
+  slot: Slot,
+  head: BlockRef,
+): Promise<void> {
+  if (slot.unexplainedSince === undefined) {
+    await services.uow.run((tx) => tx.lanes.setUnexplained(slot.id, head.number));
+    return;
+  }
+  if (head.number - slot.unexplainedSince < BigInt(chain.finalityBlocks)) return;
+  services.events.alarm("nonce_unexplained", {
+    chain: chain.name,
+    nonce: slot.nonce,
+    requestId: slot.leg.requestId,
+  });
+  await die(services, slot, "TRANSACTION_NOT_INCLUDED", "open");
+}
+
+function withHash(hashes: readonly TxHash[], hash: TxHash): TxHash[] {
+  return hashes.includes(hash) ? [...hashes] : [...hashes, hash];
+}

@@ -1,0 +1,81 @@
+import type { BlockRef } from "@causeway/chains";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { SendRecord } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import { transition } from "./transition.ts";
+
+type Needs = Pick<Services, "uow" | "reads" | "events" | "clock">;
+
+/**
+ * Follows reported same-chain payments after a new head: mined, fallen out of the chain by a reorg, or beyond doubt.
+ * @param trail canonical blocks as the watcher knows them. @throws RpcFault
+ */
+export async function trackSends(
+  services: Needs,
+  { chain, connection }: ConnectedChain,
+  trail: readonly BlockRef[],
+): Promise<void> {
+  const head = trail.at(-1);
+  if (head === undefined) return;
+  const hashes = new Map(trail.map((block) => [block.number, block.hash]));
+  const sends = await services.reads.unsettledSends(chain.id);
+  await Promise.all(
+    sends.map(async (send) => {
+      if (send.blockNumber !== undefined) {
+        const canonical = hashes.get(send.blockNumber);
+        const gone =
+          send.blockNumber > head.number || (canonical !== undefined && canonical !== send.blockHash);
+        if (gone) return unmine(services, send);
+        if (head.number - send.blockNumber + 1n >= BigInt(chain.finalityBlocks))
+          return settle(services, send);
+        return undefined;
+      }
+      const receipt = await connection.reader.receipt(send.txHash);
+      if (receipt === undefined || hashes.get(receipt.blockNumber) !== receipt.blockHash) return undefined;
+      return mine(services, send, { number: receipt.blockNumber, hash: receipt.blockHash }, receipt.status);
+    }),
+  );
+}
+
+async function mine(
+  services: Needs,
+  send: SendRecord,
+  block: { number: bigint; hash: `0x${string}` },
+  status: "success" | "reverted",
+): Promise<void> {
+  await services.uow.run(async (tx) => {
+    const record = await tx.requests.lock(send.requestId);
+    // A payment that reverted paid nothing: the request is open for another one.
+    if (status === "reverted" || record === undefined) return tx.sends.remove(send.chainId, send.txHash);
+    await tx.sends.setBlock(send.chainId, send.txHash, block);
+    const hashes = { inTxHashes: [send.txHash], txHashes: [send.txHash] };
+    await transition(services, tx, record, { kind: "sendMined" }, hashes, {
+      txHash: send.txHash,
+      block: block.number,
+    });
+  });
+  services.events.happened("send_seen", {
+    requestId: send.requestId,
+    txHash: send.txHash,
+    block: block.number,
+    status,
+  });
+}
+
+async function unmine(services: Needs, send: SendRecord): Promise<void> {
+  await services.uow.run(async (tx) => {
+    const record = await tx.requests.lock(send.requestId);
+    await tx.sends.setBlock(send.chainId, send.txHash, undefined);
+    if (record)
+      await transition(services, tx, record, { kind: "sendUnmined" }, { inTxHashes: [], txHashes: [] });
+  });
+  services.events.alarm("send_removed", { requestId: send.requestId, txHash: send.txHash });
+}
+
+async function settle(services: Needs, send: SendRecord): Promise<void> {
+  await services.uow.run(async (tx) => {
+    const record = await tx.requests.lock(send.requestId);
+    await tx.sends.settle(send.chainId, send.txHash);
+    if (record) await transition(services, tx, record, { kind: "sendFinal" });
+  });
+}

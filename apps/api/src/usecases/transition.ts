@@ -1,0 +1,67 @@
+import { decide } from "@causeway/domain";
+import type { Decision, Effect, RequestEvent } from "@causeway/domain";
+import type { Facts } from "../ports/events.ts";
+import type { RequestRecord } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import type { OutboxEntry, RequestChange, Tx } from "../ports/unit-of-work.ts";
+
+export interface Transition {
+  readonly decision: Decision;
+  /** The request as it stands after the event. */
+  readonly record: RequestRecord;
+}
+
+/**
+ * Lets an event act on a locked request: decides, and in the same transaction saves the state, writes the effects down and notes the event in the trace.
+ * A duplicate changes nothing; an impossible event changes nothing and raises an alarm.
+ */
+export async function transition(
+  services: Pick<Services, "events" | "clock">,
+  tx: Tx,
+  record: RequestRecord,
+  event: RequestEvent,
+  change: Omit<RequestChange, "state"> = {},
+  facts: Facts = {},
+): Promise<Transition> {
+  const { requestId } = record.terms;
+  const decision = decide(record.state, event);
+  if (decision.kind === "rejected") {
+    services.events.alarm("transition_rejected", { requestId, event: event.kind, reason: decision.reason });
+    return { decision, record };
+  }
+  if (decision.kind === "already") return { decision, record };
+
+  const atMs = services.clock.nowMs();
+  await tx.requests.save(requestId, { ...change, state: decision.next }, atMs);
+  for (const effect of decision.effects) await carryOut(tx, record, effect, atMs);
+  await tx.requests.note(requestId, atMs, event.kind, {
+    from: record.state.name,
+    to: decision.next.name,
+    ...facts,
+  });
+  return { decision, record: { ...record, ...change, state: decision.next, updatedAtMs: atMs } };
+}
+
+async function carryOut(tx: Tx, record: RequestRecord, effect: Effect, atMs: number): Promise<void> {
+  const { requestId } = record.terms;
+  switch (effect.kind) {
+    case "fill":
+      return tx.outbox.add([fillJob(requestId, atMs)], atMs);
+    case "acceptDeposit":
+      return tx.deposits.setDisposition(effect.depositId, "accepted", undefined, requestId);
+    case "refundDeposit":
+      await tx.deposits.setDisposition(effect.depositId, "refund", effect.reason, requestId);
+      return tx.outbox.add([refundJob(effect.depositId, atMs)], atMs);
+    default:
+      effect satisfies never;
+  }
+}
+
+/** The moment is part of the id: the queue ignores an id it still remembers, and a later run must not be ignored. */
+export function fillJob(requestId: string, atMs: number): OutboxEntry {
+  return { job: "fill", jobId: `fill-${requestId}-${atMs}`, payload: { requestId } };
+}
+
+export function refundJob(depositId: string, atMs: number): OutboxEntry {
+  return { job: "refund", jobId: `refund-${depositId}-${atMs}`, payload: { depositId } };
+}
