@@ -10,6 +10,7 @@ import {
   withVaultSecrets,
 } from "@causeway/config";
 import type { Chain, FeePolicy } from "@causeway/domain";
+import type { EnginePolicy } from "./ports/engine-policy.ts";
 import {
   engineSettings,
   httpSettings,
@@ -65,7 +66,7 @@ export interface ApiConfig {
   readonly fees: FeePolicy;
   /** Longest time to live that a quote request may ask for. */
   readonly maxTtlSeconds: number;
-  readonly engine: SettingValues<typeof engineSettings>;
+  readonly engine: EnginePolicy;
   /** Enabled chains, never empty. */
   readonly chains: readonly Chain[];
   /** For the log at start: what is switched off and why. */

@@ -255,7 +255,8 @@ export const quoteSettings = {
 export const engineSettings = {
   stuckAfterMs: millis({
     name: "TX_STUCK_AFTER_MS",
-    describe: "A transaction that is not mined by then is replaced at the same nonce with a higher fee.",
+    describe:
+      "A payment at the head of its lane that is not mined so long after it was last sent is replaced at the same nonce with higher fees.",
     default: 30_000,
   }),
   bumpBps: integer(
@@ -266,25 +267,52 @@ export const engineSettings = {
     describe: "How much a replacement raises both fees. Nodes refuse less than 10 %, some less than 12.5 %.",
     default: 1_250,
   }),
-  rebroadcastIntervalMs: millis({
-    name: "TX_REBROADCAST_INTERVAL_MS",
-    describe: "The same signed bytes are sent again at this interval until they are mined.",
-    default: 5_000,
-  }),
   maxAttempts: integer(
     1,
     100,
   )({
     name: "TX_MAX_ATTEMPTS",
-    describe:
-      "Variants signed for one nonce; afterwards only the last one is sent again, and the operator is warned.",
+    describe: "Variants signed for one nonce; afterwards the last one is sent again and again.",
     default: 12,
+  }),
+  rebroadcastIntervalMs: millis({
+    name: "TX_REBROADCAST_INTERVAL_MS",
+    describe: "Everything unmined is sent again so often, in case the node forgot it.",
+    default: 5_000,
+  }),
+  orphanedAfterMs: millis({
+    name: "TX_ORPHANED_AFTER_MS",
+    describe: "Signed bytes that nobody has sent for so long are picked up: their process has died.",
+    default: 2_000,
+  }),
+  cancelAfterDeadlineMs: millis({
+    name: "TX_CANCEL_AFTER_DEADLINE_MS",
+    describe:
+      "An unmined fill is given up, its nonce spent on a no-op, so long after the request's deadline.",
+    default: MINUTE_MS,
+  }),
+  inventoryWaitMs: millis({
+    name: "FILL_INVENTORY_WAIT_MS",
+    describe: "How long a fill waits for inventory before the deposit is refunded.",
+    default: 5 * MINUTE_MS,
+  }),
+  nudgeIntervalMs: millis({
+    name: "LANE_INTERVAL_MS",
+    describe: "How often lanes are looked after.",
+    default: 1_000,
   }),
   reconcileIntervalMs: millis({
     name: "RECONCILE_INTERVAL_MS",
-    describe:
-      "How often stored state is compared with the chains, and requests that stand too long are moved on.",
+    describe: "How often stored state is gone through for what stands too long.",
     default: 15_000,
+  }),
+  maxScanBlocks: integer(
+    1,
+    100_000,
+  )({
+    name: "SCAN_MAX_BLOCKS",
+    describe: "Blocks read in one step while catching up; providers limit the range of a log query.",
+    default: 500,
   }),
 };
 
