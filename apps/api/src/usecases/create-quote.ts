@@ -92,8 +92,8 @@ function timeEstimate(
   { kind, origin, destination }: QuoteQuestion,
   inputUsd: bigint,
 ): number {
-  const confirmations = confirmationsFor(origin.chain.confirmationTiers, inputUsd);
   // A send is done with its own block: nobody waits for confirmations to pay out.
   if (kind === "send") return origin.chain.blockTimeSeconds;
+  const confirmations = confirmationsFor(origin.chain.confirmationTiers, inputUsd);
   return timings.estimateSeconds(origin.chain.id, destination.chain.id, confirmations);
 }

@@ -1,0 +1,380 @@
+import type { ErrorCode } from "@causeway/domain";
+import { NATIVE_CURRENCY, orderIdOf, ServiceError } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import { quoteAnswer } from "@causeway/wire";
+import { expect, test } from "vitest";
+import { createQuote } from "./create-quote.ts";
+import {
+  aChain,
+  aQuoteInput,
+  DESTINATION,
+  lockedOn,
+  NOW_MS,
+  ORIGIN,
+  quoteWorld,
+  rareOn,
+  solver,
+  usdcOn,
+  user,
+  wethOn,
+} from "./quote-fakes.ts";
+import type { World } from "./quote-fakes.ts";
+
+const recipient = "0x2222222222222222222222222222222222222222";
+
+async function refusalOf(
+  input: Partial<QuoteInput>,
+  world: World = {},
+): Promise<{ code: ErrorCode; field: string | undefined }> {
+  const services = quoteWorld(world);
+  const refusal: unknown = await createQuote(services, aQuoteInput(input)).then(
+    () => "quoted",
+    (error: unknown) => error,
+  );
+  expect(refusal).toBeInstanceOf(ServiceError);
+  expect(services.stored, "a refused quote must not be stored").toEqual([]);
+  const { code, facts } = refusal as ServiceError;
+  return { code, field: facts.field };
+}
+
+test("a quote tells steps, fees, details and order in the shape of the wire", async () => {
+  for (const input of [
+    aQuoteInput(),
+    aQuoteInput({ originCurrency: NATIVE_CURRENCY, amount: "1000000000000000000" }),
+    aQuoteInput({ tradeType: "EXACT_OUTPUT", amount: "1000000000000000" }),
+    aQuoteInput({ destinationChainId: ORIGIN, destinationCurrency: usdcOn(ORIGIN), recipient }),
+  ])
+    expect(quoteAnswer.safeParse(await createQuote(quoteWorld(), input)).error).toBeUndefined();
+});
+
+test("what is stored is what was promised", async () => {
+  const services = quoteWorld();
+  const answer = await createQuote(services, aQuoteInput({ recipient, refundTo: recipient }));
+  const [terms, ...more] = services.stored;
+  expect(more).toEqual([]);
+  expect(terms).toMatchObject({
+    requestId: answer.requestId,
+    orderId: answer.protocol.v2.orderId,
+    kind: "bridge",
+    user,
+    recipient,
+    refundTo: recipient,
+    inputUsd: 100n * 10n ** 18n,
+    createdAtMs: NOW_MS,
+    firmUntilMs: answer.expiresAt,
+    fillDeadlineMs: NOW_MS + 7 * 24 * 3600 * 1000,
+  });
+  expect(terms!.destination.expectedAmount.toString()).toBe(answer.details.currencyOut.amount);
+  expect(terms!.destination.minimumAmount.toString()).toBe(answer.details.currencyOut.minimumAmount);
+  expect(terms!.orderId).toBe(orderIdOf(terms!.order));
+  expect(terms!.orderId).not.toBe(terms!.requestId);
+});
+
+test("nothing is answered before the promise is stored", async () => {
+  const services = quoteWorld();
+  const insertQuoted = async () => Promise.reject(new Error("the database is gone"));
+  await expect(createQuote({ ...services, requests: { insertQuoted } }, aQuoteInput())).rejects.toThrow(
+    "gone",
+  );
+});
+
+test("the input pays flat fee, gas with its margin and six basis points, and buys the rest", async () => {
+  const { fees, details } = await createQuote(quoteWorld(), aQuoteInput());
+  // 22280 gas at 1.1 gwei and 10 % margin is 0.0000269588 ETH, $0.0539176; the flat fee is $0.02.
+  expect(fees.relayerGas.amount).toBe("73918");
+  expect(fees.relayerService.amount).toBe("60000");
+  expect(fees.relayer.amount).toBe("133918");
+  expect(fees.app.amount).toBe("0");
+  expect(fees.subsidized.amount).toBe("0");
+  expect(details.currencyOut.amount).toBe("49933041000000000");
+  expect(details.currencyOut.amountUsd).toBe("99.866082");
+  expect(details.totalImpact).toEqual({ usd: "-0.133918", percent: "-0.13" });
+  expect(details.expandedPriceImpact).toMatchObject({
+    swap: { usd: "0.000000" },
+    execution: { usd: "-0.073918" },
+    service: { usd: "-0.060000" },
+  });
+  expect(details.rate).toBe("0.00049933041");
+  expect(details.operation).toBe("swap");
+});
+
+test("fees of the two chains are added to the fee of the pair", async () => {
+  const fees = { ...aChain(ORIGIN).fees, flatUsd: 0n, depositBps: 10, withdrawalBps: 20 };
+  const answer = await createQuote(quoteWorld({ origin: { fees }, destination: { fees } }), aQuoteInput());
+  expect(answer.fees.relayerService.amount).toBe("360000");
+});
+
+test("the gas the user pays counts the approval, in the coin of the origin", async () => {
+  const { fees } = await createQuote(quoteWorld(), aQuoteInput());
+  expect(fees.gas.currency.address).toBe(NATIVE_CURRENCY);
+  expect(fees.gas.currency.chainId).toBe(ORIGIN);
+  const approved = await createQuote(quoteWorld({ account: { allowance: 100_000_000n } }), aQuoteInput());
+  expect(BigInt(fees.gas.amount) - BigInt(approved.fees.gas.amount)).toBe(46_316n * 1_100_000_000n);
+});
+
+test("the two output types compute the least input that buys the asked amount", async () => {
+  for (const tradeType of ["EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const) {
+    const { details } = await createQuote(
+      quoteWorld(),
+      aQuoteInput({ tradeType, amount: "49933041000000000" }),
+    );
+    expect(details.currencyOut.amount).toBe("49933041000000000");
+    expect(details.currencyIn.amount).toBe("100000000");
+  }
+});
+
+test("the minimum is a promise: the named slippage, the automatic one of the pair, or none for an exact output", async () => {
+  const quote = async (change: Partial<QuoteInput>) =>
+    (await createQuote(quoteWorld(), aQuoteInput(change))).details;
+  const automatic = await quote({});
+  expect(automatic.slippageTolerance).toMatchObject({ total: "100", destination: { percent: "1.00" } });
+  expect(automatic.currencyOut.minimumAmount).toBe("49433710590000000");
+  const named = await quote({ slippageTolerance: "0" });
+  expect(named.currencyOut.minimumAmount).toBe(named.currencyOut.amount);
+  const exact = await quote({ tradeType: "EXACT_OUTPUT", amount: "1000000000", slippageTolerance: 500 });
+  expect(exact.currencyOut.minimumAmount).toBe("1000000000");
+  expect(exact.slippageTolerance).toMatchObject({ total: "0", destination: { value: "0" } });
+});
+
+test("the order carries the agreement: payment, refund after gas, promise, deadlines in this order", async () => {
+  const { protocol } = await createQuote(quoteWorld(), aQuoteInput({ ttl: 60, recipient }));
+  const { orderData, paymentDetails, hubType } = protocol.v2;
+  expect(hubType).toBe("onchain");
+  expect(orderData.solver).toBe(solver);
+  expect(orderData.inputs).toHaveLength(1);
+  const [input] = orderData.inputs;
+  expect(input!.payment).toEqual({
+    chainId: "chain-72001",
+    currency: usdcOn(ORIGIN),
+    amount: "100000000",
+    weight: "1",
+  });
+  // 51982 gas at 1.1 gwei and the refund margin of 50 % is worth $0.171541.
+  expect(input!.refunds).toMatchObject([
+    { chainId: "chain-72001", recipient: user, minimumAmount: "99828459" },
+  ]);
+  const createdSeconds = Math.ceil(NOW_MS / 1000);
+  expect(orderData.output.deadline).toBe(createdSeconds + 60);
+  expect(input!.refunds[0]!.deadline).toBeGreaterThan(orderData.output.deadline);
+  expect(orderData.output.payments).toMatchObject([
+    { recipient, currency: NATIVE_CURRENCY, expectedAmount: "49933041000000000" },
+  ]);
+  expect(paymentDetails).toEqual({
+    chainId: "chain-72001",
+    depository: aChain(ORIGIN).contracts.depository,
+    currency: usdcOn(ORIGIN),
+    amount: "100000000",
+  });
+});
+
+test("a ttl bounds the fill, and the firm time never outlasts it", async () => {
+  const services = quoteWorld();
+  const answer = await createQuote(services, aQuoteInput({ ttl: 5 }));
+  expect(answer.fillDeadline).toBe(NOW_MS + 5_000);
+  expect(answer.expiresAt).toBe(NOW_MS + 5_000);
+  // The order must not expire before the promised time.
+  expect(services.stored[0]!.order.output.deadline * 1000).toBeGreaterThanOrEqual(NOW_MS + 5_000);
+});
+
+test("a placeholder user without money gets a quote, and every quote has its own ids", async () => {
+  const services = quoteWorld({ account: { balance: 0n } });
+  const placeholder = aQuoteInput({ user: "0x000000000000000000000000000000000000dEaD" });
+  const [a, b] = [await createQuote(services, placeholder), await createQuote(services, placeholder)];
+  expect(a.details.userBalance).toBe("0");
+  expect(new Set([a.requestId, b.requestId, a.protocol.v2.orderId, b.protocol.v2.orderId]).size).toBe(4);
+});
+
+test("one asset on one chain for another recipient is sent directly and without fees", async () => {
+  const services = quoteWorld({ inventory: 0n });
+  const send = { destinationChainId: ORIGIN, destinationCurrency: usdcOn(ORIGIN), recipient };
+  const { steps, fees, details } = await createQuote(services, aQuoteInput(send));
+  expect(steps.map((step) => step.id)).toEqual(["send"]);
+  expect(details).toMatchObject({ operation: "send", rate: "1", totalImpact: { usd: "0.000000" } });
+  expect(details.currencyOut).toMatchObject({ amount: "100000000", minimumAmount: "100000000" });
+  expect(fees.relayer.amount).toBe("0");
+  expect(services.stored[0]).toMatchObject({ kind: "send" });
+});
+
+test("two assets on one chain are swapped through the depository", async () => {
+  const { steps, details } = await createQuote(quoteWorld(), aQuoteInput({ destinationChainId: ORIGIN }));
+  expect(steps.map((step) => step.id)).toEqual(["approve", "deposit"]);
+  expect(details.operation).toBe("swap");
+});
+
+test("one asset on two chains is bridged and two forms of it wrapped, without a service fee", async () => {
+  const native = { originCurrency: NATIVE_CURRENCY, amount: "1000000000000000000" };
+  const bridged = await createQuote(quoteWorld(), aQuoteInput(native));
+  expect(bridged.details.operation).toBe("bridge");
+  expect(bridged.fees.relayerService.amount).toBe("0");
+  expect(bridged.steps.map((step) => step.id)).toEqual(["deposit"]);
+  const wrapped = await createQuote(
+    quoteWorld(),
+    aQuoteInput({ ...native, destinationChainId: ORIGIN, destinationCurrency: wethOn(ORIGIN) }),
+  );
+  expect(wrapped.details.operation).toBe("wrap");
+  expect(wrapped.fees.relayerService.amount).toBe("0");
+});
+
+test("the time estimate waits for the confirmations that the amount needs", async () => {
+  const small = await createQuote(quoteWorld(), aQuoteInput());
+  const large = await createQuote(quoteWorld(), aQuoteInput({ amount: "5000000000" }));
+  expect([small.details.timeEstimate, large.details.timeEstimate]).toEqual([3, 25]);
+});
+
+test("a forced refund is asked for by the referrer", async () => {
+  const services = quoteWorld();
+  await createQuote(services, aQuoteInput({ referrer: "debug-force-refund" }));
+  await createQuote(services, aQuoteInput({ referrer: "somebody" }));
+  expect(services.stored.map((terms) => terms.forceRefund)).toEqual([true, false]);
+});
+
+test.each<[string, Partial<QuoteInput>, ErrorCode, string]>([
+  ["a user that is no address", { user: "0x12" }, "INVALID_ADDRESS", "user"],
+  ["a recipient that is no address", { recipient: "vitalik.eth" }, "INVALID_ADDRESS", "recipient"],
+  ["a refund address that is none", { refundTo: "0x" }, "INVALID_ADDRESS", "refundTo"],
+  ["a token as the recipient", { recipient: usdcOn(DESTINATION) }, "INVALID_RECIPIENT", "recipient"],
+  [
+    "the depository as the recipient",
+    { recipient: aChain(DESTINATION).contracts.depository },
+    "INVALID_RECIPIENT",
+    "recipient",
+  ],
+  ["the solver as the recipient", { recipient: solver }, "INVALID_RECIPIENT", "recipient"],
+  ["the zero address as the recipient", { recipient: NATIVE_CURRENCY }, "INVALID_RECIPIENT", "recipient"],
+  ["a token as the refund address", { refundTo: usdcOn(ORIGIN) }, "INVALID_RECIPIENT", "refundTo"],
+  ["an unknown origin chain", { originChainId: 1 }, "UNSUPPORTED_CHAIN", "originChainId"],
+  ["an unknown destination chain", { destinationChainId: 1 }, "UNSUPPORTED_CHAIN", "destinationChainId"],
+  ["an unknown input currency", { originCurrency: user }, "INVALID_INPUT_CURRENCY", "originCurrency"],
+  [
+    "a malformed output currency",
+    { destinationCurrency: "eth" },
+    "INVALID_OUTPUT_CURRENCY",
+    "destinationCurrency",
+  ],
+  [
+    "a currency that cannot be bridged",
+    { originCurrency: lockedOn(ORIGIN) },
+    "UNSUPPORTED_CURRENCY",
+    "originCurrency",
+  ],
+  ["an amount of zero", { amount: "0" }, "AMOUNT_TOO_LOW", "amount"],
+  ["an amount that does not cover the fees", { amount: "73918" }, "AMOUNT_TOO_LOW", "amount"],
+  ["an amount beyond 2^256", { amount: (2n ** 256n).toString() }, "INVALID_REQUEST", "amount"],
+  [
+    "a slippage above 10000",
+    { slippageTolerance: "10001" },
+    "INVALID_SLIPPAGE_TOLERANCE",
+    "slippageTolerance",
+  ],
+  [
+    "a slippage with a fraction",
+    { slippageTolerance: "0.5" },
+    "INVALID_SLIPPAGE_TOLERANCE",
+    "slippageTolerance",
+  ],
+  [
+    "a late slippage below zero",
+    { latePaymentSlippageTolerance: -1 },
+    "INVALID_SLIPPAGE_TOLERANCE",
+    "latePaymentSlippageTolerance",
+  ],
+  ["a ttl of zero", { ttl: 0 }, "INVALID_REQUEST", "ttl"],
+  ["a ttl beyond the longest", { ttl: 604_801 }, "INVALID_REQUEST", "ttl"],
+  [
+    "the same place twice",
+    { destinationChainId: ORIGIN, destinationCurrency: usdcOn(ORIGIN) },
+    "UNSUPPORTED_ROUTE",
+    "destinationCurrency",
+  ],
+  [
+    "more than one fill may pay",
+    { destinationCurrency: rareOn(DESTINATION), amount: "6000000000" },
+    "INSUFFICIENT_LIQUIDITY",
+    "amount",
+  ],
+  [
+    "a swap worth less than five cents",
+    { destinationChainId: ORIGIN, originCurrency: rareOn(ORIGIN), tradeType: "EXACT_OUTPUT", amount: "1" },
+    "AMOUNT_TOO_LOW",
+    "amount",
+  ],
+])("%s is refused", async (_case, input, code, field) => {
+  const cheapGas = { baseFeePerGas: 1n, maxPriorityFeePerGas: 0n, maxFeePerGas: 2n };
+  const fees = { ...aChain(ORIGIN).fees, flatUsd: 0n };
+  const world = _case.startsWith("a swap worth") ? { gasPrices: cheapGas, origin: { fees } } : {};
+  expect(await refusalOf(input, world)).toEqual({ code, field });
+});
+
+const call = { to: recipient, value: "0", data: "0x" };
+const authorization = { chainId: 1, address: recipient, nonce: 0, yParity: 0, r: "0x1", s: "0x1" };
+
+test.each<[Partial<QuoteInput>, ErrorCode]>([
+  [{ txs: [call] }, "EXTRA_TXS_NOT_SUPPORTED"],
+  [{ authorizationList: [authorization] }, "UNSUPPORTED_EXECUTION_TYPE"],
+  [{ usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE"],
+  [{ useDepositAddress: true }, "UNSUPPORTED_EXECUTION_TYPE"],
+  [{ appFees: [{ recipient, fee: "25" }] }, "UNSUPPORTED_EXECUTION_TYPE"],
+  [{ topupGas: true }, "UNSUPPORTED_EXECUTION_TYPE"],
+  [{ subsidizeFees: true }, "UNSUPPORTED_EXECUTION_TYPE"],
+  [{ fixedRate: "1:1" }, "UNSUPPORTED_EXECUTION_TYPE"],
+  [{ useExternalLiquidity: true }, "UNSUPPORTED_ROUTE"],
+])("%o asks for what the quote would not honour, and is refused by its name", async (input, code) => {
+  expect(await refusalOf(input)).toEqual({ code, field: Object.keys(input)[0] });
+});
+
+test("switches that promise nothing are accepted", async () => {
+  const harmless = {
+    txs: [],
+    appFees: [{ recipient, fee: "0" }],
+    usePermit: false,
+    useFallbacks: true,
+    forceSolverExecution: true,
+    protocolVersion: "preferV2",
+    originGasOverhead: "300000",
+    somethingNew: { deeply: "unknown" },
+  };
+  await expect(createQuote(quoteWorld(), aQuoteInput(harmless))).resolves.toBeDefined();
+});
+
+test("a disabled chain, a closed destination and a capped chain are refused", async () => {
+  expect(await refusalOf({}, { origin: { disabled: true } })).toEqual({
+    code: "CHAIN_DISABLED",
+    field: "originChainId",
+  });
+  expect(await refusalOf({}, { destination: { depositEnabled: false } })).toEqual({
+    code: "CHAIN_DISABLED",
+    field: "destinationChainId",
+  });
+  // $100 at $2000 is 0.05 of the native coin.
+  const cap = (limit: bigint) => ({ origin: { partialDisableLimit: limit } });
+  expect((await refusalOf({}, cap(5n * 10n ** 16n - 1n))).code).toBe("ROUTE_TEMPORARILY_RESTRICTED");
+  await expect(createQuote(quoteWorld(cap(5n * 10n ** 16n)), aQuoteInput())).resolves.toBeDefined();
+});
+
+test("what the solver cannot pay is refused: inventory, what is reserved of it, and the gas of the fill", async () => {
+  const expected = 49_933_041_000_000_000n;
+  const gas = 26_958_800_000_000n;
+  expect((await refusalOf({}, { inventory: expected + gas - 1n })).code).toBe("INSUFFICIENT_LIQUIDITY");
+  await expect(createQuote(quoteWorld({ inventory: expected + gas }), aQuoteInput())).resolves.toBeDefined();
+  expect((await refusalOf({}, { inventory: expected + gas, reserved: 1n })).code).toBe(
+    "INSUFFICIENT_LIQUIDITY",
+  );
+  const toToken = { destinationCurrency: rareOn(DESTINATION) };
+  expect(await refusalOf(toToken, { nativeInventory: 0n })).toEqual({
+    code: "INSUFFICIENT_LIQUIDITY",
+    field: "destinationChainId",
+  });
+});
+
+test("a chain that does not answer is not blamed on the caller", async () => {
+  const { code } = await refusalOf({}, { readerFails: true });
+  expect(code).toBe("RPC_HTTP_ERROR");
+});
+
+test("without a price there is no quote", async () => {
+  const services = quoteWorld();
+  const usd = async () => Promise.reject(new ServiceError("PRICE_FETCH_FAILED", "no fresh price"));
+  await expect(createQuote({ ...services, prices: { usd } }, aQuoteInput())).rejects.toMatchObject({
+    code: "PRICE_FETCH_FAILED",
+  });
+});
