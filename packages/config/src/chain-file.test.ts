@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { getContractAddress, isAddress } from "viem";
+import { getContractAddress, isAddress, type Chain as ViemChain } from "viem";
 import * as viemChains from "viem/chains";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, expect, test } from "vitest";
@@ -179,7 +179,7 @@ test.each(["mainnets.prod", "testnets.prod"])(
     expect(chains).toHaveLength(6);
     expect(loadChains({ environment, configsDir, env: {} }).warnings).toHaveLength(6);
 
-    const known = new Map(Object.values(viemChains).map((chain) => [chain.id, chain]));
+    const known = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
     for (const chain of chains) {
       const peer = known.get(chain.id);
       expect([chain.native.symbol, chain.explorerUrl, chain.contracts.multicall3], chain.name).toEqual([

@@ -1,0 +1,74 @@
+import { parseArgs } from "node:util";
+import { phases, type Step } from "./check/steps.ts";
+import { type Counts, summaryLine } from "./check/vitest-counts.ts";
+
+/**
+ * Everything that must hold before a change is taken in; what CI runs, word for word. A step that fails shows its output,
+ * and the later ones still run. Ends with the line `N passed, N failed`. `--only unit,lint` runs some of it.
+ */
+const SIDE_BY_SIDE = 2;
+const startedAtMs = Date.now();
+
+const { values } = parseArgs({ options: { only: { type: "string" } } });
+const names = phases.flat().map((step) => step.name);
+const wanted = values.only?.split(",") ?? names;
+const unknown = wanted.filter((name) => !names.includes(name));
+if (unknown.length > 0) {
+  console.error(`no step is called ${unknown.join(", ")}; there are ${names.join(", ")}`);
+  process.exit(2);
+}
+
+const interrupt = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.once(signal, () => {
+    say(`${signal}: ending what runs`);
+    interrupt.abort();
+  });
+}
+
+const running = new Set<string>();
+const counts: Counts[] = [];
+const beat = setInterval(() => say(`still running: ${[...running].join(", ")}`), 20_000);
+for (const phase of phases) {
+  const queue = phase.filter((step) => wanted.includes(step.name));
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => workOff(queue)));
+}
+clearInterval(beat);
+
+const total = counts.reduce(
+  (sum, c) => ({
+    passed: sum.passed + c.passed,
+    failed: sum.failed + c.failed,
+    skipped: sum.skipped + c.skipped,
+  }),
+  { passed: 0, failed: interrupt.signal.aborted ? 1 : 0, skipped: 0 },
+);
+console.log(summaryLine(total));
+if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
+
+async function workOff(queue: Step[]): Promise<void> {
+  for (let step = queue.shift(); step !== undefined && !interrupt.signal.aborted; step = queue.shift()) {
+    const beganAtMs = Date.now();
+    running.add(step.name);
+    say(`${step.name} …`);
+    const { output, ...result } = await step.run(interrupt.signal);
+    running.delete(step.name);
+    counts.push(result);
+    if (result.failed > 0)
+      console.log(`--- ${step.name} ---\n${output.trimEnd()}\n--- end of ${step.name} ---`);
+    else tell(step.name, output);
+    const verdict = result.failed > 0 ? "FAILED" : "ok";
+    const took = ((Date.now() - beganAtMs) / 1000).toFixed(1);
+    say(`${step.name} ${verdict} in ${took} s (${summaryLine(result)})`);
+  }
+}
+
+/** Of a step that went well, only the lines that say what was really proven or used. */
+function tell(name: string, output: string): void {
+  for (const line of output.split("\n"))
+    if (/^(rooms|images|integration|e2e): /.test(line)) console.log(`  ${name}: ${line}`);
+}
+
+function say(text: string): void {
+  console.log(`[${((Date.now() - startedAtMs) / 1000).toFixed(1).padStart(6)} s] ${text}`);
+}

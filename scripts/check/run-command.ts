@@ -1,0 +1,67 @@
+import { spawn } from "node:child_process";
+import { delimiter, join, resolve } from "node:path";
+
+/** The folder of the repository. */
+export const root: string = resolve(import.meta.dirname, "../..");
+
+/** The Node that every step runs on, whatever Node the machine has. */
+const nodeFolder = join(root, "node_modules", "node", "bin");
+
+/** How a command ended, and everything it printed, in order. */
+export interface CommandResult {
+  readonly ok: boolean;
+  readonly output: string;
+}
+
+/**
+ * Runs a command of the workspace to its end. A program without a slash is one of node_modules/.bin, or `node`.
+ * It is ended, and has failed, when `timeoutMs` pass or `signal` aborts.
+ */
+export async function runCommand(
+  command: readonly [program: string, ...args: string[]],
+  options: {
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal;
+    readonly cwd?: string;
+    readonly env?: Readonly<Record<string, string>>;
+  },
+): Promise<CommandResult> {
+  const [program, ...args] = command;
+  const path = [nodeFolder, join(root, "node_modules", ".bin"), process.env["PATH"] ?? ""].join(delimiter);
+  const child = spawn(program, args, {
+    cwd: options.cwd ?? root,
+    env: { ...process.env, PATH: path, NO_COLOR: "1", FORCE_COLOR: "0", ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+    // A group of its own: what the command started in turn ends with it.
+    detached: true,
+  });
+  let output = "";
+  const listen = (chunk: Buffer) => {
+    output += chunk.toString();
+  };
+  child.stdout.on("data", listen);
+  child.stderr.on("data", listen);
+  const end = (why: string, by: NodeJS.Signals) => {
+    output += `\n${why}\n`;
+    if (child.pid !== undefined) process.kill(-child.pid, by);
+  };
+  const onAbort = () => end("ended on request", "SIGTERM");
+  const timer = setTimeout(
+    () => end(`ended after ${options.timeoutMs / 1000} s`, "SIGKILL"),
+    options.timeoutMs,
+  );
+  options.signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    const code = await new Promise<number | null>((settle) => {
+      child.once("error", (error) => {
+        output += `${error.message}\n`;
+        settle(1);
+      });
+      child.once("close", settle);
+    });
+    return { ok: code === 0, output };
+  } finally {
+    clearTimeout(timer);
+    options.signal.removeEventListener("abort", onAbort);
+  }
+}

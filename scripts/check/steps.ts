@@ -1,0 +1,107 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CommandResult, runCommand } from "./run-command.ts";
+import { type Counts, countsOf } from "./vitest-counts.ts";
+
+/** What a step found, and what it printed. */
+export interface StepResult extends Counts {
+  readonly output: string;
+}
+
+/** One part of the check. */
+export interface Step {
+  readonly name: string;
+  run(signal: AbortSignal): Promise<StepResult>;
+}
+
+type Command = readonly [program: string, ...args: string[]];
+
+const MINUTE_MS = 60_000;
+
+/** Counts as one test: passed when every command ends well; all of them run, so that one start shows everything. */
+function commands(name: string, ...list: readonly Command[]): Step {
+  return {
+    name,
+    run: async (signal) => {
+      const results: CommandResult[] = [];
+      for (const command of list)
+        results.push(await runCommand(command, { timeoutMs: 10 * MINUTE_MS, signal }));
+      const ok = results.every((result) => result.ok);
+      const output = results.map((result) => result.output).join("");
+      return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, output };
+    },
+  };
+}
+
+/** A project of vitest.config.ts, counted test by test. */
+function tests(project: string): Step {
+  return {
+    name: project,
+    run: async (signal) => {
+      const folder = await mkdtemp(join(tmpdir(), "causeway-check-"));
+      const file = join(folder, "report.json");
+      try {
+        const { ok, output } = await runCommand(
+          [
+            "vitest",
+            "run",
+            "--project",
+            project,
+            "--reporter=default",
+            "--reporter=json",
+            `--outputFile.json=${file}`,
+          ],
+          { timeoutMs: 20 * MINUTE_MS, signal },
+        );
+        const report = await readFile(file, "utf8").catch(() => undefined);
+        return { ...countsOf(report, ok), output };
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+  };
+}
+
+const script = (file: string, ...args: string[]): Command => [
+  "node",
+  "-C",
+  "source",
+  `scripts/${file}`,
+  ...args,
+];
+
+/** Other steps read what this one makes, so it goes first and alone. */
+const preparing: readonly Step[] = [
+  commands("contracts", ["node", "-C", "source", "packages/contracts/scripts/compile.ts"]),
+];
+
+/** These need nothing of one another and run side by side. */
+const independent: readonly Step[] = [
+  tests("unit"),
+  commands("format", ["prettier", "--check", "--log-level=warn", "."]),
+  commands("lint", ["oxlint", "--type-aware", "--deny-warnings", "--format=unix"]),
+  commands("rooms", script("rooms.ts")),
+  commands(
+    "types",
+    ["tsc", "-b"],
+    ["tsc", "-p", "test/tsconfig.json"],
+    ["tsc", "-p", "scripts/tsconfig.json"],
+    ["tsc", "-p", "packages/contracts/test/tsconfig.json"],
+  ),
+  commands("openapi", script("openapi.ts", "--check")),
+  commands("config-docs", script("config-docs.ts", "--check")),
+  commands("lifecycle-docs", script("lifecycle-docs.ts", "--check")),
+  commands("unused", ["knip", "--no-progress"]),
+  commands("images", script("build-images.ts")),
+];
+
+/** These measure time or take the whole machine, so each has it to itself. */
+const alone: readonly Step[] = [tests("integration"), tests("e2e")];
+
+/** Steps in the order they run; those of one inner list may run side by side. */
+export const phases: readonly (readonly Step[])[] = [
+  ...preparing.map((step) => [step]),
+  independent,
+  ...alone.map((step) => [step]),
+];
