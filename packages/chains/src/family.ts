@@ -134,6 +134,8 @@ export interface ChainReader {
   receipt(hash: TxHash): Promise<ReceiptFact | undefined>;
   /** Number of transactions of `account`, at the given block number, or in the latest block, or with the node's pool. */
   nonce(account: Address, at: "latest" | "pending"): Promise<number>;
+  /** The transaction by which `account` used `nonce`, when that was in the blocks from…to. */
+  transactionByNonce(account: Address, nonce: number, from: bigint, to: bigint): Promise<TxHash | undefined>;
   gasPrices(): Promise<GasPrices>;
   /** Balances of `account` in several currencies at the latest block, one multicall. */
   balances(

@@ -14,4 +14,5 @@ export * from "./evm/rpc-fault.ts";
 export * from "./evm/sign-transaction.ts";
 export * from "./evm/simulate.ts";
 export * from "./evm/transport.ts";
+export * from "./evm/viem-transport.ts";
 export * from "./evm/writer.ts";

@@ -140,20 +140,17 @@ export function createAccountReader(
     balances: async (account, currencies) => {
       if (currencies.length === 0)
         return { blockNumber: (await heads.freshHead()).number, balances: new Map() };
-      const questions = [...new Set(currencies)].map((currency) => ({
-        account,
-        currency,
-        spender: undefined,
-      }));
-      const states = await answerAll(questions);
+      const asked = [...new Set(currencies)];
+      const states = await answerAll(asked.map((currency) => ({ account, currency, spender: undefined })));
       const balances = new Map<Address, bigint>();
       let blockNumber = 0n;
-      states.forEach((state, index) => {
-        const currency = questions[index]?.currency;
-        if (state instanceof Error || currency === undefined) throw state;
+      for (const [index, currency] of asked.entries()) {
+        const state = states[index];
+        if (state === undefined) throw inconsistent("eth_call", `no balance in ${currency}`);
+        if (state instanceof Error) throw state;
         blockNumber = state.blockNumber;
         balances.set(currency, state.balance);
-      });
+      }
       return { blockNumber, balances };
     },
   };

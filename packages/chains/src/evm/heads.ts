@@ -37,7 +37,14 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
   const deliver = (block: BlockRef): void => {
     if (block.hash === latest?.hash || stop.signal.aborted) return;
     latest = { ...block, seenAtMs: options.now() };
-    for (const listener of listeners) listener(latest);
+    for (const listener of listeners) {
+      try {
+        listener(latest);
+      } catch (error) {
+        // One listener's fault must not cost the others their head.
+        options.onFault?.(error);
+      }
+    }
   };
 
   const poll = async (): Promise<void> => {

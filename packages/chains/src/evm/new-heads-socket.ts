@@ -26,6 +26,8 @@ const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** Keeps one subscription to `newHeads` alive: connects, subscribes, and does both again whenever the connection is lost. */
 export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
   const { first, longest } = options.backoffMs ?? { first: 250, longest: 10_000 };
+  // The socket's own error would quote the text, credentials included.
+  if (!URL.canParse(options.url)) throw new TypeError("the WebSocket URL is not a URL");
   let closed = false;
   let pauseMs = first;
   let socket: WebSocket | undefined;

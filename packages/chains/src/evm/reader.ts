@@ -5,6 +5,7 @@ import { bytesOf, quantityOf, readBlock, readReceipt, readTransaction, toQuantit
 import { fetchDeposits } from "./deposit-logs.ts";
 import { depositsInLogs, type DepositQuestion, type IgnoredLog } from "./deposits.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, gasPricesFrom, readFeeHistory } from "./gas-prices.ts";
+import { findNonceUser } from "./nonce-user.ts";
 import { isMethodMissing } from "./rpc-errors.ts";
 import { garbage, inconsistent, NodeRefusal } from "./rpc-fault.ts";
 import { simulateCall } from "./simulate.ts";
@@ -108,6 +109,8 @@ export function createChainReader(
       const method = "eth_getTransactionCount";
       return Number(quantityOf(await transport.request(method, [account, at]), method));
     },
+    transactionByNonce: async (account, nonce, from, to) =>
+      await findNonceUser(transport, account, nonce, from, to),
     gasPrices: async () => {
       const hash = knownHead()?.hash;
       if (hash === undefined) return await fetchGasPrices();

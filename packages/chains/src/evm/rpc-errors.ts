@@ -1,4 +1,4 @@
-import { decodeErrorResult, type Hex as ViemHex } from "viem";
+import { decodeErrorResult } from "viem";
 import type { Hex } from "@causeway/domain";
 import type { BroadcastOutcome, SimulationOutcome } from "../family.ts";
 import { NO_REVERT_DATA, NodeRefusal } from "./rpc-fault.ts";
@@ -121,7 +121,7 @@ export function revertReason(data: Hex, nodeText = "execution reverted"): string
   const selector = data.slice(0, 10);
   if (selector !== "0x08c379a0" && selector !== "0x4e487b71") return `reverted with custom error ${selector}`;
   try {
-    const decoded = decodeErrorResult({ abi: standardErrors, data: data as ViemHex });
+    const decoded = decodeErrorResult({ abi: standardErrors, data });
     if (decoded.errorName === "Error") return decoded.args[0];
     const code = decoded.args[0];
     return `panic 0x${code.toString(16)}: ${panicMeanings.get(code) ?? "unknown panic"}`;

@@ -2,12 +2,8 @@ import { createPublicClient } from "viem";
 import { afterEach, expect, test } from "vitest";
 import { json, startAnsweringNode, startLyingNode, type LyingNode } from "../../test/lying-node.ts";
 import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
-import {
-  createRpcTransport,
-  viemTransport,
-  type RpcTransport,
-  type RpcTransportOptions,
-} from "./transport.ts";
+import { createRpcTransport, type RpcTransport, type RpcTransportOptions } from "./transport.ts";
+import { viemTransport } from "./viem-transport.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

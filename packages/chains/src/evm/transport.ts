@@ -1,6 +1,5 @@
 import { Pool } from "undici";
-import { custom, RpcRequestError, type CustomTransport } from "viem";
-import { batchRefusal } from "./rpc-errors.ts";
+import { errorIn, hasResult, readAnswer, readBounded, type HttpAnswer } from "./http-answer.ts";
 import { NodeRefusal, redact, RpcFault, withoutSecrets, type RpcFaultFacts } from "./rpc-fault.ts";
 
 export interface RpcTransportOptions {
@@ -188,66 +187,6 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   };
 }
 
-/**
- * The same transport under a viem client, for the calls that are not hot.
- *
- * Retrying is left to the caller, as everywhere else here.
- */
-export function viemTransport(transport: RpcTransport): CustomTransport {
-  return custom(
-    {
-      request: async ({ method, params }: { method: string; params?: readonly unknown[] }) => {
-        try {
-          return await transport.request(method, params ?? []);
-        } catch (error) {
-          if (!(error instanceof NodeRefusal)) throw error;
-          // viem finds reverts and nonce faults by walking to this class.
-          throw new RpcRequestError({
-            body: { method },
-            error: { code: error.nodeCode, message: error.nodeText, data: error.nodeData },
-            url: "the node",
-          });
-        }
-      },
-    },
-    { retryCount: 0 },
-  );
-}
-
-type HttpAnswer =
-  | { readonly kind: "tooLarge"; readonly refusesBatch?: undefined; readonly document?: undefined }
-  | {
-      readonly kind: "read";
-      readonly status: number;
-      readonly bytes: number;
-      /** The JSON, undefined when there is none or it is no JSON-RPC answer. */
-      readonly document: object | undefined;
-      /** Set when the answer could be read as "no batches, please". */
-      readonly refusesBatch: "tooMany" | "never" | undefined;
-    };
-
-function readAnswer(status: number, body: string | undefined): HttpAnswer {
-  if (body === undefined) return { kind: "tooLarge" };
-  const document = parseJson(body);
-  const looksLikeRpc = Array.isArray(document) || errorIn(document) !== undefined || hasResult(document);
-  let refusesBatch: "tooMany" | "never" | undefined;
-  const error = errorIn(document);
-  if (error !== undefined && !/rate.?limit|too many requests/i.test(String(error["message"]))) {
-    refusesBatch = batchRefusal(String(error["message"]));
-  } else if (status === 413) {
-    refusesBatch = "tooMany";
-  } else if (status === 400 || status === 415 || status === 422 || status === 501) {
-    refusesBatch = "never";
-  }
-  return {
-    kind: "read",
-    status,
-    bytes: body.length,
-    document: looksLikeRpc ? document : undefined,
-    refusesBatch,
-  };
-}
-
 /** Gives each call its own answer, and a fault to each that has none. */
 function deliver(
   calls: readonly Call[],
@@ -298,43 +237,6 @@ function refusalOf(method: string, error: Record<string, unknown>, secretUrl: st
     nodeText: redact(typeof message === "string" ? message : "no message", secretUrl),
     nodeData: typeof data === "string" ? withoutSecrets(data, secretUrl) : data,
   });
-}
-
-function errorIn(value: unknown): Record<string, unknown> | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const error = (value as Record<string, unknown>)["error"];
-  return typeof error === "object" && error !== null ? (error as Record<string, unknown>) : undefined;
-}
-
-function hasResult(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "result" in value && value.result !== undefined;
-}
-
-function parseJson(body: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    // Proxies answer with HTML; what it is not is all we need to know.
-    return undefined;
-  }
-}
-
-async function readBounded(
-  stream: AsyncIterable<Uint8Array> & { destroy(): unknown },
-  maxBytes: number,
-): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) {
-      stream.destroy();
-      return undefined;
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, bytes).toString("utf8");
 }
 
 /** Only the machine-readable code: messages of network errors may name the host or the URL. */

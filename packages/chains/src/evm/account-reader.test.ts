@@ -1,0 +1,112 @@
+import { encodeFunctionResult, decodeFunctionData, multicall3Abi, type Hex } from "viem";
+import { expect, test } from "vitest";
+import type { Address } from "@causeway/domain";
+import { createAccountReader, type AccountReaderOptions } from "./account-reader.ts";
+import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
+import type { RpcTransport } from "./transport.ts";
+
+const multicall3: Address = `0x${"3c".repeat(20)}`;
+const token: Address = `0x${"c1".repeat(20)}`;
+const spender: Address = `0x${"5e".repeat(20)}`;
+const account = (index: number): Address => `0x${index.toString(16).padStart(40, "0")}`;
+
+interface Asked {
+  readonly calls: number;
+  readonly block: unknown;
+}
+
+/** A node whose every number is `node.value`, and which fails with `node.fault` (only at block `node.faultAt`, if set). */
+function bench(options: Partial<AccountReaderOptions> = {}) {
+  const asked: Asked[] = [];
+  const node = { value: 5n, fault: undefined as Error | undefined, faultAt: undefined as string | undefined };
+  const heads = { known: { number: 10n, hash: "0xa" } as { number: bigint; hash: string } | undefined };
+  const transport: RpcTransport = {
+    request: async (_method, params) => {
+      const [call, block] = params as [{ data: Hex }, unknown];
+      const decoded = decodeFunctionData({ abi: multicall3Abi, data: call.data });
+      const list: unknown = decoded.args?.[0];
+      const count = Array.isArray(list) ? list.length : 0;
+      asked.push({ calls: count, block });
+      if (node.fault !== undefined && (node.faultAt === undefined || node.faultAt === block))
+        throw node.fault;
+      const returnData: Hex = `0x${node.value.toString(16).padStart(64, "0")}`;
+      const result = Array.from({ length: count }, () => ({ success: true, returnData }));
+      return await Promise.resolve(
+        encodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", result }),
+      );
+    },
+    close: async () => await Promise.resolve(),
+  };
+  const knowledge = {
+    knownHead: () => heads.known,
+    freshHead: async () => await Promise.resolve({ number: 9n, hash: "0xf" }),
+  };
+  return {
+    asked,
+    node,
+    heads,
+    reader: createAccountReader(transport, knowledge, { multicall3, ...options }),
+  };
+}
+
+test("all questions of a tick are one multicall at the known head", async () => {
+  const { reader, asked } = bench();
+  const states = await Promise.all([1, 2, 3].map((index) => reader.state(account(index), token, spender)));
+  expect(states).toEqual(Array.from({ length: 3 }, () => ({ blockNumber: 10n, balance: 5n, allowance: 5n })));
+  expect(asked).toEqual([{ calls: 6, block: "0xa" }]);
+});
+
+test("a question that is under way or answered is not asked again before the next head", async () => {
+  const { reader, asked, node, heads } = bench();
+  const ask = async (): Promise<bigint> => (await reader.state(account(1), token, spender)).balance;
+  await Promise.all([ask(), ask()]);
+  node.value = 6n;
+  expect(await ask()).toBe(5n);
+  expect(asked).toHaveLength(1);
+  heads.known = { number: 10n, hash: "0xb" };
+  expect(await ask()).toBe(6n);
+});
+
+test("a fault is not kept", async () => {
+  const { reader, node } = bench();
+  node.fault = new RpcFault({ kind: "network", method: "eth_call", reason: "gone" });
+  await expect(reader.state(account(1), token, spender)).rejects.toBe(node.fault);
+  node.fault = undefined;
+  expect(await reader.state(account(1), token, spender)).toMatchObject({ balance: 5n });
+});
+
+test("no more answers are kept than allowed", async () => {
+  const { reader, asked } = bench({ maxKept: 2 });
+  for (const index of [1, 2, 3]) await reader.state(account(index), token, spender);
+  await reader.state(account(3), token, spender);
+  expect(asked).toHaveLength(3);
+  await reader.state(account(1), token, spender);
+  expect(asked).toHaveLength(4);
+});
+
+test("a crowd is split over several multicalls", async () => {
+  const { reader, asked } = bench({ maxPerCall: 2 });
+  await Promise.all([1, 2, 3].map((index) => reader.state(account(index), token, spender)));
+  expect(asked.map(({ calls }) => calls)).toEqual([4, 2]);
+});
+
+test("a node that does not have the known head yet is asked at its own", async () => {
+  const { reader, asked, node } = bench();
+  node.fault = new NodeRefusal({
+    method: "eth_call",
+    nodeCode: -32_000,
+    nodeText: "header not found",
+    nodeData: undefined,
+  });
+  node.faultAt = "0xa";
+  expect(await reader.state(account(1), token, spender)).toMatchObject({ blockNumber: 9n });
+  expect(asked.map(({ block }) => block)).toEqual(["0xa", "0x9"]);
+});
+
+test("without a known head nothing is kept", async () => {
+  const { reader, asked, heads } = bench();
+  heads.known = undefined;
+  await reader.state(account(1), token, spender);
+  await reader.state(account(1), token, spender);
+  expect(asked.map(({ block }) => block)).toEqual(["0x9", "0x9"]);
+});

@@ -1,0 +1,223 @@
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { WebSocketServer, type WebSocket } from "ws";
+import type { Hex } from "@causeway/domain";
+import type { Head, HeadSource } from "../family.ts";
+import { createHeadSource } from "./heads.ts";
+import { RpcFault } from "./rpc-fault.ts";
+import type { RpcTransport } from "./transport.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+const hashOf = (number: number, fork = 0): Hex => `0x${`${fork}${number}`.padStart(64, "0")}`;
+
+function header(number: number, fork = 0): Record<string, string> {
+  return {
+    number: `0x${number.toString(16)}`,
+    hash: hashOf(number, fork),
+    parentHash: hashOf(number - 1),
+    timestamp: "0x1",
+    baseFeePerGas: "0x1",
+  };
+}
+
+/** The HTTP side of a node: answers with `node.latest`, or fails while it is undefined. */
+function httpNode(latest?: number): {
+  node: { latest: number | undefined; fork: number; asked: number };
+  transport: RpcTransport;
+} {
+  const node = { latest, fork: 0, asked: 0 };
+  const transport: RpcTransport = {
+    request: async () => {
+      node.asked += 1;
+      if (node.latest === undefined) throw new RpcFault({ kind: "network", method: "x", reason: "down" });
+      return await Promise.resolve(header(node.latest, node.fork));
+    },
+    close: async () => await Promise.resolve(),
+  };
+  return { node, transport };
+}
+
+interface SocketNode {
+  readonly url: string;
+  readonly sockets: WebSocket[];
+  tell(number: number, fork?: number): void;
+}
+
+/** The socket side: accepts subscriptions, each connection under a new id. */
+async function socketNode(chainId = 7): Promise<SocketNode> {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await new Promise((resolve) => server.once("listening", resolve));
+  const sockets: WebSocket[] = [];
+  server.on("connection", (socket) => {
+    socket.on("message", (data: Buffer) => {
+      const { id, method } = JSON.parse(data.toString()) as { id: number; method: string };
+      const result = method === "eth_chainId" ? `0x${chainId.toString(16)}` : `0xsub${sockets.length}`;
+      socket.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      if (method === "eth_subscribe") sockets.push(socket);
+    });
+  });
+  closers.push(async () => {
+    for (const client of server.clients) client.terminate();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sockets,
+    tell: (number, fork = 0) => {
+      const params = { subscription: `0xsub${sockets.length - 1}`, result: header(number, fork) };
+      sockets.at(-1)?.send(JSON.stringify({ jsonrpc: "2.0", method: "eth_subscription", params }));
+    },
+  };
+}
+
+function listen(
+  transport: RpcTransport,
+  wsUrl: string | undefined,
+  blockTimeSeconds: number,
+): { source: HeadSource; heads: Head[]; numbers: () => number[]; faults: unknown[] } {
+  const faults: unknown[] = [];
+  const onFault = (fault: unknown): void => void faults.push(fault);
+  const source = createHeadSource({
+    transport,
+    chainId: 7,
+    blockTimeSeconds,
+    wsUrl,
+    now: () => 1_234,
+    onFault,
+  });
+  closers.push(async () => await source.close());
+  const heads: Head[] = [];
+  source.onHead((head) => heads.push(head));
+  return { source, heads, numbers: () => heads.map(({ number }) => Number(number)), faults };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let waited = 0; !holds(); waited += 5) {
+    if (waited > 3_000) throw new Error("waited three seconds in vain");
+    await sleep(5);
+  }
+}
+
+test("a notification is a head at the moment it arrives, and while the socket speaks nobody polls", async () => {
+  const { node, transport } = httpNode();
+  const socket = await socketNode();
+  const { source, heads } = listen(transport, socket.url, 10);
+  await until(() => socket.sockets.length === 1);
+  socket.tell(5);
+  await until(() => heads.length === 1);
+  expect(source.latest).toMatchObject({ number: 5n, hash: hashOf(5), seenAtMs: 1_234 });
+  const asked = node.asked;
+  await sleep(300);
+  expect(node.asked).toBe(asked);
+});
+
+test("repetitions are told once, another block of equal height is told", async () => {
+  const socket = await socketNode();
+  const { heads } = listen(httpNode().transport, socket.url, 10);
+  await until(() => socket.sockets.length === 1);
+  socket.tell(5);
+  socket.tell(5);
+  socket.tell(5, 1);
+  await until(() => heads.length === 2);
+  expect(heads.map(({ hash }) => hash)).toEqual([hashOf(5), hashOf(5, 1)]);
+});
+
+test("a lost socket is opened and subscribed again", async () => {
+  const socket = await socketNode();
+  const { numbers } = listen(httpNode().transport, socket.url, 10);
+  await until(() => socket.sockets.length === 1);
+  socket.tell(5);
+  await until(() => numbers().includes(5));
+  socket.sockets[0]?.terminate();
+  await until(() => socket.sockets.length === 2);
+  socket.tell(6);
+  await until(() => numbers().includes(6));
+});
+
+test("a silent socket is no reason to miss heads, and one that missed several is replaced", async () => {
+  const { node, transport } = httpNode(5);
+  const socket = await socketNode();
+  const { numbers } = listen(transport, socket.url, 0.1);
+  await until(() => socket.sockets.length === 1);
+  node.latest = 6;
+  await until(() => numbers().includes(6));
+  node.latest = 20;
+  await until(() => numbers().includes(20));
+  await until(() => socket.sockets.length === 2);
+});
+
+test("a socket of another chain tells nothing", async () => {
+  const socket = await socketNode(8);
+  const { heads, faults } = listen(httpNode().transport, socket.url, 10);
+  await until(() => socket.sockets.length === 1);
+  socket.tell(5);
+  await until(() => faults.some((fault) => fault instanceof RpcFault && fault.kind === "wrongChain"));
+  expect(heads).toEqual([]);
+});
+
+test("a malformed notification is reported and tells nothing", async () => {
+  const socket = await socketNode();
+  const { heads, faults } = listen(httpNode().transport, socket.url, 10);
+  await until(() => socket.sockets.length === 1);
+  socket.sockets[0]?.send("<html>");
+  await until(() => faults.length > 1);
+  expect(heads).toEqual([]);
+});
+
+test("a polled node that lags for a moment takes nothing back; one that stays lower is believed", async () => {
+  const { node, transport } = httpNode(9);
+  const { source, numbers } = listen(transport, undefined, 0.1);
+  await until(() => source.latest?.number === 9n);
+  node.latest = 8;
+  const asked = node.asked;
+  await until(() => node.asked > asked);
+  node.latest = 10;
+  await until(() => source.latest?.number === 10n);
+  expect(numbers()).not.toContain(8);
+  node.latest = 7;
+  await until(() => source.latest?.number === 7n);
+});
+
+test("a listener that throws does not keep the head from the others", async () => {
+  const { node, transport } = httpNode();
+  const { source, numbers, faults } = listen(transport, undefined, 0.1);
+  const wrong = new Error("wrong");
+  source.onHead(() => {
+    throw wrong;
+  });
+  const heard: bigint[] = [];
+  source.onHead(({ number }) => heard.push(number));
+  node.latest = 5;
+  await until(() => heard.length === 1);
+  expect(numbers()).toEqual([5]);
+  expect(faults).toContain(wrong);
+});
+
+test("polls that fail are reported and go on", async () => {
+  const { node, transport } = httpNode();
+  const { numbers, faults } = listen(transport, undefined, 0.1);
+  await until(() => faults.length > 1);
+  node.latest = 5;
+  await until(() => numbers().includes(5));
+});
+
+test("who left hears nothing more, and nothing is asked after the end", async () => {
+  const { node, transport } = httpNode(5);
+  const { source } = listen(transport, undefined, 0.1);
+  const heard: bigint[] = [];
+  const leave = source.onHead(({ number }) => heard.push(number));
+  await until(() => heard.length === 1);
+  leave();
+  node.latest = 6;
+  await until(() => source.latest?.number === 6n);
+  expect(heard).toEqual([5n]);
+  await source.close();
+  const asked = node.asked;
+  await sleep(250);
+  expect(node.asked).toBe(asked);
+});

@@ -1,0 +1,77 @@
+import { batchRefusal } from "./rpc-errors.ts";
+
+/** One HTTP answer, before anything is known of the calls in it. */
+export type HttpAnswer =
+  | { readonly kind: "tooLarge"; readonly refusesBatch?: undefined; readonly document?: undefined }
+  | {
+      readonly kind: "read";
+      readonly status: number;
+      readonly bytes: number;
+      /** The JSON, undefined when there is none or it is no JSON-RPC answer. */
+      readonly document: object | undefined;
+      /** Set when the answer could be read as "no batches, please". */
+      readonly refusesBatch: "tooMany" | "never" | undefined;
+    };
+
+/** What an answer of this status and body can be; an undefined body exceeded its bound. */
+export function readAnswer(status: number, body: string | undefined): HttpAnswer {
+  if (body === undefined) return { kind: "tooLarge" };
+  const document = parseJson(body);
+  const looksLikeRpc = Array.isArray(document) || errorIn(document) !== undefined || hasResult(document);
+  let refusesBatch: "tooMany" | "never" | undefined;
+  const error = errorIn(document);
+  if (error !== undefined && !/rate.?limit|too many requests/i.test(String(error["message"]))) {
+    refusesBatch = batchRefusal(String(error["message"]));
+  } else if (status === 413) {
+    refusesBatch = "tooMany";
+  } else if (status === 400 || status === 415 || status === 422 || status === 501) {
+    refusesBatch = "never";
+  }
+  return {
+    kind: "read",
+    status,
+    bytes: body.length,
+    document: looksLikeRpc ? document : undefined,
+    refusesBatch,
+  };
+}
+
+/** The JSON-RPC error object in an answer, if any. */
+export function errorIn(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const error = (value as Record<string, unknown>)["error"];
+  return typeof error === "object" && error !== null ? (error as Record<string, unknown>) : undefined;
+}
+
+/** Whether an answer carries a result; null is one. */
+export function hasResult(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "result" in value && value.result !== undefined;
+}
+
+function parseJson(body: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    // Proxies answer with HTML; what it is not is all we need to know.
+    return undefined;
+  }
+}
+
+/** The whole text of a stream; undefined as soon as it exceeds `maxBytes`. */
+export async function readBounded(
+  stream: AsyncIterable<Uint8Array> & { destroy(): unknown },
+  maxBytes: number,
+): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      stream.destroy();
+      return undefined;
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes).toString("utf8");
+}

@@ -1,0 +1,240 @@
+import { afterEach, expect, test } from "vitest";
+import type { Address, Hex } from "@causeway/domain";
+import { aChain } from "../../test/chain.ts";
+import { startAnsweringNode, type Answer, type LyingNode, type RpcCall } from "../../test/lying-node.ts";
+import type { ChainReader, DepositFact } from "../family.ts";
+import { addressTopic, NATIVE_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
+import { createChainReader } from "./reader.ts";
+import { createRpcTransport } from "./transport.ts";
+import { createChainWriter } from "./writer.ts";
+
+const depository: Address = `0x${"d0".repeat(20)}`;
+const token: Address = `0x${"c1".repeat(20)}`;
+const alice: Address = `0x${"a1".repeat(20)}`;
+const txHash: Hex = `0x${"77".repeat(32)}`;
+const blockHash: Hex = `0x${"bb".repeat(32)}`;
+const otherHash: Hex = `0x${"cc".repeat(32)}`;
+const word = (value: number): string => value.toString(16).padStart(64, "0");
+
+type Fields = Record<string, unknown>;
+const block: Fields = {
+  number: "0x64",
+  hash: blockHash,
+  parentHash: otherHash,
+  timestamp: "0x1",
+  baseFeePerGas: "0x1",
+};
+const log: Fields = {
+  address: depository,
+  topics: [NATIVE_DEPOSIT_TOPIC],
+  data: `0x${alice.slice(2).padStart(64, "0")}${word(7)}${"1d".repeat(32)}`,
+  logIndex: "0x0",
+  blockNumber: "0x64",
+  blockHash,
+  transactionHash: txHash,
+};
+const mined: Fields = {
+  hash: txHash,
+  from: alice,
+  to: depository,
+  input: "0x",
+  value: "0x7",
+  nonce: "0x0",
+  blockHash,
+};
+const receipt: Fields = {
+  transactionHash: txHash,
+  status: "0x1",
+  blockNumber: "0x64",
+  blockHash,
+  gasUsed: "0x5208",
+  effectiveGasPrice: "0x1",
+  logs: [log],
+};
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+/** An honest node about one native deposit in block 100, but for the methods that are answered otherwise. */
+async function nodeWith(
+  lies: Record<string, (call: RpcCall) => Answer>,
+): Promise<{ node: LyingNode; reader: ChainReader }> {
+  const honest: Record<string, (call: RpcCall) => Answer> = {
+    eth_getBlockByNumber: () => ({ result: block }),
+    eth_getBlockByHash: () => ({ result: block }),
+    eth_getLogs: ({ params }) => ({
+      result: JSON.stringify(params).includes(NATIVE_DEPOSIT_TOPIC) ? [log] : [],
+    }),
+    eth_getTransactionByHash: () => ({ result: mined }),
+    eth_getTransactionReceipt: () => ({ result: receipt }),
+  };
+  const node = await startAnsweringNode((call) => {
+    const answer = lies[call.method] ?? honest[call.method];
+    return answer === undefined ? { error: { code: -32_601, message: "method not found" } } : answer(call);
+  });
+  const transport = createRpcTransport({ url: node.url, deadlineMs: 1_000 });
+  closers.push(node.stop, transport.close);
+  const contracts = { depository, multicall3: depository, router: depository };
+  return { node, reader: createChainReader(aChain(1, node.url, contracts, [token]), transport) };
+}
+
+const says = (result: unknown) => (): Answer => ({ result });
+const deposit = { depositor: alice, amount: 7n, txHash, blockHash };
+
+async function rangeOf(lies: Record<string, (call: RpcCall) => Answer>, from = 100n): Promise<DepositFact[]> {
+  const { reader } = await nodeWith(lies);
+  return await reader.depositsIn(from, 100n, blockHash);
+}
+
+test("an honest node gives the deposit, for a block and for a range", async () => {
+  expect(await rangeOf({})).toMatchObject([deposit]);
+  expect(await rangeOf({}, 90n)).toMatchObject([deposit]);
+});
+
+test("the logs, the look at the block and the transactions take two HTTP requests", async () => {
+  const { node, reader } = await nodeWith({});
+  await reader.depositsIn(100n, 100n, blockHash);
+  expect(node.requests.map((calls) => calls.map(({ method }) => method))).toEqual([
+    ["eth_getLogs", "eth_getLogs", "eth_getBlockByNumber"],
+    ["eth_getTransactionByHash"],
+  ]);
+});
+
+const lookAlike = { ...log, address: alice };
+const otherTransfer = {
+  ...log,
+  address: alice,
+  topics: [TRANSFER_TOPIC, addressTopic(alice), addressTopic(depository)],
+};
+
+test.each([
+  ["null for logs", { eth_getLogs: says(null) }],
+  ["an object for logs", { eth_getLogs: says({}) }],
+  ["a log of a look-alike contract, which was not asked for", { eth_getLogs: says([lookAlike]) }],
+  ["a Transfer of a token that was not asked for", { eth_getLogs: says([otherTransfer]) }],
+  ["a log of another block", { eth_getLogs: says([{ ...log, blockNumber: "0x65" }]) }],
+  ["a log of another fork", { eth_getLogs: says([{ ...log, blockHash: otherHash }]) }],
+  ["a removed log", { eth_getLogs: says([{ ...log, removed: true }]) }],
+  ["a log without transaction", { eth_getLogs: says([{ ...log, transactionHash: null }]) }],
+  ["a log of a pending block", { eth_getLogs: says([{ ...log, blockHash: null }]) }],
+  ["another block at that height", { eth_getBlockByNumber: says({ ...block, hash: otherHash }) }],
+  ["another height", { eth_getBlockByNumber: says({ ...block, number: "0x63" }) }],
+  ["no block", { eth_getBlockByNumber: says(null) }],
+  ["no transaction", { eth_getTransactionByHash: says(null) }],
+  ["another transaction", { eth_getTransactionByHash: says({ ...mined, hash: otherHash }) }],
+  [
+    "the transaction in another block",
+    { eth_getTransactionByHash: says({ ...mined, blockHash: otherHash }) },
+  ],
+  ["the transaction as pending again", { eth_getTransactionByHash: says({ ...mined, blockHash: null }) }],
+  ["a transaction without sender", { eth_getTransactionByHash: says({ ...mined, from: undefined }) }],
+])("%s is a fault and never a deposit", async (_, lies) => {
+  for (const from of [90n, 100n]) {
+    await expect(rangeOf(lies, from)).rejects.toMatchObject({ code: "RPC_FAULT", retryable: true });
+  }
+});
+
+test("a range that the node refuses as too large is split until it passes, and stays in order", async () => {
+  const ranges: bigint[][] = [];
+  const at = (number: bigint): Hex => `0x${number.toString(16).padStart(64, "b")}`;
+  const { reader } = await nodeWith({
+    eth_getBlockByNumber: ({ params }) => {
+      const number = BigInt(String(params[0]));
+      return { result: { ...block, number: params[0], hash: number === 100n ? blockHash : at(number) } };
+    },
+    eth_getLogs: ({ params }) => {
+      const filter = params[0] as Record<string, string>;
+      const isOne = filter["blockHash"] !== undefined;
+      const [from, to] = isOne
+        ? [0n, 0n]
+        : [BigInt(filter["fromBlock"] ?? 0), BigInt(filter["toBlock"] ?? 0)];
+      if (to - from > 3n) return { error: { code: -32_005, message: "block range is too large" } };
+      if (!isOne) ranges.push([from, to]);
+      return { result: to === 100n && JSON.stringify(filter).includes(NATIVE_DEPOSIT_TOPIC) ? [log] : [] };
+    },
+  });
+  expect(await reader.depositsIn(91n, 100n, blockHash)).toMatchObject([deposit]);
+  // Each part is asked for twice: events and transfers.
+  const parts = [...new Set(ranges.map(String))].map((text) => text.split(",").map(Number));
+  expect(parts[0]?.[0]).toBe(91);
+  expect(parts.at(-1)?.[1]).toBe(100);
+  parts.forEach(([from], index) =>
+    expect(index === 0 || from === (parts[index - 1]?.[1] ?? 0) + 1).toBe(true),
+  );
+});
+
+test("a node that refuses for another reason is not asked for less", async () => {
+  const { node, reader } = await nodeWith({
+    eth_getLogs: () => ({ error: { code: -32_005, message: "rate limit exceeded" } }),
+  });
+  await expect(reader.depositsIn(90n, 100n, blockHash)).rejects.toMatchObject({ kind: "refused" });
+  expect(node.requests).toHaveLength(1);
+});
+
+test.each([
+  [
+    "a receipt of another transaction",
+    { eth_getTransactionReceipt: says({ ...receipt, transactionHash: otherHash }) },
+  ],
+  ["a receipt without status", { eth_getTransactionReceipt: says({ ...receipt, status: undefined }) }],
+  ["a receipt without block", { eth_getTransactionReceipt: says({ ...receipt, blockHash: null }) }],
+  ["a receipt without logs", { eth_getTransactionReceipt: says({ ...receipt, logs: null }) }],
+  [
+    "a receipt in another block than its transaction",
+    { eth_getTransactionByHash: says({ ...mined, blockHash: otherHash }) },
+  ],
+  [
+    "a receipt with a log of another transaction",
+    { eth_getTransactionReceipt: says({ ...receipt, logs: [{ ...log, transactionHash: otherHash }] }) },
+  ],
+  ["a receipt without its transaction", { eth_getTransactionByHash: says(null) }],
+  ["a mined transaction without its receipt", { eth_getTransactionReceipt: says(null) }],
+  ["a list for a receipt", { eth_getTransactionReceipt: says([]) }],
+  ["text for a receipt", { eth_getTransactionReceipt: says("0x1") }],
+])("%s is a fault and never a state", async (_, lies) => {
+  const { reader } = await nodeWith(lies);
+  await expect(reader.transaction(txHash)).rejects.toMatchObject({ code: "RPC_FAULT" });
+});
+
+test("a transaction read as pending a moment before its receipt came is mined", async () => {
+  const { reader } = await nodeWith({ eth_getTransactionByHash: says({ ...mined, blockHash: null }) });
+  const state = await reader.transaction(txHash);
+  expect(state.kind).toBe("mined");
+  expect(reader.depositsOf(state)).toMatchObject([deposit]);
+});
+
+test("a failed receipt deposits nothing, whatever logs it shows", async () => {
+  const { reader } = await nodeWith({ eth_getTransactionReceipt: says({ ...receipt, status: "0x0" }) });
+  expect(reader.depositsOf(await reader.transaction(txHash))).toEqual([]);
+});
+
+test.each([["0x"], ["7"], [7], [null], ["0xzz"], [`0x1${"0".repeat(64)}`]])(
+  "a quantity of %j is a fault, not a number",
+  async (lie) => {
+    const { reader } = await nodeWith({ eth_getTransactionCount: says(lie), eth_estimateGas: says(lie) });
+    await expect(reader.nonce(alice, "latest")).rejects.toMatchObject({ kind: "garbage" });
+    const call = { to: token, data: "0x", value: 0n } as const;
+    await expect(reader.simulate(alice, call)).rejects.toMatchObject({ kind: "garbage" });
+  },
+);
+
+test("a missing multicall contract is a fault, not a balance of zero", async () => {
+  const { reader } = await nodeWith({ eth_call: says("0x") });
+  await expect(reader.accountState(alice, token, depository)).rejects.toMatchObject({ code: "RPC_FAULT" });
+});
+
+test("a node that says it took another transaction than the one sent has not accepted it", async () => {
+  const node = await startAnsweringNode(says(otherHash));
+  const transport = createRpcTransport({ url: node.url });
+  closers.push(node.stop, transport.close);
+  await expect(createChainWriter(transport).broadcast("0x02")).rejects.toMatchObject({ kind: "garbage" });
+});
+
+test("an unclear refusal of a transaction is a fault, so that it is sent again", async () => {
+  const node = await startAnsweringNode(() => ({ error: { code: -32_000, message: "txpool is full" } }));
+  const transport = createRpcTransport({ url: node.url });
+  closers.push(node.stop, transport.close);
+  await expect(createChainWriter(transport).broadcast("0x02")).rejects.toMatchObject({ retryable: true });
+});

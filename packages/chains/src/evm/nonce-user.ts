@@ -1,0 +1,48 @@
+import type { Address, TxHash } from "@causeway/domain";
+import { quantityOf, toQuantity } from "./answers.ts";
+import { garbage } from "./rpc-fault.ts";
+import type { RpcTransport } from "./transport.ts";
+
+/**
+ * The transaction that used a nonce, looked for in the blocks from…to by halving on the account's transaction count.
+ *
+ * @returns undefined when the nonce was used outside that range, or not at all
+ * @throws RpcFault, also when the node has forgotten the state of those blocks
+ */
+export async function findNonceUser(
+  transport: RpcTransport,
+  account: Address,
+  nonce: number,
+  from: bigint,
+  to: bigint,
+): Promise<TxHash | undefined> {
+  const usedBy = async (block: bigint): Promise<boolean> => {
+    const method = "eth_getTransactionCount";
+    return quantityOf(await transport.request(method, [account, toQuantity(block)]), method) > BigInt(nonce);
+  };
+  if (!(await usedBy(to))) return undefined;
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    if (await usedBy(middle)) high = middle;
+    else low = middle + 1n;
+  }
+  const method = "eth_getBlockByNumber";
+  const block = await transport.request(method, [toQuantity(low), true]);
+  if (
+    typeof block !== "object" ||
+    block === null ||
+    !("transactions" in block) ||
+    !Array.isArray(block.transactions)
+  )
+    throw garbage(method, "the block has no list of transactions");
+  for (const transaction of block.transactions as unknown[]) {
+    if (typeof transaction !== "object" || transaction === null) continue;
+    const { from: sender, nonce: used, hash } = transaction as Record<string, unknown>;
+    if (typeof sender !== "string" || typeof hash !== "string") continue;
+    if (sender.toLowerCase() === account && quantityOf(used, method) === BigInt(nonce))
+      return hash.toLowerCase() as TxHash;
+  }
+  return undefined;
+}
