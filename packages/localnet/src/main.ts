@@ -8,25 +8,55 @@ import { PortInUse } from "./free-port.ts";
 import { defaultPortBase } from "./local-chains.ts";
 import { startSystem, type System } from "./system.ts";
 
-const { values: args } = parseArgs({
-  options: {
-    once: { type: "boolean", default: false },
-    "port-base": { type: "string", default: String(defaultPortBase) },
-    apis: { type: "string", default: "1" },
-    workers: { type: "string", default: "1" },
-  },
-});
+const usage = "usage: npm start [-- --once] [--port-base N] [--apis N] [--workers N]";
 
 const startedAtMs = performance.now();
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const say = (text: string): void =>
   print(`[${((performance.now() - startedAtMs) / 1_000).toFixed(1).padStart(5)} s] ${text}`);
 
-process.exitCode = await run();
+// A terminal that was closed takes no more lines; stopping in order must go on all the same.
+process.stdout.on("error", () => undefined);
+process.exitCode = await main();
 // Whatever is still open (idle connections to the nodes) is not worth waiting for.
 process.exit();
 
-async function run(): Promise<number> {
+interface Arguments {
+  readonly once: boolean;
+  readonly portBase: number;
+  readonly apis: number;
+  readonly workers: number;
+}
+
+async function main(): Promise<number> {
+  let args: Arguments;
+  try {
+    args = readArguments();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}\n`);
+    return 2;
+  }
+  return await run(args);
+}
+
+function readArguments(): Arguments {
+  const { values } = parseArgs({
+    options: {
+      once: { type: "boolean", default: false },
+      "port-base": { type: "string", default: String(defaultPortBase) },
+      apis: { type: "string", default: "1" },
+      workers: { type: "string", default: "1" },
+    },
+  });
+  return {
+    once: values.once,
+    portBase: wholeNumber("port-base", values["port-base"], 1_024, 65_500),
+    apis: wholeNumber("apis", values.apis, 1, 5),
+    workers: wholeNumber("workers", values.workers, 1, 5),
+  };
+}
+
+async function run(args: Arguments): Promise<number> {
   const stopAsked = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => stopAsked.abort(signal));
@@ -36,11 +66,12 @@ async function run(): Promise<number> {
 
   let system: System | undefined;
   try {
-    system = await boot(stopAsked);
-    const problem = await bridgeOnce(system);
-    if (args.once) return problem === undefined ? 0 : 1;
+    system = await boot(args, stopAsked);
+    const stopped = untilAborted(stopAsked.signal);
+    const arrived = await Promise.race([bridgeOnce(system), stopped.then(() => false)]);
+    if (args.once) return arrived ? 0 : 1;
     if (!stopAsked.signal.aborted) tellWhereEverythingIs(system);
-    await untilAborted(stopAsked.signal);
+    await stopped;
     return stopAsked.signal.reason === "exit" ? 1 : 0;
   } catch (error) {
     if (stopAsked.signal.aborted && stopAsked.signal.reason !== "exit") return 130;
@@ -55,13 +86,13 @@ async function run(): Promise<number> {
   }
 }
 
-async function boot(stopAsked: AbortController): Promise<System> {
+async function boot(args: Arguments, stopAsked: AbortController): Promise<System> {
   say("starting Postgres, Redis and two chains");
   const system = await startSystem({
     env: process.env,
-    portBase: wholeNumber("port-base", args["port-base"]),
-    apis: wholeNumber("apis", args.apis),
-    workers: wholeNumber("workers", args.workers),
+    portBase: args.portBase,
+    apis: args.apis,
+    workers: args.workers,
     onProgress: say,
     onUnexpectedExit: (facts) => {
       print(
@@ -75,25 +106,29 @@ async function boot(stopAsked: AbortController): Promise<System> {
   return system;
 }
 
-/** @returns why the money did not arrive, if it did not */
-async function bridgeOnce(system: System): Promise<string | undefined> {
+/** @returns whether the money arrived; why it did not is printed, and the system stays up to be looked at */
+async function bridgeOnce(system: System): Promise<boolean> {
   print("\nOne bridge, as a user does it:");
-  const result = await runBridgeDemo({
-    apiUrl: system.endpoints.api.url,
-    from: "local-a",
-    to: "local-b",
-    userKey: localAccount("user", 0).privateKey,
-    recipient: localAccount("user", 1).address,
-    amount: "25",
-    print,
-    deadlineMs: 60_000,
-  });
-  print(
-    result.arrived
-      ? `The money arrived after ${(result.tookMs / 1_000).toFixed(1)} s.\n`
-      : `The money did NOT arrive: ${result.reason}.\n`,
-  );
-  return result.arrived ? undefined : result.reason;
+  try {
+    const result = await runBridgeDemo({
+      apiUrl: system.endpoints.api.url,
+      from: "local-a",
+      to: "local-b",
+      userKey: localAccount("user", 0).privateKey,
+      recipient: localAccount("user", 1).address,
+      amount: "25",
+      print,
+      deadlineMs: 60_000,
+    });
+    const verdict = result.arrived
+      ? `The money arrived after ${(result.tookMs / 1_000).toFixed(1)} s.`
+      : `The money did NOT arrive: ${result.reason}.`;
+    print(`${verdict}\n`);
+    return result.arrived;
+  } catch (error) {
+    print(`The bridge failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    return false;
+  }
 }
 
 function tellWhereEverythingIs(system: System): void {
@@ -129,7 +164,8 @@ async function explain(error: unknown): Promise<string> {
   return `Cannot start: ${error.message}.${who} Stop it, or start this one elsewhere: npm start -- --port-base ${error.port + 100}`;
 }
 
-function wholeNumber(name: string, text: string): number {
-  if (/^\d{1,5}$/.test(text)) return Number(text);
-  throw new RangeError(`--${name} must be a whole number, not ${text}`);
+function wholeNumber(name: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d{1,5}$/.test(text) && value >= min && value <= max) return value;
+  throw new RangeError(`--${name} must be a whole number from ${min} to ${max}, not ${text}`);
 }
