@@ -75,7 +75,7 @@ async function run(args: Arguments): Promise<number> {
     return stopAsked.signal.reason === "exit" ? 1 : 0;
   } catch (error) {
     if (stopAsked.signal.aborted && stopAsked.signal.reason !== "exit") return 130;
-    print(await explain(error));
+    print(await explain(error, args.portBase));
     return 1;
   } finally {
     if (system !== undefined) {
@@ -154,14 +154,14 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
-async function explain(error: unknown): Promise<string> {
+async function explain(error: unknown, portBase: number): Promise<string> {
   if (!(error instanceof PortInUse)) return error instanceof Error ? error.message : String(error);
   const other = await readEndpoints();
   const who =
     other === undefined
       ? ""
       : ` Another local system may be running (process ${other.pid}, from port ${other.portBase}).`;
-  return `Cannot start: ${error.message}.${who} Stop it, or start this one elsewhere: npm start -- --port-base ${error.port + 100}`;
+  return `Cannot start: ${error.message}.${who} Stop it, or start this one elsewhere: npm start -- --port-base ${portBase + 100}`;
 }
 
 function wholeNumber(name: string, text: string, min: number, max: number): number {
