@@ -41,4 +41,5 @@ export type EventName =
   | "relay_fault"
   | "reconciled"
   | "price_fault"
-  | "pruned";
+  | "pruned"
+  | "log_ignored";

@@ -4,6 +4,8 @@ import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } fro
 
 /** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */
 export interface Reads {
+  /** Settles when the database answers. */
+  ping(): Promise<void>;
   /** All questions of one tick go into one query. */
   status(requestId: RequestId): Promise<StatusRecord | undefined>;
   request(requestId: RequestId): Promise<RequestRecord | undefined>;

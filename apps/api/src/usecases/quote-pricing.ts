@@ -28,27 +28,25 @@ export async function pricingOf(
   { origin, destination, originCurrency, destinationCurrency }: Route,
 ): Promise<RoutePricing> {
   const { prices, quotePolicy } = services;
-  const known = [
-    prices.usd(originCurrency),
-    prices.usd(destinationCurrency),
-    prices.usd(origin.chain.native),
-    prices.usd(destination.chain.native),
-  ] as const;
+  const asked = {
+    origin: prices.usd(originCurrency),
+    destination: prices.usd(destinationCurrency),
+    originNative: prices.usd(origin.chain.native),
+    destinationNative: prices.usd(destination.chain.native),
+  };
   // With fresh prices nothing is waited for, not even a turn of the queue.
-  const [originUsd, destinationUsd, originNativeUsd, destinationNativeUsd] = known.every(isKnown)
-    ? (known as readonly [bigint, bigint, bigint, bigint])
-    : await Promise.all(known);
+  const usd = allKnown(asked) ? asked : await allAnswered(asked);
 
   const pairClass = pairClassOf(originCurrency, destinationCurrency);
   const { fees } = destination.chain;
   const fillGas = gasOf(quotePolicy.gas.fill, destinationCurrency);
   return {
     pairClass,
-    originNative: { decimals: origin.chain.native.decimals, priceUsd: originNativeUsd },
+    originNative: { decimals: origin.chain.native.decimals, priceUsd: usd.originNative },
     facts: {
-      origin: { decimals: originCurrency.decimals, priceUsd: originUsd },
-      destination: { decimals: destinationCurrency.decimals, priceUsd: destinationUsd },
-      destinationNative: { decimals: destination.chain.native.decimals, priceUsd: destinationNativeUsd },
+      origin: { decimals: originCurrency.decimals, priceUsd: usd.origin },
+      destination: { decimals: destinationCurrency.decimals, priceUsd: usd.destination },
+      destinationNative: { decimals: destination.chain.native.decimals, priceUsd: usd.destinationNative },
       fillGasCostWei: gasCostWei(
         fillGas,
         destination.pulse.gasPrices(),
@@ -67,6 +65,28 @@ export function gasOf(gas: PaymentGas, currency: Currency): bigint {
   return currency.address === NATIVE_CURRENCY ? gas.native : gas.erc20;
 }
 
-function isKnown(price: bigint | Promise<bigint>): price is bigint {
-  return typeof price === "bigint";
+type PriceName = "origin" | "destination" | "originNative" | "destinationNative";
+type AskedPrices = Readonly<Record<PriceName, bigint | Promise<bigint>>>;
+type KnownPrices = Readonly<Record<PriceName, bigint>>;
+
+function allKnown(prices: AskedPrices): prices is KnownPrices {
+  const { origin, destination, originNative, destinationNative } = prices;
+  return (
+    typeof origin === "bigint" &&
+    typeof destination === "bigint" &&
+    typeof originNative === "bigint" &&
+    typeof destinationNative === "bigint"
+  );
+}
+
+/** Together, not one after another: of two that fail, none may stay unheard. */
+async function allAnswered(prices: AskedPrices): Promise<KnownPrices> {
+  const wait = async (price: bigint | Promise<bigint>) => price;
+  const [origin, destination, originNative, destinationNative] = await Promise.all([
+    wait(prices.origin),
+    wait(prices.destination),
+    wait(prices.originNative),
+    wait(prices.destinationNative),
+  ]);
+  return { origin, destination, originNative, destinationNative };
 }

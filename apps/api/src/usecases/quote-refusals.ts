@@ -6,7 +6,7 @@ interface Refusal {
   readonly field: keyof QuoteInput;
   readonly code: ErrorCode;
   readonly message: string;
-  asked(input: QuoteInput): boolean;
+  readonly asked: (input: QuoteInput) => boolean;
 }
 
 /** What a quote would promise and this instance would not do. Silence would cost somebody money; switches that only choose among routes are ignored. */

@@ -6,7 +6,7 @@ import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { transition } from "./transition.ts";
 
-type Needs = Pick<Services, "uow" | "reads" | "events" | "clock" | "signer">;
+type Needs = Pick<Services, "uow" | "reads" | "events" | "clock" | "signer" | "chains">;
 
 /**
  * Compares a lane with the chain after a new head: which of our nonces are in a block, which fell out of one, which are beyond doubt. One nonce count per head,
@@ -46,7 +46,7 @@ export async function trackLane(
       .map(async (slot) => {
         const found = await findMined(connected, slot, hashes);
         if (found) await noteMined(services, slot, found.attempt, found.receipt);
-        else await noteUnexplained(services, connected, slot, head);
+        else await noteUnexplained(services, connected, slot, trail);
       }),
   );
 }
@@ -118,7 +118,7 @@ async function noteMined(services: Needs, slot: Slot, attempt: Attempt, receipt:
       { txHashes: [attempt.txHash] },
       facts,
     );
-    if (decision.kind === "applied") await measure(tx, slot, record.state.depositId, atMs);
+    if (decision.kind === "applied") await measure(services, tx, slot, record.state.depositId, atMs);
     return true;
   });
   if (applied)
@@ -134,10 +134,20 @@ async function noteMined(services: Needs, slot: Slot, attempt: Attempt, receipt:
     });
 }
 
-async function measure(tx: Tx, slot: Slot, depositId: string | undefined, atMs: number): Promise<void> {
+/** How long the route took beyond the confirmations that the deposit's value asked for: those are known beforehand and differ by value. */
+async function measure(
+  services: Needs,
+  tx: Tx,
+  slot: Slot,
+  depositId: string | undefined,
+  atMs: number,
+): Promise<void> {
   const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
-  if (deposit)
-    await tx.requests.measured(deposit.chainId, slot.chainId, Math.max(atMs - deposit.seenAtMs, 0));
+  const origin = deposit && services.chains.get(deposit.chainId);
+  if (!origin) return;
+  const awaitedBlocks = Number(deposit.confirmAtBlock - deposit.blockNumber);
+  const tookMs = atMs - deposit.seenAtMs - awaitedBlocks * origin.chain.blockTimeSeconds * 1000;
+  await tx.requests.measured(deposit.chainId, slot.chainId, Math.max(tookMs, 0));
 }
 
 async function fallOut(services: Needs, slot: Slot): Promise<void> {
@@ -232,23 +242,29 @@ async function die(services: Needs, slot: Slot, reason: FailReason, from: "open"
   });
 }
 
-/** The chain says the nonce is used, and shows none of our attempts: the node lags, or the key was used elsewhere. Only depth tells. */
+/**
+ * The chain says the nonce is used, and shows none of our attempts: the node lags, or the key was used elsewhere. Taking it for dead on a node's silence could pay
+ * twice, so only proof counts: the transaction that did use the nonce, in a block that is beyond reorgs.
+ */
 async function noteUnexplained(
   services: Needs,
-  { chain }: ConnectedChain,
+  { chain, connection }: ConnectedChain,
   slot: Slot,
-  head: BlockRef,
+  trail: readonly BlockRef[],
 ): Promise<void> {
+  const head = trail.at(-1);
+  const lowest = trail[0];
+  if (head === undefined || lowest === undefined) return;
   if (slot.unexplainedSince === undefined) {
     await services.uow.run((tx) => tx.lanes.setUnexplained(slot.id, head.number));
     return;
   }
   if (head.number - slot.unexplainedSince < BigInt(chain.finalityBlocks)) return;
-  services.events.alarm("nonce_unexplained", {
-    chain: chain.name,
-    nonce: slot.nonce,
-    requestId: slot.leg.requestId,
-  });
+  const facts = { chain: chain.name, nonce: slot.nonce, requestId: slot.leg.requestId };
+  const finalBlock = head.number - BigInt(chain.finalityBlocks) + 1n;
+  const user = await connection.reader.transactionByNonce(slot.sender, slot.nonce, lowest.number, finalBlock);
+  services.events.alarm("nonce_unexplained", { ...facts, usedBy: user });
+  if (user === undefined || slot.attempts.some(({ txHash }) => txHash === user)) return;
   await die(services, slot, "TRANSACTION_NOT_INCLUDED", "open");
 }
 

@@ -22,7 +22,7 @@ const NUMERIC = 1700;
 /** A pool whose `bigint` columns come as numbers (ids, heights and milliseconds stay below 2^53) and `numeric` ones as bigint (amounts). */
 export function createPool(
   connectionString: string,
-  options: { max: number; applicationName: string },
+  options: { readonly max: number; readonly statementTimeoutMs: number; readonly applicationName: string },
 ): pg.Pool {
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
@@ -33,7 +33,7 @@ export function createPool(
     application_name: options.applicationName,
     connectionTimeoutMillis: 10_000,
     // A statement that takes this long is stuck; its work is retried from what is committed.
-    statement_timeout: 30_000,
+    statement_timeout: options.statementTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
     types,
   });

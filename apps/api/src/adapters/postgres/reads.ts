@@ -17,6 +17,7 @@ import {
 import type { AttemptRow, DepositRow, RequestRow, SendRow, SlotRow } from "./rows.ts";
 import { batchedStatusReads } from "./status-reads.ts";
 
+const ping = statement("read_ping", "select 1 from requests limit 1");
 const request = statement("read_request", `select ${REQUEST_COLUMNS} from requests where request_id = $1`);
 const byOrders = statement(
   "read_requests_by_orders",
@@ -76,6 +77,9 @@ export function postgresReads(sql: Sql): Reads {
   }
 
   return {
+    async ping() {
+      await sql.query(ping, []);
+    },
     status: batchedStatusReads(sql),
     async request(requestId) {
       const [row] = await sql.query<RequestRow>(request, [requestId]);

@@ -1,0 +1,241 @@
+import { randomBytes } from "node:crypto";
+import { rawKeySigner } from "@causeway/attest";
+import { RpcFault, connectEvmChain } from "@causeway/chains";
+import type { Address, Chain, Hex } from "@causeway/domain";
+import type { HttpServices, Lifecycle } from "@causeway/service-kit";
+import { startOutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
+import { startWorkers } from "./adapters/bullmq/worker-host.ts";
+import { createChainDirectory } from "./adapters/chains/directory.ts";
+import { createChainPulse } from "./adapters/chains/pulse.ts";
+import { tryLead } from "./adapters/postgres/leader-lock.ts";
+import { pollFacts } from "./adapters/postgres/polled-facts.ts";
+import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
+import { groupedQuoteInserts } from "./adapters/postgres/quoted-requests.ts";
+import { postgresReads } from "./adapters/postgres/reads.ts";
+import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
+import { createCoingeckoCompatiblePrices } from "./adapters/prices/coingecko-compatible.ts";
+import { createDefillamaCompatiblePrices } from "./adapters/prices/defillama-compatible.ts";
+import { createFixedPrices } from "./adapters/prices/fixed.ts";
+import { createPriceBook } from "./adapters/prices/price-book.ts";
+import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
+import type { ApiConfig } from "./config.ts";
+import { catalog } from "./jobs/catalog.ts";
+import { watchChain } from "./jobs/watch-chain.ts";
+import type { ConnectedChain } from "./ports/chains.ts";
+import type { PriceSource } from "./ports/price-source.ts";
+import type { RouteServices } from "./ports/route-services.ts";
+import type { Services } from "./ports/services.ts";
+import { createQuote } from "./usecases/create-quote.ts";
+import { indexTransaction } from "./usecases/index-transaction.ts";
+import { createChainList } from "./usecases/list-chains.ts";
+import { measuredQuoteGas } from "./usecases/quote-gas.ts";
+import { readiness } from "./usecases/readiness.ts";
+import { reconcileRequests } from "./usecases/reconcile-requests.ts";
+import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
+import { requestStatus } from "./usecases/request-status.ts";
+
+/** How old the shared facts of quotes may be. */
+const POLLED_EVERY_MS = 1_000;
+/** Gas prices and balances older than so many blocks, and than so many ms, price nothing any more. */
+const PULSE_MAX_AGE_BLOCKS = 5;
+const PULSE_MIN_MAX_AGE_MS = 30_000;
+const PULSE_QUIET_REFRESH_MS = 5_000;
+const PRICE_RETRY_MS = 1_000;
+
+/** What both processes stand on. Each part is put down by the lifecycle it was given to. */
+export interface Container {
+  readonly services: Services;
+  readonly connected: readonly ConnectedChain[];
+  /** The API's part: use cases with their services given. */
+  routes(): Promise<RouteServices>;
+  /** The worker's part: queues, relay, watchers, reconciler. */
+  work(): Promise<void>;
+}
+
+/**
+ * Builds everything from the configuration: the only place that knows every adapter.
+ * @throws RpcFault of kind `wrongChain` when a node serves another chain than configured; a node that does not answer now is waited for later.
+ */
+export async function createContainer(
+  config: ApiConfig,
+  { log, metrics }: HttpServices,
+  lifecycle: Lifecycle,
+  overrides: Partial<Services> = {},
+): Promise<Container> {
+  const events = overrides.events ?? loggedEvents(log, metrics.registry);
+  const clock = overrides.clock ?? { nowMs: () => Date.now() };
+  const databaseUrl = config.database.url.reveal();
+  const pool = createPool(databaseUrl, {
+    max: config.database.poolSize,
+    statementTimeoutMs: config.database.statementTimeoutMs,
+    applicationName: "causeway",
+  });
+  lifecycle.add("postgres", () => pool.end());
+  const sql = sqlOn(pool);
+  const signer = overrides.signer ?? rawKeySigner(config.solver.privateKey.reveal() as Hex);
+  const connected = await Promise.all(
+    config.chains.map((chain) => connect(chain, signer.address, { clock, events, lifecycle })),
+  );
+  const prices = createPriceBook({
+    source: priceSource(config.prices, clock),
+    clock,
+    priceIds: [
+      ...new Set(config.chains.flatMap((chain) => [chain.native, ...chain.tokens].map((one) => one.priceId))),
+    ],
+    refreshMs: config.prices.refreshMs,
+    maxAgeMs: config.prices.maxAgeMs,
+    retryMs: PRICE_RETRY_MS,
+    onFault: (error) => events.fault("price_fault", error, {}),
+  });
+  lifecycle.add("prices", () => prices.close());
+  // Without prices there are no quotes, but requests under way can still be refunded and reported.
+  await prices.refresh().catch((error: unknown) => events.fault("price_fault", error, { at: "start" }));
+  const services: Services = {
+    clock,
+    events,
+    signer,
+    prices,
+    chains: createChainDirectory(connected),
+    uow: postgresUnitOfWork(pool),
+    reads: postgresReads(sql),
+    quotePolicy: {
+      ...config.fees,
+      gas: measuredQuoteGas,
+      maxTtlSeconds: config.maxTtlSeconds,
+      solverChainName: config.solver.chainName,
+    },
+    enginePolicy: config.engine,
+    ...overrides,
+  };
+
+  return {
+    services,
+    connected,
+    async routes(): Promise<RouteServices> {
+      const polled = await pollFacts(
+        services.reads,
+        events,
+        connected.map(({ chain }) => chain.id),
+        POLLED_EVERY_MS,
+      );
+      lifecycle.add("polled facts", () => polled.close());
+      const quoting = {
+        ...services,
+        solver: signer.address,
+        random: { bytes32: (): Hex => `0x${randomBytes(32).toString("hex")}` },
+        requests: { insertQuoted: groupedQuoteInserts(sql) },
+        reservations: { reserved: polled.reserved },
+        timings: { estimateSeconds: routeSeconds(connected, polled.routeMs) },
+      };
+      return {
+        listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
+        createQuote: (input) => createQuote(quoting, input),
+        requestStatus: (requestId) => requestStatus(services, requestId),
+        indexTransaction: (report) => indexTransaction(services, report),
+        recordSingleTransaction: (report) => recordSingleTransaction(services, report),
+        readiness: () => readiness(services),
+      };
+    },
+    async work(): Promise<void> {
+      const queue = { redisUrl: config.redis.url.reveal(), prefix: config.redis.queuePrefix };
+      const relay = await startOutboxRelay(services, catalog, { ...queue, pool, databaseUrl });
+      lifecycle.add("outbox relay", () => relay.close());
+      const workers = startWorkers(services, catalog, queue);
+      lifecycle.add("workers", () => workers.close());
+      for (const one of connected) {
+        const watcher = watchChain(services, one, (name) => tryLead(databaseUrl, name));
+        lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
+      }
+      lifecycle.add(
+        "reconciler",
+        every(config.engine.reconcileIntervalMs, () => reconcileRequests(services), services),
+      );
+    },
+  };
+}
+
+async function connect(
+  chain: Chain,
+  solver: Address,
+  { clock, events, lifecycle }: Pick<Services, "clock" | "events"> & { readonly lifecycle: Lifecycle },
+): Promise<ConnectedChain> {
+  const facts = { chain: chain.name };
+  const connection = connectEvmChain(chain, {
+    now: () => clock.nowMs(),
+    onFault: (fault) => events.fault("chain_fault", fault, facts),
+    onIgnoredLogs: (ignored) => events.alarm("log_ignored", { ...facts, count: ignored.length }),
+  });
+  lifecycle.add(`chain ${chain.name}`, () => connection.close());
+  const pulse = createChainPulse({
+    chain,
+    connection,
+    clock,
+    solver,
+    maxAgeMs: Math.max(PULSE_MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, PULSE_MIN_MAX_AGE_MS),
+    quietRefreshMs: PULSE_QUIET_REFRESH_MS,
+    onFault: (fault) => events.fault("chain_fault", fault, { ...facts, part: "pulse" }),
+  });
+  lifecycle.add(`pulse of ${chain.name}`, () => pulse.close());
+  try {
+    await connection.verify();
+    await pulse.refresh();
+  } catch (error) {
+    // A wrong chain is a wrong configuration; a node that is away comes back.
+    if (error instanceof RpcFault && error.kind === "wrongChain") throw error;
+    events.fault("chain_fault", error, { ...facts, at: "start" });
+  }
+  return { chain, connection, pulse };
+}
+
+function priceSource(config: ApiConfig["prices"], clock: Services["clock"]): PriceSource {
+  if (config.source === "fixed") return createFixedPrices(config.usd, clock);
+  const endpoint = {
+    baseUrl: config.url,
+    timeoutMs: config.timeoutMs,
+    ...(config.apiKey && { keyHeader: { name: priceKeyHeader(config.url), value: config.apiKey.reveal() } }),
+  };
+  return config.source === "coingecko"
+    ? createCoingeckoCompatiblePrices(endpoint)
+    : createDefillamaCompatiblePrices(endpoint);
+}
+
+/** The public CoinGecko hosts want paid and free keys under two names; compatible services know the first. */
+function priceKeyHeader(url: string): string {
+  return new URL(url).hostname === "api.coingecko.com" ? "x-cg-demo-api-key" : "x-cg-pro-api-key";
+}
+
+/** Seconds of a route: its confirmations beyond the first, and what the rest took when it was last measured (before that: one block on each side). */
+function routeSeconds(
+  connected: readonly ConnectedChain[],
+  measuredMs: (originChainId: number, destinationChainId: number) => number | undefined,
+): (originChainId: number, destinationChainId: number, confirmations: number) => number {
+  const blockSeconds = new Map(connected.map(({ chain }) => [chain.id, chain.blockTimeSeconds]));
+  return (originChainId, destinationChainId, confirmations) => {
+    const origin = blockSeconds.get(originChainId) ?? 0;
+    const measured = measuredMs(originChainId, destinationChainId);
+    const rest = measured === undefined ? (blockSeconds.get(destinationChainId) ?? 0) : measured / 1000;
+    // The deposit's own block, then those that its value asks for, then the rest.
+    return Math.ceil(origin + Math.max(confirmations - 1, 0) * origin + rest);
+  };
+}
+
+/** Does something again and again, never twice at once; returns what stops it and waits for the last round. */
+function every(
+  ms: number,
+  act: () => Promise<void>,
+  { events }: Pick<Services, "events">,
+): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  const round = (): void => {
+    running ??= act()
+      .catch((error: unknown) => events.fault("job_fault", error, { job: "reconcile" }))
+      .finally(() => {
+        running = undefined;
+      });
+  };
+  const timer = setInterval(round, ms);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

@@ -1,0 +1,21 @@
+import { createHttpServer } from "@causeway/service-kit";
+import type { HttpServices } from "@causeway/service-kit";
+import type { FastifyInstance } from "fastify";
+import type { RouteServices } from "./ports/route-services.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { typed } from "./routes/typed.ts";
+
+/** The worker's own server: health for orchestrators, figures for the operator. Never listens. */
+export async function buildHealthServer(
+  services: HttpServices & Pick<RouteServices, "readiness">,
+): Promise<FastifyInstance> {
+  const description = {
+    title: "Causeway worker",
+    version: "1.0.0",
+    description: "Health and metrics of the worker process.",
+    tags: [{ name: "health", description: "For orchestrators." }],
+  };
+  const app = await createHttpServer(services, description, { interactiveDocumentation: false });
+  healthRoutes(typed(app), services);
+  return app;
+}
