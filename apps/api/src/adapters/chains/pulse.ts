@@ -9,15 +9,15 @@ export interface ChainPulseOptions {
   readonly connection: Pick<ChainConnection, "reader" | "heads">;
   readonly clock: Clock;
   readonly solver: Address;
-  /** Facts older than this are not used, ms. */
+  /** Facts read longer ago are not used, ms. */
   readonly maxAgeMs: number;
-  /** On a chain without new blocks the facts are read again this often, ms. */
+  /** While no head comes the facts are read again this often, ms: the solver may have been funded, gas repriced. */
   readonly quietRefreshMs: number;
-  /** Told of every failed reading; the facts read before serve until they are too old. */
+  /** Told of every failed reading that nobody waits for; the facts read before serve until they are too old. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** A pulse that reads on its own until it is closed. */
+/** A pulse that reads by itself until it is closed. */
 export interface OwnedChainPulse extends ChainPulse {
   /** Reads now, or joins the reading under way. @throws RpcFault */
   refresh(): Promise<void>;
@@ -31,23 +31,24 @@ interface Facts {
   readonly blockNumber: bigint;
 }
 
-/** A chain that usually makes a block in so many times less is late; but never before half a minute of silence. */
-const LAGGING_BLOCK_TIMES = 10;
-const LAGGING_LEAST_MS = 30_000;
+/** Silence for so many block times is late, but never less than half a minute of it. */
+const LATE_BLOCK_TIMES = 10;
+const LATE_LEAST_MS = 30_000;
 
 /**
- * Keeps the newest facts of a chain: on each head (and on a clock while there are none) gas prices and the solver's balances are read
- * together, as one batch. At most one reading runs; heads that come meanwhile cause exactly one more.
+ * Keeps the newest facts of a chain: on each head (and on a clock while there are none) gas prices and what the solver holds of every configured
+ * currency are read together, as one batch. At most one reading runs; heads that come meanwhile cause exactly one more.
  */
 export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
-  const { chain, connection, clock, solver, maxAgeMs, onFault } = options;
+  const { chain, connection, clock, solver, maxAgeMs, quietRefreshMs, onFault } = options;
   const { reader, heads } = connection;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
-  const laggingMs = Math.max(chain.blockTimeSeconds * 1000 * LAGGING_BLOCK_TIMES, LAGGING_LEAST_MS);
+  const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);
   const startedAtMs = clock.nowMs();
   let facts: Facts | undefined;
   let running: Promise<void> | undefined;
   let again = false;
+  let closed = false;
 
   async function read(): Promise<void> {
     const [gasPrices, { blockNumber, balances }] = await Promise.all([
@@ -60,25 +61,29 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   function refresh(): Promise<void> {
     running ??= read().finally(() => {
       running = undefined;
-      if (again) {
-        again = false;
-        refresh().catch(onFault);
-      }
+      if (!again) return;
+      again = false;
+      refreshAside();
     });
     return running;
   }
 
-  function onHead(): void {
-    // The running reading may have begun before this block.
-    if (running !== undefined) again = true;
-    else refresh().catch(onFault);
+  /** Nobody waits for it: the facts read before serve until they are too old. */
+  function refreshAside(): void {
+    if (closed) return;
+    refresh().catch((error: unknown) => {
+      if (!closed) onFault(error);
+    });
   }
 
-  const unsubscribe = heads.onHead(onHead);
+  const unsubscribe = heads.onHead(() => {
+    // The reading under way may have begun before this block.
+    if (running === undefined) refreshAside();
+    else again = true;
+  });
   const timer = setInterval(() => {
-    const readAtMs = facts?.readAtMs ?? 0;
-    if (running === undefined && clock.nowMs() - readAtMs >= options.quietRefreshMs) refresh().catch(onFault);
-  }, options.quietRefreshMs);
+    if (running === undefined && clock.nowMs() - (facts?.readAtMs ?? 0) >= quietRefreshMs) refreshAside();
+  }, quietRefreshMs);
   // Reading facts must not keep a process alive that has nothing else to do.
   timer.unref();
 
@@ -95,15 +100,16 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
     solverBalance: (currency) => {
       const { balances, blockNumber } = fresh();
       const amount = balances.get(currency);
-      if (amount !== undefined) return { amount, blockNumber };
-      throw new RangeError(`${currency} is no configured currency of ${chain.name}`);
+      if (amount === undefined)
+        throw new RangeError(`${currency} is no configured currency of ${chain.name}`);
+      return { amount, blockNumber };
     },
-    lagging: () => clock.nowMs() - (heads.latest?.seenAtMs ?? startedAtMs) > laggingMs,
+    lagging: () => clock.nowMs() - (heads.latest?.seenAtMs ?? startedAtMs) > lateMs,
     refresh,
     close: () => {
+      closed = true;
       unsubscribe();
       clearInterval(timer);
-      again = false;
     },
   };
 }

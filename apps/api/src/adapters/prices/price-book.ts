@@ -11,26 +11,29 @@ export interface PriceBookOptions {
   readonly refreshMs: number;
   /** A price that was true longer ago is not used, ms. */
   readonly maxAgeMs: number;
-  /** After a failed fetch the source is left alone for so long, ms. */
+  /** After a failed fetch the source is left alone for so long, ms: an outage must not become a flood. */
   readonly retryMs: number;
-  /** Told of every failed fetch; nobody waits for those in the background. */
+  /** Told of every failed fetch in the background, which nobody waits for. */
   readonly onFault: (error: unknown) => void;
 }
 
 /** A price book that can be filled before the first quote and ends its fetch when closed. */
 export interface OwnedPriceBook extends PriceBook {
-  /** Fetches now. @throws ServiceError PRICE_FETCH_FAILED */
+  /** Fetches now, or joins the fetch under way. @throws ServiceError PRICE_FETCH_FAILED */
   refresh(): Promise<void>;
   close(): void;
+}
+
+interface KeptPrice {
+  readonly usd: bigint;
+  readonly asOfMs: number;
+  readonly fetchedAtMs: number;
 }
 
 /** Prices kept in memory. Fresh ones are answered at once; stale ones too, while one fetch for all ids runs; expired ones wait for that fetch. */
 export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   const { source, clock, priceIds, refreshMs, maxAgeMs, retryMs, onFault } = options;
-  const prices = new Map<
-    string,
-    { readonly usd: bigint; readonly asOfMs: number; readonly fetchedAtMs: number }
-  >();
+  const prices = new Map<string, KeptPrice>();
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let failed: { readonly atMs: number; readonly error: unknown } | undefined;
@@ -56,36 +59,32 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
     return running;
   }
 
-  function resting(nowMs: number): boolean {
-    return failed !== undefined && nowMs - failed.atMs < retryMs;
-  }
+  const resting = (nowMs: number): boolean => failed !== undefined && nowMs - failed.atMs < retryMs;
 
   /** The price in memory that is still true enough. */
-  function usable(priceId: string, nowMs: number): bigint | undefined {
+  function usable(priceId: string, nowMs: number): KeptPrice | undefined {
     const price = prices.get(priceId);
-    return price !== undefined && nowMs - price.asOfMs <= maxAgeMs ? price.usd : undefined;
+    return price !== undefined && nowMs - price.asOfMs <= maxAgeMs ? price : undefined;
   }
 
   async function awaited(priceId: string): Promise<bigint> {
-    const nowMs = clock.nowMs();
-    if (running === undefined && resting(nowMs)) throw unpriced(priceId, failed?.error);
+    if (running === undefined && resting(clock.nowMs())) throw unpriced(priceId, failed?.error);
     await refresh().catch((error: unknown) => {
       throw unpriced(priceId, error);
     });
-    const usd = usable(priceId, clock.nowMs());
-    if (usd === undefined) throw unpriced(priceId, undefined);
-    return usd;
+    const price = usable(priceId, clock.nowMs());
+    if (price === undefined) throw unpriced(priceId, undefined);
+    return price.usd;
   }
 
   return {
-    usd: (currency) => {
+    usd: ({ priceId }) => {
       const nowMs = clock.nowMs();
-      const usd = usable(currency.priceId, nowMs);
-      if (usd === undefined) return awaited(currency.priceId);
-      const fetchedAtMs = prices.get(currency.priceId)?.fetchedAtMs ?? 0;
-      if (nowMs - fetchedAtMs > refreshMs && running === undefined && !resting(nowMs))
-        refresh().catch(onFault);
-      return usd;
+      const price = usable(priceId, nowMs);
+      if (price === undefined) return awaited(priceId);
+      const isStale = nowMs - price.fetchedAtMs > refreshMs;
+      if (isStale && running === undefined && !resting(nowMs)) refresh().catch(onFault);
+      return price.usd;
     },
     refresh,
     close: () => closing.abort(),
