@@ -42,19 +42,22 @@ export interface ApiClient {
   quote(body: QuoteBody): Promise<QuoteAnswer>;
   status(requestId: Hex): Promise<StatusAnswer>;
   /**
-   * Asks for the status until it is final.
+   * Asks for the status until it is one that clients stop at: `success`, `refund` or `failure`. The money is there by
+   * then, though the blocks that say so may still be young (`final` is false).
    *
    * @param onChange told each status that differs from the one before
    * @throws when the deadline passes first
    */
-  untilFinal(
+  untilEnded(
     requestId: Hex,
     deadline: AbortSignal,
     onChange?: (answer: StatusAnswer) => void,
   ): Promise<StatusAnswer>;
 }
 
-/** @param askEveryMs how often `untilFinal` asks; the API's own advice is for clients far away */
+const endStatuses: readonly StatusAnswer["status"][] = ["success", "refund", "failure"];
+
+/** @param askEveryMs how often `untilEnded` asks; the API's own advice is for clients far away */
 export function createApiClient(apiUrl: string, askEveryMs = 100): ApiClient {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const post = {
@@ -80,12 +83,12 @@ export function createApiClient(apiUrl: string, askEveryMs = 100): ApiClient {
     chains: async () => chainsAnswer.parse(await call("/chains")).chains,
     quote: async (body) => quoteAnswer.parse(await call("/quote/v2", body)),
     status,
-    untilFinal: async (requestId, deadline, onChange) => {
+    untilEnded: async (requestId, deadline, onChange) => {
       for (let last = ""; ;) {
         const answer = await status(requestId);
         if (answer.status !== last) onChange?.(answer);
         last = answer.status;
-        if (answer.final) return answer;
+        if (endStatuses.includes(answer.status)) return answer;
         if (deadline.aborted) throw new Error(`request ${requestId} is still ${last}: ${answer.nextAction}`);
         await sleep(askEveryMs);
       }

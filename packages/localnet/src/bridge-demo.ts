@@ -76,8 +76,11 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
     tell(stepId, `${receipt.transactionHash} in block ${receipt.blockNumber} of ${origin.displayName}`),
   );
   const deadline = AbortSignal.timeout(options.deadlineMs);
-  const final = await api.untilFinal(quote.requestId as Hex, deadline, (answer) =>
-    tell(answer.status, answer.final ? answer.txHashes.join(" ") : `funds at: ${answer.fundsAt}`),
+  const end = await api.untilEnded(quote.requestId as Hex, deadline, (answer) =>
+    tell(
+      answer.status,
+      [`funds at: ${answer.fundsAt}`, ...answer.txHashes, ...answer.refundTxHashes].join(" "),
+    ),
   );
 
   const after = await balances();
@@ -89,8 +92,8 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
     `  recipient ${options.recipient}  ${destination.displayName}: ${usdc(before.recipient)} -> ${usdc(after.recipient)}`,
   );
   const facts = { promised, received, tookMs: Math.round(performance.now() - startedAtMs) };
-  if (received >= promised && final.status === "success") return { arrived: true, ...facts };
-  const reason = `the request ended as ${final.status} (${final.failReason}) and the recipient got ${usdc(received)} of at least ${usdc(promised)}`;
+  if (received >= promised && end.status === "success") return { arrived: true, ...facts };
+  const reason = `the request ended as ${end.status} (${end.failReason}) and the recipient got ${usdc(received)} of at least ${usdc(promised)}`;
   return { arrived: false, reason, ...facts };
 }
 
