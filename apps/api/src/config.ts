@@ -51,14 +51,11 @@ export interface ApiConfig {
     readonly host: string;
     readonly port: number;
     readonly bodyLimitBytes: number;
-    /** `*` as the only element is any origin. */
-    readonly corsOrigins: readonly string[];
     /** Proxies whose `X-Forwarded-For` is believed: all, none, or these addresses and ranges. */
     readonly trustProxy: boolean | readonly string[];
     readonly responseCheck: boolean;
   };
   readonly healthPort: number;
-  readonly metrics: boolean;
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly shutdownTimeoutMs: number;
   readonly solver: { readonly privateKey: Secret; readonly chainName: string };
@@ -129,12 +126,10 @@ export function readApiConfig(processEnv: Env): ApiConfig {
       host: http.httpHost,
       port: http.httpPort,
       bodyLimitBytes: http.bodyLimitBytes,
-      corsOrigins: http.corsOrigins,
       trustProxy: trustProxyOf(http.trustProxy),
       responseCheck: http.responseCheck,
     },
     healthPort: http.healthPort,
-    metrics: http.metrics,
     logLevel: http.logLevel,
     shutdownTimeoutMs: http.shutdownTimeoutMs,
     solver: { privateKey: solver.solverPrivateKey, chainName: home },

@@ -3,7 +3,7 @@ import { setting } from "@causeway/config";
 import type { PairClass } from "@causeway/domain";
 import { defaultFeePolicy } from "@causeway/domain";
 
-const { choice, flag, integer, list, matching, privateKey, secret, secretUrl, text, url } = setting;
+const { choice, flag, integer, matching, privateKey, secret, secretUrl, text, url } = setting;
 
 const MINUTE_MS = 60_000;
 const DAY_SECONDS = 86_400;
@@ -90,11 +90,6 @@ export const httpSettings = {
     1024,
     16_777_216,
   )({ name: "BODY_LIMIT_BYTES", describe: "Larger request bodies are refused.", default: 262_144 }),
-  corsOrigins: list({
-    name: "CORS_ORIGINS",
-    describe: "Origins that browsers may call from; `*` is any.",
-    default: ["*"],
-  }),
   trustProxy: matching(
     "`true`, `false` or addresses and ranges separated by commas",
     /^(true|false|[0-9a-fA-F.:/,]+)$/,
@@ -110,7 +105,6 @@ export const httpSettings = {
       "Checks every answer against its schema; a mismatch is answered 500 and logged. Costs about half of the request rate on quotes.",
     default: false,
   }),
-  metrics: flag({ name: "METRICS", describe: "Serves `GET /metrics` for Prometheus.", default: true }),
   logLevel: choice(
     "fatal",
     "error",

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { isInContext, parseDockerfile } from "./dockerfile.ts";
+
+test("stages hold their instructions, with continued lines joined and comments left out", () => {
+  const stages = parseDockerfile(
+    "# note\nFROM a AS build\nRUN one \\\n    two\n# RUN three\nCOPY . .\n\nFROM b\nCOPY --from=build /x ./\n",
+  );
+  expect(stages).toEqual([
+    {
+      name: "build",
+      instructions: [
+        { name: "RUN", text: "one two" },
+        { name: "COPY", text: ". ." },
+      ],
+    },
+    { name: "", instructions: [{ name: "COPY", text: "--from=build /x ./" }] },
+  ]);
+});
+
+test("the context is what is let in at the top and not left out below", () => {
+  const ignore = "*\n!apps\n!package.json\n**/node_modules\n**/*.test.ts\n**/.env*";
+  const inside = ["package.json", "apps/api/src/main.ts"];
+  const outside = [
+    ".env",
+    "docs/x.md",
+    "apps/api/node_modules/x/i.js",
+    "apps/api/src/main.test.ts",
+    "apps/api/.env.local",
+  ];
+  expect([...inside, ...outside].filter((path) => isInContext(path, ignore))).toEqual(inside);
+});

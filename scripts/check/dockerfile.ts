@@ -1,0 +1,47 @@
+/** One instruction of a Dockerfile, continuation lines joined. */
+export interface Instruction {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A stage: from one `FROM` to the next. */
+export interface Stage {
+  /** Its name after `AS`; empty for a stage without one. */
+  readonly name: string;
+  readonly instructions: readonly Instruction[];
+}
+
+/** The stages of a Dockerfile, in order, without comments. */
+export function parseDockerfile(text: string): readonly Stage[] {
+  const lines = text.split("\n").filter((line) => !line.trimStart().startsWith("#"));
+  const instructions = lines
+    .join("\n")
+    .replaceAll(/\\\n\s*/g, "")
+    .split("\n")
+    .map((line) => /^([A-Z]+)\s+(.*)$/.exec(line.trim()))
+    .filter((match) => match !== null)
+    .map((match) => ({ name: match[1] ?? "", text: match[2] ?? "" }));
+  const stages: { name: string; instructions: Instruction[] }[] = [];
+  for (const instruction of instructions) {
+    if (instruction.name === "FROM")
+      stages.push({ name: /\sAS\s+(\S+)/i.exec(instruction.text)?.[1] ?? "", instructions: [] });
+    else stages.at(-1)?.instructions.push(instruction);
+  }
+  return stages;
+}
+
+/**
+ * Whether a .dockerignore of the form used here (a leading `*`, `!name` for what is let in at the top, `**\/pattern` for
+ * what is left out at any depth) lets a path through.
+ */
+export function isInContext(path: string, ignoreText: string): boolean {
+  const lines = ignoreText.split("\n").map((line) => line.trim());
+  const letIn = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
+  const leftOut = lines.filter((line) => line.startsWith("**/")).map((line) => globOf(line.slice(3)));
+  const parts = path.split("/");
+  return letIn.includes(parts[0] ?? "") && !parts.some((part) => leftOut.some((glob) => glob.test(part)));
+}
+
+function globOf(pattern: string): RegExp {
+  return new RegExp(`^${pattern.replaceAll(".", "\\.").replaceAll("*", ".*")}$`);
+}
