@@ -25,6 +25,8 @@ create table requests (
 create unique index requests_order_id on requests (order_id);
 -- The expiry sweep reads only what still waits for a deposit.
 create index requests_waiting_deadline on requests (fill_deadline_ms) where state = 'quoted';
+-- Pruning reads only what was never paid for.
+create index requests_expired on requests (fill_deadline_ms) where state = 'expired';
 -- The reconciler reads only what is under way.
 create index requests_under_way on requests (updated_at_ms) where state in ('deposited', 'fillable', 'filling', 'submitted', 'refunding');
 

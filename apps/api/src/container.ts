@@ -5,21 +5,24 @@ import type { Address, Chain, Hex } from "@causeway/domain";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { startOutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
 import { startWorkers } from "./adapters/bullmq/worker-host.ts";
-import { createDirectory } from "./adapters/chains/directory.ts";
-import { createPulse } from "./adapters/chains/pulse.ts";
-import { tryLead } from "./adapters/postgres/leader-lock.ts";
+import { createChainDirectory } from "./adapters/chains/directory.ts";
+import { createChainPulse } from "./adapters/chains/pulse.ts";
+import { lead } from "./adapters/postgres/leader-lock.ts";
 import { pollFacts } from "./adapters/postgres/polled-facts.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "./adapters/postgres/quoted-requests.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
+import { createCoingeckoCompatiblePrices } from "./adapters/prices/coingecko-compatible.ts";
+import { createDefillamaCompatiblePrices } from "./adapters/prices/defillama-compatible.ts";
+import { createFixedPrices } from "./adapters/prices/fixed.ts";
 import { createPriceBook } from "./adapters/prices/price-book.ts";
-import { priceSourceOf } from "./adapters/prices/price-source-of.ts";
 import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
 import type { ApiConfig } from "./config.ts";
 import { catalog } from "./jobs/catalog.ts";
 import { watchChain } from "./jobs/watch-chain.ts";
 import type { ConnectedChain } from "./ports/chains.ts";
+import type { PriceSource } from "./ports/price-source.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
 import { createQuote } from "./usecases/create-quote.ts";
@@ -27,12 +30,17 @@ import { indexTransaction } from "./usecases/index-transaction.ts";
 import { createChainList } from "./usecases/list-chains.ts";
 import { measuredQuoteGas } from "./usecases/quote-gas.ts";
 import { readiness } from "./usecases/readiness.ts";
-import { reconcileRequests } from "./usecases/reconcile-requests.ts";
+import { pruneHistory, reconcileRequests } from "./usecases/reconcile-requests.ts";
 import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
 import { requestStatus } from "./usecases/request-status.ts";
 
 /** How old the shared facts of quotes may be. */
 const POLLED_EVERY_MS = 1_000;
+/** Gas prices and balances older than so many blocks, and than so many ms, price nothing any more. */
+const PULSE_MAX_AGE_BLOCKS = 5;
+const PULSE_MIN_MAX_AGE_MS = 30_000;
+const PULSE_QUIET_REFRESH_MS = 5_000;
+const PRICE_RETRY_MS = 1_000;
 
 /** What both processes stand on. Each part is put down by the lifecycle it was given to. */
 export interface Container {
@@ -68,18 +76,26 @@ export async function createContainer(
   const connected = await Promise.all(
     config.chains.map((chain) => connect(chain, signer.address, { clock, events, lifecycle })),
   );
-  const prices = createPriceBook(priceSourceOf(config.prices), { clock, events, policy: config.prices });
+  const prices = createPriceBook({
+    source: priceSource(config.prices, clock),
+    clock,
+    priceIds: [
+      ...new Set(config.chains.flatMap((chain) => [chain.native, ...chain.tokens].map((one) => one.priceId))),
+    ],
+    refreshMs: config.prices.refreshMs,
+    maxAgeMs: config.prices.maxAgeMs,
+    retryMs: PRICE_RETRY_MS,
+    onFault: (error) => events.fault("price_fault", error, {}),
+  });
   lifecycle.add("prices", () => prices.close());
   // Without prices there are no quotes, but requests under way can still be refunded and reported.
-  await prices
-    .load(config.chains.flatMap((chain) => [chain.native, ...chain.tokens]))
-    .catch((error: unknown) => events.fault("price_fault", error, { at: "start" }));
+  await prices.refresh().catch((error: unknown) => events.fault("price_fault", error, { at: "start" }));
   const services: Services = {
     clock,
     events,
     signer,
     prices,
-    chains: createDirectory(connected),
+    chains: createChainDirectory(connected),
     uow: postgresUnitOfWork(pool),
     reads: postgresReads(sql),
     quotePolicy: {
@@ -127,12 +143,12 @@ export async function createContainer(
       const workers = startWorkers(services, catalog, queue);
       lifecycle.add("workers", () => workers.close());
       for (const one of connected) {
-        const watcher = watchChain(services, one, (name) => tryLead(databaseUrl, name));
+        const watcher = watchChain(services, one, (name, stop) => lead(databaseUrl, name, stop));
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
       lifecycle.add(
         "reconciler",
-        every(config.engine.reconcileIntervalMs, () => reconcileRequests(services), services),
+        every(config.engine.reconcileIntervalMs, () => tidy(services), services),
       );
     },
   };
@@ -150,7 +166,15 @@ async function connect(
     onIgnoredLogs: (ignored) => events.alarm("log_ignored", { ...facts, count: ignored.length }),
   });
   lifecycle.add(`chain ${chain.name}`, () => connection.close());
-  const pulse = createPulse(chain, connection, solver, { clock, events });
+  const pulse = createChainPulse({
+    chain,
+    connection,
+    clock,
+    solver,
+    maxAgeMs: Math.max(PULSE_MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, PULSE_MIN_MAX_AGE_MS),
+    quietRefreshMs: PULSE_QUIET_REFRESH_MS,
+    onFault: (fault) => events.fault("chain_fault", fault, { ...facts, part: "pulse" }),
+  });
   lifecycle.add(`pulse of ${chain.name}`, () => pulse.close());
   try {
     await connection.verify();
@@ -161,6 +185,23 @@ async function connect(
     events.fault("chain_fault", error, { ...facts, at: "start" });
   }
   return { chain, connection, pulse };
+}
+
+function priceSource(config: ApiConfig["prices"], clock: Services["clock"]): PriceSource {
+  if (config.source === "fixed") return createFixedPrices(config.usd, clock);
+  const endpoint = {
+    baseUrl: config.url,
+    timeoutMs: config.timeoutMs,
+    ...(config.apiKey && { keyHeader: { name: priceKeyHeader(config.url), value: config.apiKey.reveal() } }),
+  };
+  return config.source === "coingecko"
+    ? createCoingeckoCompatiblePrices(endpoint)
+    : createDefillamaCompatiblePrices(endpoint);
+}
+
+/** The public CoinGecko hosts want paid and free keys under two names; compatible services know the first. */
+function priceKeyHeader(url: string): string {
+  return new URL(url).hostname === "api.coingecko.com" ? "x-cg-demo-api-key" : "x-cg-pro-api-key";
 }
 
 /** Seconds of a route: its confirmations beyond the first, and what the rest took when it was last measured (before that: one block on each side). */
@@ -176,6 +217,11 @@ function routeSeconds(
     // The deposit's own block, then those that its value asks for, then the rest.
     return Math.ceil(origin + Math.max(confirmations - 1, 0) * origin + rest);
   };
+}
+
+async function tidy(services: Services): Promise<void> {
+  await reconcileRequests(services);
+  await pruneHistory(services);
 }
 
 /** Does something again and again, never twice at once; returns what stops it and waits for the last round. */

@@ -1,6 +1,6 @@
 import type { BlockRef, Head } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { Leadership, TryLead } from "../ports/leadership.ts";
+import type { Lead, Leadership } from "../ports/leadership.ts";
 import type { Services } from "../ports/services.ts";
 import { nudgeLane } from "../usecases/nudge-lane.ts";
 import { openLane } from "../usecases/open-lane.ts";
@@ -12,7 +12,7 @@ export interface Watcher {
   close(): Promise<void>;
 }
 
-/** How soon a process that does not lead asks again: a dead leader is replaced within this. */
+/** Pause after leadership was lost or could not be asked for. */
 const STAND_BY_MS = 500;
 /** Pause after a fault of the node; the next head ends it early. */
 const FAULT_PAUSE_MS = 200;
@@ -21,9 +21,9 @@ const FAULT_PAUSE_MS = 200;
  * Watches one chain for as long as this process leads it: each new head is scanned for deposits and compared with the lane; on a timer the lane is cared for.
  * One watcher per chain, however many requests there are and however many processes run.
  */
-export function watchChain(services: Services, connected: ConnectedChain, tryLead: TryLead): Watcher {
+export function watchChain(services: Services, connected: ConnectedChain, leadOf: Lead): Watcher {
   const closing = new AbortController();
-  const loop = standBy(services, connected, tryLead, closing.signal);
+  const loop = standBy(services, connected, leadOf, closing.signal);
   return {
     async close(): Promise<void> {
       closing.abort();
@@ -35,14 +35,14 @@ export function watchChain(services: Services, connected: ConnectedChain, tryLea
 async function standBy(
   services: Services,
   connected: ConnectedChain,
-  tryLead: TryLead,
+  leadOf: Lead,
   closing: AbortSignal,
 ): Promise<void> {
   const facts = { chain: connected.chain.name };
   while (!closing.aborted) {
     let leadership: Leadership | undefined;
     try {
-      leadership = await tryLead(`watch:${connected.chain.id}`);
+      leadership = await leadOf(`watch:${connected.chain.id}`, closing);
       if (leadership) {
         services.events.happened("chain_leads", facts);
         await lead(services, connected, AbortSignal.any([closing, leadership.lost]));

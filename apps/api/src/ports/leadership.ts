@@ -4,5 +4,8 @@ export interface Leadership {
   release(): Promise<void>;
 }
 
-/** Tries to become the one process that does `name`; undefined when another one does it. It saves work; it is never what keeps data right. */
-export type TryLead = (name: string) => Promise<Leadership | undefined>;
+/**
+ * Waits to become the one process that does `name`; undefined when `stop` aborted first. Leading saves work; it is never what keeps data right:
+ * every write is guarded by row locks and unique keys, so two leaders for a moment do no harm.
+ */
+export type Lead = (name: string, stop: AbortSignal) => Promise<Leadership | undefined>;

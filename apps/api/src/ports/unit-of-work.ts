@@ -59,6 +59,8 @@ export interface RequestWrites {
   ): Promise<void>;
   /** Folds one measured run (deposit seen → fill mined) into the route's average. */
   measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
+  /** Forgets quotes that nobody ever paid for, closed before `beforeMs`; returns how many. */
+  prune(beforeMs: number, limit: number): Promise<number>;
   /** Locks waiting requests whose deadline has passed. */
   lockOverdue(nowMs: number, limit: number): Promise<RequestRecord[]>;
 }
@@ -152,4 +154,6 @@ export interface OutboxEntry {
 
 export interface Outbox {
   add(entries: readonly OutboxEntry[], atMs: number): Promise<void>;
+  /** Forgets jobs that were queued before `beforeMs`; returns how many. */
+  prune(beforeMs: number, limit: number): Promise<number>;
 }

@@ -2,6 +2,11 @@ import type { Services } from "../ports/services.ts";
 import { transition, fillJob, refundJob } from "./transition.ts";
 
 const BATCH = 500;
+const PRUNE_BATCH = 5_000;
+/** Queued jobs are remembered this long, for whoever looks into what happened. */
+const OUTBOX_KEPT_MS = 24 * 3600 * 1000;
+/** Quotes that were never paid for are remembered this long after their deadline: a very late deposit is then still sent back by itself. */
+const UNPAID_KEPT_MS = 30 * 24 * 3600 * 1000;
 
 /**
  * The net under everything: requests past their deadline are closed, and what stands longer than it should gets its job again. Any number of processes may run it.
@@ -26,4 +31,12 @@ export async function reconcileRequests(
   if (jobs.length > 0) await services.uow.run((tx) => tx.outbox.add(jobs, nowMs));
   if (expired + jobs.length > 0)
     services.events.happened("reconciled", { expired, fills: fills.length, refunds: refunds.length });
+}
+
+/** Forgets what has served its time, a bounded batch a call. */
+export async function pruneHistory(services: Pick<Services, "uow" | "events" | "clock">): Promise<void> {
+  const nowMs = services.clock.nowMs();
+  const jobs = await services.uow.run((tx) => tx.outbox.prune(nowMs - OUTBOX_KEPT_MS, PRUNE_BATCH));
+  const quotes = await services.uow.run((tx) => tx.requests.prune(nowMs - UNPAID_KEPT_MS, PRUNE_BATCH));
+  if (jobs + quotes > 0) services.events.happened("pruned", { jobs, quotes });
 }

@@ -76,13 +76,15 @@ export async function scanChain(
     known = [...known.filter((block) => block.number < first.number), ...change.append].slice(
       -trailLength(chain),
     );
-    services.events.happened("chain_scanned", {
-      chain: chain.name,
-      from: first.number,
-      to: last.number,
-      deposits: facts.length,
-      tookMs: services.clock.nowMs() - head.seenAtMs,
-    });
+    // Every block is scanned; only what says something is worth a line.
+    if (facts.length > 0 || change.append.length > 1)
+      services.events.happened("chain_scanned", {
+        chain: chain.name,
+        from: first.number,
+        to: last.number,
+        deposits: facts.length,
+        tookMs: services.clock.nowMs() - head.seenAtMs,
+      });
     if (last.hash === head.hash) return known;
   }
 }

@@ -2,12 +2,21 @@ import pg from "pg";
 import type { Leadership } from "../../ports/leadership.ts";
 
 /**
- * Tries to become the one process that does `name`, by a session advisory lock on a connection of its own: when the process dies, so does the lock.
- * It only saves work; every write is guarded by row locks and unique keys, so two leaders for a moment do no harm.
- * @returns undefined when another process leads.
+ * Waits until this process is the one that does `name`, by a session advisory lock on a connection of its own: when the process that leads dies, so does its connection,
+ * and the next in line is woken at once.
+ * @returns undefined when `stop` aborted the wait.
+ * @throws when the database cannot be reached.
  */
-export async function tryLead(connectionString: string, name: string): Promise<Leadership | undefined> {
-  const client = new pg.Client({ connectionString, application_name: `leader ${name}`, keepAlive: true });
+export async function lead(
+  connectionString: string,
+  name: string,
+  stop: AbortSignal,
+): Promise<Leadership | undefined> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: `causeway leads ${name}`,
+    keepAlive: true,
+  });
   const lost = new AbortController();
   client.on("error", () => {
     lost.abort(new Error("the database connection that held the lock is gone"));
@@ -15,17 +24,22 @@ export async function tryLead(connectionString: string, name: string): Promise<L
   client.on("end", () => {
     lost.abort(new Error("the database connection that held the lock was closed"));
   });
+  // A wait for the lock ends only with its connection.
+  const onStop = (): void => void client.end().catch(() => undefined);
   await client.connect();
-  try {
-    const result = await client.query<{ led: boolean }>(
-      "select pg_try_advisory_lock(hashtextextended($1, 0)) as led",
-      [`causeway:${name}`],
-    );
-    if (result.rows[0]?.led === true) return { lost: lost.signal, release: () => client.end() };
+  if (stop.aborted) {
     await client.end();
     return undefined;
+  }
+  stop.addEventListener("abort", onStop, { once: true });
+  try {
+    await client.query("select pg_advisory_lock(hashtextextended($1, 0))", [`causeway:${name}`]);
+    return { lost: lost.signal, release: () => client.end() };
   } catch (error) {
     await client.end().catch(() => undefined);
+    if (stop.aborted) return undefined;
     throw error;
+  } finally {
+    stop.removeEventListener("abort", onStop);
   }
 }

@@ -12,6 +12,12 @@ const add = statement(
 );
 const announce = statement("outbox_announce", `select pg_notify('${OUTBOX_CHANNEL}', '')`);
 
+const prune = statement(
+  "outbox_prune",
+  `delete from outbox where id in (select id from outbox where published_at_ms < $1 order by published_at_ms limit $2)
+   returning id`,
+);
+
 /** Jobs written together with the state that asks for them. */
 export function outbox(sql: Sql): Outbox {
   return {
@@ -24,6 +30,9 @@ export function outbox(sql: Sql): Outbox {
         atMs,
       ]);
       await sql.query(announce, []);
+    },
+    async prune(beforeMs, limit): Promise<number> {
+      return (await sql.query(prune, [beforeMs, limit])).length;
     },
   };
 }

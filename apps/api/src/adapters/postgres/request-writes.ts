@@ -38,6 +38,17 @@ const measured = statement(
      average_ms = r.average_ms + (excluded.average_ms - r.average_ms) / least(r.samples + 1, 20)`,
 );
 
+// A request that any deposit or payment names is kept: its story may be asked for.
+const prune = statement(
+  "request_prune",
+  `delete from requests where request_id in (
+     select request_id from requests r where state = 'expired' and fill_deadline_ms < $1
+       and not exists (select from deposits d where d.request_id = r.request_id)
+       and not exists (select from sends s where s.request_id = r.request_id)
+     order by fill_deadline_ms limit $2)
+   returning request_id`,
+);
+
 /** Requests inside one transaction. */
 export function requestWrites(sql: Sql): RequestWrites {
   return {
@@ -73,6 +84,9 @@ export function requestWrites(sql: Sql): RequestWrites {
     },
     async measured(originChainId, destinationChainId, tookMs): Promise<void> {
       await sql.query(measured, [originChainId, destinationChainId, tookMs]);
+    },
+    async prune(beforeMs, limit): Promise<number> {
+      return (await sql.query(prune, [beforeMs, limit])).length;
     },
     async lockOverdue(nowMs, limit): Promise<RequestRecord[]> {
       return (await sql.query<RequestRow>(lockOverdue, [nowMs, limit])).map(requestOf);

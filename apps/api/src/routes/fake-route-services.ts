@@ -1,0 +1,163 @@
+import { type ErrorCode, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import type { AmountObject, ChainsAnswer, QuoteAnswer } from "@causeway/wire";
+import type { RouteServices, StatusView } from "../ports/route-services.ts";
+
+/** A request id that the fake knows; every other one is unknown to it. */
+export const KNOWN_REQUEST_ID = `0x${"a1".repeat(32)}` as const;
+export const A_TX_HASH = `0x${"b2".repeat(32)}` as const;
+
+const ACCOUNT = `0x${"c3".repeat(20)}`;
+const HASH = `0x${"d4".repeat(32)}`;
+
+/** Use cases that remember nothing and answer with complete, well-formed examples. For tests of the routes and for measuring them. */
+export function fakeRouteServices(overrides: Partial<RouteServices> = {}): RouteServices {
+  const chains: ChainsAnswer = { chains: [] };
+  return {
+    listChains: () => chains,
+    createQuote: async () => anAnswer,
+    requestStatus: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aView : undefined),
+    indexTransaction: async () => ({ message: "Transaction is being looked at" }),
+    recordSingleTransaction: async () => ({ message: "Transaction is being looked at" }),
+    readiness: async () => ({ ready: true, checks: { database: "ok" } }),
+    ...overrides,
+  };
+}
+
+/** A use case that fails with `code`. */
+export function failing(code: ErrorCode, message: string, facts = {}): () => Promise<never> {
+  return () => Promise.reject(new ServiceError(code, message, facts));
+}
+
+const anAmount: AmountObject = {
+  currency: {
+    id: "eth",
+    chainId: 11,
+    address: NATIVE_CURRENCY,
+    symbol: "ETH",
+    name: "Ether",
+    decimals: 18,
+    supportsBridging: true,
+    metadata: { logoURI: "https://example.org/eth.png", verified: true },
+  },
+  amount: "1000000000000000000",
+  amountFormatted: "1.0",
+  amountUsd: "3000.000000",
+  minimumAmount: "1000000000000000000",
+};
+
+const aSide = { inputCurrency: anAmount, outputCurrency: anAmount, router: "causeway" };
+const aSlippage = { usd: "0.000000", value: "0", percent: "0.00" };
+const aCost = { usd: "-0.020000" };
+
+export const anAnswer: QuoteAnswer = {
+  requestId: KNOWN_REQUEST_ID,
+  steps: [
+    {
+      id: "deposit",
+      action: "Confirm transaction in your wallet",
+      description: "Depositing funds to the depository",
+      kind: "transaction",
+      requestId: KNOWN_REQUEST_ID,
+      depositAddress: "",
+      items: [
+        {
+          status: "incomplete",
+          data: {
+            from: ACCOUNT,
+            to: ACCOUNT,
+            data: `0x49290c1c${"00".repeat(64)}`,
+            value: "1000000000000000000",
+            chainId: 11,
+            gas: "60000",
+            maxFeePerGas: "2000000000",
+            maxPriorityFeePerGas: "1000000000",
+          },
+          check: { endpoint: `/intents/status/v3?requestId=${KNOWN_REQUEST_ID}`, method: "GET" },
+        },
+      ],
+    },
+  ],
+  fees: {
+    gas: anAmount,
+    relayer: anAmount,
+    relayerGas: anAmount,
+    relayerService: { ...anAmount, amount: "-5" },
+    app: anAmount,
+    subsidized: anAmount,
+  },
+  details: {
+    operation: "bridge",
+    sender: ACCOUNT,
+    recipient: ACCOUNT,
+    currencyIn: anAmount,
+    currencyOut: anAmount,
+    refundCurrency: anAmount,
+    totalImpact: { usd: "-0.020000", percent: "-0.01" },
+    swapImpact: { usd: "0.000000", percent: "0.00" },
+    expandedPriceImpact: { swap: aCost, execution: aCost, service: aCost, app: aCost },
+    rate: "0.999",
+    slippageTolerance: { origin: aSlippage, destination: aSlippage },
+    timeEstimate: 2,
+    userBalance: "0",
+    isFixedRate: false,
+    route: { origin: aSide, destination: aSide },
+  },
+  expiresAt: 1_790_000_030_000,
+  fillDeadline: 1_790_000_600_000,
+  protocol: {
+    v2: {
+      orderId: HASH,
+      hubType: "onchain",
+      orderData: {
+        version: "v1",
+        solverChainId: "base",
+        solver: ACCOUNT,
+        salt: HASH,
+        inputs: [
+          {
+            payment: { chainId: "base", currency: NATIVE_CURRENCY, amount: "1", weight: "1" },
+            refunds: [
+              {
+                chainId: "base",
+                recipient: ACCOUNT,
+                currency: NATIVE_CURRENCY,
+                minimumAmount: "0",
+                deadline: 1_790_600_000,
+                extraData: "0x",
+              },
+            ],
+          },
+        ],
+        output: {
+          chainId: "arbitrum",
+          payments: [
+            { recipient: ACCOUNT, currency: NATIVE_CURRENCY, minimumAmount: "1", expectedAmount: "1" },
+          ],
+          calls: [],
+          deadline: 1_790_600_000,
+          extraData: "0x",
+        },
+        fees: [],
+      },
+      paymentDetails: { chainId: "base", depository: ACCOUNT, currency: NATIVE_CURRENCY, amount: "1" },
+    },
+  },
+};
+
+export const aView: StatusView = {
+  requestId: KNOWN_REQUEST_ID,
+  status: "success",
+  inTxHashes: [A_TX_HASH],
+  txHashes: [A_TX_HASH],
+  refundTxHashes: [],
+  updatedAtMs: 1_790_000_002_000,
+  quoteCreatedAtMs: 1_790_000_000_000,
+  originChainId: 11,
+  destinationChainId: 12,
+  failReason: "N/A",
+  refundFailReason: "N/A",
+  final: true,
+  fundsAt: "recipient",
+  nextAction: "none",
+  pollAfterMs: 0,
+};
