@@ -184,7 +184,7 @@ test("the gas snapshot is what deposits, fills and payments cost on a node", asy
     execute: await measureExecutes(),
     transfer: await measureTransfers(),
   };
-  // oxlint-disable-next-line no-process-env -- the one switch of this test
+  // The one switch of this test, for whoever changed a cost on purpose.
   if (process.env["UPDATE_GAS"] === "1") {
     writeFileSync(snapshotFile, `${JSON.stringify(measured, undefined, 2)}\n`);
   }

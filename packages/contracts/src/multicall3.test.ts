@@ -110,7 +110,7 @@ test.each(["tryAggregate", "tryBlockAndAggregate"] as const)(
       args: [false, calls],
     });
     const results = name === "tryAggregate" ? result : result[2];
-  expect(results).toEqual([refusedAnswer, pokedAnswer(1)]);
+    expect(results).toEqual([refusedAnswer, pokedAnswer(1)]);
 
     const data = encodeFunctionData({ abi: multicall3Abi, functionName: name, args: [true, calls] });
     expect(await chain.revertOf(user, { to: address, data })).toBe(callFailed);

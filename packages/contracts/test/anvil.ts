@@ -35,7 +35,10 @@ export async function startAnvil(chainId: number): Promise<Anvil> {
     env: { HOME: home },
     stdio: ["ignore", "pipe", "inherit"],
   });
+  const endWithUs = (): void => void node.kill("SIGKILL");
+  process.once("exit", endWithUs);
   const stop = async (): Promise<void> => {
+    process.off("exit", endWithUs);
     if (node.exitCode === null && node.signalCode === null) {
       const exited = once(node, "exit");
       node.kill("SIGKILL");

@@ -130,7 +130,7 @@ export async function startTestChain() {
 
   return {
     client,
-    stop: anvil.stop,
+    stop: async (): Promise<void> => await anvil.stop(),
     mine,
     send,
     ask,
