@@ -1,7 +1,7 @@
 import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
 
 /** Finds chains and currencies by id; every look-up is one or two map reads. */
-export function createDirectory(all: readonly ConnectedChain[]): ChainDirectory {
+export function createChainDirectory(all: readonly ConnectedChain[]): ChainDirectory {
   const chains = new Map(all.map((connected) => [connected.chain.id, connected]));
   const currencies = new Map(
     all.map(({ chain }) => [

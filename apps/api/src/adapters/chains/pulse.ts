@@ -3,10 +3,22 @@ import type { Address, Chain } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { ChainPulse } from "../../ports/chains.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Events } from "../../ports/events.ts";
+
+export interface ChainPulseOptions {
+  readonly chain: Chain;
+  readonly connection: Pick<ChainConnection, "reader" | "heads">;
+  readonly clock: Clock;
+  readonly solver: Address;
+  /** Facts read longer ago are not used, ms. */
+  readonly maxAgeMs: number;
+  /** While no head comes the facts are read again this often, ms: the solver may have been funded, gas repriced. */
+  readonly quietRefreshMs: number;
+  /** Told of every failed reading that nobody waits for; the facts read before serve until they are too old. */
+  readonly onFault: (error: unknown) => void;
+}
 
 /** A pulse that reads by itself until it is closed. */
-export interface OwnedPulse extends ChainPulse {
+export interface OwnedChainPulse extends ChainPulse {
   /** Reads now, or joins the reading under way. @throws RpcFault */
   refresh(): Promise<void>;
   close(): void;
@@ -19,27 +31,19 @@ interface Facts {
   readonly blockNumber: bigint;
 }
 
-/** Silence for so many block times is late, and facts that old are not used; but never before half a minute of it. */
+/** Silence for so many block times is late, but never less than half a minute of it. */
 const LATE_BLOCK_TIMES = 10;
 const LATE_LEAST_MS = 30_000;
-/** A chain without new blocks is read once per block time all the same, though not more often than this: the solver may have been funded, gas repriced. */
-const QUIET_LEAST_MS = 1_000;
 
 /**
  * Keeps the newest facts of a chain: on each head (and on a clock while there are none) gas prices and what the solver holds of every configured
  * currency are read together, as one batch. At most one reading runs; heads that come meanwhile cause exactly one more.
- * A failed reading is an event; the facts read before serve until they are too old.
  */
-export function createPulse(
-  chain: Chain,
-  { reader, heads }: Pick<ChainConnection, "reader" | "heads">,
-  solver: Address,
-  { clock, events }: { readonly clock: Clock; readonly events: Pick<Events, "fault"> },
-): OwnedPulse {
+export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
+  const { chain, connection, clock, solver, maxAgeMs, quietRefreshMs, onFault } = options;
+  const { reader, heads } = connection;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
-  const blockTimeMs = chain.blockTimeSeconds * 1000;
-  const lateMs = Math.max(blockTimeMs * LATE_BLOCK_TIMES, LATE_LEAST_MS);
-  const quietMs = Math.max(blockTimeMs, QUIET_LEAST_MS);
+  const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);
   const startedAtMs = clock.nowMs();
   let facts: Facts | undefined;
   let running: Promise<void> | undefined;
@@ -68,7 +72,7 @@ export function createPulse(
   function refreshAside(): void {
     if (closed) return;
     refresh().catch((error: unknown) => {
-      if (!closed) events.fault("chain_fault", error, { chain: chain.name, part: "pulse" });
+      if (!closed) onFault(error);
     });
   }
 
@@ -78,13 +82,13 @@ export function createPulse(
     else again = true;
   });
   const timer = setInterval(() => {
-    if (running === undefined && clock.nowMs() - (facts?.readAtMs ?? 0) >= quietMs) refreshAside();
-  }, quietMs);
+    if (running === undefined && clock.nowMs() - (facts?.readAtMs ?? 0) >= quietRefreshMs) refreshAside();
+  }, quietRefreshMs);
   // Reading facts must not keep a process alive that has nothing else to do.
   timer.unref();
 
   function fresh(): Facts {
-    if (facts !== undefined && clock.nowMs() - facts.readAtMs <= lateMs) return facts;
+    if (facts !== undefined && clock.nowMs() - facts.readAtMs <= maxAgeMs) return facts;
     throw new ServiceError("RPC_HTTP_ERROR", `Nothing fresh is known of ${chain.displayName}`, {
       data: { chainId: chain.id },
     });

@@ -1,7 +1,18 @@
-import type { PriceSource } from "../../ports/price-source.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { PriceSource, UsdPrice } from "../../ports/price-source.ts";
 
-/** Prices from configuration, USD with 18 decimals by price id; true at every moment. For local systems and tests. */
-export function createFixedPrices(prices: ReadonlyMap<string, bigint>): PriceSource {
-  const all = new Map([...prices].map(([id, usd]) => [id, { usd, asOfMs: Number.POSITIVE_INFINITY }]));
-  return { name: "fixed", fetch: async () => all };
+/** Prices from configuration, USD with 18 decimals by price id; always as of now. For local systems and tests. */
+export function createFixedPrices(prices: ReadonlyMap<string, bigint>, clock: Clock): PriceSource {
+  return {
+    name: "fixed",
+    fetch: async (priceIds) => {
+      const asOfMs = clock.nowMs();
+      const known = new Map<string, UsdPrice>();
+      for (const id of priceIds) {
+        const usd = prices.get(id);
+        if (usd !== undefined) known.set(id, { usd, asOfMs });
+      }
+      return known;
+    },
+  };
 }
