@@ -1,0 +1,167 @@
+import type { ChainReader, GasPrices, Head, HeadSource } from "@causeway/chains";
+import type { Address, Chain, Currency } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { afterEach, expect, test } from "vitest";
+import { createChainPulse } from "./pulse.ts";
+
+const token: Address = "0x2222222222222222222222222222222222222222";
+const solver: Address = "0x5555555555555555555555555555555555555555";
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+interface Reading {
+  answer(baseFeePerGas: bigint, balance: bigint): Promise<void>;
+  fail(): Promise<void>;
+}
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** A pulse whose node the test answers by hand. */
+function aPulse(quietRefreshMs = 60_000) {
+  let nowMs = 1_000_000;
+  let latest: Head | undefined;
+  const listeners = new Set<(head: Head) => void>();
+  const readings: Reading[] = [];
+  const askedFor: (readonly Address[])[] = [];
+  const faults: unknown[] = [];
+  let nextGas: { resolve(prices: GasPrices): void; reject(error: Error): void };
+
+  const reader: Pick<ChainReader, "gasPrices" | "balances"> = {
+    gasPrices: () => new Promise((resolve, reject) => (nextGas = { resolve, reject })),
+    balances: (account, currencies) => {
+      expect(account).toBe(solver);
+      askedFor.push(currencies);
+      const gas = nextGas;
+      return new Promise((resolve) =>
+        readings.push({
+          answer: async (baseFeePerGas, balance) => {
+            gas.resolve({ baseFeePerGas, maxPriorityFeePerGas: 1n, maxFeePerGas: 9n });
+            resolve({
+              blockNumber: 7n,
+              balances: new Map(currencies.map((currency) => [currency, balance])),
+            });
+            await settled();
+          },
+          fail: async () => {
+            gas.reject(new Error("no answer"));
+            await settled();
+          },
+        }),
+      );
+    },
+  };
+  const heads: HeadSource = {
+    get latest() {
+      return latest;
+    },
+    onHead: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: async () => undefined,
+  };
+  const chain = {
+    id: 1,
+    name: "base",
+    displayName: "Base",
+    blockTimeSeconds: 2,
+    native: { address: NATIVE_CURRENCY } as Currency,
+    tokens: [{ address: token } as Currency],
+  } as unknown as Chain;
+  const pulse = createChainPulse({
+    chain,
+    connection: { reader: reader as ChainReader, heads },
+    clock: { nowMs: () => nowMs },
+    solver,
+    maxAgeMs: 30_000,
+    quietRefreshMs,
+    onFault: (error) => faults.push(error),
+  });
+  closers.push(() => pulse.close());
+  return {
+    pulse,
+    readings,
+    askedFor,
+    faults,
+    listeners,
+    wait: (ms: number) => {
+      nowMs += ms;
+    },
+    head: (number: bigint) => {
+      latest = { number, hash: "0x1", parentHash: "0x0", timestamp: 0n, baseFeePerGas: 1n, seenAtMs: nowMs };
+      for (const listener of listeners) listener(latest);
+    },
+  };
+}
+
+test("before anything was read nothing is claimed", () => {
+  const { pulse } = aPulse();
+  expect(pulse.head()).toBeUndefined();
+  expect(() => pulse.gasPrices()).toThrow(expect.objectContaining({ code: "RPC_HTTP_ERROR" }));
+  expect(() => pulse.solverBalance(token)).toThrow(expect.objectContaining({ code: "RPC_HTTP_ERROR" }));
+});
+
+test("each head brings gas prices and every balance of the solver in one reading", async () => {
+  const { pulse, readings, askedFor, head } = aPulse();
+  head(5n);
+  await readings[0]!.answer(100n, 42n);
+  expect(askedFor).toEqual([[NATIVE_CURRENCY, token]]);
+  expect(pulse.gasPrices().baseFeePerGas).toBe(100n);
+  expect(pulse.solverBalance(token)).toEqual({ amount: 42n, blockNumber: 7n });
+  expect(pulse.head()?.number).toBe(5n);
+  head(6n);
+  await readings[1]!.answer(200n, 41n);
+  expect(pulse.gasPrices().baseFeePerGas).toBe(200n);
+});
+
+test("heads that come during a reading cause one more, not one each", async () => {
+  const { readings, head } = aPulse();
+  for (const number of [1n, 2n, 3n, 4n]) head(number);
+  expect(readings).toHaveLength(1);
+  await readings[0]!.answer(1n, 1n);
+  expect(readings).toHaveLength(2);
+  await readings[1]!.answer(1n, 1n);
+  expect(readings).toHaveLength(2);
+});
+
+test("a failed reading is told, and the facts before it serve until they are too old", async () => {
+  const { pulse, readings, faults, head, wait } = aPulse();
+  head(1n);
+  await readings[0]!.answer(100n, 1n);
+  wait(30_000);
+  head(2n);
+  await readings[1]!.fail();
+  expect(faults).toHaveLength(1);
+  expect(pulse.gasPrices().baseFeePerGas).toBe(100n);
+  wait(1);
+  expect(() => pulse.gasPrices()).toThrow(expect.objectContaining({ code: "RPC_HTTP_ERROR" }));
+});
+
+test("a chain without new blocks is read all the same", async () => {
+  const { readings, wait } = aPulse(10);
+  wait(10);
+  await expect.poll(() => readings.length).toBe(1);
+});
+
+test("a chain lags when no block came for ten block times and half a minute", () => {
+  const { pulse, head, wait } = aPulse();
+  head(1n);
+  wait(30_000);
+  expect(pulse.lagging()).toBe(false);
+  wait(1);
+  expect(pulse.lagging()).toBe(true);
+  head(2n);
+  expect(pulse.lagging()).toBe(false);
+});
+
+test("a closed pulse hears no head and reads no more", async () => {
+  const { pulse, readings, listeners, head } = aPulse();
+  head(1n);
+  head(2n);
+  pulse.close();
+  expect(listeners.size).toBe(0);
+  await readings[0]!.answer(1n, 1n);
+  expect(readings).toHaveLength(1);
+});
