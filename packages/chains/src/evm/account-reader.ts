@@ -35,7 +35,7 @@ export interface AccountReader {
    * @throws RpcFault also when the token answers no number.
    */
   state(account: Address, currency: Address, spender: Address): Promise<AccountState>;
-  /** Balances in several currencies, all at one block; never from the kept answers. */
+  /** Balances in several currencies, all at the node's latest block of this moment; never from the kept answers. */
   balances(
     account: Address,
     currencies: readonly Address[],
@@ -76,9 +76,11 @@ export function createAccountReader(
   const flush = (): void => {
     const questions = waiting;
     waiting = [];
+    const answerPart = async (part: readonly Question[]): Promise<(AccountState | Error)[]> =>
+      await answerAll(part, heads.knownHead() ?? (await heads.freshHead()));
     for (let at = 0; at < questions.length; at += maxPerCall) {
       const part = questions.slice(at, at + maxPerCall);
-      answerAll(part).then(
+      answerPart(part).then(
         (states) => part.forEach((question, index) => settle(question, states[index])),
         (error: unknown) => part.forEach((question) => question.reject(error)),
       );
@@ -97,8 +99,10 @@ export function createAccountReader(
     });
 
   /** One bad token spoils only its own questions, so each answer stands alone. */
-  const answerAll = async (questions: readonly Question[]): Promise<(AccountState | Error)[]> => {
-    const head = heads.knownHead() ?? (await heads.freshHead());
+  const answerAll = async (
+    questions: readonly Question[],
+    head: { readonly number: bigint },
+  ): Promise<(AccountState | Error)[]> => {
     try {
       return await answerAt(head.number, questions);
     } catch (error) {
@@ -138,12 +142,14 @@ export function createAccountReader(
       return await answer;
     },
     balances: async (account, currencies) => {
-      if (currencies.length === 0)
-        return { blockNumber: (await heads.freshHead()).number, balances: new Map() };
+      const head = await heads.freshHead();
       const asked = [...new Set(currencies)];
-      const states = await answerAll(asked.map((currency) => ({ account, currency, spender: undefined })));
+      const states = await answerAll(
+        asked.map((currency) => ({ account, currency, spender: undefined })),
+        head,
+      );
       const balances = new Map<Address, bigint>();
-      let blockNumber = 0n;
+      let blockNumber = head.number;
       for (const [index, currency] of asked.entries()) {
         const state = states[index];
         if (state === undefined) throw inconsistent("eth_call", `no balance in ${currency}`);

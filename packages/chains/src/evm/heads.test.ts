@@ -49,7 +49,7 @@ interface SocketNode {
 }
 
 /** The socket side: accepts subscriptions, each connection under a new id. */
-async function socketNode(chainId = 7): Promise<SocketNode> {
+async function socketNode(chainId = 7, chainIdAfterMs = 0): Promise<SocketNode> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));
   const sockets: WebSocket[] = [];
@@ -57,7 +57,9 @@ async function socketNode(chainId = 7): Promise<SocketNode> {
     socket.on("message", (data: Buffer) => {
       const { id, method } = JSON.parse(data.toString()) as { id: number; method: string };
       const result = method === "eth_chainId" ? `0x${chainId.toString(16)}` : `0xsub${sockets.length}`;
-      socket.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      const answer = (): void => socket.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      if (method === "eth_chainId" && chainIdAfterMs > 0) setTimeout(answer, chainIdAfterMs);
+      else answer();
       if (method === "eth_subscribe") sockets.push(socket);
     });
   });
@@ -151,8 +153,8 @@ test("a silent socket is no reason to miss heads, and one that missed several is
   await until(() => socket.sockets.length === 2);
 });
 
-test("a socket of another chain tells nothing", async () => {
-  const socket = await socketNode(8);
+test("a socket of another chain tells nothing, not even before it says which", async () => {
+  const socket = await socketNode(8, 50);
   const { heads, faults } = listen(httpNode().transport, socket.url, 10);
   await until(() => socket.sockets.length === 1);
   socket.tell(5);
