@@ -6,3 +6,8 @@ export function confirmationsFor(tiers: readonly ConfirmationTier[], valueUsd: b
     if (tier.belowUsd === undefined || valueUsd < tier.belowUsd) return tier.confirmations;
   throw new RangeError("the last confirmation tier has a bound");
 }
+
+/** Height at which a deposit in `block` has `confirmations`. Zero is served like one: what is in no block cannot be proven to be there. */
+export function confirmAtBlock(block: bigint, confirmations: number): bigint {
+  return block + BigInt(Math.max(confirmations, 1)) - 1n;
+}
