@@ -1,0 +1,167 @@
+// `npm run soak`: many bridges through a local system, then every unit of money and every nonce is accounted for.
+import { setTimeout as sleep } from "node:timers/promises";
+import { startSystem, type System } from "@causeway/localnet";
+import { openDatabase } from "./soak/database.ts";
+import { planLane, runLane } from "./soak/lane.ts";
+import { runLoad } from "./soak/load.ts";
+import { planMix, type RequestPlan, type SoakCurrency } from "./soak/mix.ts";
+import { readOptions, usage, type SoakOptions } from "./soak/options.ts";
+import { seededRandom } from "./soak/random.ts";
+import { busiestLanes, measuresOf, printResult, writeResult, type SoakResult } from "./soak/report.ts";
+import { newRun, runRequest, type RequestRun } from "./soak/run-request.ts";
+import { createSoakApi } from "./soak/soak-api.ts";
+import { verify } from "./soak/verify.ts";
+import { openChain, readCurrencies, usersOfSeed, type World } from "./soak/world.ts";
+
+/** Within it all requests of a load are started. */
+const SPREAD_MS = 20_000;
+/** After the start of the last request nothing may take longer than this. */
+const BOUND_MS = { plain: 120_000, chaos: 240_000 };
+const SETTLE_MS = 45_000;
+const SLOW_BLOCK_SECONDS = 3;
+
+const startedAtMs = performance.now();
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const say = (text: string): void =>
+  print(`[${((performance.now() - startedAtMs) / 1_000).toFixed(1).padStart(6)} s] ${text}`);
+
+const stopAsked = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.on(signal, () => stopAsked.abort(signal));
+// Only when started by another Node with a channel: that one has died without passing a signal on.
+process.on("disconnect", () => stopAsked.abort("disconnect"));
+process.channel?.unref();
+
+process.exitCode = await run();
+// Whatever is still open (idle connections to the nodes) is not worth waiting for.
+process.exit();
+
+async function run(): Promise<number> {
+  let options: SoakOptions;
+  try {
+    options = readOptions(process.argv.slice(2), Math.floor(Math.random() * 1_000_000) + 1);
+  } catch (error) {
+    print(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+    return 2;
+  }
+  const accidents: string[] = [];
+  const system = await boot(options, accidents);
+  try {
+    const result = await soak(system, options, accidents);
+    printResult(result, print);
+    if (options.jsonFile !== undefined) await writeResult(options.jsonFile, result);
+    if (options.keep && !stopAsked.signal.aborted) {
+      print(`The system stays up; Postgres is ${system.databaseUrl}, logs are in ${system.folder}/logs.`);
+      await sleep(2 ** 31 - 1, undefined, { signal: stopAsked.signal }).catch(() => undefined);
+    }
+    return result.problems.length === 0 ? 0 : 1;
+  } finally {
+    await system.stop();
+    say(`stopped; logs are in ${system.folder}/logs`);
+  }
+}
+
+async function boot(options: SoakOptions, accidents: string[]): Promise<System> {
+  say(`starting a system from port ${options.portBase}, seed ${options.seed}`);
+  return await startSystem({
+    env: process.env,
+    portBase: options.portBase,
+    apis: options.chaos ? 2 : 1,
+    workers: options.chaos ? 2 : 1,
+    users: 1,
+    blockTimeSeconds: options.mode === "lane" ? SLOW_BLOCK_SECONDS : 1,
+    onProgress: say,
+    onUnexpectedExit: ({ name, exit, logTail }) => {
+      say(`${name} ended by itself`);
+      accidents.push(
+        `${name} ended by itself (${exit.signal ?? `exit code ${exit.code}`}): ${logTail.slice(-500)}`,
+      );
+    },
+    signal: stopAsked.signal,
+  });
+}
+
+async function soak(system: System, options: SoakOptions, accidents: string[]): Promise<SoakResult> {
+  const [chainA, chainB] = system.chains;
+  if (chainA === undefined || chainB === undefined) throw new RangeError("a soak needs two chains");
+  const plans = planRun(options, await readCurrencies(chainA));
+  const users = usersOfSeed(options.seed, Math.max(...plans.map(({ user }) => user)) + 1);
+  const chains = await Promise.all([
+    openChain(system, chainA, users, options.chaos),
+    openChain(system, chainB, users, options.chaos),
+  ]);
+  const api = createSoakApi({
+    urls: system.endpoints.apiUrls,
+    random: seededRandom(options.seed + 3),
+    retryForMs: options.chaos ? 30_000 : 0,
+  });
+  const world: World = { system, chains, users, api, seed: options.seed };
+  const runs = plans.map((plan) => newRun(world, plan));
+  const database = await openDatabase(system.databaseUrl);
+  try {
+    say(`${users.length} users funded; ${runs.length} requests begin`);
+    const broken = await carryOut(world, runs, options);
+    say("waiting until nothing can change any more");
+    const verdict = await verify(world, runs, database, SETTLE_MS);
+    const resent = chains.reduce((sum, { kept }) => sum + kept.resent, 0);
+    const retries = [...api.retries].map(([cause, times]) => `calls tried again after ${cause}: ${times}`);
+    return {
+      seed: options.seed,
+      requests: runs.length,
+      succeeded: runs.filter(({ last }) => last?.status === "success").length,
+      measures: measuresOf(runs, verdict),
+      remarks: [
+        ...broken,
+        ...(resent > 0 ? [`${resent} dropped transactions of users were sent again`] : []),
+        ...retries,
+        ...verdict.remarks,
+        ...busiestLanes(verdict),
+      ],
+      problems: [...accidents, ...verdict.problems],
+    };
+  } finally {
+    await Promise.all(chains.map(async ({ kept }) => await kept.close()));
+    await database.close();
+  }
+}
+
+function planRun({ mode, requests, seed }: SoakOptions, currencies: readonly SoakCurrency[]): RequestPlan[] {
+  const [native] = currencies;
+  if (mode === "lane" && native !== undefined) return planLane(requests, native);
+  const spreadMs = mode === "load" ? SPREAD_MS : 0;
+  const plans = planMix({ requests, seed, spreadMs, currencies });
+  // Only what is filled at once says how fast a fill is.
+  return mode === "onceLatency" ? plans.map((plan) => ({ ...plan, amount: smallest(plan) })) : plans;
+}
+
+/** About 20 USD: the smallest confirmation tier. */
+function smallest({ tradeType, pay, receive }: RequestPlan): bigint {
+  const { decimals, usdCents } = tradeType === "EXACT_INPUT" ? pay : receive;
+  return (2_000n * 10n ** BigInt(decimals)) / usdCents;
+}
+
+async function carryOut(world: World, runs: readonly RequestRun[], options: SoakOptions): Promise<string[]> {
+  const { signal } = stopAsked;
+  const boundMs = options.chaos ? BOUND_MS.chaos : BOUND_MS.plain;
+  if (options.mode === "load")
+    return await runLoad(world, runs, {
+      spreadMs: SPREAD_MS,
+      withinMs: boundMs,
+      chaos: options.chaos,
+      signal,
+      say,
+    });
+  if (options.mode === "lane") {
+    await runLane(world, runs, AbortSignal.any([signal, AbortSignal.timeout(boundMs)]));
+    return [];
+  }
+  for (const run of runs) {
+    if (signal.aborted) break;
+    await runRequest(world, run, AbortSignal.any([signal, AbortSignal.timeout(30_000)]));
+    const { plan, last, error } = run;
+    say(
+      `request ${plan.index} (${plan.kind} ${plan.pay.symbol} to ${plan.receive.symbol}): ${error ?? last?.status}`,
+    );
+  }
+  return [];
+}

@@ -1,0 +1,137 @@
+import { Client } from "pg";
+
+/** How far one request's fill is, as the tables say. */
+export interface FillTiming {
+  readonly requestId: string;
+  readonly seenAtMs: number;
+  readonly firstBroadcastAtMs: number;
+  /** Blocks that the deposit waited for beyond its own. */
+  readonly confirmations: number;
+  readonly chainId: number;
+  readonly nonce: number;
+  readonly minedBlock: bigint | undefined;
+}
+
+/** What the run reads from the service's own tables. */
+export interface SoakDatabase {
+  /** How many of these requests are neither final nor ended, by state. */
+  unsettled(requestIds: readonly string[]): Promise<Map<string, number>>;
+  fillTimings(): Promise<FillTiming[]>;
+  /** Sentences about rows that should not be there. */
+  leftovers(requestIds: readonly string[]): Promise<string[]>;
+  lanes(): Promise<{ chainId: number; nextNonce: number; minedAttempts: number; deadSlots: number }[]>;
+  minedAttemptHashes(): Promise<Set<string>>;
+  /** Facts worth printing that are not wrong. */
+  remarks(requestIds: readonly string[]): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export async function openDatabase(url: string): Promise<SoakDatabase> {
+  const client = new Client({ connectionString: url });
+  // A lost connection shows in the next query.
+  client.on("error", () => undefined);
+  await client.connect();
+  const rows = async (sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
+    (await client.query<Record<string, unknown>>(sql, values)).rows;
+  return {
+    unsettled: async (requestIds) => {
+      const found = await rows(
+        "select state, count(*)::int as n from requests where request_id = any($1) and not final group by state",
+        [requestIds],
+      );
+      return new Map(found.map(({ state, n }) => [String(state), Number(n)]));
+    },
+    fillTimings: async () =>
+      (await rows(fillTimingsSql)).map((row) => ({
+        requestId: String(row["request_id"]),
+        seenAtMs: Number(row["seen_at_ms"]),
+        firstBroadcastAtMs: Number(row["first_broadcast_at_ms"]),
+        confirmations: Number(row["confirmations"]),
+        chainId: Number(row["chain_id"]),
+        nonce: Number(row["nonce"]),
+        minedBlock:
+          row["mined_block_number"] === null ? undefined : BigInt(String(row["mined_block_number"])),
+      })),
+    leftovers: async (requestIds) => {
+      const sentences: string[] = [];
+      for (const { sql, takesIds } of leftoverQuestions) {
+        const found = await rows(sql, takesIds === true ? [requestIds] : []);
+        sentences.push(...found.map(({ problem }) => String(problem)));
+      }
+      return sentences;
+    },
+    lanes: async () =>
+      (await rows(lanesSql)).map((row) => ({
+        chainId: Number(row["chain_id"]),
+        nextNonce: Number(row["next_nonce"]),
+        minedAttempts: Number(row["mined"]),
+        deadSlots: Number(row["dead"]),
+      })),
+    minedAttemptHashes: async () => {
+      const found = await rows(
+        "select a.tx_hash from slots s join attempts a on a.slot_id = s.id and a.n = s.mined_attempt",
+      );
+      return new Set(found.map(({ tx_hash }) => String(tx_hash)));
+    },
+    remarks: async (requestIds) => {
+      const found = await rows(remarksSql, [requestIds]);
+      return found.map(({ remark }) => String(remark));
+    },
+    close: async () => await client.end(),
+  };
+}
+
+const fillTimingsSql = `
+  select r.request_id, d.seen_at_ms, d.confirm_at_block - d.block_number as confirmations,
+         s.chain_id, s.nonce, s.mined_block_number, min(a.first_broadcast_at_ms) as first_broadcast_at_ms
+  from requests r
+  join deposits d on d.id = r.deposit_id
+  join slots s on s.leg_kind = 'fill' and s.leg_id = r.request_id and s.state <> 'dead'
+  join attempts a on a.slot_id = s.id
+  where a.first_broadcast_at_ms is not null
+  group by r.request_id, d.id, s.id`;
+
+const lanesSql = `
+  select l.chain_id, l.next_nonce, count(s.mined_attempt) as mined,
+         count(*) filter (where s.state = 'dead') as dead
+  from lanes l left join slots s on s.chain_id = l.chain_id and s.sender = l.sender
+  group by l.chain_id, l.sender, l.next_nonce`;
+
+/** Each returns one row per thing that is left over. */
+const leftoverQuestions: readonly { readonly sql: string; readonly takesIds?: boolean }[] = [
+  {
+    takesIds: true,
+    sql: `select format('request %s is stored as %s, final %s, reason %s', request_id, state, final, fail_reason) as problem
+      from requests where request_id = any($1) and (state <> 'filled' or not final)`,
+  },
+  {
+    takesIds: true,
+    sql: `select format('request %s, which no client uses, is %s', request_id, state) as problem
+      from requests where request_id <> all($1) and state not in ('quoted', 'expired')`,
+  },
+  {
+    sql: `select format('slot with nonce %s of chain %s (%s of %s) is %s: %s', nonce, chain_id, leg_kind, leg_id, state, coalesce(cancel_reason, dead_reason)) as problem
+      from slots where state <> 'final'`,
+  },
+  {
+    sql: `select format('%s outbox rows are unpublished, the oldest since %s ms', count(*), max((extract(epoch from now()) * 1000)::bigint - created_at_ms)) as problem
+      from outbox where published_at_ms is null and created_at_ms < extract(epoch from now()) * 1000 - 2000 having count(*) > 0`,
+  },
+  {
+    sql: `select format('deposit %s of %s on chain %s is %s, canonical %s, refund %s: %s', id, tx_hash, chain_id, disposition, canonical, refund_state, reason) as problem
+      from deposits where disposition <> 'accepted' or not canonical or refund_state <> 'none'`,
+  },
+  {
+    sql: `select format('payment %s of chain %s is not settled (request %s)', tx_hash, chain_id, request_id) as problem
+      from sends where not settled`,
+  },
+];
+
+const remarksSql = `
+  select format('%s quotes that nobody used (a retried call)', count(*)) as remark
+    from requests where request_id <> all($1) having count(*) > 0
+  union all
+  select format('%s attempts were signed for %s slots', count(*), count(distinct slot_id)) from attempts
+  union all
+  select format('%s times a deposit fell out of the chain after its fill was planned', count(*))
+    from request_events where event = 'depositRemoved' having count(*) > 0`;

@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LocalClient } from "@causeway/localnet";
+import type { Hex, PrivateKeyAccount, TransactionReceipt } from "viem";
+
+/** A transaction of a user whose signed bytes are kept, so that it can be sent again. */
+export interface KeptTransaction {
+  readonly hash: Hex;
+  readonly raw: Hex;
+  readonly from: Hex;
+  readonly nonce: number;
+  /** Undefined while it is in no block, also after a reorg took its block away. */
+  receipt: TransactionReceipt | undefined;
+  /** When this process first saw it in a block, ms since epoch. */
+  firstMinedAtMs: number | undefined;
+  sentAtBlock: bigint;
+}
+
+export interface UserCall {
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly value: bigint;
+  readonly gas: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+/** What the users of a chain have sent, and where it is now. */
+export interface KeptTransactions {
+  readonly all: readonly KeptTransaction[];
+  /** Signs with the account's next nonce and sends. */
+  send(account: PrivateKeyAccount, call: UserCall): Promise<KeptTransaction>;
+  /** Resolves with the receipt once the transaction is in a block. @throws when the signal aborts first */
+  untilMined(transaction: KeptTransaction, signal: AbortSignal): Promise<TransactionReceipt>;
+  /** How many were sent again. */
+  readonly resent: number;
+  close(): Promise<void>;
+}
+
+/** Deeper than any reorg of a run: receipts below are not asked for again. */
+const SETTLED_DEPTH = 10n;
+const ASK_EVERY_MS = 50;
+
+/**
+ * Follows the users' transactions on one chain, with one question for all of them per block.
+ * @param resendLost whether what a reorg dropped is sent again from the kept bytes, as the mempools of a real network would
+ */
+export function keepTransactions(client: LocalClient, resendLost: boolean): KeptTransactions {
+  const all: KeptTransaction[] = [];
+  const nonces = new Map<string, number>();
+  const closing = new AbortController();
+  const waiters = new Map<KeptTransaction, (() => void)[]>();
+  let resent = 0;
+  let head = { number: 0n, hash: "" };
+
+  const refresh = async (): Promise<void> => {
+    const block = await client.getBlock();
+    if (block.hash === head.hash) return;
+    const watched = all.filter(
+      ({ receipt }) => receipt === undefined || receipt.blockNumber + SETTLED_DEPTH > block.number,
+    );
+    const receipts = await Promise.all(
+      watched.map(async ({ hash }) => await client.getTransactionReceipt({ hash }).catch(missing)),
+    );
+    watched.forEach((transaction, index) => {
+      const receipt = receipts[index];
+      transaction.receipt = receipt;
+      if (receipt === undefined) return;
+      transaction.firstMinedAtMs ??= Date.now();
+      waiters.get(transaction)?.forEach((wake) => wake());
+      waiters.delete(transaction);
+    });
+    if (resendLost) await resend(watched, block.number);
+    head = { number: block.number, hash: block.hash };
+  };
+
+  const resend = async (watched: readonly KeptTransaction[], atBlock: bigint): Promise<void> => {
+    const lost = watched
+      .filter(({ receipt, sentAtBlock }) => receipt === undefined && sentAtBlock < atBlock)
+      .toSorted((a, b) => a.nonce - b.nonce);
+    // One after another: the node keeps a nonce that comes before its predecessor, but drops it when it mines.
+    for (const transaction of lost) {
+      const isTaken = await client.sendRawTransaction({ serializedTransaction: transaction.raw }).then(
+        () => true,
+        () => false,
+      );
+      if (isTaken) resent++;
+      transaction.sentAtBlock = atBlock;
+    }
+  };
+
+  const loop = (async () => {
+    while (!closing.signal.aborted) {
+      await refresh().catch(() => undefined);
+      await sleep(ASK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
+  })();
+
+  return {
+    all,
+    get resent() {
+      return resent;
+    },
+    send: async (account, call) => {
+      const nonce = nonces.get(account.address) ?? 0;
+      nonces.set(account.address, nonce + 1);
+      const raw = await account.signTransaction({
+        type: "eip1559",
+        chainId: client.chain.id,
+        nonce,
+        ...call,
+      });
+      const hash = await client.sendRawTransaction({ serializedTransaction: raw });
+      const sent: KeptTransaction = {
+        hash,
+        raw,
+        from: account.address,
+        nonce,
+        receipt: undefined,
+        firstMinedAtMs: undefined,
+        sentAtBlock: head.number,
+      };
+      all.push(sent);
+      return sent;
+    },
+    untilMined: async (transaction, signal) => {
+      while (transaction.receipt === undefined) {
+        signal.throwIfAborted();
+        await new Promise<void>((resolve, reject) => {
+          const list = waiters.get(transaction) ?? [];
+          waiters.set(transaction, [...list, resolve]);
+          signal.addEventListener("abort", () => reject(new Error(`${transaction.hash} is not mined`)), {
+            once: true,
+          });
+        });
+      }
+      return transaction.receipt;
+    },
+    close: async () => {
+      closing.abort();
+      await loop;
+    },
+  };
+}
+
+/** viem throws when there is no receipt; any other fault leaves the old knowledge to the next round as well. */
+function missing(): undefined {
+  return undefined;
+}

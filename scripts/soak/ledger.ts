@@ -1,0 +1,95 @@
+/** Money per (chain, currency, account), in smallest units; what is not written down is zero. Pure. */
+export class Ledger {
+  readonly #entries = new Map<string, bigint>();
+
+  add(chainId: number, currency: string, account: string, amount: bigint): void {
+    const key = keyOf(chainId, currency, account);
+    this.#entries.set(key, (this.#entries.get(key) ?? 0n) + amount);
+  }
+
+  /** From one account to another. */
+  move(chainId: number, currency: string, from: string, to: string, amount: bigint): void {
+    this.add(chainId, currency, from, -amount);
+    this.add(chainId, currency, to, amount);
+  }
+
+  get(chainId: number, currency: string, account: string): bigint {
+    return this.#entries.get(keyOf(chainId, currency, account)) ?? 0n;
+  }
+
+  entries(): Entry[] {
+    return [...this.#entries].map(([key, amount]) => {
+      const [chainId = "", currency = "", account = ""] = key.split(" ");
+      return { chainId: Number(chainId), currency, account, amount };
+    });
+  }
+}
+
+export interface Entry {
+  readonly chainId: number;
+  readonly currency: string;
+  readonly account: string;
+  readonly amount: bigint;
+}
+
+function keyOf(chainId: number, currency: string, account: string): string {
+  return `${chainId} ${currency.toLowerCase()} ${account.toLowerCase()}`;
+}
+
+/** Where base fees go: the account of nobody, so that what is burnt is an entry like any other. */
+export const burnt = "burnt";
+
+export interface GasFacts {
+  readonly gasUsed: bigint;
+  readonly effectiveGasPrice: bigint;
+  readonly baseFeePerGas: bigint;
+}
+
+/** EIP-1559: the sender pays the effective price, the base fee of it is burnt, the rest goes to the block's fee recipient. */
+export function writeGas(
+  ledger: Ledger,
+  chainId: number,
+  native: string,
+  parties: { readonly from: string; readonly feeRecipient: string },
+  { gasUsed, effectiveGasPrice, baseFeePerGas }: GasFacts,
+): void {
+  ledger.move(chainId, native, parties.from, burnt, gasUsed * baseFeePerGas);
+  ledger.move(
+    chainId,
+    native,
+    parties.from,
+    parties.feeRecipient,
+    gasUsed * (effectiveGasPrice - baseFeePerGas),
+  );
+}
+
+/** One place where the chain and the agreements disagree. */
+export interface Difference extends Entry {
+  readonly expected: bigint;
+}
+
+/** Compares, account by account, what was observed with what should be; `amount` is the observed change. */
+export function differences(observed: Ledger, expected: Ledger): Difference[] {
+  const all = new Map<string, Entry>();
+  for (const entry of [...observed.entries(), ...expected.entries()])
+    all.set(keyOf(entry.chainId, entry.currency, entry.account), entry);
+  return [...all.values()]
+    .map(({ chainId, currency, account }) => ({
+      chainId,
+      currency,
+      account,
+      amount: observed.get(chainId, currency, account),
+      expected: expected.get(chainId, currency, account),
+    }))
+    .filter(({ amount, expected: should }) => amount !== should);
+}
+
+/** Per chain and currency, the sum over all accounts; only those that are not zero. */
+export function imbalances(ledger: Ledger): { chainId: number; currency: string; sum: bigint }[] {
+  const sums = new Map<string, { chainId: number; currency: string; sum: bigint }>();
+  for (const { chainId, currency, amount } of ledger.entries()) {
+    const key = keyOf(chainId, currency, "");
+    sums.set(key, { chainId, currency, sum: (sums.get(key)?.sum ?? 0n) + amount });
+  }
+  return [...sums.values()].filter(({ sum }) => sum !== 0n);
+}

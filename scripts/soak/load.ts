@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { seededRandom } from "./random.ts";
+import { reorganise } from "./reorgs.ts";
+import { runRequest, type RequestRun } from "./run-request.ts";
+import { killWorkers } from "./worker-kills.ts";
+import type { World } from "./world.ts";
+
+export interface LoadOptions {
+  readonly spreadMs: number;
+  /** Every request must have its outcome by then. */
+  readonly withinMs: number;
+  readonly chaos: boolean;
+  readonly signal: AbortSignal;
+  readonly say: (text: string) => void;
+}
+
+const KILLS = 10;
+const REORGS = 5;
+
+/** Starts all requests, spread evenly, and returns when each has its outcome or the time is over. @returns what was broken meanwhile */
+export async function runLoad(
+  world: World,
+  runs: readonly RequestRun[],
+  options: LoadOptions,
+): Promise<string[]> {
+  const { spreadMs, withinMs, chaos, signal, say } = options;
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
+  const beat = setInterval(() => say(progressOf(runs)), 5_000);
+  try {
+    const broken = chaos ? breakThings(world, spreadMs, deadline, say) : Promise.resolve([]);
+    await Promise.all(
+      runs.map(async (run) => {
+        await sleep(run.plan.startAfterMs);
+        await runRequest(world, run, deadline);
+      }),
+    );
+    say(progressOf(runs));
+    return await broken;
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+async function breakThings(
+  world: World,
+  spreadMs: number,
+  signal: AbortSignal,
+  say: (text: string) => void,
+): Promise<string[]> {
+  const random = seededRandom(world.seed + 1);
+  // A little longer than requests are started, so that the last ones are hit as well.
+  const withinMs = spreadMs + 5_000;
+  const chain = random.pick(world.chains);
+  const [kills, reorgs] = await Promise.all([
+    killWorkers({ workers: world.system.workers, times: KILLS, withinMs, random, signal, say }),
+    reorganise({ chain, times: REORGS, withinMs, random: seededRandom(world.seed + 2), signal, say }),
+  ]);
+  return [
+    `${kills} workers killed`,
+    `${chain.chain.name} reorganised ${reorgs.depths.length} times (${reorgs.depths.join(", ")} deep), ${reorgs.dropped} transactions of users dropped`,
+  ];
+}
+
+function progressOf(runs: readonly RequestRun[]): string {
+  const counts = new Map<string, number>();
+  for (const run of runs) {
+    const stage =
+      run.error !== undefined
+        ? "in error"
+        : (run.last?.status ?? (run.payment ? "paid" : run.quote ? "quoted" : "to come"));
+    counts.set(stage, (counts.get(stage) ?? 0) + 1);
+  }
+  return [...counts].map(([stage, count]) => `${count} ${stage}`).join(", ");
+}

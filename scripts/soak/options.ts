@@ -1,0 +1,63 @@
+import { parseArgs } from "node:util";
+
+export type Mode = "load" | "onceLatency" | "lane";
+
+export interface SoakOptions {
+  readonly mode: Mode;
+  readonly requests: number;
+  readonly chaos: boolean;
+  readonly portBase: number;
+  readonly seed: number;
+  readonly jsonFile: string | undefined;
+  /** Leave the system up afterwards, until Ctrl-C. */
+  readonly keep: boolean;
+}
+
+export const usage = `usage: npm run soak -- [options]
+  --requests N     requests to start within 20 s (default 200)
+  --chaos          two APIs, two workers; workers are killed and one chain reorganises meanwhile
+  --once-latency   30 requests one after another: what a fill takes when nothing else happens
+  --lane N         N fills in flight at once on one lane, with slow blocks
+  --port-base P    first of the ports to use (default 19500)
+  --seed S         repeats the requests of an earlier run (default: another one each time)
+  --json FILE      writes the figures and findings there as well
+  --keep           leaves the system up at the end, until Ctrl-C`;
+
+/** @throws RangeError for a value that makes no sense, TypeError for an option there is not */
+export function readOptions(args: readonly string[], randomSeed: number): SoakOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      requests: { type: "string" },
+      chaos: { type: "boolean", default: false },
+      "once-latency": { type: "boolean", default: false },
+      lane: { type: "string" },
+      "port-base": { type: "string" },
+      seed: { type: "string" },
+      json: { type: "string" },
+      keep: { type: "boolean", default: false },
+    },
+  });
+  const mode = values.lane !== undefined ? "lane" : values["once-latency"] ? "onceLatency" : "load";
+  if (mode !== "load" && values.chaos) throw new RangeError("--chaos goes with --requests only");
+  return {
+    mode,
+    requests:
+      mode === "lane"
+        ? wholeNumber("lane", values.lane, 100, 500)
+        : wholeNumber("requests", values.requests, mode === "load" ? 200 : 30, 5_000),
+    chaos: values.chaos,
+    portBase: wholeNumber("port-base", values["port-base"], 19_500, 65_000),
+    seed: wholeNumber("seed", values.seed, randomSeed, 2 ** 32 - 1),
+    jsonFile: values.json,
+    keep: values.keep,
+  };
+}
+
+function wholeNumber(name: string, text: string | undefined, byDefault: number, most: number): number {
+  if (text === undefined) return byDefault;
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (value < 1 || value > most)
+    throw new RangeError(`--${name} must be a whole number from 1 to ${most}, not ${text}`);
+  return value;
+}

@@ -1,0 +1,26 @@
+/** Nearest-rank percentiles of some durations, ms. */
+export interface Percentiles {
+  readonly count: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** Undefined when nothing was measured: no figure is better than a zero that looks fast. */
+export function percentilesOf(values: readonly number[]): Percentiles | undefined {
+  const sorted = values.toSorted((a, b) => a - b);
+  const max = sorted.at(-1);
+  if (max === undefined) return undefined;
+  const at = (percent: number): number => sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? max;
+  return { count: sorted.length, p50: at(50), p90: at(90), p99: at(99), max };
+}
+
+/** One line for people. */
+export function percentileLine(name: string, values: readonly number[]): string {
+  const found = percentilesOf(values);
+  if (found === undefined) return `${name.padEnd(46)} nothing measured`;
+  const ms = (value: number): string => value.toFixed(value < 10 ? 1 : 0).padStart(7);
+  const { count, p50, p90, p99, max } = found;
+  return `${name.padEnd(46)} p50 ${ms(p50)}  p90 ${ms(p90)}  p99 ${ms(p99)}  max ${ms(max)} ms  (${count})`;
+}

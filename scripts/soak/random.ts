@@ -1,0 +1,39 @@
+/** Randomness that a seed repeats: a run that failed can be run again with the same requests. */
+export interface Random {
+  /** From 0, below 1. */
+  next(): number;
+  /** A whole number from `min` to `max`, both included. */
+  int(min: number, max: number): number;
+  /** True with this probability. */
+  chance(probability: number): boolean;
+  /** @throws RangeError for an empty list */
+  pick<T>(list: readonly T[]): T;
+  /** An index, drawn in proportion to the weights. */
+  weighted(weights: readonly number[]): number;
+}
+
+/** The mulberry32 generator: 32 bits of state, plenty for choosing test data and for nothing else. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  return {
+    next,
+    int: (min, max) => min + Math.floor(next() * (max - min + 1)),
+    chance: (probability) => next() < probability,
+    pick: (list) => {
+      const index = Math.floor(next() * list.length);
+      if (index >= list.length) throw new RangeError("nothing to pick from");
+      return list[index] as (typeof list)[number];
+    },
+    weighted: (weights) => {
+      let rest = next() * weights.reduce((sum, weight) => sum + weight, 0);
+      const index = weights.findIndex((weight) => (rest -= weight) < 0);
+      return index === -1 ? weights.length - 1 : index;
+    },
+  };
+}

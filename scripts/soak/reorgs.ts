@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Random } from "./random.ts";
+import type { SoakChain } from "./world.ts";
+
+// How `anvil_reorg(depth, transactions)` of anvil 1.7.1 behaves, tried on a node with --block-time 1:
+//
+// - It takes the last `depth` blocks away and at once mines as many new ones, which hold only the transactions given with
+//   the call. With none given they are empty; the height stays the same, all hashes from the fork on are new.
+// - The dropped transactions are gone: not in a block, not in the pool, `eth_getTransactionByHash` gives null. The same
+//   bytes can be sent again at once ("transaction already imported" when they are in the pool already, "nonce too low"
+//   when they are mined again).
+// - Nonces and balances roll back, also for reads at a block number; `eth_getLogs` and receipts tell the new chain only,
+//   and a query by the old block hash fails with "unknown block". Balances set by `anvil_setBalance` roll back too when
+//   the fork lies before the call, so everything is funded some blocks before the first reorg.
+// - Each new block is announced to `newHeads` subscribers, lowest first, so the same height is heard of twice.
+// - What was waiting in the pool stays there, but a transaction whose nonce is now ahead of its sender's is dropped
+//   without a word when the next block is mined, unless its predecessors arrive before. So later transactions of the
+//   same sender have to be sent again as well, not only those that were in the dropped blocks.
+// - Block times stay where they were and the block time of the node goes on as before.
+
+export interface ReorgOptions {
+  readonly chain: SoakChain;
+  readonly times: number;
+  /** Spread at random over this time. */
+  readonly withinMs: number;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  readonly say: (text: string) => void;
+}
+
+const WAIT_FOR_DEPOSIT_MS = 5_000;
+
+/** Takes blocks with users' transactions away, one to three deep. @returns how many transactions of users they held */
+export async function reorganise(options: ReorgOptions): Promise<{ depths: number[]; dropped: number }> {
+  const { chain, times, withinMs, random, signal, say } = options;
+  const startedAtMs = Date.now();
+  const moments = Array.from({ length: times }, () => random.int(2_000, withinMs)).toSorted((a, b) => a - b);
+  const depths: number[] = [];
+  let dropped = 0;
+  for (const moment of moments) {
+    await sleep(Math.max(startedAtMs + moment - Date.now(), 0), undefined, { signal }).catch(() => undefined);
+    const depth = random.int(1, 3);
+    const hit = await untilHit(chain, depth, signal);
+    if (hit === undefined) continue;
+    // The type of the method list does not know it.
+    await chain.client.request({ method: "anvil_reorg" as never, params: [depth, []] as never });
+    depths.push(depth);
+    dropped += hit;
+    say(`${chain.chain.name} reorganised ${depth} deep, ${hit} transactions of users dropped`);
+  }
+  return { depths, dropped };
+}
+
+/** Waits until the blocks to be taken away hold something of a user. */
+async function untilHit(
+  { client, kept }: SoakChain,
+  depth: number,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const giveUpAtMs = Date.now() + WAIT_FOR_DEPOSIT_MS;
+  while (!signal.aborted && Date.now() < giveUpAtMs) {
+    const head = await client.getBlockNumber({ cacheTime: 0 });
+    const hit = kept.all.filter(
+      ({ receipt }) => receipt !== undefined && receipt.blockNumber > head - BigInt(depth),
+    );
+    if (hit.length > 0) return hit.length;
+    await sleep(100);
+  }
+  return undefined;
+}

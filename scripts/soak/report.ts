@@ -1,0 +1,87 @@
+import { writeFile } from "node:fs/promises";
+import { mostInFlight } from "./fills.ts";
+import { percentileLine, percentilesOf } from "./percentiles.ts";
+import type { RequestRun } from "./run-request.ts";
+import type { Verdict } from "./verify.ts";
+
+/** Durations of a run, ms, by what they measure. */
+export function measuresOf(runs: readonly RequestRun[], verdict: Verdict): Map<string, number[]> {
+  const toBroadcast = verdict.timings.map((timing) => ({
+    ...timing,
+    tookMs: timing.firstBroadcastAtMs - timing.seenAtMs,
+  }));
+  return new Map([
+    ["quote, as the client waits", runs.flatMap(({ quoteMs }) => quoteMs ?? [])],
+    [
+      "deposit mined -> success, as the client sees it",
+      runs.flatMap(({ payment, successAtMs, last }) =>
+        payment?.firstMinedAtMs === undefined || successAtMs === undefined || last?.status !== "success"
+          ? []
+          : [Math.max(successAtMs - payment.firstMinedAtMs, 0)],
+      ),
+    ],
+    [
+      "deposit block seen -> fill broadcast",
+      toBroadcast.filter(({ confirmations }) => confirmations === 0).map(({ tookMs }) => tookMs),
+    ],
+    [
+      "  the same, with more confirmations to wait for",
+      toBroadcast.filter(({ confirmations }) => confirmations > 0).map(({ tookMs }) => tookMs),
+    ],
+  ]);
+}
+
+/** Fills of each lane that were broadcast and not yet in a block, at the busiest moment. */
+export function busiestLanes(verdict: Verdict): string[] {
+  const minedAtMs = new Map(
+    verdict.payments.map(({ transaction }) => [
+      `${transaction.chainId} ${transaction.nonce}`,
+      Number(transaction.timestampSeconds) * 1000,
+    ]),
+  );
+  const chains = [...new Set(verdict.timings.map(({ chainId }) => chainId))];
+  return chains.map((chain) => {
+    const spans = verdict.timings
+      .filter(({ chainId }) => chainId === chain)
+      .map(({ chainId, nonce, firstBroadcastAtMs }) => ({
+        fromMs: firstBroadcastAtMs,
+        toMs: Math.max(minedAtMs.get(`${chainId} ${nonce}`) ?? 0, firstBroadcastAtMs),
+      }));
+    return `chain ${chain}: at most ${mostInFlight(spans)} fills in flight at once on the lane`;
+  });
+}
+
+export interface SoakResult {
+  readonly seed: number;
+  readonly requests: number;
+  readonly succeeded: number;
+  readonly measures: ReadonlyMap<string, readonly number[]>;
+  readonly remarks: readonly string[];
+  readonly problems: readonly string[];
+}
+
+const SHOWN_PROBLEMS = 60;
+
+export function printResult(result: SoakResult, print: (line: string) => void): void {
+  print("");
+  for (const [name, values] of result.measures) print(percentileLine(name, values));
+  for (const remark of result.remarks) print(`- ${remark}`);
+  print("");
+  for (const problem of result.problems.slice(0, SHOWN_PROBLEMS)) print(`WRONG: ${problem}`);
+  if (result.problems.length > SHOWN_PROBLEMS)
+    print(`… and ${result.problems.length - SHOWN_PROBLEMS} more problems`);
+  print(
+    result.problems.length === 0
+      ? `All ${result.requests} requests succeeded and every unit is accounted for (seed ${result.seed}).`
+      : `${result.succeeded} of ${result.requests} requests succeeded; ${result.problems.length} problems (seed ${result.seed}).`,
+  );
+}
+
+/** The same for programs. */
+export async function writeResult(file: string, result: SoakResult): Promise<void> {
+  const { measures, ...rest } = result;
+  const percentiles = Object.fromEntries(
+    [...measures].map(([name, values]) => [name.trim(), percentilesOf(values)]),
+  );
+  await writeFile(file, `${JSON.stringify({ ...rest, percentiles }, undefined, 2)}\n`);
+}

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { QuoteAnswer, StatusAnswer } from "@causeway/wire";
+import { getAddress, type Address, type Hex, type PrivateKeyAccount } from "viem";
+import type { KeptTransaction } from "./kept-transactions.ts";
+import type { RequestPlan } from "./mix.ts";
+import { freshRecipient, type SoakChain, type World } from "./world.ts";
+
+/** One request and what has become of it. */
+export interface RequestRun {
+  readonly plan: RequestPlan;
+  readonly user: PrivateKeyAccount;
+  readonly recipient: Address;
+  quote?: QuoteAnswer;
+  quoteMs?: number;
+  /** The transaction that pays: the deposit, or the direct payment. */
+  payment?: KeptTransaction;
+  /** ms since epoch. */
+  successAtMs?: number;
+  last?: StatusAnswer;
+  /** Why the client could not go on. */
+  error?: string;
+}
+
+export function newRun(world: World, plan: RequestPlan): RequestRun {
+  const user = world.users[plan.user];
+  const other = world.users[(plan.user + 1) % world.users.length];
+  if (user === undefined || other === undefined) throw new RangeError(`there is no user ${plan.user}`);
+  const recipients = {
+    self: user.address,
+    other: other.address,
+    fresh: freshRecipient(world.seed, plan.index),
+  };
+  return { plan, user, recipient: recipients[plan.receiver] };
+}
+
+/** From the quote to the last word of the status, as a client does it. Never throws: what went wrong is in `error`. */
+export async function runRequest(world: World, run: RequestRun, deadline: AbortSignal): Promise<void> {
+  try {
+    await askQuote(world, run);
+    await pay(world, run, deadline);
+    await report(world, run);
+    await followStatus(world, run, deadline);
+  } catch (error) {
+    run.error = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  }
+}
+
+export async function askQuote(world: World, run: RequestRun): Promise<void> {
+  const { plan, user, recipient } = run;
+  const { answer, tookMs } = await world.api.quote({
+    user: user.address,
+    ...(plan.receiver === "self" ? {} : { recipient }),
+    originChainId: world.chains[plan.origin].chain.id,
+    destinationChainId: world.chains[plan.destination].chain.id,
+    originCurrency: plan.pay.address,
+    destinationCurrency: plan.receive.address,
+    amount: plan.amount.toString(),
+    tradeType: plan.tradeType,
+    ...(plan.explicitDeposit ? {} : { explicitDeposit: false }),
+  });
+  run.quote = answer;
+  run.quoteMs = tookMs;
+}
+
+/** Carries out the steps, each once the one before is mined. */
+export async function pay(world: World, run: RequestRun, deadline: AbortSignal): Promise<void> {
+  const chain = world.chains[run.plan.origin];
+  for (const step of run.quote?.steps ?? []) {
+    for (const { data } of step.items) {
+      if (data.chainId !== chain.chain.id) throw new Error(`step ${step.id} is on chain ${data.chainId}`);
+      const call = {
+        to: getAddress(data.to),
+        data: data.data as Hex,
+        value: BigInt(data.value),
+        maxFeePerGas: BigInt(data.maxFeePerGas ?? 0),
+        maxPriorityFeePerGas: BigInt(data.maxPriorityFeePerGas ?? 0),
+      };
+      const gas =
+        data.gas === undefined ? await estimate(chain, run.user.address, call, deadline) : BigInt(data.gas);
+      const sent = await chain.kept.send(run.user, { ...call, gas });
+      if (step.id !== "approve") run.payment = sent;
+      const receipt = await chain.kept.untilMined(sent, deadline);
+      if (receipt.status !== "success") throw new Error(`step ${step.id}: ${sent.hash} reverted`);
+    }
+  }
+  if (run.payment === undefined) throw new Error("the quote has no step that pays");
+}
+
+/** A reorg may have taken the approval away for a moment, so a refusal is asked again. */
+async function estimate(
+  { client }: SoakChain,
+  account: Address,
+  call: { to: Address; data: Hex; value: bigint },
+  deadline: AbortSignal,
+): Promise<bigint> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return ((await client.estimateGas({ account, ...call })) * 3n) / 2n;
+    } catch (error) {
+      if (tries === 40 || deadline.aborted) throw error;
+      await sleep(250);
+    }
+  }
+}
+
+/** What clients tell the service: every direct payment, and here some of the deposits. */
+async function report(world: World, { plan, quote, payment }: RequestRun): Promise<void> {
+  if (quote === undefined || payment === undefined) return;
+  const chainId = String(world.chains[plan.origin].chain.id);
+  const { requestId } = quote;
+  if (plan.kind === "send") {
+    const tx = JSON.stringify({ txHash: payment.hash });
+    return await world.api.singleTransaction({ tx, chainId, requestId });
+  }
+  if (plan.reports) await world.api.indexTransaction({ txHash: payment.hash, chainId, requestId });
+}
+
+const outcomes: readonly string[] = ["success", "failure", "refund"];
+
+/** Asks as often as the answers advise, until the status is an outcome. */
+export async function followStatus(world: World, run: RequestRun, deadline: AbortSignal): Promise<void> {
+  if (run.quote === undefined) return;
+  for (;;) {
+    run.last = await world.api.status(run.quote.requestId);
+    if (outcomes.includes(run.last.status)) {
+      run.successAtMs = Date.now();
+      return;
+    }
+    if (deadline.aborted) throw new Error(`still ${run.last.status}: ${run.last.nextAction}`);
+    await sleep(Math.min(Math.max(run.last.pollAfterMs, 200), 1_000));
+  }
+}

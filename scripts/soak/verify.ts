@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { scanChain } from "./chain-scan.ts";
+import { checkFills } from "./check-fills.ts";
+import { checkMoney } from "./check-money.ts";
+import { checkRequests } from "./check-requests.ts";
+import type { FillTiming, SoakDatabase } from "./database.ts";
+import { readPayment, type SolverPayment } from "./fills.ts";
+import type { RequestRun } from "./run-request.ts";
+import type { SoakChain, World } from "./world.ts";
+
+/** What the chains, the tables and the API say about a run that has ended. */
+export interface Verdict {
+  /** Empty when everything holds. Each says which request, account or row is off. */
+  readonly problems: readonly string[];
+  readonly remarks: readonly string[];
+  readonly timings: readonly FillTiming[];
+  readonly payments: readonly SolverPayment[];
+}
+
+/** Waits until nothing can move any more, then checks it all. */
+export async function verify(
+  world: World,
+  runs: readonly RequestRun[],
+  database: SoakDatabase,
+  settleWithinMs: number,
+): Promise<Verdict> {
+  const requestIds = runs.flatMap(({ quote }) => (quote === undefined ? [] : [quote.requestId]));
+  await untilSettled(database, requestIds, settleWithinMs);
+  const perChain = await Promise.all(
+    world.chains.map(async (chain) => await examine(world, chain, runs, database)),
+  );
+  const payments = perChain.flatMap((one) => one.payments);
+  const problems = [
+    ...(await checkRequests(world, runs, payments)),
+    ...perChain.flatMap((one) => one.problems),
+    ...(await database.leftovers(requestIds)),
+  ];
+  return {
+    problems,
+    remarks: [...perChain.map((one) => one.remark), ...(await database.remarks(requestIds))],
+    timings: await database.fillTimings(),
+    payments,
+  };
+}
+
+async function untilSettled(
+  database: SoakDatabase,
+  requestIds: readonly string[],
+  withinMs: number,
+): Promise<void> {
+  const giveUpAtMs = Date.now() + withinMs;
+  while (Date.now() < giveUpAtMs) {
+    const unsettled = await database.unsettled(requestIds);
+    const leftovers = await database.leftovers(requestIds);
+    if (unsettled.size === 0 && leftovers.length === 0) return;
+    await sleep(500);
+  }
+}
+
+async function examine(
+  world: World,
+  chain: SoakChain,
+  runs: readonly RequestRun[],
+  database: SoakDatabase,
+): Promise<{ problems: string[]; payments: SolverPayment[]; remark: string }> {
+  const lastBlock = await chain.client.getBlockNumber({ cacheTime: 0 });
+  const transactions = await scanChain(chain.client, chain.startBlock, lastBlock);
+  const solver = world.system.solver.address.toLowerCase();
+  const payments = transactions.filter(({ from }) => from.toLowerCase() === solver).map(readPayment);
+  const facts = { runs, transactions, payments, lastBlock };
+  const money = await checkMoney(world, chain, facts);
+  const fills = await checkFills(world, chain, { ...facts, database });
+  const remark = `${chain.chain.name}: blocks ${chain.startBlock + 1n} to ${lastBlock}, ${transactions.length} transactions, ${payments.length} of the solver, ${money.accounts} accounts compared`;
+  return { problems: [...money.problems, ...fills], payments, remark };
+}
