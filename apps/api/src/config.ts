@@ -95,6 +95,10 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     );
   if (quote && quote.maxTtlSeconds < quote.orderLifetimeSeconds)
     problems.push("QUOTE_MAX_TTL_SECONDS must not be below ORDER_LIFETIME_SECONDS");
+  if (quote && engine && quote.fillGraceSeconds * 1000 < 2 * engine.cancelAfterDeadlineMs)
+    problems.push(
+      "FILL_GRACE_SECONDS must be at least twice TX_CANCEL_AFTER_DEADLINE_MS: an order must not end while its fill can still be mined",
+    );
   if (price && price.priceMaxAgeMs < price.priceRefreshMs)
     problems.push("PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS");
   if (loaded) problems.push(...chainProblems(loaded, solver?.solverChainName, prices));
@@ -175,6 +179,7 @@ function feePolicy(quote: SettingValues<typeof quoteSettings>): FeePolicy {
     firmSeconds: quote.firmSeconds,
     honourBps: quote.honourBps,
     orderLifetimeSeconds: quote.orderLifetimeSeconds,
+    fillGraceSeconds: quote.fillGraceSeconds,
     refundGraceSeconds: quote.refundGraceSeconds,
     refundGasMarginBps: quote.refundGasMarginBps,
   };

@@ -231,6 +231,12 @@ export const quoteSettings = {
     describe: "Longest `ttl` a request may ask for.",
     default: fees.orderLifetimeSeconds,
   }),
+  fillGraceSeconds: lifetime({
+    name: "FILL_GRACE_SECONDS",
+    describe:
+      "How long after the last moment of a fill the order itself ends: what is sent then must still be mined in time to be attested.",
+    default: fees.fillGraceSeconds,
+  }),
   refundGraceSeconds: lifetime({
     name: "REFUND_GRACE_SECONDS",
     describe: "How long after an order's deadline its refund may still be paid.",

@@ -43,8 +43,8 @@ export function agree(
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const fillDeadlineMs = nowMs + lifetimeSeconds * 1000;
-  // Rounded up: an order that expires before the promised time would make a fill in its last second invalid.
-  const deadline = Math.ceil(fillDeadlineMs / 1000);
+  // The order outlives the last moment of a fill: one that is mined after the order's deadline is not attested, and not paid for.
+  const deadline = Math.ceil(fillDeadlineMs / 1000) + quotePolicy.fillGraceSeconds;
 
   const order: Order = {
     version: "v1",

@@ -21,6 +21,8 @@ export interface FeePolicy {
   readonly honourBps: number;
   /** Seconds after the quote at which an unfilled order expires, when the client names no ttl. */
   readonly orderLifetimeSeconds: number;
+  /** Seconds by which the order's deadline lies behind the last moment at which a fill is begun: what is sent then must still be mined in time to be attested. */
+  readonly fillGraceSeconds: number;
   /** Seconds by which the deadline of a refund lies behind the deadline of the output. */
   readonly refundGraceSeconds: number;
   /** Refund gas is estimated at (10000 + this) / 10000 of the live price: a refund may come days later. */
@@ -34,6 +36,7 @@ export const defaultFeePolicy: FeePolicy = {
   firmSeconds: 60,
   honourBps: 100,
   orderLifetimeSeconds: 7 * 24 * 3600,
+  fillGraceSeconds: 15 * 60,
   refundGraceSeconds: 7 * 24 * 3600,
   refundGasMarginBps: 5_000,
 };
