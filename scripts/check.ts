@@ -56,7 +56,7 @@ async function workOff(queue: Step[]): Promise<void> {
     counts.push(result);
     if (result.failed > 0)
       console.log(`--- ${step.name} ---\n${output.trimEnd()}\n--- end of ${step.name} ---`);
-    else tell(step.name, output);
+    else tell(output);
     const verdict = result.failed > 0 ? "FAILED" : "ok";
     const took = ((Date.now() - beganAtMs) / 1000).toFixed(1);
     say(`${step.name} ${verdict} in ${took} s (${summaryLine(result)})`);
@@ -64,9 +64,9 @@ async function workOff(queue: Step[]): Promise<void> {
 }
 
 /** Of a step that went well, only the lines that say what was really proven or used. */
-function tell(name: string, output: string): void {
+function tell(output: string): void {
   for (const line of output.split("\n"))
-    if (/^(rooms|images|integration|e2e): /.test(line)) console.log(`  ${name}: ${line}`);
+    if (/^(rooms|images|integration|e2e): /.test(line)) console.log(`  ${line}`);
 }
 
 function say(text: string): void {
