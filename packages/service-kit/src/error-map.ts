@@ -122,7 +122,7 @@ function rpcFault(thrown: unknown): ServiceError | undefined {
 function frameworkError(thrown: unknown): ServiceError | undefined {
   if (!(thrown instanceof Error)) return undefined;
   const { code, statusCode } = thrown as { code?: unknown; statusCode?: unknown };
-  if (thrown.name === "TimeoutError" || code === "FST_ERR_HANDLER_TIMEOUT") {
+  if (thrown.name === "TimeoutError") {
     return new ServiceError("REQUEST_TIMED_OUT", "the request took too long; try again", { cause: thrown });
   }
   const known = typeof code === "string" ? framework[code] : undefined;

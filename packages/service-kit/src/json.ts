@@ -6,3 +6,18 @@ export const JSON_TYPE = "application/json; charset=utf-8";
 export function sendJson(reply: FastifyReply, json: string | Buffer): FastifyReply {
   return reply.header("content-type", JSON_TYPE).send(json);
 }
+
+/** No quote, no backslash, no control character, no surrogate (one alone must be escaped). */
+const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
+
+/** Any text as a JSON string; most need no escape, and finding that out is all they cost. */
+export function jsonText(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** Items joined to a JSON array, each written by `write`. */
+export function jsonList<T>(items: readonly T[], write: (item: T) => string): string {
+  let json = "";
+  for (const item of items) json += json === "" ? write(item) : `,${write(item)}`;
+  return `[${json}]`;
+}

@@ -1,0 +1,152 @@
+import { statusAnswer, type QuoteInput } from "@causeway/wire";
+import { mismatch } from "@causeway/service-kit";
+import { afterAll, expect, test } from "vitest";
+import { A_TX_HASH, anAnswer, aView, KNOWN_REQUEST_ID } from "./fake-route-services.ts";
+import { statusJson } from "./status-json.ts";
+import { aQuoteBody, aServer } from "./test-server.ts";
+
+const { app } = await aServer();
+afterAll(() => app.close());
+
+test.for(["/quote/v2", "/quote"])("POST %s answers 200 with the quote as it was made", async (url) => {
+  const answer = await app.inject({ method: "POST", url, payload: aQuoteBody });
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+  expect(answer.json()).toEqual(anAnswer);
+});
+
+test("a quote takes unknown fields, numbers where text is usual, and an absent trade type", async () => {
+  let taken: QuoteInput | undefined;
+  const { app: noting } = await aServer({
+    createQuote: async (input) => {
+      taken = input;
+      return anAnswer;
+    },
+  });
+  const { tradeType: _, ...body } = aQuoteBody;
+  const answer = await noting.inject({
+    method: "POST",
+    url: "/quote/v2",
+    payload: {
+      ...body,
+      slippageTolerance: 50,
+      originGasOverhead: "300000",
+      protocolVersion: "preferV2",
+      amount: "0",
+      surprise: { deep: [1] },
+      __proto__: null,
+    },
+  });
+  expect(answer.statusCode).toBe(200);
+  expect(taken).toEqual({
+    ...aQuoteBody,
+    amount: "0",
+    slippageTolerance: 50,
+    originGasOverhead: "300000",
+    protocolVersion: "preferV2",
+  });
+  await noting.close();
+});
+
+test.for(["/intents/status", "/intents/status/v2", "/intents/status/v3"])(
+  "GET %s answers the one status body, whatever the case of the id",
+  async (url) => {
+    const answer = await app.inject({
+      url: `${url}?requestId=0x${KNOWN_REQUEST_ID.slice(2).toUpperCase()}&referrer=someone`,
+    });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toEqual({
+      requestId: KNOWN_REQUEST_ID,
+      status: "success",
+      inTxHashes: [A_TX_HASH],
+      txHashes: [A_TX_HASH],
+      refundTxHashes: [],
+      updatedAt: aView.updatedAtMs,
+      time: aView.updatedAtMs,
+      quoteCreatedAt: aView.quoteCreatedAtMs,
+      originChainId: 11,
+      destinationChainId: 12,
+      failReason: "N/A",
+      refundFailReason: "N/A",
+      final: true,
+      fundsAt: "recipient",
+      nextAction: "none",
+      pollAfterMs: 0,
+    });
+  },
+);
+
+test("status text that needs escaping, and several hashes, are still the JSON of the schema", () => {
+  const view = {
+    ...aView,
+    status: "failure" as const,
+    details: 'Transaction failed: "quoted" \\ line\nbreak 😀 \ud800',
+    failReason: "EXECUTION_REVERTED",
+    nextAction: 'ask "support"',
+    txHashes: [],
+    inTxHashes: [A_TX_HASH, A_TX_HASH],
+  };
+  const read = JSON.parse(statusJson(view));
+  expect(mismatch(statusAnswer, read)).toBeUndefined();
+  expect(read).toMatchObject({ details: view.details, nextAction: view.nextAction, txHashes: [] });
+  expect(read.inTxHashes).toEqual([A_TX_HASH, A_TX_HASH]);
+});
+
+test("a reported deposit reaches the use case with its chain id as a number, hashes in lower case", async () => {
+  const reports: unknown[] = [];
+  const note = async (report: unknown): Promise<{ message: string }> => {
+    reports.push(report);
+    return { message: "seen" };
+  };
+  const { app: noting } = await aServer({ indexTransaction: note, recordSingleTransaction: note });
+  const upper = `0x${A_TX_HASH.slice(2).toUpperCase()}`;
+  const other = `0x${"e5".repeat(32)}`;
+  const post = (url: string, payload: object) => noting.inject({ method: "POST", url, payload });
+  const answers = [
+    await post("/transactions/index", { txHash: upper, chainId: "11", referrer: "x" }),
+    await post("/transactions/index", { txHash: upper, chainId: 11, requestId: KNOWN_REQUEST_ID }),
+    await post("/transactions/single", {
+      tx: JSON.stringify({ to: "0x1", txHash: other, replacementTxHash: upper }),
+      chainId: "11",
+      requestId: KNOWN_REQUEST_ID,
+    }),
+  ];
+  expect(answers.map((answer) => [answer.statusCode, answer.body])).toEqual(
+    reports.map(() => [200, '{"message":"seen"}']),
+  );
+  expect(reports).toEqual([
+    { chainId: 11, txHash: A_TX_HASH },
+    { chainId: 11, txHash: A_TX_HASH, requestId: KNOWN_REQUEST_ID },
+    { chainId: 11, txHash: A_TX_HASH, requestId: KNOWN_REQUEST_ID },
+  ]);
+  await noting.close();
+});
+
+test("GET /chains keeps its bytes and tag while the use case gives the same object, and answers 304 to the tag", async () => {
+  let current = { chains: [] };
+  const { app: listing } = await aServer({ listChains: () => current });
+  const first = await listing.inject({ url: "/chains?referrer=a&referrer=b&anything=1" });
+  const etag = String(first.headers["etag"]);
+  const again = await listing.inject({ url: "/chains", headers: { "if-none-match": `W/${etag}, "x"` } });
+  expect([first.statusCode, first.json()]).toEqual([200, { chains: [] }]);
+  expect([again.statusCode, again.body]).toEqual([304, ""]);
+  current = { chains: [], changed: true } as never;
+  const after = await listing.inject({ url: "/chains", headers: { "if-none-match": etag } });
+  expect(after.statusCode).not.toBe(304);
+  await listing.close();
+});
+
+test("an instance that cannot work says so with 503 and the reason, and stays alive", async () => {
+  const { app: broken } = await aServer({
+    readiness: async () => ({ ready: false, checks: { database: "no connection" } }),
+  });
+  const ready = await broken.inject({ url: "/health/ready" });
+  const live = await broken.inject({ url: "/health/live" });
+  expect([ready.statusCode, ready.json()]).toEqual([
+    503,
+    { ready: false, checks: { database: "no connection" } },
+  ]);
+  expect([live.statusCode, live.json()]).toEqual([200, { status: "ok" }]);
+  expect((await app.inject({ url: "/health/ready" })).statusCode).toBe(200);
+  await broken.close();
+});

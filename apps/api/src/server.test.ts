@@ -1,0 +1,229 @@
+import { afterAll, expect, test } from "vitest";
+import { anAnswer, KNOWN_REQUEST_ID } from "./routes/fake-route-services.ts";
+import { aQuoteBody, aServer } from "./routes/test-server.ts";
+
+const { app } = await aServer({}, { interactiveDocumentation: true });
+afterAll(() => app.close());
+
+const json = { "content-type": "application/json" };
+
+test.for([
+  {
+    what: "malformed JSON",
+    headers: json,
+    payload: "{",
+    status: 400,
+    code: "INVALID_REQUEST",
+    message: "body is not valid JSON",
+  },
+  {
+    what: "an empty body",
+    headers: json,
+    payload: "",
+    status: 400,
+    code: "INVALID_REQUEST",
+    message: "body is required",
+  },
+  {
+    what: "no body at all",
+    headers: {},
+    payload: undefined,
+    status: 400,
+    code: "INVALID_REQUEST",
+    message: "body must be a JSON object",
+  },
+  {
+    what: "null",
+    headers: json,
+    payload: "null",
+    status: 400,
+    code: "INVALID_REQUEST",
+    message: "body must be a JSON object",
+  },
+  {
+    what: "plain text",
+    headers: { "content-type": "text/plain" },
+    payload: "{}",
+    status: 415,
+    code: "UNSUPPORTED_MEDIA_TYPE",
+    message: "content-type must be application/json",
+  },
+  {
+    what: "a form",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    payload: "a=1",
+    status: 415,
+    code: "UNSUPPORTED_MEDIA_TYPE",
+    message: "content-type must be application/json",
+  },
+  {
+    what: "more than 256 KiB",
+    headers: json,
+    payload: JSON.stringify({ x: "y".repeat(257 * 1024) }),
+    status: 413,
+    code: "PAYLOAD_TOO_LARGE",
+    message: "body is too large",
+  },
+])("$what answers $status in JSON", async ({ headers, payload, status, code, message }) => {
+  const answer = await app.inject({
+    method: "POST",
+    url: "/quote/v2",
+    headers: { ...headers },
+    ...(payload === undefined ? {} : { payload }),
+  });
+  expect(answer.json()).toMatchObject({ message, errorCode: code, statusCode: status });
+  expect(answer.statusCode).toBe(status);
+});
+
+test("unknown paths, wrong methods and broken URLs answer JSON with message and statusCode", async () => {
+  const unknown = await app.inject({ url: "/nothing?x=1" });
+  expect([unknown.statusCode, unknown.json()]).toMatchObject([
+    404,
+    { message: "there is no GET /nothing", errorCode: "NOT_FOUND", statusCode: 404 },
+  ]);
+  const wrongMethod = await app.inject({ url: "/quote/v2" });
+  expect([wrongMethod.statusCode, wrongMethod.headers["allow"], wrongMethod.json()]).toMatchObject([
+    405,
+    "POST",
+    { message: "/quote/v2 does not take GET, only POST", statusCode: 405, error: "Method Not Allowed" },
+  ]);
+  const broken = await app.inject({ url: "/%zz" });
+  expect([broken.statusCode, broken.json()]).toMatchObject([
+    400,
+    { message: "the URL is not valid", statusCode: 400 },
+  ]);
+});
+
+test("browsers of every origin may call, with the headers that clients send", async () => {
+  const preflight = await app.inject({
+    method: "OPTIONS",
+    url: "/quote/v2",
+    headers: {
+      origin: "https://app.example",
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "x-api-key",
+    },
+  });
+  expect([preflight.statusCode, preflight.body]).toEqual([204, ""]);
+  expect(preflight.headers).toMatchObject({
+    "access-control-allow-origin": "*",
+    "access-control-allow-methods": "GET, HEAD, POST",
+    "access-control-allow-headers":
+      "content-type, x-api-key, authorization, relay-sdk-version, relay-kit-ui-version",
+  });
+  for (const url of ["/chains", "/nothing"]) {
+    const { headers } = await app.inject({ url, headers: { origin: "https://app.example" } });
+    expect(headers["access-control-allow-origin"]).toBe("*");
+    expect(headers["access-control-expose-headers"]).toMatch(
+      /Deprecation, Sunset, Link.*Retry-After.*RateLimit-Limit/,
+    );
+  }
+});
+
+test("the document and its page are served, and every schema it refers to is in it", async () => {
+  const page = await app.inject({ url: "/documentation" });
+  expect([page.statusCode, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+  const answer = await app.inject({ url: "/documentation/json" });
+  const document = answer.json();
+  expect(document).toMatchObject({ openapi: "3.0.3", info: { version: "1.0.0" } });
+  expect(Object.keys(document.paths)).toEqual(
+    expect.arrayContaining([
+      "/chains",
+      "/quote/v2",
+      "/quote",
+      "/intents/status/v3",
+      "/transactions/index",
+      "/health/ready",
+    ]),
+  );
+  const refs = [...answer.body.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name);
+  const names = Object.keys(document.components.schemas);
+  expect(new Set(refs)).toEqual(new Set(names));
+  expect(names.filter((name) => name.endsWith("Input"))).toEqual([]);
+});
+
+test("an unknown fault answers 500 without its words, and is logged once with its cause", async () => {
+  const fault = new Error("password is hunter2", {
+    cause: new Error("at https://key:secret@node.example/v2/KEY"),
+  });
+  const { app: faulty, lines } = await aServer({ createQuote: () => Promise.reject(fault) });
+  const answer = await faulty.inject({ method: "POST", url: "/quote/v2", payload: aQuoteBody });
+  expect(answer.json()).toEqual({
+    message: "internal error",
+    errorCode: "UNKNOWN_ERROR",
+    statusCode: 500,
+    error: "Internal Server Error",
+  });
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    event: "requestFailed",
+    route: "/quote/v2",
+    err: { message: "password is hunter2", cause: { message: "at https://node.example/[secret]" } },
+  });
+  expect(lines[0]).not.toMatch(/KEY|key:secret/);
+  await faulty.close();
+});
+
+test("a fault of a chain node answers 503, never the caller's fault, and names no URL", async () => {
+  class RpcFault extends Error {
+    override readonly name = "RpcFault";
+    readonly retryable = true;
+  }
+  const { app: faulty } = await aServer({
+    createQuote: () =>
+      Promise.reject(new Error("wrapped", { cause: new RpcFault("https://node.example/KEY said 502") })),
+  });
+  const answer = await faulty.inject({ method: "POST", url: "/quote/v2", payload: aQuoteBody });
+  expect([answer.statusCode, answer.headers["retry-after"], answer.json()]).toMatchObject([
+    503,
+    "1",
+    {
+      errorCode: "RPC_HTTP_ERROR",
+      statusCode: 503,
+      message: "a chain node gave no usable answer; try again",
+    },
+  ]);
+  await faulty.close();
+});
+
+test("a route that hangs answers 503 at its deadline, and its late answer does no harm", async () => {
+  const late = Promise.withResolvers<typeof anAnswer>();
+  const { app: slow } = await aServer({ createQuote: () => late.promise }, { handlerTimeoutMs: 40 });
+  const answer = await slow.inject({ method: "POST", url: "/quote/v2", payload: aQuoteBody });
+  expect([answer.statusCode, answer.json().errorCode]).toEqual([503, "REQUEST_TIMED_OUT"]);
+  late.resolve(anAnswer);
+  await late.promise;
+  const next = await slow.inject({ url: `/intents/status/v3?requestId=${KNOWN_REQUEST_ID}` });
+  expect(next.statusCode).toBe(200);
+  await slow.close();
+});
+
+test("an answer that its schema does not describe is a 500 where answers are checked", async () => {
+  for (const wrong of [
+    { ...anAnswer, secretField: 1 },
+    { ...anAnswer, requestId: "1" },
+  ]) {
+    const { app: checked, lines } = await aServer({ createQuote: async () => wrong });
+    const answer = await checked.inject({ method: "POST", url: "/quote/v2", payload: aQuoteBody });
+    expect([answer.statusCode, answer.json().message]).toEqual([500, "internal error"]);
+    expect(lines.join()).toContain("does not match its schema");
+    await checked.close();
+  }
+});
+
+test("answers are counted by route pattern and status", async () => {
+  const { app: counted } = await aServer();
+  await counted.inject({ url: `/intents/status/v3?requestId=${KNOWN_REQUEST_ID}` });
+  await counted.inject({ url: "/intents/status/v3?requestId=1" });
+  const { body } = await counted.inject({ url: "/metrics" });
+  for (const status of ["200", "400"]) {
+    expect(body).toMatch(
+      new RegExp(
+        `http_request_duration_seconds_count\\{method="GET",route="/intents/status/v3",status="${status}",service="test"\\} 1`,
+      ),
+    );
+  }
+  expect(body).toContain('le="+Inf"');
+  expect(body).toContain("process_cpu_seconds_total");
+  await counted.close();
+});

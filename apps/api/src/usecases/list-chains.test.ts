@@ -1,0 +1,157 @@
+import type { Address, Chain, Currency } from "@causeway/domain";
+import { chainsAnswer } from "@causeway/wire";
+import { mismatch } from "@causeway/service-kit";
+import { expect, test } from "vitest";
+import type { ChainDirectory } from "../ports/chains.ts";
+import { createChainList, listChains } from "./list-chains.ts";
+
+const at = (digit: string): Address => `0x${digit.repeat(40)}`;
+const solverAddress = at("9");
+
+const eth: Currency = {
+  chainId: 8453,
+  address: at("0"),
+  id: "eth",
+  symbol: "ETH",
+  name: "Ether",
+  decimals: 18,
+  class: "major",
+  priceId: "ethereum",
+  supportsBridging: true,
+  supportsPermit: false,
+  resetsApproval: false,
+  logoUri: "https://example.org/eth.png",
+  verified: true,
+  maxFillAmount: undefined,
+};
+const usdc: Currency = {
+  ...eth,
+  address: at("1"),
+  id: "usdc",
+  symbol: "USDC",
+  name: "USD Coin",
+  decimals: 6,
+  supportsPermit: true,
+};
+const odd: Currency = {
+  ...eth,
+  address: at("2"),
+  id: "odd",
+  supportsBridging: false,
+  verified: false,
+  logoUri: undefined,
+};
+
+const base: Chain = {
+  id: 8453,
+  name: "base",
+  displayName: "Base",
+  vmType: "evm",
+  rpcUrl: "https://node.example/SECRET",
+  wsRpcUrl: "wss://node.example/SECRET",
+  publicRpcUrl: "https://public.example",
+  publicWsRpcUrl: undefined,
+  explorerUrl: "https://explorer.example",
+  explorerName: "Explorer",
+  iconUrl: "https://example.org/base.png",
+  baseChainId: 1,
+  tags: ["l2"],
+  depositEnabled: true,
+  disabled: false,
+  partialDisableLimit: 0n,
+  surgeEnabled: false,
+  native: eth,
+  tokens: [usdc, odd],
+  contracts: {
+    depository: at("a"),
+    router: at("b"),
+    approvalProxy: at("c"),
+    serviceReceiver: at("d"),
+    multicall3: at("e"),
+  },
+  confirmationTiers: [],
+  finalityBlocks: 10,
+  blockTimeSeconds: 2,
+  fees: {
+    flatUsd: 0n,
+    depositBps: 3,
+    withdrawalBps: 7,
+    gasMarginBps: 0,
+    minPriorityFeeWei: 0n,
+    maxFeePerGasWei: 1n,
+  },
+};
+
+/** A directory of one chain whose blocks can be made late. */
+function aDirectory(chain: Chain): { directory: ChainDirectory; setLagging: (lagging: boolean) => void } {
+  let lagging = false;
+  const pulse = { lagging: () => lagging };
+  const all = [{ chain, pulse }] as unknown as ChainDirectory["all"];
+  const directory: ChainDirectory = { all, get: () => all[0], currency: () => undefined };
+  return { directory, setLagging: (value) => (lagging = value) };
+}
+
+const listed = (chain: Chain) => listChains({ chains: aDirectory(chain).directory, solverAddress });
+
+test("every field of the schema is there, filled from the configuration", () => {
+  const answer = listed(base);
+  expect(mismatch(chainsAnswer, answer)).toBeUndefined();
+  expect(answer.chains[0]).toMatchObject({
+    id: 8453,
+    name: "base",
+    httpRpcUrl: "https://public.example",
+    wsRpcUrl: "",
+    tokenSupport: "Limited",
+    depositFee: 3,
+    withdrawalFee: 7,
+    blockProductionLagging: false,
+    statusMessage: null,
+    currency: { id: "eth", address: at("0"), supportsBridging: true },
+    contracts: {
+      multicall3: at("e"),
+      serviceReceiver: at("d"),
+      erc20Router: at("b"),
+      approvalProxy: at("c"),
+      v3: { erc20Router: at("b"), approvalProxy: at("c") },
+    },
+    vmType: "evm",
+    baseChainId: 1,
+    solverAddresses: [solverAddress],
+    protocol: { v2: { chainId: "base", depository: at("a"), depositoryVault: null } },
+  });
+});
+
+test("currencies that cannot be quoted or are not vouched for are listed but not offered", () => {
+  const [chain] = listed(base).chains;
+  expect(chain?.erc20Currencies).toMatchObject([
+    { id: "usdc", supportsBridging: true, supportsPermit: true, depositFee: 3, withdrawalFee: 7 },
+    { id: "odd", supportsBridging: false, metadata: { logoURI: "", verified: false } },
+  ]);
+  expect(chain?.solverCurrencies.map(({ id }) => id)).toEqual(["eth", "usdc"]);
+  expect(chain?.featuredTokens.map(({ id }) => id)).toEqual(["eth", "usdc"]);
+});
+
+test("the URL that the service itself reads from is never shown", () => {
+  expect(JSON.stringify(listed(base))).not.toContain("SECRET");
+});
+
+test("a disabled chain says so", () => {
+  expect(listed({ ...base, disabled: true }).chains[0]).toMatchObject({
+    disabled: true,
+    statusMessage: expect.stringMatching("No new quotes"),
+  });
+});
+
+test("the list is the same object until a chain begins or ceases to make blocks late", () => {
+  const { directory, setLagging } = aDirectory(base);
+  const list = createChainList({ chains: directory, solverAddress });
+  const first = list();
+  expect(list()).toBe(first);
+  setLagging(true);
+  const late = list();
+  expect(late.chains[0]).toMatchObject({ blockProductionLagging: true });
+  expect(late.chains[0]?.statusMessage).toMatch(/late/);
+  expect(list()).toBe(late);
+  setLagging(false);
+  expect(list()).toEqual(first);
+});

@@ -1,0 +1,40 @@
+import { errorCodes, ServiceError } from "@causeway/domain";
+import { errorBody } from "@causeway/wire";
+import { expect, test } from "vitest";
+import { answerFor } from "./error-map.ts";
+
+test("every code answers a complete body whose statusCode repeats the HTTP status", () => {
+  for (const code of errorCodes) {
+    const { status, body } = answerFor(new ServiceError(code, "why"));
+    expect(errorBody.safeParse(body).success).toBe(true);
+    expect(body).toMatchObject({ errorCode: code, statusCode: status });
+    expect(status).toBeGreaterThanOrEqual(400);
+  }
+});
+
+test("what may be tried again is a 429 or a 5xx, and the rest of the 503s say when", () => {
+  for (const code of errorCodes) {
+    const error = new ServiceError(code, "why");
+    const { status, headers } = answerFor(error);
+    expect([code, status === 429 || status >= 500]).toEqual([code, error.retryable]);
+    expect([code, headers["retry-after"] !== undefined]).toEqual([code, status === 429 || status === 503]);
+  }
+});
+
+test.for([
+  ["an error", new Error("secret")],
+  ["a string", "secret"],
+  ["nothing", undefined],
+  ["a look-alike", { code: "FORBIDDEN", statusCode: 403, message: "secret" }],
+])("%s that nobody planned for is a 500 without its words", ([, thrown]) => {
+  expect(answerFor(thrown)).toMatchObject({
+    status: 500,
+    unexpected: true,
+    body: { message: "internal error", errorCode: "UNKNOWN_ERROR", statusCode: 500 },
+  });
+});
+
+test("a status that a library hangs on its error is not believed", () => {
+  const error = Object.assign(new Error("secret"), { statusCode: 404, code: "ENOENT" });
+  expect(answerFor(error).status).toBe(500);
+});

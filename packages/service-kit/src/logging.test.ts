@@ -1,0 +1,51 @@
+import { ServiceError } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { createLogger, withoutUrlSecrets } from "./logging.ts";
+
+function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
+  let text = "";
+  write(createLogger({ name: "test", level: "info" }, { write: (line) => void (text += line) }));
+  return text;
+}
+
+test("secrets are taken out of a line wherever they stand in it", () => {
+  const text = logged((log) =>
+    log.info({
+      privateKey: "s3cret",
+      chain: { rpcUrl: "s3cret", id: 1 },
+      request: { headers: { authorization: "s3cret", "x-api-key": "s3cret" } },
+    }),
+  );
+  expect(text).not.toContain("s3cret");
+  expect(JSON.parse(text)).toMatchObject({ privateKey: "[secret]", chain: { id: 1 } });
+});
+
+test.for([
+  ["https://user:pass@node.example/v2/KEY?x=KEY", "https://node.example/[secret]"],
+  ["wss://node.example/KEY failed", "wss://node.example/[secret] failed"],
+  ["postgres://causeway:pass@127.0.0.1:5432/causeway", "postgres://127.0.0.1:5432/[secret]"],
+  [
+    "at http://127.0.0.1:8545/ and http://127.0.0.1:8545",
+    "at http://127.0.0.1:8545 and http://127.0.0.1:8545",
+  ],
+  ["no URL: a://", "no URL: a://"],
+])("%s is logged as %s", ([given, shown]) => {
+  expect(withoutUrlSecrets(given ?? "")).toBe(shown);
+});
+
+test("an error is logged with code, facts and causes, without what a client library hangs on it", () => {
+  const cause = Object.assign(new Error("POST https://node.example/KEY"), {
+    request: { url: "KEY" },
+    code: "ECONNRESET",
+  });
+  const err = new ServiceError("RPC_HTTP_ERROR", "no answer", { requestId: "0x01", cause });
+  const text = logged((log) => log.error({ err }));
+  expect(text).not.toContain("KEY");
+  expect(JSON.parse(text).err).toMatchObject({
+    type: "ServiceError",
+    code: "RPC_HTTP_ERROR",
+    message: "no answer",
+    requestId: "0x01",
+    cause: { code: "ECONNRESET", message: "POST https://node.example/[secret]" },
+  });
+});
