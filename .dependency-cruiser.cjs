@@ -67,7 +67,7 @@ module.exports = {
     ),
     onlyFrom(
       "adapters/",
-      ["adapters/", "container", "main\\.ts$", "worker\\.ts$", "migrate\\.ts$"],
+      ["adapters/", "container", "(main|worker|migrate|operator)\\.ts$"],
       "only the composition root knows adapters",
     ),
     onlyFrom(
@@ -75,7 +75,7 @@ module.exports = {
       ["container", "main\\.ts$", "worker\\.ts$", "index\\.ts$"],
       "only the entries know the composition root",
     ),
-    onlyFrom("(main|worker)\\.ts", [], "an entry is started, not imported"),
+    onlyFrom("(main|worker|operator)\\.ts", [], "an entry is started, not imported"),
     {
       name: "use-cases-are-free-of-frameworks",
       comment: "what the service does must be readable, and testable, without how it is served or stored",

@@ -27,7 +27,7 @@ const programs = {
   test: "scripts/check.ts",
   soak: "scripts/soak.ts",
   bench: "bench/main.ts",
-  operator: "scripts/operator.ts",
+  operator: "apps/api/src/operator.ts",
 };
 const startedAtMs = Date.now();
 

@@ -12,7 +12,7 @@ export const TRANSFER_TOPIC: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163
 
 export interface DepositQuestion {
   readonly depository: Address;
-  /** Tokens whose Transfer events are believed; undefined = every token (each credits only itself). */
+  /** Tokens whose Transfer events are asked for and believed; undefined = every token (each credits only itself). Of other tokens the depository's own events count, by its word alone. */
   readonly tokens: ReadonlySet<Address> | undefined;
 }
 
@@ -22,8 +22,6 @@ export interface IgnoredLog {
   readonly why:
     /** The depository says that tokens came, no matching Transfer says so. */
     | "eventWithoutTransfer"
-    /** A deposit of a token that is not among the asked ones. */
-    | "unknownToken"
     /** Moves nothing. */
     | "zeroAmount"
     /** The depository sent tokens to itself. */
@@ -165,7 +163,10 @@ function creditOf(
   if (depositor === undefined || currency === undefined || amount === undefined) return ignore("malformed");
   if (amount === 0n) return ignore("zeroAmount");
   if (isNative) return { log, depositor, currency, amount, id };
-  if (question.tokens !== undefined && !question.tokens.has(currency)) return ignore("unknownToken");
+  // Nothing was asked about this token's Transfers. What the depository measured is told all the same, so that the money is not
+  // forgotten; whoever pays for it must know the token.
+  if (question.tokens !== undefined && !question.tokens.has(currency))
+    return { log, depositor, currency, amount, id };
 
   const transfer = transferBehind(currency, amount, transfers);
   if (transfer === undefined) return ignore("eventWithoutTransfer");
