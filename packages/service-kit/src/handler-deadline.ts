@@ -5,7 +5,7 @@ const LOOKS_PER_DEADLINE = 20;
 
 /**
  * Answers 503 `REQUEST_TIMED_OUT` for a route that has not answered within `deadlineMs` (up to 5 % later). One timer for the whole server:
- * the framework's own timer and AbortController per request cost a fifth of a fast route's time.
+ * the framework's own timer and AbortController per request cost up to a fifth of a fast route's time.
  */
 export function answerInTime(app: FastifyInstance, deadlineMs: number): void {
   // In order of arrival, so a look ends at the first request that still has time.

@@ -3,7 +3,7 @@ import type { StatusView } from "../ports/route-services.ts";
 
 /**
  * The wire's words for where a request stands, as JSON text in the form of `statusAnswer`. Written out by hand: this is the most asked of all
- * answers, and `JSON.stringify` of an object of the same fields takes ten times as long. Hashes, states and places hold nothing to escape.
+ * answers, and `JSON.stringify` of an object of the same fields takes several times as long. Hashes, states and places hold nothing to escape.
  */
 export function statusJson(view: StatusView): string {
   // Left out when absent: clients retry until their timeout on any details that do not begin with "Transaction failed".
