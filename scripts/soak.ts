@@ -1,8 +1,10 @@
 // `npm run soak`: many bridges through a local system, then every unit of money and every nonce is accounted for.
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSystem, type System } from "@causeway/localnet";
 import { openDatabase } from "./soak/database.ts";
 import { planLane, runLane } from "./soak/lane.ts";
+import { readAlarms } from "./soak/log-events.ts";
 import { runLoad } from "./soak/load.ts";
 import { planMix, type RequestPlan, type SoakCurrency } from "./soak/mix.ts";
 import { readOptions, usage, type SoakOptions } from "./soak/options.ts";
@@ -116,6 +118,7 @@ async function soak(system: System, options: SoakOptions, accidents: string[]): 
         ...retries,
         ...verdict.remarks,
         ...busiestLanes(verdict),
+        ...(await readAlarms(join(system.folder, "logs"))),
       ],
       problems: [...accidents, ...verdict.problems],
     };

@@ -44,7 +44,7 @@ async function scanBlock(client: LocalClient, blockNumber: bigint): Promise<Scan
   const [block, receipts] = await Promise.all([
     client.getBlock({ blockNumber, includeTransactions: true }),
     client.request<{ ReturnType: RpcTransactionReceipt[] | null }>({
-      method: "eth_getBlockReceipts" as never,
+      method: "eth_getBlockReceipts",
       params: [`0x${blockNumber.toString(16)}`] as never,
     }),
   ]);

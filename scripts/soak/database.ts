@@ -9,7 +9,6 @@ export interface FillTiming {
   readonly confirmations: number;
   readonly chainId: number;
   readonly nonce: number;
-  readonly minedBlock: bigint | undefined;
 }
 
 /** What the run reads from the service's own tables. */
@@ -49,8 +48,6 @@ export async function openDatabase(url: string): Promise<SoakDatabase> {
         confirmations: Number(row["confirmations"]),
         chainId: Number(row["chain_id"]),
         nonce: Number(row["nonce"]),
-        minedBlock:
-          row["mined_block_number"] === null ? undefined : BigInt(String(row["mined_block_number"])),
       })),
     leftovers: async (requestIds) => {
       const sentences: string[] = [];
@@ -83,7 +80,7 @@ export async function openDatabase(url: string): Promise<SoakDatabase> {
 
 const fillTimingsSql = `
   select r.request_id, d.seen_at_ms, d.confirm_at_block - d.block_number as confirmations,
-         s.chain_id, s.nonce, s.mined_block_number, min(a.first_broadcast_at_ms) as first_broadcast_at_ms
+         s.chain_id, s.nonce, min(a.first_broadcast_at_ms) as first_broadcast_at_ms
   from requests r
   join deposits d on d.id = r.deposit_id
   join slots s on s.leg_kind = 'fill' and s.leg_id = r.request_id and s.state <> 'dead'
@@ -131,7 +128,4 @@ const remarksSql = `
   select format('%s quotes that nobody used (a retried call)', count(*)) as remark
     from requests where request_id <> all($1) having count(*) > 0
   union all
-  select format('%s attempts were signed for %s slots', count(*), count(distinct slot_id)) from attempts
-  union all
-  select format('%s times a deposit fell out of the chain after its fill was planned', count(*))
-    from request_events where event = 'depositRemoved' having count(*) > 0`;
+  select format('%s attempts were signed for %s slots', count(*), count(distinct slot_id)) from attempts`;
