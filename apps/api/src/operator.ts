@@ -14,16 +14,10 @@ async function answer(
   sql: Sql,
   [command, argument]: readonly string[],
 ): Promise<readonly object[] | undefined> {
-  switch (command) {
-    case "funds":
-      return strandedFunds(sql);
-    case "trace":
-      return argument === undefined ? undefined : traceOf(sql, argument.toLowerCase());
-    case "lanes":
-      return laneReport(sql);
-    default:
-      return undefined;
-  }
+  if (command === "funds") return strandedFunds(sql);
+  if (command === "lanes") return laneReport(sql);
+  if (command === "trace" && argument !== undefined) return traceOf(sql, argument.toLowerCase());
+  return undefined;
 }
 
 const databaseUrl = process.env["DATABASE_URL"];
