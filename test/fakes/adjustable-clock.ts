@@ -1,0 +1,16 @@
+import type { Clock } from "../../apps/api/src/ports/clock.ts";
+
+/** A clock that runs like the system's and can be put forward. */
+export interface AdjustableClock extends Clock {
+  forward(ms: number): void;
+}
+
+export function adjustableClock(): AdjustableClock {
+  let aheadMs = 0;
+  return {
+    nowMs: () => Date.now() + aheadMs,
+    forward: (ms) => {
+      aheadMs += ms;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { ChainConnection } from "@causeway/chains";
+import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
+
+/** The process is gone: whatever it calls from now on ends here. */
+export class Died extends Error {
+  override readonly name = "Died";
+}
+
+export interface MortalServices extends Services {
+  /** Every act towards the world so far, in order: `before` and `after` it the process may die. */
+  readonly acts: readonly string[];
+  readonly isDead: () => boolean;
+  /** The chain as this process sees it. */
+  readonly mortal: (connected: ConnectedChain) => ConnectedChain;
+}
+
+/**
+ * The services of one process that dies at a chosen moment: before any act towards the world (a read, a statement of a transaction, its commit, a signature, a
+ * call of a node), and after those that leave a trace, when it is done and the process never learns of it.
+ *
+ * @param dieAt index of the moment; undefined = lives for ever and only counts
+ */
+export function mortalServices(services: Services, dieAt?: number): MortalServices {
+  const acts: string[] = [];
+  let dead = false;
+  const moment = (name: string): void => {
+    if (dead) throw new Died(`${name}: the process is dead`);
+    acts.push(name);
+    if (acts.length - 1 === dieAt) {
+      dead = true;
+      throw new Died(name);
+    }
+  };
+  const act = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    moment(`before ${name}`);
+    return await work();
+  };
+  const tracedAct = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const result = await act(name, work);
+    moment(`after ${name}`);
+    return result;
+  };
+  /** All methods of `target` become acts, but for those that ask nobody. */
+  const acting = <T extends object>(target: T, prefix: string, pure: readonly string[] = []): T =>
+    new Proxy(target, {
+      get: (inner, key): unknown => {
+        const member: unknown = Reflect.get(inner, key);
+        if (typeof member !== "function" || pure.includes(String(key))) return member;
+        return (...args: unknown[]): unknown =>
+          act(`${prefix}.${String(key)}`, async () => (await Reflect.apply(member, inner, args)) as unknown);
+      },
+    });
+  const mortalConnection = (connection: ChainConnection): ChainConnection => ({
+    reader: acting(connection.reader, "reader", ["depositsOf"]),
+    writer: {
+      broadcast: (raw) => tracedAct("broadcast", async () => await connection.writer.broadcast(raw)),
+    },
+    heads: connection.heads,
+    close: async () => undefined,
+  });
+  const mortal = (connected: ConnectedChain): ConnectedChain => ({
+    ...connected,
+    connection: mortalConnection(connected.connection),
+  });
+  const all = services.chains.all.map(mortal);
+  return {
+    ...services,
+    acts,
+    isDead: () => dead,
+    mortal: (connected) => all.find(({ chain }) => chain.id === connected.chain.id) ?? mortal(connected),
+    signer: {
+      address: services.signer.address,
+      signDigest: (digest) => act("sign", async () => await services.signer.signDigest(digest)),
+    },
+    chains: { ...services.chains, all, get: (id) => all.find(({ chain }) => chain.id === id) },
+    reads: acting(services.reads, "reads"),
+    uow: {
+      run: async (work) => {
+        moment("before begin");
+        const result = await services.uow.run(async (tx) => {
+          const stores = Object.fromEntries(
+            Object.entries(tx).map(([name, store]) => [name, acting(store as object, name)]),
+          ) as unknown as Tx;
+          const done = await work(stores);
+          moment("before commit");
+          return done;
+        });
+        moment("after commit");
+        return result;
+      },
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { EventName, Events, Facts } from "../../apps/api/src/ports/events.ts";
+
+export interface RecordedEvent {
+  readonly level: "happened" | "alarm" | "fault";
+  readonly event: EventName;
+  readonly facts: Facts;
+  readonly error?: unknown;
+}
+
+/** Keeps what happened for a test to look at. */
+export interface RecordedEvents extends Events {
+  readonly all: readonly RecordedEvent[];
+  of(event: EventName): readonly RecordedEvent[];
+}
+
+export function recordedEvents(): RecordedEvents {
+  const all: RecordedEvent[] = [];
+  return {
+    all,
+    of: (event) => all.filter((one) => one.event === event),
+    happened: (event, facts) => void all.push({ level: "happened", event, facts }),
+    alarm: (event, facts) => void all.push({ level: "alarm", event, facts }),
+    fault: (event, error, facts) => void all.push({ level: "fault", event, facts, error }),
+  };
+}

@@ -1,0 +1,313 @@
+import { rawKeySigner } from "@causeway/attest";
+import type { BlockRef } from "@causeway/chains";
+import type { Address, Chain, RequestId, RequestTerms, StateName, TxHash } from "@causeway/domain";
+import { defaultFeePolicy, publicStatus } from "@causeway/domain";
+import {
+  freePort,
+  localAccount,
+  nodeEnvironment,
+  readLocalChains,
+  type LocalAccount,
+} from "@causeway/localnet";
+import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
+import { randomBytes } from "node:crypto";
+import type pg from "pg";
+import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
+import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { catalog } from "../../apps/api/src/jobs/catalog.ts";
+import type { EnginePolicy } from "../../apps/api/src/ports/engine-policy.ts";
+import type { DepositRecord, RequestRecord } from "../../apps/api/src/ports/records.ts";
+import type { StatusView } from "../../apps/api/src/ports/route-services.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { JobName } from "../../apps/api/src/ports/unit-of-work.ts";
+import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
+import { nudgeLane } from "../../apps/api/src/usecases/nudge-lane.ts";
+import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
+import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
+import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
+import { loadTrail, scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
+import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";
+import { trackSends } from "../../apps/api/src/usecases/track-sends.ts";
+import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock.ts";
+import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
+import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
+import { createTestDatabase } from "./database.ts";
+import { startTestChain, type TestChain } from "./test-chain.ts";
+
+/** Tests put the clock forward; real ones would have to wait. */
+export const enginePolicy: EnginePolicy = {
+  stuckAfterMs: 30_000,
+  bumpBps: 1_250,
+  maxAttempts: 4,
+  rebroadcastIntervalMs: 5_000,
+  orphanedAfterMs: 2_000,
+  cancelAfterDeadlineMs: 60_000,
+  inventoryWaitMs: 300_000,
+  nudgeIntervalMs: 1_000,
+  reconcileIntervalMs: 15_000,
+  maxScanBlocks: 500,
+};
+
+/** What a test asks a quote for; the rest is 100 USDC from the first chain to the second. */
+export type Ask = Partial<QuoteInput>;
+
+/** A promise that was given, and its terms as stored. */
+export interface Agreed {
+  readonly answer: QuoteAnswer;
+  readonly terms: RequestTerms;
+  readonly requestId: RequestId;
+  /** Newest blocks when it was given, by chain id. */
+  readonly since: ReadonlyMap<number, bigint>;
+}
+
+/**
+ * The whole machine of deposits, fills and refunds on a real database and two real chains, moved step by step by the test instead of by
+ * watchers, queues and timers.
+ */
+export interface EngineWorld {
+  readonly services: Services;
+  readonly clock: AdjustableClock;
+  readonly prices: AdjustablePrices;
+  readonly events: RecordedEvents;
+  readonly pool: pg.Pool;
+  readonly databaseUrl: string;
+  /** Where users pay in the usual case. */
+  readonly origin: TestChain;
+  /** Where recipients are paid in the usual case. */
+  readonly destination: TestChain;
+  readonly solver: LocalAccount;
+  readonly user: LocalAccount;
+  readonly stranger: LocalAccount;
+  readonly usdc: Address;
+  /** A fresh address that owns nothing. */
+  anAddress(): Address;
+  quote(ask?: Ask): Promise<Agreed>;
+  /** Sends the steps of a quote to the pool of its chain; the hash is the last step's. */
+  pay(agreed: Agreed, from?: LocalAccount): Promise<TxHash>;
+  /** What a watcher does at a new head, by this process. */
+  watch(chain: TestChain, by?: Services): Promise<readonly BlockRef[]>;
+  /** What the worker does: runs every job that was asked for since, once. A job whose process dies is lost, as with its queue. */
+  work(by?: Services): Promise<void>;
+  /** What a watcher does for its lane on a timer. */
+  care(chain: TestChain, by?: Services): Promise<void>;
+  /** Everything once: a block on both chains, watchers, jobs, care. */
+  round(by?: Services): Promise<void>;
+  /** Rounds until the request is final, with the clock going on by `stepMs` each. @throws after 30 rounds */
+  untilFinal(requestId: RequestId, stepMs?: number): Promise<StatusView>;
+  status(requestId: RequestId): Promise<StatusView>;
+  /** Every different public status so far, in order, as the trace tells. */
+  statusesOf(requestId: RequestId): Promise<string[]>;
+  request(requestId: RequestId): Promise<RequestRecord>;
+  depositsOf(requestId: RequestId): Promise<readonly DepositRecord[]>;
+  /** Successful transactions of the solver on a chain whose input ends with the order id: its payments. */
+  paymentsOf(agreed: Agreed, chain: TestChain): ReturnType<TestChain["sentBy"]>;
+  stop(): Promise<void>;
+}
+
+export interface WorldOptions {
+  readonly policy?: Partial<EnginePolicy>;
+  /** Changes the description of both chains. */
+  readonly chain?: Partial<Chain>;
+}
+
+/** Starts two chains and a database of their own. */
+export async function startEngineWorld(options: WorldOptions = {}): Promise<EngineWorld> {
+  const clock = adjustableClock();
+  const prices = adjustablePrices({ ethereum: "2500", "usd-coin": "1", "causeway-test-token": "0.5" });
+  const events = recordedEvents();
+  const solver = localAccount("solver");
+  const user = localAccount("user", 0);
+  const stranger = localAccount("user", 1);
+  const solverAddress = solver.address.toLowerCase() as Address;
+  const described = readLocalChains(nodeEnvironment({ portA: await freePort(), portB: await freePort() }));
+  const [database, ...chains] = await Promise.all([
+    createTestDatabase(),
+    ...described.map(
+      async (chain) =>
+        await startTestChain((rpcUrl) => ({ ...chain, ...options.chain, rpcUrl }), chain.id, {
+          clock,
+          solver: solverAddress,
+          onFault: (error) => events.fault("chain_fault", error, { chain: chain.name }),
+        }),
+    ),
+  ]);
+  const [origin, destination] = chains;
+  if (origin === undefined || destination === undefined) throw new Error("two local chains are configured");
+  const pool = createPool(database.url, { max: 8, statementTimeoutMs: 10_000, applicationName: "test" });
+  const sql = sqlOn(pool);
+  const services: Services = {
+    clock,
+    prices,
+    events,
+    signer: rawKeySigner(solver.privateKey),
+    chains: createChainDirectory(chains.map(({ connected }) => connected)),
+    uow: postgresUnitOfWork(pool),
+    reads: postgresReads(sql),
+    quotePolicy: {
+      ...defaultFeePolicy,
+      gas: measuredQuoteGas,
+      maxTtlSeconds: 7 * 24 * 3600,
+      solverChainName: origin.chain.name,
+    },
+    enginePolicy: { ...enginePolicy, ...options.policy },
+  };
+  const quoting = {
+    ...services,
+    solver: solverAddress,
+    random: { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const },
+    requests: { insertQuoted: groupedQuoteInserts(sql) },
+    reservations: { reserved: () => 0n },
+    timings: { estimateSeconds: () => 1 },
+  };
+  await Promise.all(
+    chains.map(async (chain) => {
+      await Promise.all([
+        chain.fund(solverAddress, { native: 10n ** 22n, tokens: 100_000_000n }),
+        chain.client.setBalance({ address: stranger.address, value: 10n ** 21n }),
+      ]);
+      await chain.fund(user.address);
+      await chain.fund(stranger.address);
+      await chain.announce();
+      await openLane(services, chain.connected);
+      await loadTrail(services, chain.connected);
+    }),
+  );
+  const usdc = (origin.chain.tokens.find(({ id }) => id === "usdc") as { address: Address }).address;
+  let waiting: { job: JobName; payload: unknown }[] = [];
+
+  const world: EngineWorld = {
+    services,
+    clock,
+    prices,
+    events,
+    pool,
+    databaseUrl: database.url,
+    origin,
+    destination,
+    solver: { ...solver, address: solverAddress },
+    user: { ...user, address: user.address.toLowerCase() as Address },
+    stranger: { ...stranger, address: stranger.address.toLowerCase() as Address },
+    usdc,
+    anAddress: () => `0x${randomBytes(20).toString("hex")}`,
+    async quote(ask = {}) {
+      const answer = await createQuote(quoting, {
+        user: world.user.address,
+        originChainId: origin.chain.id,
+        destinationChainId: destination.chain.id,
+        originCurrency: usdc,
+        destinationCurrency: usdc,
+        amount: "100000000",
+        tradeType: "EXACT_INPUT",
+        ...ask,
+      });
+      const requestId = answer.requestId as RequestId;
+      const since = new Map(
+        chains.map(({ chain, connected }) => [chain.id, connected.connection.heads.latest?.number ?? 0n]),
+      );
+      return { answer, requestId, since, terms: (await world.request(requestId)).terms };
+    },
+    async pay({ answer, terms }, from = world.user) {
+      const chain = [origin, destination].find((one) => one.chain.id === terms.origin.chainId) ?? origin;
+      let hash: TxHash = "0x";
+      for (const { data } of answer.steps.flatMap((step) => step.items))
+        hash = await chain.send(from, {
+          to: data.to as Address,
+          data: data.data as TxHash,
+          value: BigInt(data.value),
+        });
+      return hash;
+    },
+    async watch(chain, by = services) {
+      const connected = by.chains.get(chain.chain.id);
+      if (connected === undefined) throw new Error("both chains are in the directory");
+      const head = await chain.announce();
+      const trail = await scanChain(by, connected, await loadTrail(by, connected), head);
+      await trackLane(by, connected, trail);
+      await trackSends(by, connected, trail);
+      return trail;
+    },
+    async work(by = services) {
+      const { rows } = await pool.query<{ job_name: JobName; payload: string }>(
+        `with taken as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)
+         select job_name, payload from taken order by id`,
+      );
+      const jobs = [
+        ...waiting,
+        ...rows.map((row) => ({ job: row.job_name, payload: JSON.parse(row.payload) as unknown })),
+      ];
+      waiting = [];
+      for (const job of jobs) {
+        const progress = await catalog[job.job].run(by, job.payload);
+        if (progress.waitMs > 0) waiting.push(job);
+      }
+    },
+    async care(chain, by = services) {
+      const connected = by.chains.get(chain.chain.id);
+      if (connected) await nudgeLane(by, connected);
+    },
+    async round(by = services) {
+      for (const chain of [origin, destination]) {
+        await chain.mine();
+        await world.watch(chain, by);
+      }
+      await reconcileRequests(by);
+      await world.work(by);
+      for (const chain of [origin, destination]) await world.care(chain, by);
+    },
+    async untilFinal(requestId, stepMs = 20_000) {
+      for (let round = 0; round < 30; round++) {
+        const status = await world.status(requestId);
+        if (status.final) return status;
+        clock.forward(stepMs);
+        await world.round();
+      }
+      throw new Error(`still ${JSON.stringify(await world.status(requestId))}`);
+    },
+    async status(requestId) {
+      const status = await requestStatus(services, requestId);
+      if (status === undefined) throw new Error(`no request ${requestId}`);
+      return status;
+    },
+    async statusesOf(requestId) {
+      const { rows } = await pool.query<{ detail: string }>(
+        "select detail from request_events where request_id = $1 order by id",
+        [requestId],
+      );
+      return statusesAlong(rows.map((row) => JSON.parse(row.detail) as { to?: StateName }));
+    },
+    async request(requestId) {
+      const record = await services.reads.request(requestId);
+      if (record === undefined) throw new Error(`no request ${requestId}`);
+      return record;
+    },
+    async depositsOf(requestId) {
+      const { rows } = await pool.query<{ id: number }>(
+        "select id from deposits where request_id = $1 order by id",
+        [requestId],
+      );
+      const found = await Promise.all(rows.map(async ({ id }) => await services.reads.deposit(String(id))));
+      return found.filter((deposit) => deposit !== undefined);
+    },
+    async paymentsOf({ terms, since }, chain) {
+      const sent = await chain.sentBy(solverAddress, since.get(chain.chain.id));
+      return sent.filter(({ input, succeeded }) => succeeded && input.endsWith(terms.orderId.slice(2)));
+    },
+    async stop() {
+      await pool.end();
+      await Promise.all([...chains.map(async (chain) => await chain.stop()), database.drop()]);
+    },
+  };
+  return world;
+}
+
+function statusesAlong(details: readonly { readonly to?: StateName }[]): string[] {
+  const statuses = [
+    "waiting",
+    ...details.flatMap(({ to }) => (to === undefined ? [] : [publicStatus({ name: to })])),
+  ];
+  return statuses.filter((status, at) => status !== statuses[at - 1]);
+}

@@ -1,0 +1,38 @@
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import { Died, mortalServices } from "../fakes/mortal-services.ts";
+import type { Agreed, EngineWorld } from "./engine-world.ts";
+
+/** What a process does between two moments that the test can see. */
+export interface Life {
+  /** What the world did before this process began. */
+  readonly prepare: () => Promise<Agreed>;
+  /** What the process does until it dies or has done all of it. */
+  readonly live: (by: Services, agreed: Agreed) => Promise<void>;
+  /** Called after another process took over and the request is final; `moment` says where the first one died. */
+  readonly verify: (agreed: Agreed, moment: string) => Promise<void>;
+}
+
+/**
+ * Lives the same life again and again, each time for a fresh request and each time dying one moment later, until it is lived to its end. After each death other
+ * processes go on until the request is final.
+ *
+ * @returns the moments of death, in order
+ */
+export async function dieAtEveryMoment(world: EngineWorld, life: Life): Promise<readonly string[]> {
+  const deaths: string[] = [];
+  for (let dieAt = 0; ; dieAt++) {
+    const agreed = await life.prepare();
+    const mortal = mortalServices(world.services, dieAt);
+    try {
+      await life.live(mortal, agreed);
+    } catch (error) {
+      // A death reaches the caller as it is or as the cause of something worse.
+      if (!mortal.isDead() || !(error instanceof Died)) throw error;
+    }
+    const moment = mortal.acts.at(-1) ?? "before anything";
+    await world.untilFinal(agreed.requestId);
+    await life.verify(agreed, moment);
+    if (!mortal.isDead()) return deaths;
+    deaths.push(moment);
+  }
+}

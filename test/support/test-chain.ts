@@ -1,0 +1,174 @@
+import { createChainReader, createChainWriter, createRpcTransport, type Head } from "@causeway/chains";
+import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
+import {
+  createLocalClient,
+  deployLocal,
+  fundLocal,
+  startAnvil,
+  type LocalAccount,
+  type LocalClient,
+  type RunningAnvil,
+} from "@causeway/localnet";
+import { erc20Abi, parseEther, parseUnits } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { createChainPulse, type OwnedChainPulse } from "../../apps/api/src/adapters/chains/pulse.ts";
+import type { Clock } from "../../apps/api/src/ports/clock.ts";
+import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
+import { steppedHeads } from "../fakes/stepped-heads.ts";
+
+/** A transaction that an account is to send; no field is left to a node's guess. */
+export interface UserCall {
+  readonly to: Address;
+  readonly data?: Hex;
+  readonly value?: bigint;
+  readonly nonce?: number;
+}
+
+/** A real chain on which a block comes only when the test mines one, as the services see it and as the test steers it. */
+export interface TestChain {
+  readonly chain: Chain;
+  readonly client: LocalClient;
+  readonly connected: ConnectedChain & { readonly pulse: OwnedChainPulse };
+  /** Mines blocks with whatever waits in the pool. */
+  mine(blocks?: number): Promise<void>;
+  /** Replaces the newest blocks by as many empty ones plus one more, so that the new branch is the longer one; what was in them is in no pool any more. */
+  reorg(depth: number): Promise<void>;
+  /** Tells the services of the newest block. */
+  announce(): Promise<Head>;
+  /** Hands a signed transaction to the pool. */
+  send(from: LocalAccount, call: UserCall): Promise<TxHash>;
+  /** Zero address = native. */
+  balance(holder: Address, currency: Address): Promise<bigint>;
+  /** Mined transactions of `sender`, oldest first, of the canonical blocks from `since` on. */
+  sentBy(sender: Address, since?: bigint): Promise<readonly SentTransaction[]>;
+  /** Native money and tokens out of nothing. */
+  fund(holder: Address, amounts?: { readonly native?: bigint; readonly tokens?: bigint }): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SentTransaction {
+  readonly hash: TxHash;
+  readonly to: Address;
+  readonly input: Hex;
+  readonly value: bigint;
+  readonly nonce: number;
+  readonly block: bigint;
+  readonly succeeded: boolean;
+}
+
+/** Starts a node with contracts and nothing in its pool. */
+export async function startTestChain(
+  describe: (url: string) => Chain,
+  chainId: number,
+  options: { readonly clock: Clock; readonly solver: Address; readonly onFault: (error: unknown) => void },
+): Promise<TestChain> {
+  const node: RunningAnvil = await startAnvil({ chainId, extraArgs: ["--no-mining"] });
+  const chain = describe(node.url);
+  const client = createLocalClient(node);
+  await deployLocal(node);
+  const transport = createRpcTransport({ url: node.url });
+  const heads = steppedHeads();
+  const reader = createChainReader(chain, transport, { knownHead: () => heads.latest });
+  const connection = {
+    reader,
+    writer: createChainWriter(transport),
+    heads,
+    close: async () => undefined,
+  };
+  const pulse = createChainPulse({
+    chain,
+    connection,
+    clock: options.clock,
+    solver: options.solver,
+    maxAgeMs: Number.MAX_SAFE_INTEGER,
+    quietRefreshMs: 2 ** 30,
+    onFault: options.onFault,
+  });
+  const announce = async (): Promise<Head> => {
+    const head = heads.announce(await reader.head(), options.clock.nowMs());
+    await pulse.refresh();
+    return head;
+  };
+  const mine = async (blocks = 1): Promise<void> => await client.mine({ blocks });
+  const tokens = chain.tokens;
+  return {
+    chain,
+    client,
+    connected: { chain, connection, pulse },
+    mine,
+    reorg: async (depth) => {
+      await client.request({ method: "anvil_reorg" as never, params: [depth, []] as never });
+      await mine();
+    },
+    announce,
+    send: async (from, { to, data = "0x", value = 0n, nonce }) =>
+      await client.sendTransaction({
+        account: privateKeyToAccount(from.privateKey),
+        to,
+        data,
+        value,
+        gas: 300_000n,
+        maxFeePerGas: 500_000_000_000n,
+        maxPriorityFeePerGas: 1_000_000_000n,
+        nonce: nonce ?? (await client.getTransactionCount({ address: from.address, blockTag: "pending" })),
+      }),
+    balance: async (holder, currency) =>
+      BigInt(currency) === 0n
+        ? await client.getBalance({ address: holder })
+        : await client.readContract({
+            abi: erc20Abi,
+            address: currency,
+            functionName: "balanceOf",
+            args: [holder],
+          }),
+    sentBy: async (sender, since = 0n) => await transactionsOf(client, sender, since),
+    fund: async (holder, { native = parseEther("1000"), tokens: whole = 1_000_000n } = {}) =>
+      await fundLocal(node, [
+        {
+          address: holder,
+          nativeWei: native,
+          tokens:
+            whole === 0n
+              ? []
+              : tokens.map(({ address, decimals }) => ({
+                  token: address,
+                  amount: parseUnits(whole.toString(), decimals),
+                })),
+        },
+      ]),
+    stop: async () => {
+      pulse.close();
+      await transport.close();
+      await node.stop();
+    },
+  };
+}
+
+async function transactionsOf(
+  client: LocalClient,
+  sender: Address,
+  since: bigint,
+): Promise<SentTransaction[]> {
+  const newest = await client.getBlockNumber({ cacheTime: 0 });
+  const numbers = Array.from({ length: Number(newest - since) + 1 }, (_, at) => since + BigInt(at));
+  const blocks = await Promise.all(
+    numbers.map(async (blockNumber) => await client.getBlock({ blockNumber, includeTransactions: true })),
+  );
+  const sent = blocks
+    .flatMap((block) => block.transactions)
+    .filter((transaction) => transaction.from.toLowerCase() === sender);
+  return await Promise.all(
+    sent.map(async ({ hash, to, input, value, nonce, blockNumber }) => {
+      const { status } = await client.getTransactionReceipt({ hash });
+      return {
+        hash,
+        to: (to ?? "0x").toLowerCase() as Address,
+        input,
+        value,
+        nonce,
+        block: blockNumber,
+        succeeded: status === "success",
+      };
+    }),
+  );
+}
