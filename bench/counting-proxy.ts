@@ -1,0 +1,77 @@
+import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
+
+/** Stands between a service and its node, and counts. Subscriptions pass through uncounted: nobody asks anything on them. */
+export interface CountingProxy {
+  readonly port: number;
+  /** So far. */
+  readonly counted: { readonly calls: number; readonly httpRequests: number };
+  stop(): Promise<void>;
+}
+
+/** Listens on a free port of 127.0.0.1 and passes everything on to `nodePort`. */
+export async function startCountingProxy(nodePort: number): Promise<CountingProxy> {
+  const agent = new Agent({ keepAlive: true });
+  const counted = { calls: 0, httpRequests: 0 };
+  const sockets = new Set<Socket>();
+
+  const pass = (incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer): void => {
+    counted.httpRequests++;
+    counted.calls += callsIn(body.toString("utf8"));
+    const { method = "POST", url: path = "/", headers } = incoming;
+    const onward = request({ host: "127.0.0.1", port: nodePort, agent, method, path, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.on("error", () => outgoing.destroy());
+      answer.pipe(outgoing);
+    });
+    onward.on("error", () => outgoing.destroy());
+    onward.end(body);
+  };
+
+  const server = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+    incoming.on("end", () => pass(incoming, outgoing, Buffer.concat(chunks)));
+  });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  server.on("upgrade", (incoming, socket, head) => {
+    const node = connect(nodePort, "127.0.0.1", () => {
+      const lines = incoming.rawHeaders.flatMap((name, index, all) =>
+        index % 2 === 0 ? [`${name}: ${all[index + 1] ?? ""}`] : [],
+      );
+      node.write(`${incoming.method} ${incoming.url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+      node.write(head);
+      node.pipe(socket);
+      socket.pipe(node);
+    });
+    node.on("error", () => socket.destroy());
+    node.on("close", () => socket.destroy());
+    socket.on("error", () => node.destroy());
+    socket.on("close", () => node.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    counted,
+    stop: async () => {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+      for (const socket of sockets) socket.destroy();
+      agent.destroy();
+      await closed;
+    },
+  };
+}
+
+/** How many JSON-RPC calls a request holds: a batch is as many as it has members. */
+export function callsIn(body: string): number {
+  const content: unknown = JSON.parse(body);
+  return Array.isArray(content) ? content.length : 1;
+}

@@ -1,0 +1,64 @@
+import type { ChainCost, PhaseFigures } from "./phase.ts";
+
+/** All figures of a run; `after` is missing when no rows were added. */
+export interface RunFigures {
+  readonly before: PhaseFigures;
+  readonly after: PhaseFigures | undefined;
+  readonly chainCost: ChainCost;
+}
+
+export interface Verdict {
+  readonly goal: string;
+  readonly measured: string;
+  readonly passed: boolean;
+}
+
+const QUOTE_MEDIAN_MS = 5;
+const QUOTE_RATIO = 0.25;
+const STATUS_RATIO = 0.6;
+const CHANGE = 0.1;
+const CALLS_PER_QUOTE = 0.05;
+
+/** Judges a run. A figure that could not be measured (NaN) misses its goal. */
+export function judge({ before, after, chainCost }: RunFigures): Verdict[] {
+  const phases = after === undefined ? [before] : [before, after];
+  return [
+    ...phases.flatMap(({ singleMs, quote, status, storedRequests }) => {
+      const stored = `${storedRequests.toLocaleString("en")} stored`;
+      return [
+        atMost(`quote, one at a time, median, ${stored}`, singleMs.ours.p50, QUOTE_MEDIAN_MS, " ms"),
+        atLeast(`quote under load, of a bare POST, ${stored}`, quote.ratio, QUOTE_RATIO),
+        atLeast(`status under load, of a bare GET, ${stored}`, status.ratio, STATUS_RATIO),
+      ];
+    }),
+    ...(after === undefined
+      ? []
+      : [
+          loses("quote ratio with many stored", before.quote.ratio, after.quote.ratio),
+          loses("status ratio with many stored", before.status.ratio, after.status.ratio),
+        ]),
+    atMost("chain calls per quote", chainCost.callsPerQuote, CALLS_PER_QUOTE, ""),
+  ];
+}
+
+function atMost(what: string, value: number, most: number, unit: string): Verdict {
+  return { goal: `${what}: at most ${most}${unit}`, measured: text(value) + unit, passed: value <= most };
+}
+
+function atLeast(what: string, value: number, least: number): Verdict {
+  return { goal: `${what}: at least ${least}`, measured: text(value), passed: value >= least };
+}
+
+/** Getting faster is no fault. */
+function loses(what: string, before: number, after: number): Verdict {
+  const change = after / before - 1;
+  return {
+    goal: `${what}: loses at most ${CHANGE * 100} %`,
+    measured: `${change >= 0 ? "+" : ""}${(change * 100).toFixed(1)} %`,
+    passed: change >= -CHANGE,
+  };
+}
+
+function text(value: number): string {
+  return value.toFixed(value < 0.1 ? 4 : value < 10 ? 2 : 0);
+}

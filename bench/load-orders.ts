@@ -1,0 +1,43 @@
+/** One HTTP request to send; `path` includes the query. */
+export interface LoadRequest {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: string;
+}
+
+/** What the load tool is told to do. Requests are sent in turn, again and again. */
+export type LoadOrder =
+  | {
+      readonly kind: "load";
+      readonly url: string;
+      readonly requests: readonly LoadRequest[];
+      readonly connections: number;
+      readonly seconds: number;
+    }
+  /** One at a time on one connection. */
+  | {
+      readonly kind: "singles";
+      readonly url: string;
+      readonly requests: readonly LoadRequest[];
+      readonly count: number;
+    };
+
+export interface LoadResult {
+  /** Answers with status 200. */
+  readonly answered: number;
+  /** Answers per second. */
+  readonly rate: number;
+  /** Bytes of an answer on the wire, head included. */
+  readonly bytesPerAnswer: number;
+}
+
+export interface SinglesResult {
+  /** From sending a request to the end of its answer. */
+  readonly tookMs: readonly number[];
+}
+
+/** What the load tool answers. */
+export type LoadReport =
+  | { readonly kind: "done"; readonly result: LoadResult | SinglesResult }
+  /** Something other than 200 came back, or nothing. */
+  | { readonly kind: "failed"; readonly reason: string };

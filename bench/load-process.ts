@@ -1,0 +1,57 @@
+import { repositoryRoot, workspaceNode } from "@causeway/localnet";
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { LoadOrder, LoadReport, LoadResult, SinglesResult } from "./load-orders.ts";
+
+/** The load tool in its process. One order at a time. */
+export interface LoadTool {
+  load(order: Omit<LoadOrder & { kind: "load" }, "kind">): Promise<LoadResult>;
+  singles(order: Omit<LoadOrder & { kind: "singles" }, "kind">): Promise<SinglesResult>;
+  stop(): Promise<void>;
+}
+
+/** The server under test did not answer everything with 200: there is nothing to compare. */
+export class LoadFailed extends Error {
+  override readonly name = "LoadFailed";
+  readonly code = "LOAD_FAILED";
+}
+
+/** Starts the tool on the core of this process. It ends when this process does. */
+export function startLoadTool(signal: AbortSignal): LoadTool {
+  const child = fork(fileURLToPath(new URL("./load-tool.ts", import.meta.url)), {
+    cwd: repositoryRoot,
+    execPath: workspaceNode,
+    execArgv: ["-C", "source"],
+    // Its own listeners for Ctrl-C would end it before we have put the rest down.
+    detached: true,
+  });
+  const exited = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve());
+  });
+  const kill = (): void => void child.kill("SIGKILL");
+  signal.addEventListener("abort", kill, { once: true });
+
+  const obey = async (order: LoadOrder): Promise<LoadResult | SinglesResult> => {
+    signal.throwIfAborted();
+    const answer = await new Promise<LoadReport>((resolve, reject) => {
+      const onExit = (): void => reject(new LoadFailed("the load tool ended by itself"));
+      child.once("exit", onExit);
+      child.once("message", (report: LoadReport) => {
+        child.off("exit", onExit);
+        resolve(report);
+      });
+      child.send(order);
+    });
+    if (answer.kind === "failed") throw new LoadFailed(`${order.url}: ${answer.reason}`);
+    return answer.result;
+  };
+  return {
+    load: async (order) => (await obey({ kind: "load", ...order })) as LoadResult,
+    singles: async (order) => (await obey({ kind: "singles", ...order })) as SinglesResult,
+    stop: async () => {
+      signal.removeEventListener("abort", kill);
+      kill();
+      await exited;
+    },
+  };
+}

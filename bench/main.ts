@@ -1,0 +1,118 @@
+// Entry of `npm run bench`: how fast quotes and status answers are, side by side with a server that does nothing.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { captureAnswers, quoteRequest, statusRequest } from "./capture.ts";
+import { chooseCores } from "./cores.ts";
+import { judge, type RunFigures } from "./goals.ts";
+import { readOptions, usage, type BenchOptions } from "./options.ts";
+import { measureChainCost, measurePhase } from "./phase.ts";
+import { quoteBodies } from "./quote-requests.ts";
+import { tableOf, verdictLines } from "./report.ts";
+import { countRequests, someRequestIds, storeRequests } from "./stored-requests.ts";
+import { startWorld } from "./world.ts";
+
+const USERS = 200;
+const lastRunFile = join(import.meta.dirname, "last-run.json");
+
+const startedAtMs = performance.now();
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const say = (text: string): void =>
+  print(`[${((performance.now() - startedAtMs) / 1_000).toFixed(1).padStart(6)} s] ${text}`);
+
+process.stdout.on("error", () => undefined);
+process.exitCode = await main();
+process.exit();
+
+async function main(): Promise<number> {
+  let options: BenchOptions;
+  try {
+    options = readOptions(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}\n`);
+    return 2;
+  }
+  const stopAsked = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(signal, () => stopAsked.abort(signal));
+  process.on("disconnect", () => stopAsked.abort("disconnect"));
+  process.channel?.unref();
+  try {
+    return await run(options, stopAsked.signal);
+  } catch (error) {
+    if (stopAsked.signal.aborted) return 130;
+    print(`The bench could not measure: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  }
+}
+
+async function run(options: BenchOptions, signal: AbortSignal): Promise<number> {
+  const cores = chooseCores();
+  if (cores === undefined) {
+    print(
+      "!!! Nothing can be pinned here (no taskset, or one core only): server and load tool disturb each other,",
+    );
+    print("!!! and the figures below say little.");
+  } else {
+    say(`server on core ${cores.server}; load tool, database, chains and worker on core ${cores.others}`);
+  }
+  const figures = await measure(options, cores, signal);
+  const verdicts = judge(figures.measured);
+  for (const line of ["", ...tableOf(figures.measured), "", ...verdictLines(verdicts)]) print(line);
+  const missed = verdicts.filter(({ passed }) => !passed);
+  const facts = { at: new Date().toISOString(), node: process.version, cores: cores ?? null, options };
+  await writeFile(lastRunFile, `${JSON.stringify({ ...facts, ...figures, verdicts }, undefined, 2)}\n`);
+  print(
+    missed.length === 0 ? "\nEvery goal is met." : `\nMissed: ${missed.map(({ goal }) => goal).join("; ")}`,
+  );
+  return missed.length === 0 ? 0 : 1;
+}
+
+async function measure(
+  options: BenchOptions,
+  cores: ReturnType<typeof chooseCores>,
+  signal: AbortSignal,
+): Promise<{ readonly measured: RunFigures; readonly insertSeconds: number }> {
+  const world = await startWorld({
+    env: process.env,
+    portBase: options.portBase,
+    cores,
+    onProgress: say,
+    signal,
+  });
+  try {
+    const { databaseUrl } = world;
+    const bodies = quoteBodies(world.chains, USERS);
+    const quotes = bodies.map(quoteRequest);
+    // The first quotes; their terms are the pattern of the stored ones.
+    await world.tool.singles({ url: world.api.url, requests: quotes, count: 100 });
+    await storeRequests(databaseUrl, { from: 0, count: options.statusIds }, signal);
+    const statusesOf = async (stored: number) =>
+      (await someRequestIds(databaseUrl, stored, options.statusIds)).map(statusRequest);
+    const statuses = await statusesOf(options.statusIds);
+    const bare = await world.startBare(await captureAnswers(world.api.url, bodies, statuses));
+
+    say("measuring");
+    const before = await measurePhase(
+      world,
+      bare,
+      { quotes, statuses },
+      options,
+      await countRequests(databaseUrl),
+    );
+    say("counting chain calls");
+    const chainCost = await measureChainCost(world, quotes, options.secondsPerLoad);
+    if (options.rows === 0) return { measured: { before, after: undefined, chainCost }, insertSeconds: 0 };
+
+    say(`storing ${options.rows.toLocaleString("en")} requests`);
+    const insertStartMs = performance.now();
+    await storeRequests(databaseUrl, { from: options.statusIds, count: options.rows }, signal);
+    const insertSeconds = (performance.now() - insertStartMs) / 1_000;
+    say(`stored within ${insertSeconds.toFixed(1)} s; measuring again`);
+    const questions = { quotes, statuses: await statusesOf(options.statusIds + options.rows) };
+    const after = await measurePhase(world, bare, questions, options, await countRequests(databaseUrl));
+    return { measured: { before, after, chainCost }, insertSeconds };
+  } finally {
+    say("stopping");
+    await world.stop();
+  }
+}

@@ -1,0 +1,48 @@
+import { defaultPortBase } from "@causeway/localnet";
+import { parseArgs } from "node:util";
+
+export const usage = "usage: npm run bench [-- --rows 1000000] [--quick] [--port-base N]";
+
+export interface BenchOptions {
+  /** Stored requests that are added before everything is measured again. */
+  readonly rows: number;
+  readonly portBase: number;
+  /** Each round loads every route once, one after another. */
+  readonly rounds: number;
+  readonly secondsPerLoad: number;
+  readonly warmUpSeconds: number;
+  /** Quotes asked one at a time, per phase. */
+  readonly singles: number;
+  /** Distinct existing requests whose status is asked. */
+  readonly statusIds: number;
+}
+
+/**
+ * `--quick` is for development: half a minute, with figures that wander.
+ * @throws RangeError, or parseArgs' own error for options that do not exist.
+ */
+export function readOptions(args: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rows: { type: "string" },
+      quick: { type: "boolean", default: false },
+      // Beside a system that `npm start` may be running.
+      "port-base": { type: "string", default: String(defaultPortBase + 200) },
+    },
+  });
+  const extent = values.quick
+    ? { rounds: 3, secondsPerLoad: 1, warmUpSeconds: 1.5, singles: 400, statusIds: 6_400 }
+    : { rounds: 7, secondsPerLoad: 4, warmUpSeconds: 4, singles: 2_000, statusIds: 32_000 };
+  return {
+    ...extent,
+    rows: wholeNumber("rows", values.rows ?? (values.quick ? "20000" : "1000000"), 0, 100_000_000),
+    portBase: wholeNumber("port-base", values["port-base"], 1_024, 65_500),
+  };
+}
+
+function wholeNumber(name: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d{1,9}$/.test(text) && value >= min && value <= max) return value;
+  throw new RangeError(`--${name} must be a whole number from ${min} to ${max}, not ${text}`);
+}

@@ -1,0 +1,103 @@
+import { percentilesOf, type Percentiles } from "../scripts/soak/percentiles.ts";
+import type { LoadRequest } from "./load-orders.ts";
+import type { BenchOptions } from "./options.ts";
+import { measurePairs, type PairRates } from "./rounds.ts";
+import type { Target, World } from "./world.ts";
+
+const CONNECTIONS = 64;
+
+/** What is asked, of both servers alike. */
+export interface Questions {
+  readonly quotes: readonly LoadRequest[];
+  readonly statuses: readonly LoadRequest[];
+}
+
+/** Everything that is measured with so many requests stored. */
+export interface PhaseFigures {
+  readonly storedRequests: number;
+  /** One at a time, ms. */
+  readonly singleMs: { readonly ours: Percentiles; readonly bare: Percentiles };
+  /** Under load. */
+  readonly quote: PairRates;
+  readonly status: PairRates;
+}
+
+/** Warms both servers up, then measures them by turns. */
+export async function measurePhase(
+  world: World,
+  bare: Target,
+  questions: Questions,
+  options: BenchOptions,
+  storedRequests: number,
+): Promise<PhaseFigures> {
+  const { tool, api } = world;
+  for (const requests of [questions.quotes, questions.statuses])
+    for (const { url } of [api, bare])
+      await tool.load({ url, requests, connections: CONNECTIONS, seconds: options.warmUpSeconds });
+
+  const pairOf = (requests: readonly LoadRequest[]) => ({
+    ours: { target: api, requests },
+    bare: { target: bare, requests },
+  });
+  const singleMs = await measureSingles(world, bare, questions.quotes, options);
+  const pairs = { quote: pairOf(questions.quotes), status: pairOf(questions.statuses) };
+  const { quote, status } = await measurePairs(tool, pairs, {
+    rounds: options.rounds,
+    seconds: options.secondsPerLoad,
+    connections: CONNECTIONS,
+  });
+  return { storedRequests, singleMs, quote, status };
+}
+
+async function measureSingles(
+  { tool, api }: World,
+  bare: Target,
+  requests: readonly LoadRequest[],
+  { rounds, singles }: BenchOptions,
+): Promise<PhaseFigures["singleMs"]> {
+  const tookMs = { ours: [] as number[], bare: [] as number[] };
+  for (let round = 0; round < rounds; round++) {
+    const count = Math.ceil(singles / rounds);
+    tookMs.ours.push(...(await tool.singles({ url: api.url, requests, count })).tookMs);
+    tookMs.bare.push(...(await tool.singles({ url: bare.url, requests, count })).tookMs);
+  }
+  const [ours, own] = [percentilesOf(tookMs.ours), percentilesOf(tookMs.bare)];
+  if (ours === undefined || own === undefined) throw new RangeError("no quotes were asked for");
+  return { ours, bare: own };
+}
+
+/** What quotes cost the chains' nodes. */
+export interface ChainCost {
+  readonly quotes: number;
+  readonly calls: number;
+  readonly httpRequests: number;
+  readonly callsPerQuote: number;
+  /** Per second, while nobody asks for quotes: heads, gas prices, the solver's balances. */
+  readonly idleCallsPerSecond: number;
+}
+
+/** Counts the calls that the API makes while quotes are asked for and blocks come as usual. */
+export async function measureChainCost(
+  world: World,
+  requests: readonly LoadRequest[],
+  seconds: number,
+): Promise<ChainCost> {
+  return await world.withoutWorker(async () => {
+    const start = world.chainCalls();
+    await new Promise((resolve) => {
+      setTimeout(resolve, seconds * 1_000);
+    });
+    const idle = world.chainCalls();
+    const { url } = world.api;
+    const { answered } = await world.tool.load({ url, requests, connections: CONNECTIONS, seconds });
+    const end = world.chainCalls();
+    const calls = end.calls - idle.calls;
+    return {
+      quotes: answered,
+      calls,
+      httpRequests: end.httpRequests - idle.httpRequests,
+      callsPerQuote: calls / answered,
+      idleCallsPerSecond: (idle.calls - start.calls) / seconds,
+    };
+  });
+}

@@ -1,0 +1,53 @@
+import type { RunFigures, Verdict } from "./goals.ts";
+import type { PhaseFigures } from "./phase.ts";
+import type { PairRates, Rates } from "./rounds.ts";
+
+/** The figures as lines of a table. */
+export function tableOf({ before, after, chainCost }: RunFigures): string[] {
+  const { calls, httpRequests, quotes, callsPerQuote, idleCallsPerSecond } = chainCost;
+  return [
+    ...phaseLines(before),
+    ...(after === undefined ? [] : ["", ...phaseLines(after)]),
+    "",
+    `${quotes} quotes made ${calls} chain calls in ${httpRequests} HTTP requests: ${callsPerQuote.toFixed(4)} per quote ` +
+      `(without quotes: ${idleCallsPerSecond.toFixed(1)} calls/s)`,
+  ];
+}
+
+/** One line per goal. */
+export function verdictLines(verdicts: readonly Verdict[]): string[] {
+  const width = Math.max(...verdicts.map(({ goal }) => goal.length));
+  return verdicts.map(
+    ({ goal, measured, passed }) =>
+      `${passed ? "PASS" : "FAIL"}  ${goal.padEnd(width)}  ${measured.padStart(9)}`,
+  );
+}
+
+function phaseLines({ storedRequests, singleMs, quote, status }: PhaseFigures): string[] {
+  const single = (name: string, { p50, p90, p99, max, count }: PhaseFigures["singleMs"]["ours"]): string =>
+    `  ${name.padEnd(26)} median ${ms(p50)}   p90 ${ms(p90)}   p99 ${ms(p99)}   max ${ms(max)} ms   (${count})`;
+  return [
+    `With ${storedRequests.toLocaleString("en")} requests stored at the start`,
+    single("quote, one at a time", singleMs.ours),
+    single("bare POST, one at a time", singleMs.bare),
+    ...pairLines("quote", "bare POST", quote),
+    ...pairLines("status", "bare GET", status),
+  ];
+}
+
+function pairLines(name: string, bareName: string, pair: PairRates): string[] {
+  const line = (title: string, { median, perRound, busy, bytesPerAnswer }: Rates): string =>
+    `  ${`${title}, 64 connections`.padEnd(26)} median ${median.toFixed(0).padStart(6)} /s   ` +
+    `rounds ${perRound.map((rate) => rate.toFixed(0)).join(" ")}   server busy ${(busy * 100).toFixed(0)} %   ` +
+    `${bytesPerAnswer.toFixed(0)} bytes an answer`;
+  const ratios = pair.ratioPerRound.map((ratio) => ratio.toFixed(3)).join(" ");
+  return [
+    line(name, pair.ours),
+    line(bareName, pair.bare),
+    `  ${"ratio".padEnd(26)} median ${pair.ratio.toFixed(3).padStart(6)}      rounds ${ratios}`,
+  ];
+}
+
+function ms(value: number): string {
+  return value.toFixed(2).padStart(6);
+}
