@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
-import { anAnswer, KNOWN_REQUEST_ID } from "./routes/fake-route-services.ts";
-import { aQuoteBody, aServer } from "./routes/test-server.ts";
+import { anAnswer, KNOWN_REQUEST_ID } from "../../../test/fakes/route-services.ts";
+import { aQuoteBody, aServer } from "../../../test/support/route-server.ts";
 
 const { app } = await aServer({}, { interactiveDocumentation: true });
 afterAll(() => app.close());

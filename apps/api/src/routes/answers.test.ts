@@ -1,9 +1,9 @@
 import { statusAnswer, type QuoteInput } from "@causeway/wire";
 import { mismatch } from "@causeway/service-kit";
 import { afterAll, expect, test } from "vitest";
-import { A_TX_HASH, anAnswer, aView, KNOWN_REQUEST_ID } from "./fake-route-services.ts";
+import { A_TX_HASH, anAnswer, aView, KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
 import { statusJson } from "./status-json.ts";
-import { aQuoteBody, aServer } from "./test-server.ts";
+import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
 
 const { app } = await aServer();
 afterAll(() => app.close());

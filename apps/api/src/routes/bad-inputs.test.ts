@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
-import { A_TX_HASH, failing, KNOWN_REQUEST_ID } from "./fake-route-services.ts";
-import { aQuoteBody, aServer } from "./test-server.ts";
+import { A_TX_HASH, failing, KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
+import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
 
 const { app } = await aServer();
 afterAll(() => app.close());

@@ -17,8 +17,8 @@ import {
   usdcOn,
   user,
   wethOn,
-} from "./quote-fakes.ts";
-import type { World } from "./quote-fakes.ts";
+} from "../../../../test/fakes/quote-world.ts";
+import type { World } from "../../../../test/fakes/quote-world.ts";
 
 const recipient = "0x2222222222222222222222222222222222222222";
 

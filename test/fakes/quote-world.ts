@@ -2,9 +2,9 @@ import type { AccountState, ChainConnection, ChainReader, GasPrices } from "@cau
 import type { Address, Chain, Currency, Hex32, RequestTerms } from "@causeway/domain";
 import { defaultFeePolicy, NATIVE_CURRENCY } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { ChainDirectory, ConnectedChain } from "../ports/chains.ts";
-import type { QuoteServices } from "./create-quote.ts";
-import { measuredQuoteGas } from "./quote-gas.ts";
+import type { ChainDirectory, ConnectedChain } from "../../apps/api/src/ports/chains.ts";
+import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
+import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 
 /** A world for tests and measurements of quotes: two chains with ETH, WETH, USDC and a rare token, everything in memory. */
 

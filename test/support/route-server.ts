@@ -1,8 +1,8 @@
 import { createLogger, createMetrics, type HttpOptions } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
-import type { RouteServices } from "../ports/route-services.ts";
-import { buildServer } from "../server.ts";
-import { fakeRouteServices } from "./fake-route-services.ts";
+import type { RouteServices } from "../../apps/api/src/ports/route-services.ts";
+import { buildServer } from "../../apps/api/src/server.ts";
+import { fakeRouteServices } from "../fakes/route-services.ts";
 
 /** The real server on fake use cases, every answer checked against its schema, log lines kept in `lines`. */
 export async function aServer(

@@ -1,6 +1,6 @@
 import { type ErrorCode, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { AmountObject, ChainsAnswer, QuoteAnswer } from "@causeway/wire";
-import type { RouteServices, StatusView } from "../ports/route-services.ts";
+import type { RouteServices, StatusView } from "../../apps/api/src/ports/route-services.ts";
 
 /** A request id that the fake knows; every other one is unknown to it. */
 export const KNOWN_REQUEST_ID = `0x${"a1".repeat(32)}` as const;
