@@ -9,7 +9,14 @@ import { runLoad } from "./soak/load.ts";
 import { planMix, type RequestPlan, type SoakCurrency } from "./soak/mix.ts";
 import { readOptions, usage, type SoakOptions } from "./soak/options.ts";
 import { seededRandom } from "./soak/random.ts";
-import { busiestLanes, measuresOf, printResult, writeResult, type SoakResult } from "./soak/report.ts";
+import {
+  busiestLanes,
+  measuresOf,
+  missedBounds,
+  printResult,
+  writeResult,
+  type SoakResult,
+} from "./soak/report.ts";
 import { newRun, runRequest, type RequestRun } from "./soak/run-request.ts";
 import { createSoakApi } from "./soak/soak-api.ts";
 import { verify } from "./soak/verify.ts";
@@ -47,19 +54,26 @@ async function run(): Promise<number> {
     return 2;
   }
   const accidents: string[] = [];
-  const system = await boot(options, accidents);
+  let system: System | undefined;
   try {
+    system = await boot(options, accidents);
     const result = await soak(system, options, accidents);
     printResult(result, print);
     if (options.jsonFile !== undefined) await writeResult(options.jsonFile, result);
     if (options.keep && !stopAsked.signal.aborted) {
-      print(`The system stays up; Postgres is ${system.databaseUrl}, logs are in ${system.folder}/logs.`);
+      print(`The system stays up until Ctrl-C; Postgres is ${system.databaseUrl}.`);
       await sleep(2 ** 31 - 1, undefined, { signal: stopAsked.signal }).catch(() => undefined);
     }
     return result.problems.length === 0 ? 0 : 1;
+  } catch (error) {
+    if (stopAsked.signal.aborted) return 130;
+    print(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return 1;
   } finally {
-    await system.stop();
-    say(`stopped; logs are in ${system.folder}/logs`);
+    if (system !== undefined) {
+      await system.stop();
+      say(`stopped; logs are in ${system.folder}/logs`);
+    }
   }
 }
 
@@ -103,24 +117,34 @@ async function soak(system: System, options: SoakOptions, accidents: string[]): 
   try {
     say(`${users.length} users funded; ${runs.length} requests begin`);
     const broken = await carryOut(world, runs, options);
+    // Half a run proves nothing.
+    stopAsked.signal.throwIfAborted();
     say("waiting until nothing can change any more");
     const verdict = await verify(world, runs, database, SETTLE_MS);
+    const measures = measuresOf(runs, verdict);
+    const busiest = busiestLanes(verdict);
     const resent = chains.reduce((sum, { kept }) => sum + kept.resent, 0);
     const retries = [...api.retries].map(([cause, times]) => `calls tried again after ${cause}: ${times}`);
     return {
       seed: options.seed,
       requests: runs.length,
       succeeded: runs.filter(({ last }) => last?.status === "success").length,
-      measures: measuresOf(runs, verdict),
+      measures,
       remarks: [
         ...broken,
         ...(resent > 0 ? [`${resent} dropped transactions of users were sent again`] : []),
         ...retries,
         ...verdict.remarks,
-        ...busiestLanes(verdict),
+        ...[...busiest].map(
+          ([chainId, most]) => `chain ${chainId}: at most ${most} fills in flight at once on the lane`,
+        ),
         ...(await readAlarms(join(system.folder, "logs"))),
       ],
-      problems: [...accidents, ...verdict.problems],
+      problems: [
+        ...accidents,
+        ...verdict.problems,
+        ...missedBounds(options.mode, runs.length, measures, busiest),
+      ],
     };
   } finally {
     await Promise.all(chains.map(async ({ kept }) => await kept.close()));
@@ -150,7 +174,7 @@ async function carryOut(world: World, runs: readonly RequestRun[], options: Soak
     return await runLoad(world, runs, {
       spreadMs: SPREAD_MS,
       withinMs: boundMs,
-      chaos: options.chaos,
+      chaos: options.chaos ? options : undefined,
       signal,
       say,
     });

@@ -9,13 +9,11 @@ export interface LoadOptions {
   readonly spreadMs: number;
   /** Every request must have its outcome by then. */
   readonly withinMs: number;
-  readonly chaos: boolean;
+  /** What is broken meanwhile; undefined = nothing. */
+  readonly chaos: { readonly kills: number; readonly reorgs: number } | undefined;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
 }
-
-const KILLS = 10;
-const REORGS = 5;
 
 /** Starts all requests, spread evenly, and returns when each has its outcome or the time is over. @returns what was broken meanwhile */
 export async function runLoad(
@@ -27,11 +25,11 @@ export async function runLoad(
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
   const beat = setInterval(() => say(progressOf(runs)), 5_000);
   try {
-    const broken = chaos ? breakThings(world, spreadMs, deadline, say) : Promise.resolve([]);
+    const broken = chaos === undefined ? Promise.resolve([]) : breakThings(world, chaos, options, deadline);
     await Promise.all(
       runs.map(async (run) => {
-        await sleep(run.plan.startAfterMs);
-        await runRequest(world, run, deadline);
+        await sleep(run.plan.startAfterMs, undefined, { signal }).catch(() => undefined);
+        if (!signal.aborted) await runRequest(world, run, deadline);
       }),
     );
     say(progressOf(runs));
@@ -43,17 +41,17 @@ export async function runLoad(
 
 async function breakThings(
   world: World,
-  spreadMs: number,
+  chaos: { readonly kills: number; readonly reorgs: number },
+  { spreadMs, say }: LoadOptions,
   signal: AbortSignal,
-  say: (text: string) => void,
 ): Promise<string[]> {
   const random = seededRandom(world.seed + 1);
   // A little longer than requests are started, so that the last ones are hit as well.
   const withinMs = spreadMs + 5_000;
   const chain = random.pick(world.chains);
   const [kills, reorgs] = await Promise.all([
-    killWorkers({ workers: world.system.workers, times: KILLS, withinMs, random, signal, say }),
-    reorganise({ chain, times: REORGS, withinMs, random: seededRandom(world.seed + 2), signal, say }),
+    killWorkers({ workers: world.system.workers, times: chaos.kills, withinMs, random, signal, say }),
+    reorganise({ chain, times: chaos.reorgs, withinMs, random: seededRandom(world.seed + 2), signal, say }),
   ]);
   return [
     `${kills} workers killed`,

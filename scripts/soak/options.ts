@@ -6,6 +6,9 @@ export interface SoakOptions {
   readonly mode: Mode;
   readonly requests: number;
   readonly chaos: boolean;
+  /** How often a worker is killed, and one chain reorganised, in chaos. */
+  readonly kills: number;
+  readonly reorgs: number;
   readonly portBase: number;
   readonly seed: number;
   readonly jsonFile: string | undefined;
@@ -16,6 +19,8 @@ export interface SoakOptions {
 export const usage = `usage: npm run soak -- [options]
   --requests N     requests to start within 20 s (default 200)
   --chaos          two APIs, two workers; workers are killed and one chain reorganises meanwhile
+  --kills N        how often a worker is killed in chaos (default 10)
+  --reorgs N       how often a chain reorganises in chaos (default 5)
   --once-latency   30 requests one after another: what a fill takes when nothing else happens
   --lane N         N fills in flight at once on one lane, with slow blocks
   --port-base P    first of the ports to use (default 19500)
@@ -30,6 +35,8 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
     options: {
       requests: { type: "string" },
       chaos: { type: "boolean", default: false },
+      kills: { type: "string" },
+      reorgs: { type: "string" },
       "once-latency": { type: "boolean", default: false },
       lane: { type: "string" },
       "port-base": { type: "string" },
@@ -40,6 +47,8 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
   });
   const mode = values.lane !== undefined ? "lane" : values["once-latency"] ? "onceLatency" : "load";
   if (mode !== "load" && values.chaos) throw new RangeError("--chaos goes with --requests only");
+  if (!values.chaos && (values.kills ?? values.reorgs) !== undefined)
+    throw new RangeError("--kills and --reorgs go with --chaos only");
   return {
     mode,
     requests:
@@ -47,6 +56,8 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
         ? wholeNumber("lane", values.lane, 100, 500)
         : wholeNumber("requests", values.requests, mode === "load" ? 200 : 30, 5_000),
     chaos: values.chaos,
+    kills: wholeNumber("kills", values.kills, 10, 1_000),
+    reorgs: wholeNumber("reorgs", values.reorgs, 5, 1_000),
     portBase: wholeNumber("port-base", values["port-base"], 19_500, 65_000),
     seed: wholeNumber("seed", values.seed, randomSeed, 2 ** 32 - 1),
     jsonFile: values.json,

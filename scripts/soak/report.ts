@@ -1,8 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { mostInFlight } from "./fills.ts";
+import type { Mode } from "./options.ts";
 import { percentileLine, percentilesOf } from "./percentiles.ts";
 import type { RequestRun } from "./run-request.ts";
 import type { Verdict } from "./verify.ts";
+
+export const toBroadcastName = "deposit block seen -> fill broadcast";
 
 /** Durations of a run, ms, by what they measure. */
 export function measuresOf(runs: readonly RequestRun[], verdict: Verdict): Map<string, number[]> {
@@ -21,7 +24,7 @@ export function measuresOf(runs: readonly RequestRun[], verdict: Verdict): Map<s
       ),
     ],
     [
-      "deposit block seen -> fill broadcast",
+      toBroadcastName,
       toBroadcast.filter(({ confirmations }) => confirmations === 0).map(({ tookMs }) => tookMs),
     ],
     [
@@ -31,25 +34,47 @@ export function measuresOf(runs: readonly RequestRun[], verdict: Verdict): Map<s
   ]);
 }
 
-/** Fills of each lane that were broadcast and not yet in a block, at the busiest moment. */
-export function busiestLanes(verdict: Verdict): string[] {
+/** By chain: fills of its lane that were broadcast and not yet in a block, at the busiest moment. */
+export function busiestLanes(verdict: Verdict): Map<number, number> {
   const minedAtMs = new Map(
     verdict.payments.map(({ transaction }) => [
       `${transaction.chainId} ${transaction.nonce}`,
       Number(transaction.timestampSeconds) * 1000,
     ]),
   );
-  const chains = [...new Set(verdict.timings.map(({ chainId }) => chainId))];
-  return chains.map((chain) => {
-    const spans = verdict.timings
-      .filter(({ chainId }) => chainId === chain)
-      .map(({ chainId, nonce, firstBroadcastAtMs }) => ({
-        fromMs: firstBroadcastAtMs,
-        toMs: Math.max(minedAtMs.get(`${chainId} ${nonce}`) ?? 0, firstBroadcastAtMs),
-      }));
-    return `chain ${chain}: at most ${mostInFlight(spans)} fills in flight at once on the lane`;
-  });
+  const spans = verdict.timings.map(({ chainId, nonce, firstBroadcastAtMs }) => ({
+    chainId,
+    fromMs: firstBroadcastAtMs,
+    toMs: Math.max(minedAtMs.get(`${chainId} ${nonce}`) ?? 0, firstBroadcastAtMs),
+  }));
+  const byChain = Map.groupBy(spans, ({ chainId }) => chainId);
+  return new Map([...byChain].map(([chainId, list]) => [chainId, mostInFlight(list)]));
 }
+
+/** What a run of this kind promises about its own figures, and whether it holds. */
+export function missedBounds(
+  mode: Mode,
+  requests: number,
+  measures: ReadonlyMap<string, readonly number[]>,
+  busiest: ReadonlyMap<number, number>,
+): string[] {
+  if (mode === "load") return [];
+  if (mode === "lane") {
+    const most = Math.max(0, ...busiest.values());
+    return most < requests ? [`only ${most} of ${requests} fills were in flight at once`] : [];
+  }
+  const found = percentilesOf(measures.get(toBroadcastName) ?? []);
+  if (found === undefined) return ["no fill was measured"];
+  return [
+    ...(found.p50 > FILL_BOUNDS_MS.p50
+      ? [`the median to the broadcast is above ${FILL_BOUNDS_MS.p50} ms`]
+      : []),
+    ...(found.p99 > FILL_BOUNDS_MS.p99 ? [`the p99 to the broadcast is above ${FILL_BOUNDS_MS.p99} ms`] : []),
+  ];
+}
+
+/** Bounds of one fill at a time. */
+const FILL_BOUNDS_MS = { p50: 50, p99: 250 };
 
 export interface SoakResult {
   readonly seed: number;

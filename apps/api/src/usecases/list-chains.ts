@@ -2,6 +2,9 @@ import type { Address, Chain, Currency } from "@causeway/domain";
 import type { ChainCurrency, ChainsAnswer, Erc20Currency, SolverCurrency, WireChain } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain } from "../ports/chains.ts";
 
+/** Stands for a contract that this system does not have. */
+const NO_CONTRACT: Address = "0x0000000000000000000000000000000000000000";
+
 interface Services {
   readonly chains: ChainDirectory;
   readonly solverAddress: Address;
@@ -72,7 +75,7 @@ function toWireChain(chain: Chain, lagging: boolean, solverAddress: Address): Wi
     contracts: {
       multicall3: contracts.multicall3,
       multicaller: contracts.router,
-      onlyOwnerMulticaller: null,
+      onlyOwnerMulticaller: NO_CONTRACT,
       serviceReceiver: contracts.serviceReceiver,
       ...router,
       v3: router,

@@ -26,7 +26,8 @@ export async function nudgeLane(services: Needs, connected: ConnectedChain): Pro
   const prices = pulse.gasPrices();
   for (const slot of slots.filter(({ nonce }) => nonce >= used).slice(0, WINDOW)) {
     const nowMs = clock.nowMs();
-    if (slot.cancelReason === undefined && nowMs > slot.cancelAfterMs) {
+    const overdue = slot.cancelReason === undefined && nowMs > slot.cancelAfterMs;
+    if (overdue) {
       await services.uow.run((tx) => tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED"));
       services.events.alarm("slot_cancelled", {
         chain: chain.name,
@@ -37,7 +38,7 @@ export async function nudgeLane(services: Needs, connected: ConnectedChain): Pro
     const latest = slot.attempts.at(-1);
     if (latest === undefined) {
       if (nowMs - slot.createdAtMs > policy.orphanedAfterMs) await sendSlot(services, slot.id);
-    } else if (slot.cancelReason !== undefined && latest.kind === "pay") {
+    } else if ((overdue || slot.cancelReason !== undefined) && latest.kind === "pay") {
       await replace(services, slot, latest, "noop", prices, chain.fees.maxFeePerGasWei);
     } else if (latest.broadcastAtMs === undefined) {
       if (nowMs - latest.createdAtMs > policy.orphanedAfterMs) await broadcast(services, slot, latest);

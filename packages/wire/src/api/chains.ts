@@ -14,9 +14,9 @@ export const chainContracts = z
   .object({
     multicall3: evmAddress,
     multicaller: evmAddress.describe("Runs several calls in one transaction."),
-    onlyOwnerMulticaller: evmAddress
-      .nullable()
-      .describe("A multicaller that only the solver may use; null when none is deployed."),
+    onlyOwnerMulticaller: evmAddress.describe(
+      "A multicaller that only the solver may use; the zero address: none is deployed.",
+    ),
     serviceReceiver: evmAddress.describe("Forwards native deposits and emits their id."),
     erc20Router: evmAddress.describe("Runs destination calls and returns leftovers."),
     approvalProxy: evmAddress.describe("Pulls approved tokens once, then routes."),
