@@ -21,7 +21,7 @@ export async function runLoad(
   runs: readonly RequestRun[],
   options: LoadOptions,
 ): Promise<string[]> {
-  const { spreadMs, withinMs, chaos, signal, say } = options;
+  const { withinMs, chaos, signal, say } = options;
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
   const beat = setInterval(() => say(progressOf(runs)), 5_000);
   try {

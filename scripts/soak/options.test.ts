@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { readOptions } from "./options.ts";
+
+test("without options it is a plain load with the seed that was drawn", () => {
+  expect(readOptions([], 42)).toMatchObject({
+    mode: "load",
+    requests: 200,
+    chaos: false,
+    seed: 42,
+    portBase: 19_500,
+  });
+});
+
+test("the number of a lane is the number of its fills", () => {
+  expect(readOptions(["--lane", "100"], 1)).toMatchObject({ mode: "lane", requests: 100 });
+});
+
+test("numbers that make no sense are refused with the option's name", () => {
+  for (const bad of ["0", "-1", "1.5", "many", "99999"])
+    expect(() => readOptions([`--requests=${bad}`], 1)).toThrow("--requests");
+});
+
+test("what cannot be combined is refused", () => {
+  expect(() => readOptions(["--lane", "10", "--chaos"], 1)).toThrow("--chaos");
+  expect(() => readOptions(["--kills", "3"], 1)).toThrow("--chaos");
+  expect(() => readOptions(["--nonsense"], 1)).toThrow(TypeError);
+});
