@@ -1,0 +1,346 @@
+import { testTokenAbi } from "@causeway/contracts";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { encodeFunctionData, parseEther } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
+import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
+
+let world: EngineWorld;
+
+beforeEach(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
+});
+afterEach(async () => await world.stop());
+
+/** A request whose fill has just been handed to the node and waits there. */
+async function aSubmittedFill(ask: Ask = {}, by: Services = world.services): Promise<Agreed> {
+  const agreed = await world.quote({ recipient: world.anAddress(), ...ask });
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  await world.work(by);
+  return agreed;
+}
+
+async function slotOf({ requestId }: Agreed) {
+  const slot = await world.services.reads.slotOfLeg("fill", requestId);
+  if (slot === undefined) throw new Error("the request has no live slot");
+  return slot;
+}
+
+const received = async ({ terms }: Agreed): Promise<bigint> =>
+  await world.destination.balance(terms.recipient, terms.destination.currency);
+
+test("a fill that is stuck because blocks became dearer is replaced at the same nonce with higher fees and paid once", async () => {
+  const { destination, clock } = world;
+  const agreed = await aSubmittedFill();
+  const before = await slotOf(agreed);
+  const first = before.attempts[0];
+  // The next block asks more than the first variant can ever pay.
+  const baseFeePerGas = (first?.maxFeePerGas ?? 0n) * 3n;
+  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
+  await destination.mine();
+  await world.watch(destination);
+  expect(await destination.sentBy(world.solver.address, agreed.since.get(destination.chain.id))).toEqual([]);
+
+  clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await world.care(destination);
+  const { nonce, attempts } = await slotOf(agreed);
+  expect(nonce).toBe(before.nonce);
+  expect(attempts).toHaveLength(2);
+  expect(attempts[1]?.maxFeePerGas).toBeGreaterThan(baseFeePerGas);
+  for (const fee of ["maxFeePerGas", "maxPriorityFeePerGas"] as const)
+    expect(attempts[1]?.[fee]).toBeGreaterThanOrEqual(((first?.[fee] ?? 0n) * 11_250n) / 10_000n);
+
+  await destination.mine();
+  await world.watch(destination);
+  const status = await world.status(agreed.requestId);
+  expect(status).toMatchObject({ status: "success", txHashes: [attempts[1]?.txHash] });
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+});
+
+test("at the chain's fee cap nothing dearer is signed: the same bytes go out again", async () => {
+  await world.stop();
+  world = await startEngineWorld();
+  const { destination, clock } = world;
+  const agreed = await aSubmittedFill();
+  const capped = { ...destination.chain, fees: { ...destination.chain.fees, maxFeePerGasWei: 1n } };
+  const connected = { ...destination.connected, chain: capped };
+  const by = { ...world.services, chains: { ...world.services.chains, get: () => connected } };
+  clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await world.care(destination, by);
+  expect((await slotOf(agreed)).attempts).toHaveLength(1);
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+});
+
+test("a fill that the solver cannot pay the gas for waits and is paid when the solver is funded", async () => {
+  const { destination, clock, events } = world;
+  const agreed = await world.quote({ recipient: world.anAddress() });
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  // The money leaves between the simulation and the broadcast.
+  const { signer } = world.services;
+  await world.work({
+    ...world.services,
+    signer: {
+      ...signer,
+      signDigest: async (digest) => {
+        await destination.client.setBalance({ address: world.solver.address, value: 1n });
+        return await signer.signDigest(digest);
+      },
+    },
+  });
+  expect(events.of("attempt_refused")).toHaveLength(1);
+  expect((await world.status(agreed.requestId)).status).toBe("pending");
+
+  await destination.client.setBalance({ address: world.solver.address, value: parseEther("10") });
+  clock.forward(world.services.enginePolicy.orphanedAfterMs + 1);
+  await world.care(destination);
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+});
+
+test("a fill whose bytes the node refuses for good gives its nonce to a no-op, does not jam the fills behind it, and its deposit goes back", async () => {
+  const { destination, origin, clock } = world;
+  const [chain, others] = [destination.connected, world.services.chains];
+  let refusals = 0;
+  const refusing = {
+    ...chain,
+    connection: {
+      ...chain.connection,
+      writer: {
+        broadcast: async () => {
+          refusals++;
+          return { kind: "rejected", reason: "intrinsic gas too low" } as const;
+        },
+      },
+    },
+  };
+  const by: Services = {
+    ...world.services,
+    chains: { ...others, get: (id) => (id === destination.chain.id ? refusing : others.get(id)) },
+  };
+  const refused = await aSubmittedFill({ refundTo: world.anAddress() }, by);
+  expect(refusals).toBe(1);
+  const behind = await aSubmittedFill();
+  expect((await slotOf(behind)).nonce).toBe((await slotOf(refused)).nonce + 1);
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(behind.requestId)).status, "the nonce before it is missing").toBe("submitted");
+
+  await world.care(destination);
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(behind.requestId)).status).toBe("success");
+  // Its nonce is used up, but a block may still fall out: nothing is refunded before that is over.
+  expect((await world.status(refused.requestId)).status).toBe("pending");
+  expect((await world.request(refused.requestId)).state.name).toBe("filling");
+
+  const end = await world.untilFinal(refused.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_SUBMISSION_FAILED" });
+  expect(await world.statusesOf(refused.requestId)).toEqual(["waiting", "pending", "refund"]);
+  expect(await world.paymentsOf(refused, destination)).toEqual([]);
+  expect(await world.paymentsOf(refused, origin)).toHaveLength(1);
+  expect(clock.nowMs()).toBeGreaterThan(0);
+});
+
+test("a fill that is not mined long after its deadline is cancelled: a no-op takes its nonce, the fills behind go on, the deposit goes back", async () => {
+  const { destination, origin, clock } = world;
+  const late = await aSubmittedFill({ ttl: 300, refundTo: world.anAddress() });
+  clock.forward(200_000);
+  const behind = await aSubmittedFill();
+  clock.forward(100_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
+  await world.care(destination);
+  const { attempts } = await slotOf(late);
+  expect(attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(behind.requestId)).status).toBe("success");
+  const end = await world.untilFinal(late.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_NOT_INCLUDED", txHashes: [] });
+  expect(await world.statusesOf(late.requestId)).toEqual([
+    "waiting",
+    "pending",
+    "submitted",
+    "pending",
+    "refund",
+  ]);
+  expect(await received(late)).toBe(0n);
+  expect(await world.paymentsOf(late, origin)).toHaveLength(1);
+});
+
+test("a nonce that the key used elsewhere is dead only by proof and depth; then the deposit goes back", async () => {
+  const { destination, origin, clock } = world;
+  const agreed = await aSubmittedFill();
+  const { nonce } = await slotOf(agreed);
+  // Another program with the same key replaces the fill in the pool by something dearer.
+  const foreign = await destination.client.sendTransaction({
+    account: privateKeyToAccount(world.solver.privateKey),
+    to: world.stranger.address,
+    value: 1n,
+    nonce,
+    gas: 21_000n,
+    maxFeePerGas: 400_000_000_000n,
+    maxPriorityFeePerGas: 300_000_000_000n,
+  });
+  await destination.mine();
+  await world.watch(destination);
+  expect(
+    (await destination.sentBy(world.solver.address, agreed.since.get(destination.chain.id)))[0]?.hash,
+  ).toBe(foreign);
+  for (let block = 1; block <= 3; block++) {
+    expect((await world.request(agreed.requestId)).state.name, `${block} blocks`).toBe("submitted");
+    expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toMatchObject({ state: "open" });
+    await destination.mine();
+    await world.watch(destination);
+  }
+  expect((await world.request(agreed.requestId)).state.name).toBe("refunding");
+  clock.forward(1_000);
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end.status).toBe("refund");
+  expect(await received(agreed)).toBe(0n);
+  expect(await world.paymentsOf(agreed, origin)).toHaveLength(1);
+  // The lane goes on at the next nonce.
+  const next = await aSubmittedFill();
+  expect((await world.untilFinal(next.requestId)).status).toBe("success");
+});
+
+test("a lane that starts behind the chain begins at the chain's nonce", async () => {
+  const { destination } = world;
+  for (let sent = 0; sent < 3; sent++) {
+    await destination.send(world.solver, { to: world.stranger.address, value: 1n });
+    await destination.mine();
+  }
+  const used = await destination.client.getTransactionCount({ address: world.solver.address });
+  await openLane(world.services, destination.connected);
+  const agreed = await aSubmittedFill();
+  expect((await slotOf(agreed)).nonce).toBe(used);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+});
+
+test("a fill that reverts on chain is refunded once that block is beyond reorgs, and shows no failure on the way", async () => {
+  const { destination, origin } = world;
+  // Native to an account that becomes a contract which takes nothing, after the simulation.
+  const agreed = await aSubmittedFill({ destinationCurrency: NATIVE_CURRENCY });
+  await destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toMatchObject({
+    state: "mined",
+    minedStatus: "reverted",
+  });
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED", txHashes: [] });
+  expect(await world.statusesOf(agreed.requestId)).toEqual([
+    "waiting",
+    "pending",
+    "submitted",
+    "pending",
+    "refund",
+  ]);
+  expect(await world.paymentsOf(agreed, destination)).toEqual([]);
+  expect(await world.paymentsOf(agreed, origin)).toHaveLength(1);
+});
+
+test("a fill that falls out of the chain is submitted again with the same bytes and pays once", async () => {
+  const { destination, clock } = world;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  await world.watch(destination);
+  const mined = await world.status(agreed.requestId);
+  expect(mined.status).toBe("success");
+  expect(mined.final).toBe(false);
+
+  await destination.reorg(1);
+  await world.watch(destination);
+  expect(await received(agreed)).toBe(0n);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "submitted", final: false });
+
+  clock.forward(world.services.enginePolicy.orphanedAfterMs + 1);
+  await world.care(destination);
+  await destination.mine();
+  await world.watch(destination);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: mined.txHashes });
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "success", final: true, txHashes: mined.txHashes });
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await world.statusesOf(agreed.requestId)).toEqual([
+    "waiting",
+    "pending",
+    "submitted",
+    "success",
+    "submitted",
+    "success",
+  ]);
+});
+
+test("a fill that a reorg moved into another block stays paid once and becomes final there", async () => {
+  const { destination } = world;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  await world.watch(destination);
+  const raw = (await slotOf(agreed)).attempts[0]?.raw ?? "0x";
+  await destination.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+  await destination.client.sendRawTransaction({ serializedTransaction: raw });
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+  const [payment] = await world.paymentsOf(agreed, destination);
+  expect((await slotOf(agreed)).minedBlockNumber).toBe(payment?.block);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+});
+
+test("a hundred fills in flight on one lane confirm without a gap", async () => {
+  const { destination, origin } = world;
+  const agreed: Agreed[] = [];
+  for (let at = 0; at < 100; at++)
+    agreed.push(await world.quote({ recipient: world.anAddress(), amount: "5000000" }));
+  const approval = agreed[0]?.answer.steps.find(({ id }) => id === "approve");
+  expect(approval).toBeDefined();
+  await origin.send(world.user, {
+    to: world.usdc,
+    data: encodeFunctionData({
+      abi: testTokenAbi,
+      functionName: "approve",
+      args: [origin.chain.contracts.depository, 10n ** 18n],
+    }),
+  });
+  const firstNonce = await origin.client.getTransactionCount({
+    address: world.user.address,
+    blockTag: "pending",
+  });
+  for (const [at, { answer }] of agreed.entries()) {
+    const deposit = answer.steps.at(-1)?.items[0]?.data;
+    await origin.send(world.user, {
+      to: (deposit?.to ?? "0x") as `0x${string}`,
+      data: (deposit?.data ?? "0x") as `0x${string}`,
+      nonce: firstNonce + at,
+    });
+  }
+  while ((await origin.client.getTransactionCount({ address: world.user.address })) < firstNonce + 100)
+    await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  const slots = await world.services.reads.unsettledSlots(destination.chain.id, world.solver.address);
+  const nonces = slots.map(({ nonce }) => nonce);
+  expect(nonces).toEqual(Array.from({ length: 100 }, (_, at) => (nonces[0] ?? 0) + at));
+  await destination.mine(2);
+  await world.watch(destination);
+  const statuses = await Promise.all(
+    agreed.map(async ({ requestId }) => (await world.status(requestId)).status),
+  );
+  expect(new Set(statuses)).toEqual(new Set(["success"]));
+  const payments = await destination.sentBy(world.solver.address, agreed[0]?.since.get(destination.chain.id));
+  expect(new Set(payments.map(({ input }) => input.slice(-64))).size).toBe(100);
+  expect(payments).toHaveLength(100);
+});
