@@ -40,9 +40,8 @@ async function recordOne(
   headNumber: bigint,
   seenAtMs: number,
 ): Promise<RequestRecord | undefined> {
-  const isAgreed = record !== undefined && fact.currency === record.terms.origin.currency;
-  // A value that nobody agreed on is treated like the largest.
-  const valueUsd = isAgreed ? record.terms.inputUsd : BEYOND_ALL_TIERS;
+  // The value is known of what was agreed and of less of the same: anything else is treated like the largest, for it goes back and may be worth anything.
+  const valueUsd = isWithin(record, chain, fact) ? record.terms.inputUsd : BEYOND_ALL_TIERS;
   const confirmations = confirmationsFor(chain.confirmationTiers, valueUsd);
   const dueAt = confirmAtBlock(fact.blockNumber, confirmations);
   const {
@@ -101,4 +100,14 @@ async function recordOne(
     { depositId: id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
   );
   return next;
+}
+
+function isWithin(
+  record: RequestRecord | undefined,
+  chain: Chain,
+  fact: DepositFact,
+): record is RequestRecord {
+  if (record === undefined) return false;
+  const { chainId, currency, amount } = record.terms.origin;
+  return chain.id === chainId && fact.currency === currency && fact.amount <= amount;
 }

@@ -1,0 +1,331 @@
+import { NATIVE_CURRENCY, gasCostWei, refundAmount } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+import { parseEther } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { gasOf } from "../../apps/api/src/usecases/quote-pricing.ts";
+import { deposit, type Deviation } from "../support/deposits.ts";
+import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
+
+let world: EngineWorld;
+
+beforeAll(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 2 } });
+});
+afterAll(async () => await world.stop());
+
+/** A quote whose refund goes to an address that owns nothing yet. */
+const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
+  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
+
+/** The user deposits, with a deviation, and the block is seen. */
+async function deposited(agreed: Agreed, deviation: Deviation = {}, from = world.user) {
+  const hash = await deposit(world.origin, from, agreed, deviation);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  const [found] = (await world.depositsOf(agreed.requestId)).filter(({ txHash }) => txHash === hash);
+  if (found === undefined) throw new Error("the deposit was not recorded for the request");
+  return found;
+}
+
+/** Blocks come until the deposit has the confirmations that its value asks for. */
+async function confirmed(confirmAtBlock: bigint): Promise<void> {
+  for (let head = 0n; head < confirmAtBlock;) {
+    await world.origin.mine();
+    head = (await world.watch(world.origin)).at(-1)?.number ?? 0n;
+  }
+}
+
+/** What must come back of an amount at the prices and gas that hold now, exactly. */
+function due(amount: bigint, currency: Address): bigint {
+  const { chain, pulse } = world.origin.connected;
+  const known = world.services.chains.currency(chain.id, currency);
+  if (known === undefined) throw new Error("the currency is configured");
+  const { prices, quotePolicy } = world.services;
+  const unit = (of: typeof known) => ({ decimals: of.decimals, priceUsd: prices.usd(of) as bigint });
+  const wei = gasCostWei(
+    gasOf(quotePolicy.gas.refund, known),
+    pulse.gasPrices(),
+    chain.fees.minPriorityFeeWei,
+    0,
+  );
+  const refund = refundAmount(amount, wei, unit(chain.native), unit(known));
+  if (refund.kind !== "refund") throw new Error("the amount is worth a refund");
+  expect(refund.gasFee).toBeGreaterThan(0n);
+  return refund.amount;
+}
+
+const mismatches: readonly {
+  readonly what: string;
+  readonly deviation: () => Deviation;
+  readonly reason: string;
+}[] = [
+  {
+    what: "less than agreed",
+    deviation: () => ({ amount: 99_999_999n }),
+    reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
+  },
+  {
+    what: "more than agreed",
+    deviation: () => ({ amount: 100_000_001n }),
+    reason: "DEPOSITED_AMOUNT_MISMATCH",
+  },
+  {
+    what: "another currency",
+    deviation: () => ({ currency: NATIVE_CURRENCY, amount: parseEther("0.04") }),
+    reason: "INCORRECT_DEPOSIT_CURRENCY",
+  },
+];
+
+for (const { what, deviation, reason } of mismatches)
+  test(`a deposit of ${what} goes back to refundTo, minus the gas to the unit, and shows refund without failure`, async () => {
+    const agreed = await agree();
+    const { amount, currency, confirmAtBlock } = await deposited(agreed, deviation());
+    expect(await world.status(agreed.requestId)).toMatchObject({
+      status: "pending",
+      nextAction: "wait_for_refund",
+      fundsAt: "depository",
+    });
+    await confirmed(confirmAtBlock);
+    const expected = due(amount, currency);
+    await world.work();
+    const end = await world.untilFinal(agreed.requestId);
+    const [refund, ...more] = await world.paymentsOf(agreed, world.origin);
+    expect(more).toEqual([]);
+    expect(end).toMatchObject({
+      status: "refund",
+      failReason: reason,
+      refundFailReason: "N/A",
+      txHashes: [],
+      refundTxHashes: [refund?.hash],
+      fundsAt: "refunded",
+      pollAfterMs: 0,
+    });
+    expect(end).not.toHaveProperty("details");
+    expect(await world.origin.balance(agreed.terms.refundTo, currency)).toBe(expected);
+    expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "refund"]);
+    expect(refund?.input.endsWith(agreed.terms.orderId.slice(2))).toBe(true);
+    expect(await world.paymentsOf(agreed, world.destination)).toEqual([]);
+  });
+
+test("a deposit in the name of another goes back to that other, and the request of the user waits on", async () => {
+  const agreed = await agree();
+  const beneficiary = world.anAddress();
+  const { amount, currency } = await deposited(agreed, { depositor: beneficiary }, world.stranger);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  const expected = due(amount, currency);
+  await world.work();
+  await world.round();
+  expect(await world.origin.balance(beneficiary, currency)).toBe(expected);
+  expect(await world.origin.balance(agreed.terms.refundTo, currency)).toBe(0n);
+
+  // The user's own deposit is served as if nothing had been.
+  await deposited(agreed);
+  await world.work();
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end.status).toBe("success");
+  expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "submitted", "success"]);
+});
+
+test("a stranger who deposits dust in the user's name does not touch the user's request", async () => {
+  const agreed = await agree();
+  for (const amount of [1n, 50_000_000n, 200_000_000n]) await deposited(agreed, { amount }, world.stranger);
+  await world.work();
+  await world.round();
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", failReason: "N/A" });
+  await deposited(agreed);
+  await world.work();
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+});
+
+test("when the user's own deposit names another depositor, that depositor gets it back and the request says why", async () => {
+  const agreed = await agree();
+  const other = world.anAddress();
+  const { amount, currency } = await deposited(agreed, { depositor: other });
+  const expected = due(amount, currency);
+  await world.work();
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "DEPOSIT_ADDRESS_MISMATCH" });
+  expect(await world.origin.balance(other, currency)).toBe(expected);
+  expect(await world.origin.balance(agreed.terms.refundTo, currency)).toBe(0n);
+});
+
+test("a second deposit for a filled request goes back, its hash shows, and the request stays a success", async () => {
+  const agreed = await agree();
+  await deposited(agreed);
+  await world.work();
+  await world.untilFinal(agreed.requestId);
+  const second = await deposited(agreed);
+  expect(second).toMatchObject({ disposition: "refund", reason: "DOUBLE_SPEND" });
+  const expected = due(second.amount, second.currency);
+  await world.work();
+  await world.round();
+  await world.round();
+  const [refund, ...more] = await world.paymentsOf(agreed, world.origin);
+  expect(more).toEqual([]);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "success",
+    final: true,
+    failReason: "N/A",
+    fundsAt: "recipient",
+    refundTxHashes: [refund?.hash],
+  });
+  expect(await world.origin.balance(agreed.terms.refundTo, second.currency)).toBe(expected);
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  expect((await world.services.reads.deposit(second.id))?.refundState).toBe("final");
+});
+
+test("two deposits of one order in one block: one is filled, the other goes back", async () => {
+  const agreed = await agree();
+  await deposit(world.origin, world.user, agreed);
+  await deposited(agreed);
+  await world.work();
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  await world.round();
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
+});
+
+test("a deposit after the time to live goes back", async () => {
+  const agreed = await agree({ ttl: 60 });
+  world.clock.forward(61_000);
+  const late = await deposited(agreed);
+  const expected = due(late.amount, late.currency);
+  await world.work();
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "TTL_EXPIRED" });
+  expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "refund"]);
+  expect(await world.origin.balance(agreed.terms.refundTo, late.currency)).toBe(expected);
+});
+
+test("a deposit for a request that was closed for its age goes back as well", async () => {
+  const agreed = await agree({ ttl: 60 });
+  world.clock.forward(61_000);
+  await world.round();
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    failReason: "TTL_EXPIRED",
+    fundsAt: "user",
+  });
+  await deposited(agreed);
+  await world.work();
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "TTL_EXPIRED",
+  });
+});
+
+test("a deposit in time that could not be filled in time goes back", async () => {
+  const agreed = await agree({ ttl: 60 });
+  await deposited(agreed);
+  world.clock.forward(61_000);
+  await world.work();
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "TTL_EXPIRED",
+  });
+  expect(await world.paymentsOf(agreed, world.destination)).toEqual([]);
+});
+
+test("the referrer debug-force-refund makes any deposit a refund", async () => {
+  const agreed = await agree({
+    referrer: "debug-force-refund",
+    originCurrency: NATIVE_CURRENCY,
+    amount: "50000000000000000",
+  });
+  const { amount } = await deposited(agreed);
+  const expected = due(amount, NATIVE_CURRENCY);
+  await world.work();
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "MANUAL_ADMIN_REFUND",
+  });
+  expect(await world.origin.balance(agreed.terms.refundTo, NATIVE_CURRENCY)).toBe(expected);
+});
+
+test("what is worth less than the gas of its refund stays in the depository and the request says so", async () => {
+  const agreed = await agree();
+  await deposited(agreed, { amount: 1n });
+  await world.work();
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    failReason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
+    refundFailReason: "AMOUNT_TOO_LOW_TO_REFUND",
+    fundsAt: "depository",
+    nextAction: "contact_operator",
+    final: true,
+  });
+  expect((await world.status(agreed.requestId)).details).toMatch(/^Transaction failed/);
+  expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+});
+
+test("a refund that its receiver refuses is not tried again and again: somebody is told", async () => {
+  const agreed = await agree({
+    originCurrency: NATIVE_CURRENCY,
+    amount: "50000000000000000",
+    referrer: "debug-force-refund",
+  });
+  await world.origin.client.setCode({ address: agreed.terms.refundTo, bytecode: "0x60006000fd" });
+  await deposited(agreed);
+  await world.work();
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+    fundsAt: "depository",
+    nextAction: "contact_operator",
+  });
+  expect(world.events.of("refund_impossible").at(-1)?.facts).toMatchObject({ requestId: agreed.requestId });
+  expect(await world.services.reads.overdueRefunds(100)).toEqual([]);
+});
+
+for (const [what, id] of [
+  ["an id that nobody knows", `0x${"ab".repeat(32)}`],
+  ["no id", `0x${"00".repeat(32)}`],
+] as const)
+  test(`money with ${what} is recorded for the operator and never silently kept`, async () => {
+    const agreed = await agree();
+    const hash = await deposit(world.origin, world.user, agreed, { id });
+    await world.origin.mine();
+    await world.watch(world.origin);
+    const { rows } = await world.pool.query("select * from deposits where tx_hash = $1", [hash]);
+    expect(rows).toHaveLength(1);
+    expect(rows[0]).toMatchObject({
+      disposition: "unattributed",
+      request_id: null,
+      amount: 100_000_000n,
+      depositor: world.user.address,
+    });
+    expect(world.events.of("deposit_unattributed").some(({ facts }) => facts["txHash"] === hash)).toBe(true);
+    expect((await world.status(agreed.requestId)).status).toBe("waiting");
+  });
+
+test("a deposit far above the agreed value waits for the confirmations of its own value before it goes back", async () => {
+  const agreed = await agree();
+  const big = await deposited(agreed, { amount: 50_000_000_000n });
+  expect(big.confirmAtBlock - big.blockNumber, "the tier above 10,000 USD").toBe(3n);
+  await world.work();
+  expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+  for (let block = 0; block < 3; block++) {
+    expect((await world.services.reads.deposit(big.id))?.refundState).toBe("none");
+    await world.round();
+  }
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
+});
+
+test("a refund that a reorg takes out of the chain is sent again and paid once", async () => {
+  const agreed = await agree({ referrer: "debug-force-refund" });
+  const { currency } = await deposited(agreed);
+  await world.work();
+  await world.origin.mine();
+  await world.watch(world.origin);
+  const refunded = await world.status(agreed.requestId);
+  expect(refunded.status).toBe("refund");
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "pending", refundTxHashes: [] });
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "refund", refundTxHashes: refunded.refundTxHashes });
+  expect(await world.origin.balance(agreed.terms.refundTo, currency)).toBeLessThan(
+    agreed.terms.origin.amount,
+  );
+  expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
+});
