@@ -112,15 +112,15 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       return state.name === "filled" ? already(state) : rejected(state, event);
     case "fillUnmined":
       if (state.name === "filled" && state.kind === "bridge")
-        return to(state, { name: "submitted", final: false });
+        return state.final ? rejected(state, event) : to(state, { name: "submitted" });
       return already(state);
     case "fillFinal":
       if (state.name === "filled" && !state.final) return to(state, { final: true });
       return state.name === "filled" ? already(state) : rejected(state, event);
     case "fillDead":
-      if (state.name === "filling" || state.name === "submitted" || state.name === "filled")
-        return startRefund(state, event.reason);
-      return already(state);
+      if (state.name === "filling" || state.name === "submitted") return startRefund(state, event.reason);
+      // The recipient has the money: sending the deposit back as well would pay twice.
+      return state.name === "filled" ? rejected(state, event) : already(state);
     case "fillImpossible":
       if (state.name === "fillable") return startRefund(state, event.reason);
       return already(state);
@@ -131,7 +131,7 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       return already(state);
     case "sendUnmined":
       if (state.kind === "send" && state.name === "filled")
-        return to(state, { name: "quoted", final: false });
+        return state.final ? rejected(state, event) : to(state, { name: "quoted" });
       return already(state);
     case "sendFinal":
       if (state.kind === "send" && state.name === "filled" && !state.final) return to(state, { final: true });
@@ -142,7 +142,7 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       return already(state);
     case "refundUnmined":
       if (state.name === "refunded" && state.depositId === event.depositId)
-        return to(state, { name: "refunding", final: false });
+        return state.final ? rejected(state, event) : to(state, { name: "refunding" });
       return already(state);
     case "refundFinal":
       if (state.name === "refunded" && state.depositId === event.depositId && !state.final)

@@ -1,0 +1,326 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { publicStatus } from "./public-status.ts";
+import { failReasons, refundFailReasons } from "./reasons.ts";
+import { decide, quotedState, requestStates } from "./state.ts";
+import type { Effect, RequestEvent, RequestState } from "./state.ts";
+
+const depositId = fc.constantFrom("1", "2", "3");
+const reason = fc.constantFrom(...failReasons);
+const verdict = fc.oneof(
+  fc.constant({ kind: "match" } as const),
+  fc.record({ kind: fc.constant("mismatch" as const), reason, byUser: fc.boolean() }),
+);
+const anEvent: fc.Arbitrary<RequestEvent> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("depositSeen" as const),
+      depositId,
+      verdict,
+      confirmed: fc.boolean(),
+      late: fc.boolean(),
+    }),
+  },
+  fc.record({ kind: fc.constantFrom("depositConfirmed" as const, "depositRemoved" as const), depositId }),
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        "fillPlanned" as const,
+        "fillBroadcast" as const,
+        "fillMined" as const,
+        "fillUnmined" as const,
+        "fillFinal" as const,
+      ),
+    }),
+  },
+  fc.record({ kind: fc.constantFrom("fillDead" as const, "fillImpossible" as const), reason }),
+  fc.record({ kind: fc.constantFrom("sendMined" as const, "sendUnmined" as const, "sendFinal" as const) }),
+  fc.record({
+    kind: fc.constantFrom("refundMined" as const, "refundUnmined" as const, "refundFinal" as const),
+    depositId,
+  }),
+  fc.record({
+    kind: fc.constant("refundImpossible" as const),
+    depositId,
+    reason: fc.constantFrom(...refundFailReasons),
+  }),
+  fc.constant({ kind: "deadlinePassed" } as const),
+);
+const aState: fc.Arbitrary<RequestState> = fc.record({
+  name: fc.constantFrom(...requestStates),
+  kind: fc.constantFrom("bridge" as const, "send" as const),
+  depositId: fc.option(depositId, { nil: undefined }),
+  failReason: fc.option(reason, { nil: undefined }),
+  refundFailReason: fc.option(fc.constantFrom(...refundFailReasons), { nil: undefined }),
+  final: fc.boolean(),
+});
+/** One of each kind and shape of event, for two deposits. */
+const everyEvent: readonly RequestEvent[] = [
+  ...["1", "2"].flatMap((id): RequestEvent[] => [
+    ...[true, false].flatMap((confirmed) =>
+      [true, false].map((late): RequestEvent => ({
+        kind: "depositSeen",
+        depositId: id,
+        verdict: { kind: "match" },
+        confirmed,
+        late,
+      })),
+    ),
+    ...[true, false].map((byUser): RequestEvent => ({
+      kind: "depositSeen",
+      depositId: id,
+      verdict: { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser },
+      confirmed: true,
+      late: false,
+    })),
+    { kind: "depositConfirmed", depositId: id },
+    { kind: "depositRemoved", depositId: id },
+    { kind: "refundMined", depositId: id },
+    { kind: "refundUnmined", depositId: id },
+    { kind: "refundFinal", depositId: id },
+    { kind: "refundImpossible", depositId: id, reason: "MANUAL_REFUND_REQUIRED" },
+  ]),
+  { kind: "fillPlanned" },
+  { kind: "fillBroadcast" },
+  { kind: "fillMined" },
+  { kind: "fillUnmined" },
+  { kind: "fillFinal" },
+  { kind: "fillDead", reason: "TRANSACTION_REVERTED" },
+  { kind: "fillImpossible", reason: "SLIPPAGE" },
+  { kind: "sendMined" },
+  { kind: "sendUnmined" },
+  { kind: "sendFinal" },
+  { kind: "deadlinePassed" },
+];
+
+/** Events as they may come to one request of either kind, from its quote on: mostly those that its state waits for, and now and then any. */
+const aLife = fc.record({
+  kind: fc.constantFrom("bridge" as const, "bridge" as const, "send" as const),
+  turns: fc.array(fc.record({ pick: fc.nat(), stray: fc.option(anEvent, { nil: undefined, freq: 3 }) }), {
+    maxLength: 30,
+  }),
+});
+type Life = typeof aLife extends fc.Arbitrary<infer T> ? T : never;
+
+interface Step {
+  readonly before: RequestState;
+  readonly event: RequestEvent;
+  readonly after: RequestState;
+  readonly effects: readonly Effect[];
+}
+
+function stateAfter(state: RequestState, event: RequestEvent): RequestState {
+  const decision = decide(state, event);
+  return decision.kind === "applied" ? decision.next : decision.state;
+}
+
+function live({ kind, turns }: Life): Step[] {
+  let state = quotedState(kind);
+  return turns.map(({ pick, stray }) => {
+    const before = state;
+    const awaited = everyEvent.filter((one) => decide(before, one).kind === "applied");
+    const event = stray ?? awaited[pick % awaited.length] ?? everyEvent[0];
+    if (event === undefined) throw new Error("there are events");
+    const decision = decide(before, event);
+    state = stateAfter(before, event);
+    return { before, event, after: state, effects: decision.kind === "applied" ? decision.effects : [] };
+  });
+}
+
+/** Every step from every state that can be reached from a quote, each once. */
+function everyStep(): Step[] {
+  const steps: Step[] = [];
+  const seen = new Set<string>();
+  const open = [quotedState("bridge"), quotedState("send")];
+  for (let before = open.pop(); before !== undefined; before = open.pop()) {
+    for (const event of everyEvent) {
+      const decision = decide(before, event);
+      const after = stateAfter(before, event);
+      steps.push({ before, event, after, effects: decision.kind === "applied" ? decision.effects : [] });
+      const key = JSON.stringify(after);
+      if (!seen.has(key)) open.push(after);
+      seen.add(key);
+    }
+  }
+  return steps;
+}
+
+test("every state can be reached", () => {
+  const reached = new Set(everyStep().map(({ before }) => before.name));
+  expect([...reached].toSorted()).toEqual([...requestStates].toSorted());
+});
+
+test("every event has an answer in every state, and what is not applied changes nothing", () => {
+  fc.assert(
+    fc.property(aState, anEvent, (state, event) => {
+      const decision = decide(state, event);
+      if (decision.kind !== "applied") expect(decision.state).toBe(state);
+      else expect(requestStates).toContain(decision.next.name);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a fill is asked for only when a request becomes fillable, so at most once per accepted deposit", () => {
+  fc.assert(
+    fc.property(aLife, (life) => {
+      let owed = 0;
+      for (const { before, event, after, effects } of live(life)) {
+        const fills = effects.filter((effect) => effect.kind === "fill").length;
+        expect(fills).toBe(before.name !== "fillable" && after.name === "fillable" ? 1 : 0);
+        owed += fills;
+        if (event.kind === "depositRemoved" && before.name !== "quoted" && after.name === "quoted") owed = 0;
+        if (after.name === "refunding") owed = 0;
+        expect(owed).toBeLessThanOrEqual(1);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("money that reached the recipient is not sent back: a refund of the request never begins from filled", () => {
+  for (const { before, event, after, effects } of everyStep()) {
+    if (before.name !== "filled") continue;
+    expect(after.name, event.kind).not.toBe("refunding");
+    for (const effect of effects)
+      if (effect.kind === "refundDeposit") expect(effect.depositId, event.kind).not.toBe(before.depositId);
+  }
+});
+
+test("the accepted deposit is refunded only by giving up its fill, and never while a fill may still be mined", () => {
+  for (const { before, event, effects } of everyStep())
+    for (const effect of effects)
+      if (effect.kind === "refundDeposit" && effect.depositId === before.depositId)
+        expect(event.kind).toBe(before.name === "fillable" ? "fillImpossible" : "fillDead");
+});
+
+test("a final outcome stays what it is, whatever comes later", () => {
+  for (const { before, event, after } of everyStep())
+    if (before.final) expect(after, event.kind).toEqual(before);
+});
+
+test("what would undo a final outcome, or end a paid request otherwise, is refused and told", () => {
+  const filled = { ...quotedState("bridge"), name: "filled", depositId: "1" } as const;
+  const refunded = { ...filled, name: "refunded", final: true } as const;
+  expect(decide(filled, { kind: "fillDead", reason: "UNKNOWN" }).kind).toBe("rejected");
+  expect(decide({ ...filled, final: true }, { kind: "fillUnmined" }).kind).toBe("rejected");
+  expect(decide(refunded, { kind: "refundUnmined", depositId: "1" }).kind).toBe("rejected");
+  const sent = { ...quotedState("send"), name: "filled", final: true } as const;
+  expect(decide(sent, { kind: "sendUnmined" }).kind).toBe("rejected");
+});
+
+test("an event that comes twice changes the state as once and asks for no second fill", () => {
+  fc.assert(
+    fc.property(aLife, anEvent, (life, event) => {
+      const state = live(life).at(-1)?.after ?? quotedState(life.kind);
+      const once = stateAfter(state, event);
+      const second = decide(once, event);
+      expect(second.kind === "applied" ? second.next : second.state).toEqual(once);
+      // A deposit that goes back beside the request's own course is known by its row: asking again for it is harmless.
+      if (second.kind === "applied")
+        expect(second.effects.every((effect) => effect.kind === "refundDeposit")).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("duplicates of what the request has behind it are answered already", () => {
+  const seen = {
+    kind: "depositSeen",
+    depositId: "1",
+    verdict: { kind: "match" },
+    confirmed: false,
+    late: false,
+  } as const;
+  const course: RequestEvent[] = [
+    seen,
+    { kind: "depositConfirmed", depositId: "1" },
+    { kind: "fillPlanned" },
+    { kind: "fillBroadcast" },
+    { kind: "fillMined" },
+    { kind: "fillFinal" },
+  ];
+  let state = quotedState("bridge");
+  const past: RequestEvent[] = [];
+  for (const event of course) {
+    expect(decide(state, event).kind, event.kind).toBe("applied");
+    state = stateAfter(state, event);
+    past.push(event);
+    for (const old of past)
+      expect(decide(state, old).kind, `${old.kind} after ${event.kind}`).toBe("already");
+  }
+  expect(state).toMatchObject({ name: "filled", final: true });
+});
+
+test("once a deposit was seen, no visible failure comes before a refund", () => {
+  fc.assert(
+    fc.property(aLife, (life) => {
+      let visible: string[] = [];
+      for (const { before, after } of live(life)) {
+        // A request that expired never had money: only a deposit made after its end reopens it.
+        if (before.name === "expired" && after.name !== "expired") visible = [];
+        visible.push(publicStatus(after));
+        if (publicStatus(after) === "refund") expect(visible).not.toContain("failure");
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+  // Of all ends that show failure, only that of a request without money can be left.
+  for (const { before, event, after } of everyStep())
+    if (publicStatus(before) === "failure" && publicStatus(after) !== "failure")
+      expect(before.name, event.kind).toBe("expired");
+});
+
+test("a stranger's deposit that is not what was agreed never moves the request", () => {
+  const strangers = fc.record({
+    kind: fc.constant("depositSeen" as const),
+    depositId: fc.constant("666"),
+    verdict: fc.record({ kind: fc.constant("mismatch" as const), reason, byUser: fc.constant(false) }),
+    confirmed: fc.boolean(),
+    late: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(aLife, strangers, (life, event) => {
+      const state = live(life).at(-1)?.after ?? quotedState(life.kind);
+      const decision = decide(state, event);
+      if (decision.kind !== "applied") throw new Error("it is money, and it is answered");
+      expect(decision.next).toEqual(state);
+      expect(decision.effects).toHaveLength(1);
+      expect(decision.effects[0]).toMatchObject({ kind: "refundDeposit", depositId: "666" });
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("every deposit that is seen is accepted or goes back, in every state", () => {
+  fc.assert(
+    fc.property(aLife, anEvent, (life, event) => {
+      if (event.kind !== "depositSeen") return;
+      const state = live(life).at(-1)?.after ?? quotedState(life.kind);
+      if (state.depositId === event.depositId) return;
+      const decision = decide(state, event);
+      const effects = decision.kind === "applied" ? decision.effects : [];
+      const answers = effects.filter((effect) => effect.kind !== "fill");
+      expect(answers).toHaveLength(1);
+      expect(answers[0]).toMatchObject({ depositId: event.depositId });
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("a payment of a send that falls out of the chain leaves the request open for it again", () => {
+  let state = stateAfter(quotedState("send"), { kind: "sendMined" });
+  expect(state.name).toBe("filled");
+  state = stateAfter(state, { kind: "sendUnmined" });
+  expect(state).toMatchObject({ name: "quoted", final: false });
+  state = stateAfter(stateAfter(state, { kind: "sendMined" }), { kind: "sendFinal" });
+  expect(state).toMatchObject({ name: "filled", final: true });
+  expect(decide(state, { kind: "fillDead", reason: "UNKNOWN" }).kind).not.toBe("applied");
+});
+
+test("a bridge is never fulfilled by the events of a send, nor a send by those of a bridge", () => {
+  expect(decide(quotedState("bridge"), { kind: "sendMined" }).kind).toBe("rejected");
+  expect(decide(quotedState("send"), { kind: "fillMined" }).kind).toBe("rejected");
+});
