@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { rawKeySigner } from "@causeway/attest";
 import { RpcFault, connectEvmChain } from "@causeway/chains";
 import type { Address, Chain, Hex } from "@causeway/domain";
@@ -17,6 +16,7 @@ import { createCoingeckoCompatiblePrices } from "./adapters/prices/coingecko-com
 import { createDefillamaCompatiblePrices } from "./adapters/prices/defillama-compatible.ts";
 import { createFixedPrices } from "./adapters/prices/fixed.ts";
 import { createPriceBook } from "./adapters/prices/price-book.ts";
+import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
 import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
 import type { ApiConfig } from "./config.ts";
 import { catalog } from "./jobs/catalog.ts";
@@ -122,7 +122,7 @@ export async function createContainer(
       const quoting = {
         ...services,
         solver: signer.address,
-        random: { bytes32: (): Hex => `0x${randomBytes(32).toString("hex")}` },
+        random: pooledRandomBytes(),
         requests: { insertQuoted: groupedQuoteInserts(sql) },
         reservations: { reserved: polled.reserved },
         timings: { estimateSeconds: routeSeconds(connected, polled.routeMs) },
