@@ -1,6 +1,7 @@
 import { sendJson } from "@causeway/service-kit";
 import { quoteAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
+import { quoteJson } from "./quote-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
 /** `POST /quote/v2`, and `POST /quote` for older clients: one schema, one answer. */
@@ -23,7 +24,7 @@ export function quoteRoutes(app: TypedServer, services: Pick<RouteServices, "cre
           response: { 200: quoteAnswer, ...errors(400, 413, 415, 500, 503) },
         },
       },
-      async (request, reply) => sendJson(reply, JSON.stringify(await services.createQuote(request.body))),
+      async (request, reply) => sendJson(reply, quoteJson(await services.createQuote(request.body))),
     );
   }
 }

@@ -185,15 +185,23 @@ function amountObject(
   };
 }
 
+/** Currencies in the words of the wire. Those of the configuration come back in every quote, so each is put into words once. */
+const wireCurrencies = new WeakMap<Currency, QuoteCurrency>();
+
 function toWireCurrency(currency: Currency): QuoteCurrency {
-  return {
-    id: currency.id,
-    chainId: currency.chainId,
-    address: currency.address,
-    symbol: currency.symbol,
-    name: currency.name,
-    decimals: currency.decimals,
-    supportsBridging: currency.supportsBridging,
-    metadata: { logoURI: currency.logoUri ?? "", verified: currency.verified },
-  };
+  let wire = wireCurrencies.get(currency);
+  if (wire === undefined) {
+    wire = {
+      id: currency.id,
+      chainId: currency.chainId,
+      address: currency.address,
+      symbol: currency.symbol,
+      name: currency.name,
+      decimals: currency.decimals,
+      supportsBridging: currency.supportsBridging,
+      metadata: { logoURI: currency.logoUri ?? "", verified: currency.verified },
+    };
+    wireCurrencies.set(currency, wire);
+  }
+  return wire;
 }
