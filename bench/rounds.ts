@@ -61,7 +61,7 @@ export async function measurePairs<Name extends string>(
     }
   }
   const rates = names.map((name, index): [Name, PairRates] => {
-    const { ours = [], bare = [] } = samples[index] ?? {};
+    const { ours, bare } = samples[index] ?? { ours: [], bare: [] };
     const ratioPerRound = ours.map(({ rate }, round) => rate / (bare[round]?.rate ?? Number.NaN));
     const pair = { ours: ratesOf(ours), bare: ratesOf(bare), ratioPerRound, ratio: median(ratioPerRound) };
     return [name, pair];
