@@ -1,0 +1,31 @@
+import type { RequestTerms } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { aQuoteInput, quoteWorld } from "../../../../../test/fakes/quote-world.ts";
+import { createQuote } from "../../usecases/create-quote.ts";
+import { termsFromJson, termsToJson } from "./terms-json.ts";
+
+async function someTerms(): Promise<RequestTerms> {
+  const world = quoteWorld();
+  await createQuote(world, aQuoteInput({ referrer: 'a "referrer"' }));
+  const [terms] = world.stored;
+  if (terms === undefined) throw new Error("the quote stored nothing");
+  const fee = {
+    recipientChainId: "a",
+    recipient: terms.user,
+    currencyChainId: "b",
+    currency: terms.user,
+    amount: 3n,
+  };
+  return { ...terms, order: { ...terms.order, fees: [fee] } };
+}
+
+test("terms are read back as they were written, amounts of any size included", async () => {
+  const terms = await someTerms();
+  const vast = { ...terms, inputUsd: 2n ** 255n, origin: { ...terms.origin, amount: 0n } };
+  for (const one of [terms, vast]) expect(termsFromJson(termsToJson(one))).toEqual(one);
+});
+
+test("an amount that nobody thought of is refused, not lost", async () => {
+  const terms = { ...(await someTerms()), surcharge: 5n };
+  expect(() => termsToJson(terms)).toThrow(TypeError);
+});
