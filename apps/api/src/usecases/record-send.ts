@@ -65,7 +65,10 @@ export async function recordSend(
 }
 
 /** A native payment is recognised by sender, recipient and value; a token's also by the request id behind its calldata. */
-export function isQuotedPayment(terms: RequestTerms, transaction: TransactionFact): boolean {
+export function isQuotedPayment(
+  terms: Pick<RequestTerms, "requestId" | "user" | "recipient" | "origin">,
+  transaction: TransactionFact,
+): boolean {
   const { currency, amount } = terms.origin;
   if (currency === NATIVE_CURRENCY)
     return (

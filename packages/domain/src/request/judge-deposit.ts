@@ -17,7 +17,10 @@ export interface JudgedDeposit {
  * a mismatch speaks for the request only when the quoted user's own account signed it, because everybody can name
  * any order and any depositor in a deposit of his own.
  */
-export function judgeDeposit(terms: RequestTerms, deposit: JudgedDeposit): DepositVerdict {
+export function judgeDeposit(
+  terms: Pick<RequestTerms, "user" | "origin" | "forceRefund">,
+  deposit: JudgedDeposit,
+): DepositVerdict {
   const byUser = deposit.sender === terms.user;
   if (deposit.chainId !== terms.origin.chainId || deposit.currency !== terms.origin.currency)
     return { kind: "mismatch", reason: "INCORRECT_DEPOSIT_CURRENCY", byUser };

@@ -35,7 +35,8 @@ const anEvent: fc.Arbitrary<RequestEvent> = fc.oneof(
       ),
     }),
   },
-  fc.record({ kind: fc.constantFrom("fillDead" as const, "fillImpossible" as const), reason }),
+  fc.record({ kind: fc.constant("fillDead" as const), reason }),
+  fc.record({ kind: fc.constant("fillImpossible" as const), reason }),
   fc.record({ kind: fc.constantFrom("sendMined" as const, "sendUnmined" as const, "sendFinal" as const) }),
   fc.record({
     kind: fc.constantFrom("refundMined" as const, "refundUnmined" as const, "refundFinal" as const),

@@ -1,0 +1,41 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { replacementFees } from "./nudge-lane.ts";
+
+const wei = fc.bigInt({ min: 1n, max: 10n ** 12n });
+const fees = fc.record({ maxFeePerGas: wei, maxPriorityFeePerGas: wei }).map((pair) => ({
+  ...pair,
+  maxPriorityFeePerGas:
+    pair.maxPriorityFeePerGas < pair.maxFeePerGas ? pair.maxPriorityFeePerGas : pair.maxFeePerGas,
+}));
+const prices = fc
+  .record({ base: wei, fees })
+  .map(({ base, fees: live }) => ({ baseFeePerGas: base, ...live }));
+
+test("a replacement raises both fees by at least the bump, meets today's prices and never exceeds the cap", () => {
+  fc.assert(
+    fc.property(fees, prices, fc.integer({ min: 1_250, max: 20_000 }), wei, (latest, live, bumpBps, cap) => {
+      const next = replacementFees(latest, live, bumpBps, cap);
+      const needed = (fee: bigint): bigint => (fee * BigInt(10_000 + bumpBps)) / 10_000n;
+      if (next === undefined) {
+        expect(needed(latest.maxFeePerGas) + 1n > cap || live.maxFeePerGas > cap).toBe(true);
+        return;
+      }
+      expect(next.maxFeePerGas).toBeLessThanOrEqual(cap);
+      expect(next.maxFeePerGas).toBeGreaterThan(needed(latest.maxFeePerGas) - 1n);
+      expect(next.maxPriorityFeePerGas).toBeGreaterThan(needed(latest.maxPriorityFeePerGas) - 1n);
+      expect(next.maxFeePerGas).toBeGreaterThanOrEqual(live.maxFeePerGas);
+      expect(next.maxPriorityFeePerGas).toBeLessThanOrEqual(next.maxFeePerGas);
+    }),
+  );
+});
+
+test("at the cap there is no replacement", () => {
+  const latest = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n };
+  const live = { baseFeePerGas: 1n, maxFeePerGas: 5n, maxPriorityFeePerGas: 1n };
+  expect(replacementFees(latest, live, 1_250, 112n)).toBeUndefined();
+  expect(replacementFees(latest, live, 1_250, 113n)).toEqual({
+    maxFeePerGas: 113n,
+    maxPriorityFeePerGas: 12n,
+  });
+});

@@ -1,0 +1,62 @@
+import { requestStates } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { StatusRecord } from "../ports/records.ts";
+import { requestStatus, statusView } from "./request-status.ts";
+
+const record: StatusRecord = {
+  requestId: "0x01",
+  state: {
+    name: "quoted",
+    kind: "bridge",
+    depositId: undefined,
+    failReason: undefined,
+    refundFailReason: undefined,
+    final: false,
+  },
+  originChainId: 1,
+  destinationChainId: 2,
+  createdAtMs: 1_000,
+  updatedAtMs: 2_000,
+  inTxHashes: ["0xaa"],
+  txHashes: ["0xbb"],
+  refundTxHashes: ["0xcc"],
+};
+
+test("hashes, chains and times are told as they are stored", async () => {
+  const view = await requestStatus({ reads: { status: async () => record } as never }, "0x01");
+  expect(view).toMatchObject({
+    requestId: "0x01",
+    inTxHashes: ["0xaa"],
+    txHashes: ["0xbb"],
+    refundTxHashes: ["0xcc"],
+    originChainId: 1,
+    destinationChainId: 2,
+    quoteCreatedAtMs: 1_000,
+    updatedAtMs: 2_000,
+  });
+});
+
+test("an id that nobody knows has no status", async () => {
+  expect(await requestStatus({ reads: { status: async () => undefined } as never }, "0x02")).toBeUndefined();
+});
+
+test("reasons are N/A until there is one", () => {
+  expect(statusView(record)).toMatchObject({ failReason: "N/A", refundFailReason: "N/A" });
+  const failed = {
+    ...record.state,
+    failReason: "SLIPPAGE",
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+  } as const;
+  expect(statusView({ ...record, state: failed })).toMatchObject({
+    failReason: "SLIPPAGE",
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+  });
+});
+
+test("details stand on a failure alone, and begin so that no client tries again", () => {
+  for (const name of requestStates) {
+    const view = statusView({ ...record, state: { ...record.state, name } });
+    if (view.status === "failure") expect(view.details, name).toMatch(/^Transaction failed: /);
+    else expect(view, name).not.toHaveProperty("details");
+  }
+});

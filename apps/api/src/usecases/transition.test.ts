@@ -1,0 +1,91 @@
+import { quotedState } from "@causeway/domain";
+import type { RequestEvent, RequestTerms } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { RequestRecord } from "../ports/records.ts";
+import type { Tx } from "../ports/unit-of-work.ts";
+import { transition } from "./transition.ts";
+
+const NOW_MS = 1_700_000_000_000;
+const record: RequestRecord = {
+  terms: { requestId: "0x01" } as unknown as RequestTerms,
+  state: quotedState("bridge"),
+  inTxHashes: [],
+  txHashes: [],
+  refundTxHashes: [],
+  updatedAtMs: 1,
+};
+const seen: RequestEvent = {
+  kind: "depositSeen",
+  depositId: "7",
+  verdict: { kind: "match" },
+  confirmed: true,
+  late: false,
+};
+
+/** A transaction that writes into lists, in the order of the statements. */
+function aTransaction() {
+  const written: [string, ...unknown[]][] = [];
+  const alarms: unknown[] = [];
+  const tx = {
+    requests: {
+      save: async (...row: unknown[]) => void written.push(["save", ...row]),
+      note: async (...row: unknown[]) => void written.push(["note", ...row]),
+    },
+    deposits: {
+      setDisposition: async (...row: unknown[]) => void written.push(["disposition", ...row]),
+    },
+    outbox: { add: async (entries: readonly unknown[]) => void written.push(["outbox", ...entries]) },
+  } as unknown as Tx;
+  const services = {
+    clock: { nowMs: () => NOW_MS },
+    events: {
+      happened: () => {},
+      fault: () => {},
+      alarm: (event: string, facts: object) => void alarms.push([event, facts]),
+    },
+  };
+  return { tx, services, written, alarms };
+}
+
+test("state, effects and trace are written together, and the answer is the request as it stands then", async () => {
+  const { tx, services, written } = aTransaction();
+  const { decision, record: next } = await transition(services, tx, record, seen, { inTxHashes: ["0xaa"] });
+  expect(decision.kind).toBe("applied");
+  expect(next).toMatchObject({ state: { name: "fillable" }, inTxHashes: ["0xaa"], updatedAtMs: NOW_MS });
+  expect(written).toEqual([
+    ["save", "0x01", { inTxHashes: ["0xaa"], state: next.state }, NOW_MS],
+    ["disposition", "7", "accepted", undefined, "0x01"],
+    ["outbox", { job: "fill", jobId: `fill-0x01-${NOW_MS}`, payload: { requestId: "0x01" } }],
+    ["note", "0x01", NOW_MS, "depositSeen", { from: "quoted", to: "fillable" }],
+  ]);
+});
+
+test("a deposit that goes back is marked and gets its job", async () => {
+  const { tx, services, written } = aTransaction();
+  const mismatch = { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser: false } as const;
+  await transition(services, tx, record, { ...seen, verdict: mismatch } as RequestEvent);
+  expect(written).toContainEqual(["disposition", "7", "refund", "DEPOSITED_AMOUNT_MISMATCH", "0x01"]);
+  expect(written).toContainEqual([
+    "outbox",
+    { job: "refund", jobId: `refund-7-${NOW_MS}`, payload: { depositId: "7" } },
+  ]);
+});
+
+test("running it again changes nothing", async () => {
+  const { tx, services, written } = aTransaction();
+  const { record: once } = await transition(services, tx, record, seen);
+  written.length = 0;
+  const { decision, record: twice } = await transition(services, tx, once, seen);
+  expect(decision.kind).toBe("already");
+  expect(twice).toBe(once);
+  expect(written).toEqual([]);
+});
+
+test("an event that cannot be changes nothing and somebody is told", async () => {
+  const { tx, services, written, alarms } = aTransaction();
+  const { decision, record: same } = await transition(services, tx, record, { kind: "fillMined" });
+  expect(decision.kind).toBe("rejected");
+  expect(same).toBe(record);
+  expect(written).toEqual([]);
+  expect(alarms).toMatchObject([["transition_rejected", { requestId: "0x01", event: "fillMined" }]]);
+});

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { NATIVE_CURRENCY } from "../ids/hex.ts";
+import { judgeDeposit } from "./judge-deposit.ts";
+import type { JudgedDeposit } from "./judge-deposit.ts";
+
+const user = "0x1111111111111111111111111111111111111111";
+const stranger = "0x2222222222222222222222222222222222222222";
+const usdc = "0x3333333333333333333333333333333333333333";
+
+const agreed = {
+  user,
+  origin: { chainId: 1, currency: usdc, amount: 100n },
+  forceRefund: false,
+} as const;
+const asAgreed: JudgedDeposit = { chainId: 1, currency: usdc, amount: 100n, depositor: user, sender: user };
+
+test("what was agreed matches, whoever signed it: another may pay for the user", () => {
+  expect(judgeDeposit(agreed, asAgreed)).toEqual({ kind: "match" });
+  expect(judgeDeposit(agreed, { ...asAgreed, sender: stranger })).toEqual({ kind: "match" });
+});
+
+test.each<[string, Partial<JudgedDeposit>, string]>([
+  ["on another chain", { chainId: 2 }, "INCORRECT_DEPOSIT_CURRENCY"],
+  ["in another currency", { currency: NATIVE_CURRENCY }, "INCORRECT_DEPOSIT_CURRENCY"],
+  ["in another's name", { depositor: stranger }, "DEPOSIT_ADDRESS_MISMATCH"],
+  ["of one unit less", { amount: 99n }, "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL"],
+  ["of one unit more", { amount: 101n }, "DEPOSITED_AMOUNT_MISMATCH"],
+  [
+    "of another currency and too little of it",
+    { currency: NATIVE_CURRENCY, amount: 1n },
+    "INCORRECT_DEPOSIT_CURRENCY",
+  ],
+])(
+  "a deposit %s does not match, and says so for the request only when the user signed it",
+  (_what, change, reason) => {
+    const deposit = { ...asAgreed, ...change };
+    expect(judgeDeposit(agreed, deposit)).toEqual({ kind: "mismatch", reason, byUser: true });
+    expect(judgeDeposit(agreed, { ...deposit, sender: stranger })).toEqual({
+      kind: "mismatch",
+      reason,
+      byUser: false,
+    });
+  },
+);
+
+test("a request that must be refunded accepts nothing, and what is wrong with a deposit is still said", () => {
+  const forced = { ...agreed, forceRefund: true };
+  expect(judgeDeposit(forced, asAgreed)).toEqual({
+    kind: "mismatch",
+    reason: "MANUAL_ADMIN_REFUND",
+    byUser: true,
+  });
+  expect(judgeDeposit(forced, { ...asAgreed, amount: 1n })).toMatchObject({
+    reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { fundsAt, nextAction, pollAfterMs, publicStatus, publicStatuses } from "./public-status.ts";
+import { requestStates } from "./state.ts";
+
+const views = requestStates.flatMap((name) =>
+  (["bridge", "send"] as const).flatMap((kind) =>
+    [true, false].map((final) => {
+      const state = { name, kind, final };
+      return {
+        ...state,
+        status: publicStatus(state),
+        at: fundsAt(state),
+        next: nextAction(state),
+        pollMs: pollAfterMs(state),
+      };
+    }),
+  ),
+);
+
+test("every state has one of the words that clients know", () => {
+  for (const { name, status } of views) expect(publicStatuses, name).toContain(status);
+});
+
+test.each([
+  ["quoted", "waiting", "user", "send_deposit"],
+  ["deposited", "pending", "depository", "wait_for_confirmations"],
+  ["fillable", "pending", "depository", "wait_for_fill"],
+  ["filling", "pending", "depository", "wait_for_fill"],
+  ["submitted", "submitted", "depository", "wait_for_fill"],
+  ["filled", "success", "recipient", "none"],
+  ["refunding", "pending", "depository", "wait_for_refund"],
+  ["refunded", "refund", "refunded", "none"],
+  ["failed", "failure", "depository", "contact_operator"],
+  ["expired", "failure", "user", "none"],
+] as const)("a request that is %s shows %s, the money at %s, next %s", (name, status, at, next) => {
+  const state = { name, kind: "bridge", final: false } as const;
+  expect([publicStatus(state), fundsAt(state), nextAction(state)]).toEqual([status, at, next]);
+});
+
+test("who pays the recipient himself is asked for a payment, not for a deposit", () => {
+  expect(nextAction({ name: "quoted", kind: "send" })).toBe("send_payment");
+});
+
+test("a failure is shown only when no refund can follow any more", () => {
+  for (const { name, status } of views)
+    if (status === "failure") expect(["failed", "expired"], name).toContain(name);
+});
+
+test("a client is told to stop asking only when nothing will change any more", () => {
+  for (const { name, status, next, pollMs, final } of views) {
+    if (pollMs === 0) expect(["success", "refund", "failure"], name).toContain(status);
+    if (pollMs === 0) expect(final || status === "failure", name).toBe(true);
+    if (next.startsWith("wait") || next.startsWith("send")) expect(pollMs, name).toBeGreaterThan(0);
+  }
+});
