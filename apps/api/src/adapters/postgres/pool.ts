@@ -37,8 +37,9 @@ export function createPool(
     idle_in_transaction_session_timeout: 30_000,
     types,
   });
-  // Idle connections report a lost server here; without a listener the process would end. The next query meets the fault itself.
+  // Idle connections report a lost server to the pool, those in use to nobody else: without a listener the process would end. The next query meets the fault itself.
   pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
