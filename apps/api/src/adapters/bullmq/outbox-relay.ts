@@ -110,7 +110,9 @@ export async function startOutboxRelay(
     while (!stopped) {
       woken = false;
       try {
-        if (connection.status === "wait") await connection.connect();
+        // A queue waits for its connection as long as it takes: no transaction may be held meanwhile.
+        if (connection.status !== "ready")
+          throw new Error(`the connection to Redis is not ready (${connection.status})`);
         while ((await publish()) === 100);
       } catch (error) {
         services.events.fault("relay_fault", error, {});

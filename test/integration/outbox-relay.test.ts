@@ -1,0 +1,227 @@
+import { freePort, startRedis, type RunningRedis } from "@causeway/localnet";
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { startOutboxRelay, type OutboxRelay } from "../../apps/api/src/adapters/bullmq/outbox-relay.ts";
+import { startWorkers, type WorkerHost } from "../../apps/api/src/adapters/bullmq/worker-host.ts";
+import { createPool } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { BadPayload, type Catalog } from "../../apps/api/src/jobs/define-job.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { OutboxEntry } from "../../apps/api/src/ports/unit-of-work.ts";
+import type { Progress } from "../../apps/api/src/usecases/wait.ts";
+import { recordedEvents } from "../fakes/recorded-events.ts";
+import { createTestDatabase, testRedis, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let prefix: string;
+let parts: { close(): Promise<void> }[] = [];
+const events = recordedEvents();
+const clock = { nowMs: () => Date.now() };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool(database.url, { max: 6, statementTimeoutMs: 10_000, applicationName: "test" });
+});
+beforeEach(async () => {
+  prefix = testRedis().prefix;
+  await pool.query("truncate outbox");
+});
+afterEach(async () => {
+  for (const part of parts.toReversed()) await part.close();
+  parts = [];
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+/** A catalog that only says which jobs were run. */
+function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ waitMs: 0 })) {
+  const ran: unknown[] = [];
+  const job = (name: "fill" | "refund") => ({
+    name,
+    concurrency: 4,
+    attempts: 8,
+    run: async (_services: Services, payload: unknown): Promise<Progress> => {
+      ran.push(payload);
+      return await run(payload);
+    },
+  });
+  const catalog = { fill: job("fill"), refund: job("refund") } as unknown as Catalog;
+  return { catalog, ran };
+}
+
+const services = { clock, events } as unknown as Services;
+
+async function relay(catalog: Catalog, redisUrl: string): Promise<OutboxRelay> {
+  const started = await startOutboxRelay(services, catalog, {
+    pool,
+    databaseUrl: database.url,
+    redisUrl,
+    prefix,
+  });
+  parts.push(started);
+  return started;
+}
+
+function workers(catalog: Catalog, redisUrl: string): WorkerHost {
+  const started = startWorkers(services, catalog, { redisUrl, prefix });
+  parts.push(started);
+  return started;
+}
+
+const jobs = (from: number, to: number): OutboxEntry[] =>
+  Array.from({ length: to - from }, (_, at) => ({
+    job: "fill",
+    jobId: `job-${from + at}`,
+    payload: { n: from + at },
+  }));
+
+const add = async (entries: readonly OutboxEntry[]): Promise<void> =>
+  await postgresUnitOfWork(pool).run(async (tx) => await tx.outbox.add(entries, clock.nowMs()));
+
+const numbers = (ran: readonly unknown[]): number[] =>
+  ran.map((payload) => (payload as { n: number }).n).toSorted((a, b) => a - b);
+
+const unpublished = async (): Promise<number> =>
+  (await pool.query("select 1 from outbox where published_at_ms is null")).rows.length;
+
+test("what is committed is run soon after, each once, however many relays and workers there are", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  await Promise.all([relay(catalog, url), relay(catalog, url)]);
+  workers(catalog, url);
+  workers(catalog, url);
+  await Promise.all([add(jobs(0, 50)), add(jobs(50, 100)), add(jobs(100, 250))]);
+  await expect.poll(() => ran.length, { timeout: 10_000, interval: 20 }).toBe(250);
+  await sleep(200);
+  expect(numbers(ran)).toEqual(Array.from({ length: 250 }, (_, at) => at));
+  expect(await unpublished()).toBe(0);
+});
+
+test("a commit wakes the relay at once: no job waits for the next look at the clock", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  await relay(catalog, url);
+  workers(catalog, url);
+  await add(jobs(0, 1));
+  await expect.poll(() => ran.length, { timeout: 5_000, interval: 5 }).toBe(1);
+  const tookMs: number[] = [];
+  for (let at = 1; at <= 10; at++) {
+    const startedAtMs = performance.now();
+    await add(jobs(at, at + 1));
+    await expect.poll(() => ran.length, { timeout: 5_000, interval: 2 }).toBe(at + 1);
+    tookMs.push(performance.now() - startedAtMs);
+  }
+  expect(tookMs.toSorted((a, b) => a - b)[5], "median").toBeLessThan(400);
+});
+
+test("a job that was published twice is run once while the queue remembers it", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  // Both rows are on the queue before anybody works: a crash between queue and commit looks like this.
+  await relay(catalog, url);
+  await add(jobs(0, 3));
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  await pool.query("update outbox set published_at_ms = null");
+  await add([]);
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  workers(catalog, url);
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(3);
+  await sleep(200);
+  expect(numbers(ran)).toEqual([0, 1, 2]);
+});
+
+test("a job that has to wait comes again, and one that fails is tried again", async () => {
+  const seen = new Map<number, number>();
+  const { catalog } = aCatalog(async (payload) => {
+    const { n } = payload as { n: number };
+    const times = (seen.get(n) ?? 0) + 1;
+    seen.set(n, times);
+    if (n === 0 && times < 3) return { waitMs: 20, why: "not yet" };
+    if (n === 1 && times < 3) throw new Error("the node is away");
+    if (n === 2) throw new BadPayload("fill", "nobody can have written this");
+    return { waitMs: 0 };
+  });
+  const { url } = testRedis();
+  await relay(catalog, url);
+  workers(catalog, url);
+  await add(jobs(0, 3));
+  await expect.poll(() => [seen.get(0), seen.get(1)], { timeout: 10_000 }).toEqual([3, 3]);
+  await sleep(300);
+  expect(seen.get(2), "trying again is useless").toBe(1);
+});
+
+test("while Redis is away nothing is lost: what was committed meanwhile is run when it is back", async () => {
+  const port = await freePort();
+  let redis: RunningRedis = await startRedis({ port, env: {} });
+  try {
+    const { catalog, ran } = aCatalog();
+    await relay(catalog, redis.url);
+    workers(catalog, redis.url);
+    await add(jobs(0, 5));
+    await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(5);
+
+    await redis.stop();
+    await add(jobs(5, 15));
+    await sleep(800);
+    await add(jobs(15, 20));
+    expect(ran).toHaveLength(5);
+    expect(await unpublished()).toBe(15);
+    expect(events.of("relay_fault").length).toBeGreaterThan(0);
+
+    redis = await startRedis({ port, env: {} });
+    await expect.poll(() => new Set(numbers(ran)).size, { timeout: 15_000 }).toBe(20);
+    expect(await unpublished()).toBe(0);
+  } finally {
+    for (const part of parts.toReversed()) await part.close();
+    parts = [];
+    await redis.stop();
+  }
+});
+
+test("a relay that starts while Redis is away waits for it", async () => {
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  const { catalog, ran } = aCatalog();
+  await relay(catalog, url);
+  workers(catalog, url);
+  await add(jobs(0, 3));
+  await sleep(500);
+  const redis = await startRedis({ port, env: {} });
+  try {
+    await expect.poll(() => ran.length, { timeout: 15_000 }).toBe(3);
+  } finally {
+    for (const part of parts.toReversed()) await part.close();
+    parts = [];
+    await redis.stop();
+  }
+});
+
+test("relay and workers stop within seconds while Redis is away", async () => {
+  const url = `redis://127.0.0.1:${await freePort()}`;
+  const { catalog } = aCatalog();
+  await relay(catalog, url);
+  workers(catalog, url);
+  await add(jobs(0, 1));
+  await sleep(200);
+  const startedAtMs = performance.now();
+  for (const part of parts.toReversed()) await part.close();
+  parts = [];
+  expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+  expect(await unpublished()).toBe(1);
+});
+
+test("the relay comes back when its connection for announcements is cut", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  await relay(catalog, url);
+  workers(catalog, url);
+  await pool.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'outbox listener'",
+  );
+  await add(jobs(0, 3));
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(3);
+});
