@@ -71,9 +71,16 @@ const script = (file: string, ...args: string[]): Command => [
   ...args,
 ];
 
-/** Other steps read what this one makes, so it goes first and alone. */
+/** Other steps read what these make (lint follows types into what the compiler emitted), so they go first, one by one. */
 const preparing: readonly Step[] = [
   commands("contracts", ["node", "-C", "source", "packages/contracts/scripts/compile.ts"]),
+  commands(
+    "types",
+    ["tsc", "-b"],
+    ["tsc", "-p", "test/tsconfig.json"],
+    ["tsc", "-p", "scripts/tsconfig.json"],
+    ["tsc", "-p", "packages/contracts/test/tsconfig.json"],
+  ),
 ];
 
 /** These need nothing of one another and run side by side. */
@@ -82,13 +89,6 @@ const independent: readonly Step[] = [
   commands("format", ["prettier", "--check", "--log-level=warn", "."]),
   commands("lint", ["oxlint", "--type-aware", "--deny-warnings", "--format=unix"]),
   commands("rooms", script("rooms.ts")),
-  commands(
-    "types",
-    ["tsc", "-b"],
-    ["tsc", "-p", "test/tsconfig.json"],
-    ["tsc", "-p", "scripts/tsconfig.json"],
-    ["tsc", "-p", "packages/contracts/test/tsconfig.json"],
-  ),
   commands("openapi", script("openapi.ts", "--check")),
   commands("config-docs", script("config-docs.ts", "--check")),
   commands("lifecycle-docs", script("lifecycle-docs.ts", "--check")),

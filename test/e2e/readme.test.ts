@@ -22,10 +22,14 @@ test("the walk with curl in the README bridges, word for word", async () => {
   if (script === undefined) throw new Error("the README has no bash block");
   const [node] = system.nodes;
   if (node === undefined) throw new Error("the system has no chain");
-  const { stdout, stderr } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], {
-    env: { ...process.env, API: system.endpoints.api.url, ORIGIN_RPC: node.url },
-    timeout: 45_000,
-  });
+  const { stdout, stderr } = await promisify(execFile)(
+    "bash",
+    ["--noprofile", "--norc", "-euo", "pipefail", "-c", script],
+    {
+      env: { ...process.env, API: system.endpoints.api.url, ORIGIN_RPC: node.url },
+      timeout: 45_000,
+    },
+  );
   expect(stderr).toBe("");
   const lines = stdout.trim().split("\n");
   expect(lines.slice(0, 2)).toEqual(["72100117 Local Alder", "72100228 Local Birch"]);

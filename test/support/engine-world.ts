@@ -48,7 +48,8 @@ export const enginePolicy: EnginePolicy = {
   cancelAfterDeadlineMs: 60_000,
   inventoryWaitMs: 300_000,
   nudgeIntervalMs: 1_000,
-  reconcileIntervalMs: 15_000,
+  reconcileIntervalMs: 3_000,
+  overdueAfterMs: 5_000,
   maxScanBlocks: 500,
 };
 

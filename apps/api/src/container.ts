@@ -36,6 +36,7 @@ import { requestStatus } from "./usecases/request-status.ts";
 
 /** How old the shared facts of quotes may be. */
 const POLLED_EVERY_MS = 1_000;
+const PRUNE_EVERY_MS = 60_000;
 /** Gas prices and balances older than so many blocks, and than so many ms, price nothing any more. */
 const PULSE_MAX_AGE_BLOCKS = 5;
 const PULSE_MIN_MAX_AGE_MS = 30_000;
@@ -148,7 +149,11 @@ export async function createContainer(
       }
       lifecycle.add(
         "reconciler",
-        every(config.engine.reconcileIntervalMs, () => tidy(services), services),
+        every(config.engine.reconcileIntervalMs, () => reconcileRequests(services), services),
+      );
+      lifecycle.add(
+        "pruning",
+        every(PRUNE_EVERY_MS, () => pruneHistory(services), services),
       );
     },
   };
@@ -217,11 +222,6 @@ function routeSeconds(
     // The deposit's own block, then those that its value asks for, then the rest.
     return Math.ceil(origin + Math.max(confirmations - 1, 0) * origin + rest);
   };
-}
-
-async function tidy(services: Services): Promise<void> {
-  await reconcileRequests(services);
-  await pruneHistory(services);
 }
 
 /** Does something again and again, never twice at once; returns what stops it and waits for the last round. */

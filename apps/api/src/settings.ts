@@ -304,7 +304,12 @@ export const engineSettings = {
   reconcileIntervalMs: millis({
     name: "RECONCILE_INTERVAL_MS",
     describe: "How often stored state is gone through for what stands too long.",
-    default: 15_000,
+    default: 3_000,
+  }),
+  overdueAfterMs: millis({
+    name: "OVERDUE_AFTER_MS",
+    describe: "A fill or refund that stood so long without moving may have lost its job, and gets another.",
+    default: 5_000,
   }),
   maxScanBlocks: integer(
     1,

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { newTempDir, systemPath, workspaceNode } from "./paths.ts";
 import { ProcessStartFailed, runToEnd, startProcess, type ProcessSpec } from "./process.ts";
 
@@ -67,8 +67,9 @@ test("a program that does not exist fails instead of hanging", async () => {
 
 test("a child that ignores the stop signal is killed after the bound", async () => {
   const child = await startProcess(
-    shell("trap '' TERM; while :; do sleep 0.05; done", { stopWithinMs: 200 }),
+    shell("trap '' TERM; echo deaf; while :; do sleep 0.05; done", { stopWithinMs: 200 }),
   );
+  await vi.waitUntil(() => readFileSync(child.logFile, "utf8").includes("deaf"));
   const startedAtMs = performance.now();
   await child.stop();
   expect(performance.now() - startedAtMs).toBeLessThan(2_000);

@@ -77,8 +77,15 @@ async function lead(services: Services, connected: ConnectedChain, stop: AbortSi
       try {
         const head = newest;
         if (head !== undefined && head.hash !== trail.at(-1)?.hash) {
+          const tip = trail.at(-1);
           trail = await scanChain(services, connected, trail, head);
-          await Promise.all([trackLane(services, connected, trail), trackSends(services, connected, trail)]);
+          const reorged = tip !== undefined && !trail.some(({ hash }) => hash === tip.hash);
+          await Promise.all([
+            trackLane(services, connected, trail, { reorged }),
+            trackSends(services, connected, trail),
+          ]);
+          // What a reorg dropped is sent again at once.
+          if (reorged) nudgeAtMs = 0;
         }
         const nowMs = services.clock.nowMs();
         if (nowMs >= nudgeAtMs) {

@@ -16,8 +16,10 @@ export interface EnginePolicy {
   readonly inventoryWaitMs: number;
   /** How often lanes are looked after. */
   readonly nudgeIntervalMs: number;
-  /** How often stored state is gone through for what stands too long; nothing stands too long before this has passed. */
+  /** How often stored state is gone through for what stands too long, and lanes are compared with their chains. */
   readonly reconcileIntervalMs: number;
+  /** A fill or refund that stood so long without moving may have lost its job, and gets another. */
+  readonly overdueAfterMs: number;
   /** Blocks read in one step while catching up. */
   readonly maxScanBlocks: number;
 }

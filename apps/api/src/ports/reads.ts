@@ -23,7 +23,7 @@ export interface Reads {
   reservedOn(chainId: number): Promise<Map<Address, bigint>>;
   /** Requests and deposits that stand longer than `olderThanMs` without the job that should move them. */
   overdueFills(updatedBeforeMs: number, limit: number): Promise<RequestId[]>;
-  overdueRefunds(limit: number): Promise<DepositId[]>;
+  overdueRefunds(seenBeforeMs: number, limit: number): Promise<DepositId[]>;
   routeTimings(): Promise<
     Array<{ originChainId: number; destinationChainId: number; averageMs: number; samples: number }>
   >;

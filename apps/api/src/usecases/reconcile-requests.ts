@@ -1,5 +1,5 @@
 import type { Services } from "../ports/services.ts";
-import { transition, fillJob, refundJob } from "./transition.ts";
+import { rescueJob, transition, fillJob, refundJob } from "./transition.ts";
 
 const BATCH = 500;
 const PRUNE_BATCH = 5_000;
@@ -20,13 +20,15 @@ export async function reconcileRequests(
     for (const record of overdue) await transition(services, tx, record, { kind: "deadlinePassed" });
     return overdue.length;
   });
+  const { overdueAfterMs } = services.enginePolicy;
   const [fills, refunds] = await Promise.all([
-    services.reads.overdueFills(nowMs - services.enginePolicy.reconcileIntervalMs, BATCH),
-    services.reads.overdueRefunds(BATCH),
+    services.reads.overdueFills(nowMs - overdueAfterMs, BATCH),
+    services.reads.overdueRefunds(nowMs - overdueAfterMs, BATCH),
   ]);
+  const window = Math.floor(nowMs / overdueAfterMs);
   const jobs = [
-    ...fills.map((requestId) => fillJob(requestId, nowMs)),
-    ...refunds.map((depositId) => refundJob(depositId, nowMs)),
+    ...fills.map((requestId) => rescueJob(fillJob(requestId, nowMs), window)),
+    ...refunds.map((depositId) => rescueJob(refundJob(depositId, nowMs), window)),
   ];
   if (jobs.length > 0) await services.uow.run((tx) => tx.outbox.add(jobs, nowMs));
   if (expired + jobs.length > 0)

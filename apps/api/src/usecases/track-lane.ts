@@ -11,6 +11,7 @@ type Needs = Pick<Services, "uow" | "reads" | "events" | "clock" | "signer" | "c
 /**
  * Compares a lane with the chain after a new head: which of our nonces are in a block, which fell out of one, which are beyond doubt. One nonce count per head,
  * and receipts only for what that count says is mined.
+ * @param reorged blocks were dropped since the last look: nodes then drop pooled transactions too, so everything unmined is to be sent again.
  * @param trail canonical blocks as the watcher knows them, ending with the head.
  * @throws RpcFault: the next head tries again.
  */
@@ -18,6 +19,7 @@ export async function trackLane(
   services: Needs,
   connected: ConnectedChain,
   trail: readonly BlockRef[],
+  { reorged }: { readonly reorged: boolean } = { reorged: false },
 ): Promise<void> {
   const { chain, connection } = connected;
   const head = trail.at(-1);
@@ -39,6 +41,10 @@ export async function trackLane(
 
   const open = [...slots.filter(({ state }) => state === "open"), ...fallen];
   if (open.length === 0) return;
+  if (reorged || fallen.length > 0)
+    await services.uow.run(async (tx) => {
+      for (const slot of open) await tx.lanes.forgetBroadcast(slot.id);
+    });
   const used = await connection.reader.nonce(services.signer.address, "latest");
   await Promise.all(
     open

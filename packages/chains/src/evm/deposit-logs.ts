@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "@causeway/domain";
 import type { DepositFact, LogFact, TransactionFact } from "../family.ts";
 import { readBlock, readLog, readTransaction, toQuantity } from "./answers.ts";
@@ -117,6 +118,10 @@ function logsIn(answer: unknown, question: DepositQuestion, range: DepositRange)
   });
 }
 
+/** How often, and how long apart, a mined transaction is asked for again that the node still shows as pooled. */
+const POOLED_TRIES = 5;
+const POOLED_PAUSE_MS = 5;
+
 /** The transactions behind the logs: who signed them, and the calldata that may carry an id. */
 async function fetchTransactions(
   transport: RpcTransport,
@@ -126,9 +131,15 @@ async function fetchTransactions(
   const blockOf = new Map(logs.map((log) => [log.txHash, log.blockHash]));
   const found = await Promise.all(
     [...blockOf].map(async ([hash, blockHash]) => {
-      const read = readTransaction(await transport.request(method, [hash]), hash);
-      if (read?.blockHash !== blockHash) throw inconsistent(method, "a transaction left its block");
-      return [hash, read.transaction] as const;
+      for (let asked = 1; ; asked++) {
+        const read = readTransaction(await transport.request(method, [hash]), hash);
+        if (read?.blockHash === blockHash) return [hash, read.transaction] as const;
+        // Some nodes show a block's logs a moment before they move its transactions out of their pool.
+        const isStillPooled = read !== undefined && read.blockHash === undefined;
+        if (!isStillPooled || asked === POOLED_TRIES)
+          throw inconsistent(method, "a transaction left its block");
+        await sleep(POOLED_PAUSE_MS);
+      }
     }),
   );
   return new Map(found);

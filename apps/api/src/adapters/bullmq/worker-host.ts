@@ -19,17 +19,15 @@ export function startWorkers(
   catalog: Catalog,
   options: { readonly redisUrl: string; readonly prefix: string },
 ): WorkerHost {
-  const connections = new Set<ReturnType<typeof workerConnection>>();
-  const workers = Object.values(catalog).map((definition) => {
+  const running = Object.values(catalog).map((definition) => {
     const connection = workerConnection(options.redisUrl);
-    connections.add(connection);
     const worker = new Worker(definition.name, (job, token) => run(services, definition, job, token), {
       connection,
       prefix: options.prefix,
       concurrency: definition.concurrency,
       // A killed process must not keep its jobs for long; the use cases bear it when two processes do the same.
-      lockDuration: 10_000,
-      stalledInterval: 5_000,
+      lockDuration: 5_000,
+      stalledInterval: 2_500,
       maxStalledCount: 100,
     });
     worker.on("error", (error) => {
@@ -38,12 +36,13 @@ export function startWorkers(
     worker.on("failed", (job, error) => {
       services.events.fault("job_fault", error, { job: definition.name, jobId: job?.id });
     });
-    return worker;
+    return { worker, connection };
   });
   return {
     async close(): Promise<void> {
-      await Promise.all(workers.map((worker) => worker.close()));
-      for (const connection of connections) connection.disconnect();
+      // Without Redis nothing can be taken or handed back: there is nothing to wait for.
+      await Promise.all(running.map(({ worker, connection }) => worker.close(connection.status !== "ready")));
+      for (const { connection } of running) connection.disconnect();
     },
   };
 }
@@ -58,8 +57,13 @@ async function run(
     if (error instanceof BadPayload) throw new UnrecoverableError(error.message);
     throw error;
   });
-  if (progress.waitMs > 0) {
+  // A rescue looks once: whoever rescues looks again later.
+  if (progress.waitMs > 0 && !isRescue(job.data)) {
     await job.moveToDelayed(services.clock.nowMs() + progress.waitMs, token);
     throw new DelayedError();
   }
+}
+
+function isRescue(data: unknown): boolean {
+  return typeof data === "object" && data !== null && "rescue" in data;
 }

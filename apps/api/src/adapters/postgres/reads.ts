@@ -60,7 +60,7 @@ const overdueFills = statement(
 );
 const overdueRefunds = statement(
   "read_overdue_refunds",
-  `select id from deposits where disposition = 'refund' and refund_state = 'none' and canonical order by id limit $1`,
+  `select id from deposits where disposition = 'refund' and refund_state = 'none' and canonical and seen_at_ms < $1 order by id limit $2`,
 );
 const routeTimings = statement(
   "read_route_timings",
@@ -135,8 +135,10 @@ export function postgresReads(sql: Sql): Reads {
       const rows = await sql.query<{ request_id: string }>(overdueFills, [updatedBeforeMs, limit]);
       return rows.map((row) => row.request_id as RequestId);
     },
-    async overdueRefunds(limit) {
-      return (await sql.query<{ id: number }>(overdueRefunds, [limit])).map((row) => String(row.id));
+    async overdueRefunds(seenBeforeMs, limit) {
+      return (await sql.query<{ id: number }>(overdueRefunds, [seenBeforeMs, limit])).map((row) =>
+        String(row.id),
+      );
     },
     async routeTimings() {
       const rows = await sql.query<{
