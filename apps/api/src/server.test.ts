@@ -199,16 +199,19 @@ test("a route that hangs answers 503 at its deadline, and its late answer does n
 });
 
 test("an answer that its schema does not describe is a 500 where answers are checked", async () => {
-  for (const wrong of [
-    { ...anAnswer, secretField: 1 },
-    { ...anAnswer, requestId: "1" },
-  ]) {
-    const { app: checked, lines } = await aServer({ createQuote: async () => wrong });
-    const answer = await checked.inject({ method: "POST", url: "/quote/v2", payload: aQuoteBody });
+  const { app: checked, lines } = await aServer({
+    createQuote: async () => ({ ...anAnswer, requestId: "1" }),
+    readiness: async () => ({ ready: true, checks: {}, secretField: 1 }) as never,
+  });
+  for (const ask of [
+    { method: "POST", url: "/quote/v2", payload: aQuoteBody },
+    { method: "GET", url: "/health/ready" },
+  ] as const) {
+    const answer = await checked.inject(ask);
     expect([answer.statusCode, answer.json().message]).toEqual([500, "internal error"]);
-    expect(lines.join()).toContain("does not match its schema");
-    await checked.close();
+    expect(lines.splice(0).join()).toContain("does not match its schema");
   }
+  await checked.close();
 });
 
 test("answers are counted by route pattern and status", async () => {
