@@ -33,7 +33,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
   });
   const extent = values.quick
     ? { rounds: 3, secondsPerLoad: 1, warmUpSeconds: 1.5, singles: 400, statusIds: 6_400 }
-    : { rounds: 7, secondsPerLoad: 4, warmUpSeconds: 4, singles: 2_000, statusIds: 32_000 };
+    : { rounds: 7, secondsPerLoad: 4, warmUpSeconds: 6, singles: 2_000, statusIds: 32_000 };
   return {
     ...extent,
     rows: wholeNumber("rows", values.rows ?? (values.quick ? "20000" : "1000000"), 0, 100_000_000),

@@ -22,6 +22,8 @@ export interface Rates {
   readonly median: number;
   /** Share of a core that the server used: near 1, or something else was the bound. */
   readonly busy: number;
+  /** Processor time of the server per answer, us: what the rate would be bound by on a machine of its own. */
+  readonly processorUs: number;
   readonly bytesPerAnswer: number;
 }
 
@@ -43,6 +45,7 @@ export interface RoundOptions {
 interface Sample {
   readonly rate: number;
   readonly busy: number;
+  readonly processorUs: number;
   readonly bytesPerAnswer: number;
 }
 
@@ -75,9 +78,19 @@ async function sample(
   { connections, seconds }: RoundOptions,
 ): Promise<Sample> {
   const [usedBefore, startedAtMs] = [processorSeconds(target.pid), performance.now()];
-  const { rate, bytesPerAnswer } = await tool.load({ url: target.url, requests, connections, seconds });
+  const { rate, answered, bytesPerAnswer } = await tool.load({
+    url: target.url,
+    requests,
+    connections,
+    seconds,
+  });
   const used = processorSeconds(target.pid) - usedBefore;
-  return { rate, bytesPerAnswer, busy: used / ((performance.now() - startedAtMs) / 1_000) };
+  return {
+    rate,
+    bytesPerAnswer,
+    processorUs: (used / answered) * 1e6,
+    busy: used / ((performance.now() - startedAtMs) / 1_000),
+  };
 }
 
 function ratesOf(samples: readonly Sample[]): Rates {
@@ -86,6 +99,7 @@ function ratesOf(samples: readonly Sample[]): Rates {
     perRound,
     median: median(perRound),
     busy: median(samples.map(({ busy }) => busy)),
+    processorUs: median(samples.map(({ processorUs }) => processorUs)),
     bytesPerAnswer: median(samples.map(({ bytesPerAnswer }) => bytesPerAnswer)),
   };
 }
