@@ -6,6 +6,7 @@ import fastify, {
 } from "fastify";
 import { hasZodFastifySchemaValidationErrors, validatorCompiler } from "fastify-type-provider-zod";
 import { allowEveryOrigin } from "./cors.ts";
+import { endConnectionsOnClose } from "./end-connections.ts";
 import { answerFor, type ErrorAnswer } from "./error-map.ts";
 import { answerInTime } from "./handler-deadline.ts";
 import { sendJson } from "./json.ts";
@@ -97,6 +98,7 @@ export async function createHttpServer(
     return send(reply, answer);
   });
 
+  endConnectionsOnClose(app);
   answerInTime(app, options.handlerTimeoutMs ?? 20_000);
   if (options.checkResponses === true) checkResponses(app);
   serveMetrics(app, services.metrics);

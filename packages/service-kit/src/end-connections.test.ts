@@ -1,0 +1,54 @@
+import fastify from "fastify";
+import { connect } from "node:net";
+import { expect, test } from "vitest";
+import { endConnectionsOnClose } from "./end-connections.ts";
+
+/** A server whose one route answers when the test says so. */
+async function aServer() {
+  const app = fastify({ keepAliveTimeout: 60_000 });
+  endConnectionsOnClose(app);
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  app.get("/slow", async () => {
+    asked.resolve();
+    await answer.promise;
+    return "answered";
+  });
+  app.get("/quick", () => "answered");
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  return { app, url, asked: asked.promise, answer: () => answer.resolve() };
+}
+
+async function msToClose(close: Promise<unknown>): Promise<number> {
+  const startedAtMs = performance.now();
+  await close;
+  return performance.now() - startedAtMs;
+}
+
+test("a request under way is answered, and its kept connection does not hold the server", async () => {
+  const { app, url, asked, answer } = await aServer();
+  const response = fetch(`${url}/slow`);
+  await asked;
+  const closed = msToClose(app.close());
+  answer();
+  expect(await (await response).text()).toBe("answered");
+  expect(await closed).toBeLessThan(2_000);
+});
+
+test("connections that are kept after their answers do not hold the server", async () => {
+  const { app, url } = await aServer();
+  await Promise.all([1, 2, 3].map(async () => await (await fetch(`${url}/quick`)).text()));
+  expect(await msToClose(app.close())).toBeLessThan(2_000);
+});
+
+test("a connection on which nobody ever asked does not hold the server", async () => {
+  const { app, url } = await aServer();
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  await new Promise((resolve) => socket.once("connect", resolve));
+  expect(await msToClose(app.close())).toBeLessThan(2_000);
+});
+
+test("a server that never listened closes as well", async () => {
+  const app = fastify();
+  endConnectionsOnClose(app);
+  expect(await msToClose(app.close())).toBeLessThan(1_000);
+});

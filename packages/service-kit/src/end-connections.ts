@@ -1,0 +1,28 @@
+import type { FastifyInstance } from "fastify";
+import type { Socket } from "node:net";
+
+/** How often a closing server looks for connections that nobody waits on. */
+const LOOK_EVERY_MS = 20;
+
+/**
+ * Lets a closing server end while clients keep their connections open: each one is closed as soon as its last answer is out, and one on which nothing was ever
+ * asked at once. Left to themselves they would hold the process for the whole keep-alive time.
+ */
+export function endConnectionsOnClose(app: FastifyInstance): void {
+  const open = new Set<Socket>();
+  app.server.on("connection", (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
+  app.addHook("preClose", (done) => {
+    if (app.server.listening) {
+      const look = (): void => {
+        app.server.closeIdleConnections();
+        for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+      };
+      const timer = setInterval(look, LOOK_EVERY_MS).unref();
+      app.server.once("close", () => clearInterval(timer));
+    }
+    done();
+  });
+}

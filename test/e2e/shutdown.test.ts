@@ -1,0 +1,155 @@
+import { createLocalClient, startSystem, type System, type UnexpectedExit } from "@causeway/localnet";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseEther, zeroAddress, type Address, type Hex } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createClient, createWallet, type Chain, type Client, type Quote } from "./client.ts";
+
+let system: System;
+let api: Client;
+let chains: readonly Chain[];
+const exits: UnexpectedExit[] = [];
+
+beforeAll(async () => {
+  system = await startSystem({
+    env: {},
+    portBase: 22_500,
+    durable: false,
+    users: 12,
+    mixedMining: true,
+    onUnexpectedExit: (facts) => void exits.push(facts),
+  });
+  api = createClient(system.endpoints.api.url);
+  chains = await api.chains();
+});
+afterAll(async () => await system.stop());
+
+const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
+
+async function aQuote(user: number, recipient: Address): Promise<Quote> {
+  const [origin, destination] = chains;
+  return await api.quote({
+    user: system.users[user]?.address,
+    recipient,
+    originChainId: origin?.id,
+    destinationChainId: destination?.id,
+    originCurrency: zeroAddress,
+    destinationCurrency: zeroAddress,
+    amount: parseEther("0.01").toString(),
+    tradeType: "EXACT_INPUT",
+  });
+}
+
+const walletOf = (user: number) => createWallet(system.users[user]?.privateKey ?? "0x", chains);
+
+/** The end of a process that was asked by its pid, as a supervisor would. */
+async function endOf(name: string): Promise<UnexpectedExit> {
+  await expect.poll(() => exits.find((exit) => exit.name === name), { timeout: 15_000 }).toBeDefined();
+  const at = exits.findIndex((exit) => exit.name === name);
+  return exits.splice(at, 1)[0] as UnexpectedExit;
+}
+
+/** Payments for a recipient on the destination: what arrived, and in how many transactions of the solver. */
+async function arrived(recipient: Address): Promise<{ amount: bigint; payments: number }> {
+  const [, node] = system.nodes;
+  if (node === undefined) throw new Error("the system has two chains");
+  const client = createLocalClient(node);
+  const newest = await client.getBlockNumber({ cacheTime: 0 });
+  const blocks = await Promise.all(
+    Array.from(
+      { length: Number(newest) + 1 },
+      async (_, at) => await client.getBlock({ blockNumber: BigInt(at), includeTransactions: true }),
+    ),
+  );
+  const payments = blocks
+    .flatMap(({ transactions }) => transactions)
+    .filter(({ to }) => to?.toLowerCase() === recipient.toLowerCase()).length;
+  return { amount: await client.getBalance({ address: recipient }), payments };
+}
+
+test("an API that is told to stop answers what it has accepted, keeps what it promised, and ends with 0", async () => {
+  const [process_] = system.apis;
+  if (process_ === undefined) throw new Error("the system has an API");
+  const recipient = anAddress();
+  // Opens as many connections as will be used.
+  await Promise.all(Array.from({ length: 20 }, async (_, at) => await aQuote(at % 10, recipient)));
+  const asked = Promise.allSettled(
+    Array.from({ length: 20 }, async (_, at) => await aQuote(at % 10, recipient)),
+  );
+  await sleep(5);
+  process.kill(process_.pid, "SIGTERM");
+  const answers = await asked;
+  const { exit } = await endOf(process_.name);
+  expect(exit).toMatchObject({ code: 0, signal: null });
+  // Told to stop, it may refuse; what it does not refuse it answers whole.
+  const quotes = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  for (const one of answers)
+    if (one.status === "rejected") expect(String(one.reason)).toMatch(/fetch failed|: 503 /);
+  expect(quotes.length).toBeGreaterThan(0);
+
+  await process_.restart();
+  for (const { requestId } of quotes) expect((await api.status(requestId)).status).toBe("waiting");
+}, 60_000);
+
+test("a worker that is told to stop finishes what it is doing and ends with 0; its successor goes on, and everybody is paid once", async () => {
+  const [worker] = system.workers;
+  if (worker === undefined) throw new Error("the system has a worker");
+  const recipients = Array.from({ length: 10 }, anAddress);
+  const quotes = await Promise.all(recipients.map(async (recipient, at) => await aQuote(at, recipient)));
+  const deposits = quotes.map(async (quote, at) => await walletOf(at).carryOut(quote));
+  await Promise.race(deposits);
+  process.kill(worker.pid, "SIGTERM");
+  const { exit, logTail } = await endOf(worker.name);
+  expect(exit, logTail).toMatchObject({ code: 0, signal: null });
+  await Promise.all(deposits);
+  await worker.restart();
+  for (const [at, quote] of quotes.entries()) {
+    expect((await api.follow(quote.requestId, 40_000)).at(-1)?.status).toBe("success");
+    expect(await arrived(recipients[at] as Address)).toEqual({
+      amount: BigInt(quote.details.currencyOut.amount),
+      payments: 1,
+    });
+  }
+}, 90_000);
+
+test("a worker that is killed in the middle of fills leaves no request behind and pays nobody twice", async () => {
+  const [worker] = system.workers;
+  if (worker === undefined) throw new Error("the system has a worker");
+  for (const afterMs of [0, 30, 80]) {
+    const recipients = Array.from({ length: 4 }, anAddress);
+    const quotes = await Promise.all(recipients.map(async (recipient, at) => await aQuote(at, recipient)));
+    await Promise.all(quotes.map(async (quote, at) => await walletOf(at).carryOut(quote)));
+    await sleep(afterMs);
+    worker.kill("SIGKILL");
+    await worker.restart();
+    for (const [at, quote] of quotes.entries()) {
+      const seen = await api.follow(quote.requestId, 40_000);
+      expect(seen.at(-1)?.status, `killed after ${afterMs} ms`).toBe("success");
+      expect(seen.map(({ status }) => status)).not.toContain("failure");
+      expect(await arrived(recipients[at] as Address), `killed after ${afterMs} ms`).toEqual({
+        amount: BigInt(quote.details.currencyOut.amount),
+        payments: 1,
+      });
+    }
+  }
+}, 120_000);
+
+test("a client that cannot reach the worker still learns the truth: money in the depository, not lost", async () => {
+  const [worker] = system.workers;
+  if (worker === undefined) throw new Error("the system has a worker");
+  worker.kill("SIGKILL");
+  const recipient = anAddress();
+  const quote = await aQuote(10, recipient);
+  const { hash } = await walletOf(10).carryOut(quote);
+  const report = { chainId: chains[0]?.id ?? 0, txHash: hash as Hex };
+  await api.index(report);
+  expect(await api.status(quote.requestId)).toMatchObject({
+    status: "pending",
+    fundsAt: "depository",
+    inTxHashes: [hash],
+    final: false,
+  });
+  await worker.restart();
+  expect((await api.follow(quote.requestId, 40_000)).at(-1)?.status).toBe("success");
+  expect((await arrived(recipient)).payments).toBe(1);
+}, 60_000);
