@@ -1,0 +1,40 @@
+import type { Head, HeadSource } from "@causeway/chains";
+import { expect, test } from "vitest";
+
+/** A head source and a way to give its chain one more block. */
+export interface HeadSourceUnderTest {
+  readonly source: HeadSource;
+  readonly grow: () => Promise<void>;
+}
+
+/** What every head source promises. */
+export function headSourceContract(name: string, make: () => Promise<HeadSourceUnderTest>): void {
+  test(`${name}: every listener hears of a new head, and it is the latest by then`, async () => {
+    const { source, grow } = await make();
+    const heard: [Head[], Head[]] = [[], []];
+    const known: unknown[] = [];
+    for (const heads of heard)
+      source.onHead((head) => {
+        heads.push(head);
+        known.push(source.latest === head);
+      });
+    await grow();
+    await expect.poll(() => heard.every((heads) => heads.length > 0), { timeout: 5_000 }).toBe(true);
+    expect(known).not.toContain(false);
+    expect(heard[0].at(-1)?.hash).toBe(source.latest?.hash);
+    await source.close();
+  });
+
+  test(`${name}: who has unsubscribed hears nothing more`, async () => {
+    const { source, grow } = await make();
+    const heard: Head[] = [];
+    source.onHead(() => undefined);
+    const unsubscribe = source.onHead((head) => void heard.push(head));
+    unsubscribe();
+    const before = source.latest?.number ?? -1n;
+    await grow();
+    await expect.poll(() => (source.latest?.number ?? -1n) > before, { timeout: 5_000 }).toBe(true);
+    expect(heard).toEqual([]);
+    await source.close();
+  });
+}

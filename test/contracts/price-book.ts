@@ -1,0 +1,25 @@
+import type { Currency } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { PriceBook } from "../../apps/api/src/ports/price-source.ts";
+
+/** What every price book promises. @param make a book that knows `ethereum` at 2500 USD and nothing else */
+export function priceBookContract(name: string, make: () => Promise<PriceBook>): void {
+  const currency = (priceId: string): Currency => ({ priceId }) as unknown as Currency;
+
+  test(`${name}: a price is USD per whole unit, with 18 decimals`, async () => {
+    const book = await make();
+    expect(await book.usd(currency("ethereum"))).toBe(2_500n * 10n ** 18n);
+  });
+
+  test(`${name}: a known price is answered without waiting`, async () => {
+    const book = await make();
+    expect(book.usd(currency("ethereum"))).toBeTypeOf("bigint");
+  });
+
+  test(`${name}: a price that nobody knows fails by its code`, async () => {
+    const book = await make();
+    await expect((async () => await book.usd(currency("unheard-of")))()).rejects.toMatchObject({
+      code: "PRICE_FETCH_FAILED",
+    });
+  });
+}

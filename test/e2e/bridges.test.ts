@@ -1,0 +1,276 @@
+import { startSystem, type System } from "@causeway/localnet";
+import { parseEther, parseUnits, zeroAddress, type Address, type Hex } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createClient, createWallet, type Chain, type Client, type Currency } from "./client.ts";
+
+let system: System;
+let api: Client;
+let chains: readonly Chain[];
+let free: ReturnType<typeof createWallet>[] = [];
+
+beforeAll(async () => {
+  system = await startSystem({ env: {}, portBase: 21_500, durable: false, users: 30, mixedMining: true });
+  api = createClient(system.endpoints.api.url);
+  chains = await api.chains();
+  free = system.users.map(({ privateKey }) => createWallet(privateKey, chains));
+});
+afterAll(async () => await system.stop());
+
+/** A user whom no other test uses: money that is counted must not move for another reason. */
+function aUser(): ReturnType<typeof createWallet> {
+  const user = free.pop();
+  if (user === undefined) throw new Error("the system was started with too few users");
+  return user;
+}
+
+const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
+
+function chainNamed(name: string): Chain {
+  const found = chains.find((chain) => chain.name === name);
+  if (found === undefined) throw new Error(`GET /chains lists no ${name}`);
+  return found;
+}
+
+function currencyOf(chain: Chain, symbol: string): Currency {
+  const found = [chain.currency, ...chain.erc20Currencies].find((one) => one.symbol === symbol);
+  if (found === undefined) throw new Error(`no ${symbol} on ${chain.name}`);
+  return found;
+}
+
+/** About ten dollars. */
+const worth: Readonly<Record<string, string>> = { ETH: "0.004", USDC: "10", TST: "20" };
+const amountOf = ({ symbol, decimals }: Currency): bigint => parseUnits(worth[symbol] ?? "1", decimals);
+
+const directions = [
+  ["local-a", "local-b"],
+  ["local-b", "local-a"],
+] as const;
+const pairs = [
+  ["ETH", "ETH"],
+  ["ETH", "USDC"],
+  ["USDC", "ETH"],
+  ["USDC", "TST"],
+] as const;
+const tradeTypes = ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const;
+
+for (const [from, to] of directions)
+  for (const [pay, receive] of pairs)
+    test.concurrent(
+      `${pay} on ${from} becomes ${receive} on ${to}, in all three trade types, to the unit`,
+      async () => {
+        const [origin, destination] = [chainNamed(from), chainNamed(to)];
+        const [currencyIn, currencyOut] = [currencyOf(origin, pay), currencyOf(destination, receive)];
+        const user = aUser();
+        for (const tradeType of tradeTypes) {
+          const recipient = anAddress();
+          const asked = amountOf(tradeType === "EXACT_INPUT" ? currencyIn : currencyOut);
+          const quote = await api.quote({
+            user: user.address,
+            recipient,
+            originChainId: origin.id,
+            destinationChainId: destination.id,
+            originCurrency: currencyIn.address,
+            destinationCurrency: currencyOut.address,
+            amount: asked.toString(),
+            tradeType,
+          });
+          const [amountIn, expected, minimum] = [
+            BigInt(quote.details.currencyIn.amount),
+            BigInt(quote.details.currencyOut.amount),
+            BigInt(quote.details.currencyOut.minimumAmount),
+          ];
+          expect(tradeType === "EXACT_INPUT" ? amountIn : expected).toBe(asked);
+          const before = await user.balance(origin.id, currencyIn.address, user.address);
+          const { hash, gasWei } = await user.carryOut(quote);
+          const seen = await api.follow(quote.requestId);
+          const end = seen.at(-1);
+          expect(end).toMatchObject({
+            requestId: quote.requestId,
+            status: "success",
+            inTxHashes: [hash],
+            refundTxHashes: [],
+            failReason: "N/A",
+            fundsAt: "recipient",
+          });
+          const received = await user.balance(destination.id, currencyOut.address, recipient);
+          expect(received).toBeGreaterThanOrEqual(minimum);
+          expect(received).toBeLessThanOrEqual(expected);
+          if (tradeType === "EXACT_OUTPUT") expect(received).toBe(asked);
+          const lost = before - (await user.balance(origin.id, currencyIn.address, user.address));
+          expect(lost).toBe(amountIn + (currencyIn.address === zeroAddress ? gasWei : 0n));
+          const [fill] = end?.txHashes ?? [];
+          const sent = await user.transaction(destination.id, fill as Hex);
+          expect(sent.from.toLowerCase()).toBe(system.solver.address.toLowerCase());
+        }
+      },
+    );
+
+test.concurrent("an ERC-20 deposit without approval is one plain transfer, and arrives", async () => {
+  const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
+  const [user, recipient] = [aUser(), anAddress()];
+  const [usdcIn, usdcOut] = [currencyOf(origin, "USDC"), currencyOf(destination, "USDC")];
+  const quote = await api.quote({
+    user: user.address,
+    recipient,
+    originChainId: origin.id,
+    destinationChainId: destination.id,
+    originCurrency: usdcIn.address,
+    destinationCurrency: usdcOut.address,
+    amount: "10000000",
+    tradeType: "EXACT_INPUT",
+    explicitDeposit: false,
+  });
+  expect(quote.steps.map(({ id }) => id)).toEqual(["deposit"]);
+  expect(quote.steps[0]?.items[0]?.data.to.toLowerCase()).toBe(usdcIn.address.toLowerCase());
+  await user.carryOut(quote);
+  expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
+  expect(await user.balance(destination.id, usdcOut.address, recipient)).toBeGreaterThanOrEqual(
+    BigInt(quote.details.currencyOut.minimumAmount),
+  );
+});
+
+test.concurrent("no approval is asked for while the allowance suffices", async () => {
+  const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
+  const user = aUser();
+  const body = {
+    user: user.address,
+    originChainId: origin.id,
+    destinationChainId: destination.id,
+    originCurrency: currencyOf(origin, "USDC").address,
+    destinationCurrency: currencyOf(destination, "USDC").address,
+    tradeType: "EXACT_INPUT",
+  };
+  const large = await api.quote({ ...body, amount: "100000000" });
+  expect(large.steps.map(({ id }) => id)).toEqual(["approve", "deposit"]);
+  await user.carryOut({ ...large, steps: large.steps.slice(0, 1) });
+  // What is known of an account is renewed with every block that the service hears of.
+  await expect
+    .poll(async () => (await api.quote({ ...body, amount: "10000000" })).steps.map(({ id }) => id))
+    .toEqual(["deposit"]);
+  const small = await api.quote({ ...body, amount: "10000000" });
+  await user.carryOut(small);
+  expect((await api.follow(small.requestId)).at(-1)?.status).toBe("success");
+});
+
+for (const symbol of ["ETH", "USDC"])
+  test.concurrent(`${symbol} sent on one chain arrives whole once its transaction is reported`, async () => {
+    const chain = chainNamed("local-a");
+    const currency = currencyOf(chain, symbol);
+    const [user, recipient] = [aUser(), anAddress()];
+    const amount = amountOf(currency);
+    const quote = await api.quote({
+      user: user.address,
+      recipient,
+      originChainId: chain.id,
+      destinationChainId: chain.id,
+      originCurrency: currency.address,
+      destinationCurrency: currency.address,
+      amount: amount.toString(),
+      tradeType: "EXACT_INPUT",
+    });
+    expect(quote.steps.map(({ id }) => id)).toEqual(["send"]);
+    expect((await api.status(quote.requestId)).status).toBe("waiting");
+    const { hash } = await user.carryOut(quote);
+    const tx = { ...quote.steps[0]?.items[0]?.data, txHash: hash };
+    await api.single({ requestId: quote.requestId, chainId: chain.id, tx });
+    const end = (await api.follow(quote.requestId)).at(-1);
+    expect(end).toMatchObject({ status: "success", txHashes: [hash], inTxHashes: [hash] });
+    expect(await user.balance(chain.id, currency.address, recipient)).toBe(amount);
+  });
+
+test.concurrent(
+  "a refund shows refund and never failure, whoever asks how often, and the money is back",
+  async () => {
+    const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
+    const [user, refundTo] = [aUser(), anAddress()];
+    const quote = await api.quote({
+      user: user.address,
+      refundTo,
+      originChainId: origin.id,
+      destinationChainId: destination.id,
+      originCurrency: zeroAddress,
+      destinationCurrency: zeroAddress,
+      amount: parseEther("0.01").toString(),
+      tradeType: "EXACT_INPUT",
+      referrer: "debug-force-refund",
+    });
+    const following = api.follow(quote.requestId, 30_000, 5);
+    await user.carryOut(quote);
+    const seen = await following;
+    expect(seen.map(({ status }) => status)).toEqual(["waiting", "pending", "refund"]);
+    expect(seen.at(-1)).toMatchObject({
+      failReason: "MANUAL_ADMIN_REFUND",
+      txHashes: [],
+      fundsAt: "refunded",
+      refundTxHashes: [expect.stringMatching(/^0x[0-9a-f]{64}$/)],
+    });
+    const back = await user.balance(origin.id, zeroAddress, refundTo);
+    expect(back).toBeLessThan(parseEther("0.01"));
+    expect(back).toBeGreaterThan(parseEther("0.0095"));
+  },
+);
+
+test.concurrent(
+  "the three status paths answer from one view; the newest has every field of the older ones",
+  async () => {
+    const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
+    const quote = await api.quote({
+      user: aUser().address,
+      originChainId: origin.id,
+      destinationChainId: destination.id,
+      originCurrency: zeroAddress,
+      destinationCurrency: zeroAddress,
+      amount: parseEther("0.01").toString(),
+      tradeType: "EXACT_INPUT",
+    });
+    const query = `?requestId=${quote.requestId}`;
+    const [v3, v2, bare] = await Promise.all(
+      ["/v3", "/v2", ""].map(async (path) => (await api.call<object>(`/intents/status${path}${query}`)).body),
+    );
+    const fields = Object.keys(v3 ?? {});
+    for (const name of [
+      "status",
+      "inTxHashes",
+      "txHashes",
+      "updatedAt",
+      "originChainId",
+      "destinationChainId",
+    ])
+      expect(fields).toContain(name);
+    expect(v3).toMatchObject({ time: expect.any(Number), quoteCreatedAt: expect.any(Number) });
+    for (const older of [v2, bare]) {
+      expect(Object.keys(older ?? {}).toSorted()).toEqual(fields.toSorted());
+      expect(older).toMatchObject({ requestId: quote.requestId, status: "waiting" });
+    }
+  },
+);
+
+test.concurrent("an id that nobody knows is answered 404 with the word unknown", async () => {
+  const { code, body } = await api.call(`/intents/status/v3?requestId=0x${"5e".repeat(32)}`);
+  expect(code).toBe(404);
+  expect(body).toMatchObject({ status: "unknown", message: expect.any(String), statusCode: 404 });
+});
+
+test.concurrent(
+  "a deposit that a client points at is known to the service before it asks for the status",
+  async () => {
+    const [origin, destination] = [chainNamed("local-b"), chainNamed("local-a")];
+    const user = aUser();
+    const quote = await api.quote({
+      user: user.address,
+      originChainId: origin.id,
+      destinationChainId: destination.id,
+      originCurrency: zeroAddress,
+      destinationCurrency: zeroAddress,
+      amount: parseEther("0.01").toString(),
+      tradeType: "EXACT_INPUT",
+    });
+    const { hash } = await user.carryOut(quote);
+    expect(await api.index({ chainId: origin.id, txHash: hash })).toEqual({ message: expect.any(String) });
+    const status = await api.status(quote.requestId);
+    expect(status.inTxHashes).toEqual([hash]);
+    expect(status.status).not.toBe("waiting");
+    expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
+  },
+);
