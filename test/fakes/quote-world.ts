@@ -2,8 +2,9 @@ import type { AccountState, ChainConnection, ChainReader, GasPrices } from "@cau
 import type { Address, Chain, Currency, Hex32, RequestTerms } from "@causeway/domain";
 import { defaultFeePolicy, NATIVE_CURRENCY } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { ChainDirectory, ConnectedChain } from "../../apps/api/src/ports/chains.ts";
+import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
 import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
+import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 
 /** A world for tests and measurements of quotes: two chains with ETH, WETH, USDC and a rare token, everything in memory. */
@@ -128,7 +129,7 @@ export function quoteWorld(world: World = {}): QuoteServices & { readonly stored
     solver,
     clock: { nowMs: () => NOW_MS },
     random: { bytes32: (): Hex32 => `0x${(++salt).toString(16).padStart(64, "0")}` },
-    chains: directoryOf(connected),
+    chains: createChainDirectory(connected),
     prices: { usd: (currency) => prices.get(currency.priceId) ?? 0n },
     quotePolicy: {
       ...defaultFeePolicy,
@@ -143,21 +144,6 @@ export function quoteWorld(world: World = {}): QuoteServices & { readonly stored
     },
     reservations: { reserved: () => world.reserved ?? 0n },
     timings: { estimateSeconds: (_origin, _destination, confirmations) => 1 + 2 * confirmations },
-  };
-}
-
-function directoryOf(all: readonly ConnectedChain[]): ChainDirectory {
-  const byId = new Map(all.map((connected) => [connected.chain.id, connected]));
-  const currencies = new Map(
-    all.map(({ chain }) => [
-      chain.id,
-      new Map([chain.native, ...chain.tokens].map((currency) => [currency.address, currency])),
-    ]),
-  );
-  return {
-    all,
-    get: (chainId) => byId.get(chainId),
-    currency: (chainId, address) => currencies.get(chainId)?.get(address),
   };
 }
 

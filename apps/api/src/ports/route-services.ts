@@ -1,13 +1,5 @@
-import type { RequestId, TxHash } from "@causeway/domain";
-import type {
-  ChainsAnswer,
-  FundsPlace,
-  MessageAnswer,
-  PublicStatus,
-  QuoteAnswer,
-  QuoteInput,
-  ReadinessAnswer,
-} from "@causeway/wire";
+import type { FundsPlace, NextAction, PublicStatus, RequestId, TxHash } from "@causeway/domain";
+import type { ChainsAnswer, MessageAnswer, QuoteAnswer, QuoteInput, ReadinessAnswer } from "@causeway/wire";
 
 /** Everything the routes can ask for. Each member is a use case with its own services already given. */
 export interface RouteServices {
@@ -47,7 +39,7 @@ export interface StatusView {
   readonly refundFailReason: string;
   readonly final: boolean;
   readonly fundsAt: FundsPlace;
-  readonly nextAction: string;
+  readonly nextAction: NextAction;
   readonly pollAfterMs: number;
   /** Only on `failure`, and then beginning with `Transaction failed`. */
   readonly details?: string | undefined;

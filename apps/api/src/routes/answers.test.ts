@@ -82,7 +82,7 @@ test("status text that needs escaping, and several hashes, are still the JSON of
     status: "failure" as const,
     details: 'Transaction failed: "quoted" \\ line\nbreak 😀 \ud800',
     failReason: "EXECUTION_REVERTED",
-    nextAction: 'ask "support"',
+    nextAction: "contact_operator" as const,
     txHashes: [],
     inTxHashes: [A_TX_HASH, A_TX_HASH],
   };

@@ -1,3 +1,4 @@
+import { fundsPlaces, nextActions, publicStatuses } from "@causeway/domain";
 import { z } from "zod";
 import { answerHash32, hash32, milliseconds } from "../scalars.ts";
 
@@ -8,18 +9,6 @@ export const statusQuery = z.object({
   requestId: hash32.describe("The request id of the quote."),
   referrer: ignored.describe("Who asks; informative."),
 });
-
-export const publicStatuses = [
-  "waiting",
-  "depositing",
-  "pending",
-  "submitted",
-  "success",
-  "failure",
-  "refund",
-] as const;
-
-export const fundsPlaces = ["user", "depository", "solver", "recipient", "refunded"] as const;
 
 /** One body for `/intents/status`, `/v2` and `/v3`: the union of their fields. */
 export const statusAnswer = z
@@ -41,7 +30,7 @@ export const statusAnswer = z
     refundFailReason: z.string().describe("`N/A` unless a refund was due and failed."),
     final: z.boolean().describe("Nothing of this answer will change any more."),
     fundsAt: z.enum(fundsPlaces).describe("Where the user's money is now."),
-    nextAction: z.string().describe("What happens next and who does it."),
+    nextAction: z.enum(nextActions).describe("What happens next and who does it."),
     pollAfterMs: z.int().nonnegative().describe("Ask again after so many ms; 0 when final."),
   })
   .meta({ id: "IntentStatus" });
@@ -57,6 +46,4 @@ export const unknownRequest = z
   })
   .meta({ id: "UnknownRequest" });
 
-export type PublicStatus = (typeof publicStatuses)[number];
-export type FundsPlace = (typeof fundsPlaces)[number];
 export type StatusAnswer = z.infer<typeof statusAnswer>;

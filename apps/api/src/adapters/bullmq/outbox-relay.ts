@@ -3,6 +3,7 @@ import pg from "pg";
 import type { Catalog } from "../../jobs/define-job.ts";
 import type { Services } from "../../ports/services.ts";
 import type { JobName } from "../../ports/unit-of-work.ts";
+import { inTransaction } from "../postgres/in-transaction.ts";
 import { OUTBOX_CHANNEL } from "../postgres/outbox.ts";
 import { producerConnection } from "./connections.ts";
 
@@ -63,11 +64,8 @@ export async function startOutboxRelay(
     wake?.();
   };
 
-  const publish = async (): Promise<number> => {
-    const client = await options.pool.connect();
-    let broken: Error | undefined;
-    try {
-      await client.query("begin");
+  const publish = (): Promise<number> =>
+    inTransaction(options.pool, async (client) => {
       const { rows } = await client.query<Row>({
         name: "relay_take",
         text: `select id, job_name, job_id, payload from outbox where published_at_ms is null
@@ -90,17 +88,8 @@ export async function startOutboxRelay(
         text: "update outbox set published_at_ms = $2 where id = any($1::bigint[])",
         values: [rows.map((row) => row.id), services.clock.nowMs()],
       });
-      await client.query("commit");
       return rows.length;
-    } catch (error) {
-      await client.query("rollback").catch((fault: unknown) => {
-        broken = fault instanceof Error ? fault : new Error(String(fault));
-      });
-      throw error;
-    } finally {
-      client.release(broken);
-    }
-  };
+    });
 
   const listener = listen(options.databaseUrl, poke, (error) => {
     services.events.fault("relay_fault", error, { part: "listen" });

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import type { Tx, UnitOfWork } from "../../ports/unit-of-work.ts";
 import { depositWrites } from "./deposit-writes.ts";
+import { inTransaction } from "./in-transaction.ts";
 import { laneWrites } from "./lane-writes.ts";
 import { outbox } from "./outbox.ts";
 import { sqlOn } from "./pool.ts";
@@ -26,13 +27,10 @@ export function postgresUnitOfWork(pool: pg.Pool): UnitOfWork {
   };
 }
 
-async function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  try {
-    await client.query("begin");
+function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return inTransaction(pool, (client) => {
     const sql = sqlOn(client);
-    const result = await work({
+    return work({
       requests: requestWrites(sql),
       deposits: depositWrites(sql),
       sends: sendWrites(sql),
@@ -40,17 +38,7 @@ async function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<
       trail: trailWrites(sql),
       outbox: outbox(sql),
     });
-    await client.query("commit");
-    return result;
-  } catch (error) {
-    await client.query("rollback").catch((fault: unknown) => {
-      // The connection is gone, and the transaction with it: the pool must not hand it out again.
-      broken = fault instanceof Error ? fault : new Error(String(fault));
-    });
-    throw error;
-  } finally {
-    client.release(broken);
-  }
+  });
 }
 
 function isTransient(error: unknown): boolean {

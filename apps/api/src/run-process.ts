@@ -1,0 +1,34 @@
+import { createLifecycle, createLogger, createMetrics, runUntilSignal } from "@causeway/service-kit";
+import type { HttpServices } from "@causeway/service-kit";
+import type { FastifyInstance } from "fastify";
+import { readApiConfig } from "./config.ts";
+import type { ApiConfig } from "./config.ts";
+import { createContainer } from "./container.ts";
+import type { Container } from "./container.ts";
+
+/** What makes one process differ from the other: its name, what it serves, and where it listens. */
+export interface ProcessPlan {
+  readonly name: string;
+  serve(container: Container, config: ApiConfig, services: HttpServices): Promise<FastifyInstance>;
+  port(config: ApiConfig): number;
+}
+
+/** A process of this app from configuration to the last signal. */
+export async function runProcess(env: NodeJS.ProcessEnv, plan: ProcessPlan): Promise<void> {
+  const config = readApiConfig(env);
+  const log = createLogger({ name: plan.name, level: config.logLevel });
+  const metrics = createMetrics(plan.name);
+  const lifecycle = createLifecycle(log, config.shutdownTimeoutMs);
+  await runUntilSignal({
+    log,
+    lifecycle,
+    start: async () => {
+      for (const warning of config.warnings) log.warn({ event: "configuration", warning });
+      const container = await createContainer(config, { log, metrics }, lifecycle);
+      const server = await plan.serve(container, config, { log, metrics });
+      lifecycle.add("http", () => server.close());
+      const url = await server.listen({ host: config.http.host, port: plan.port(config) });
+      log.info({ event: "listening", url });
+    },
+  });
+}
