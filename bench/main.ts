@@ -7,7 +7,7 @@ import { judge, type RunFigures } from "./goals.ts";
 import { readOptions, usage, type BenchOptions } from "./options.ts";
 import { measureChainCost, measurePhase } from "./phase.ts";
 import { quoteBodies } from "./quote-requests.ts";
-import { tableOf, verdictLines } from "./report.ts";
+import { doubtsOf, tableOf, verdictLines } from "./report.ts";
 import { countRequests, someRequestIds, storeRequests } from "./stored-requests.ts";
 import { startWorld } from "./world.ts";
 
@@ -57,7 +57,14 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
   }
   const figures = await measure(options, cores, signal);
   const verdicts = judge(figures.measured);
-  for (const line of ["", ...tableOf(figures.measured), "", ...verdictLines(verdicts)]) print(line);
+  for (const line of [
+    "",
+    ...tableOf(figures.measured),
+    "",
+    ...doubtsOf(figures.measured),
+    ...verdictLines(verdicts),
+  ])
+    print(line);
   const missed = verdicts.filter(({ passed }) => !passed);
   const facts = { at: new Date().toISOString(), node: process.version, cores: cores ?? null, options };
   await writeFile(lastRunFile, `${JSON.stringify({ ...facts, ...figures, verdicts }, undefined, 2)}\n`);

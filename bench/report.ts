@@ -14,6 +14,20 @@ export function tableOf({ before, after, chainCost }: RunFigures): string[] {
   ];
 }
 
+const BUSY_ENOUGH = 0.7;
+
+/** What makes the figures of a run doubtful; empty when nothing does. */
+export function doubtsOf({ before, after }: RunFigures): string[] {
+  return [before, ...(after === undefined ? [] : [after])].flatMap(({ quote, status, storedRequests }) =>
+    [quote.ours, quote.bare, status.ours, status.bare].some(({ busy }) => busy < BUSY_ENOUGH)
+      ? [
+          `!!! With ${storedRequests.toLocaleString("en")} stored a server had less than ${BUSY_ENOUGH * 100} % of its core: ` +
+            `others used the machine, and rates and ratios wander. Processor time per answer holds better.`,
+        ]
+      : [],
+  );
+}
+
 /** One line per goal. */
 export function verdictLines(verdicts: readonly Verdict[]): string[] {
   const width = Math.max(...verdicts.map(({ goal }) => goal.length));
