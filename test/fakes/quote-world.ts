@@ -103,6 +103,7 @@ export interface World {
   readonly inventory?: bigint;
   readonly nativeInventory?: bigint;
   readonly reserved?: bigint;
+  readonly recipientHasCode?: boolean;
   readonly pricesUsd?: Readonly<Record<string, bigint>>;
   readonly gasPrices?: GasPrices;
   readonly readerFails?: boolean;
@@ -142,6 +143,7 @@ export function quoteWorld(world: World = {}): QuoteServices & { readonly stored
         stored.push(terms);
       },
     },
+    recipientCodes: { hasCode: () => world.recipientHasCode ?? false },
     reservations: { reserved: () => world.reserved ?? 0n },
     timings: { estimateSeconds: (_origin, _destination, confirmations) => 1 + 2 * confirmations },
   };

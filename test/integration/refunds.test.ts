@@ -43,7 +43,7 @@ function due(amount: bigint, currency: Address): bigint {
   const { prices, quotePolicy } = world.services;
   const unit = (of: typeof known) => ({ decimals: of.decimals, priceUsd: prices.usd(of) as bigint });
   const wei = gasCostWei(
-    gasOf(quotePolicy.gas.refund, known),
+    gasOf(quotePolicy.gas.refund, known, false),
     pulse.gasPrices(),
     chain.fees.minPriorityFeeWei,
     0,

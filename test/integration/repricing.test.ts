@@ -196,3 +196,25 @@ test("a contract that takes money is paid through the router, with the order id 
   const [payment] = await world.paymentsOf(contract, world.destination);
   expect(payment?.to).toBe(world.destination.chain.contracts.router);
 });
+
+test("a recipient whose code burns the solver's gas is not paid: the deposit goes back", async () => {
+  const agreed = await aDeposit();
+  // Writes 30 storage slots on every payment.
+  const writes = Array.from(
+    { length: 30 },
+    (_, slot) => `600160${(slot + 1).toString(16).padStart(2, "0")}55`,
+  );
+  await world.destination.client.setCode({
+    address: agreed.terms.recipient,
+    bytecode: `0x${writes.join("")}00`,
+  });
+  const before = await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY);
+  const end = await ended(agreed);
+  expect(end).toMatchObject({
+    status: "refund",
+    failReason: "QUOTED_GAS_LIMIT_EXCEEDED",
+    fills: 0,
+    refunds: 1,
+  });
+  expect(end.received).toBe(before);
+});

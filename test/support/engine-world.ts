@@ -1,3 +1,4 @@
+import { createCodeCache } from "../../apps/api/src/adapters/chains/code-cache.ts";
 import { rawKeySigner } from "@causeway/attest";
 import type { BlockRef } from "@causeway/chains";
 import type { Address, Chain, RequestId, RequestTerms, StateName, TxHash } from "@causeway/domain";
@@ -161,6 +162,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     solver: solverAddress,
     random: { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const },
     requests: { insertQuoted: groupedQuoteInserts(sql) },
+    recipientCodes: createCodeCache(services.chains, services.clock),
     reservations: { reserved: () => 0n },
     timings: { estimateSeconds: () => 1 },
   };

@@ -4,6 +4,7 @@ import type { Address, Chain, Hex } from "@causeway/domain";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { startOutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
 import { startWorkers } from "./adapters/bullmq/worker-host.ts";
+import { createCodeCache } from "./adapters/chains/code-cache.ts";
 import { createChainDirectory } from "./adapters/chains/directory.ts";
 import { createChainPulse } from "./adapters/chains/pulse.ts";
 import { lead } from "./adapters/postgres/leader-lock.ts";
@@ -125,6 +126,7 @@ export async function createContainer(
         solver: signer.address,
         random: pooledRandomBytes(),
         requests: { insertQuoted: groupedQuoteInserts(sql) },
+        recipientCodes: createCodeCache(services.chains, clock),
         reservations: { reserved: polled.reserved },
         timings: { estimateSeconds: routeSeconds(connected, polled.routeMs) },
       };

@@ -17,6 +17,11 @@ export interface Reservations {
   reserved(chainId: number, currency: Address): bigint;
 }
 
+/** Whether recipients are contracts, as of some minutes ago: decides how a native payment is made, and so what its gas costs. */
+export interface RecipientCodes {
+  hasCode(chainId: number, recipient: Address): boolean | Promise<boolean>;
+}
+
 /** How long routes take, as this instance measured it. */
 export interface RouteTimings {
   /** Seconds from the deposit transaction to the mined fill, for deposits that need so many confirmations. */
@@ -26,6 +31,8 @@ export interface RouteTimings {
 /** Gas units of one payment by the solver. */
 export interface PaymentGas {
   readonly native: bigint;
+  /** By the router: a contract would take the order id for a call. */
+  readonly nativeToContract: bigint;
   readonly erc20: bigint;
 }
 

@@ -379,3 +379,11 @@ test("without a price there is no quote", async () => {
     code: "PRICE_FETCH_FAILED",
   });
 });
+
+test("native to a contract is priced by its way through the router, native to anybody else by the direct one", async () => {
+  const input = aQuoteInput({ destinationCurrency: NATIVE_CURRENCY, recipient });
+  const direct = await createQuote(quoteWorld(), input);
+  const routed = await createQuote(quoteWorld({ recipientHasCode: true }), input);
+  const gas = (answer: typeof direct): bigint => BigInt(answer.fees.relayerGas.amount);
+  expect(gas(routed)).toBeGreaterThan(2n * gas(direct));
+});

@@ -1,11 +1,18 @@
 import type { AccountState } from "@causeway/chains";
 import type { Address, PricedTrade } from "@causeway/domain";
-import { confirmationsFor, priceTrade, ServiceError } from "@causeway/domain";
+import { confirmationsFor, NATIVE_CURRENCY, priceTrade, ServiceError } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory } from "../ports/chains.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PriceBook } from "../ports/price-source.ts";
-import type { QuotedRequests, QuotePolicy, Random, Reservations, RouteTimings } from "../ports/quote.ts";
+import type {
+  QuotedRequests,
+  QuotePolicy,
+  Random,
+  Reservations,
+  RecipientCodes,
+  RouteTimings,
+} from "../ports/quote.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
 import { refuseBeyondCap, refuseBeyondLimits } from "./quote-limits.ts";
 import { pricingOf } from "./quote-pricing.ts";
@@ -25,6 +32,7 @@ export interface QuoteServices {
   readonly requests: QuotedRequests;
   readonly reservations: Reservations;
   readonly timings: RouteTimings;
+  readonly recipientCodes: RecipientCodes;
   readonly solver: Address;
 }
 
@@ -37,7 +45,7 @@ export async function createQuote(services: QuoteServices, input: QuoteInput): P
   refuseUnsupported(input);
   const { quotePolicy } = services;
   const question = readQuestion(services.chains, services.solver, quotePolicy.maxTtlSeconds, input);
-  const pricing = await pricingOf(services, question);
+  const pricing = await pricingOf(services, question, await paysContract(services.recipientCodes, question));
   const trade = tradeOf(services.reservations, question, pricing);
   const account = await accountOf(question);
 
@@ -85,6 +93,15 @@ async function accountOf({ origin, originCurrency, user }: QuoteQuestion): Promi
       cause,
     });
   }
+}
+
+/** Asked only where it matters: a native payment by the solver. */
+function paysContract(
+  codes: RecipientCodes,
+  { kind, destination, destinationCurrency, recipient }: QuoteQuestion,
+): boolean | Promise<boolean> {
+  if (kind === "send" || destinationCurrency.address !== NATIVE_CURRENCY) return false;
+  return codes.hasCode(destination.chain.id, recipient);
 }
 
 function timeEstimate(

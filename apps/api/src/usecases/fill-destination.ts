@@ -4,8 +4,9 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord, SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
-import { inventoryBears, planPayment } from "./payment-plan.ts";
-import { pricingOf } from "./quote-pricing.ts";
+import { inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
+import { gasOf, pricingOf } from "./quote-pricing.ts";
+import type { Route } from "./quote-pricing.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
 import { DONE } from "./wait.ts";
@@ -40,7 +41,18 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   const destination = services.chains.get(terms.destination.chainId);
   if (origin === undefined || destination === undefined)
     return wait(services, request, deposit, "the chain is disabled");
-  const amount = await amountToPay(services, request, deposit, origin, destination);
+  const { currency, chainId } = terms.destination;
+  const toContract = await isNativeToContract(destination, currency, terms.recipient);
+  const destinationCurrency = services.chains.currency(chainId, currency);
+  if (destinationCurrency === undefined)
+    throw new Error(`the currency that ${requestId} is to be paid in is not configured any more`);
+  const amount = await amountToPay(
+    services,
+    request,
+    deposit,
+    { origin, destination, destinationCurrency },
+    toContract,
+  );
   if (amount.kind === "refund") return giveUp(services, requestId, amount.reason);
 
   const planned = await planPayment(services, destination, {
@@ -50,7 +62,11 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     recipient: terms.recipient,
     orderId: terms.orderId,
     cancelAfterMs: terms.fillDeadlineMs + services.enginePolicy.cancelAfterDeadlineMs,
+    toContract,
+    pricedGas: gasOf(services.quotePolicy.gas.fill, destinationCurrency, toContract),
   });
+  if (planned.kind === "tooDear")
+    return giveUp(services, requestId, "QUOTED_GAS_LIMIT_EXCEEDED", `it would use ${planned.gas} gas`);
   if (planned.kind === "insufficientFunds")
     return wait(services, request, deposit, "the solver lacks the funds");
   if (planned.kind === "reverts") {
@@ -66,16 +82,15 @@ async function amountToPay(
   services: Needs,
   { terms }: RequestRecord,
   deposit: DepositRecord,
-  origin: ConnectedChain,
-  destination: ConnectedChain,
+  route: Omit<Route, "originCurrency">,
+  toContract: boolean,
 ): Promise<ReturnType<typeof payout>> {
   const nowMs = services.clock.nowMs();
   if (nowMs > terms.fillDeadlineMs) return { kind: "refund", reason: "TTL_EXPIRED" };
   const originCurrency = services.chains.currency(terms.origin.chainId, terms.origin.currency);
-  const destinationCurrency = services.chains.currency(terms.destination.chainId, terms.destination.currency);
-  if (originCurrency === undefined || destinationCurrency === undefined)
-    throw new Error(`a currency of ${terms.requestId} is not configured any more`);
-  const { facts } = await pricingOf(services, { origin, destination, originCurrency, destinationCurrency });
+  if (originCurrency === undefined)
+    throw new Error(`the currency that ${terms.requestId} was paid in is not configured any more`);
+  const { facts } = await pricingOf(services, { ...route, originCurrency }, toContract);
   return payout(terms, forward(deposit.amount, facts).output, services.quotePolicy.honourBps, nowMs);
 }
 

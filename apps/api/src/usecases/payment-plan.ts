@@ -14,16 +14,33 @@ export interface PaymentQuestion {
   readonly recipient: Address;
   readonly orderId: OrderId;
   readonly cancelAfterMs: number;
+  /** The recipient is a contract: native goes through the router. */
+  readonly toContract: boolean;
+  /** Gas units that the payment was priced with. */
+  readonly pricedGas: bigint;
 }
 
 export type PaymentPlan =
   | { readonly kind: "ready"; readonly plan: SlotPlan }
   /** The chain itself says that this payment reverts. */
   | { readonly kind: "reverts"; readonly reason: string }
+  /** It would burn far more gas than anybody has paid for: a recipient's code must not spend the solver's coin. */
+  | { readonly kind: "tooDear"; readonly gas: bigint }
   | { readonly kind: "insufficientFunds" };
 
 /** Room above the simulated gas: state may move between simulation and block. Unused gas costs nothing. */
 const GAS_HEADROOM_BPS = 3_000n;
+/** A payment may need so many times the gas it was priced with: tokens and wallets differ, but not beyond this. */
+const MAX_GAS_FACTOR = 3n;
+
+/** Whether this payment is one of native coin to a contract. @throws RpcFault */
+export async function isNativeToContract(
+  { connection }: Pick<ConnectedChain, "connection">,
+  currency: Address,
+  recipient: Address,
+): Promise<boolean> {
+  return currency === NATIVE_CURRENCY && (await connection.reader.hasCode(recipient));
+}
 
 /**
  * Plans one payment whose transaction input ends with the order id, simulated on the newest state.
@@ -35,12 +52,11 @@ export async function planPayment(
   question: PaymentQuestion,
 ): Promise<PaymentPlan> {
   const sender = services.signer.address;
-  const hasCode =
-    question.currency === NATIVE_CURRENCY && (await connection.reader.hasCode(question.recipient));
-  const call: CallPlan = paymentCall(question, hasCode, chain.contracts.router);
+  const call: CallPlan = paymentCall(question, question.toContract, chain.contracts.router);
   const outcome = await connection.reader.simulate(sender, call);
   if (outcome.kind === "reverts") return { kind: "reverts", reason: outcome.reason };
   if (outcome.kind === "insufficientFunds") return { kind: "insufficientFunds" };
+  if (outcome.gas > question.pricedGas * MAX_GAS_FACTOR) return { kind: "tooDear", gas: outcome.gas };
   const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
   return {
     kind: "ready",

@@ -1,6 +1,8 @@
 import { approveGas, depositGas, fillGas, transferGas } from "@causeway/contracts";
 import type { QuoteGas } from "../ports/quote.ts";
 
+const payment = { native: fillGas.native, nativeToContract: fillGas.routerNative, erc20: fillGas.erc20 };
+
 /** Gas units that quotes are priced with, as measured on the contracts. A refund is paid like a fill: by the solver, its input ending with the order id. */
 export const measuredQuoteGas: QuoteGas = {
   steps: {
@@ -10,6 +12,6 @@ export const measuredQuoteGas: QuoteGas = {
     transferErc20: depositGas.erc20Transfer,
     transferNative: transferGas.native,
   },
-  fill: fillGas,
-  refund: fillGas,
+  fill: payment,
+  refund: payment,
 };

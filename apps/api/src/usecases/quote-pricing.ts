@@ -21,11 +21,13 @@ export interface Route {
 
 /**
  * The live facts of a route: used by the quote, and by the fill to price the deposit again.
+ * @param toContract the recipient is a contract: a native payment to it takes the dearer way through the router.
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when something fresh is missing.
  */
 export async function pricingOf(
   services: { readonly prices: PriceBook; readonly quotePolicy: Pick<QuotePolicy, "gas" | "serviceBps"> },
   { origin, destination, originCurrency, destinationCurrency }: Route,
+  toContract: boolean,
 ): Promise<RoutePricing> {
   const { prices, quotePolicy } = services;
   const asked = {
@@ -39,7 +41,7 @@ export async function pricingOf(
 
   const pairClass = pairClassOf(originCurrency, destinationCurrency);
   const { fees } = destination.chain;
-  const fillGas = gasOf(quotePolicy.gas.fill, destinationCurrency);
+  const fillGas = gasOf(quotePolicy.gas.fill, destinationCurrency, toContract);
   return {
     pairClass,
     originNative: { decimals: origin.chain.native.decimals, priceUsd: usd.originNative },
@@ -61,8 +63,9 @@ export async function pricingOf(
 }
 
 /** Gas units of one payment in this currency. */
-export function gasOf(gas: PaymentGas, currency: Currency): bigint {
-  return currency.address === NATIVE_CURRENCY ? gas.native : gas.erc20;
+export function gasOf(gas: PaymentGas, currency: Currency, toContract: boolean): bigint {
+  if (currency.address !== NATIVE_CURRENCY) return gas.erc20;
+  return toContract ? gas.nativeToContract : gas.native;
 }
 
 type PriceName = "origin" | "destination" | "originNative" | "destinationNative";

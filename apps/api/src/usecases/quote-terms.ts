@@ -118,7 +118,7 @@ function leastRefund(
 ): bigint {
   const { origin, originCurrency } = question;
   const cost = gasCostWei(
-    gasOf(policy.gas.refund, originCurrency),
+    gasOf(policy.gas.refund, originCurrency, false),
     origin.pulse.gasPrices(),
     origin.chain.fees.minPriorityFeeWei,
     policy.refundGasMarginBps,

@@ -4,7 +4,7 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
-import { inventoryBears, planPayment } from "./payment-plan.ts";
+import { inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "./quote-pricing.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
@@ -57,7 +57,10 @@ async function pay(
   if (currency === undefined) return giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED");
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
   const priced = { decimals: currency.decimals, priceUsd: await services.prices.usd(currency) };
-  const gasUnits = gasOf(services.quotePolicy.gas.refund, currency);
+  // `refundTo` was named by the request's user; another depositor's money goes to that depositor.
+  const recipient = deposit.depositor === request.terms.user ? request.terms.refundTo : deposit.depositor;
+  const toContract = await isNativeToContract(connected, deposit.currency, recipient);
+  const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);
   const gasWei = gasCostWei(gasUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const due = refundAmount(deposit.amount, gasWei, native, priced);
   if (due.kind === "tooLow") return giveUp(services, deposit, request, "AMOUNT_TOO_LOW_TO_REFUND");
@@ -66,11 +69,14 @@ async function pay(
     leg: { kind: "refund", depositId: deposit.id, requestId: request.terms.requestId },
     currency: deposit.currency,
     amount: due.amount,
-    // `refundTo` was named by the request's user; another depositor's money goes to that depositor.
-    recipient: deposit.depositor === request.terms.user ? request.terms.refundTo : deposit.depositor,
+    recipient,
+    toContract,
+    pricedGas: gasUnits,
     orderId,
     cancelAfterMs: services.clock.nowMs() + REFUND_CANCEL_AFTER_MS,
   });
+  if (planned.kind === "tooDear")
+    return giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED", `it would use ${planned.gas} gas`);
   if (planned.kind === "reverts")
     return giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED", planned.reason);
   if (planned.kind === "insufficientFunds")

@@ -1,0 +1,48 @@
+import type { Address } from "@causeway/domain";
+import type { ChainDirectory } from "../../ports/chains.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { RecipientCodes } from "../../ports/quote.ts";
+
+/** An account rarely becomes a contract; a quote that was priced by an old answer is priced again at its fill. */
+const KEPT_MS = 5 * 60_000;
+const MAX_ENTRIES = 50_000;
+
+interface Entry {
+  readonly readAtMs: number;
+  readonly answer: boolean | Promise<boolean>;
+}
+
+/** Remembers for some minutes which recipients are contracts; questions of one moment travel as one batch, equal ones as one. */
+export function createCodeCache(chains: Pick<ChainDirectory, "get">, clock: Clock): RecipientCodes {
+  const entries = new Map<string, Entry>();
+
+  function ask(key: string, chainId: number, recipient: Address): Promise<boolean> {
+    const connected = chains.get(chainId);
+    if (connected === undefined) throw new RangeError(`chain ${chainId} is not configured`);
+    const readAtMs = clock.nowMs();
+    const asked = connected.connection.reader.hasCode(recipient).then(
+      (answer) => {
+        entries.set(key, { readAtMs, answer });
+        return answer;
+      },
+      (error: unknown) => {
+        entries.delete(key);
+        throw error;
+      },
+    );
+    // The oldest goes first: a map keeps the order in which keys came.
+    const oldest = entries.size >= MAX_ENTRIES ? entries.keys().next().value : undefined;
+    if (oldest !== undefined) entries.delete(oldest);
+    entries.set(key, { readAtMs, answer: asked });
+    return asked;
+  }
+
+  return {
+    hasCode(chainId, recipient) {
+      const key = `${chainId}:${recipient}`;
+      const entry = entries.get(key);
+      if (entry !== undefined && clock.nowMs() - entry.readAtMs < KEPT_MS) return entry.answer;
+      return ask(key, chainId, recipient);
+    },
+  };
+}
