@@ -213,6 +213,50 @@ test("a nonce that the key used elsewhere is dead only by proof and depth; then 
   expect((await world.untilFinal(next.requestId)).status).toBe("success");
 });
 
+test("a node that forgets receipts does not make a paid nonce dead: nothing is refunded on its silence", async () => {
+  const { destination, origin } = world;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  const { reader } = destination.connected.connection;
+  const forgetful = {
+    ...destination.connected,
+    connection: {
+      ...destination.connected.connection,
+      reader: { ...reader, receipt: async () => undefined },
+    },
+  };
+  const by: Services = {
+    ...world.services,
+    chains: {
+      ...world.services.chains,
+      get: (id) => (id === destination.chain.id ? forgetful : world.services.chains.get(id)),
+    },
+  };
+  for (let block = 0; block < 8; block++) {
+    await world.watch(destination, by);
+    await world.work(by);
+    await destination.mine();
+  }
+  expect((await world.request(agreed.requestId)).state.name).toBe("submitted");
+  expect(world.events.of("nonce_unexplained").length).toBeGreaterThan(0);
+  // The node comes to its senses.
+  await world.watch(destination);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+});
+
+test("an outcome is final exactly when its block is as deep as the chain's finality asks", async () => {
+  const { destination } = world;
+  const agreed = await aSubmittedFill();
+  for (const depth of [1, 2, 3]) {
+    await destination.mine();
+    await world.watch(destination);
+    const { status, final } = await world.status(agreed.requestId);
+    expect({ status, final }, `${depth} of 3 blocks`).toEqual({ status: "success", final: depth === 3 });
+  }
+});
+
 test("a lane that starts behind the chain begins at the chain's nonce", async () => {
   const { destination } = world;
   for (let sent = 0; sent < 3; sent++) {
@@ -238,6 +282,10 @@ test("a fill that reverts on chain is refunded once that block is beyond reorgs,
     state: "mined",
     minedStatus: "reverted",
   });
+  // Its block may still be replaced by one in which the payment succeeds.
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.request(agreed.requestId)).state.name).toBe("submitted");
   const end = await world.untilFinal(agreed.requestId);
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED", txHashes: [] });
   expect(await world.statusesOf(agreed.requestId)).toEqual([

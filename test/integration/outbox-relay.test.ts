@@ -182,6 +182,34 @@ test("while Redis is away nothing is lost: what was committed meanwhile is run w
   }
 });
 
+test("what a Redis took to its grave before it answered is given to the next one", async () => {
+  const port = await freePort();
+  let redis: RunningRedis = await startRedis({ port, env: {} });
+  try {
+    const { catalog, ran } = aCatalog();
+    await relay(catalog, redis.url);
+    await add(jobs(0, 1));
+    await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+    redis.process?.kill("SIGSTOP");
+    await add(jobs(1, 4));
+    await sleep(500);
+    expect(await unpublished()).toBe(3);
+    redis.process?.kill("SIGKILL");
+    await redis.stop();
+    redis = await startRedis({ port, env: {} });
+    workers(catalog, redis.url);
+    await expect.poll(() => new Set(numbers(ran)).size, { timeout: 15_000 }).toBe(3);
+    expect(
+      numbers(ran),
+      "the first one is lost with its Redis: the reconciler brings such jobs back",
+    ).toEqual([1, 2, 3]);
+  } finally {
+    for (const part of parts.toReversed()) await part.close();
+    parts = [];
+    await redis.stop();
+  }
+});
+
 test("a relay that starts while Redis is away waits for it", async () => {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
