@@ -3,6 +3,7 @@ import { RpcFault, connectEvmChain } from "@causeway/chains";
 import type { Address, Chain, Hex } from "@causeway/domain";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { startOutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
+import type { OutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
 import { startWorkers } from "./adapters/bullmq/worker-host.ts";
 import { createCodeCache } from "./adapters/chains/code-cache.ts";
 import { createChainDirectory } from "./adapters/chains/directory.ts";
@@ -50,8 +51,8 @@ export interface Container {
   readonly connected: readonly ConnectedChain[];
   /** The API's part: use cases with their services given. */
   routes(): Promise<RouteServices>;
-  /** The worker's part: queues, relay, watchers, reconciler. */
-  work(): Promise<void>;
+  /** The worker's part: queues, relay, watchers, reconciler. What it gives says whether their Redis answers. */
+  work(): Promise<Pick<OutboxRelay, "ping">>;
 }
 
 /**
@@ -139,7 +140,7 @@ export async function createContainer(
         readiness: () => readiness(services),
       };
     },
-    async work(): Promise<void> {
+    async work(): Promise<Pick<OutboxRelay, "ping">> {
       const queue = { redisUrl: config.redis.url.reveal(), prefix: config.redis.queuePrefix };
       const relay = await startOutboxRelay(services, catalog, { ...queue, pool, databaseUrl });
       lifecycle.add("outbox relay", () => relay.close());
@@ -157,6 +158,7 @@ export async function createContainer(
         "pruning",
         every(PRUNE_EVERY_MS, () => pruneHistory(services), services),
       );
+      return relay;
     },
   };
 }

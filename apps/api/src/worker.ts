@@ -5,8 +5,11 @@ import { readiness } from "./usecases/readiness.ts";
 await runProcess(process.env, {
   name: "causeway-worker",
   serve: async (container, _config, services) => {
-    await container.work();
-    return buildHealthServer({ ...services, readiness: () => readiness(container.services) });
+    const queue = await container.work();
+    return buildHealthServer({
+      ...services,
+      readiness: () => readiness(container.services, { redis: () => queue.ping() }),
+    });
   },
   port: ({ healthPort }) => healthPort,
 });

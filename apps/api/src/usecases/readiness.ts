@@ -1,30 +1,33 @@
 import type { Services } from "../ports/services.ts";
 
-/** How long the database may take to answer, ms. */
-const DATABASE_DEADLINE_MS = 2_000;
+/** How long a server may take to answer, ms. */
+const DEADLINE_MS = 2_000;
 
 /**
- * Whether this process can do its work: the database answers, and at least one chain is followed. A single chain that is away makes its own routes fail and nothing else,
- * so it is told but does not take the process out of service.
+ * Whether this process can do its work: the database answers, so does every one of `further` (the worker cannot work without Redis, the API can), and at least one chain
+ * is followed. A single chain that is away makes its own routes fail and nothing else, so it is told but does not take the process out of service.
  */
 export async function readiness(
   services: Pick<Services, "reads" | "chains">,
+  further: Readonly<Record<string, () => Promise<void>>> = {},
 ): Promise<{ ready: boolean; checks: Record<string, string> }> {
-  const checks: Record<string, string> = {};
-  checks["database"] = await answers(() => services.reads.ping(), DATABASE_DEADLINE_MS);
+  const servers = { database: () => services.reads.ping(), ...further };
+  const asked = Object.entries(servers).map(async ([name, ask]) => [name, await answers(ask)] as const);
+  const checks: Record<string, string> = Object.fromEntries(await Promise.all(asked));
+  const answering = Object.values(checks).every((check) => check === "ok");
   let followed = 0;
   for (const { chain, pulse } of services.chains.all) {
     const state = pulse.head() === undefined ? "no block heard of yet" : pulse.lagging() ? "lagging" : "ok";
     if (state === "ok") followed++;
     checks[chain.name] = state;
   }
-  return { ready: checks["database"] === "ok" && followed > 0, checks };
+  return { ready: answering && followed > 0, checks };
 }
 
-async function answers(ask: () => Promise<void>, deadlineMs: number): Promise<string> {
+async function answers(ask: () => Promise<void>): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve("does not answer in time"), deadlineMs);
+    timer = setTimeout(() => resolve("does not answer in time"), DEADLINE_MS);
   });
   try {
     return await Promise.race([ask().then(() => "ok"), late]);

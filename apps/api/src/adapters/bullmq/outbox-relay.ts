@@ -1,4 +1,5 @@
 import { Queue } from "bullmq";
+import type { Redis } from "ioredis";
 import pg from "pg";
 import type { Catalog } from "../../jobs/define-job.ts";
 import type { Services } from "../../ports/services.ts";
@@ -8,11 +9,15 @@ import { OUTBOX_CHANNEL } from "../postgres/outbox.ts";
 import { producerConnection } from "./connections.ts";
 
 export interface OutboxRelay {
+  /** Settles when Redis has answered. Rejects at once without a connection; with one that is silent it waits, so give it a deadline. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** How often the outbox is read when nobody announces anything: the net under the notifications. */
 const POLL_MS = 1_000;
+/** How long a connection may take to be made, at the start and after a loss, before that is a fault. */
+const CONNECT_WITHIN_MS = 2_000;
 /** Failed jobs are put on the queue again by the reconciler under new ids; the queue need not keep them. */
 const RETRY = { type: "exponential", delay: 250 } as const;
 
@@ -57,6 +62,7 @@ export async function startOutboxRelay(
   }
 
   let stopped = false;
+  const closing = Promise.withResolvers<void>();
   let wake: (() => void) | undefined;
   let woken = false;
   const poke = (): void => {
@@ -100,8 +106,8 @@ export async function startOutboxRelay(
       woken = false;
       try {
         // A queue waits for its connection as long as it takes: no transaction may be held meanwhile.
-        if (connection.status !== "ready")
-          throw new Error(`the connection to Redis is not ready (${connection.status})`);
+        await Promise.race([readyWithin(connection, CONNECT_WITHIN_MS), closing.promise]);
+        if (stopped) break;
         while ((await publish()) === 100);
       } catch (error) {
         services.events.fault("relay_fault", error, {});
@@ -113,8 +119,12 @@ export async function startOutboxRelay(
   })();
 
   return {
+    async ping(): Promise<void> {
+      await connection.ping();
+    },
     async close(): Promise<void> {
       stopped = true;
+      closing.resolve();
       poke();
       await loop;
       await listener.close();
@@ -168,6 +178,16 @@ function listen(
       await loop;
     },
   };
+}
+
+/** @throws when the connection is not made in time */
+async function readyWithin(connection: Redis, ms: number): Promise<void> {
+  if (connection.status === "ready") return;
+  const ready = Promise.withResolvers<void>();
+  connection.once("ready", ready.resolve);
+  const inTime = await Promise.race([ready.promise.then(() => true), pause(ms).then(() => false)]);
+  connection.off("ready", ready.resolve);
+  if (!inTime) throw new Error(`the connection to Redis is not ready (${connection.status})`);
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,0 +1,73 @@
+import { freePort, startRedis, type RunningRedis } from "@causeway/localnet";
+import { createLogger, createMetrics } from "@causeway/service-kit";
+import type { FastifyInstance } from "fastify";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startOutboxRelay, type OutboxRelay } from "../../apps/api/src/adapters/bullmq/outbox-relay.ts";
+import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { buildHealthServer } from "../../apps/api/src/health-server.ts";
+import type { Catalog } from "../../apps/api/src/jobs/define-job.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import { readiness } from "../../apps/api/src/usecases/readiness.ts";
+import { recordedEvents } from "../fakes/recorded-events.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let redis: RunningRedis;
+let relay: OutboxRelay;
+let server: FastifyInstance;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
+  // A Redis of this file's own: it is going to be silenced.
+  redis = await startRedis({ port: await freePort(), env: {} });
+  const services = {
+    clock: { nowMs: () => Date.now() },
+    events: recordedEvents(),
+    reads: postgresReads(sqlOn(pool)),
+    chains: {
+      all: [{ chain: { name: "one" }, pulse: { head: () => ({ number: 1n }), lagging: () => false } }],
+    },
+  } as unknown as Services;
+  relay = await startOutboxRelay(services, {} as Catalog, {
+    pool,
+    databaseUrl: database.url,
+    redisUrl: redis.url,
+    prefix: "readiness",
+  });
+  server = await buildHealthServer({
+    log: createLogger({ name: "test", level: "silent" }),
+    metrics: createMetrics("test"),
+    readiness: () => readiness(services, { redis: () => relay.ping() }),
+  });
+});
+afterAll(async () => {
+  redis.process?.kill("SIGCONT");
+  await server.close();
+  await relay.close();
+  await redis.stop();
+  await pool.end();
+  await database.drop();
+});
+
+async function ready(): Promise<{ status: number; redis: string | undefined }> {
+  const answer = await server.inject({ method: "GET", url: "/health/ready" });
+  const { checks } = answer.json<{ checks: Record<string, string> }>();
+  return { status: answer.statusCode, redis: checks["redis"] };
+}
+
+test("a worker is not ready while its Redis is silent or gone, and says that it is Redis", async () => {
+  const isReady = { status: 200, redis: "ok" };
+  await expect.poll(ready, { timeout: 5_000 }).toEqual(isReady);
+
+  redis.process?.kill("SIGSTOP");
+  expect(await ready()).toEqual({ status: 503, redis: "does not answer in time" });
+  redis.process?.kill("SIGCONT");
+  await expect.poll(ready, { timeout: 5_000 }).toEqual(isReady);
+
+  await redis.stop();
+  await expect.poll(ready, { timeout: 5_000 }).toEqual({ status: 503, redis: "does not answer" });
+});
