@@ -29,6 +29,10 @@ test.for([
     "at http://127.0.0.1:8545 and http://127.0.0.1:8545",
   ],
   ["no URL: a://", "no URL: a://"],
+  [
+    "at relay (file:///srv/app/dist/relay.js:10:5)\n  at node:internal/timers:1:2 https://node.example/KEY",
+    "at relay (file:///srv/app/dist/relay.js:10:5)\n  at node:internal/timers:1:2 https://node.example/[secret]",
+  ],
 ])("%s is logged as %s", ([given, shown]) => {
   expect(withoutUrlSecrets(given ?? "")).toBe(shown);
 });

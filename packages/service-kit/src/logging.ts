@@ -34,9 +34,11 @@ export function createLogger(
   return destination === undefined ? pino(settings) : pino(settings, destination);
 }
 
-/** Shortens every URL in `text` to scheme and host: keys of RPC providers stand in user, path and query alike. */
+/** Shortens every URL in `text` to scheme and host: keys of RPC providers stand in user, path and query alike. Places in the code stay. */
 export function withoutUrlSecrets(text: string): string {
-  return text.replace(URL_PATTERN, (_, scheme: string, rest: string) => {
+  return text.replace(URL_PATTERN, (url, scheme: string, rest: string) => {
+    // The lines of a stack; without them a log says that something failed, but not where.
+    if (PLACES_IN_CODE.has(scheme.toLowerCase())) return url;
     const [authority = ""] = rest.split(/[/?#]/, 1);
     const host = authority.slice(authority.lastIndexOf("@") + 1);
     const shortened = host.length < rest.replace(/\/$/, "").length;
@@ -44,6 +46,7 @@ export function withoutUrlSecrets(text: string): string {
   });
 }
 
+const PLACES_IN_CODE = new Set(["file", "node"]);
 const URL_PATTERN = /\b([a-z][a-z0-9+.-]*):\/\/([^\s"'`<>()\\]+)/gi;
 
 /**
