@@ -1,3 +1,4 @@
+import { ConfigError } from "@causeway/config";
 import { createLifecycle, createLogger, createMetrics, runUntilSignal } from "@causeway/service-kit";
 import type { HttpServices } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
@@ -13,9 +14,10 @@ export interface ProcessPlan {
   port(config: ApiConfig): number;
 }
 
-/** A process of this app from configuration to the last signal. */
+/** A process of this app from configuration to the last signal. A configuration that is wrong is told on stderr, and the exit code is 1. */
 export async function runProcess(env: NodeJS.ProcessEnv, plan: ProcessPlan): Promise<void> {
-  const config = readApiConfig(env);
+  const config = readOrExplain(env);
+  if (config === undefined) return;
   const log = createLogger({ name: plan.name, level: config.logLevel });
   const metrics = createMetrics(plan.name);
   const lifecycle = createLifecycle(log, config.shutdownTimeoutMs);
@@ -31,4 +33,16 @@ export async function runProcess(env: NodeJS.ProcessEnv, plan: ProcessPlan): Pro
       log.info({ event: "listening", url });
     },
   });
+}
+
+/** There is no log level yet, and whoever mends the configuration reads lines, not JSON. */
+function readOrExplain(env: NodeJS.ProcessEnv): ApiConfig | undefined {
+  try {
+    return readApiConfig(env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+    return undefined;
+  }
 }
