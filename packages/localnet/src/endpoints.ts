@@ -1,9 +1,10 @@
 import type { Chain } from "@causeway/domain";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Address, Hex } from "viem";
 import type { LocalAccount } from "./accounts.ts";
-import { repositoryRoot } from "./paths.ts";
+import { isPortFree } from "./free-port.ts";
+import { localnetDir } from "./paths.ts";
 
 /** What tools need to use a running system; the content of `.localnet/endpoints.json`. */
 export interface Endpoints {
@@ -32,7 +33,7 @@ export interface Endpoints {
 }
 
 /** The file that tools read: the system that was started last. */
-export const endpointsFile: string = join(repositoryRoot, ".localnet", "endpoints.json");
+export const endpointsFile: string = commonFile(localnetDir);
 
 export function describeEndpoints(facts: {
   portBase: number;
@@ -57,27 +58,80 @@ export function describeEndpoints(facts: {
   };
 }
 
-/** Writes the file for tools, and a copy that stays when another system starts beside this one. */
-export async function writeEndpoints(endpoints: Endpoints, ownFile: string): Promise<void> {
-  const text = `${JSON.stringify(endpoints, undefined, 2)}\n`;
-  for (const file of [ownFile, endpointsFile]) {
-    await mkdir(dirname(file), { recursive: true });
-    const draft = `${file}.${process.pid}`;
-    await writeFile(draft, text);
-    await rename(draft, file);
-  }
+/**
+ * Writes the file for tools, and beside the system's data a copy that stays when another system starts, with the
+ * database's address for `npm run operator`: that may hold a password, so only we may read it.
+ */
+export async function writeEndpoints(
+  endpoints: Endpoints,
+  databaseUrl: string,
+  folder: string = localnetDir,
+): Promise<void> {
+  const own = ownFiles(endpoints.portBase, folder);
+  await replaceFile(own.databaseUrl, databaseUrl, 0o600);
+  const text = asText(endpoints);
+  for (const file of [own.endpoints, commonFile(folder)]) await replaceFile(file, text);
 }
 
-/** Removes what `writeEndpoints` wrote; the common file only when it still speaks of this system. */
-export async function removeEndpoints(endpoints: Endpoints, ownFile: string): Promise<void> {
-  await rm(ownFile, { force: true });
-  const common = await readEndpoints();
-  if (common?.pid === endpoints.pid && common.portBase === endpoints.portBase)
-    await rm(endpointsFile, { force: true });
+/**
+ * Removes what `writeEndpoints` wrote. When the common file still speaks of this system it is given to the one started
+ * last of those that still run, and removed only when there is none.
+ */
+export async function removeEndpoints(endpoints: Endpoints, folder: string = localnetDir): Promise<void> {
+  const own = ownFiles(endpoints.portBase, folder);
+  await Promise.all([own.endpoints, own.databaseUrl].map((file) => rm(file, { force: true })));
+  const common = await readEndpoints(commonFile(folder));
+  if (common?.pid !== endpoints.pid || common.portBase !== endpoints.portBase) return;
+  const [heir] = await livingSystems(folder);
+  if (heir === undefined) await rm(commonFile(folder), { force: true });
+  else await replaceFile(commonFile(folder), asText(heir));
 }
 
 /** The system that runs now, as far as the file tells; undefined when there is no file. */
 export async function readEndpoints(file: string = endpointsFile): Promise<Endpoints | undefined> {
   const text = await readFile(file, "utf8").catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Endpoints);
+}
+
+/** Systems that run, the one started last first. A system that was killed leaves its file: only those that listen count. */
+export async function livingSystems(folder: string = localnetDir): Promise<Endpoints[]> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(names.map((name) => livingSystem(Number(name), folder)));
+  return found
+    .filter((one) => one !== undefined)
+    .toSorted((a, b) => b.writtenAtMs - a.writtenAtMs)
+    .map(({ endpoints }) => endpoints);
+}
+
+async function livingSystem(
+  portBase: number,
+  folder: string,
+): Promise<{ endpoints: Endpoints; writtenAtMs: number } | undefined> {
+  const file = ownFiles(portBase, folder).endpoints;
+  const endpoints = await readEndpoints(file);
+  if (endpoints === undefined || (await isPortFree(Number(new URL(endpoints.api.url).port))))
+    return undefined;
+  const facts = await stat(file).catch(() => undefined);
+  return facts === undefined ? undefined : { endpoints, writtenAtMs: facts.mtimeMs };
+}
+
+function ownFiles(portBase: number, folder: string): { endpoints: string; databaseUrl: string } {
+  const own = join(folder, String(portBase));
+  return { endpoints: join(own, "endpoints.json"), databaseUrl: join(own, "database-url") };
+}
+
+function commonFile(folder: string): string {
+  return join(folder, "endpoints.json");
+}
+
+function asText(endpoints: Endpoints): string {
+  return `${JSON.stringify(endpoints, undefined, 2)}\n`;
+}
+
+/** Whoever reads the file meanwhile gets the old text or the new one, never a part. */
+async function replaceFile(file: string, text: string, mode = 0o644): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, text, { mode });
+  await rename(draft, file);
 }

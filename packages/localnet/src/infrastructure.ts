@@ -5,6 +5,7 @@ import { startAnvil, type RunningAnvil } from "./anvil.ts";
 import { deployLocal } from "./deploy.ts";
 import { fundLocal, type Funding } from "./fund.ts";
 import { emptyGivenDatabase } from "./given-database.ts";
+import { givenUrl, tryGiven } from "./given-service.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
 import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
@@ -51,9 +52,9 @@ export async function startInfrastructure(options: InfrastructureOptions): Promi
 }
 
 async function startDatabase(options: InfrastructureOptions): Promise<Server> {
-  const given = options.env["DATABASE_URL"];
-  if (given !== undefined && given !== "") {
-    await emptyGivenDatabase(given);
+  const given = givenUrl(options.env, "DATABASE_URL");
+  if (given !== undefined) {
+    await tryGiven("DATABASE_URL", given, emptyGivenDatabase);
     options.onProgress("Postgres: DATABASE_URL");
     return { url: given, stop: async () => undefined };
   }

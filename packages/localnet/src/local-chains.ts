@@ -6,7 +6,15 @@ import { repositoryRoot } from "./paths.ts";
 /** Where `npm start` begins to count its ports when nobody says otherwise. */
 export const defaultPortBase = 18_500;
 
-/** Which port each part listens on: a block of 22 from `base`. */
+/** How many ports from its first one belong to a system. */
+const portBlock = 22;
+
+/** Whether a port is one of those that the system from `base` may use. */
+export function isInPortBlock(port: number, base: number): boolean {
+  return port >= base && port < base + portBlock;
+}
+
+/** Which port each part listens on, within the block from `base`. */
 export function portsFrom(base: number) {
   return {
     api: (index: number): number => base + index,

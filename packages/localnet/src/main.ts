@@ -3,12 +3,17 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { localAccount } from "./accounts.ts";
 import { runBridgeDemo } from "./bridge-demo.ts";
-import { endpointsFile, readEndpoints } from "./endpoints.ts";
+import { endpointsFile, livingSystems } from "./endpoints.ts";
 import { PortInUse } from "./free-port.ts";
-import { defaultPortBase } from "./local-chains.ts";
+import { defaultPortBase, isInPortBlock } from "./local-chains.ts";
 import { startSystem, type System } from "./system.ts";
 
-const usage = "usage: npm start [-- --once] [--port-base N] [--apis N] [--workers N]";
+const usage = `usage: npm start [-- options]
+  --once          end after the bridge; the exit code is 0 if the money arrived
+  --port-base N   first of the 22 ports that the system uses, ${defaultPortBase} by default; another one runs a second system
+  --apis N        API processes, 1 to 5
+  --workers N     worker processes, 1 to 5
+DATABASE_URL and REDIS_URL name servers to use instead of the embedded ones.`;
 
 const startedAtMs = performance.now();
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -22,6 +27,7 @@ process.exitCode = await main();
 process.exit();
 
 interface Arguments {
+  readonly help: boolean;
   readonly once: boolean;
   readonly portBase: number;
   readonly apis: number;
@@ -36,12 +42,17 @@ async function main(): Promise<number> {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}\n`);
     return 2;
   }
+  if (args.help) {
+    print(usage);
+    return 0;
+  }
   return await run(args);
 }
 
 function readArguments(): Arguments {
   const { values } = parseArgs({
     options: {
+      help: { type: "boolean", short: "h", default: false },
       once: { type: "boolean", default: false },
       "port-base": { type: "string", default: String(defaultPortBase) },
       apis: { type: "string", default: "1" },
@@ -49,6 +60,7 @@ function readArguments(): Arguments {
     },
   });
   return {
+    help: values.help,
     once: values.once,
     portBase: wholeNumber("port-base", values["port-base"], 1_024, 65_500),
     apis: wholeNumber("apis", values.apis, 1, 5),
@@ -156,12 +168,13 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 
 async function explain(error: unknown, portBase: number): Promise<string> {
   if (!(error instanceof PortInUse)) return error instanceof Error ? error.message : String(error);
-  const other = await readEndpoints();
+  const others = await livingSystems();
+  const other = others.find((one) => isInPortBlock(error.port, one.portBase));
   const who =
     other === undefined
       ? ""
-      : ` Another local system may be running (process ${other.pid}, from port ${other.portBase}).`;
-  return `Cannot start: ${error.message}.${who} Stop it, or start this one elsewhere: npm start -- --port-base ${portBase + 100}`;
+      : ` Another local system uses it (process ${other.pid}, from port ${other.portBase}).`;
+  return `Cannot start: ${error.message}.${who} Stop what listens there, or start this one elsewhere: npm start -- --port-base ${portBase + 100}`;
 }
 
 function wholeNumber(name: string, text: string, min: number, max: number): number {

@@ -5,8 +5,11 @@ import { join, resolve } from "node:path";
 /** The folder of the repository. */
 export const repositoryRoot: string = resolve(import.meta.dirname, "../../..");
 
+/** Everything that local systems write: a folder for each, called by its first port, and what they share. */
+export const localnetDir: string = join(repositoryRoot, ".localnet");
+
 /** Where things that may be thrown away at any time are kept between runs. */
-export const cacheDir: string = join(repositoryRoot, ".localnet", "cache");
+export const cacheDir: string = join(localnetDir, "cache");
 
 /** The Node that runs every process of the workspace, whatever Node the machine has. */
 export const workspaceNode: string = join(repositoryRoot, "node_modules", "node", "bin", "node");

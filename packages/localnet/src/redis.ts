@@ -2,6 +2,7 @@ import { access, constants, rm } from "node:fs/promises";
 import { delimiter, extname, join } from "node:path";
 import { Redis } from "ioredis";
 import { onPort } from "./free-port.ts";
+import { givenUrl, tryGiven } from "./given-service.ts";
 import { newTempDir, systemPath, workspaceNode } from "./paths.ts";
 import { ProcessStartFailed, startProcess, type RunningProcess } from "./process.ts";
 
@@ -30,12 +31,12 @@ export interface RunningRedis {
  *
  * Each must answer PING and run a script before it counts as started.
  *
- * @throws PortInUse, ProcessStartFailed
+ * @throws PortInUse, GivenServiceUnusable, ProcessStartFailed
  */
 export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
-  const given = options.env["REDIS_URL"];
-  if (given !== undefined && given !== "" && options.only === undefined) {
-    await checkRedis(given);
+  const given = givenUrl(options.env, "REDIS_URL");
+  if (given !== undefined && options.only === undefined) {
+    await tryGiven("REDIS_URL", given, checkRedis);
     return { url: given, kind: "given", stop: async () => undefined };
   }
   const installed =
@@ -61,8 +62,9 @@ export async function checkRedis(url: string): Promise<void> {
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
-  // Failures arrive through connect() and the calls; without a listener they would be printed as well.
-  client.on("error", () => undefined);
+  // Without a listener faults would be printed. What connect() and the calls throw says less than what arrives here.
+  let fault: Error | undefined;
+  client.on("error", (error: Error) => (fault ??= error));
   try {
     await client.connect();
     const key = `causeway:check:${process.pid}`;
@@ -70,6 +72,8 @@ export async function checkRedis(url: string): Promise<void> {
     const answer = await client.eval(script, 1, key, "ok");
     if (answer !== "ok") throw new Error(`a script answered ${String(answer)} instead of ok`);
     await client.del(key);
+  } catch (error) {
+    throw fault ?? error;
   } finally {
     client.disconnect();
   }

@@ -8,9 +8,10 @@ import { programCommand, startAppProcess, type SystemProcess, type UnexpectedExi
 import { describeEndpoints, removeEndpoints, writeEndpoints, type Endpoints } from "./endpoints.ts";
 import { isPortFree, PortInUse } from "./free-port.ts";
 import type { Funding } from "./fund.ts";
+import { givenUrl } from "./given-service.ts";
 import { everyToken, startInfrastructure } from "./infrastructure.ts";
 import { defaultPortBase, nodeEnvironment, portsFrom, readLocalChains } from "./local-chains.ts";
-import { repositoryRoot, systemPath } from "./paths.ts";
+import { localnetDir, repositoryRoot, systemPath } from "./paths.ts";
 import { runToEnd } from "./process.ts";
 import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 
@@ -60,11 +61,11 @@ export interface System extends Stoppable {
 /**
  * Starts everything: Postgres, Redis and two chains with contracts and money at once, then tables, then API and worker.
  *
- * @throws PortInUse, DatabaseNotOurs, ProcessStartFailed, LocalTransactionFailed; nothing runs any more by then.
+ * @throws PortInUse, GivenServiceUnusable, ProcessStartFailed, LocalTransactionFailed; nothing runs any more by then.
  */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const plan = planSystem(options);
-  await checkPorts(plan);
+  await checkPorts(plan, options.env);
   await rm(join(plan.folder, "logs"), { recursive: true, force: true });
 
   const ground = await startInfrastructure({
@@ -89,10 +90,9 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       chains: plan.chains,
       accounts: [plan.solver, ...plan.users],
     });
-    const ownFile = join(plan.folder, "endpoints.json");
-    await writeEndpoints(endpoints, ownFile);
+    await writeEndpoints(endpoints, ground.databaseUrl);
     const stop = async (): Promise<void> => {
-      await removeEndpoints(endpoints, ownFile);
+      await removeEndpoints(endpoints);
       await stopTogether([...apis, ...workers]);
       await ground.stop();
     };
@@ -142,7 +142,7 @@ function planSystem(options: SystemOptions): SystemPlan {
     ports,
     apiPorts: firstOnes(options.apis ?? 1).map(ports.api),
     workerPorts: firstOnes(options.workers ?? 1).map(ports.workerHealth),
-    folder: join(repositoryRoot, ".localnet", String(portBase)),
+    folder: join(localnetDir, String(portBase)),
     nodeEnv,
     chains: readLocalChains(nodeEnv),
     solver: localAccount("solver"),
@@ -160,9 +160,13 @@ function firstOnes(count: number): number[] {
 }
 
 /** Asked before anything starts, so that a second system on the same ports costs nothing and breaks nothing. */
-async function checkPorts(plan: SystemPlan): Promise<void> {
+async function checkPorts(plan: SystemPlan, env: SystemOptions["env"]): Promise<void> {
   const { postgres, redis, nodeA, nodeB } = plan.ports;
-  for (const port of [...plan.apiPorts, ...plan.workerPorts, postgres, redis, nodeA, nodeB]) {
+  const own = [
+    ...(givenUrl(env, "DATABASE_URL") === undefined ? [postgres] : []),
+    ...(givenUrl(env, "REDIS_URL") === undefined ? [redis] : []),
+  ];
+  for (const port of [...plan.apiPorts, ...plan.workerPorts, ...own, nodeA, nodeB]) {
     if (!(await isPortFree(port))) throw new PortInUse(port);
   }
 }

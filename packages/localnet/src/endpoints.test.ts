@@ -1,0 +1,64 @@
+import { rm, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { describeEndpoints, readEndpoints, removeEndpoints, writeEndpoints } from "./endpoints.ts";
+import { freePort } from "./free-port.ts";
+import { newTempDir } from "./paths.ts";
+
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close();
+});
+
+function aFolder(): string {
+  const folder = newTempDir("endpoints-test");
+  opened.push(async () => await rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** What a system from this port would write of itself; its API listens until it is stopped. */
+async function aSystem(portBase: number) {
+  const port = await freePort();
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const stop = async (): Promise<void> => {
+    await new Promise<unknown>((resolve) => server.close(resolve));
+  };
+  opened.push(stop);
+  const apiUrls = [`http://127.0.0.1:${port}`];
+  return { stop, endpoints: describeEndpoints({ portBase, apiUrls, chains: [], accounts: [] }) };
+}
+
+test("the common file speaks of the system started last, and of one that still runs when that one stops", async () => {
+  const folder = aFolder();
+  const common = async (): Promise<number | undefined> =>
+    (await readEndpoints(join(folder, "endpoints.json")))?.portBase;
+  const [killed, first, second] = [await aSystem(20_000), await aSystem(20_100), await aSystem(20_200)];
+  for (const { endpoints } of [first, killed, second]) await writeEndpoints(endpoints, "postgres://", folder);
+  await killed.stop();
+  expect(await common()).toBe(20_200);
+
+  await removeEndpoints(second.endpoints, folder);
+  expect(await common(), "the one that was killed left its file, but does not run").toBe(20_100);
+  await removeEndpoints(first.endpoints, folder);
+  expect(await common()).toBeUndefined();
+});
+
+test("a system that is not the last one stops without touching the common file", async () => {
+  const folder = aFolder();
+  const [first, second] = [await aSystem(20_000), await aSystem(20_100)];
+  for (const { endpoints } of [first, second]) await writeEndpoints(endpoints, "postgres://", folder);
+  await removeEndpoints(first.endpoints, folder);
+  expect((await readEndpoints(join(folder, "endpoints.json")))?.portBase).toBe(20_100);
+});
+
+test("the address of the database is for its owner's eyes, and is gone with the system", async () => {
+  const folder = aFolder();
+  const { endpoints } = await aSystem(20_000);
+  await writeEndpoints(endpoints, "postgres://user:hunter2@127.0.0.1/x", folder);
+  const file = join(folder, "20000", "database-url");
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  await removeEndpoints(endpoints, folder);
+  await expect(stat(file)).rejects.toThrow("ENOENT");
+});

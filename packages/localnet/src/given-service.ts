@@ -1,0 +1,56 @@
+/** Variables that name a server of the user's own, and the schemes of their addresses. */
+const schemes = {
+  DATABASE_URL: ["postgres:", "postgresql:"],
+  REDIS_URL: ["redis:", "rediss:"],
+} as const;
+
+export type GivenService = keyof typeof schemes;
+
+/** The server that a variable names cannot be used. The message begins with the variable and never quotes its value. */
+export class GivenServiceUnusable extends Error {
+  override readonly name = "GivenServiceUnusable";
+  readonly code = "GIVEN_SERVICE_UNUSABLE";
+  readonly variable: GivenService;
+
+  constructor(variable: GivenService, reason: string, options?: ErrorOptions) {
+    super(`${variable}: ${reason}`, options);
+    this.variable = variable;
+  }
+}
+
+/** The address that was given; undefined when none was. */
+export function givenUrl(
+  env: Readonly<Record<string, string | undefined>>,
+  variable: GivenService,
+): string | undefined {
+  const value = env[variable];
+  return value === "" ? undefined : value;
+}
+
+/**
+ * Tries a given server.
+ *
+ * @throws GivenServiceUnusable when its address has another scheme, or `attempt` fails
+ */
+export async function tryGiven(
+  variable: GivenService,
+  url: string,
+  attempt: (url: string) => Promise<void>,
+): Promise<void> {
+  const wanted: readonly string[] = schemes[variable];
+  if (!URL.canParse(url) || !wanted.includes(new URL(url).protocol)) {
+    const forms = wanted.map((scheme) => `${scheme}//…`).join(" or ");
+    throw new GivenServiceUnusable(variable, `must be a URL like ${forms}`);
+  }
+  try {
+    await attempt(url);
+  } catch (error) {
+    throw new GivenServiceUnusable(variable, reasonOf(error), { cause: error });
+  }
+}
+
+/** A name with two addresses that both refuse gives an error without a message, around one for each. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "") return error.errors.map(reasonOf).join("; ");
+  return error instanceof Error ? error.message : String(error);
+}
