@@ -30,6 +30,7 @@ const programs = {
   operator: "apps/api/src/operator.ts",
 };
 const startedAtMs = Date.now();
+let dotting = false;
 
 const [command = "", ...args] = process.argv.slice(2);
 if (!Object.hasOwn(programs, command))
@@ -40,14 +41,25 @@ await runStep(
   "building contracts",
   workspaceNode,
   ["-C", "source", "packages/contracts/scripts/compile.ts"],
-  {
-    quietForMs: 1_000,
-  },
+  { quietForMs: 1_000 },
 );
-await handOver(programs[command], args);
+await handOver(programs[command], args, command === "operator" ? localDatabase() : {});
 
 function say(text) {
+  endDots();
   process.stderr.write(`[${((Date.now() - startedAtMs) / 1_000).toFixed(1).padStart(5)} s] ${text}\n`);
+}
+
+/** A line of dots is open: what is printed next begins on a new one. */
+function endDots() {
+  if (dotting) process.stderr.write("\n");
+  dotting = false;
+}
+
+function dot() {
+  if (!process.stderr.isTTY) return;
+  process.stderr.write(".");
+  dotting = true;
 }
 
 function fail(text, code = 1) {
@@ -151,7 +163,23 @@ function ownCachesWhenHomeIsReadOnly() {
   }
 }
 
-/** Runs one preparing step, telling every few seconds that it still works, and all it printed when it failed. */
+/** The database of the local system that runs, as a variable, when none was named: `.localnet` says where it is. */
+function localDatabase() {
+  if ((process.env.DATABASE_URL ?? "") !== "") return {};
+  try {
+    const folder = join(root, ".localnet");
+    const { portBase } = JSON.parse(readFileSync(join(folder, "endpoints.json"), "utf8"));
+    return { DATABASE_URL: readFileSync(join(folder, String(portBase), "database-url"), "utf8") };
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error;
+    return {};
+  }
+}
+
+/**
+ * Runs one preparing step: tells once that it goes on when it takes longer than `quietForMs`, again whenever there is
+ * progress to tell, and all it printed when it failed. A terminal sees the seconds in between go by as dots.
+ */
 async function runStep(title, program, programArgs, { env = {}, quietForMs = 3_000 } = {}) {
   const child = spawn(program, programArgs, {
     cwd: root,
@@ -170,13 +198,20 @@ async function runStep(title, program, programArgs, { env = {}, quietForMs = 3_0
   };
   child.stdout.on("data", listen);
   child.stderr.on("data", listen);
-  const beat = setInterval(() => say(progress === "" ? `${title} …` : `${title}: ${progress}`), quietForMs);
+  let told = "";
+  const beat = setInterval(() => {
+    const news = progress === "" ? `${title} …` : `${title}: ${progress}`;
+    if (news !== told) say(news);
+    else dot();
+    told = news;
+  }, quietForMs);
   const stopPassing = passSignals(child);
   const { code, signal, error } = await new Promise((settle) => {
     child.once("error", (problem) => settle({ code: 1, signal: null, error: problem }));
     child.once("close", (exitCode, bySignal) => settle({ code: exitCode, signal: bySignal }));
   });
   clearInterval(beat);
+  endDots();
   stopPassing();
   if (code === 0) return;
   rmSync(lockFile, { force: true });
@@ -189,10 +224,11 @@ async function runStep(title, program, programArgs, { env = {}, quietForMs = 3_0
 }
 
 /** Runs the real program as if it had been called itself: same terminal, same signals, same exit code. */
-async function handOver(program, programArgs) {
+async function handOver(program, programArgs, env) {
   if (!existsSync(join(root, program))) fail(`${program} does not exist`);
   const child = spawn(workspaceNode, ["-C", "source", program, ...programArgs], {
     cwd: root,
+    env: { ...process.env, ...env },
     // The channel carries nothing: its closing tells a long-running program that we died without passing a signal on.
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });

@@ -7,42 +7,60 @@ const USAGE = `usage:
   operator funds              money in the depositories that was not attributed, or cannot be sent back by itself
   operator trace <requestId>  everything that happened to a request, in order
   operator lanes              payments that are not final yet, by chain
-DATABASE_URL names the database.
+DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
 `;
 
-async function answer(
-  sql: Sql,
-  [command, argument]: readonly string[],
-): Promise<readonly object[] | undefined> {
-  if (command === "funds") return strandedFunds(sql);
-  if (command === "lanes") return laneReport(sql);
-  if (command === "trace" && argument !== undefined) return traceOf(sql, argument.toLowerCase());
+type Question = (sql: Sql) => Promise<readonly object[]>;
+
+/** Undefined when the words are no question. */
+function questionOf([command, argument, ...more]: readonly string[]): Question | undefined {
+  if (more.length > 0) return undefined;
+  if (command === "trace" && argument !== undefined) return (sql) => traceOf(sql, argument.toLowerCase());
+  if (argument !== undefined) return undefined;
+  if (command === "funds") return strandedFunds;
+  if (command === "lanes") return laneReport;
   return undefined;
 }
 
-const databaseUrl = process.env["DATABASE_URL"];
-if (databaseUrl === undefined || databaseUrl === "") {
-  process.stderr.write("DATABASE_URL is required\n");
-  process.exitCode = 1;
-} else {
+/** One JSON line a row: made for reading with the eye and with jq alike. Amounts are text, JSON has no bigint. */
+function print(rows: readonly object[]): void {
+  const asText = (_key: string, value: unknown): unknown =>
+    typeof value === "bigint" ? value.toString() : value;
+  for (const row of rows) process.stdout.write(`${JSON.stringify(row, asText)}\n`);
+  // Beside stdout, so that a program which reads the rows reads none.
+  if (rows.length === 0) process.stderr.write("none\n");
+}
+
+/** A host with two addresses that both refuse gives an error without a message. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message === "" && "code" in error ? String(error.code) : error.message;
+}
+
+async function run(words: readonly string[], databaseUrl: string | undefined): Promise<number> {
+  const question = questionOf(words);
+  if (question === undefined) {
+    process.stderr.write(USAGE);
+    return 2;
+  }
+  if (databaseUrl === undefined || databaseUrl === "") {
+    process.stderr.write("DATABASE_URL is required\n");
+    return 1;
+  }
   const pool = createPool(databaseUrl, {
     max: 1,
     statementTimeoutMs: 30_000,
     applicationName: "causeway operator",
   });
   try {
-    const rows = await answer(sqlOn(pool), process.argv.slice(2));
-    if (rows === undefined) {
-      process.stderr.write(USAGE);
-      process.exitCode = 2;
-    } else {
-      // One JSON line a row: made for reading with the eye and with jq alike.
-      for (const row of rows)
-        process.stdout.write(
-          `${JSON.stringify(row, (_key, value: unknown) => (typeof value === "bigint" ? value.toString() : value))}\n`,
-        );
-    }
+    print(await question(sqlOn(pool)));
+    return 0;
+  } catch (error) {
+    process.stderr.write(`the database was not read: ${reasonOf(error)}\n`);
+    return 1;
   } finally {
     await pool.end();
   }
 }
+
+process.exitCode = await run(process.argv.slice(2), process.env["DATABASE_URL"]);
