@@ -28,7 +28,7 @@ export interface DepositRange {
 /**
  * Deposits of a block range, in chain order, judged by {@link depositsInLogs}.
  *
- * Both log filters travel in one HTTP request, the transactions of what they found in a second. A single block is asked for by
+ * Both log filters travel in one HTTP request, the transactions of what they found in a later one. A single block is asked for by
  * its hash. A range that the node refuses as too large is split.
  *
  * @throws RpcFault when any answer is not about the asked blocks, or `to` no longer has `toHash`.

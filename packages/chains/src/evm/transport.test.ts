@@ -48,6 +48,54 @@ test("one refused call of a batch does not spoil the others", async () => {
   expect(bad).toMatchObject({ reason: { nodeCode: 3, nodeText: "execution reverted", nodeData: "0xdead" } });
 });
 
+test("of a batch whose answer is too large, only the call that is too large by itself fails", async () => {
+  const { node, rpc } = await over(
+    startAnsweringNode(({ method, params }) => ({
+      result: method === "big" ? "x".repeat(200_000) : method === "medium" ? "y".repeat(60_000) : params[0],
+    })),
+    { maxAnswerBytes: 100_000 },
+  );
+  const ask = async (methods: readonly string[]): Promise<PromiseSettledResult<unknown>[]> =>
+    await Promise.allSettled(methods.map((method, index) => rpc.request(method, [index])));
+  const [gas, big, balance] = await ask(["gas", "big", "balance"]);
+  expect(gas).toEqual({ status: "fulfilled", value: 0 });
+  expect(balance).toEqual({ status: "fulfilled", value: 2 });
+  expect(big).toMatchObject({ status: "rejected", reason: { kind: "tooLarge", method: "big" } });
+  // Too large together, each small enough alone.
+  const both = await ask(["medium", "medium"]);
+  expect(both.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+  // The node does take batches: the next ones travel whole.
+  await ask(["gas", "gas"]);
+  expect(node.requests.map((calls) => calls.length)).toEqual([3, 1, 1, 1, 2, 1, 1, 2]);
+});
+
+test("reads whose size others choose do not share a request with the small ones of their tick", async () => {
+  const { node, rpc } = await over(
+    startLyingNode((calls, response) => {
+      // The large answer never ends; nothing else may wait for it.
+      if (calls.some(({ method }) => method === "eth_getTransactionReceipt")) response.write("[");
+      else
+        json(
+          response,
+          calls.map(({ id }) => ({ id, result: "0x1" })),
+        );
+    }),
+    { deadlineMs: 200 },
+  );
+  const methods = [
+    "eth_getBalance",
+    "eth_getTransactionReceipt",
+    "eth_gasPrice",
+    "eth_getTransactionReceipt",
+  ];
+  const settled = await Promise.allSettled(methods.map((method) => rpc.request(method, [])));
+  expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected"]);
+  expect(node.requests.map((calls) => calls.map(({ method }) => method)).toSorted()).toEqual([
+    ["eth_getBalance", "eth_gasPrice"],
+    ["eth_getTransactionReceipt", "eth_getTransactionReceipt"],
+  ]);
+});
+
 test("a node that refuses batches is asked one by one, and then not in batches again", async () => {
   const { node, rpc } = await over(
     startLyingNode((calls, response, isBatch) => {

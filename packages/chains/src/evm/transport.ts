@@ -20,7 +20,10 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** JSON-RPC calls to one node. All calls of one event-loop tick travel as one HTTP request. */
+/**
+ * JSON-RPC calls to one node. All calls of one event-loop tick travel as one HTTP request, but reads whose size others choose
+ * ({@link LARGE_READS}) as one of their own.
+ */
 export interface RpcTransport {
   /**
    * The `result` of the call as the node gave it, `null` included; its shape is for the caller to check.
@@ -30,6 +33,13 @@ export interface RpcTransport {
   request(method: string, params: readonly unknown[], options?: CallOptions): Promise<unknown>;
   close(): Promise<void>;
 }
+
+/** Whoever pays for blocks decides how much these answer: gas prices and balances shall not wait behind them, nor fail with them. */
+const LARGE_READS: ReadonlySet<string> = new Set([
+  "eth_getLogs",
+  "eth_getTransactionReceipt",
+  "eth_getTransactionByHash",
+]);
 
 interface Call {
   readonly id: number;
@@ -44,7 +54,8 @@ interface Call {
 /**
  * Opens nothing until the first call.
  *
- * A node that refuses batches is remembered: the batch is halved, or single calls are made at once, until it accepts.
+ * A node that refuses batches is remembered: the batch is halved, or single calls are made at once, until it accepts. A batch
+ * whose answer is too large is asked again call by call, each with the whole bound and deadline for itself.
  */
 export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const target = splitUrl(options.url);
@@ -68,16 +79,16 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     send(calls);
   };
 
-  /** A batch shares one deadline, so calls of different patience travel apart. */
+  /** A batch shares one deadline and one bound, so calls of different patience or size travel apart. */
   const send = (calls: readonly Call[]): void => {
     const first = calls[0];
     if (first === undefined) return;
-    if (calls.every((call) => call.deadlineMs === first.deadlineMs)) {
-      for (let at = 0; at < calls.length; at += maxBatchSize) void post(calls.slice(at, at + maxBatchSize));
-      return;
-    }
-    send(calls.filter((call) => call.deadlineMs === first.deadlineMs));
-    send(calls.filter((call) => call.deadlineMs !== first.deadlineMs));
+    const goesAlong = (call: Call): boolean =>
+      call.deadlineMs === first.deadlineMs && LARGE_READS.has(call.method) === LARGE_READS.has(first.method);
+    const together = calls.filter(goesAlong);
+    for (let at = 0; at < together.length; at += maxBatchSize)
+      void post(together.slice(at, at + maxBatchSize));
+    if (together.length < calls.length) send(calls.filter((call) => !goesAlong(call)));
   };
 
   const post = async (calls: readonly Call[]): Promise<void> => {
@@ -98,6 +109,10 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     try {
       const answer = await postOnce(body, abort.signal);
       if (answer.kind === "tooLarge") {
+        if (open.length > 1) {
+          for (const call of open) void post([call]);
+          return;
+        }
         failAll({ kind: "tooLarge", reason: `the answer exceeds ${maxAnswerBytes} bytes` });
         return;
       }
