@@ -48,7 +48,10 @@ the variables.
 | \`publicRpcUrl\`, \`publicWsRpcUrl\` | what clients are told |
 | \`explorerUrl\`, \`explorerName\`, \`iconUrl\`, \`baseChainId\`, \`tags\` | for \`GET /chains\` |
 | \`depositEnabled\`, \`disabled\`, \`partialDisableLimit\`, \`surgeEnabled\` | switches of an incident; the limit is in smallest units of the native currency, \`"0"\` is none |
-| \`native\`, \`tokens[]\` | \`id\` (same asset = same id on every chain), \`symbol\`, \`name\`, \`decimals\`, \`class\` (\`stable\`, \`major\`, \`minor\`), \`priceId\`, and for tokens \`address\`, \`supportsPermit\`, \`resetsApproval\`, \`maxFillAmount\` |
+| \`native\`, \`tokens[]\` | \`id\` (same asset = same id on every chain), \`symbol\`, \`name\`, \`decimals\`, \`class\` (\`stable\`, \`major\`, \`minor\`), \`priceId\`, and for tokens \`address\`, \`supportsPermit\`, \`resetsApproval\` |
+| … \`logoUri\`, \`verified\` | shown to clients as \`metadata\`: a public picture, none when absent; whether you vouch for the token, \`true\` when absent |
+| … \`supportsBridging\` | \`false\`: listed, but no quote takes or pays it |
+| … \`maxFillAmount\` | the most that one request can get of this currency on this chain, smallest units; absent: all that the inventory holds |
 | \`depository\`, \`contracts\` | the service's contracts |
 | \`confirmationTiers\` | blocks a deposit waits (1 = its own block) when it is worth less than \`belowUsd\`; ascending, the last without a bound |
 | \`finalityBlocks\` | depth at which a block is taken as irreversible |
@@ -61,6 +64,10 @@ Test networks list a token only where its issuer or the chain itself provides on
 Base Sepolia, Arbitrum Sepolia, OP Sepolia and Amoy, and no canonical WETH on BNB testnet: none is listed there. USDT on
 Arbitrum and Polygon is the contract that its issuer has renamed USD₮0. USDC and USDT on BNB Smart Chain are the pegged
 tokens with 18 decimals; on BNB testnet they are the tokens of the chain's own faucet.
+
+Every currency of the two files for real networks has a \`maxFillAmount\`: about 50,000 USD on mainnets and 1,000 USD on test
+networks, so that one request cannot take a whole inventory. It is an amount of the currency and does not follow the price
+(15 ETH, 60 BNB, 200,000 POL). It is yours to change to what you are ready to have out on one order.
 
 ## Fixed prices
 

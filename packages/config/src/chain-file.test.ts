@@ -162,19 +162,24 @@ test("a missing file, text that is no JSON and a document that is no array are p
   );
 });
 
+/** Loads a file for real networks with something in every variable that it names. */
+function loadWithEveryVariable(environment: string) {
+  const text = readFileSync(join(configsDir, `chains.${environment}.json`), "utf8");
+  const variables = [...new Set([...text.matchAll(/"\$([A-Z0-9_]+)"/g)].map((m) => m[1] ?? ""))];
+  const valueOf = (name: string) =>
+    name.endsWith("_RPC_URL")
+      ? "https://node.test"
+      : name.endsWith("_WS_URL")
+        ? "wss://node.test"
+        : `0x${"12".repeat(20)}`;
+  const env = Object.fromEntries(variables.map((name) => [name, valueOf(name)]));
+  return loadChains({ environment, configsDir, env });
+}
+
 test.each(["mainnets.prod", "testnets.prod"])(
   "every chain of %s works once its variables are set",
   (environment) => {
-    const text = readFileSync(join(configsDir, `chains.${environment}.json`), "utf8");
-    const variables = [...new Set([...text.matchAll(/"\$([A-Z0-9_]+)"/g)].map((m) => m[1] ?? ""))];
-    const valueOf = (name: string) =>
-      name.endsWith("_RPC_URL")
-        ? "https://node.test"
-        : name.endsWith("_WS_URL")
-          ? "wss://node.test"
-          : `0x${"12".repeat(20)}`;
-    const env = Object.fromEntries(variables.map((name) => [name, valueOf(name)]));
-    const { chains, warnings } = loadChains({ environment, configsDir, env });
+    const { chains, warnings } = loadWithEveryVariable(environment);
     expect(warnings).toEqual([]);
     expect(chains).toHaveLength(6);
     expect(loadChains({ environment, configsDir, env: {} }).warnings).toHaveLength(6);
@@ -190,6 +195,29 @@ test.each(["mainnets.prod", "testnets.prod"])(
         )?.multicall3?.address.toLowerCase(),
       ]);
     }
+  },
+);
+
+test.each([
+  ["mainnets.prod", 50_000],
+  ["testnets.prod", 1_000],
+])(
+  "every currency of %s has a picture, and one request gets about %i USD of it at most",
+  (environment, capUsd) => {
+    // Prices of the day on which the caps were written: one with a wrong number of zeros is far off.
+    const thenUsd: Record<string, number> = {
+      ethereum: 3_300,
+      binancecoin: 830,
+      "polygon-ecosystem-token": 0.25,
+      "usd-coin": 1,
+      tether: 1,
+    };
+    for (const { name, native, tokens } of loadWithEveryVariable(environment).chains)
+      for (const { symbol, decimals, priceId, logoUri, maxFillAmount } of [native, ...tokens]) {
+        expect(logoUri, `${name} ${symbol}`).toMatch(/^https:\/\/.+\.png$/);
+        const worthUsd = (Number(maxFillAmount) / 10 ** decimals) * (thenUsd[priceId] ?? 0);
+        expect(worthUsd / capUsd, `${name} ${symbol}`).toBeCloseTo(1, 1);
+      }
   },
 );
 
