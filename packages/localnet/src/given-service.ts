@@ -28,6 +28,25 @@ export function givenUrl(
 }
 
 /**
+ * Looks at the given addresses without connecting, before anything is started.
+ *
+ * @throws GivenServiceUnusable when one has a scheme of something else
+ */
+export function checkGivenUrls(env: Readonly<Record<string, string | undefined>>): void {
+  for (const variable of ["DATABASE_URL", "REDIS_URL"] as const) {
+    const url = givenUrl(env, variable);
+    if (url !== undefined) checkScheme(variable, url);
+  }
+}
+
+function checkScheme(variable: GivenService, url: string): void {
+  const wanted: readonly string[] = schemes[variable];
+  if (URL.canParse(url) && wanted.includes(new URL(url).protocol)) return;
+  const forms = wanted.map((scheme) => `${scheme}//…`).join(" or ");
+  throw new GivenServiceUnusable(variable, `must be a URL like ${forms}`);
+}
+
+/**
  * Tries a given server.
  *
  * @throws GivenServiceUnusable when its address has another scheme, or `attempt` fails
@@ -37,11 +56,7 @@ export async function tryGiven(
   url: string,
   attempt: (url: string) => Promise<void>,
 ): Promise<void> {
-  const wanted: readonly string[] = schemes[variable];
-  if (!URL.canParse(url) || !wanted.includes(new URL(url).protocol)) {
-    const forms = wanted.map((scheme) => `${scheme}//…`).join(" or ");
-    throw new GivenServiceUnusable(variable, `must be a URL like ${forms}`);
-  }
+  checkScheme(variable, url);
   try {
     await attempt(url);
   } catch (error) {

@@ -8,7 +8,7 @@ import { programCommand, startAppProcess, type SystemProcess, type UnexpectedExi
 import { describeEndpoints, removeEndpoints, writeEndpoints, type Endpoints } from "./endpoints.ts";
 import { isPortFree, PortInUse } from "./free-port.ts";
 import type { Funding } from "./fund.ts";
-import { givenUrl } from "./given-service.ts";
+import { checkGivenUrls, givenUrl } from "./given-service.ts";
 import { everyToken, startInfrastructure } from "./infrastructure.ts";
 import { defaultPortBase, nodeEnvironment, portsFrom, readLocalChains } from "./local-chains.ts";
 import { localnetDir, repositoryRoot, systemPath } from "./paths.ts";
@@ -65,6 +65,7 @@ export interface System extends Stoppable {
  */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const plan = planSystem(options);
+  checkGivenUrls(options.env);
   await checkPorts(plan, options.env);
   await rm(join(plan.folder, "logs"), { recursive: true, force: true });
 
