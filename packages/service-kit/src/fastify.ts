@@ -5,6 +5,7 @@ import fastify, {
   LogController,
 } from "fastify";
 import { hasZodFastifySchemaValidationErrors, validatorCompiler } from "fastify-type-provider-zod";
+import { AsciiResponse } from "./ascii-response.ts";
 import { allowEveryOrigin } from "./cors.ts";
 import { endConnectionsOnClose } from "./end-connections.ts";
 import { answerFor, type ErrorAnswer } from "./error-map.ts";
@@ -55,14 +56,16 @@ export async function createHttpServer(
   description: ApiDescription,
   options: HttpOptions = {},
 ): Promise<FastifyInstance> {
-  const loggerInstance: FastifyBaseLogger = services.log;
+  // One logger for all: a child per request costs more than the lines it would mark, which name the request themselves.
+  const loggerInstance: FastifyBaseLogger = Object.create(services.log, {
+    child: { value: () => loggerInstance },
+  }) as Logger;
   const app: FastifyInstance = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     requestTimeout: options.requestTimeoutMs ?? 15_000,
-    // One logger for all: a child per request costs more than the lines it would mark, which name the request themselves.
-    childLoggerFactory: (logger) => logger,
+    http: { ServerResponse: AsciiResponse },
     // Every body is read through a schema that keeps only the fields it names, so no key can reach a prototype.
     onProtoPoisoning: "ignore",
     onConstructorPoisoning: "ignore",

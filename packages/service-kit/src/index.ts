@@ -5,6 +5,7 @@ export * from "./lifecycle.ts";
 export * from "./logging.ts";
 export * from "./metrics.ts";
 export * from "./openapi.ts";
+export * from "./plain-first.ts";
 export * from "./response-check.ts";
 export type { FieldErrorCodes } from "./schema-problem.ts";
 export type { ZodTypeProvider } from "fastify-type-provider-zod";

@@ -1,7 +1,8 @@
 import { ServiceError } from "@causeway/domain";
-import { sendJson } from "@causeway/service-kit";
+import { plainFirst, sendJson } from "@causeway/service-kit";
 import { statusAnswer, statusQuery, unknownRequest } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
+import { plainStatusQuery } from "./plain-inputs.ts";
 import { statusJson } from "./status-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { hash } from "./wire-values.ts";
@@ -16,6 +17,7 @@ export function intentStatusRoutes(app: TypedServer, services: Pick<RouteService
     app.get(
       url,
       {
+        validatorCompiler: plainFirst(plainStatusQuery),
         schema: {
           tags: ["status"],
           summary: deprecated ? "The same as GET /intents/status/v3" : "Where a request and its money are",
@@ -30,7 +32,7 @@ export function intentStatusRoutes(app: TypedServer, services: Pick<RouteService
         if (view === undefined) {
           throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
         }
-        return sendJson(reply, statusJson(view));
+        sendJson(reply, statusJson(view));
       },
     );
   }

@@ -1,6 +1,7 @@
-import { sendJson } from "@causeway/service-kit";
+import { plainFirst, sendJson } from "@causeway/service-kit";
 import { quoteAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
+import { plainQuoteBody } from "./plain-inputs.ts";
 import { quoteJson } from "./quote-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
@@ -14,6 +15,7 @@ export function quoteRoutes(app: TypedServer, services: Pick<RouteServices, "cre
       url,
       {
         config: { fieldErrorCodes: quoteFieldErrorCodes },
+        validatorCompiler: plainFirst(plainQuoteBody),
         schema: {
           tags: ["quote"],
           summary: deprecated
@@ -24,7 +26,9 @@ export function quoteRoutes(app: TypedServer, services: Pick<RouteServices, "cre
           response: { 200: quoteAnswer, ...errors(400, 413, 415, 500, 503) },
         },
       },
-      async (request, reply) => sendJson(reply, quoteJson(await services.createQuote(request.body))),
+      async (request, reply) => {
+        sendJson(reply, quoteJson(await services.createQuote(request.body)));
+      },
     );
   }
 }
