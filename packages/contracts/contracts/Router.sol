@@ -23,6 +23,12 @@ contract Router is ReentrancyGuardTransient {
     /// Native came from outside, or while refunds were being paid, and would have been stranded.
     error NativeNotExpected();
 
+    /// Gas for the recipient of a payment: several times what wallet proxies need to note and tell a payment. A
+    /// recipient that is modest in a simulation and burns gas on chain costs its payer no more than this.
+    uint256 private constant RECIPIENT_GAS = 60_000;
+    /// Of a recipient's reason so many bytes are handed on; more would cost the payer as much again.
+    uint256 private constant REASON_BYTES = 1_024;
+
     /// True while the calls of a multicall run: a swap or an unwrap may send native back then.
     bool private transient _acceptsNative;
 
@@ -31,11 +37,12 @@ contract Router is ReentrancyGuardTransient {
     }
 
     /// @notice Pays `amount` of native, all of it from `msg.value`. Inside a multicall: a call to this contract itself.
+    /// The recipient gets 60,000 gas (and the 2,300 of every payment) to take it with.
     /// @dev Needs no lock: it touches no state and passes on exactly what came with it.
     function nativeTransfer(address to, uint256 amount) external payable {
         if (msg.value != amount) revert ValueMismatch(msg.value, amount);
-        (bool success, bytes memory returnData) = to.call{value: amount}("");
-        if (!success) _bubble(returnData);
+        // Copies nothing of what the recipient answers.
+        if (!SafeTransferLib.trySafeTransferETH(to, amount, RECIPIENT_GAS)) _bubbleBeginning();
         emit SolverNativeTransfer(to, amount);
     }
 
@@ -68,6 +75,17 @@ contract Router is ReentrancyGuardTransient {
             if (left != 0) SafeTransferLib.safeTransfer(refundTokens[i], refundTo, left);
         }
         if (address(this).balance != 0) SafeTransferLib.safeTransferAllETH(refundTo);
+    }
+
+    /// Reverts with what the last call reverted with, cut to REASON_BYTES.
+    function _bubbleBeginning() private pure {
+        assembly ("memory-safe") {
+            let size := returndatasize()
+            if gt(size, REASON_BYTES) { size := REASON_BYTES }
+            let at := mload(0x40)
+            returndatacopy(at, 0, size)
+            revert(at, size)
+        }
     }
 
     function _bubble(bytes memory returnData) private pure {

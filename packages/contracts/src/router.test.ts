@@ -23,8 +23,11 @@ import {
   type Call,
 } from "../test/calls.ts";
 import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { hungryRecipientAbi, hungryRecipientBytecode } from "./generated/hungry-recipient.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { reentererAbi, reentererBytecode } from "./generated/reenterer.ts";
+import { walletCodeAbi, walletCodeBytecode } from "./generated/wallet-code.ts";
+import { walletProxyAbi, walletProxyBytecode } from "./generated/wallet-proxy.ts";
 import {
   receiverAbi,
   receiverBytecode,
@@ -130,6 +133,40 @@ test("a recipient that refuses native makes the payment fail with its own reason
   expect(await chain.revertOf(solver, { to: router, data: nativeTransfer(refusing, 1n), value: 1n })).toBe(
     encodeErrorResult({ abi: receiverAbi, errorName: "IdMissing" }),
   );
+});
+
+/** Above what a payment to a modest recipient costs: the recipient's 60,000, the node's 2,300 for it, and what handing on a reason takes. */
+const MOST_EXTRA_GAS = 60_000n + 2_300n + 5_000n;
+
+test.each([
+  ["burns all it gets", 1, "reverted"],
+  ["burns most of it and takes the payment", 2, "success"],
+  ["answers with a flood", 3, "success"],
+  ["refuses with a flood", 4, "reverted"],
+] as const)(
+  "a recipient that later %s costs its payer a bounded amount more",
+  async (_does, appetite, status) => {
+    const hungry = await chain.deploy(hungryRecipientAbi, hungryRecipientBytecode);
+    const paying = { to: router, data: nativeTransfer(hungry, 1n), value: 1n };
+    const among = { to: router, data: multicall([call(router, paying.data, 1n)]), value: 1n };
+    const modest = [(await chain.send(solver, paying)).gasUsed, (await chain.send(solver, among)).gasUsed];
+    const wake = encodeFunctionData({ abi: hungryRecipientAbi, functionName: "wake", args: [appetite] });
+    await chain.send(user, { to: hungry, data: wake });
+    for (const [index, tx] of [paying, among].entries()) {
+      const receipt = await chain.mine(solver, tx);
+      expect(receipt.status).toBe(status);
+      expect(receipt.gasUsed - modest[index]!).toBeLessThan(MOST_EXTRA_GAS);
+      expect(receipt.gasUsed - modest[index]!).toBeGreaterThan(20_000n);
+    }
+  },
+);
+
+test("a contract wallet that writes and tells of what it gets is paid", async () => {
+  const code = await chain.deploy(walletCodeAbi, walletCodeBytecode);
+  const wallet = await chain.deploy(walletProxyAbi, walletProxyBytecode, [code]);
+  const receipt = await chain.send(solver, { to: router, data: nativeTransfer(wallet, 5n), value: 5n });
+  expect(eventsOf(receipt, wallet, walletCodeAbi, "Received")).toEqual([{ sender: router, value: 5n }]);
+  expect(await chain.nativeBalance(wallet)).toBe(5n);
 });
 
 test("calls are made in order, each is told, and an order id may follow the calldata", async () => {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+/// @title Takes native at little cost until it is told to make its payer pay.
+contract HungryRecipient {
+    enum Appetite {
+        Modest,
+        /// Burns all gas it gets, and so fails.
+        BurnsAll,
+        /// Burns nearly all gas it gets, and takes the native.
+        BurnsMost,
+        /// Answers with as many bytes as its gas buys, and takes the native.
+        AnswersMuch,
+        /// Fails with as many bytes as its gas buys.
+        RefusesMuch
+    }
+
+    Appetite public appetite;
+
+    function wake(Appetite appetite_) external {
+        appetite = appetite_;
+    }
+
+    receive() external payable {
+        if (appetite == Appetite.Modest) return;
+        uint256 spared = appetite == Appetite.BurnsAll ? 0 : 2_000;
+        if (appetite == Appetite.BurnsAll || appetite == Appetite.BurnsMost) {
+            while (gasleft() > spared) {}
+            return;
+        }
+        bool takes = appetite == Appetite.AnswersMuch;
+        // 64 KiB of memory cost about 14,000 gas; so much more than that as the gas bears, in steps of a quarter.
+        assembly ("memory-safe") {
+            let size := 65536
+            for {} gt(gas(), 25000) { size := add(size, 16384) } { mstore(size, 1) }
+            if takes { return(0, size) }
+            revert(0, size)
+        }
+    }
+}
