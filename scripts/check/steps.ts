@@ -34,7 +34,7 @@ function commands(name: string, ...list: readonly Command[]): Step {
   };
 }
 
-/** A project of vitest.config.ts, counted test by test. */
+/** A project of test/vitest.config.ts, counted test by test. */
 function tests(project: string): Step {
   return {
     name: project,
@@ -46,6 +46,8 @@ function tests(project: string): Step {
           [
             "vitest",
             "run",
+            "--config",
+            "test/vitest.config.ts",
             "--project",
             project,
             "--reporter=default",

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 
 // Packages of the workspace are read from their sources: no build stands between an edit and its test.
@@ -6,6 +7,8 @@ const conditions = ["source", "module", "node", "development|production"];
 const shared = { extends: true, resolve: { conditions }, ssr: { resolve: { conditions } } } as const;
 
 export default defineConfig({
+  // Paths below and on the command line begin at the repository.
+  root: resolve(import.meta.dirname, ".."),
   test: {
     projects: [
       {
