@@ -29,7 +29,11 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
   { label: "fill beyond reorgs", event: { kind: "fillFinal" } },
   {
     label: "fill's nonce dead (reverted or used up), beyond reorgs",
-    event: { kind: "fillDead", reason: "TRANSACTION_REVERTED" },
+    event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false },
+  },
+  {
+    label: "the same, while no block holds the deposit any more",
+    event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: true },
   },
   {
     label: "fill impossible (price, recipient, inventory, deadline)",

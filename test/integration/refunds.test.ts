@@ -201,6 +201,13 @@ test("a deposit for a request that was closed for its age goes back as well", as
   const agreed = await agree({ ttl: 60 });
   world.clock.forward(61_000);
   await world.round();
+  expect(await world.status(agreed.requestId), "a late deposit may still come").toMatchObject({
+    status: "waiting",
+  });
+  world.clock.forward(world.services.enginePolicy.expiryGraceMs);
+  await world.origin.client.increaseTime({ seconds: 61 + world.services.enginePolicy.expiryGraceMs / 1000 });
+  await world.origin.mine();
+  await world.round();
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "failure",
     failReason: "TTL_EXPIRED",

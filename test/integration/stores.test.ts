@@ -242,7 +242,7 @@ test("money of open payments is reserved until a balance shows that it has left"
   const { currency } = plan.outflow;
   const slot = await uow.run(async (tx) => await tx.lanes.reserve(plan, NOW_MS));
   const reservedAt = async (block: bigint): Promise<bigint> =>
-    await uow.run(async (tx) => await tx.lanes.reserved(2, sender, currency, block));
+    (await uow.run(async (tx) => await tx.lanes.reserved(2, sender, currency, block))).amount;
   expect(await reservedAt(100n)).toBe(5n);
   await uow.run(async (tx) => {
     await tx.lanes.setMined(slot.id, {
@@ -275,6 +275,7 @@ test("of two processes that sign for one nonce at once the first one's bytes are
         maxPriorityFeePerGas: 1n,
         createdAtMs: NOW_MS,
         broadcastAtMs: undefined,
+        offeredSinceMs: undefined,
       } as const;
       return { txHash, ours: await uow.run(async (tx) => await tx.lanes.addAttempt(slot.id, attempt)) };
     }),
@@ -388,8 +389,8 @@ test("a leader whose connection is cut learns of it, and another one leads", asy
 });
 
 test("the reconciler closes what is past its deadline and brings back jobs that were lost, however many run it", async () => {
-  await pool.query("truncate requests, deposits, outbox");
-  const lateMs = NOW_MS - 1;
+  await pool.query("truncate requests, deposits, outbox, chain_blocks");
+  const lateMs = NOW_MS - enginePolicy.expiryGraceMs - 1;
   const overdue = await aStoredRequest({ fillDeadlineMs: lateMs });
   const lost = await aStoredRequest({ fillDeadlineMs: NOW_MS + 3_600_000 });
   const young = await aStoredRequest({ fillDeadlineMs: NOW_MS + 3_600_000 });
@@ -402,6 +403,24 @@ test("the reconciler closes what is past its deadline and brings back jobs that 
     clock: { nowMs: () => NOW_MS + ms },
   });
   await pool.query("truncate outbox");
+  const readUpTo = async (timestampMs: number) =>
+    await uow.run(async (tx) => {
+      const timestamp = BigInt(Math.ceil(timestampMs / 1000));
+      const hash = someHash();
+      const { chainId } = overdue.origin;
+      await tx.trail.replace(
+        chainId,
+        0n,
+        [{ number: 1n, hash, parentHash: hash, timestamp, baseFeePerGas: 1n }],
+        10,
+      );
+    });
+  await readUpTo(lateMs - 5_000);
+  await reconcileRequests(later(0));
+  expect((await reads.request(overdue.requestId))?.state.name, "blocks of its time are still unread").toBe(
+    "quoted",
+  );
+  await readUpTo(NOW_MS);
   await Promise.all([1, 2, 3].map(async () => await reconcileRequests(later(0))));
   expect((await reads.request(overdue.requestId))?.state).toMatchObject({
     name: "expired",

@@ -47,6 +47,7 @@ export const enginePolicy: EnginePolicy = {
   rebroadcastIntervalMs: 5_000,
   orphanedAfterMs: 2_000,
   cancelAfterDeadlineMs: 60_000,
+  expiryGraceMs: 600_000,
   inventoryWaitMs: 300_000,
   nudgeIntervalMs: 1_000,
   reconcileIntervalMs: 3_000,

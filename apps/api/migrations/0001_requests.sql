@@ -40,7 +40,8 @@ create table request_events (
 );
 create index request_events_request on request_events (request_id, id);
 
--- Money seen arriving at a depository. `ordinal` counts the deposits of one transaction and survives a reorg.
+-- Money seen arriving at a depository. A deposit is what it is by who, what, how much and for which order: the same transaction can do something else in another
+-- fork, and that is another deposit. `ordinal` counts equal ones within a transaction.
 create table deposits (
   id bigint generated always as identity primary key,
   chain_id bigint not null,
@@ -65,9 +66,10 @@ create table deposits (
   -- none | sent | final | impossible: how far its refund is.
   refund_state text not null default 'none',
   refund_fail_reason text,
-  seen_at_ms bigint not null,
-  unique (chain_id, tx_hash, ordinal)
+  seen_at_ms bigint not null
 );
+create unique index deposits_identity on deposits
+  (chain_id, tx_hash, currency, amount, depositor, sender, coalesce(order_id, ''), ordinal);
 create index deposits_request on deposits (request_id) where request_id is not null;
 create index deposits_recent on deposits (chain_id, block_number);
 create index deposits_refund_due on deposits (id) where disposition = 'refund' and refund_state = 'none';

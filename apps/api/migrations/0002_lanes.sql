@@ -64,6 +64,8 @@ create table attempts (
   -- Null until a node took it; set back to null when it must be sent again.
   broadcast_at_ms bigint,
   first_broadcast_at_ms bigint,
+  -- Since when nodes have had it without a break: how long it has been waiting for a block.
+  offered_since_ms bigint,
   primary key (slot_id, n)
 );
 create unique index attempts_tx_hash on attempts (tx_hash);

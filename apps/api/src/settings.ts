@@ -291,6 +291,12 @@ export const engineSettings = {
       "An unmined fill is given up, its nonce spent on a no-op, so long after the request's deadline.",
     default: MINUTE_MS,
   }),
+  expiryGraceMs: millis({
+    name: "EXPIRY_GRACE_MS",
+    describe:
+      "A request without a deposit is told failed so long after its deadline. Until then a late deposit goes back as a refund that no failure preceded.",
+    default: 10 * MINUTE_MS,
+  }),
   inventoryWaitMs: millis({
     name: "FILL_INVENTORY_WAIT_MS",
     describe: "How long a fill waits for inventory before the deposit is refunded.",

@@ -74,13 +74,20 @@ export function answerFor(thrown: unknown): ErrorAnswer {
   return {
     ...errorAnswer(face.status, error.code, face.message ?? error.message, {
       ...face.extra,
-      ...(error.facts.data === undefined ? {} : { errorData: error.facts.data }),
+      ...errorData(error),
       ...(error.facts.requestId === undefined ? {} : { requestId: error.facts.requestId }),
       ...(error.facts.failedCallData === undefined ? {} : { failedCallData: error.facts.failedCallData }),
     }),
     headers: face.retryAfterSeconds === undefined ? {} : { "retry-after": String(face.retryAfterSeconds) },
     unexpected: face.status >= 500,
   };
+}
+
+/** The facts of an error, the field at fault among them. */
+function errorData({ facts: { field, data } }: ServiceError): { readonly errorData?: unknown } {
+  if (typeof data === "string") return { errorData: data };
+  if (field === undefined && data === undefined) return {};
+  return { errorData: { ...(field === undefined ? {} : { field }), ...data } };
 }
 
 /** An answer whose status is not the usual one of its code. */

@@ -63,6 +63,7 @@ async function lead(services: Services, connected: ConnectedChain, stop: AbortSi
   let trail: readonly BlockRef[] = await loadTrail(services, connected);
 
   let newest: Head | undefined = connection.heads.latest;
+  let looked: Head | undefined;
   let wake: () => void = () => {};
   const unsubscribe = connection.heads.onHead((head) => {
     newest = head;
@@ -70,13 +71,13 @@ async function lead(services: Services, connected: ConnectedChain, stop: AbortSi
   });
   const onStop = (): void => wake();
   stop.addEventListener("abort", onStop);
-  let nudgeAtMs = 0;
+  const caretaker = createCaretaker(services, connected);
   let openAtMs = services.clock.nowMs() + reconcileIntervalMs;
   try {
     while (!stop.aborted) {
       try {
         const head = newest;
-        if (head !== undefined && head.hash !== trail.at(-1)?.hash) {
+        if (head !== undefined && head !== looked) {
           const tip = trail.at(-1);
           trail = await scanChain(services, connected, trail, head);
           const reorged = tip !== undefined && !trail.some(({ hash }) => hash === tip.hash);
@@ -84,14 +85,12 @@ async function lead(services: Services, connected: ConnectedChain, stop: AbortSi
             trackLane(services, connected, trail, { reorged }),
             trackSends(services, connected, trail),
           ]);
+          looked = head;
           // What a reorg dropped is sent again at once.
-          if (reorged) nudgeAtMs = 0;
+          if (reorged) caretaker.hurry();
         }
+        caretaker.look();
         const nowMs = services.clock.nowMs();
-        if (nowMs >= nudgeAtMs) {
-          nudgeAtMs = nowMs + nudgeIntervalMs;
-          await nudgeLane(services, connected);
-        }
         if (nowMs >= openAtMs) {
           openAtMs = nowMs + reconcileIntervalMs;
           await openLane(services, connected);
@@ -102,24 +101,48 @@ async function lead(services: Services, connected: ConnectedChain, stop: AbortSi
         await pause(FAULT_PAUSE_MS, stop);
         continue;
       }
-      const seen = newest;
-      const behind = seen !== undefined && seen.hash !== trail.at(-1)?.hash;
-      if (!behind || stop.aborted) {
-        const untilNudge = Math.max(nudgeAtMs - services.clock.nowMs(), 1);
+      if (newest === looked)
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, untilNudge);
+          const timer = setTimeout(resolve, nudgeIntervalMs);
           wake = () => {
             clearTimeout(timer);
             resolve();
           };
-          if (stop.aborted || newest !== seen) wake();
+          if (stop.aborted || newest !== looked) wake();
         });
-      }
     }
   } finally {
     stop.removeEventListener("abort", onStop);
     unsubscribe();
+    await caretaker.idle();
   }
+}
+
+/** Cares for the lane beside the scan, one round at a time: many slow broadcasts must not keep deposits from being seen. */
+function createCaretaker(
+  services: Services,
+  connected: ConnectedChain,
+): { look(): void; hurry(): void; idle(): Promise<void> } {
+  let nextAtMs = 0;
+  let round: Promise<void> | undefined;
+  return {
+    look() {
+      const nowMs = services.clock.nowMs();
+      if (round !== undefined || nowMs < nextAtMs) return;
+      nextAtMs = nowMs + services.enginePolicy.nudgeIntervalMs;
+      round = nudgeLane(services, connected)
+        .catch((error: unknown) =>
+          services.events.fault("chain_fault", error, { chain: connected.chain.name }),
+        )
+        .finally(() => {
+          round = undefined;
+        });
+    },
+    hurry() {
+      nextAtMs = 0;
+    },
+    idle: async () => round,
+  };
 }
 
 function pause(ms: number, until: AbortSignal): Promise<void> {

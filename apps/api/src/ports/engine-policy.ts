@@ -12,6 +12,8 @@ export interface EnginePolicy {
   readonly orphanedAfterMs: number;
   /** An unmined fill is given up (its nonce goes to a no-op) this long after the request's deadline. */
   readonly cancelAfterDeadlineMs: number;
+  /** A request without a deposit is told failed so long after its deadline: clients stop at a failure, and a deposit that is a little late goes back without one. */
+  readonly expiryGraceMs: number;
   /** How long a fill waits for inventory before the deposit is refunded. */
   readonly inventoryWaitMs: number;
   /** How often lanes are looked after. */

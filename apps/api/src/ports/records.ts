@@ -67,6 +67,7 @@ export interface SendRecord {
   readonly requestId: RequestId;
   readonly blockNumber: bigint | undefined;
   readonly blockHash: Hex | undefined;
+  readonly reportedAtMs: number;
 }
 
 export type Leg =
@@ -116,5 +117,8 @@ export interface Attempt {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
   readonly createdAtMs: number;
+  /** When it was last sent. */
   readonly broadcastAtMs: number | undefined;
+  /** Since when nodes have had it without a break; sending it again does not change that. */
+  readonly offeredSinceMs: number | undefined;
 }

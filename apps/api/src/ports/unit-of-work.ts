@@ -94,7 +94,7 @@ export interface DepositWrites {
 
 export interface SendWrites {
   /** False when the hash or the request is taken by another. */
-  insert(send: SendRecord, atMs: number): Promise<boolean>;
+  insert(send: SendRecord): Promise<boolean>;
   setBlock(chainId: number, txHash: TxHash, block: { number: bigint; hash: Hex } | undefined): Promise<void>;
   settle(chainId: number, txHash: TxHash): Promise<void>;
   remove(chainId: number, txHash: TxHash): Promise<void>;
@@ -105,8 +105,13 @@ export interface LaneWrites {
   open(chainId: number, sender: Address, chainNonce: number): Promise<void>;
   /** Locks the lane and gives its next nonce to the plan. @throws LegTaken when a nonce not known to be dead pays this leg already. */
   reserve(plan: SlotPlan, atMs: number): Promise<Slot>;
-  /** Outflows in `currency` that a balance read at `balanceBlock` does not show yet. Holds only while the lane is locked by `lockLane`. */
-  reserved(chainId: number, sender: Address, currency: Address, balanceBlock: bigint): Promise<bigint>;
+  /** Outflows in `currency`, and the most that gas may cost, of all that balances read at `balanceBlock` do not show yet. Holds only while the lane is locked by `lockLane`. */
+  reserved(
+    chainId: number,
+    sender: Address,
+    currency: Address,
+    balanceBlock: bigint,
+  ): Promise<{ amount: bigint; gasWei: bigint }>;
   lockLane(chainId: number, sender: Address): Promise<void>;
   lockSlot(slotId: string): Promise<Slot | undefined>;
   /** False when attempt `n` exists already: somebody else signed first. */

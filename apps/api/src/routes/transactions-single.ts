@@ -1,5 +1,12 @@
 import { ServiceError, type TxHash } from "@causeway/domain";
-import { messageAnswer, singleTransaction, singleTransactionRequest } from "@causeway/wire";
+import {
+  errorBody,
+  messageAnswer,
+  singleTransaction,
+  singleTransactionRequest,
+  unknownRequest,
+} from "@causeway/wire";
+import { z } from "zod";
 import type { RouteServices } from "../ports/route-services.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { chainId, hash } from "./wire-values.ts";
@@ -16,7 +23,11 @@ export function transactionsSingleRoute(
         tags: ["transactions"],
         summary: "Tell of the transaction of a same-chain request",
         body: singleTransactionRequest,
-        response: { 200: messageAnswer, ...errors(400, 404, 413, 415, 500, 503) },
+        response: {
+          200: messageAnswer,
+          ...errors(400, 413, 415, 500, 503),
+          404: z.union([unknownRequest, errorBody]),
+        },
       },
     },
     ({ body }) =>

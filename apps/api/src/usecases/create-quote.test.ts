@@ -149,9 +149,9 @@ test("the order carries the agreement: payment, refund after gas, promise, deadl
     amount: "100000000",
     weight: "1",
   });
-  // 51982 gas at 1.1 gwei and the refund margin of 50 % is worth $0.171541.
+  // 51982 gas at 1.1 gwei and room for ten times as much is worth $1.143604.
   expect(input!.refunds).toMatchObject([
-    { chainId: "chain-72001", recipient: user, minimumAmount: "99828459" },
+    { chainId: "chain-72001", recipient: user, minimumAmount: "98856396" },
   ]);
   const createdSeconds = Math.ceil(NOW_MS / 1000);
   // Whatever is sent in the last of the 60 seconds still has the grace to be mined in.

@@ -4,7 +4,7 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord, SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
-import { inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
+import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf, pricingOf } from "./quote-pricing.ts";
 import type { Route } from "./quote-pricing.ts";
 import { sendSlot } from "./send-slot.ts";
@@ -40,7 +40,7 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   const origin = services.chains.get(terms.origin.chainId);
   const destination = services.chains.get(terms.destination.chainId);
   if (origin === undefined || destination === undefined)
-    return wait(services, request, deposit, "the chain is disabled");
+    return wait(services, request, "the chain is disabled");
   const { currency, chainId } = terms.destination;
   const toContract = await isNativeToContract(destination, currency, terms.recipient);
   const destinationCurrency = services.chains.currency(chainId, currency);
@@ -55,6 +55,11 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   );
   if (amount.kind === "refund") return giveUp(services, requestId, amount.reason);
 
+  const native = {
+    decimals: destination.chain.native.decimals,
+    priceUsd: await services.prices.usd(destination.chain.native),
+  };
+  const pricedGas = gasOf(services.quotePolicy.gas.fill, destinationCurrency, toContract);
   const planned = await planPayment(services, destination, {
     leg: { kind: "fill", requestId },
     currency: terms.destination.currency,
@@ -63,16 +68,15 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     orderId: terms.orderId,
     cancelAfterMs: terms.fillDeadlineMs + services.enginePolicy.cancelAfterDeadlineMs,
     toContract,
-    pricedGas: gasOf(services.quotePolicy.gas.fill, destinationCurrency, toContract),
+    maxGas: gasAllowance(destination, pricedGas, native),
   });
   if (planned.kind === "tooDear")
     return giveUp(services, requestId, "QUOTED_GAS_LIMIT_EXCEEDED", `it would use ${planned.gas} gas`);
-  if (planned.kind === "insufficientFunds")
-    return wait(services, request, deposit, "the solver lacks the funds");
+  if (planned.kind === "insufficientFunds") return wait(services, request, "the solver lacks the funds");
   if (planned.kind === "reverts") {
     // A token reverts alike for a short balance and for a refused recipient: only the first passes by waiting.
     if (destination.pulse.solverBalance(terms.destination.currency).amount < amount.amount)
-      return wait(services, request, deposit, "the solver's inventory does not bear the fill");
+      return wait(services, request, "the solver's inventory does not bear the fill");
     return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   }
   return commitAndSend(services, request, deposit, destination, planned.plan);
@@ -90,18 +94,26 @@ async function amountToPay(
   const originCurrency = services.chains.currency(terms.origin.chainId, terms.origin.currency);
   if (originCurrency === undefined)
     throw new Error(`the currency that ${terms.requestId} was paid in is not configured any more`);
-  const { facts } = await pricingOf(services, { ...route, originCurrency }, toContract);
-  return payout(terms, forward(deposit.amount, facts).output, services.quotePolicy.honourBps, nowMs);
+  const { facts, pairClass } = await pricingOf(services, { ...route, originCurrency }, toContract);
+  const { honourBps, serviceBps } = services.quotePolicy;
+  // Between two assets a firm price is an option against the solver: it is worth no more than what was charged for it.
+  const isOneAsset = pairClass === "sameAsset" || pairClass === "wrap";
+  return payout(
+    terms,
+    forward(deposit.amount, facts).output,
+    isOneAsset ? honourBps : Math.min(honourBps, serviceBps[pairClass]),
+    { nowMs, depositSeenAtMs: deposit.seenAtMs },
+  );
 }
 
 async function commitAndSend(
   services: Needs,
-  { terms }: RequestRecord,
+  request: RequestRecord,
   deposit: DepositRecord,
   destination: ConnectedChain,
   plan: SlotPlan,
 ): Promise<Progress> {
-  const { requestId } = terms;
+  const { requestId } = request.terms;
   const outcome = await services.uow
     .run(async (tx) => {
       const current = await tx.requests.lock(requestId);
@@ -128,8 +140,7 @@ async function commitAndSend(
       throw error;
     });
   if (outcome === "moved") return DONE;
-  if (outcome === "short")
-    return wait(services, { terms }, deposit, "the solver's inventory does not bear the fill");
+  if (outcome === "short") return wait(services, request, "the solver's inventory does not bear the fill");
   services.events.happened("fill_planned", {
     requestId,
     chain: destination.chain.name,
@@ -143,11 +154,11 @@ async function commitAndSend(
 /** Waits for what may pass, but not for ever: then the deposit goes back. */
 async function wait(
   services: Needs,
-  { terms }: Pick<RequestRecord, "terms">,
-  deposit: DepositRecord,
+  { terms, updatedAtMs }: Pick<RequestRecord, "terms" | "updatedAtMs">,
   why: string,
 ): Promise<Progress> {
-  const waitedMs = services.clock.nowMs() - deposit.seenAtMs;
+  // Since it could be filled; the confirmations before that were no waiting for inventory.
+  const waitedMs = services.clock.nowMs() - updatedAtMs;
   if (waitedMs > services.enginePolicy.inventoryWaitMs)
     return giveUp(services, terms.requestId, "SOLVER_BALANCE_TOO_LOW", why);
   services.events.alarm("fill_waits", { requestId: terms.requestId, why, waitedMs });

@@ -12,69 +12,105 @@ const WINDOW = 200;
 
 /**
  * Takes care of a lane: sends what a dead process left unsent, sends again what nodes may have forgotten, raises the fees of what is stuck,
- * and lets a no-op use up the nonce of a payment that must not be made any more, so that nothing behind it is held up.
- * @throws RpcFault: the next round tries again.
+ * and lets a no-op use up the nonce of a payment that must not be made any more, so that nothing behind it is held up. One slot's fault does not keep the others waiting.
+ * @throws RpcFault when the lane cannot be compared with its chain, or after the round when a slot met one: the next round tries again.
  */
 export async function nudgeLane(services: Needs, connected: ConnectedChain): Promise<void> {
   const { chain, connection, pulse } = connected;
-  const { clock, enginePolicy: policy } = services;
   const slots = (await services.reads.unsettledSlots(chain.id, services.signer.address)).filter(
     ({ state }) => state === "open",
   );
   if (slots.length === 0) return;
   const used = await connection.reader.nonce(services.signer.address, "latest");
-  const prices = pulse.gasPrices();
-  for (const slot of slots.filter(({ nonce }) => nonce >= used).slice(0, WINDOW)) {
-    const nowMs = clock.nowMs();
-    const overdue = slot.cancelReason === undefined && nowMs > slot.cancelAfterMs;
-    if (overdue) {
-      await services.uow.run((tx) => tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED"));
-      services.events.alarm("slot_cancelled", {
-        chain: chain.name,
-        nonce: slot.nonce,
-        requestId: slot.leg.requestId,
-      });
-    }
-    const latest = slot.attempts.at(-1);
-    if (latest === undefined) {
-      if (nowMs - slot.createdAtMs > policy.orphanedAfterMs) await sendSlot(services, slot.id);
-    } else if ((overdue || slot.cancelReason !== undefined) && latest.kind === "pay") {
-      await replace(services, slot, latest, "noop", prices, chain.fees.maxFeePerGasWei);
-    } else if (latest.broadcastAtMs === undefined) {
-      if (nowMs - latest.createdAtMs > policy.orphanedAfterMs) await broadcast(services, slot, latest);
-    } else if (isStuck(slot, latest, used, nowMs, policy.stuckAfterMs, prices)) {
-      await replace(services, slot, latest, latest.kind, prices, chain.fees.maxFeePerGasWei);
-    } else if (nowMs - latest.broadcastAtMs > policy.rebroadcastIntervalMs) {
-      await broadcast(services, slot, latest);
-    }
+  const round: Round = { connected, used, prices: pulse.gasPrices() };
+  let fault: unknown;
+  for (const slot of slots.filter(({ nonce }) => nonce >= used).slice(0, WINDOW))
+    await nudgeSlot(services, round, slot).catch((error: unknown) => {
+      fault ??= error;
+    });
+  if (fault !== undefined) throw fault;
+}
+
+/** What all slots of one round share. */
+interface Round {
+  readonly connected: ConnectedChain;
+  /** The chain's count of the sender's transactions: the nonce at the head of the lane. */
+  readonly used: number;
+  readonly prices: GasPrices;
+}
+
+async function nudgeSlot(services: Needs, round: Round, slot: Slot): Promise<void> {
+  const { enginePolicy: policy } = services;
+  const nowMs = services.clock.nowMs();
+  const cancelled = slot.cancelReason !== undefined || (await cancelIfHopeless(services, round, slot, nowMs));
+  const latest = slot.attempts.at(-1);
+  if (latest === undefined) {
+    if (nowMs - slot.createdAtMs > policy.orphanedAfterMs) await sendSlot(services, slot.id);
+  } else if (cancelled && latest.kind === "pay") {
+    await replace(services, round, slot, latest, "noop");
+  } else if (latest.broadcastAtMs === undefined && nowMs - latest.createdAtMs <= policy.orphanedAfterMs) {
+    // Whoever signed it a moment ago is about to send it.
+  } else if (isStuck(slot, latest, round, nowMs, policy.stuckAfterMs)) {
+    await replace(services, round, slot, latest, latest.kind);
+  } else if (nowMs - (latest.broadcastAtMs ?? 0) > policy.rebroadcastIntervalMs) {
+    await broadcast(services, slot, latest);
   }
 }
 
-/** At the head of the lane and not mined for too long, or offering less than blocks cost now. */
+/** A payment past its time, or one at the head of the lane that no node has taken for long (whatever its words were), gives its nonce to a no-op. */
+async function cancelIfHopeless(
+  services: Needs,
+  { used }: Round,
+  slot: Slot,
+  nowMs: number,
+): Promise<boolean> {
+  const [first] = slot.attempts;
+  const neverTaken = slot.attempts.every(({ offeredSinceMs }) => offeredSinceMs === undefined);
+  const refused =
+    first !== undefined &&
+    slot.nonce === used &&
+    neverTaken &&
+    nowMs - first.createdAtMs > services.enginePolicy.stuckAfterMs;
+  if (!refused && nowMs <= slot.cancelAfterMs) return false;
+  const reason = refused ? "TRANSACTION_SUBMISSION_FAILED" : "TRANSACTION_NOT_INCLUDED";
+  await services.uow.run((tx) => tx.lanes.cancel(slot.id, reason));
+  services.events.alarm("slot_cancelled", {
+    chainId: slot.chainId,
+    nonce: slot.nonce,
+    requestId: slot.leg.requestId,
+    reason,
+  });
+  return true;
+}
+
+/**
+ * Offered for too long without a block, at the head of the lane or for less than blocks cost now; or a no-op that no node takes. How often the bytes were sent again meanwhile
+ * does not matter.
+ */
 function isStuck(
   slot: Slot,
   latest: Attempt,
-  used: number,
+  { used, prices }: Round,
   nowMs: number,
   stuckAfterMs: number,
-  prices: GasPrices,
 ): boolean {
-  if (nowMs - (latest.broadcastAtMs ?? nowMs) < stuckAfterMs) return false;
+  if (nowMs - (latest.offeredSinceMs ?? latest.createdAtMs) < stuckAfterMs) return false;
+  if (latest.offeredSinceMs === undefined) return latest.kind === "noop";
   return slot.nonce === used || latest.maxFeePerGas < prices.baseFeePerGas;
 }
 
-/** Fees that nodes accept as a replacement of `latest` and that fit today's prices; undefined when the chain's cap forbids them. */
+/** Fees that nodes accept as a replacement of `latest` and that fit today's prices; undefined when the cap forbids them. */
 export function replacementFees(
   latest: Pick<Attempt, "maxFeePerGas" | "maxPriorityFeePerGas">,
   prices: GasPrices,
   bumpBps: number,
-  capWei: bigint,
+  capWei: bigint | undefined,
 ): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | undefined {
   const bump = (wei: bigint): bigint => (wei * BigInt(10_000 + bumpBps)) / 10_000n + 1n;
   const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
   const maxFeePerGas = larger(bump(latest.maxFeePerGas), prices.maxFeePerGas);
   const maxPriorityFeePerGas = larger(bump(latest.maxPriorityFeePerGas), prices.maxPriorityFeePerGas);
-  if (maxFeePerGas > capWei) return undefined;
+  if (capWei !== undefined && maxFeePerGas > capWei) return undefined;
   return {
     maxFeePerGas,
     maxPriorityFeePerGas: maxPriorityFeePerGas < maxFeePerGas ? maxPriorityFeePerGas : maxFeePerGas,
@@ -83,19 +119,20 @@ export function replacementFees(
 
 async function replace(
   services: Needs,
+  { connected, prices }: Round,
   slot: Slot,
   latest: Attempt,
   kind: Attempt["kind"],
-  prices: GasPrices,
-  capWei: bigint,
 ): Promise<void> {
   const { bumpBps, maxAttempts } = services.enginePolicy;
-  // A no-op is always worth one more: without it nothing behind this nonce moves.
-  const exhausted = slot.attempts.length >= maxAttempts && kind === latest.kind;
+  // A no-op is worth its fee whatever the cap: without it nothing behind this nonce moves, and it buys the least gas there is.
+  const capWei = kind === "noop" ? undefined : connected.chain.fees.maxFeePerGasWei;
+  const exhausted = kind === "pay" && slot.attempts.length >= maxAttempts;
   const fees = exhausted ? undefined : replacementFees(latest, prices, bumpBps, capWei);
   // At the cap nothing better can be offered: the same bytes go out again and wait for calmer blocks.
   if (fees === undefined) return broadcast(services, slot, latest);
-  const attempt = await signAttempt(services, slot, kind, fees);
+  const gasLimit = kind === "pay" ? slot.gasLimit : await noopGas(connected, slot.sender);
+  const attempt = await signAttempt(services, slot, kind, { ...fees, gasLimit });
   const ours = await services.uow.run(async (tx) => {
     const current = await tx.lanes.lockSlot(slot.id);
     return current?.state === "open" && (await tx.lanes.addAttempt(slot.id, attempt));
@@ -110,4 +147,13 @@ async function replace(
     maxFeePerGas: fees.maxFeePerGas,
   });
   await broadcast(services, slot, attempt);
+}
+
+const PLAIN_TRANSFER_GAS = 21_000n;
+
+/** Gas of sending nothing to ourselves: 21000, and on rollups that count their data as gas, more. */
+async function noopGas({ connection }: ConnectedChain, self: Slot["sender"]): Promise<bigint> {
+  const outcome = await connection.reader.simulate(self, { to: self, data: "0x", value: 0n });
+  if (outcome.kind !== "ok") return PLAIN_TRANSFER_GAS;
+  return outcome.gas <= PLAIN_TRANSFER_GAS ? PLAIN_TRANSFER_GAS : outcome.gas + outcome.gas / 2n;
 }

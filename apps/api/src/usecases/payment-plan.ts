@@ -1,10 +1,11 @@
 import { paymentCall } from "@causeway/chains";
 import type { CallPlan } from "@causeway/chains";
-import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { Address, OrderId } from "@causeway/domain";
+import { NATIVE_CURRENCY, usdToAmountDown } from "@causeway/domain";
+import type { Address, OrderId, PricedUnit } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Leg, SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
+import type { LaneWrites } from "../ports/unit-of-work.ts";
 
 /** What is to be paid by the solver, on one chain. */
 export interface PaymentQuestion {
@@ -16,8 +17,8 @@ export interface PaymentQuestion {
   readonly cancelAfterMs: number;
   /** The recipient is a contract: native goes through the router. */
   readonly toContract: boolean;
-  /** Gas units that the payment was priced with. */
-  readonly pricedGas: bigint;
+  /** Gas units beyond which the payment is not made; see `gasAllowance`. */
+  readonly maxGas: bigint;
 }
 
 export type PaymentPlan =
@@ -30,8 +31,23 @@ export type PaymentPlan =
 
 /** Room above the simulated gas: state may move between simulation and block. Unused gas costs nothing. */
 const GAS_HEADROOM_BPS = 3_000n;
-/** A payment may need so many times the gas it was priced with: tokens and wallets differ, but not beyond this. */
+/** A payment may need so many times the gas it was priced with: tokens and wallets differ. */
 const MAX_GAS_FACTOR = 3n;
+
+/**
+ * Gas units that one payment may use: some times what it was priced with, and what the flat fee buys on top. Where gas is cheap (and a rollup counts its data as gas) that is
+ * plenty; where it is dear, a recipient's code cannot burn the solver's coin.
+ */
+export function gasAllowance(
+  { chain, pulse }: Pick<ConnectedChain, "chain" | "pulse">,
+  pricedGas: bigint,
+  native: PricedUnit,
+): bigint {
+  const { baseFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
+  const price = baseFeePerGas + maxPriorityFeePerGas;
+  const flatWei = usdToAmountDown(chain.fees.flatUsd, native);
+  return pricedGas * MAX_GAS_FACTOR + (price === 0n ? 0n : flatWei / price);
+}
 
 /** Whether this payment is one of native coin to a contract. @throws RpcFault */
 export async function isNativeToContract(
@@ -56,7 +72,7 @@ export async function planPayment(
   const outcome = await connection.reader.simulate(sender, call);
   if (outcome.kind === "reverts") return { kind: "reverts", reason: outcome.reason };
   if (outcome.kind === "insufficientFunds") return { kind: "insufficientFunds" };
-  if (outcome.gas > question.pricedGas * MAX_GAS_FACTOR) return { kind: "tooDear", gas: outcome.gas };
+  if (outcome.gas > question.maxGas) return { kind: "tooDear", gas: outcome.gas };
   const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
   return {
     kind: "ready",
@@ -75,19 +91,21 @@ export async function planPayment(
 }
 
 /**
- * Whether the solver's balance bears this payment beside everything that a balance of that block does not show yet. Call with the lane locked:
- * only then can no other payment slip in between.
+ * Whether the solver's balances bear this payment and its gas beside everything that balances of that block do not show yet. Call with the lane locked:
+ * only then can no other payment slip in between. A payment without gas behind it would hold up its whole lane.
  */
 export async function inventoryBears(
-  tx: {
-    readonly lanes: {
-      reserved(chainId: number, sender: Address, currency: Address, block: bigint): Promise<bigint>;
-    };
-  },
+  tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
   { chain, pulse }: ConnectedChain,
   plan: SlotPlan,
 ): Promise<boolean> {
-  const held = pulse.solverBalance(plan.outflow.currency);
-  const reserved = await tx.lanes.reserved(chain.id, plan.sender, plan.outflow.currency, held.blockNumber);
-  return held.amount >= reserved + plan.outflow.amount;
+  const { currency, amount } = plan.outflow;
+  const native = pulse.solverBalance(NATIVE_CURRENCY);
+  const reserved = await tx.lanes.reserved(chain.id, plan.sender, NATIVE_CURRENCY, native.blockNumber);
+  const gasWei = reserved.gasWei + plan.gasLimit * plan.maxFeePerGas;
+  if (currency === NATIVE_CURRENCY) return native.amount >= reserved.amount + gasWei + amount;
+  if (native.amount < reserved.amount + gasWei) return false;
+  const held = pulse.solverBalance(currency);
+  const tokens = await tx.lanes.reserved(chain.id, plan.sender, currency, held.blockNumber);
+  return held.amount >= tokens.amount + amount;
 }

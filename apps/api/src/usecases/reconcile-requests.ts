@@ -16,7 +16,7 @@ export async function reconcileRequests(
 ): Promise<void> {
   const nowMs = services.clock.nowMs();
   const expired = await services.uow.run(async (tx) => {
-    const overdue = await tx.requests.lockOverdue(nowMs, BATCH);
+    const overdue = await tx.requests.lockOverdue(nowMs - services.enginePolicy.expiryGraceMs, BATCH);
     for (const record of overdue) await transition(services, tx, record, { kind: "deadlinePassed" });
     return overdue.length;
   });
@@ -35,10 +35,20 @@ export async function reconcileRequests(
     services.events.happened("reconciled", { expired, fills: fills.length, refunds: refunds.length });
 }
 
-/** Forgets what has served its time, a bounded batch a call. */
+/** Forgets what has served its time, a bounded batch a commit. */
 export async function pruneHistory(services: Pick<Services, "uow" | "events" | "clock">): Promise<void> {
   const nowMs = services.clock.nowMs();
-  const jobs = await services.uow.run((tx) => tx.outbox.prune(nowMs - OUTBOX_KEPT_MS, PRUNE_BATCH));
-  const quotes = await services.uow.run((tx) => tx.requests.prune(nowMs - UNPAID_KEPT_MS, PRUNE_BATCH));
+  const jobs = await drain(() =>
+    services.uow.run((tx) => tx.outbox.prune(nowMs - OUTBOX_KEPT_MS, PRUNE_BATCH)),
+  );
+  const quotes = await drain(() =>
+    services.uow.run((tx) => tx.requests.prune(nowMs - UNPAID_KEPT_MS, PRUNE_BATCH)),
+  );
   if (jobs + quotes > 0) services.events.happened("pruned", { jobs, quotes });
+}
+
+async function drain(batch: () => Promise<number>): Promise<number> {
+  let total = 0;
+  for (let done = PRUNE_BATCH; done === PRUNE_BATCH; total += done) done = await batch();
+  return total;
 }

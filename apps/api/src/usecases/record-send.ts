@@ -39,16 +39,14 @@ export async function recordSend(
       });
   }
   const taken = await services.uow.run((tx) =>
-    tx.sends.insert(
-      {
-        chainId: connected.chain.id,
-        txHash: transaction.hash,
-        requestId: terms.requestId,
-        blockNumber: undefined,
-        blockHash: undefined,
-      },
-      services.clock.nowMs(),
-    ),
+    tx.sends.insert({
+      chainId: connected.chain.id,
+      txHash: transaction.hash,
+      requestId: terms.requestId,
+      blockNumber: undefined,
+      blockHash: undefined,
+      reportedAtMs: services.clock.nowMs(),
+    }),
   );
   if (!taken)
     throw new ServiceError(
@@ -64,7 +62,7 @@ export async function recordSend(
   return { message: "Transaction recorded" };
 }
 
-/** A native payment is recognised by sender, recipient and value; a token's also by the request id behind its calldata. */
+/** A native payment is recognised by sender, recipient and value; a token's by the request id behind its calldata. Wallets may append bytes of their own to either. */
 export function isQuotedPayment(
   terms: Pick<RequestTerms, "requestId" | "user" | "recipient" | "origin">,
   transaction: TransactionFact,
@@ -72,13 +70,10 @@ export function isQuotedPayment(
   const { currency, amount } = terms.origin;
   if (currency === NATIVE_CURRENCY)
     return (
-      transaction.from === terms.user &&
-      transaction.to === terms.recipient &&
-      transaction.value === amount &&
-      transaction.input === "0x"
+      transaction.from === terms.user && transaction.to === terms.recipient && transaction.value === amount
     );
   return (
     transaction.to === currency &&
-    transaction.input === transferWithIdCalldata(terms.recipient, amount, terms.requestId)
+    transaction.input.startsWith(transferWithIdCalldata(terms.recipient, amount, terms.requestId))
   );
 }

@@ -16,6 +16,7 @@ export async function recordSingleTransaction(
   if (record === undefined)
     throw new ServiceError("REQUEST_NOT_FOUND", `Request ${report.requestId} is unknown`, {
       field: "requestId",
+      requestId: report.requestId,
     });
   if (record.terms.kind !== "send") return indexTransaction(services, report);
   const connected = chainOf(services, report.chainId);

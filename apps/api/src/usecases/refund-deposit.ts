@@ -4,7 +4,7 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
-import { inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
+import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "./quote-pricing.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
@@ -63,20 +63,26 @@ async function pay(
   const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);
   const gasWei = gasCostWei(gasUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const due = refundAmount(deposit.amount, gasWei, native, priced);
-  if (due.kind === "tooLow") return giveUp(services, deposit, request, "AMOUNT_TOO_LOW_TO_REFUND");
+  // The order promised a least refund of the agreed deposit: gas that has risen beyond it is the solver's.
+  const promised = promisedRefund(request, deposit);
+  const amount = due.kind === "refund" && due.amount > promised ? due.amount : promised;
+  if (amount === 0n) return giveUp(services, deposit, request, "AMOUNT_TOO_LOW_TO_REFUND");
 
   const planned = await planPayment(services, connected, {
     leg: { kind: "refund", depositId: deposit.id, requestId: request.terms.requestId },
     currency: deposit.currency,
-    amount: due.amount,
+    amount,
     recipient,
     toContract,
-    pricedGas: gasUnits,
+    maxGas: gasAllowance(connected, gasUnits, native),
     orderId,
     cancelAfterMs: services.clock.nowMs() + REFUND_CANCEL_AFTER_MS,
   });
   if (planned.kind === "tooDear")
     return giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED", `it would use ${planned.gas} gas`);
+  // A token reverts alike for a short balance and for a refused recipient: only the first passes by waiting.
+  if (planned.kind === "reverts" && pulse.solverBalance(deposit.currency).amount < amount)
+    return { waitMs: 5_000, why: "the solver's inventory does not bear the refund" };
   if (planned.kind === "reverts")
     return giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED", planned.reason);
   if (planned.kind === "insufficientFunds")
@@ -96,7 +102,7 @@ async function pay(
       await tx.deposits.setRefund(deposit.id, "sent", undefined);
       await tx.requests.note(request.terms.requestId, services.clock.nowMs(), "refundPlanned", {
         depositId: deposit.id,
-        amount: due.amount,
+        amount,
         gasFee: due.gasFee,
         nonce: slot.nonce,
       });
@@ -111,11 +117,21 @@ async function pay(
   services.events.happened("refund_planned", {
     requestId: request.terms.requestId,
     depositId: deposit.id,
-    amount: due.amount,
+    amount,
     chain: chain.name,
   });
   await sendSlot(services, slotId);
   return DONE;
+}
+
+/** What the order says comes back at least, when the deposit is the one that was agreed; 0 for any other. */
+function promisedRefund({ terms }: RequestRecord, deposit: DepositRecord): bigint {
+  const { origin, order } = terms;
+  const isAgreed =
+    deposit.chainId === origin.chainId &&
+    deposit.currency === origin.currency &&
+    deposit.amount === origin.amount;
+  return isAgreed ? (order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n) : 0n;
 }
 
 async function giveUp(

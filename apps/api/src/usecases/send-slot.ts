@@ -15,6 +15,8 @@ export async function sendSlot(services: Needs, slotId: string): Promise<void> {
   const slot = await services.reads.slot(slotId);
   if (slot === undefined || slot.state !== "open") return;
   const latest = slot.attempts.at(-1);
+  // A payment that was given up is not offered any more: the caretaker's no-op takes its nonce.
+  if (latest?.kind === "pay" && slot.cancelReason !== undefined) return;
   if (latest !== undefined) return broadcast(services, slot, latest);
 
   const attempt = await signAttempt(services, slot, slot.cancelReason === undefined ? "pay" : "noop", slot);

@@ -2,8 +2,6 @@ import { signTransaction } from "@causeway/chains";
 import type { Attempt, AttemptKind, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 
-const NOOP_GAS = 21_000n;
-
 /**
  * Signs the next variant of a slot. A payment repeats the slot's call; a no-op sends nothing to ourselves at the same nonce.
  * Nothing leaves this process: the caller commits the bytes first.
@@ -12,7 +10,7 @@ export async function signAttempt(
   services: Pick<Services, "signer" | "clock">,
   slot: Slot,
   kind: AttemptKind,
-  fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint },
+  terms: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint; readonly gasLimit: bigint },
 ): Promise<Attempt> {
   const call = kind === "pay" ? slot.call : ({ to: slot.sender, data: "0x", value: 0n } as const);
   const { raw, hash } = await signTransaction(
@@ -20,9 +18,9 @@ export async function signAttempt(
       chainId: slot.chainId,
       nonce: slot.nonce,
       ...call,
-      gas: kind === "pay" ? slot.gasLimit : NOOP_GAS,
-      maxFeePerGas: fees.maxFeePerGas,
-      maxPriorityFeePerGas: fees.maxPriorityFeePerGas,
+      gas: terms.gasLimit,
+      maxFeePerGas: terms.maxFeePerGas,
+      maxPriorityFeePerGas: terms.maxPriorityFeePerGas,
     },
     (digest) => services.signer.signDigest(digest),
   );
@@ -31,9 +29,10 @@ export async function signAttempt(
     kind,
     raw,
     txHash: hash,
-    maxFeePerGas: fees.maxFeePerGas,
-    maxPriorityFeePerGas: fees.maxPriorityFeePerGas,
+    maxFeePerGas: terms.maxFeePerGas,
+    maxPriorityFeePerGas: terms.maxPriorityFeePerGas,
     createdAtMs: services.clock.nowMs(),
     broadcastAtMs: undefined,
+    offeredSinceMs: undefined,
   };
 }

@@ -107,8 +107,10 @@ async function noteMined(services: Needs, slot: Slot, attempt: Attempt, receipt:
         { refundTxHashes: withHash(record.refundTxHashes, attempt.txHash) },
         facts,
       );
-      // A refund beside the request's own course (a second deposit, say) changes no state, yet its hash must show.
-      if (record.state.depositId !== slot.leg.depositId || record.state.name !== "refunding")
+      // A refund beside the request's own course (a second deposit, say) changes no state, yet its hash must show; not so that of a stranger's money.
+      const isOwn = record.state.depositId === slot.leg.depositId && record.state.name === "refunding";
+      const deposit = await tx.deposits.lock(slot.leg.depositId);
+      if (!isOwn && deposit?.depositor === record.terms.user)
         await tx.requests.save(
           record.terms.requestId,
           { state: record.state, refundTxHashes: withHash(record.refundTxHashes, attempt.txHash) },
@@ -221,8 +223,14 @@ async function die(services: Needs, slot: Slot, reason: FailReason, from: "open"
     if (current?.state !== from) return;
     await tx.lanes.setDead(slot.id, reason);
     if (slot.leg.kind === "fill") {
-      if (record)
-        await transition(services, tx, record, { kind: "fillDead", reason }, { txHashes: [] }, { reason });
+      if (record === undefined) return;
+      const { depositId } = record.state;
+      const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
+      const depositGone = deposit?.canonical === false;
+      const change = depositGone
+        ? { txHashes: [], inTxHashes: record.inTxHashes.filter((hash) => hash !== deposit.txHash) }
+        : { txHashes: [] };
+      await transition(services, tx, record, { kind: "fillDead", reason, depositGone }, change, { reason });
       return;
     }
     // A refund that reverted will revert again: somebody has to look. One that was merely not included is tried anew.

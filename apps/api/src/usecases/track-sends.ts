@@ -6,6 +6,8 @@ import { transition } from "./transition.ts";
 
 type Needs = Pick<Services, "uow" | "reads" | "events" | "clock">;
 
+const UNMINED_KEPT_MS = 3600_000;
+
 /**
  * Follows reported same-chain payments after a new head: mined, fallen out of the chain by a reorg, or beyond doubt.
  * @param trail canonical blocks as the watcher knows them. @throws RpcFault
@@ -31,10 +33,22 @@ export async function trackSends(
         return undefined;
       }
       const receipt = await connection.reader.receipt(send.txHash);
-      if (receipt === undefined || hashes.get(receipt.blockNumber) !== receipt.blockHash) return undefined;
+      if (receipt === undefined) return forgetIfOld(services, send);
+      const watched = hashes.get(receipt.blockNumber);
+      // Below the trail nobody has watched, or has forgotten: the chain itself is asked which block stands there.
+      const below = trail[0] !== undefined && receipt.blockNumber < trail[0].number;
+      const canonical = below ? (await connection.reader.block(receipt.blockNumber))?.hash : watched;
+      if (canonical !== receipt.blockHash) return undefined;
       return mine(services, send, { number: receipt.blockNumber, hash: receipt.blockHash }, receipt.status);
     }),
   );
+}
+
+/** A report that no block bears out is forgotten after a while; whoever made it can make it again. */
+async function forgetIfOld(services: Needs, send: SendRecord): Promise<void> {
+  if (services.clock.nowMs() - send.reportedAtMs < UNMINED_KEPT_MS) return;
+  await services.uow.run((tx) => tx.sends.remove(send.chainId, send.txHash));
+  services.events.happened("send_removed", { requestId: send.requestId, txHash: send.txHash, unmined: true });
 }
 
 async function mine(

@@ -25,7 +25,10 @@ export interface FeePolicy {
   readonly fillGraceSeconds: number;
   /** Seconds by which the deadline of a refund lies behind the deadline of the output. */
   readonly refundGraceSeconds: number;
-  /** Refund gas is estimated at (10000 + this) / 10000 of the live price: a refund may come days later. */
+  /**
+   * The least refund that an order promises leaves room for (10000 + this) / 10000 of today's gas: a refund may come days later, and the same
+   * promise, scaled down, must hold for a deposit of a part of what was agreed, or its refund could not be attested.
+   */
   readonly refundGasMarginBps: number;
 }
 
@@ -38,7 +41,7 @@ export const defaultFeePolicy: FeePolicy = {
   orderLifetimeSeconds: 7 * 24 * 3600,
   fillGraceSeconds: 15 * 60,
   refundGraceSeconds: 7 * 24 * 3600,
-  refundGasMarginBps: 5_000,
+  refundGasMarginBps: 90_000,
 };
 
 const RANK = { stable: 0, major: 1, minor: 2 } as const;

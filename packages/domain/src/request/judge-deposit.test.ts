@@ -20,7 +20,7 @@ test("what was agreed matches, whoever signed it: another may pay for the user",
 });
 
 test.each<[string, Partial<JudgedDeposit>, string]>([
-  ["on another chain", { chainId: 2 }, "INCORRECT_DEPOSIT_CURRENCY"],
+  ["on another chain", { chainId: 2 }, "DEPOSIT_CHAIN_MISMATCH"],
   ["in another currency", { currency: NATIVE_CURRENCY }, "INCORRECT_DEPOSIT_CURRENCY"],
   ["in another's name", { depositor: stranger }, "DEPOSIT_ADDRESS_MISMATCH"],
   ["of one unit less", { amount: 99n }, "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL"],

@@ -22,7 +22,9 @@ export function judgeDeposit(
   deposit: JudgedDeposit,
 ): DepositVerdict {
   const byUser = deposit.sender === terms.user;
-  if (deposit.chainId !== terms.origin.chainId || deposit.currency !== terms.origin.currency)
+  if (deposit.chainId !== terms.origin.chainId)
+    return { kind: "mismatch", reason: "DEPOSIT_CHAIN_MISMATCH", byUser };
+  if (deposit.currency !== terms.origin.currency)
     return { kind: "mismatch", reason: "INCORRECT_DEPOSIT_CURRENCY", byUser };
   if (deposit.depositor !== terms.user)
     return { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser };

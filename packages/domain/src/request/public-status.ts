@@ -113,8 +113,9 @@ export function pollAfterMs(state: Pick<RequestState, "name" | "final">): number
     case "filled":
     case "refunded":
       return state.final ? 0 : 5000;
-    case "failed":
     case "expired":
+      return 60_000;
+    case "failed":
       return 0;
     default:
       return unreachable(state.name);

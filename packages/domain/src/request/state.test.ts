@@ -35,7 +35,7 @@ const anEvent: fc.Arbitrary<RequestEvent> = fc.oneof(
       ),
     }),
   },
-  fc.record({ kind: fc.constant("fillDead" as const), reason }),
+  fc.record({ kind: fc.constant("fillDead" as const), reason, depositGone: fc.boolean() }),
   fc.record({ kind: fc.constant("fillImpossible" as const), reason }),
   fc.record({ kind: fc.constantFrom("sendMined" as const, "sendUnmined" as const, "sendFinal" as const) }),
   fc.record({
@@ -88,7 +88,7 @@ const everyEvent: readonly RequestEvent[] = [
   { kind: "fillMined" },
   { kind: "fillUnmined" },
   { kind: "fillFinal" },
-  { kind: "fillDead", reason: "TRANSACTION_REVERTED" },
+  { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false },
   { kind: "fillImpossible", reason: "SLIPPAGE" },
   { kind: "sendMined" },
   { kind: "sendUnmined" },
@@ -205,7 +205,7 @@ test("a final outcome stays what it is, whatever comes later", () => {
 test("what would undo a final outcome, or end a paid request otherwise, is refused and told", () => {
   const filled = { ...quotedState("bridge"), name: "filled", depositId: "1" } as const;
   const refunded = { ...filled, name: "refunded", final: true } as const;
-  expect(decide(filled, { kind: "fillDead", reason: "UNKNOWN" }).kind).toBe("rejected");
+  expect(decide(filled, { kind: "fillDead", reason: "UNKNOWN", depositGone: false }).kind).toBe("rejected");
   expect(decide({ ...filled, final: true }, { kind: "fillUnmined" }).kind).toBe("rejected");
   expect(decide(refunded, { kind: "refundUnmined", depositId: "1" }).kind).toBe("rejected");
   const sent = { ...quotedState("send"), name: "filled", final: true } as const;
@@ -318,7 +318,7 @@ test("a payment of a send that falls out of the chain leaves the request open fo
   expect(state).toMatchObject({ name: "quoted", final: false });
   state = stateAfter(stateAfter(state, { kind: "sendMined" }), { kind: "sendFinal" });
   expect(state).toMatchObject({ name: "filled", final: true });
-  expect(decide(state, { kind: "fillDead", reason: "UNKNOWN" }).kind).not.toBe("applied");
+  expect(decide(state, { kind: "fillDead", reason: "UNKNOWN", depositGone: false }).kind).not.toBe("applied");
 });
 
 test("a bridge is never fulfilled by the events of a send, nor a send by those of a bridge", () => {

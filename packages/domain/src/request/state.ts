@@ -53,7 +53,8 @@ export type RequestEvent =
   | { readonly kind: "fillMined" }
   | { readonly kind: "fillUnmined" }
   | { readonly kind: "fillFinal" }
-  | { readonly kind: "fillDead"; readonly reason: FailReason }
+  /** `depositGone`: no canonical block holds the deposit any more, so there is nothing to send back. */
+  | { readonly kind: "fillDead"; readonly reason: FailReason; readonly depositGone: boolean }
   | { readonly kind: "fillImpossible"; readonly reason: FailReason }
   | { readonly kind: "sendMined" }
   | { readonly kind: "sendUnmined" }
@@ -118,7 +119,10 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       if (state.name === "filled" && !state.final) return to(state, { final: true });
       return state.name === "filled" ? already(state) : rejected(state, event);
     case "fillDead":
-      if (state.name === "filling" || state.name === "submitted") return startRefund(state, event.reason);
+      if (state.name === "filling" || state.name === "submitted")
+        return event.depositGone
+          ? to(state, { name: "quoted", depositId: undefined, final: false })
+          : startRefund(state, event.reason);
       // The recipient has the money: sending the deposit back as well would pay twice.
       return state.name === "filled" ? rejected(state, event) : already(state);
     case "fillImpossible":

@@ -16,7 +16,9 @@ export const statusAnswer = z
     requestId: answerHash32,
     status: z
       .enum(publicStatuses)
-      .describe("`success`, `refund` and `failure` are final; a refund is never preceded by `failure`."),
+      .describe(
+        "`success`, `refund` and `failure` end a request. A refund is not preceded by `failure`, unless the deposit came long after a failure for want of one.",
+      ),
     details: z.string().optional().describe("Begins with `Transaction failed` on a failure."),
     inTxHashes: z.array(z.string()).describe("Deposits on the origin chain."),
     txHashes: z.array(z.string()).describe("Fills on the destination chain."),
@@ -28,10 +30,14 @@ export const statusAnswer = z
     destinationChainId: z.int(),
     failReason: z.string().describe("`N/A` unless the request failed or was refunded."),
     refundFailReason: z.string().describe("`N/A` unless a refund was due and failed."),
-    final: z.boolean().describe("Nothing of this answer will change any more."),
+    final: z
+      .boolean()
+      .describe(
+        "The money lies deeper than any reorg reckoned with: nothing of this answer will change any more.",
+      ),
     fundsAt: z.enum(fundsPlaces).describe("Where the user's money is now."),
     nextAction: z.enum(nextActions).describe("What happens next and who does it."),
-    pollAfterMs: z.int().nonnegative().describe("Ask again after so many ms; 0 when final."),
+    pollAfterMs: z.int().nonnegative().describe("Ask again after so many ms; 0 when nothing will change."),
   })
   .meta({ id: "IntentStatus" });
 

@@ -12,15 +12,16 @@ const upsert = statement(
   `insert into deposits as d (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block,
      depositor, sender, currency, amount, order_id, request_id, disposition, reason, seen_at_ms)
    values ($1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-   on conflict (chain_id, tx_hash, ordinal) do update
+   on conflict (chain_id, tx_hash, currency, amount, depositor, sender, coalesce(order_id, ''), ordinal) do update
      set block_number = excluded.block_number, block_hash = excluded.block_hash, canonical = true,
-         confirm_at_block = excluded.confirm_at_block, amount = excluded.amount
+         confirm_at_block = excluded.confirm_at_block
      where not d.canonical or d.block_hash <> excluded.block_hash
    returning ${DEPOSIT_COLUMNS}`,
 );
 const byKey = statement(
   "deposit_by_key",
-  `select ${DEPOSIT_COLUMNS} from deposits where chain_id = $1 and tx_hash = $2 and ordinal = $3`,
+  `select ${DEPOSIT_COLUMNS} from deposits where chain_id = $1 and tx_hash = $2 and currency = $3 and amount = $4
+     and depositor = $5 and sender = $6 and coalesce(order_id, '') = coalesce($7, '') and ordinal = $8`,
 );
 const lock = statement("deposit_lock", `select ${DEPOSIT_COLUMNS} from deposits where id = $1 for update`);
 const setDisposition = statement(
@@ -69,7 +70,16 @@ export function depositWrites(sql: Sql): DepositWrites {
         deposit.seenAtMs,
       ]);
       if (row) return { id: String(row.id), changed: true, record: depositOf(row) };
-      const [known] = await sql.query<DepositRow>(byKey, [deposit.chainId, deposit.txHash, deposit.ordinal]);
+      const [known] = await sql.query<DepositRow>(byKey, [
+        deposit.chainId,
+        deposit.txHash,
+        deposit.currency,
+        deposit.amount,
+        deposit.depositor,
+        deposit.sender,
+        deposit.orderId ?? null,
+        deposit.ordinal,
+      ]);
       if (!known)
         throw new Error(`deposit ${deposit.txHash}/${deposit.ordinal} was neither inserted nor found`);
       return { id: String(known.id), changed: false, record: depositOf(known) };

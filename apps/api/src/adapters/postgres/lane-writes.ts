@@ -22,11 +22,13 @@ const raise = statement(
   "lane_raise",
   "update lanes set next_nonce = $3 where chain_id = $1 and sender = $2 and next_nonce < $3",
 );
+// Final slots are older than any balance in use; the rest is few and has an index.
 const reserved = statement(
   "lane_reserved",
-  `select coalesce(sum(outflow_amount), 0) as amount from slots
-   where chain_id = $1 and sender = $2 and outflow_currency = $3
-     and (state = 'open' or (state in ('mined', 'final') and mined_block_number > $4))`,
+  `select coalesce(sum(outflow_amount) filter (where outflow_currency = $3), 0) as amount,
+     coalesce(sum(gas_limit * max_fee_per_gas), 0) as gas_wei
+   from slots where chain_id = $1 and sender = $2
+     and (state = 'open' or (state = 'mined' and mined_block_number > $4))`,
 );
 const insertSlot = statement(
   "slot_insert",
@@ -51,12 +53,13 @@ const addAttempt = statement(
 );
 const setBroadcast = statement(
   "attempt_broadcast",
-  `update attempts set broadcast_at_ms = $3, first_broadcast_at_ms = coalesce(first_broadcast_at_ms, $3)
+  `update attempts set broadcast_at_ms = $3, first_broadcast_at_ms = coalesce(first_broadcast_at_ms, $3),
+     offered_since_ms = coalesce(offered_since_ms, $3)
    where slot_id = $1 and n = $2`,
 );
 const forgetBroadcast = statement(
   "attempt_forget",
-  "update attempts set broadcast_at_ms = null where slot_id = $1",
+  "update attempts set broadcast_at_ms = null, offered_since_ms = null where slot_id = $1",
 );
 const setMined = statement(
   "slot_mined",
@@ -112,9 +115,14 @@ export function laneWrites(sql: Sql): LaneWrites {
       if (!row) throw new Error("the slot was not stored");
       return slotOf(row, []);
     },
-    async reserved(chainId, sender, currency, balanceBlock): Promise<bigint> {
-      const [row] = await sql.query<{ amount: bigint }>(reserved, [chainId, sender, currency, balanceBlock]);
-      return row?.amount ?? 0n;
+    async reserved(chainId, sender, currency, balanceBlock): Promise<{ amount: bigint; gasWei: bigint }> {
+      const [row] = await sql.query<{ amount: bigint; gas_wei: bigint }>(reserved, [
+        chainId,
+        sender,
+        currency,
+        balanceBlock,
+      ]);
+      return { amount: row?.amount ?? 0n, gasWei: row?.gas_wei ?? 0n };
     },
     async lockLane(chainId, sender): Promise<void> {
       await sql.query(lockLane, [chainId, sender]);

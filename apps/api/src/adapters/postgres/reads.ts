@@ -39,7 +39,7 @@ const attempts = statement(
 );
 const unsettledSends = statement(
   "read_unsettled_sends",
-  "select chain_id, tx_hash, request_id, block_number, block_hash from sends where chain_id = $1 and not settled",
+  "select chain_id, tx_hash, request_id, block_number, block_hash, created_at_ms from sends where chain_id = $1 and not settled order by created_at_ms limit 200",
 );
 const sendOfRequest = statement("read_send_of_request", "select tx_hash from sends where request_id = $1");
 const cursor = statement(

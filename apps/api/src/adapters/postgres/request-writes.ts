@@ -17,6 +17,8 @@ const lockByOrders = statement(
 const lockOverdue = statement(
   "request_lock_overdue",
   `select ${REQUEST_COLUMNS} from requests where state = 'quoted' and fill_deadline_ms < $1
+     -- A deposit made in time may lie in a block that nobody has read yet.
+     and fill_deadline_ms < (select max(b.timestamp) * 1000 from chain_blocks b where b.chain_id = requests.origin_chain_id)
    order by fill_deadline_ms limit $2 for update skip locked`,
 );
 const save = statement(
@@ -41,12 +43,14 @@ const measured = statement(
 // A request that any deposit or payment names is kept: its story may be asked for.
 const prune = statement(
   "request_prune",
-  `delete from requests where request_id in (
+  `with gone as (delete from requests where request_id in (
      select request_id from requests r where state = 'expired' and fill_deadline_ms < $1
        and not exists (select from deposits d where d.request_id = r.request_id)
        and not exists (select from sends s where s.request_id = r.request_id)
      order by fill_deadline_ms limit $2)
-   returning request_id`,
+   returning request_id),
+   events as (delete from request_events where request_id in (select request_id from gone))
+   select request_id from gone`,
 );
 
 /** Requests inside one transaction. */

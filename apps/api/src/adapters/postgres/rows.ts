@@ -136,6 +136,7 @@ export interface SendRow {
   request_id: string;
   block_number: number | null;
   block_hash: string | null;
+  created_at_ms: number;
 }
 
 export function sendOf(row: SendRow): SendRecord {
@@ -145,6 +146,7 @@ export function sendOf(row: SendRow): SendRecord {
     requestId: row.request_id as Hex,
     blockNumber: row.block_number === null ? undefined : BigInt(row.block_number),
     blockHash: (row.block_hash as Hex | null) ?? undefined,
+    reportedAtMs: row.created_at_ms,
   };
 }
 
@@ -185,12 +187,13 @@ export interface AttemptRow {
   max_priority_fee_per_gas: bigint;
   created_at_ms: number;
   broadcast_at_ms: number | null;
+  offered_since_ms: number | null;
 }
 
 export const SLOT_COLUMNS =
   "id, chain_id, sender, nonce, leg_kind, leg_id, request_id, call_to, call_data, call_value, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_reason, cancel_after_ms, mined_attempt, mined_block_number, mined_block_hash, mined_status, unexplained_since, created_at_ms";
 export const ATTEMPT_COLUMNS =
-  "slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms";
+  "slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms, offered_since_ms";
 
 export function slotOf(row: SlotRow, attempts: readonly AttemptRow[]): Slot {
   const requestId = (row.request_id as Hex | null) ?? undefined;
@@ -232,5 +235,6 @@ function attemptOf(row: AttemptRow): Attempt {
     maxPriorityFeePerGas: row.max_priority_fee_per_gas,
     createdAtMs: row.created_at_ms,
     broadcastAtMs: row.broadcast_at_ms ?? undefined,
+    offeredSinceMs: row.offered_since_ms ?? undefined,
   };
 }

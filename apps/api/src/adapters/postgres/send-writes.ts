@@ -29,9 +29,9 @@ const remove = statement("send_remove", "delete from sends where chain_id = $1 a
 /** Same-chain payments inside one transaction. */
 export function sendWrites(sql: Sql): SendWrites {
   return {
-    async insert(send, atMs): Promise<boolean> {
+    async insert(send): Promise<boolean> {
       await sql.query(forgetUnmined, [send.requestId, send.txHash]);
-      const rows = await sql.query(insert, [send.chainId, send.txHash, send.requestId, atMs]);
+      const rows = await sql.query(insert, [send.chainId, send.txHash, send.requestId, send.reportedAtMs]);
       if (rows.length > 0) return true;
       const [known] = await sql.query<{ request_id: string }>(existing, [send.chainId, send.txHash]);
       return known?.request_id === send.requestId;

@@ -1,0 +1,47 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { ConnectedChain } from "../ports/chains.ts";
+import { gasAllowance, planPayment } from "./payment-plan.ts";
+
+const GWEI = 10n ** 9n;
+const ETH = { decimals: 18, priceUsd: 2_000n * 10n ** 18n };
+
+function aChain(simulatedGas: bigint, baseFeePerGas = GWEI): ConnectedChain {
+  const prices = { baseFeePerGas, maxPriorityFeePerGas: 0n, maxFeePerGas: 2n * baseFeePerGas };
+  return {
+    chain: { id: 1, contracts: { router: "0x01" }, fees: { flatUsd: 2n * 10n ** 16n } },
+    connection: { reader: { simulate: async () => ({ kind: "ok", gas: simulatedGas }) } },
+    pulse: { gasPrices: () => prices },
+  } as unknown as ConnectedChain;
+}
+
+const question = {
+  leg: { kind: "fill", requestId: `0x${"aa".repeat(32)}` },
+  currency: NATIVE_CURRENCY,
+  amount: 1n,
+  recipient: `0x${"bb".repeat(20)}`,
+  orderId: `0x${"cc".repeat(32)}`,
+  cancelAfterMs: 1,
+  toContract: false,
+} as const;
+
+const signer = {
+  address: `0x${"dd".repeat(20)}`,
+  signDigest: () => Promise.reject(new Error("nothing is signed")),
+} as const;
+
+test("a payment may use three times the gas it was priced with, and what the flat fee buys on top", () => {
+  // $0.02 at $2000 an ETH is 1e13 wei: 10000 gas at 1 gwei.
+  expect(gasAllowance(aChain(0n), 22_000n, ETH)).toBe(76_000n);
+  expect(gasAllowance(aChain(0n, 10n * GWEI), 22_000n, ETH)).toBe(67_000n);
+  expect(gasAllowance(aChain(0n, GWEI / 100n), 22_000n, ETH), "where gas is cheap, plenty").toBe(1_066_000n);
+});
+
+test("a payment that would use more than its allowance is not planned", async () => {
+  const kinds = await Promise.all(
+    [76_000n, 76_001n].map(
+      async (gas) => (await planPayment({ signer }, aChain(gas), { ...question, maxGas: 76_000n })).kind,
+    ),
+  );
+  expect(kinds).toEqual(["ready", "tooDear"]);
+});
