@@ -34,11 +34,14 @@ import { measuredQuoteGas } from "./usecases/quote-gas.ts";
 import { readiness } from "./usecases/readiness.ts";
 import { pruneHistory, reconcileRequests } from "./usecases/reconcile-requests.ts";
 import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
+import { sharedAnswers } from "./usecases/shared-answers.ts";
 import { requestStatus } from "./usecases/request-status.ts";
 
 /** How old the shared facts of quotes may be. */
 const POLLED_EVERY_MS = 1_000;
 const PRUNE_EVERY_MS = 60_000;
+/** Reports of one transaction within this time are one report. */
+const INDEXING = { keptMs: 2_000, limit: 10_000 };
 /** Gas prices and balances older than so many blocks, and than so many ms, price nothing any more. */
 const PULSE_MAX_AGE_BLOCKS = 5;
 const PULSE_MIN_MAX_AGE_MS = 30_000;
@@ -131,11 +134,15 @@ export async function createContainer(
         reservations: { reserved: polled.reserved },
         timings: { estimateSeconds: routeSeconds(connected, polled.routeMs) },
       };
+      const sharedIndexing = sharedAnswers<{ message: string }>(clock, INDEXING);
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
         createQuote: (input) => createQuote(quoting, input),
         requestStatus: (requestId) => requestStatus(services, requestId),
-        indexTransaction: (report) => indexTransaction(services, report),
+        indexTransaction: (report) =>
+          sharedIndexing(`${report.chainId}:${report.txHash}:${report.requestId ?? ""}`, () =>
+            indexTransaction(services, report),
+          ),
         recordSingleTransaction: (report) => recordSingleTransaction(services, report),
         readiness: () => readiness(services),
       };

@@ -7,6 +7,8 @@ import { recordSend } from "./record-send.ts";
 
 type Needs = Pick<Services, "chains" | "uow" | "reads" | "events" | "clock">;
 
+const MOST_DEPOSITS = 20;
+
 /**
  * A client points at a transaction: what it deposited is recorded now instead of when the watcher comes to its block. Nothing is believed but the chain.
  * @throws ServiceError UNSUPPORTED_CHAIN; TRANSACTION_NOT_FOUND while the node has not seen it (the watcher will find it all the same). @throws RpcFault
@@ -27,6 +29,8 @@ export async function indexTransaction(
   if (state.receipt.status === "reverted") return { message: "Transaction reverted, nothing to index" };
   const facts = connection.reader.depositsOf(state);
   if (facts.length === 0) return { message: "Transaction holds no deposit" };
+  // The short cut is for a user's own deposit; what somebody piled up by the hundred waits for the watcher.
+  if (facts.length > MOST_DEPOSITS) return { message: "Transaction will be indexed with its block" };
 
   const { blockNumber, blockHash } = state.receipt;
   const canonical = await connection.reader.block(blockNumber);

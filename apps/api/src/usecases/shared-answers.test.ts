@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { sharedAnswers } from "./shared-answers.ts";
+
+function counted() {
+  let nowMs = 0;
+  let asked = 0;
+  const share = sharedAnswers<number>({ nowMs: () => nowMs }, { keptMs: 1_000, limit: 2 });
+  return {
+    ask: (key: string) => share(key, async () => ++asked),
+    fail: (key: string) => share(key, () => Promise.reject(new Error(`failure ${++asked}`))),
+    forward: (ms: number) => (nowMs += ms),
+    asked: () => asked,
+  };
+}
+
+test("equal questions of one moment, and of a while after it, are answered once", async () => {
+  const { ask, forward } = counted();
+  expect(await Promise.all([ask("a"), ask("a"), ask("b")])).toEqual([1, 1, 2]);
+  forward(999);
+  expect(await ask("a")).toBe(1);
+  forward(1);
+  expect(await ask("a")).toBe(3);
+});
+
+test("a failure is shared while under way and then asked again", async () => {
+  const { fail, ask } = counted();
+  const [first, second] = await Promise.allSettled([fail("a"), fail("a")]);
+  expect([first.status, second.status]).toEqual(["rejected", "rejected"]);
+  expect(await ask("a")).toBe(2);
+});
+
+test("only so many answers are kept, the newest", async () => {
+  const { ask, asked } = counted();
+  for (const key of ["a", "b", "c"]) await ask(key);
+  await ask("c");
+  expect(asked()).toBe(3);
+  await ask("a");
+  expect(asked()).toBe(4);
+});

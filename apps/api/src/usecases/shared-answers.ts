@@ -1,0 +1,36 @@
+import type { Clock } from "../ports/clock.ts";
+
+/**
+ * Answers equal questions once: those that come while the first is being answered share its answer, and so do those of the next `keptMs`. Failures are shared only while under way.
+ * Keeps at most `limit` answers. For questions that anybody can ask as often as he likes and that cost more than asking them.
+ */
+export function sharedAnswers<Answer>(
+  clock: Clock,
+  { keptMs, limit }: { readonly keptMs: number; readonly limit: number },
+): (key: string, answer: () => Promise<Answer>) => Promise<Answer> {
+  const known = new Map<string, { readonly answer: Promise<Answer>; doneAtMs: number | undefined }>();
+
+  return (key, answer) => {
+    const entry = known.get(key);
+    if (entry !== undefined && (entry.doneAtMs === undefined || clock.nowMs() - entry.doneAtMs < keptMs))
+      return entry.answer;
+    const fresh: { readonly answer: Promise<Answer>; doneAtMs: number | undefined } = {
+      answer: answer(),
+      doneAtMs: undefined,
+    };
+    known.delete(key);
+    known.set(key, fresh);
+    // A map keeps the order in which keys came: the oldest goes first.
+    const oldest = known.size > limit ? known.keys().next().value : undefined;
+    if (oldest !== undefined) known.delete(oldest);
+    fresh.answer.then(
+      () => {
+        fresh.doneAtMs = clock.nowMs();
+      },
+      () => {
+        if (known.get(key) === fresh) known.delete(key);
+      },
+    );
+    return fresh.answer;
+  };
+}
