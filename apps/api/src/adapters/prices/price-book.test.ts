@@ -9,7 +9,7 @@ const eth = { priceId: "ethereum" } as Currency;
 const rare = { priceId: "rare" } as Currency;
 
 /** A book over a source that the test answers by hand. */
-function aBook() {
+function aBook(options: { readonly maxMoveBps?: number } = {}) {
   let nowMs = 1_000_000;
   const fetches: { resolve(prices: [string, UsdPrice][]): void; reject(error: Error): void }[] = [];
   const faults: unknown[] = [];
@@ -26,6 +26,7 @@ function aBook() {
     refreshMs: 10_000,
     maxAgeMs: 60_000,
     retryMs: 1_000,
+    ...options,
     onFault: (error) => faults.push(error),
   });
   const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -75,8 +76,121 @@ test("an expired price is not used: the answer waits for a new one", async () =>
   wait(60_001);
   const next = book.usd(eth);
   expect(next).toBeInstanceOf(Promise);
-  await answer(1_500n);
-  expect(await next).toBe(1_500n);
+  await answer(1_700n);
+  expect(await next).toBe(1_700n);
+});
+
+test("a price fetched three refreshes ago is no longer served, however true its source called it: one fetch is awaited", async () => {
+  const { book, fetches, answer, wait } = aBook();
+  const first = book.usd(eth);
+  await answer(2_000n);
+  await first;
+  wait(30_000);
+  expect(book.usd(eth)).toBe(2_000n);
+  expect(fetches).toHaveLength(2);
+  wait(1);
+  const waiting = Promise.all([book.usd(eth), Promise.resolve(book.usd(eth))]);
+  expect(book.usd(eth)).toBeInstanceOf(Promise);
+  // The fetch that was begun in the background is the one waited for.
+  expect(fetches).toHaveLength(2);
+  await answer(2_100n);
+  expect(await waiting).toEqual([2_100n, 2_100n]);
+});
+
+test("a price that its source stopped giving is not served for long", async () => {
+  const { book, fetches, settled, answer, wait } = aBook();
+  const first = book.usd(eth);
+  await answer(2_000n);
+  await first;
+  wait(30_001);
+  const refused = expect(book.usd(eth)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  fetches.at(-1)!.resolve([]);
+  await settled();
+  await refused;
+});
+
+test("used all the time, a price is never waited for and never old", async () => {
+  const { book, answer, wait, fetches } = aBook();
+  const first = book.usd(eth);
+  await answer(2_000n);
+  await first;
+  for (let refresh = 1n; refresh <= 10n; refresh++) {
+    wait(10_001);
+    expect(book.usd(eth)).toBe(2_000n + refresh - 1n);
+    await answer(2_000n + refresh);
+  }
+  expect(fetches).toHaveLength(11);
+});
+
+/** A book that holds 2,000 and has just been told of another price. */
+async function aBookAfterJump(usd: bigint, options: { readonly maxMoveBps?: number } = {}) {
+  const world = aBook(options);
+  const first = world.book.usd(eth);
+  await world.answer(2_000n);
+  await first;
+  world.wait(10_001);
+  void world.book.usd(eth);
+  await world.answer(usd);
+  /** Asks anew after `ms`, answers that fetch, and gives what the asker got. */
+  const askAgain = async (next: bigint, asOfMs?: number, ms = 1_000): Promise<unknown> => {
+    world.wait(ms);
+    const asked = Promise.resolve(world.book.usd(eth)).catch((error: unknown) => error);
+    await world.answer(next, asOfMs);
+    return await asked;
+  };
+  return { ...world, askAgain };
+}
+
+test.each([2_400n, 1_600n])("a move of 20 % to %s is taken at once", async (usd) => {
+  const { book, faults } = await aBookAfterJump(usd);
+  expect(book.usd(eth)).toBe(usd);
+  expect(faults).toEqual([]);
+});
+
+test.each([2_401n, 1_599n])(
+  "a larger move to %s is told, and neither it nor the old price is served",
+  async (usd) => {
+    const { book, faults, fetches } = await aBookAfterJump(usd);
+    expect(faults).toMatchObject([{ code: "PRICE_FETCH_FAILED", facts: { data: { priceId: "ethereum" } } }]);
+    await expect(book.usd(eth)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+    // The source is left alone for a moment: the next reading shall be another one.
+    expect(fetches).toHaveLength(2);
+  },
+);
+
+test("a larger move is taken when a second reading is near the first", async () => {
+  const { book, askAgain } = await aBookAfterJump(4_000n);
+  expect(await askAgain(4_800n)).toBe(4_800n);
+  expect(book.usd(eth)).toBe(4_800n);
+});
+
+test("the same reading told again confirms nothing", async () => {
+  const { askAgain, now, faults } = await aBookAfterJump(4_000n);
+  const readAtMs = now();
+  expect(await askAgain(4_000n, readAtMs)).toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  expect(await askAgain(2_000n, readAtMs - 10_000)).toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  expect(faults).toHaveLength(1);
+  expect(await askAgain(4_000n)).toBe(4_000n);
+});
+
+test("a second reading near the old price tells that the first was wrong", async () => {
+  const { book, askAgain, fetches } = await aBookAfterJump(4_000n);
+  expect(await askAgain(2_010n)).toBe(2_010n);
+  expect(book.usd(eth)).toBe(2_010n);
+  expect(fetches).toHaveLength(3);
+});
+
+test("a second reading that is near neither needs a confirmation of its own", async () => {
+  const { askAgain, faults } = await aBookAfterJump(4_000n);
+  expect(await askAgain(8_000n)).toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  expect(await askAgain(4_000n)).toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  expect(faults).toHaveLength(3);
+  expect(await askAgain(4_100n)).toBe(4_100n);
+});
+
+test("the bound of a move may be set", async () => {
+  const { book } = await aBookAfterJump(2_101n, { maxMoveBps: 500 });
+  await expect(book.usd(eth)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
 });
 
 test("a source that repeats an old price does not make it younger", async () => {
@@ -93,7 +207,7 @@ test("a price from the future is as old as its arrival", async () => {
   await first;
   wait(60_001);
   expect(book.usd(eth)).toBeInstanceOf(Promise);
-  await answer(1n);
+  await answer(2_000n);
 });
 
 test("without a price there is PRICE_FETCH_FAILED, and the source is left alone for a moment", async () => {

@@ -7,13 +7,15 @@ export interface PriceBookOptions {
   readonly clock: Clock;
   /** Every id that will ever be asked for: they are fetched together. */
   readonly priceIds: readonly string[];
-  /** A price fetched longer ago is refreshed in the background when it is used, ms. */
+  /** A price fetched longer ago is refreshed in the background when it is used, ms; one fetched {@link STALE_REFRESHES} times as long ago is not used. */
   readonly refreshMs: number;
   /** A price that was true longer ago is not used, ms. */
   readonly maxAgeMs: number;
-  /** After a failed fetch the source is left alone for so long, ms: an outage must not become a flood. */
+  /** After a failed or doubted fetch the source is left alone for so long, ms: an outage must not become a flood. */
   readonly retryMs: number;
-  /** Told of every failed fetch in the background, which nobody waits for. */
+  /** A price that moved further than this since the one before is taken only when a later reading is as near to it. Default 2,000 (20 %). */
+  readonly maxMoveBps?: number;
+  /** Told of every failed fetch in the background, which nobody waits for, and of every move that waits for its confirmation. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -30,26 +32,59 @@ interface KeptPrice {
   readonly fetchedAtMs: number;
 }
 
-/** Prices kept in memory. Fresh ones are answered at once; stale ones too, while one fetch for all ids runs; expired ones wait for that fetch. */
+/** Quotes are firm: a price that the market has left behind would be an option given for nothing. */
+const STALE_REFRESHES = 3;
+
+/**
+ * Prices kept in memory. Fresh ones are answered at once; older ones too, while one fetch for all ids runs; stale ones wait for that fetch.
+ * While a move beyond the bound waits for its confirmation, neither the old price nor the new one is answered.
+ */
 export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   const { source, clock, priceIds, refreshMs, maxAgeMs, retryMs, onFault } = options;
+  const maxMoveBps = BigInt(options.maxMoveBps ?? 2_000);
   const prices = new Map<string, KeptPrice>();
+  /** Readings too far from the price before them. */
+  const doubted = new Map<string, KeptPrice>();
   const closing = new AbortController();
   let running: Promise<void> | undefined;
-  let failed: { readonly atMs: number; readonly error: unknown } | undefined;
+  /** Since when, and why, the source is left alone for a moment. */
+  let paused: { readonly atMs: number; readonly error?: unknown } | undefined;
 
   async function fetchAll(): Promise<void> {
     try {
       const fetched = await source.fetch(priceIds, closing.signal);
       const fetchedAtMs = clock.nowMs();
+      paused = undefined;
       // Of a price from the future only its arrival is certain.
       for (const [id, { usd, asOfMs }] of fetched)
-        prices.set(id, { usd, asOfMs: Math.min(asOfMs, fetchedAtMs), fetchedAtMs });
-      failed = undefined;
+        take(id, { usd, asOfMs: Math.min(asOfMs, fetchedAtMs), fetchedAtMs });
+      if (doubted.size > 0) paused = { atMs: fetchedAtMs };
     } catch (error) {
-      failed = { atMs: clock.nowMs(), error };
+      paused = { atMs: clock.nowMs(), error };
       throw error;
     }
+  }
+
+  const isNear = (usd: bigint, before: bigint): boolean =>
+    (usd > before ? usd - before : before - usd) * 10_000n <= before * maxMoveBps;
+
+  function take(id: string, reading: KeptPrice): void {
+    const held = prices.get(id);
+    const doubt = doubted.get(id);
+    // The same reading told again, or an older one, settles no doubt.
+    if (doubt !== undefined && reading.asOfMs <= doubt.asOfMs) return;
+    const isConfirmed = doubt !== undefined && isNear(reading.usd, doubt.usd);
+    if (held === undefined || isNear(reading.usd, held.usd) || isConfirmed) {
+      prices.set(id, reading);
+      doubted.delete(id);
+      return;
+    }
+    doubted.set(id, reading);
+    onFault(
+      new ServiceError("PRICE_FETCH_FAILED", `The price of ${id} moved too far to be taken unconfirmed`, {
+        data: { priceId: id, fromUsd: held.usd.toString(), toUsd: reading.usd.toString() },
+      }),
+    );
   }
 
   function refresh(): Promise<void> {
@@ -59,16 +94,17 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
     return running;
   }
 
-  const resting = (nowMs: number): boolean => failed !== undefined && nowMs - failed.atMs < retryMs;
+  const resting = (nowMs: number): boolean => paused !== undefined && nowMs - paused.atMs < retryMs;
 
   /** The price in memory that is still true enough. */
   function usable(priceId: string, nowMs: number): KeptPrice | undefined {
     const price = prices.get(priceId);
-    return price !== undefined && nowMs - price.asOfMs <= maxAgeMs ? price : undefined;
+    if (price === undefined || doubted.has(priceId) || nowMs - price.asOfMs > maxAgeMs) return undefined;
+    return nowMs - price.fetchedAtMs > refreshMs * STALE_REFRESHES ? undefined : price;
   }
 
   async function awaited(priceId: string): Promise<bigint> {
-    if (running === undefined && resting(clock.nowMs())) throw unpriced(priceId, failed?.error);
+    if (running === undefined && resting(clock.nowMs())) throw unpriced(priceId, paused?.error);
     await refresh().catch((error: unknown) => {
       throw unpriced(priceId, error);
     });
@@ -82,8 +118,8 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
       const nowMs = clock.nowMs();
       const price = usable(priceId, nowMs);
       if (price === undefined) return awaited(priceId);
-      const isStale = nowMs - price.fetchedAtMs > refreshMs;
-      if (isStale && running === undefined && !resting(nowMs)) refresh().catch(onFault);
+      const isAged = nowMs - price.fetchedAtMs > refreshMs;
+      if (isAged && running === undefined && !resting(nowMs)) refresh().catch(onFault);
       return price.usd;
     },
     refresh,
