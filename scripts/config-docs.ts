@@ -54,6 +54,7 @@ the variables.
 | … \`maxFillAmount\` | the most that one request can get of this currency on this chain, smallest units; absent: all that the inventory holds |
 | \`depository\`, \`contracts\` | the service's contracts |
 | \`confirmationTiers\` | blocks a deposit waits (1 = its own block) when it is worth less than \`belowUsd\`; ascending, the last without a bound |
+| \`maxUnconfirmedUsd\` | USD of deposits in young blocks (younger than the strictest tier asks) that may be filled by the laxer tiers; above it every deposit waits for the strictest. Bounds what one vanished block can cost |
 | \`finalityBlocks\` | depth at which a block is taken as irreversible |
 | \`fees\` | \`flatUsd\`, \`depositBps\`, \`withdrawalBps\`, \`gasMarginBps\`, \`minPriorityFeeGwei\`, \`maxFeePerGasGwei\` |
 | \`hubChainId\`, \`additionalData\` | for attestations only |

@@ -80,6 +80,7 @@ export function aChain(chainId: number, change: Partial<Chain> = {}): Chain {
       { belowUsd: 1_000n * USD, confirmations: 1 },
       { belowUsd: undefined, confirmations: 12 },
     ],
+    maxUnconfirmedUsd: undefined,
     finalityBlocks: 64,
     blockTimeSeconds: 2,
     fees: {

@@ -77,6 +77,7 @@ function aDeposit(change: Partial<NewDeposit> = {}): NewDeposit {
     disposition: "unattributed",
     reason: undefined,
     seenAtMs: NOW_MS,
+    valueUsd: 0n,
     ...change,
   };
 }

@@ -57,6 +57,8 @@ create table deposits (
   sender text not null,
   currency text not null,
   amount numeric(78, 0) not null,
+  -- USD with 18 decimals when it was agreed in a quote, else 0: what is lent against its block.
+  value_usd numeric(78, 0) not null,
   order_id text,
   request_id text,
   -- accepted | refund | unattributed: what we decided to do with it.

@@ -92,6 +92,7 @@ export function aChain(
     tokens: tokens.map((address, index) => currency(address, `T${index}`)),
     contracts: { ...contracts, approvalProxy: contracts.router, serviceReceiver: contracts.router },
     confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],
+    maxUnconfirmedUsd: undefined,
     finalityBlocks: 10,
     blockTimeSeconds: 0.2,
     fees: {

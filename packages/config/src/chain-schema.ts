@@ -127,6 +127,7 @@ export const chainEntry = z.strictObject({
     multicall3: serviceAddress,
   }),
   confirmationTiers,
+  maxUnconfirmedUsd: decimalText(18).optional(),
   finalityBlocks: z.int().min(1).max(100_000),
   blockTimeSeconds: z.number().positive().max(3600),
   fees: z.strictObject({

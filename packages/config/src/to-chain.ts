@@ -41,6 +41,8 @@ export function toChain(entry: ChainEntry): Chain {
       belowUsd: tier.belowUsd === undefined ? undefined : scaled(tier.belowUsd, 18),
       confirmations: tier.confirmations,
     })),
+    maxUnconfirmedUsd:
+      entry.maxUnconfirmedUsd === undefined ? undefined : scaled(entry.maxUnconfirmedUsd, 18),
     finalityBlocks: entry.finalityBlocks,
     blockTimeSeconds: entry.blockTimeSeconds,
     fees: {

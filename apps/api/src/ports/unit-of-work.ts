@@ -68,11 +68,16 @@ export interface RequestWrites {
 export interface NewDeposit extends Omit<
   DepositRecord,
   "id" | "refundState" | "refundFailReason" | "canonical"
-> {}
+> {
+  /** USD with 18 decimals when it was agreed, else 0. */
+  readonly valueUsd: bigint;
+}
 
 export interface DepositWrites {
   /** Inserts, or moves a known deposit to the block it is in now. `changed` is false when it stands there already, canonical. */
   upsert(deposit: NewDeposit): Promise<{ id: DepositId; changed: boolean; record: DepositRecord }>;
+  /** USD (18 decimals) of accepted canonical deposits in blocks above this one. */
+  valueAbove(chainId: number, blockNumber: bigint): Promise<bigint>;
   lock(id: DepositId): Promise<DepositRecord | undefined>;
   setDisposition(
     id: DepositId,

@@ -70,6 +70,7 @@ const base: Chain = {
     multicall3: at("e"),
   },
   confirmationTiers: [],
+  maxUnconfirmedUsd: undefined,
   finalityBlocks: 10,
   blockTimeSeconds: 2,
   fees: {

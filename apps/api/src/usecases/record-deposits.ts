@@ -24,11 +24,19 @@ export async function recordDeposits(
 ): Promise<void> {
   const orderIds = [...new Set(facts.flatMap((fact) => (fact.id === undefined ? [] : [fact.id as OrderId])))];
   const records = await tx.requests.lockByOrders(orderIds);
+  const lent = await lentOn(tx, chain, headNumber, facts.length);
   for (const fact of facts) {
     const record = fact.id === undefined ? undefined : records.get(fact.id);
-    const next = await recordOne(services, tx, chain, fact, record, headNumber, seenAtMs);
+    const next = await recordOne(services, tx, chain, fact, record, headNumber, seenAtMs, lent);
     if (next) records.set(next.terms.orderId, next);
   }
+}
+
+/** What is lent against blocks that may still vanish: read once, counted on by the caller. */
+async function lentOn(tx: Tx, chain: Chain, headNumber: bigint, facts: number): Promise<{ usd: bigint }> {
+  if (chain.maxUnconfirmedUsd === undefined || facts === 0) return { usd: 0n };
+  const strictest = confirmationsFor(chain.confirmationTiers, BEYOND_ALL_TIERS);
+  return { usd: await tx.deposits.valueAbove(chain.id, headNumber - BigInt(strictest)) };
 }
 
 async function recordOne(
@@ -39,10 +47,16 @@ async function recordOne(
   record: RequestRecord | undefined,
   headNumber: bigint,
   seenAtMs: number,
+  lent: { usd: bigint },
 ): Promise<RequestRecord | undefined> {
   // The value is known of what was agreed and of less of the same: anything else is treated like the largest, for it goes back and may be worth anything.
-  const valueUsd = isWithin(record, chain, fact) ? record.terms.inputUsd : BEYOND_ALL_TIERS;
-  const confirmations = confirmationsFor(chain.confirmationTiers, valueUsd);
+  const isAgreed = isWithin(record, chain, fact);
+  const agreedUsd = isAgreed ? record.terms.inputUsd : 0n;
+  const isBeyondCap = chain.maxUnconfirmedUsd !== undefined && lent.usd + agreedUsd > chain.maxUnconfirmedUsd;
+  const confirmations = confirmationsFor(
+    chain.confirmationTiers,
+    isAgreed && !isBeyondCap ? agreedUsd : BEYOND_ALL_TIERS,
+  );
   const dueAt = confirmAtBlock(fact.blockNumber, confirmations);
   const {
     id,
@@ -64,8 +78,10 @@ async function recordOne(
     disposition: "unattributed",
     reason: undefined,
     seenAtMs,
+    valueUsd: agreedUsd,
   });
   if (!changed) return record;
+  lent.usd += agreedUsd;
 
   const shared = { chain: chain.name, txHash: fact.txHash, currency: fact.currency, amount: fact.amount };
   if (record === undefined) {

@@ -71,6 +71,11 @@ export interface Chain {
   readonly tokens: readonly Currency[];
   readonly contracts: ChainContracts;
   readonly confirmationTiers: readonly ConfirmationTier[];
+  /**
+   * USD (18 decimals) of deposits in blocks younger than the strictest tier's confirmations that may be filled by the laxer tiers: one vanished block must not cost more than this,
+   * however small the deposits in it are. Above it deposits wait for the strictest tier. Undefined = no bound.
+   */
+  readonly maxUnconfirmedUsd: bigint | undefined;
   /** Depth (1 = the block itself) at which a block is treated as irreversible: until then our own transactions are kept for re-sending. */
   readonly finalityBlocks: number;
   /** Nominal seconds between blocks, for estimates before anything was measured, and for stall detection. */

@@ -10,8 +10,8 @@ import type { DepositRow } from "./rows.ts";
 const upsert = statement(
   "deposit_upsert",
   `insert into deposits as d (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block,
-     depositor, sender, currency, amount, order_id, request_id, disposition, reason, seen_at_ms)
-   values ($1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+     depositor, sender, currency, amount, order_id, request_id, disposition, reason, seen_at_ms, value_usd)
+   values ($1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
    on conflict (chain_id, tx_hash, currency, amount, depositor, sender, coalesce(order_id, ''), ordinal) do update
      set block_number = excluded.block_number, block_hash = excluded.block_hash, canonical = true,
          confirm_at_block = excluded.confirm_at_block
@@ -22,6 +22,11 @@ const byKey = statement(
   "deposit_by_key",
   `select ${DEPOSIT_COLUMNS} from deposits where chain_id = $1 and tx_hash = $2 and currency = $3 and amount = $4
      and depositor = $5 and sender = $6 and coalesce(order_id, '') = coalesce($7, '') and ordinal = $8`,
+);
+const valueAbove = statement(
+  "deposit_value_above",
+  `select coalesce(sum(value_usd), 0) as usd from deposits
+   where chain_id = $1 and block_number > $2 and canonical and disposition = 'accepted'`,
 );
 const lock = statement("deposit_lock", `select ${DEPOSIT_COLUMNS} from deposits where id = $1 for update`);
 const setDisposition = statement(
@@ -68,6 +73,7 @@ export function depositWrites(sql: Sql): DepositWrites {
         deposit.disposition,
         deposit.reason ?? null,
         deposit.seenAtMs,
+        deposit.valueUsd,
       ]);
       if (row) return { id: String(row.id), changed: true, record: depositOf(row) };
       const [known] = await sql.query<DepositRow>(byKey, [
@@ -83,6 +89,10 @@ export function depositWrites(sql: Sql): DepositWrites {
       if (!known)
         throw new Error(`deposit ${deposit.txHash}/${deposit.ordinal} was neither inserted nor found`);
       return { id: String(known.id), changed: false, record: depositOf(known) };
+    },
+    async valueAbove(chainId, blockNumber): Promise<bigint> {
+      const [row] = await sql.query<{ usd: bigint }>(valueAbove, [chainId, blockNumber]);
+      return row?.usd ?? 0n;
     },
     async lock(id): Promise<DepositRecord | undefined> {
       const [row] = await sql.query<DepositRow>(lock, [id]);
