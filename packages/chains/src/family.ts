@@ -24,7 +24,10 @@ export interface Head extends BlockRef {
 /** Money that arrived at the depository, read from one canonical block. */
 export interface DepositFact {
   readonly txHash: TxHash;
-  /** Position among the deposits of its transaction (0, 1, …): the same after a reorg, unlike the block-wide log index. */
+  /**
+   * Position (0, 1, …) among the deposits of the same transaction that are alike in currency, amount, depositor, sender and id:
+   * with these it names the deposit for good. Nothing else of the transaction or of the configuration moves it, nor does a reorg.
+   */
   readonly ordinal: number;
   readonly logIndex: number;
   readonly blockNumber: bigint;

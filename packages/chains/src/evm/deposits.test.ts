@@ -162,7 +162,7 @@ test("of two Transfers before one event, the other is a deposit of its own", () 
   const parts = [transfer(usdc, bob, 50n), transfer(usdc, alice, 50n), erc20(alice, usdc, 50n)];
   expect(brief(read(parts))).toEqual([
     [0, bob, usdc, 50n, undefined],
-    [1, alice, usdc, 50n, id],
+    [0, alice, usdc, 50n, id],
   ]);
 });
 
@@ -170,7 +170,7 @@ test("a larger direct transfer before a deposit keeps its whole amount", () => {
   const parts = [transfer(usdc, bob, 100n), transfer(usdc, alice, 50n), erc20(alice, usdc, 50n)];
   expect(brief(read(parts))).toEqual([
     [0, bob, usdc, 100n, undefined],
-    [1, alice, usdc, 50n, id],
+    [0, alice, usdc, 50n, id],
   ]);
 });
 
@@ -190,29 +190,72 @@ test("a transfer made inside a sender's hook does not take the event of the depo
   const parts = [transfer(usdc, alice, 100n), transfer(usdc, alice, 5n), erc20(alice, usdc, 100n)];
   expect(brief(read(parts))).toEqual([
     [0, alice, usdc, 5n, undefined],
-    [1, alice, usdc, 100n, id],
+    [0, alice, usdc, 100n, id],
   ]);
 });
 
-test("several deposits of one transaction are numbered in chain order whatever the order of the logs", () => {
+test("several deposits of one transaction come in chain order whatever the order of the logs", () => {
   const parts = [
     native(alice, 1n),
     transfer(usdc, bob, 2n),
     erc20(bob, usdc, 2n, otherId),
-    native(alice, 3n),
+    native(alice, 1n),
   ];
   const question = { depository, tokens: new Set([usdc]) };
   const transactions = new Map([[txHash, transaction()]]);
   const shuffled = depositsInLogs(question, logsOf(parts).toReversed(), transactions);
   expect(brief(shuffled)).toEqual([
     [0, alice, NATIVE_CURRENCY, 1n, id],
-    [1, bob, usdc, 2n, otherId],
-    [2, alice, NATIVE_CURRENCY, 3n, id],
+    [0, bob, usdc, 2n, otherId],
+    [1, alice, NATIVE_CURRENCY, 1n, id],
   ]);
 });
 
+test("only deposits that are alike in everything are numbered, each kind by itself", () => {
+  const alike = native(alice, 1n);
+  const others = [
+    native(bob, 1n),
+    native(alice, 2n),
+    native(alice, 1n, otherId),
+    native(alice, 1n, noId),
+    transfer(usdc, alice, 1n),
+    erc20(alice, usdc, 1n),
+  ];
+  const ordinals = read([alike, ...others, alike, alike]).deposits.map(({ ordinal }) => ordinal);
+  expect(ordinals).toEqual([0, 0, 0, 0, 0, 0, 1, 2]);
+});
+
+test("a token that is listed later changes neither identity nor number of the deposits that were seen before", () => {
+  // Every way in which the token's logs can stand beside and among the others.
+  const parts = [
+    transfer(dai, alice, 50n),
+    native(alice, 7n),
+    transfer(dai, alice, 50n),
+    erc20(alice, dai, 50n, noId),
+    transfer(usdc, alice, 50n),
+    transfer(dai, bob, 9n),
+    native(alice, 7n),
+    erc20(bob, dai, 8n, otherId),
+    transfer(dai, alice, 50n),
+    erc20(alice, dai, 50n, noId),
+  ];
+  const facts = transaction({ from: alice, to: usdc, input: transferInput(50n, idTail) });
+  const reading = (tokens: ReadonlySet<Address> | undefined) =>
+    depositsInLogs({ depository, tokens }, logsOf(parts), new Map([[txHash, facts]])).deposits;
+  const before = reading(new Set([usdc]));
+  expect(before).toHaveLength(6);
+  for (const tokens of [new Set([usdc, dai]), undefined]) {
+    const after = reading(tokens);
+    expect(after).toHaveLength(7);
+    const seenBefore = new Set(before.map(({ logIndex }) => logIndex));
+    expect(after.filter(({ logIndex }) => seenBefore.has(logIndex))).toEqual(before);
+    const keys = after.map((d) => [d.depositor, d.sender, d.currency, d.amount, d.id, d.ordinal].join());
+    expect(new Set(keys).size).toBe(after.length);
+  }
+});
+
 test("ordinals do not depend on where in the block the transaction landed", () => {
-  const parts = [native(alice, 1n), native(bob, 2n)];
+  const parts = [native(alice, 1n), native(alice, 1n)];
   const question = { depository, tokens: new Set<Address>() };
   const transactions = new Map([[txHash, transaction()]]);
   const after = depositsInLogs(question, logsOf(parts, { txHash, firstIndex: 900 }), transactions);
@@ -236,7 +279,7 @@ test("deposits of two transactions do not prove each other", () => {
 test("two users may use one id: the deposits stay apart", () => {
   expect(brief(read([native(alice, 1n), native(bob, 1n)]))).toEqual([
     [0, alice, NATIVE_CURRENCY, 1n, id],
-    [1, bob, NATIVE_CURRENCY, 1n, id],
+    [0, bob, NATIVE_CURRENCY, 1n, id],
   ]);
 });
 
@@ -348,8 +391,14 @@ test("a transfer made by a contract has no id, even when the outer call looks li
   expect(brief(reading)).toEqual([[0, bob, usdc, 50n, undefined]]);
 });
 
-test("several direct transfers of one transaction have no id", () => {
-  const parts = [transfer(usdc, alice, 50n), transfer(dai, alice, 50n)];
+test("several direct transfers of the called token have no id", () => {
+  const parts = [transfer(usdc, alice, 50n), transfer(usdc, bob, 5n)];
   const reading = read(parts, { from: alice, to: usdc, input: transferInput(50n, idTail) });
   expect(reading.deposits.map((deposit) => deposit.id)).toEqual([undefined, undefined]);
+});
+
+test("another token's transfer beside it does not take a direct transfer's id", () => {
+  const parts = [transfer(usdc, alice, 50n), transfer(dai, alice, 50n)];
+  const reading = read(parts, { from: alice, to: usdc, input: transferInput(50n, idTail) });
+  expect(reading.deposits.map((deposit) => deposit.id)).toEqual([id, undefined]);
 });

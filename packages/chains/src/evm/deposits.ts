@@ -104,6 +104,7 @@ function depositsOfTransaction(
   logs: readonly LogFact[],
   transaction: TransactionFact,
 ): DepositReading {
+  // Those of events first, then those of direct transfers; each in chain order.
   const credits: Credit[] = [];
   const ignored: IgnoredLog[] = [];
   const transfers: Transfer[] = [];
@@ -112,25 +113,33 @@ function depositsOfTransaction(
     if (credit !== undefined) credits.push(credit);
   }
   const direct = transfers.filter((transfer) => !transfer.taken);
+  // Two direct transfers cannot share one id, and nothing says which of them it is meant for. Transfers of other tokens than
+  // the called one do not count: which of them are seen depends on the configuration, and what a deposit is must not.
+  const isAlone = direct.filter(({ log }) => log.address === transaction.to).length === 1;
   for (const { log, from, amount } of direct) {
-    // Two direct transfers cannot share one id, and nothing says which of them it is meant for.
-    const id =
-      direct.length === 1
-        ? idAfterCalldata(question.depository, log.address, from, amount, transaction)
-        : undefined;
+    const id = isAlone
+      ? idAfterCalldata(question.depository, log.address, from, amount, transaction)
+      : undefined;
     credits.push({ log, depositor: from, currency: log.address, amount, id });
   }
-  credits.sort((a, b) => a.log.logIndex - b.log.logIndex);
-  const deposits = credits.map(({ log, ...credit }, ordinal) => ({
-    txHash: log.txHash,
-    ordinal,
-    logIndex: log.logIndex,
-    blockNumber: log.blockNumber,
-    blockHash: log.blockHash,
-    sender: transaction.from,
-    ...credit,
-  }));
-  return { deposits, ignored };
+  const numbers = new Map<string, number>();
+  // Numbered before they are sorted: events, which every configuration sees, come before the direct transfers of listed tokens.
+  const deposits = credits.map(({ log, ...credit }): DepositFact => {
+    const { depositor, currency, amount, id } = credit;
+    const identity = `${depositor} ${currency} ${amount} ${id}`;
+    const ordinal = numbers.get(identity) ?? 0;
+    numbers.set(identity, ordinal + 1);
+    return {
+      txHash: log.txHash,
+      ordinal,
+      logIndex: log.logIndex,
+      blockNumber: log.blockNumber,
+      blockHash: log.blockHash,
+      sender: transaction.from,
+      ...credit,
+    };
+  });
+  return { deposits: deposits.sort((a, b) => a.logIndex - b.logIndex), ignored };
 }
 
 /** The credit that a depository event gives; Transfers are collected for events that follow and for what remains. */
