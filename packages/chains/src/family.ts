@@ -121,7 +121,7 @@ export type BroadcastOutcome =
   /** The node refuses these bytes for good. */
   | { readonly kind: "rejected"; readonly reason: string };
 
-/** Reads of one chain. All methods batch with others of the same tick into one HTTP request. */
+/** Reads of one chain. All methods batch with others of the same tick: small reads into one HTTP request, logs and transactions into another. */
 export interface ChainReader {
   readonly chainId: number;
   /** Chain id as the node says it. */
