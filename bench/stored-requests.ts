@@ -36,8 +36,8 @@ const requests = `
 
 const deposits = `
   insert into deposits (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender,
-    currency, amount, order_id, request_id, disposition, reason, refund_state, seen_at_ms)
-  select origin_chain_id, in_tx_hashes[1], 0, 1, request_id, true, 1, bench_address, bench_address, bench_address, 1, order_id,
+    currency, amount, value_usd, order_id, request_id, disposition, reason, refund_state, seen_at_ms)
+  select origin_chain_id, in_tx_hashes[1], 0, 1, request_id, true, 1, bench_address, bench_address, bench_address, 1, 1, order_id,
     request_id, case state when 'filled' then 'accepted' else 'refund' end, fail_reason,
     case state when 'filled' then 'none' else 'final' end, created_at_ms
   from requests, lateral (select '0x' || substr(request_id, 3, 40) as bench_address) address
