@@ -87,6 +87,9 @@ export interface GasPrices {
   readonly maxFeePerGas: bigint;
 }
 
+/** What a transaction offers for its gas, wei. */
+export type FeeCaps = Pick<GasPrices, "maxFeePerGas" | "maxPriorityFeePerGas">;
+
 /** What an account has, all read at one block. Keys of the maps are lower-case currency addresses (zero = native). */
 export interface AccountState {
   readonly blockNumber: bigint;
@@ -148,7 +151,11 @@ export interface ChainReader {
   /** Balance and allowance: all questions of one tick go into one multicall, answers are kept until the next head. */
   accountState(account: Address, currency: Address, spender: Address): Promise<AccountState>;
   hasCode(account: Address): Promise<boolean>;
-  simulate(from: Address, call: CallPlan): Promise<SimulationOutcome>;
+  /**
+   * Runs a call on the latest state without sending it. With `fees` the call sees the gas price that it would see when sent, and the sender must bear its gas at
+   * `maxFeePerGas`; without, a recipient can tell it from a payment by its gas price of zero.
+   */
+  simulate(from: Address, call: CallPlan, fees?: FeeCaps): Promise<SimulationOutcome>;
 }
 
 /** Sends signed bytes. */

@@ -6,7 +6,7 @@ import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
 import type { BlockRef, ChainReader, Head } from "../family.ts";
 import { connectEvmChain, type EvmConnection } from "./connect.ts";
-import { paymentCall } from "./fill-calldata.ts";
+import { nativeTransferCall, paymentCall, routerCall } from "./fill-calldata.ts";
 import { followTrail } from "./follow-trail.ts";
 import { signTransaction } from "./sign-transaction.ts";
 
@@ -269,6 +269,68 @@ test("a simulation tells success, revert and missing funds apart", async () => {
     kind: "reverts",
     data: "0x",
   });
+});
+
+/** Deploys this code as it stands. */
+async function deployed(code: string): Promise<Address> {
+  const size = (code.length / 2).toString(16).padStart(2, "0");
+  // PUSH1 size, DUP1, PUSH1 0x0a, PUSH1 0, CODECOPY, PUSH1 0, RETURN, filled to ten bytes.
+  return await world.wallet.deploy([], `0x60${size}80600a5f395ff300${code}`);
+}
+
+const feesOf = (maxFeePerGas: bigint) => ({ maxFeePerGas, maxPriorityFeePerGas: 10n ** 9n });
+
+test("a simulation at a price looks to the recipient like the payment itself", async () => {
+  const fees = feesOf(50n * 10n ** 9n);
+  // Both ask for GASPRICE: the one reverts when there is none, the other burns all gas when there is one.
+  const wary = { to: await deployed("3a6007575f5ffd5b00"), data: id, value: 1n };
+  const sly = { to: await deployed("3a600557005b600556"), data: id, value: 1n };
+  expect(await reader.simulate(userAddress, wary)).toMatchObject({ kind: "reverts" });
+  expect(await reader.simulate(userAddress, wary, fees)).toMatchObject({ kind: "ok" });
+  expect(await reader.simulate(userAddress, sly)).toMatchObject({ kind: "ok" });
+  expect(await reader.simulate(userAddress, sly, fees)).toMatchObject({ kind: "reverts" });
+  // All that such a sender can pay for burns too, but an honest recipient would have cost it less.
+  const modestly: Address = `0x${"79".repeat(20)}`;
+  await world.wallet.rpc("anvil_setBalance", [modestly, `0x${(100_000n * fees.maxFeePerGas).toString(16)}`]);
+  expect(await reader.simulate(modestly, sly, fees)).toMatchObject({ kind: "reverts" });
+});
+
+test("at a price, gas that the sender cannot pay for is a lack of funds and no revert", async () => {
+  const fees = feesOf(50n * 10n ** 9n);
+  const poor: Address = `0x${"78".repeat(20)}`;
+  const holding = async (gas: bigint, beyondGas: bigint): Promise<void> => {
+    const wei = gas * fees.maxFeePerGas + beyondGas;
+    await world.wallet.rpc("anvil_setBalance", [poor, `0x${wei.toString(16)}`]);
+  };
+  const inner = nativeTransferCall(world.chain.contracts.router, `0x${"7a".repeat(20)}`, 1_000n);
+  const plan = { calls: [inner], refundTo: poor, refundTokens: [], orderId: id, value: 1_000n };
+  for (const call of [
+    { to: depository, data: depositNative(), value: 1_000n },
+    // Here the gas ends inside, and the router hands the failure on as a revert.
+    routerCall(world.chain.contracts.router, plan),
+  ]) {
+    await holding(10n ** 6n, 1_000n);
+    const outcome = await reader.simulate(poor, call, fees);
+    if (outcome.kind !== "ok") throw new Error(`${outcome.kind} although there is plenty`);
+    for (const gas of [0n, 10_000n, outcome.gas / 2n, outcome.gas - 1n]) {
+      await holding(gas, 1_000n);
+      expect(await reader.simulate(poor, call, fees), `gas for ${gas}`).toEqual({
+        kind: "insufficientFunds",
+      });
+      // Without a price only the value is looked at.
+      expect(await reader.simulate(poor, call)).toMatchObject({ kind: "ok" });
+    }
+    await holding(outcome.gas, 1_000n);
+    expect(await reader.simulate(poor, call, fees)).toEqual(outcome);
+    await holding(0n, 999n);
+    expect(await reader.simulate(poor, call, fees)).toEqual({ kind: "insufficientFunds" });
+  }
+  // Funds or not, what reverts at any price reverts.
+  const refused = { to: depository, data: "0x12345678", value: 0n } as const;
+  for (const gas of [0n, 30_000n, 10n ** 6n]) {
+    await holding(gas, 0n);
+    expect(await reader.simulate(poor, refused, fees)).toMatchObject({ kind: "reverts" });
+  }
 });
 
 test("signed payments are accepted once and known after, and every refusal is named", async () => {

@@ -130,6 +130,6 @@ export function createChainReader(
       const method = "eth_getCode";
       return bytesOf(await transport.request(method, [account, "latest"]), method) !== "0x";
     },
-    simulate: async (from, call) => await simulateCall(transport, from, call),
+    simulate: async (from, call, fees) => await simulateCall(transport, from, call, fees),
   };
 }

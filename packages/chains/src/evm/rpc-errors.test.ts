@@ -87,12 +87,14 @@ test("a revert about a token's balance is not a lack of native funds", () => {
   expect(simulationOutcomeOf(refusal(text, 3))).toMatchObject({ kind: "reverts", data: "0x" });
 });
 
-test.each(["insufficient funds for transfer", "Insufficient funds for gas * price + value"])(
-  "%s is a lack of native funds, not a revert",
-  (text) => {
-    expect(simulationOutcomeOf(refusal(text, -32_003))).toEqual({ kind: "insufficientFunds" });
-  },
-);
+test.each([
+  "insufficient funds for transfer",
+  "Insufficient funds for gas * price + value",
+  "insufficient sender balance",
+  "err: insufficient MaxFeePerGas for sender balance (supplied gas 0)",
+])("%s is a lack of native funds, not a revert", (text) => {
+  expect(simulationOutcomeOf(refusal(text, -32_003))).toEqual({ kind: "insufficientFunds" });
+});
 
 test.each(["gas required exceeds allowance (30000000)", "invalid opcode: INVALID", "EVM error OutOfGas"])(
   "%s means that the call cannot succeed",
@@ -105,6 +107,7 @@ test.each([
   "Internal error",
   "header not found",
   "rate limit exceeded",
+  "max fee per gas less than block base fee: address 0x00, maxFeePerGas: 1, baseFee: 2",
   "method handler crashed",
   "request timed out",
 ])("%s says nothing about the call", (text) => {

@@ -1,5 +1,5 @@
 import type { Address } from "@causeway/domain";
-import type { CallPlan, SimulationOutcome } from "../family.ts";
+import type { CallPlan, FeeCaps, SimulationOutcome } from "../family.ts";
 import { quantityOf, toQuantity } from "./answers.ts";
 import { simulationOutcomeOf } from "./rpc-errors.ts";
 import { NodeRefusal } from "./rpc-fault.ts";
@@ -8,19 +8,51 @@ import type { RpcTransport } from "./transport.ts";
 /**
  * Runs a call on the latest state without sending it, by `eth_estimateGas`.
  *
- * No gas price is given, so that only the value, not the gas, is checked against the sender's balance.
+ * Without `fees` only the value, not the gas, is checked against the sender's balance, and the call sees a gas price of zero: code
+ * that behaves only then is not found out. With `fees` it sees the price it would pay, and the gas is checked at `maxFeePerGas`.
  *
  * @returns the gas to give it, or what the chain itself says against it
- * @throws RpcFault when the node did not say whether the call succeeds
+ * @throws RpcFault when the node did not say whether the call succeeds, also when `fees` are below the base fee of the moment
  */
 export async function simulateCall(
   transport: RpcTransport,
   from: Address,
   call: CallPlan,
+  fees?: FeeCaps,
+): Promise<SimulationOutcome> {
+  const outcome = await estimate(transport, from, call, fees);
+  if (fees === undefined || outcome.kind !== "reverts") return outcome;
+  // Nodes try no more gas than the sender can pay for. A call that needs more ends like any other that runs out of it, or as a
+  // revert of whoever made the call that did: only what it needs without a price tells these from a fault of its own.
+  const method = "eth_getBalance";
+  const [unpriced, balance] = await Promise.all([
+    estimate(transport, from, call),
+    transport.request(method, [from, "latest"]).then((answer) => quantityOf(answer, method)),
+  ]);
+  const lacksFunds =
+    unpriced.kind === "insufficientFunds" ||
+    (unpriced.kind === "ok" && call.value + unpriced.gas * fees.maxFeePerGas > balance);
+  return lacksFunds ? { kind: "insufficientFunds" } : outcome;
+}
+
+async function estimate(
+  transport: RpcTransport,
+  from: Address,
+  call: CallPlan,
+  fees?: FeeCaps,
 ): Promise<SimulationOutcome> {
   const method = "eth_estimateGas";
+  const transaction = {
+    from,
+    to: call.to,
+    data: call.data,
+    value: toQuantity(call.value),
+    ...(fees && {
+      maxFeePerGas: toQuantity(fees.maxFeePerGas),
+      maxPriorityFeePerGas: toQuantity(fees.maxPriorityFeePerGas),
+    }),
+  };
   try {
-    const transaction = { from, to: call.to, data: call.data, value: toQuantity(call.value) };
     return { kind: "ok", gas: quantityOf(await transport.request(method, [transaction, "latest"]), method) };
   } catch (error) {
     const outcome = error instanceof NodeRefusal ? simulationOutcomeOf(error) : undefined;
