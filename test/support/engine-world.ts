@@ -166,6 +166,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     recipientCodes: createCodeCache(services.chains, services.clock),
     reservations: { reserved: () => 0n },
     timings: { estimateSeconds: () => 1 },
+    signOrder: async (orderId: `0x${string}`) => orderId,
   };
   await Promise.all(
     chains.map(async (chain) => {

@@ -1,6 +1,6 @@
-import { rawKeySigner } from "@causeway/attest";
+import { rawKeySigner, signPersonalMessage } from "@causeway/attest";
 import { RpcFault, connectEvmChain } from "@causeway/chains";
-import type { Address, Chain, Hex } from "@causeway/domain";
+import type { Address, Chain, Hex, OrderId } from "@causeway/domain";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { startOutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
 import type { OutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
@@ -128,6 +128,7 @@ export async function createContainer(
       const quoting = {
         ...services,
         solver: signer.address,
+        signOrder: (orderId: OrderId) => signPersonalMessage(signer, orderId),
         random: pooledRandomBytes(),
         requests: { insertQuoted: groupedQuoteInserts(sql) },
         recipientCodes: createCodeCache(services.chains, clock),

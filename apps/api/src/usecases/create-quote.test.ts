@@ -387,3 +387,21 @@ test("native to a contract is priced by its way through the router, native to an
   const gas = (answer: typeof direct): bigint => BigInt(answer.fees.relayerGas.amount);
   expect(gas(routed)).toBeGreaterThan(2n * gas(direct));
 });
+
+test("the solver's signature over the order comes when it is asked for, and only then", async () => {
+  const plain = await createQuote(quoteWorld(), aQuoteInput());
+  expect(plain.protocol.v2).not.toHaveProperty("orderSignature");
+  const signed = await createQuote(quoteWorld(), aQuoteInput({ includeProtocolData: true }));
+  expect(signed.protocol.v2.orderSignature).toBe(`${signed.protocol.v2.orderId}51`);
+  expect(quoteAnswer.safeParse(signed).error).toBeUndefined();
+});
+
+test("what the relayer costs is, as written, the sum of its parts", async () => {
+  for (let amount = 1_000_003; amount < 1_000_040; amount++) {
+    const { fees } = await createQuote(quoteWorld(), aQuoteInput({ amount: String(amount) }));
+    const micro = (text: string) => BigInt(text.replace(".", ""));
+    expect(micro(fees.relayer.amountUsd)).toBe(
+      micro(fees.relayerGas.amountUsd) + micro(fees.relayerService.amountUsd),
+    );
+  }
+});

@@ -1,5 +1,5 @@
 import type { AccountState } from "@causeway/chains";
-import type { Address, PricedTrade } from "@causeway/domain";
+import type { Address, Hex, OrderId, PricedTrade } from "@causeway/domain";
 import { confirmationsFor, NATIVE_CURRENCY, priceTrade, ServiceError } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory } from "../ports/chains.ts";
@@ -34,6 +34,8 @@ export interface QuoteServices {
   readonly timings: RouteTimings;
   readonly recipientCodes: RecipientCodes;
   readonly solver: Address;
+  /** The solver's personal signature (EIP-191) over the raw bytes of an order id. */
+  signOrder(orderId: OrderId): Promise<Hex>;
 }
 
 /**
@@ -60,7 +62,9 @@ export async function createQuote(services: QuoteServices, input: QuoteInput): P
     timeEstimateSeconds: timeEstimate(services.timings, question, agreement.terms.inputUsd),
   });
   await services.requests.insertQuoted(agreement.terms);
-  return answer;
+  if (input.includeProtocolData !== true) return answer;
+  const orderSignature = await services.signOrder(agreement.terms.orderId);
+  return { ...answer, protocol: { v2: { ...answer.protocol.v2, orderSignature } } };
 }
 
 function tradeOf(reservations: Reservations, question: QuoteQuestion, pricing: RoutePricing): PricedTrade {

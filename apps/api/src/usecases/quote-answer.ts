@@ -6,6 +6,7 @@ import {
   depositSteps,
   formatAmount,
   formatUsd,
+  toWrittenUsd,
   NATIVE_CURRENCY,
   orderToJson,
   sendSteps,
@@ -98,9 +99,14 @@ function feesOf({ question, pricing, trade }: AnswerFacts, gasUnits: bigint): Qu
   const gasWei = gasUnits * (baseFeePerGas + maxPriorityFeePerGas);
   const currency = toWireCurrency(question.originCurrency);
   const inInput = (amount: bigint) => amountObject(currency, pricing.facts.origin, amount, amount);
+  const written = (amount: bigint): bigint => toWrittenUsd(amountToUsdDown(amount, pricing.facts.origin));
   return {
     gas: amountObject(toWireCurrency(origin.chain.native), pricing.originNative, gasWei, gasWei),
-    relayer: inInput(trade.execution + trade.service),
+    relayer: {
+      ...inInput(trade.execution + trade.service),
+      // The sum of its two parts as they are written, not a third cut of its own.
+      amountUsd: formatUsd(written(trade.execution) + written(trade.service)),
+    },
     relayerGas: inInput(trade.execution),
     relayerService: inInput(trade.service),
     app: inInput(trade.app),

@@ -9,7 +9,10 @@ interface Refusal {
   readonly asked: (input: QuoteInput) => boolean;
 }
 
-/** What a quote would promise and this instance would not do. Silence would cost somebody money; switches that only choose among routes are ignored. */
+/**
+ * What a quote would promise and this instance would not do: silence would cost somebody money. Ignored are switches that only choose among routes, those that matter only beside
+ * something refused here, and `enableTrueExactOutput`, because an exact output is always paid exactly.
+ */
 const refusals: readonly Refusal[] = [
   {
     field: "txs",

@@ -32,9 +32,19 @@ export function formatUsd(usd: bigint): string {
   return formatFixed(usd, USD_DECIMALS, 6);
 }
 
-/** `part / whole` as a percentage with two decimals, cut towards zero; `"0.00"` when the whole is zero. */
+/** A micro-dollar, the least that the wire writes, in USD with 18 decimals. */
+const MICRO_USD = 10n ** 12n;
+
+/** USD with 18 decimals cut towards zero to what {@link formatUsd} writes: sums of such values are sums of the texts. */
+export function toWrittenUsd(usd: bigint): bigint {
+  return usd - (usd % MICRO_USD);
+}
+
+/** `part / whole` as a percentage with two decimals, half a unit rounded away from zero; `"0.00"` when the whole is zero. */
 export function formatPercent(part: bigint, whole: bigint): string {
-  return whole === 0n ? "0.00" : formatFixed((part * 10_000n) / whole, 2, 2);
+  if (whole === 0n) return "0.00";
+  const half = part < 0n === whole < 0n ? whole / 2n : -(whole / 2n);
+  return formatFixed((part * 10_000n + half) / whole, 2, 2);
 }
 
 const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;

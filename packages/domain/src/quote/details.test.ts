@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Currency } from "../chain/chain.ts";
 import { NATIVE_CURRENCY } from "../ids/hex.ts";
-import { parseDecimal } from "../money/decimal-text.ts";
+import { formatPercent, formatUsd, parseDecimal } from "../money/decimal-text.ts";
 import { pow10 } from "../money/pow10.ts";
+import { amountToUsdDown } from "../money/usd.ts";
 import { confirmationsFor } from "./confirmations.ts";
 import { pairClassOf } from "./fee-policy.ts";
 import { gasCostWei } from "./gas-cost.ts";
@@ -34,7 +35,7 @@ test("impacts are negative six-decimal USD and divide the loss into its causes",
   });
 });
 
-test("the parts of the impact add up to the total but for cutting each text", () => {
+test("the parts of the impact, as they are written, add up to the total, and the total to the values of output and input", () => {
   const amount = fc.bigInt({ min: 0n, max: 10n ** 15n });
   fc.assert(
     fc.property(amount, amount, amount, amount, amount, (input, execution, service, app, expected) => {
@@ -45,8 +46,9 @@ test("the parts of the impact add up to the total but for cutting each text", ()
         (total, part) => total + micro(part.usd),
         0n,
       );
-      const difference = sum - micro(impact.totalImpact.usd);
-      expect(difference >= -4n && difference <= 4n).toBe(true);
+      expect(sum).toBe(micro(impact.totalImpact.usd));
+      const told = (value: bigint, unit: typeof usdc) => micro(formatUsd(amountToUsdDown(value, unit)));
+      expect(micro(impact.totalImpact.usd)).toBe(told(expected, eth) - told(input, usdc));
     }),
   );
 });
@@ -109,4 +111,13 @@ test("a deposit needs the confirmations of the first tier above its value", () =
   ];
   expect([0n, 99n, 100n, 999n, 1_000n].map((usd) => confirmationsFor(tiers, usd))).toEqual([0, 0, 1, 1, 12]);
   expect(() => confirmationsFor([{ belowUsd: 1n, confirmations: 1 }], 5n)).toThrow(RangeError);
+});
+
+test("a percentage is rounded, so that a cost is never told smaller than it is by more than half a unit", () => {
+  expect(formatPercent(-13_698n, 10_000_000n)).toBe("-0.14");
+  expect(formatPercent(-19_998n, 10_000_000n)).toBe("-0.20");
+  expect(formatPercent(-862n, 10_000_000n)).toBe("-0.01");
+  expect(formatPercent(499n, 10_000_000n)).toBe("0.00");
+  expect(formatPercent(500n, 10_000_000n)).toBe("0.01");
+  expect(formatPercent(1n, 0n)).toBe("0.00");
 });

@@ -1,4 +1,4 @@
-import { formatFixed, formatPercent, formatUsd } from "../money/decimal-text.ts";
+import { formatFixed, formatPercent, formatUsd, toWrittenUsd } from "../money/decimal-text.ts";
 import { pow10 } from "../money/pow10.ts";
 import { amountToUsdDown } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
@@ -32,13 +32,17 @@ export interface TradeAmounts {
   readonly expected: bigint;
 }
 
-/** Values the parts of a trade. The swap part is what the fees do not explain, so the parts always add up to the total (before each text is cut). */
+/**
+ * Values the parts of a trade, each cut to what is written before it is used further: the total is the written value of the output less that of the input, and the swap part is what
+ * the written fees do not explain, so the texts add up as they stand.
+ */
 export function tradeImpact(trade: TradeAmounts, origin: PricedUnit, destination: PricedUnit): TradeImpact {
-  const inputUsd = amountToUsdDown(trade.input, origin);
-  const totalUsd = amountToUsdDown(trade.expected, destination) - inputUsd;
-  const executionUsd = -amountToUsdDown(trade.execution, origin);
-  const serviceUsd = -amountToUsdDown(trade.service, origin);
-  const appUsd = -amountToUsdDown(trade.app, origin);
+  const written = (amount: bigint, unit: PricedUnit): bigint => toWrittenUsd(amountToUsdDown(amount, unit));
+  const inputUsd = written(trade.input, origin);
+  const totalUsd = written(trade.expected, destination) - inputUsd;
+  const executionUsd = -written(trade.execution, origin);
+  const serviceUsd = -written(trade.service, origin);
+  const appUsd = -written(trade.app, origin);
   const swapUsd = totalUsd - executionUsd - serviceUsd - appUsd;
   return {
     totalImpact: { usd: formatUsd(totalUsd), percent: formatPercent(totalUsd, inputUsd) },
