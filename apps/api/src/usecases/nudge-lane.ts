@@ -13,7 +13,7 @@ const WINDOW = 200;
 /**
  * Takes care of a lane: sends what a dead process left unsent, sends again what nodes may have forgotten, raises the fees of what is stuck,
  * and lets a no-op use up the nonce of a payment that must not be made any more, so that nothing behind it is held up. One slot's fault does not keep the others waiting.
- * @throws RpcFault when the lane cannot be compared with its chain, or after the round when a slot met one: the next round tries again.
+ * @throws RpcFault when the lane cannot be compared with its chain; after the round, an error caused by the first fault that a slot met. The next round tries again.
  */
 export async function nudgeLane(services: Needs, connected: ConnectedChain): Promise<void> {
   const { chain, connection, pulse } = connected;
@@ -23,12 +23,12 @@ export async function nudgeLane(services: Needs, connected: ConnectedChain): Pro
   if (slots.length === 0) return;
   const used = await connection.reader.nonce(services.signer.address, "latest");
   const round: Round = { connected, used, prices: pulse.gasPrices() };
-  let fault: unknown;
+  const faults: unknown[] = [];
   for (const slot of slots.filter(({ nonce }) => nonce >= used).slice(0, WINDOW))
-    await nudgeSlot(services, round, slot).catch((error: unknown) => {
-      fault ??= error;
-    });
-  if (fault !== undefined) throw fault;
+    await nudgeSlot(services, round, slot).catch((error: unknown) => faults.push(error));
+  const [first] = faults;
+  if (faults.length > 0)
+    throw new Error(`${faults.length} of the lane's payments could not be cared for`, { cause: first });
 }
 
 /** What all slots of one round share. */
