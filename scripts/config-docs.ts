@@ -56,7 +56,7 @@ the variables.
 | \`confirmationTiers\` | blocks a deposit waits (1 = its own block) when it is worth less than \`belowUsd\`; ascending, the last without a bound |
 | \`maxUnconfirmedUsd\` | USD of deposits in young blocks (younger than the strictest tier asks) that may be filled by the laxer tiers; above it every deposit waits for the strictest. Bounds what one vanished block can cost |
 | \`finalityBlocks\` | depth at which a block is taken as irreversible |
-| \`fees\` | \`flatUsd\`, \`depositBps\`, \`withdrawalBps\`, \`gasMarginBps\`, \`minPriorityFeeGwei\`, \`maxFeePerGasGwei\` |
+| \`fees\` | \`flatUsd\`, \`depositBps\`, \`withdrawalBps\`, \`gasMarginBps\`, \`minPriorityFeeGwei\`, \`maxFeePerGasGwei\`; \`gasCountsData\` for rollups that count the price of data as gas: steps then name no gas, wallets estimate it |
 | \`hubChainId\`, \`additionalData\` | for attestations only |
 
 ${environments.map(chainTable).join("\n\n")}

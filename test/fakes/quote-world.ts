@@ -90,6 +90,7 @@ export function aChain(chainId: number, change: Partial<Chain> = {}): Chain {
       gasMarginBps: 1_000,
       minPriorityFeeWei: 0n,
       maxFeePerGasWei: 10n ** 12n,
+      gasCountsData: false,
     },
     ...change,
   };

@@ -102,6 +102,7 @@ export function aChain(
       gasMarginBps: 0,
       minPriorityFeeWei: 1_000_000_000n,
       maxFeePerGasWei: 500_000_000_000n,
+      gasCountsData: false,
     },
   };
 }

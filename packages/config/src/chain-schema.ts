@@ -137,6 +137,7 @@ export const chainEntry = z.strictObject({
     gasMarginBps: bps,
     minPriorityFeeGwei: decimalText(9),
     maxFeePerGasGwei: decimalText(9),
+    gasCountsData: z.boolean().default(false),
   }),
   /** For attestations: id of the chain on the hub, when it is not the chain id. */
   hubChainId: integerText.optional(),

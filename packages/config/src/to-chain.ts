@@ -52,6 +52,7 @@ export function toChain(entry: ChainEntry): Chain {
       gasMarginBps: entry.fees.gasMarginBps,
       minPriorityFeeWei: scaled(entry.fees.minPriorityFeeGwei, 9),
       maxFeePerGasWei: scaled(entry.fees.maxFeePerGasGwei, 9),
+      gasCountsData: entry.fees.gasCountsData,
     },
   };
 }

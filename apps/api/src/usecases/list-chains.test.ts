@@ -80,6 +80,7 @@ const base: Chain = {
     gasMarginBps: 0,
     minPriorityFeeWei: 0n,
     maxFeePerGasWei: 1n,
+    gasCountsData: false,
   },
 };
 

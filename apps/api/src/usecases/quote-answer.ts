@@ -74,6 +74,7 @@ function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gas
     amount: terms.origin.amount,
     amountFormatted: formatAmount(terms.origin.amount, originCurrency.decimals),
     gas,
+    tellsGas: !origin.chain.fees.gasCountsData,
     maxFeePerGas,
     maxPriorityFeePerGas,
   };

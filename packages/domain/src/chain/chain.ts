@@ -94,6 +94,8 @@ export interface ChainFees {
   readonly gasMarginBps: number;
   /** Floor of the priority fee in wei, for nodes that report zero. */
   readonly minPriorityFeeWei: bigint;
+  /** The chain counts the price of a transaction's data as gas (some rollups do): gas units measured elsewhere say nothing there, and steps name none. */
+  readonly gasCountsData: boolean;
   /** The solver never signs a transaction above this max fee per gas, wei. */
   readonly maxFeePerGasWei: bigint;
 }

@@ -40,6 +40,7 @@ const facts: DepositFacts = {
   },
   maxFeePerGas: 20n,
   maxPriorityFeePerGas: 2n,
+  tellsGas: true,
 };
 const check = { endpoint: `/intents/status/v3?requestId=${requestId}`, method: "GET" };
 const approvalOf = (amount: bigint) =>
@@ -143,4 +144,10 @@ test("the gas of a deposit counts every transaction it takes", () => {
   expect(depositGas({ ...facts, allowance: 1n, resetsApproval: true })).toBe(152_000n);
   expect(depositGas({ ...facts, explicitDeposit: false })).toBe(52_000n);
   expect(depositGas({ ...facts, currency: NATIVE_CURRENCY })).toBe(30_000n);
+});
+
+test("where gas cannot be told beforehand no step names any", () => {
+  for (const currency of [NATIVE_CURRENCY, token] as const)
+    for (const step of depositSteps({ ...facts, currency, tellsGas: false }))
+      for (const { data } of step.items) expect(data).not.toHaveProperty("gas");
 });

@@ -29,6 +29,8 @@ export interface StepPayment {
   readonly amountFormatted: string;
   readonly amount: bigint;
   readonly gas: StepGas;
+  /** False: the gas of this chain cannot be told beforehand, and steps name none. */
+  readonly tellsGas: boolean;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
 }
@@ -199,7 +201,7 @@ function transactionOf(
     data,
     value: value.toString(),
     chainId: facts.chainId,
-    ...(gas === undefined ? {} : { gas: (gas * LIMIT_FACTOR).toString() }),
+    ...(gas === undefined || !facts.tellsGas ? {} : { gas: (gas * LIMIT_FACTOR).toString() }),
     maxFeePerGas: facts.maxFeePerGas.toString(),
     maxPriorityFeePerGas: facts.maxPriorityFeePerGas.toString(),
   };
