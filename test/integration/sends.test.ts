@@ -181,3 +181,38 @@ test("a payment that the wallet replaced by a dearer one is followed under its n
   await world.watch(world.origin);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [fast] });
 });
+
+test("a report that no block bears out is forgotten after an hour and may be made again", async () => {
+  const agreed = await aSend(native);
+  const hash = await world.pay(agreed);
+  await report(agreed, hash);
+  const followed = async (): Promise<boolean> =>
+    (await world.services.reads.unsettledSends(world.origin.chain.id)).some(({ txHash }) => txHash === hash);
+  world.clock.forward(3_599_000);
+  await world.watch(world.origin);
+  expect(await followed()).toBe(true);
+  world.clock.forward(1_000);
+  await world.watch(world.origin);
+  expect(await followed()).toBe(false);
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+
+  await report(agreed, hash);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
+});
+
+test("a payment that was mined deeper than the watcher remembers is recognised when it is reported", async () => {
+  const agreed = await aSend(native);
+  const hash = await world.pay(agreed);
+  const timestamp = BigInt(Math.ceil(world.clock.nowMs() / 1000));
+  await world.origin.client.setNextBlockTimestamp({ timestamp });
+  await world.origin.mine(200);
+  const [lowest] = await world.watch(world.origin);
+  const { blockNumber } = await world.origin.client.getTransactionReceipt({ hash });
+  expect(lowest?.number).toBeGreaterThan(blockNumber);
+  await report(agreed, hash);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
+  await world.watch(world.origin);
+  expect((await world.status(agreed.requestId)).final).toBe(true);
+});

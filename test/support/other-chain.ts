@@ -16,7 +16,7 @@ export function withChain(
   return { ...services, chains: { ...services.chains, get } };
 }
 
-export interface OtherChain {
+interface OtherChain {
   readonly chain?: Partial<ConnectedChain["chain"]>;
   readonly connection?: Partial<ConnectedChain["connection"]>;
 }

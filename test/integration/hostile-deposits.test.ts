@@ -1,0 +1,264 @@
+import { createChainReader, createRpcTransport } from "@causeway/chains";
+import { testTokenAbi } from "@causeway/contracts";
+import { depositErc20Calldata } from "@causeway/domain";
+import type { Address, TxHash } from "@causeway/domain";
+import { encodeFunctionData } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
+import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { batchCode, type BatchedCall } from "../support/batch-code.ts";
+import { deposit } from "../support/deposits.ts";
+import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
+import { withChain } from "../support/other-chain.ts";
+
+let world: EngineWorld;
+let testToken: Address;
+
+beforeAll(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
+  testToken = world.origin.chain.tokens.find(({ id }) => id !== "usdc")?.address ?? "0x";
+});
+afterAll(async () => await world.stop());
+
+const agree = async (ask: Ask = {}): Promise<Agreed> =>
+  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
+
+const paidOut = async ({ terms }: Agreed): Promise<{ received: bigint; refunded: bigint }> => ({
+  received: await world.destination.balance(terms.recipient, world.usdc),
+  refunded: await world.origin.balance(terms.refundTo, world.usdc),
+});
+
+async function rounds(count: number, stepMs = 6_000): Promise<void> {
+  for (let round = 0; round < count; round++) {
+    world.clock.forward(stepMs);
+    await world.round();
+  }
+}
+
+const rawOf = async (hash: TxHash): Promise<TxHash> =>
+  (await world.origin.client.request({
+    method: "eth_getRawTransactionByHash" as never,
+    params: [hash] as never,
+  })) as TxHash;
+
+const call = (
+  to: Address,
+  name: "approve" | "transfer" | "mint",
+  of: Address,
+  amount: bigint,
+): BatchedCall => ({
+  to,
+  data: encodeFunctionData({ abi: testTokenAbi, functionName: name, args: [of, amount] }),
+});
+
+/** What a contract calls that deposits its own tokens in the user's name. */
+function depositing({ terms }: Agreed, currency: Address, amount: bigint): BatchedCall[] {
+  const { depository } = world.origin.chain.contracts;
+  const data = depositErc20Calldata(world.user.address, currency, amount, terms.orderId);
+  return [call(currency, "approve", depository, amount), { to: depository, data }];
+}
+
+/** A contract that owns a million of every listed token, and of one that nobody lists. */
+async function aContract(): Promise<{ contract: Address; worthless: Address }> {
+  const { client } = world.origin;
+  const [contract, worthless] = [world.anAddress(), world.anAddress()];
+  await client.setCode({
+    address: worthless,
+    bytecode: (await client.getCode({ address: testToken })) ?? "0x",
+  });
+  await world.origin.fund(contract);
+  await world.origin.send(world.stranger, call(worthless, "mint", contract, 10n ** 12n));
+  await world.origin.mine();
+  return { contract, worthless };
+}
+
+const agreedAmount = 20_000_000_000n;
+for (const { what, first, second } of [
+  {
+    what: "a millionth of a dollar, then much of a worthless token",
+    first: { isUsdc: true, amount: 1n },
+    second: { isUsdc: false, amount: 50_000_000_000n },
+  },
+  {
+    what: "what was agreed, then as much of a worthless token",
+    first: { isUsdc: true, amount: agreedAmount },
+    second: { isUsdc: false, amount: agreedAmount },
+  },
+  {
+    what: "a worthless token, then what was agreed",
+    first: { isUsdc: false, amount: agreedAmount },
+    second: { isUsdc: true, amount: agreedAmount },
+  },
+])
+  test(`one transaction that brings ${what} after a reorg costs the solver no more than the chain holds in the end`, async () => {
+    const { origin } = world;
+    const { contract, worthless } = await aContract();
+    const agreed = await agree({ amount: agreedAmount.toString() });
+    const brings = async ({ isUsdc, amount }: typeof first): Promise<void> => {
+      const calls = depositing(agreed, isUsdc ? world.usdc : worthless, amount);
+      await origin.client.setCode({ address: contract, bytecode: batchCode(calls) });
+    };
+    await brings(first);
+    const raw = await rawOf(await origin.send(world.user, { to: contract }));
+    await origin.mine();
+    await world.watch(origin);
+    expect(await world.depositsOf(agreed.requestId)).toMatchObject([
+      { amount: first.amount, canonical: true },
+    ]);
+
+    await origin.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+    await brings(second);
+    await origin.client.sendRawTransaction({ serializedTransaction: raw });
+    await origin.mine();
+    await world.watch(origin);
+    expect(await world.depositsOf(agreed.requestId)).toMatchObject([
+      { currency: first.isUsdc ? world.usdc : worthless, amount: first.amount, canonical: false },
+      { currency: second.isUsdc ? world.usdc : worthless, amount: second.amount, canonical: true },
+    ]);
+    await rounds(8);
+    const { received, refunded } = await paidOut(agreed);
+    expect(received + refunded).toBeLessThanOrEqual(second.isUsdc ? second.amount : 0n);
+    const payments = [origin, world.destination].map(async (chain) => await world.paymentsOf(agreed, chain));
+    expect((await Promise.all(payments)).flat()).toHaveLength(second.isUsdc ? 1 : 0);
+  });
+
+test("a token that is listed later does not make a deposit that was read before count twice", async () => {
+  const { origin } = world;
+  const { depository } = origin.chain.contracts;
+  const { contract } = await aContract();
+  const agreed = await agree();
+  const calls = [
+    call(testToken, "transfer", depository, 1n),
+    ...depositing(agreed, world.usdc, 100_000_000n),
+  ];
+  await origin.client.setCode({ address: contract, bytecode: batchCode(calls) });
+  const txHash = await origin.send(world.user, { to: contract });
+  await origin.mine();
+
+  const unlisted = {
+    ...origin.chain,
+    tokens: origin.chain.tokens.filter(({ address }) => address !== testToken),
+  };
+  const transport = createRpcTransport({ url: origin.chain.rpcUrl });
+  const { depositsIn, depositsOf } = createChainReader(unlisted, transport, { knownHead: () => undefined });
+  const reader = { ...origin.connected.connection.reader, depositsIn, depositsOf };
+  await world.watch(
+    origin,
+    withChain(world.services, origin.connected, { chain: unlisted, connection: { reader } }),
+  );
+  await transport.close();
+  await world.work();
+  await world.untilFinal(agreed.requestId);
+
+  expect(await indexTransaction(world.services, { chainId: origin.chain.id, txHash })).toEqual({
+    message: "Transaction indexed",
+  });
+  const { rows } = await world.pool.query("select currency from deposits where tx_hash = $1", [txHash]);
+  expect(rows.map(({ currency }: { currency: Address }) => currency).toSorted()).toEqual(
+    [world.usdc, testToken].toSorted(),
+  );
+  await rounds(6);
+  expect(await paidOut(agreed)).toEqual({ received: agreed.terms.destination.expectedAmount, refunded: 0n });
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", refundTxHashes: [] });
+});
+
+test("a fill that dies while its deposit is gone leaves the request waiting, and the deposit mined again is filled", async () => {
+  const { origin, destination } = world;
+  const agreed = await agree();
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  const raws = await Promise.all((await origin.client.getBlock()).transactions.map(rawOf));
+  await world.watch(origin);
+  const broadcast = async () => ({ kind: "rejected", reason: "intrinsic gas too low" }) as const;
+  await world.work(
+    withChain(world.services, destination.connected, { connection: { writer: { broadcast } } }),
+  );
+  await origin.reorg(1);
+  await world.watch(origin);
+  await world.care(destination);
+  for (const blocks of [1, 2]) {
+    await destination.mine(blocks);
+    await world.watch(destination);
+  }
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "waiting",
+    fundsAt: "user",
+    nextAction: "send_deposit",
+    inTxHashes: [],
+    txHashes: [],
+  });
+
+  for (const serializedTransaction of raws) await origin.client.sendRawTransaction({ serializedTransaction });
+  await rounds(6);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", final: true });
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+test("a deposit that was mined before its deadline and is read after it shows no failure on the way", async () => {
+  const agreed = await agree({ ttl: 60 });
+  await deposit(world.origin, world.user, agreed);
+  await world.origin.mine();
+  world.clock.forward(61_000);
+  await reconcileRequests(world.services);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", failReason: "N/A" });
+  await rounds(6);
+  expect((await world.status(agreed.requestId)).status).toBe("refund");
+  expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "refund"]);
+});
+
+test("money that a stranger deposits for a filled request goes back to him, and its hash is not shown as the user's", async () => {
+  const agreed = await agree();
+  await deposit(world.origin, world.user, agreed);
+  await rounds(6);
+  const depositor = world.anAddress();
+  await deposit(world.origin, world.stranger, agreed, { depositor, amount: 1_000_000n });
+  await rounds(6);
+  expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
+  expect(await world.origin.balance(depositor, world.usdc)).toBeGreaterThan(0n);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", refundTxHashes: [] });
+});
+
+test("a refund larger than what the solver holds of the token waits and is paid when the solver is funded", async () => {
+  const { origin } = world;
+  const agreed = await agree();
+  const amount = (await origin.balance(world.solver.address, world.usdc)) + 1_000_000n;
+  await origin.fund(world.user.address, { tokens: amount / 10n ** 6n });
+  await deposit(origin, world.user, agreed, { amount });
+  await rounds(6);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    nextAction: "wait_for_refund",
+    refundFailReason: "N/A",
+  });
+  expect(await paidOut(agreed)).toEqual({ received: 0n, refunded: 0n });
+
+  await origin.fund(world.solver.address, { tokens: 1_000_000n });
+  await rounds(4);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", final: true });
+  const { refunded } = await paidOut(agreed);
+  expect(refunded).toBeLessThan(amount);
+  expect(refunded).toBeGreaterThan(amount - 10_000_000n);
+});
+
+test("when gas gets a hundred times dearer a refund of what was agreed still pays the order's minimum", async () => {
+  const { origin } = world;
+  const gwei = 10n ** 9n;
+  const mineAt = async (baseFeePerGas: bigint): Promise<void> => {
+    await origin.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
+    await origin.mine();
+    await world.watch(origin);
+  };
+  await mineAt(gwei);
+  const agreed = await agree({ referrer: "debug-force-refund" });
+  await deposit(origin, world.user, agreed);
+  await mineAt(100n * gwei);
+  await world.work();
+  await rounds(4);
+  expect((await world.status(agreed.requestId)).status).toBe("refund");
+  const { refunded } = await paidOut(agreed);
+  const minimum = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? agreed.terms.origin.amount;
+  expect(minimum).toBeGreaterThan(0n);
+  expect(refunded).toBeGreaterThanOrEqual(minimum);
+  expect(refunded).toBeLessThan(agreed.terms.origin.amount);
+});
