@@ -27,7 +27,7 @@ export async function dieAtEveryMoment(world: EngineWorld, life: Life): Promise<
       await life.live(mortal, agreed);
     } catch (error) {
       // A death reaches the caller as it is or as the cause of something worse.
-      if (!mortal.isDead() || !(error instanceof Died)) throw error;
+      if (!mortal.isDead() || !isDeath(error)) throw error;
     }
     const moment = mortal.acts.at(-1) ?? "before anything";
     await world.untilFinal(agreed.requestId);
@@ -35,4 +35,8 @@ export async function dieAtEveryMoment(world: EngineWorld, life: Life): Promise<
     if (!mortal.isDead()) return deaths;
     deaths.push(moment);
   }
+}
+
+function isDeath(error: unknown): boolean {
+  return error instanceof Died || (error instanceof Error && isDeath(error.cause));
 }

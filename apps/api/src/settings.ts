@@ -161,7 +161,8 @@ export const priceSettings = {
   }),
   priceRefreshMs: millis({
     name: "PRICE_REFRESH_MS",
-    describe: "A price older than this is refreshed in the background when it is used.",
+    describe:
+      "A price older than this is refreshed in the background when it is used; one three times as old is waited for.",
     default: 10_000,
   }),
   priceMaxAgeMs: millis({

@@ -43,7 +43,8 @@ export async function indexTransaction(
     const passed = cursor !== undefined && cursor.number >= blockNumber;
     if (passed && watched !== undefined && watched !== blockHash) throw notSeen(report.txHash);
     const head = connected.pulse.head()?.number ?? blockNumber;
-    await recordDeposits(services, tx, chain, facts, head < blockNumber ? blockNumber : head, seenAtMs);
+    const headNumber = head < blockNumber ? blockNumber : head;
+    await recordDeposits(services, tx, { chain, headNumber, seenAtMs }, facts);
   });
   return { message: "Transaction indexed" };
 }

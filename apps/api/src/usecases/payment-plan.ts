@@ -69,11 +69,13 @@ export async function planPayment(
 ): Promise<PaymentPlan> {
   const sender = services.signer.address;
   const call: CallPlan = paymentCall(question, question.toContract, chain.contracts.router);
-  const outcome = await connection.reader.simulate(sender, call);
+  const prices = pulse.gasPrices();
+  // With its price, as it will be sent: a recipient could tell an unpriced simulation from the payment.
+  const outcome = await connection.reader.simulate(sender, call, prices);
   if (outcome.kind === "reverts") return { kind: "reverts", reason: outcome.reason };
   if (outcome.kind === "insufficientFunds") return { kind: "insufficientFunds" };
   if (outcome.gas > question.maxGas) return { kind: "tooDear", gas: outcome.gas };
-  const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
+  const { maxFeePerGas, maxPriorityFeePerGas } = prices;
   return {
     kind: "ready",
     plan: {

@@ -1,54 +1,95 @@
 import type { DepositFact } from "@causeway/chains";
 import { confirmAtBlock, confirmationsFor, judgeDeposit } from "@causeway/domain";
 import type { Chain, OrderId } from "@causeway/domain";
-import type { RequestRecord } from "../ports/records.ts";
+import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { transition } from "./transition.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
 
+/** Where and when deposits were read. */
+export interface Reading {
+  readonly chain: Chain;
+  /** Height of the chain as far as the reader knows it. */
+  readonly headNumber: bigint;
+  /** When this process heard of the block (ms since epoch): the start of the fill's latency. */
+  readonly seenAtMs: number;
+}
+
+/** A deposit that is new, or stands in another block than it did. */
+export interface MovedDeposit {
+  readonly fact: DepositFact;
+  readonly deposit: DepositRecord;
+}
+
 /**
  * Writes down deposits read from canonical blocks and lets each act on the request it names. May be called any number of times with the same facts,
  * by the watcher and by a client's hint alike: what is known already in the same block changes nothing.
- * @param headNumber height of the chain as far as the caller knows it.
- * @param seenAtMs when this process heard of the block (ms since epoch): the start of the fill's latency.
  */
 export async function recordDeposits(
   services: Pick<Services, "events" | "clock">,
   tx: Tx,
-  chain: Chain,
+  reading: Reading,
   facts: readonly DepositFact[],
-  headNumber: bigint,
-  seenAtMs: number,
 ): Promise<void> {
-  const orderIds = [...new Set(facts.flatMap((fact) => (fact.id === undefined ? [] : [fact.id as OrderId])))];
-  const records = await tx.requests.lockByOrders(orderIds);
-  const lent = await lentOn(tx, chain, headNumber, facts.length);
+  await actOnDeposits(services, tx, reading, await storeDeposits(tx, reading, facts));
+}
+
+/** The first half: the rows. Requests are locked, and nothing is decided yet. */
+export async function storeDeposits(
+  tx: Tx,
+  reading: Reading,
+  facts: readonly DepositFact[],
+): Promise<MovedDeposit[]> {
+  const records = await lockRequests(tx, facts);
+  const lent = await lentOn(tx, reading, facts.length);
+  const moved: MovedDeposit[] = [];
   for (const fact of facts) {
     const record = fact.id === undefined ? undefined : records.get(fact.id);
-    const next = await recordOne(services, tx, chain, fact, record, headNumber, seenAtMs, lent);
+    const stored = await storeOne(tx, reading, fact, record, lent);
+    if (stored) moved.push(stored);
+  }
+  return moved;
+}
+
+/** The second half: what each means to its request. Between the two a watcher takes back what vanished blocks said, so that an old deposit does not stand in a new one's way. */
+export async function actOnDeposits(
+  services: Pick<Services, "events" | "clock">,
+  tx: Tx,
+  reading: Reading,
+  moved: readonly MovedDeposit[],
+): Promise<void> {
+  const records = await lockRequests(
+    tx,
+    moved.map(({ fact }) => fact),
+  );
+  for (const one of moved) {
+    const record = one.fact.id === undefined ? undefined : records.get(one.fact.id);
+    const next = await actOn(services, tx, reading, one, record);
     if (next) records.set(next.terms.orderId, next);
   }
 }
 
+function lockRequests(tx: Tx, facts: readonly DepositFact[]): Promise<Map<OrderId, RequestRecord>> {
+  const orderIds = facts.flatMap((fact) => (fact.id === undefined ? [] : [fact.id as OrderId]));
+  return tx.requests.lockByOrders([...new Set(orderIds)]);
+}
+
 /** What is lent against blocks that may still vanish: read once, counted on by the caller. */
-async function lentOn(tx: Tx, chain: Chain, headNumber: bigint, facts: number): Promise<{ usd: bigint }> {
+async function lentOn(tx: Tx, { chain, headNumber }: Reading, facts: number): Promise<{ usd: bigint }> {
   if (chain.maxUnconfirmedUsd === undefined || facts === 0) return { usd: 0n };
   const strictest = confirmationsFor(chain.confirmationTiers, BEYOND_ALL_TIERS);
   return { usd: await tx.deposits.valueAbove(chain.id, headNumber - BigInt(strictest)) };
 }
 
-async function recordOne(
-  services: Pick<Services, "events" | "clock">,
+async function storeOne(
   tx: Tx,
-  chain: Chain,
+  { chain, seenAtMs }: Reading,
   fact: DepositFact,
   record: RequestRecord | undefined,
-  headNumber: bigint,
-  seenAtMs: number,
   lent: { usd: bigint },
-): Promise<RequestRecord | undefined> {
+): Promise<MovedDeposit | undefined> {
   // The value is known of what was agreed and of less of the same: anything else is treated like the largest, for it goes back and may be worth anything.
   const isAgreed = isWithin(record, chain, fact);
   const agreedUsd = isAgreed ? record.terms.inputUsd : 0n;
@@ -57,18 +98,13 @@ async function recordOne(
     chain.confirmationTiers,
     isAgreed && !isBeyondCap ? agreedUsd : BEYOND_ALL_TIERS,
   );
-  const dueAt = confirmAtBlock(fact.blockNumber, confirmations);
-  const {
-    id,
-    changed,
-    record: known,
-  } = await tx.deposits.upsert({
+  const { changed, record: deposit } = await tx.deposits.upsert({
     chainId: chain.id,
     txHash: fact.txHash,
     ordinal: fact.ordinal,
     blockNumber: fact.blockNumber,
     blockHash: fact.blockHash,
-    confirmAtBlock: dueAt,
+    confirmAtBlock: confirmAtBlock(fact.blockNumber, confirmations),
     depositor: fact.depositor,
     sender: fact.sender,
     currency: fact.currency,
@@ -80,9 +116,18 @@ async function recordOne(
     seenAtMs,
     valueUsd: agreedUsd,
   });
-  if (!changed) return record;
+  if (!changed) return undefined;
   lent.usd += agreedUsd;
+  return { fact, deposit };
+}
 
+async function actOn(
+  services: Pick<Services, "events" | "clock">,
+  tx: Tx,
+  { chain, headNumber, seenAtMs }: Reading,
+  { fact, deposit }: MovedDeposit,
+  record: RequestRecord | undefined,
+): Promise<RequestRecord | undefined> {
   const shared = { chain: chain.name, txHash: fact.txHash, currency: fact.currency, amount: fact.amount };
   if (record === undefined) {
     services.events.alarm("deposit_unattributed", { ...shared, depositor: fact.depositor, orderId: fact.id });
@@ -105,15 +150,15 @@ async function recordOne(
     record,
     {
       kind: "depositSeen",
-      depositId: known.id,
+      depositId: deposit.id,
       verdict,
-      confirmed: dueAt <= headNumber,
+      confirmed: deposit.confirmAtBlock <= headNumber,
       late: nowMs > terms.fillDeadlineMs,
     },
     speaksForRequest && !record.inTxHashes.includes(fact.txHash)
       ? { inTxHashes: [...record.inTxHashes, fact.txHash] }
       : {},
-    { depositId: id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
+    { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
   );
   return next;
 }

@@ -3,7 +3,7 @@ import type { BlockRef, Head, TrailChange } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
-import { recordDeposits } from "./record-deposits.ts";
+import { actOnDeposits, storeDeposits } from "./record-deposits.ts";
 import { transition } from "./transition.ts";
 
 type Needs = Pick<Services, "uow" | "reads" | "events" | "clock" | "enginePolicy">;
@@ -67,8 +67,11 @@ export async function scanChain(
     await services.uow.run(async (tx) => {
       const cursor = await tx.trail.lockCursor(chain.id);
       if (cursor?.hash !== known.at(-1)?.hash) throw new TrailMoved(chain.name);
-      await recordDeposits(services, tx, chain, facts, last.number, head.seenAtMs);
+      const reading = { chain, headNumber: last.number, seenAtMs: head.seenAtMs };
+      // What was mined again has moved to its new block before the rest of what vanished is taken back, and means something only after that.
+      const moved = await storeDeposits(tx, reading, facts);
       await takeBack(services, tx, connected, known, change);
+      await actOnDeposits(services, tx, reading, moved);
       await confirm(services, tx, chain.id, last.number);
       await tx.trail.replace(chain.id, first.number - 1n, change.append, trailLength(chain));
       await tx.trail.setCursor(chain.id, last);
