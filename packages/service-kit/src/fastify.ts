@@ -1,22 +1,18 @@
-import fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  LogController,
-} from "fastify";
+import fastify, { type FastifyInstance, type FastifyReply, LogController } from "fastify";
 import { hasZodFastifySchemaValidationErrors, validatorCompiler } from "fastify-type-provider-zod";
 import { AsciiResponse } from "./ascii-response.ts";
 import { allowEveryOrigin } from "./cors.ts";
 import { endConnectionsOnClose } from "./end-connections.ts";
 import { answerFor, type ErrorAnswer } from "./error-map.ts";
-import { answerInTime } from "./handler-deadline.ts";
 import { sendJson } from "./json.ts";
 import type { Logger } from "./logging.ts";
 import { type Metrics, serveMetrics } from "./metrics.ts";
 import { type ApiDescription, serveDocumentation } from "./openapi.ts";
 import { checkResponses } from "./response-check.ts";
+import { routeTimes } from "./route-times.ts";
 import { type FieldErrorCodes, schemaProblem } from "./schema-problem.ts";
 import { noteRoutes } from "./unknown-route.ts";
+import { watchAnswers } from "./watch-answers.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -56,12 +52,11 @@ export async function createHttpServer(
   description: ApiDescription,
   options: HttpOptions = {},
 ): Promise<FastifyInstance> {
-  // One logger for all: a child per request costs more than the lines it would mark, which name the request themselves.
-  const loggerInstance: FastifyBaseLogger = Object.create(services.log, {
-    child: { value: () => loggerInstance },
-  }) as Logger;
   const app: FastifyInstance = fastify({
-    loggerInstance,
+    // A logger of the framework's own would make it follow each answer with two listeners more. What it has to say of a single request (answered twice, failed
+    // after its answer) goes to the one logger of all: a child per request costs more than the lines it would mark.
+    logger: false,
+    childLoggerFactory: () => services.log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     requestTimeout: options.requestTimeoutMs ?? 15_000,
@@ -102,7 +97,7 @@ export async function createHttpServer(
   });
 
   endConnectionsOnClose(app);
-  answerInTime(app, options.handlerTimeoutMs ?? 20_000);
+  watchAnswers(app, options.handlerTimeoutMs ?? 20_000, routeTimes(services.metrics.registry));
   if (options.checkResponses === true) checkResponses(app);
   serveMetrics(app, services.metrics);
   allowEveryOrigin(app);

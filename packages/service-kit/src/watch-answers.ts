@@ -1,0 +1,47 @@
+import { ServiceError } from "@causeway/domain";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { NoteAnswer } from "./route-times.ts";
+
+const LOOKS_PER_DEADLINE = 20;
+
+/**
+ * Follows each request of the routes added later from its head to the end of its answer: tells how long it took, and answers 503 `REQUEST_TIMED_OUT` for a
+ * route that has not answered within `deadlineMs` (up to 5 % later). One hook and one listener per request for both, and one timer for the whole server:
+ * the framework's own hooks, timers and AbortControllers would cost a fast route up to a fifth of its time.
+ */
+export function watchAnswers(
+  app: FastifyInstance,
+  deadlineMs: number,
+  timesOf: (method: string, route: string) => NoteAnswer,
+): void {
+  // In order of arrival, so a look ends at the first request that still has time.
+  const waiting = new Map<FastifyReply, number>();
+  app.addHook("onRoute", (route) => {
+    // A hook per route knows its route; asking the request for it would build an object per answer.
+    const note = timesOf([route.method].flat().join(","), route.url);
+    route.onRequest = [
+      (_request, reply, done) => {
+        const { raw } = reply;
+        const startedAtMs = performance.now();
+        waiting.set(reply, startedAtMs);
+        // The answer to a client that went away never finishes; the timer forgets it.
+        raw.on("finish", () => {
+          waiting.delete(reply);
+          note(raw.statusCode, performance.now() - startedAtMs);
+        });
+        done();
+      },
+      ...[route.onRequest ?? []].flat(),
+    ];
+  });
+  const timer = setInterval(() => {
+    const latestStart = performance.now() - deadlineMs;
+    for (const [reply, startedAtMs] of waiting) {
+      if (startedAtMs > latestStart) break;
+      waiting.delete(reply);
+      if (!reply.sent)
+        reply.send(new ServiceError("REQUEST_TIMED_OUT", "the request took too long; try again"));
+    }
+  }, deadlineMs / LOOKS_PER_DEADLINE).unref();
+  app.addHook("onClose", () => clearInterval(timer));
+}
