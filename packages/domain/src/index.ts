@@ -15,6 +15,7 @@ export * from "./money/usd.ts";
 export * from "./order/order-calls.ts";
 export * from "./order/order-hash.ts";
 export * from "./order/order-json.ts";
+export * from "./order/order-text.ts";
 export * from "./quote/calldata.ts";
 export * from "./quote/fee-policy.ts";
 export * from "./quote/forward.ts";

@@ -1,4 +1,6 @@
-import type { Order, RequestTerms } from "@causeway/domain";
+import { orderText } from "@causeway/domain";
+import type { OrderWords, RequestTerms } from "@causeway/domain";
+import { jsonText } from "@causeway/service-kit";
 
 const BIG = "$n";
 
@@ -7,9 +9,10 @@ const BIG = "$n";
  * much; one that is not named makes `JSON.stringify` throw, so none can be lost.
  */
 export function termsToJson(terms: RequestTerms): string {
+  const { order, ...agreed } = terms;
   const { origin, destination } = terms;
-  return JSON.stringify({
-    ...terms,
+  const text = JSON.stringify({
+    ...agreed,
     origin: { ...origin, amount: big(origin.amount) },
     destination: {
       ...destination,
@@ -17,29 +20,11 @@ export function termsToJson(terms: RequestTerms): string {
       minimumAmount: big(destination.minimumAmount),
     },
     inputUsd: big(terms.inputUsd),
-    order: orderWithBigs(terms.order),
   });
+  return `${text.slice(0, -1)},"order":${orderText(order, words)}}`;
 }
 
-function orderWithBigs(order: Order): object {
-  return {
-    ...order,
-    inputs: order.inputs.map((input) => ({
-      ...input,
-      payment: { ...input.payment, amount: big(input.payment.amount), weight: big(input.payment.weight) },
-      refunds: input.refunds.map((refund) => ({ ...refund, minimumAmount: big(refund.minimumAmount) })),
-    })),
-    output: {
-      ...order.output,
-      payments: order.output.payments.map((payment) => ({
-        ...payment,
-        minimumAmount: big(payment.minimumAmount),
-        expectedAmount: big(payment.expectedAmount),
-      })),
-    },
-    fees: order.fees.map((fee) => ({ ...fee, amount: big(fee.amount) })),
-  };
-}
+const words: OrderWords<bigint> = { name: jsonText, amount: (amount) => `{"${BIG}":"${amount}"}` };
 
 function big(value: bigint): { readonly [BIG]: string } {
   return { [BIG]: value.toString() };

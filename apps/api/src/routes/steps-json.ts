@@ -1,0 +1,43 @@
+import { jsonList, jsonText } from "@causeway/service-kit";
+import type { QuoteStep, QuoteStepItem, TransactionData } from "@causeway/wire";
+import type { NothingLeft } from "./nothing-left.ts";
+
+true satisfies NothingLeft<
+  QuoteStep,
+  "id" | "action" | "description" | "kind" | "requestId" | "depositAddress" | "items"
+>;
+true satisfies NothingLeft<QuoteStepItem, "status" | "data" | "check">;
+true satisfies NothingLeft<
+  TransactionData,
+  "from" | "to" | "data" | "value" | "chainId" | "gas" | "maxFeePerGas" | "maxPriorityFeePerGas"
+>;
+
+/** The steps of a quote as `JSON.stringify` writes them. Hex, digits and words of ours hold nothing to escape. */
+export function stepsJson(steps: readonly QuoteStep[]): string {
+  return jsonList(steps, stepJson);
+}
+
+function stepJson({ id, action, description, kind, requestId, depositAddress, items }: QuoteStep): string {
+  return (
+    `{"id":"${id}","action":${jsonText(action)},"description":${jsonText(description)},"kind":"${kind}",` +
+    `"requestId":"${requestId}","depositAddress":${jsonText(depositAddress)},"items":${jsonList(items, itemJson)}}`
+  );
+}
+
+function itemJson({ status, data, check }: QuoteStepItem): string {
+  const followed =
+    check === undefined ? "" : `,"check":{"endpoint":${jsonText(check.endpoint)},"method":"${check.method}"}`;
+  return `{"status":"${status}","data":${transactionJson(data)}${followed}}`;
+}
+
+function transactionJson(transaction: TransactionData): string {
+  const { from, to, data, value, chainId, gas, maxFeePerGas, maxPriorityFeePerGas } = transaction;
+  return (
+    `{"from":"${from}","to":"${to}","data":"${data}","value":"${value}","chainId":${chainId}` +
+    `${digits("gas", gas)}${digits("maxFeePerGas", maxFeePerGas)}${digits("maxPriorityFeePerGas", maxPriorityFeePerGas)}}`
+  );
+}
+
+function digits(name: string, value: string | undefined): string {
+  return value === undefined ? "" : `,"${name}":"${value}"`;
+}
