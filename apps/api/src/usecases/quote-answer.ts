@@ -100,6 +100,7 @@ function feesOf({ question, pricing, trade }: AnswerFacts, gasUnits: bigint): Qu
   const gasWei = gasUnits * (baseFeePerGas + maxPriorityFeePerGas);
   const currency = toWireCurrency(question.originCurrency);
   const inInput = (amount: bigint) => amountObject(currency, pricing.facts.origin, amount, amount);
+  const nothing = inInput(0n);
   const written = (amount: bigint): bigint => toWrittenUsd(amountToUsdDown(amount, pricing.facts.origin));
   return {
     gas: amountObject(toWireCurrency(origin.chain.native), pricing.originNative, gasWei, gasWei),
@@ -110,8 +111,8 @@ function feesOf({ question, pricing, trade }: AnswerFacts, gasUnits: bigint): Qu
     },
     relayerGas: inInput(trade.execution),
     relayerService: inInput(trade.service),
-    app: inInput(trade.app),
-    subsidized: inInput(0n),
+    app: trade.app === 0n ? nothing : inInput(trade.app),
+    subsidized: nothing,
   };
 }
 
@@ -136,7 +137,7 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
     recipient: terms.recipient,
     currencyIn,
     currencyOut,
-    refundCurrency: amountObject(inputCurrency, origin, trade.input, agreement.refundMinimum),
+    refundCurrency: { ...currencyIn, minimumAmount: agreement.refundMinimum.toString() },
     totalImpact: impact.totalImpact,
     swapImpact: impact.swapImpact,
     expandedPriceImpact: impact.expandedPriceImpact,
@@ -183,12 +184,13 @@ function amountObject(
   amount: bigint,
   minimum: bigint,
 ): AmountObject {
+  const digits = amount.toString();
   return {
     currency,
-    amount: amount.toString(),
+    amount: digits,
     amountFormatted: formatAmount(amount, unit.decimals),
     amountUsd: formatUsd(amountToUsdDown(amount, unit)),
-    minimumAmount: minimum.toString(),
+    minimumAmount: minimum === amount ? digits : minimum.toString(),
   };
 }
 

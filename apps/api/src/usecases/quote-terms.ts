@@ -1,4 +1,4 @@
-import type { Address, Order, PricedTrade, RequestTerms } from "@causeway/domain";
+import type { Address, Chain, Hex, Order, PricedTrade, RequestTerms } from "@causeway/domain";
 import {
   amountToUsdDown,
   encodeFillContract,
@@ -66,7 +66,7 @@ export function agree(
             currency: originCurrency.address,
             minimumAmount: refundMinimum,
             deadline: deadline + quotePolicy.refundGraceSeconds,
-            extraData: encodeFillContract(origin.chain.contracts.router),
+            extraData: fillContractOf(origin.chain),
           },
         ],
       },
@@ -78,7 +78,7 @@ export function agree(
       ],
       calls: [],
       deadline,
-      extraData: encodeFillContract(destination.chain.contracts.router),
+      extraData: fillContractOf(destination.chain),
     },
     fees: [],
   };
@@ -108,6 +108,18 @@ export function agree(
     order,
   };
   return { terms, slippageBps, refundMinimum };
+}
+
+/** Every order names the same few contracts, and a text that was hashed before is found again at once when it is the same object. */
+const fillContracts = new WeakMap<Chain, Hex>();
+
+function fillContractOf(chain: Chain): Hex {
+  let encoded = fillContracts.get(chain);
+  if (encoded === undefined) {
+    encoded = encodeFillContract(chain.contracts.router);
+    fillContracts.set(chain, encoded);
+  }
+  return encoded;
 }
 
 function leastRefund(
