@@ -21,10 +21,7 @@ const readMany = statement(
    from requests where request_id = any(string_to_array($1, ','))`,
 );
 
-/**
- * Point reads of the status, in batches: while one query runs the next batch gathers. One at a time is best: two would halve the batches, and the queries
- * of a thousand questions cost the database and this process more than their rows.
- */
+/** Point reads of the status, all those of one event-loop turn in one query. */
 export function batchedStatusReads(sql: Sql): (requestId: RequestId) => Promise<StatusRecord | undefined> {
   return tickBatcher(
     async (requestIds: readonly RequestId[]) => {
@@ -37,7 +34,7 @@ export function batchedStatusReads(sql: Sql): (requestId: RequestId) => Promise<
       }
       return requestIds.map((requestId) => byId.get(requestId));
     },
-    { inFlight: 1, maxBatch: 500 },
+    { inFlight: 2, maxBatch: 500 },
   );
 }
 
