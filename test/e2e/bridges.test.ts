@@ -198,7 +198,11 @@ test.concurrent(
     const following = api.follow(quote.requestId, 30_000, 5);
     await user.carryOut(quote);
     const seen = await following;
-    expect(seen.map(({ status }) => status)).toEqual(["waiting", "pending", "refund"]);
+    // Whoever polls may be too slow to see that it was under way, but sees nothing else.
+    expect([
+      ["waiting", "pending", "refund"],
+      ["waiting", "refund"],
+    ]).toContainEqual(seen.map(({ status }) => status));
     expect(seen.at(-1)).toMatchObject({
       failReason: "MANUAL_ADMIN_REFUND",
       txHashes: [],
