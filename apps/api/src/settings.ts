@@ -219,7 +219,7 @@ export const quoteSettings = {
   honourBps: bps({
     name: "QUOTE_HONOUR_BPS",
     describe:
-      "How far the repriced output may lie below the quoted one while the quoted one is still paid: bounds what a price jump can cost the solver.",
+      "How far the repriced output may lie below the quoted one while the quoted one is still paid: bounds what a price jump can cost the solver. Between two assets it is never more than the service fee of their pair.",
     default: fees.honourBps,
   }),
   orderLifetimeSeconds: lifetime({
