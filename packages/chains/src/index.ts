@@ -1,4 +1,5 @@
 export type * from "./family.ts";
+export type * from "./evidence.ts";
 export * from "./evm/account-reader.ts";
 export * from "./evm/block-trail.ts";
 export * from "./evm/connect.ts";

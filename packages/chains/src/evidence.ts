@@ -1,0 +1,77 @@
+import type { AttestationChain, Hex, Hex32 } from "@causeway/domain";
+
+/**
+ * What an oracle asks of a chain, by question and not by protocol. Every answer rests on blocks that are final by the chain's policy, read from one
+ * fork; what is not there or not settled yet is a value. Exceptions are RpcFaults: the node's fault, retryable, and never a reason to sign anything.
+ * The same facts give the same answer on every honest oracle: no clock of ours, no order in which a node happens to list things.
+ */
+export interface EvidenceSource {
+  readonly chain: AttestationChain;
+  /** Deposits of one transaction, in chain order; an empty list when it holds none. */
+  deposits(transactionId: string): Promise<Evidence<TransactionDeposits>>;
+  /** What a transaction of a solver paid and called. */
+  payments(transactionId: string, question: PaymentQuestion): Promise<Evidence<PaymentAnswer>>;
+  /** Whether an encoded withdrawal payload was carried out, or can never be. `transactionId` is a hint for families that cannot look it up. */
+  withdrawal(payload: Hex, transactionId: string | undefined): Promise<Evidence<WithdrawalAnswer>>;
+  close(): Promise<void>;
+}
+
+export type Evidence<T> =
+  | { readonly kind: "final"; readonly value: T }
+  /** Seen, but it may still be taken back. */
+  | { readonly kind: "notFinal"; readonly reason: string; readonly retryAfterSeconds: number }
+  /** The chain does not know the transaction. */
+  | { readonly kind: "absent" }
+  /** Final, and it does not say what was claimed: the transaction failed, came too late, does not name the order, … */
+  | { readonly kind: "refuted"; readonly reason: string };
+
+export interface TransactionDeposits {
+  /** The depository that received, in the family's spelling. */
+  readonly depository: string;
+  readonly deposits: readonly DepositEvidence[];
+  /** Unix seconds of the block that holds the transaction. */
+  readonly timestamp: bigint;
+}
+
+/** One deposit. Addresses and currencies in the family's canonical spelling (lower case on EVM chains). */
+export interface DepositEvidence {
+  /** Third part of the on-chain id: the block-wide log index on EVM chains. */
+  readonly index: string;
+  readonly depositor: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  /** 32 bytes; undefined when it carries none. */
+  readonly depositId: Hex32 | undefined;
+}
+
+/** What a paying transaction is asked about; all of one order's payments at once, so that no transfer is counted twice. */
+export interface PaymentQuestion {
+  readonly orderId: Hex32;
+  /** Unix seconds; a block later than this refutes. */
+  readonly deadline: number;
+  /** The order's `extraData` of this side (EVM: the fill contract, ABI-encoded; `0x`: none). */
+  readonly extraData: Hex;
+  /** Distinct pairs; canonical spelling. */
+  readonly receipts: readonly { readonly recipient: string; readonly currency: string }[];
+  /** The order's encoded calls, in order; all must have been executed. */
+  readonly calls: readonly Hex[];
+}
+
+export interface PaymentAnswer {
+  /** What each recipient of the question received net of what left it again in the same transaction, smallest units; never negative. */
+  readonly amounts: readonly bigint[];
+  /** Unix seconds of the block that holds the transaction. */
+  readonly timestamp: bigint;
+}
+
+export interface WithdrawalAnswer {
+  /** The family's id of the payload. */
+  readonly withdrawalId: Hex32;
+  readonly depository: string;
+  /** `pending`: neither executed nor impossible at the final block. */
+  readonly status: "pending" | "executed" | "expired";
+  /** What the payload pays. */
+  readonly recipient: string;
+  readonly currency: string;
+  readonly amount: bigint;
+}

@@ -1,0 +1,68 @@
+import type { Address, Hex } from "../ids/hex.ts";
+
+/** Chain families by the words of configuration files and attestations. */
+export type VmType = "ethereum-vm" | "solana-vm" | "bitcoin-vm" | "hyperliquid-vm" | "lighter-vm" | "tron-vm";
+
+/** When a block of an EVM chain counts as irreversible. */
+export type EvmFinality =
+  /** At or below the block that the node tags `finalized`. */
+  | { readonly kind: "tag" }
+  /** So many blocks lie on top of it (0 = the newest block itself) and the newest block is so many seconds younger. */
+  | { readonly kind: "depth"; readonly blocks: bigint; readonly seconds: bigint };
+
+/** One chain as the oracle knows it. */
+export interface AttestationChain {
+  /** Name used in orders and attestations, e.g. `base`. */
+  readonly name: string;
+  readonly vmType: VmType;
+  /** Endpoints that are asked; they may carry credentials: never shown or logged. At least one. */
+  readonly rpcUrls: readonly string[];
+  /** How many endpoints must agree on a fact before it counts; 1 with a single endpoint. */
+  readonly rpcQuorum: number;
+  /** In the family's own spelling (lower case on EVM chains); undefined: deposits and withdrawals cannot be attested. */
+  readonly depository: string | undefined;
+  readonly additionalDepositories: readonly string[];
+  /** Decimal id of the chain on the hub: the EVM chain id, else keccak256 of the name. */
+  readonly hubChainId: string;
+  /** What only EVM chains have. */
+  readonly evm: EvmAttestationFacts | undefined;
+}
+
+export interface EvmAttestationFacts {
+  /** What `eth_chainId` must answer. */
+  readonly chainId: number;
+  readonly finality: EvmFinality;
+  /** Nominal seconds between blocks: for `retryAfter`. */
+  readonly blockTimeSeconds: number;
+  /** Contracts whose events may prove payments and calls of a solver; an order's `extraData` must name one of them. */
+  readonly fillContracts: readonly Address[];
+  /** The chain shows moves of its native coin as Transfers of the contract `0x…800a`. */
+  readonly isZksyncStack: boolean;
+}
+
+/** The hub: the chain on which attested executions take effect. */
+export interface AttestationHub {
+  /** Name, e.g. `hub`. */
+  readonly name: string;
+  /** May carry credentials. */
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  /** ERC-6909 ledger. */
+  readonly hubAddress: Address;
+  /** The contract that executions are signed for (`verifyingContract`). */
+  readonly oracleAddress: Address;
+  readonly oracleMultisigAddress: Address | undefined;
+  /** Where the allocator records the one payload of a withdrawal; undefined: an expired withdrawal cannot be attested. */
+  readonly allocatorAddress: Address | undefined;
+  /** EIP-712 domain of executions. */
+  readonly domain: { readonly name: string; readonly version: string };
+  /**
+   * What the idempotency key of a settled fill or refund is made of: `payment` (order and paying transaction: one payment settles once) or, to join a network
+   * that uses it, `deposits` (order and deposits: one payment can then settle several deposits of one order).
+   */
+  readonly settlementKey: "payment" | "deposits";
+  readonly finality: EvmFinality;
+}
+
+/** A canonical id of a transaction, as its family writes it; see `canonicalTransactionId`. */
+export type TransactionId = Hex | string;
