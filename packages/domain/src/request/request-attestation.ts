@@ -1,0 +1,61 @@
+import type { Address, Hex32, RequestId } from "../ids/hex.ts";
+import { keccak, toHex, writeHex } from "../hashing/struct-writer.ts";
+import type { RequestTerms } from "./terms.ts";
+
+/** What the solver vouches for towards contracts: who pays what where, and who is paid. */
+export interface RequestAttestationFacts {
+  readonly requestId: RequestId;
+  readonly originChainId: number;
+  readonly originUser: Address;
+  /** Zero address = native. */
+  readonly originCurrency: Address;
+  /** Smallest units. */
+  readonly originAmount: bigint;
+  readonly destinationChainId: number;
+  readonly destinationUser: Address;
+}
+
+/** The facts of what was agreed: they never change, so neither does what is signed. */
+export function requestAttestationFacts(terms: RequestTerms): RequestAttestationFacts {
+  return {
+    requestId: terms.requestId,
+    originChainId: terms.origin.chainId,
+    originUser: terms.user,
+    originCurrency: terms.origin.currency,
+    originAmount: terms.origin.amount,
+    destinationChainId: terms.destination.chainId,
+    destinationUser: terms.recipient,
+  };
+}
+
+const WORDS = 7;
+
+/**
+ * keccak256 of the ABI encoding of (bytes32 requestId, uint256 originChainId, bytes32 originUser, bytes32 originCurrency, uint256 originAmount,
+ * uint256 destinationChainId, bytes32 destinationUser). An address stands in its bytes32 on the right, as `bytes32(uint256(uint160(a)))` writes it.
+ * @throws RangeError when a fact does not fit its type
+ */
+export function requestAttestationHash(facts: RequestAttestationFacts): Hex32 {
+  const encoded = new Uint8Array(WORDS * 32);
+  const words = [
+    facts.requestId,
+    uint256(facts.originChainId),
+    facts.originUser,
+    facts.originCurrency,
+    uint256(facts.originAmount),
+    uint256(facts.destinationChainId),
+    facts.destinationUser,
+  ];
+  for (const [at, word] of words.entries()) {
+    const length = (word.length - 2) / 2;
+    if (length > 32) throw new RangeError(`longer than 32 bytes: ${word.slice(0, 80)}`);
+    writeHex(word, encoded, at * 32 + (32 - length));
+  }
+  return toHex(keccak(encoded));
+}
+
+function uint256(value: number | bigint): Hex32 {
+  const whole = BigInt(value);
+  if (whole < 0n || whole >= 1n << 256n) throw new RangeError(`${value} is not a uint256`);
+  return `0x${whole.toString(16).padStart(64, "0")}`;
+}
