@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { digits, evmAddress, hash32 } from "../scalars.ts";
+
+/** Path of `GET /requests/{requestId}/signature`. */
+export const requestSignatureParams = z.object({
+  requestId: hash32.describe("The request id of the quote."),
+});
+
+export const requestSignatureAnswer = z
+  .object({
+    requestData: z.object({
+      originChainId: z.int(),
+      originUser: evmAddress.describe("The user of the quote."),
+      originCurrency: evmAddress.describe("The zero address is the native currency."),
+      originAmount: digits.describe("What the quote asks to be deposited, smallest units."),
+      destinationChainId: z.int(),
+      destinationUser: evmAddress.describe("The recipient of the quote."),
+    }),
+    signature: z
+      .string()
+      .regex(/^0x[0-9a-f]{130}$/)
+      .describe(
+        "By the solver: EIP-191 over the 32 bytes of keccak256(abi.encode(bytes32 requestId, uint256 originChainId, bytes32 originUser, " +
+          "bytes32 originCurrency, uint256 originAmount, uint256 destinationChainId, bytes32 destinationUser)); " +
+          "addresses are bytes32(uint256(uint160(address))).",
+      ),
+  })
+  .meta({ id: "RequestSignature" });
+
+export type RequestSignatureAnswer = z.infer<typeof requestSignatureAnswer>;

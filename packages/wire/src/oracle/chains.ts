@@ -1,0 +1,16 @@
+import { z } from "zod";
+
+/** Answer of `GET /chains/v1`: what this oracle attests. The hub is not among them. */
+export const oracleChainsAnswer = z
+  .object({
+    chains: z.array(
+      z.object({
+        id: z.string().describe("The name used in orders and attestations."),
+        vmType: z.enum(["ethereum-vm", "solana-vm", "bitcoin-vm", "hyperliquid-vm", "lighter-vm", "tron-vm"]),
+        depository: z.string().optional().describe("Absent: deposits and withdrawals are not attested."),
+      }),
+    ),
+  })
+  .meta({ id: "OracleChainsAnswer" });
+
+export type OracleChainsAnswer = z.infer<typeof oracleChainsAnswer>;

@@ -1,0 +1,38 @@
+import { z } from "zod";
+
+/** Why an attestation was not given; see {@link oracleErrorStatus} for the HTTP status of each. */
+export const oracleErrorCode = z.enum([
+  "invalid_request",
+  "not_found",
+  "not_final",
+  "rejected",
+  "unauthorized",
+  "quorum_not_reached",
+  "upstream_unavailable",
+  "internal",
+]);
+
+export const oracleErrorStatus: Readonly<Record<OracleErrorCode, number>> = {
+  invalid_request: 400,
+  not_found: 400,
+  not_final: 400,
+  rejected: 400,
+  unauthorized: 401,
+  quorum_not_reached: 409,
+  upstream_unavailable: 503,
+  internal: 500,
+};
+
+/** Body of every error of the oracle. */
+export const oracleError = z
+  .object({
+    message: z.string().describe("What is wrong, in words for the caller."),
+    code: oracleErrorCode.describe("Machine-readable reason."),
+    field: z.string().optional().describe("Field of the request that is wrong."),
+    retryAfter: z.int().positive().optional().describe("Seconds after which asking again makes sense."),
+    error: z.string().optional().describe("`Unauthorized`, with code `unauthorized`."),
+  })
+  .meta({ id: "OracleError" });
+
+export type OracleErrorCode = z.infer<typeof oracleErrorCode>;
+export type OracleError = z.infer<typeof oracleError>;

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { because } from "../because.ts";
+import { attestedOrder } from "./order.ts";
+import { peerOptions, signature65, transactionId, uint32 } from "./scalars.ts";
+import { inputEntries, settlementResult } from "./settled-input.ts";
+import { answerExtras, execution, messageSignatures } from "./signatures.ts";
+
+/** Which transaction gave an input back, and by which of the input's refund options. */
+export const refundEntry = z
+  .object(
+    {
+      transactionId,
+      inputIndex: uint32.describe("Position of the input in the order."),
+      refundIndex: uint32.describe("Position of the refund option in the input."),
+    },
+    because("must be an object"),
+  )
+  .meta({ id: "RefundEntry" });
+
+const subject = {
+  order: attestedOrder,
+  orderSignature: signature65.describe("EIP-191 of the solver over the 32 raw bytes of the order's id."),
+  inputs: inputEntries,
+  refunds: z.array(refundEntry, because("must be a list")).max(64, "must have at most 64 entries"),
+};
+
+/** Body of `POST /attestations/solver-refunds/v1`. */
+export const refundAttestationRequest = z
+  .object({ ...subject, ...peerOptions }, because("must be an object"))
+  .meta({ id: "RefundAttestationRequest" });
+
+/** That an order's deposits were given back, and the execution that gives them to the solver who did. */
+export const refundAttestationAnswer = z
+  .object({
+    message: z.object({ data: z.object(subject), result: settlementResult, ...messageSignatures }),
+    execution,
+    ...answerExtras,
+  })
+  .meta({ id: "RefundAttestationAnswer" });
+
+export type RefundEntry = z.infer<typeof refundEntry>;
+export type RefundAttestationRequest = z.infer<typeof refundAttestationRequest>;
+export type RefundAttestationAnswer = z.infer<typeof refundAttestationAnswer>;

@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { because } from "../because.ts";
+import { answerHash32, signedDigits } from "../scalars.ts";
+import { hash32, transactionId, uint32 } from "./scalars.ts";
+
+/** Which deposit pays an input of the order. */
+export const inputEntry = z
+  .object(
+    {
+      transactionId: transactionId.describe("Transaction of the deposit, on the chain of the order's input."),
+      onchainId: hash32.describe("Which deposit of that transaction."),
+      inputIndex: uint32.describe("Position of the input in the order."),
+    },
+    because("must be an object"),
+  )
+  .meta({ id: "InputEntry" });
+
+export const inputEntries = z
+  .array(inputEntry, because("must be a list"))
+  .max(64, "must have at most 64 entries");
+
+/** Verdict on a fill or refund. Failures are errors, so the status is always 1. */
+export const settlementResult = z
+  .object({
+    orderId: answerHash32,
+    status: z.literal(1).describe("1: successful."),
+    totalWeightedInputPaymentBpsDiff: signedDigits.describe(
+      "How much more (or less) was deposited than asked for, as a fraction of 10^18, truncated toward zero.",
+    ),
+  })
+  .meta({ id: "SettlementResult" });
+
+export type InputEntry = z.infer<typeof inputEntry>;

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { answerHash32, answerHex, digits, evmAddress } from "../scalars.ts";
+
+/** An oracle's signature of a message: EIP-191 over the 32 raw bytes of the message's id. */
+export const messageSignature = z
+  .object({ oracle: evmAddress.describe("Who signed."), signature: answerHex })
+  .meta({ id: "MessageSignature" });
+
+/** An oracle's EIP-712 signature of an execution for the contract that will carry it out. */
+export const executionSignature = z
+  .object({
+    oracleChainId: digits.describe("Chain id of the hub."),
+    oracleContract: evmAddress.describe("`verifyingContract` of the signed domain."),
+    oracleSigner: evmAddress,
+    signature: answerHex,
+  })
+  .meta({ id: "ExecutionSignature" });
+
+/** What the hub does once enough oracles have signed it. */
+export const execution = z
+  .object({
+    idempotencyKey: answerHash32.describe("The hub carries out one execution per key."),
+    actions: z.array(answerHex).min(1).describe("ABI-encoded actions, carried out together."),
+    metadata: z
+      .array(
+        z.object({
+          hubTokenId: digits,
+          origin: z.object({ address: z.string(), chainId: z.string(), family: z.string() }),
+          oracleChainId: digits,
+          oracleContract: evmAddress,
+        }),
+      )
+      .optional()
+      .describe("Where the tokens of the hub come from; not signed."),
+    signatures: z.array(executionSignature).min(1).describe("Ascending by signer."),
+  })
+  .meta({ id: "Execution" });
+
+/** An oracle's EIP-712 signature that a withdrawal may be submitted to the allocator. */
+export const payloadSignature = z
+  .object({
+    allocatorSpenderChainId: digits,
+    allocatorSpenderContract: evmAddress,
+    oracleSigner: evmAddress,
+    signature: answerHex,
+  })
+  .meta({ id: "PayloadSignature" });
+
+/** How an answer came about; says nothing that is signed. */
+export const quorum = z
+  .object({
+    signers: z.int().nonnegative().describe("Distinct counted signers of this answer."),
+    threshold: z.int().nonnegative().describe("How many this oracle was told to want."),
+    local: z
+      .enum(["ok", "failed", "mismatch", "pending"])
+      .describe("What this oracle itself says: the same, it failed, something else, or it had not finished."),
+  })
+  .meta({ id: "Quorum" });
+
+/** Fields that any attestation may carry besides its payload. */
+export const answerExtras = {
+  quorum: quorum.optional(),
+  shadow: z.literal(true).optional().describe("This oracle runs in shadow mode: nobody should count on it."),
+};
+
+/** The signatures of one message. */
+export const messageSignatures = {
+  signature: messageSignature
+    .optional()
+    .describe("Of the answering oracle when it signed, else the first; absent when nothing is signed."),
+  signatures: z.array(messageSignature).describe("Ascending by signer."),
+};
+
+export type MessageSignature = z.infer<typeof messageSignature>;
+export type ExecutionSignature = z.infer<typeof executionSignature>;
+export type Execution = z.infer<typeof execution>;
+export type PayloadSignature = z.infer<typeof payloadSignature>;
+export type Quorum = z.infer<typeof quorum>;

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { because } from "../because.ts";
+import { answerHash32, answerHex, digits, evmAddress } from "../scalars.ts";
+import { peerOptions } from "./scalars.ts";
+import { answerExtras, payloadSignature } from "./signatures.ts";
+import { hubWithdrawal, hubWithdrawalEcho } from "./withdrawal-initiation.ts";
+
+/** Body of `POST /attestations/withdrawal-initiated/v1`. */
+export const withdrawalInitiatedRequest = z
+  .object({ ...hubWithdrawal, ...peerOptions }, because("must be an object"))
+  .meta({ id: "WithdrawalInitiatedRequest" });
+
+/** What the allocator is asked to pay out, and who attests that the hub holds the money for it. */
+export const payloadParams = z
+  .object({
+    chainId: digits.describe("The hub's number of the chain to withdraw to."),
+    depository: z.string(),
+    currency: z.string(),
+    amount: digits,
+    spender: evmAddress.describe("The withdrawal address."),
+    recipient: z.string(),
+    nonce: answerHash32,
+    data: answerHex,
+    signatures: z.array(payloadSignature).min(1).describe("Ascending by signer."),
+  })
+  .meta({ id: "PayloadParams" });
+
+/** That the withdrawal address holds the amount. `payloadParams` is signed; it is absent when this hub has no allocator. */
+export const withdrawalInitiatedAnswer = z
+  .object({
+    message: z.object({
+      data: hubWithdrawalEcho,
+      result: z.object({
+        proofOfWithdrawalAddressBalance: answerHex.describe(
+          "Packed withdrawal address, amount and nonce; not signed.",
+        ),
+        withdrawalAddress: evmAddress,
+      }),
+    }),
+    payloadParams: payloadParams.optional(),
+    ...answerExtras,
+  })
+  .meta({ id: "WithdrawalInitiatedAnswer" });
+
+export type WithdrawalInitiatedRequest = z.infer<typeof withdrawalInitiatedRequest>;
+export type WithdrawalInitiatedAnswer = z.infer<typeof withdrawalInitiatedAnswer>;
+export type PayloadParams = z.infer<typeof payloadParams>;

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { because } from "../because.ts";
+import { answerHash32, digits, evmAddress } from "../scalars.ts";
+import { address, canonicalAmount, chainName, hash32, hexData, peerOptions } from "./scalars.ts";
+import { answerExtras, execution } from "./signatures.ts";
+
+/** Everything that describes a withdrawal from the hub. */
+export const hubWithdrawal = {
+  settlementChainId: chainName.describe("Name of the hub."),
+  expectedAmount: canonicalAmount,
+  chainId: chainName.describe("Chain to withdraw to."),
+  currency: address,
+  withdrawer: address.describe("Owner of the balance on the hub."),
+  withdrawerChainId: chainName,
+  recipient: address,
+  withdrawalNonce: hash32,
+};
+
+/** The same, as answers repeat it. */
+export const hubWithdrawalEcho = z.object({
+  settlementChainId: z.string(),
+  expectedAmount: digits,
+  chainId: z.string(),
+  currency: z.string(),
+  withdrawer: z.string(),
+  withdrawerChainId: z.string(),
+  recipient: z.string(),
+  withdrawalNonce: answerHash32,
+});
+
+/** Body of `POST /attestations/withdrawal-initiation/v1`. */
+export const withdrawalInitiationRequest = z
+  .object(
+    {
+      ...hubWithdrawal,
+      signature: hexData.describe(
+        "The owner's authorisation of exactly this withdrawal, on exactly this hub.",
+      ),
+      ...peerOptions,
+    },
+    because("must be an object"),
+  )
+  .meta({ id: "WithdrawalInitiationRequest" });
+
+/** Moves the amount from the owner's account on the hub to the address of this withdrawal. Only the execution is signed. */
+export const withdrawalInitiationAnswer = z
+  .object({
+    message: z.object({ data: hubWithdrawalEcho, result: z.object({ withdrawalAddress: evmAddress }) }),
+    execution,
+    ...answerExtras,
+  })
+  .meta({ id: "WithdrawalInitiationAnswer" });
+
+export type WithdrawalInitiationRequest = z.infer<typeof withdrawalInitiationRequest>;
+export type WithdrawalInitiationAnswer = z.infer<typeof withdrawalInitiationAnswer>;

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { because } from "../because.ts";
+import { answerHash32 } from "../scalars.ts";
+import { address, chainName, hash32, hexData, peerOptions, transactionId } from "./scalars.ts";
+import { answerExtras, execution, messageSignatures } from "./signatures.ts";
+
+/** Whose withdrawal it is: everything that the withdrawal address is made of. */
+export const withdrawalAddressRequest = z
+  .object(
+    {
+      chainId: chainName,
+      currency: address,
+      withdrawer: address,
+      withdrawerChainId: chainName,
+      recipient: address,
+      withdrawalNonce: hash32,
+    },
+    because("must be an object"),
+  )
+  .meta({ id: "WithdrawalAddressRequest" });
+
+/** Body of `POST /attestations/depository-withdrawals/v1`. */
+export const withdrawalAttestationRequest = z
+  .object(
+    {
+      chainId: chainName,
+      withdrawal: hexData.max(65_538, "must have at most 32 KiB").describe("The encoded payload."),
+      transactionId: transactionId.optional().describe("A hint; it never changes what is signed."),
+      withdrawalAddressRequest,
+      ...peerOptions,
+    },
+    because("must be an object"),
+  )
+  .meta({ id: "WithdrawalAttestationRequest" });
+
+/** 0 pending, 1 executed, 2 expired. */
+export const withdrawalStatus = z.union([z.literal(0), z.literal(1), z.literal(2)]);
+
+/** `execution` burns what was paid out or gives back what can no longer be; nothing is signed while the withdrawal is pending. */
+export const withdrawalAttestationAnswer = z
+  .object({
+    message: z.object({
+      data: z.object({
+        chainId: z.string(),
+        withdrawal: z.string(),
+        withdrawalAddressRequest: z.object({
+          chainId: z.string(),
+          currency: z.string(),
+          withdrawer: z.string(),
+          withdrawerChainId: z.string(),
+          recipient: z.string(),
+          withdrawalNonce: answerHash32,
+        }),
+      }),
+      result: z.object({
+        withdrawalId: answerHash32,
+        depository: z.string(),
+        status: withdrawalStatus.describe("0 pending, 1 executed, 2 expired."),
+      }),
+      ...messageSignatures,
+    }),
+    execution: execution.optional(),
+    ...answerExtras,
+  })
+  .meta({ id: "WithdrawalAttestationAnswer" });
+
+export type WithdrawalAddressRequest = z.infer<typeof withdrawalAddressRequest>;
+export type WithdrawalAttestationRequest = z.infer<typeof withdrawalAttestationRequest>;
+export type WithdrawalAttestationAnswer = z.infer<typeof withdrawalAttestationAnswer>;
