@@ -29,6 +29,45 @@ export const callRequestTypes = {
   ],
 } as const;
 
+/**
+ * The domain under which oracles sign executions for one `Oracle` contract. Name and version are the contract's constructor arguments; these are what a
+ * network of our own uses.
+ */
+export function oracleDomain(
+  chainId: number,
+  oracle: `0x${string}`,
+  { name, version } = { name: "Oracle", version: "1" },
+): ContractDomain {
+  return { name, version, chainId, verifyingContract: oracle };
+}
+
+/** What oracles sign for the hub (primary type `Execution`). An action is ABI-encoded flat: its kind, then its fields. */
+export const executionTypes = {
+  Execution: [
+    { name: "idempotencyKey", type: "bytes32" },
+    { name: "actions", type: "bytes[]" },
+  ],
+} as const;
+
+/** The domain under which oracles sign that a withdrawal was initiated, for one `Allocator` contract. */
+export function allocatorDomain(chainId: number, allocator: `0x${string}`): ContractDomain {
+  return { name: "AllocatorSpender", version: "1", chainId, verifyingContract: allocator };
+}
+
+/** What oracles sign when a withdrawal was initiated (primary type `SubmitWithdrawRequest`); `spender` is the withdrawal address. */
+export const submitWithdrawRequestTypes = {
+  SubmitWithdrawRequest: [
+    { name: "chainId", type: "uint256" },
+    { name: "depository", type: "string" },
+    { name: "currency", type: "string" },
+    { name: "amount", type: "uint256" },
+    { name: "spender", type: "address" },
+    { name: "receiver", type: "string" },
+    { name: "data", type: "bytes" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const;
+
 /** EIP-2612 (primary type `Permit`). */
 export const permitTypes = {
   Permit: [

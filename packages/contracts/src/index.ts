@@ -2,10 +2,15 @@ export * from "./eip712.ts";
 export * from "./gas.ts";
 export * from "./transfer-errors.ts";
 
+export * from "./generated/allocator.ts";
 export * from "./generated/approval-proxy.ts";
 export * from "./generated/depository.ts";
+export * from "./generated/hub.ts";
 export * from "./generated/multicall3.ts";
+export * from "./generated/oracle.ts";
+export * from "./generated/oracle-multisig.ts";
 export * from "./generated/receiver.ts";
+export * from "./generated/request-attestation-verifier.ts";
 export * from "./generated/router.ts";
 
 // Tokens for tests and the local system.

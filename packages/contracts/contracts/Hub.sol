@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {ERC6909TokenSupply} from "@openzeppelin/contracts/token/ERC6909/extensions/ERC6909TokenSupply.sol";
+import {OwnableRoles} from "solady/src/auth/OwnableRoles.sol";
+
+/// @title The ledger of what is owed to whom for what the depositories hold (ERC-6909).
+/// @notice A token id stands for one currency of one chain, an address for one owner on one chain. Most addresses are
+/// hashes (of an owner's name, an order, a withdrawal) that nobody holds the key of: what lies there moves only by what
+/// the oracles attest. Who does hold an address's key moves its balance as with any ERC-6909 token.
+/// @dev Calls nothing, so nothing can enter it again.
+contract Hub is ERC6909TokenSupply, OwnableRoles {
+    error AddressCannotBeZero();
+
+    /// May create, destroy and move any balance: the Oracle contract, and nothing else.
+    uint256 public constant MINTER_ROLE = _ROLE_0;
+
+    constructor(address owner_) {
+        if (owner_ == address(0)) revert AddressCannotBeZero();
+        _initializeOwner(owner_);
+    }
+
+    function mint(address to, uint256 id, uint256 amount) external onlyRoles(MINTER_ROLE) {
+        _mint(to, id, amount);
+    }
+
+    function burn(address from, uint256 id, uint256 amount) external onlyRoles(MINTER_ROLE) {
+        _burn(from, id, amount);
+    }
+
+    /// @notice Moves a balance without its holder's word, as an attested execution does.
+    function move(address from, address to, uint256 id, uint256 amount) external onlyRoles(MINTER_ROLE) {
+        _transfer(from, to, id, amount);
+    }
+
+    /// @dev A second initialisation of the owner must fail.
+    function _guardInitializeOwner() internal pure override returns (bool) {
+        return true;
+    }
+}

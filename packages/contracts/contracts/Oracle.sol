@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
+import {OwnableRoles} from "solady/src/auth/OwnableRoles.sol";
+
+import {Execution} from "./Execution.sol";
+import {Hub} from "./Hub.sol";
+
+/// @title Carries out on the hub what an oracle has signed, each fact once. Anyone may submit it.
+/// @notice An oracle is an account or a contract that answers EIP-1271 (the OracleMultisig) and holds ORACLE_ROLE.
+/// @dev Calls its own hub, which calls nothing, and asks a contract oracle in a static call: nobody gets a chance to
+/// enter it again. The store is written before the hub is called all the same.
+contract Oracle is EIP712, OwnableRoles {
+    event Executed(bytes32 indexed idempotencyKey, address indexed oracle);
+    /// `executeMultiple` passed over an execution that had been carried out before.
+    event ExecutionSkipped(bytes32 indexed idempotencyKey);
+    /// `executeMultiple` left an execution undone; `reason` is what it reverted with. It may be submitted again.
+    event ExecutionFailed(bytes32 indexed idempotencyKey, bytes reason);
+
+    error AddressCannotBeZero();
+    error NotAnOracle(address oracle);
+    error InvalidSignature();
+    error AlreadyExecuted(bytes32 idempotencyKey);
+    error NoActions();
+    /// The action's length or one of its addresses is not what its kind has.
+    error MalformedAction(uint256 index);
+    /// The action is of a kind that this contract does not carry out.
+    error UnsupportedAction(uint256 index, uint256 kind);
+    error LengthMismatch(uint256 executions, uint256 signatures);
+
+    /// Whose signature counts.
+    uint256 public constant ORACLE_ROLE = _ROLE_0;
+
+    uint256 private constant MINT = 0;
+    uint256 private constant BURN = 1;
+    uint256 private constant TRANSFER = 2;
+
+    bytes32 private constant EXECUTION_TYPEHASH = keccak256("Execution(bytes32 idempotencyKey,bytes[] actions)");
+
+    /// The ledger that executions change.
+    Hub public immutable HUB;
+
+    /// Whether the fact of an idempotency key has taken effect.
+    mapping(bytes32 idempotencyKey => bool) public isExecuted;
+
+    /// @param name of the EIP-712 domain, "Oracle" unless an existing network says otherwise
+    /// @param version of the EIP-712 domain, "1" unless an existing network says otherwise
+    constructor(address owner_, Hub hub, string memory name, string memory version) EIP712(name, version) {
+        if (owner_ == address(0) || address(hub) == address(0)) revert AddressCannotBeZero();
+        _initializeOwner(owner_);
+        HUB = hub;
+    }
+
+    /// @notice Carries out all actions of an execution, or none.
+    function execute(Execution calldata execution, address oracle, bytes calldata signature) external {
+        _execute(execution, oracle, signature);
+    }
+
+    /// @notice Carries out each execution on its own: one that fails is told in an event and stops no other.
+    /// @dev Who submits with too little gas makes executions fail that would not have to; they can be submitted again.
+    function executeMultiple(Execution[] calldata executions, address oracle, bytes[] calldata signatures) external {
+        if (executions.length != signatures.length) revert LengthMismatch(executions.length, signatures.length);
+        for (uint256 i = 0; i < executions.length; ++i) {
+            bytes32 key = executions[i].idempotencyKey;
+            if (isExecuted[key]) {
+                emit ExecutionSkipped(key);
+                continue;
+            }
+            // A call to itself, so that what a failing execution has done is undone without the others.
+            try this.execute(executions[i], oracle, signatures[i]) {}
+            catch (bytes memory reason) {
+                emit ExecutionFailed(key, reason);
+            }
+        }
+    }
+
+    function _execute(Execution calldata execution, address oracle, bytes calldata signature) private {
+        if (!hasAllRoles(oracle, ORACLE_ROLE)) revert NotAnOracle(oracle);
+        bytes32 digest = _hashTypedDataV4(_hashExecution(execution));
+        if (!SignatureChecker.isValidSignatureNowCalldata(oracle, digest, signature)) revert InvalidSignature();
+
+        bytes32 key = execution.idempotencyKey;
+        if (isExecuted[key]) revert AlreadyExecuted(key);
+        isExecuted[key] = true;
+
+        // Without an action the key would be spent and the fact never take effect.
+        if (execution.actions.length == 0) revert NoActions();
+        for (uint256 i = 0; i < execution.actions.length; ++i) {
+            _apply(execution.actions[i], i);
+        }
+        emit Executed(key, oracle);
+    }
+
+    function _apply(bytes calldata action, uint256 index) private {
+        if (action.length < 32) revert MalformedAction(index);
+        uint256 kind = _word(action, 0);
+        if (kind > TRANSFER) revert UnsupportedAction(index, kind);
+        if (action.length != (kind == TRANSFER ? 160 : 128)) revert MalformedAction(index);
+
+        uint256 last = action.length / 32 - 1;
+        (uint256 tokenId, uint256 amount) = (_word(action, last - 1), _word(action, last));
+        address holder = _address(action, 1, index);
+        address to = kind == TRANSFER ? _address(action, 2, index) : address(0);
+        if (amount == 0) return;
+
+        if (kind == MINT) HUB.mint(holder, tokenId, amount);
+        else if (kind == BURN) HUB.burn(holder, tokenId, amount);
+        else HUB.move(holder, to, tokenId, amount);
+    }
+
+    function _word(bytes calldata action, uint256 place) private pure returns (uint256) {
+        return uint256(bytes32(action[place * 32:place * 32 + 32]));
+    }
+
+    function _address(bytes calldata action, uint256 place, uint256 index) private pure returns (address) {
+        uint256 word = _word(action, place);
+        if (word > type(uint160).max) revert MalformedAction(index);
+        return address(uint160(word));
+    }
+
+    function _hashExecution(Execution calldata execution) private pure returns (bytes32) {
+        uint256 count = execution.actions.length;
+        bytes32[] memory actionHashes = new bytes32[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            actionHashes[i] = keccak256(execution.actions[i]);
+        }
+        return keccak256(
+            abi.encode(
+                EXECUTION_TYPEHASH, execution.idempotencyKey, keccak256(abi.encodePacked(actionHashes))
+            )
+        );
+    }
+
+    /// @dev A second initialisation of the owner must fail.
+    function _guardInitializeOwner() internal pure override returns (bool) {
+        return true;
+    }
+}
