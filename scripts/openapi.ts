@@ -16,6 +16,7 @@ const services: RouteServices = {
   listChains: unused,
   createQuote: unused,
   requestStatus: unused,
+  requestSignature: unused,
   indexTransaction: unused,
   recordSingleTransaction: unused,
   readiness: unused,

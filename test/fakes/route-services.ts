@@ -1,12 +1,12 @@
 import { type ErrorCode, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { AmountObject, ChainsAnswer, QuoteAnswer } from "@causeway/wire";
-import type { RouteServices, StatusView } from "../../apps/api/src/ports/route-services.ts";
+import type { RouteServices, SignedRequest, StatusView } from "../../apps/api/src/ports/route-services.ts";
 
 /** A request id that the fake knows; every other one is unknown to it. */
 export const KNOWN_REQUEST_ID = `0x${"a1".repeat(32)}` as const;
 export const A_TX_HASH = `0x${"b2".repeat(32)}` as const;
 
-const ACCOUNT = `0x${"c3".repeat(20)}`;
+const ACCOUNT = `0x${"c3".repeat(20)}` as const;
 const HASH = `0x${"d4".repeat(32)}`;
 
 /** Use cases that remember nothing and answer with complete, well-formed examples. For tests of the routes and for measuring them. */
@@ -16,12 +16,26 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     listChains: () => chains,
     createQuote: async () => anAnswer,
     requestStatus: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aView : undefined),
+    requestSignature: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aSignedRequest : undefined),
     indexTransaction: async () => ({ message: "Transaction is being looked at" }),
     recordSingleTransaction: async () => ({ message: "Transaction is being looked at" }),
     readiness: async () => ({ ready: true, checks: { database: "ok" } }),
     ...overrides,
   };
 }
+
+export const aSignedRequest: SignedRequest = {
+  facts: {
+    requestId: KNOWN_REQUEST_ID,
+    originChainId: 11,
+    originUser: ACCOUNT,
+    originCurrency: NATIVE_CURRENCY,
+    originAmount: 10n ** 18n,
+    destinationChainId: 12,
+    destinationUser: ACCOUNT,
+  },
+  signature: `0x${"e5".repeat(65)}`,
+};
 
 /** A use case that fails with `code`. */
 export function failing(code: ErrorCode, message: string, facts = {}): () => Promise<never> {

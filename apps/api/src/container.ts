@@ -35,6 +35,7 @@ import { readiness } from "./usecases/readiness.ts";
 import { pruneHistory, reconcileRequests } from "./usecases/reconcile-requests.ts";
 import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
 import { sharedAnswers } from "./usecases/shared-answers.ts";
+import { createRequestSignature } from "./usecases/request-signature.ts";
 import { requestStatus } from "./usecases/request-status.ts";
 
 /** How old the shared facts of quotes may be. */
@@ -140,6 +141,7 @@ export async function createContainer(
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
         createQuote: (input) => createQuote(quoting, input),
         requestStatus: (requestId) => requestStatus(services, requestId),
+        requestSignature: createRequestSignature(services),
         indexTransaction: (report) =>
           sharedIndexing(`${report.chainId}:${report.txHash}:${report.requestId ?? ""}`, () =>
             indexTransaction(services, report),

@@ -1,4 +1,12 @@
-import type { FundsPlace, NextAction, PublicStatus, RequestId, TxHash } from "@causeway/domain";
+import type {
+  FundsPlace,
+  Hex,
+  NextAction,
+  PublicStatus,
+  RequestAttestationFacts,
+  RequestId,
+  TxHash,
+} from "@causeway/domain";
 import type { ChainsAnswer, MessageAnswer, QuoteAnswer, QuoteInput, ReadinessAnswer } from "@causeway/wire";
 
 /** Everything the routes can ask for. Each member is a use case with its own services already given. */
@@ -8,6 +16,8 @@ export interface RouteServices {
   createQuote(input: QuoteInput): Promise<QuoteAnswer>;
   /** Undefined when no request has this id. */
   requestStatus(requestId: RequestId): Promise<StatusView | undefined>;
+  /** Undefined when no request has this id. */
+  requestSignature(requestId: RequestId): Promise<SignedRequest | undefined>;
   /** @throws ServiceError TRANSACTION_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST */
   indexTransaction(report: TransactionReport & { readonly requestId?: RequestId }): Promise<MessageAnswer>;
   /** @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST */
@@ -15,6 +25,12 @@ export interface RouteServices {
     report: TransactionReport & { readonly requestId: RequestId },
   ): Promise<MessageAnswer>;
   readiness(): Promise<ReadinessAnswer>;
+}
+
+/** What was agreed, and the solver's personal signature (65 bytes) of its hash. */
+export interface SignedRequest {
+  readonly facts: RequestAttestationFacts;
+  readonly signature: Hex;
 }
 
 /** A client says that this transaction exists; nothing about it is believed before the chain says so. */

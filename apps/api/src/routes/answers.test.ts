@@ -1,7 +1,14 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
 import { statusAnswer, type QuoteInput } from "@causeway/wire";
 import { mismatch } from "@causeway/service-kit";
 import { afterAll, expect, test } from "vitest";
-import { A_TX_HASH, anAnswer, aView, KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
+import {
+  A_TX_HASH,
+  anAnswer,
+  aSignedRequest,
+  aView,
+  KNOWN_REQUEST_ID,
+} from "../../../../test/fakes/route-services.ts";
 import { statusJson } from "./status-json.ts";
 import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
 
@@ -90,6 +97,36 @@ test("status text that needs escaping, and several hashes, are still the JSON of
   expect(mismatch(statusAnswer, read)).toBeUndefined();
   expect(read).toMatchObject({ details: view.details, nextAction: view.nextAction, txHashes: [] });
   expect(read.inTxHashes).toEqual([A_TX_HASH, A_TX_HASH]);
+});
+
+test("GET /requests/{requestId}/signature answers what was agreed and the signature, whatever the case of the id", async () => {
+  const answer = await app.inject({
+    url: `/requests/0x${KNOWN_REQUEST_ID.slice(2).toUpperCase()}/signature?referrer=x`,
+  });
+  expect([answer.statusCode, answer.json()]).toEqual([
+    200,
+    {
+      requestData: {
+        originChainId: 11,
+        originUser: aSignedRequest.facts.originUser,
+        originCurrency: NATIVE_CURRENCY,
+        originAmount: "1000000000000000000",
+        destinationChainId: 12,
+        destinationUser: aSignedRequest.facts.destinationUser,
+      },
+      signature: aSignedRequest.signature,
+    },
+  ]);
+});
+
+test("an id that nobody knows has no signature: 404 in the words of the status; a text that is no id: 400", async () => {
+  const unknown = await app.inject({ url: `/requests/0x${"77".repeat(32)}/signature` });
+  expect([unknown.statusCode, unknown.json()]).toEqual([
+    404,
+    expect.objectContaining({ status: "unknown", errorCode: "REQUEST_NOT_FOUND" }),
+  ]);
+  const none = await app.inject({ url: "/requests/0x77/signature" });
+  expect([none.statusCode, none.json().errorCode]).toEqual([400, "INVALID_REQUEST"]);
 });
 
 test("a reported deposit reaches the use case with its chain id as a number, hashes in lower case", async () => {

@@ -4,6 +4,7 @@ import { chainsRoute } from "./chains.ts";
 import { healthRoutes } from "./health.ts";
 import { intentStatusRoutes } from "./intent-status.ts";
 import { quoteRoutes } from "./quote.ts";
+import { requestSignatureRoute } from "./request-signature.ts";
 import { transactionsIndexRoute } from "./transactions-index.ts";
 import { transactionsSingleRoute } from "./transactions-single.ts";
 import { typed } from "./typed.ts";
@@ -13,6 +14,7 @@ const routes = [
   chainsRoute,
   quoteRoutes,
   intentStatusRoutes,
+  requestSignatureRoute,
   transactionsIndexRoute,
   transactionsSingleRoute,
   healthRoutes,

@@ -1,0 +1,75 @@
+import { rawKeySigner, type Signer } from "@causeway/attest";
+import type { RequestId } from "@causeway/domain";
+import { recoverMessageAddress } from "viem";
+import { expect, test } from "vitest";
+import { someHash, someTerms } from "../../../../test/support/terms.ts";
+import type { Reads } from "../ports/reads.ts";
+import { createRequestSignature } from "./request-signature.ts";
+
+const signer = rawKeySigner(`0x${"42".repeat(32)}`);
+const terms = someTerms({
+  requestId: `0x${"ab".repeat(32)}`,
+  user: `0x${"01".repeat(20)}`,
+  recipient: `0x${"02".repeat(20)}`,
+  origin: { chainId: 8453, currency: `0x${"03".repeat(20)}`, amount: 1_000_000n },
+  destination: { chainId: 10, currency: `0x${"04".repeat(20)}`, expectedAmount: 9n, minimumAmount: 8n },
+});
+
+/** The use case over requests that are in `stored`, and how often it signed. */
+function signing(stored: Map<RequestId, typeof terms>) {
+  const counted = { signed: 0 };
+  const counting: Signer = {
+    address: signer.address,
+    signDigest: async (digest) => {
+      counted.signed++;
+      return await signer.signDigest(digest);
+    },
+  };
+  const request = async (requestId: RequestId) => {
+    const found = stored.get(requestId);
+    return found && { terms: found };
+  };
+  const reads = { request } as unknown as Reads;
+  return { ask: createRequestSignature({ reads, signer: counting }), counted };
+}
+
+test("the solver's address is recovered from the hash that a contract computes", async () => {
+  const { ask } = signing(new Map([[terms.requestId, terms]]));
+  const signed = await ask(terms.requestId);
+  // keccak256(abi.encode(…)) of these facts, computed by another implementation.
+  const raw = "0x0aa82cb26bfd672aef626935c2ff216934c405a8b14f8ebc1646992f314afa8a";
+  expect(signed?.signature).toBe(
+    "0x6f33b37689b1a133d74010d6051d69c60e117534e7d71bb339400e7093a2ea1065dda901d8b7c0f817bb73b9304d69f4a4b09dae366e0a11d67402d7484dc73c1c",
+  );
+  const recovered = await recoverMessageAddress({ message: { raw }, signature: signed?.signature ?? "0x" });
+  expect(recovered.toLowerCase()).toBe(signer.address);
+});
+
+test("asked again, many times at once, it gives the same bytes and signs once", async () => {
+  const { ask, counted } = signing(new Map([[terms.requestId, terms]]));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(terms.requestId)));
+  answers.push(await ask(terms.requestId));
+  expect(new Set(answers.map((answer) => answer?.signature)).size).toBe(1);
+  expect(counted.signed).toBe(1);
+});
+
+test("an id that is unknown has no signature, until it is quoted", async () => {
+  const stored = new Map<RequestId, typeof terms>();
+  const { ask } = signing(stored);
+  expect(await ask(terms.requestId)).toBeUndefined();
+  stored.set(terms.requestId, terms);
+  expect(await ask(terms.requestId)).toBeDefined();
+});
+
+test("a fault is not remembered", async () => {
+  let broken = true;
+  const request = async () => {
+    if (broken) throw new Error("the database is away");
+    return { terms };
+  };
+  const ask = createRequestSignature({ reads: { request } as unknown as Reads, signer });
+  await expect(ask(someHash())).rejects.toThrow("away");
+  await expect(ask(terms.requestId)).rejects.toThrow("away");
+  broken = false;
+  expect(await ask(terms.requestId)).toBeDefined();
+});
