@@ -1,4 +1,6 @@
+import { inspect } from "node:util";
 import { keccak256, recoverAddress, toHex } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
 import { expect, test } from "vitest";
 import { signatureToHex } from "./signer.ts";
 import { rawKeySigner } from "./raw-key.ts";
@@ -31,21 +33,59 @@ test("r and s keep their leading zeros: a signature is always 65 bytes", async (
   expect([...lengths]).toEqual([2 + 65 * 2]);
 });
 
+test("a key is taken with and without 0x, in either case", () => {
+  const key = "5DE4111AFA1A4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
+  const address = privateKeyToAddress(`0x${key}`).toLowerCase();
+  for (const text of [key, `0x${key}`, key.toLowerCase()]) expect(rawKeySigner(text).address).toBe(address);
+});
+
 test("a key that is none is refused, and the refusal does not show it", () => {
+  const order = CURVE_ORDER.toString(16);
   for (const bad of [
+    "",
     "0x",
     "0x00",
+    "00".repeat(32),
     `0x${"00".repeat(32)}`,
     `0x${"ff".repeat(32)}`,
+    order,
+    `0x${order}`,
     `0x${"zz".repeat(32)}`,
-  ] as const) {
-    let message = "";
+    `0x${"11".repeat(31)}`,
+    `0x${"11".repeat(33)}`,
+    `0x0x${"11".repeat(31)}`,
+    ` 0x${"11".repeat(32)}`,
+    `0x${"11".repeat(32)}\n`,
+  ]) {
+    let shown = "";
     try {
-      rawKeySigner(bad as `0x${string}`);
+      rawKeySigner(bad);
     } catch (error) {
-      message = String(error);
+      shown = inspect(error, { showHidden: true, depth: null });
     }
-    expect(message).toContain("private key");
-    if (bad.length > 10) expect(message).not.toContain(bad.slice(2));
+    expect(shown).toContain("private key");
+    if (bad.length > 10) expect(shown).not.toContain(bad.trim().slice(-20));
   }
+  expect(rawKeySigner((CURVE_ORDER - 1n).toString(16)).address).toMatch(/^0x/);
+});
+
+test("a signer does not show its key: not inspected, not serialised, not in what it throws", async () => {
+  const signer = rawKeySigner(KEY);
+  const failure: unknown = await signer.signDigest("0x11").catch((error: unknown) => error);
+  const deep = { showHidden: true, depth: null, getters: true };
+  for (const shown of [
+    inspect(signer, deep),
+    JSON.stringify(signer),
+    String(signer),
+    inspect(failure, deep),
+  ]) {
+    expect(shown).not.toMatch(/1111111|17,\s*17|11 11 11/);
+  }
+});
+
+test("what is no digest is not signed: a decoder that stops at a fault would sign something else", async () => {
+  const signer = rawKeySigner(KEY);
+  const digest = keccak256("0x01");
+  for (const bad of ["0x", "0x01", `${digest}00`, digest.slice(2), digest.slice(0, -1) + "g"])
+    await expect(signer.signDigest(bad as `0x${string}`)).rejects.toThrow(RangeError);
 });

@@ -1,33 +1,26 @@
-import { parseAddress } from "@causeway/domain";
-import type { Hex, Hex32 } from "@causeway/domain";
-import { privateKeyToAddress, sign } from "viem/accounts";
-import type { Signature, Signer } from "./signer.ts";
+import type { Hex32 } from "@causeway/domain";
+import { addressOf } from "./address-of.ts";
+import { digestBytes } from "./bytes.ts";
+import { curve as fastest, type Curve } from "./curve.ts";
+import { toSignature, type Signature, type Signer } from "./signer.ts";
+
+const KEY = /^(?:0x)?([0-9a-fA-F]{64})$/;
 
 /**
  * A signer whose private key is held in this process.
+ *
+ * @param privateKey 32 bytes of hex, with or without 0x
  * @throws when `privateKey` is not a valid secp256k1 key; the text never shows the key.
  */
-export function rawKeySigner(privateKey: Hex): Signer {
-  const address = parseAddress(addressOf(privateKey));
-  if (address === undefined) throw new Error("the private key has no address");
+export function rawKeySigner(privateKey: string, curve: Curve = fastest): Signer {
+  // Held by the closure alone, so that neither inspecting nor serialising the signer finds it.
+  const key = Buffer.from(KEY.exec(privateKey)?.[1] ?? "", "hex");
+  if (!curve.isPrivateKey(key))
+    throw new Error("not a valid secp256k1 private key (expected 32 bytes of hex)");
   return {
-    address,
+    address: addressOf(curve.publicKey(key)),
     async signDigest(digest: Hex32): Promise<Signature> {
-      const { r, s, yParity } = await sign({ hash: digest, privateKey });
-      return { r: pad32(r), s: pad32(s), yParity: yParity === 1 ? 1 : 0 };
+      return toSignature(curve.sign(digestBytes(digest), key));
     },
   };
-}
-
-function addressOf(privateKey: Hex): Hex {
-  try {
-    return privateKeyToAddress(privateKey);
-  } catch {
-    // The library's message may quote the key.
-    throw new Error("not a valid secp256k1 private key (expected 32 bytes of hex)");
-  }
-}
-
-function pad32(value: Hex): Hex32 {
-  return `0x${value.slice(2).padStart(64, "0")}`;
 }

@@ -1,4 +1,6 @@
 import type { Address, Hex, Hex32 } from "@causeway/domain";
+import { toHex } from "./bytes.ts";
+import type { CurveSignature } from "./curve.ts";
 
 /** A secp256k1 signature over a digest. */
 export interface Signature {
@@ -11,11 +13,21 @@ export interface Signature {
 /** Signs 32-byte digests with one key. A raw key lives in this process; a KMS key does not, so signing may wait on a network. */
 export interface Signer {
   readonly address: Address;
-  /** Deterministic (RFC 6979) for raw keys. @throws SignerUnavailable when a remote key cannot be reached (retryable). */
+  /**
+   * Deterministic (RFC 6979) for raw keys; a KMS gives another signature each time.
+   *
+   * @throws RangeError when `digest` is not 32 bytes of hex. @throws SignerUnavailable when a remote key cannot be reached (retryable).
+   */
   signDigest(digest: Hex32): Promise<Signature>;
 }
 
 /** r ‖ s ‖ v as 65 bytes of hex, v = 27 + yParity. */
 export function signatureToHex(signature: Signature): Hex {
   return `${signature.r}${signature.s.slice(2)}${(27 + signature.yParity).toString(16)}`;
+}
+
+/** Raw bytes in words. */
+export function toSignature({ rs, yParity }: CurveSignature): Signature {
+  const hex = toHex(rs);
+  return { r: hex.slice(0, 66) as Hex, s: `0x${hex.slice(66)}`, yParity };
 }

@@ -1,0 +1,48 @@
+import { randomBytes } from "node:crypto";
+import { createRequire } from "node:module";
+import type { Curve } from "./curve.ts";
+import { yParityOf } from "./y-parity.ts";
+
+/** What is used of the bindings; the package ships no types. */
+interface Bindings {
+  contextRandomize(seed: Uint8Array): void;
+  privateKeyVerify(key: Uint8Array): boolean;
+  publicKeyCreate(key: Uint8Array, compressed: boolean): Uint8Array;
+  ecdsaSign(digest: Uint8Array, key: Uint8Array): { signature: Uint8Array; recid: number };
+  ecdsaRecover(rs: Uint8Array, recid: number, digest: Uint8Array, compressed: boolean): Uint8Array;
+}
+
+/** libsecp256k1 through its prebuilt bindings; undefined where none was built for this machine. */
+export function nativeCurve(): Curve | undefined {
+  const bindings = loadBindings();
+  if (bindings === undefined) return undefined;
+  // Blinds the multiplication with the key, so that its timing and power say less about it.
+  bindings.contextRandomize(randomBytes(32));
+  return {
+    backend: "native",
+    isPrivateKey: (key) => key.length === 32 && bindings.privateKeyVerify(key),
+    publicKey: (key) => bindings.publicKeyCreate(key, false),
+    sign(digest, key) {
+      const { signature, recid } = bindings.ecdsaSign(digest, key);
+      return { rs: signature, yParity: yParityOf(recid) };
+    },
+    recover(digest, { rs, yParity }) {
+      if (digest.length !== 32 || rs.length !== 64) throw new RangeError("a digest has 32 bytes, r and s 64");
+      try {
+        return bindings.ecdsaRecover(rs, yParity, digest, false);
+      } catch {
+        // r or s out of range, r the x of no point, or a key at infinity: nobody made it.
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Never the package's own entry: without a prebuild it takes an older JavaScript curve instead, and tells nobody. */
+function loadBindings(): Bindings | undefined {
+  try {
+    return createRequire(import.meta.url)("secp256k1/bindings") as Bindings;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+import { secp256k1 } from "@noble/curves/secp256k1";
+import type { Curve } from "./curve.ts";
+import { yParityOf } from "./y-parity.ts";
+
+/** The curve in JavaScript, as viem uses it: the reference for the native one, and what runs where that has no prebuild. */
+export const portableCurve: Curve = {
+  backend: "portable",
+  isPrivateKey,
+  publicKey(key) {
+    refuseNoKey(key);
+    return secp256k1.getPublicKey(key, false);
+  },
+  sign(digest, key) {
+    if (digest.length !== 32) throw new RangeError("a digest has 32 bytes");
+    refuseNoKey(key);
+    const signature = secp256k1.sign(digest, key);
+    return { rs: signature.toCompactRawBytes(), yParity: yParityOf(signature.recovery) };
+  },
+  recover(digest, { rs, yParity }) {
+    if (digest.length !== 32 || rs.length !== 64) throw new RangeError("a digest has 32 bytes, r and s 64");
+    try {
+      const signature = secp256k1.Signature.fromCompact(rs).addRecoveryBit(yParity);
+      return signature.recoverPublicKey(digest).toRawBytes(false);
+    } catch {
+      return undefined;
+    }
+  },
+};
+
+function isPrivateKey(key: Uint8Array): boolean {
+  return key.length === 32 && secp256k1.utils.isValidPrivateKey(key);
+}
+
+/** Asked before the library is: its own refusal quotes the key. */
+function refuseNoKey(key: Uint8Array): void {
+  if (!isPrivateKey(key)) throw new RangeError("not a private key of secp256k1");
+}

@@ -1,0 +1,44 @@
+import type { Address, Hex, Hex32 } from "@causeway/domain";
+import { addressOf } from "./address-of.ts";
+import { digestBytes } from "./bytes.ts";
+import { curve as fastest, type Curve } from "./curve.ts";
+import type { Signature } from "./signer.ts";
+
+const CANONICAL = /^0x([0-9a-f]{64})([0-9a-f]{64})(1b|1c)$/;
+const ZERO = "0".repeat(64);
+/** Order n of secp256k1 and its half, rounded down (SEC 2, 2.4.1), as text: of equal length, lower-case hex sorts as the numbers do. */
+const ORDER = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
+const HALF_ORDER = "7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0";
+
+/**
+ * Reads a signature written as contracts take it: 65 bytes of lower-case hex, v 27 or 28, r and s in 1 … n−1, s in the lower half.
+ *
+ * Undefined for every other writing, also those that name the same signature (v 0 or 1, compact, upper case, high s): of one digest and key there
+ * shall be one text, or the same signature counts twice.
+ */
+export function parseSignature(signature: string): Signature | undefined {
+  const match = CANONICAL.exec(signature);
+  if (match === null) return undefined;
+  const [, r = ZERO, s = ZERO, v] = match;
+  if (r === ZERO || r >= ORDER || s === ZERO || s > HALF_ORDER) return undefined;
+  return { r: `0x${r}`, s: `0x${s}`, yParity: v === "1c" ? 1 : 0 };
+}
+
+/**
+ * Who signed `digest`, in lower case; undefined when the signature is not canonical or nobody can have made it.
+ *
+ * Any well-formed signature belongs to somebody: the answer means something only beside a list of known signers.
+ * @throws RangeError when `digest` is not 32 bytes of hex
+ */
+export function recoverSigner(
+  digest: Hex32,
+  signature: Hex | string,
+  curve: Curve = fastest,
+): Address | undefined {
+  const message = digestBytes(digest);
+  const parsed = parseSignature(signature);
+  if (parsed === undefined) return undefined;
+  const rs = Buffer.from(parsed.r.slice(2) + parsed.s.slice(2), "hex");
+  const publicKey = curve.recover(message, { rs, yParity: parsed.yParity });
+  return publicKey === undefined ? undefined : addressOf(publicKey);
+}
