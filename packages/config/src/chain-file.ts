@@ -93,11 +93,13 @@ function check(document: unknown, place: string, problems: string[]): ChainEntry
   return undefined;
 }
 
-function placeOf(document: unknown, index: number): string {
+/** Where an entry of a file stands, with its id when it has one. */
+export function placeOf(document: unknown, index: number): string {
   const id = typeof document === "object" && document !== null && "id" in document ? document.id : undefined;
   return typeof id === "string" ? `[${index}] (${id})` : `[${index}]`;
 }
 
-function pathOf(issue: z.core.$ZodIssue): string {
+/** The path of a schema's complaint, as one writes it: `.additionalData.rpcQuorum`. */
+export function pathOf(issue: z.core.$ZodIssue): string {
   return issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
 }

@@ -18,6 +18,10 @@ function orPlaceholder(form: string, isValid: (text: string) => boolean) {
 }
 
 const httpUrl = orPlaceholder("an http(s) URL", (text) => isUrlOf(text, ["http", "https"]));
+const httpUrls = z.union(
+  [httpUrl, z.array(httpUrl).min(1)],
+  "must be an http(s) URL, a list of them, or a $PLACEHOLDER",
+);
 const wsUrl = orPlaceholder("a ws(s) URL", (text) => isUrlOf(text, ["ws", "wss"]));
 const address = orPlaceholder("a 20-byte address", (text) => parseAddress(text) !== undefined);
 const serviceAddress = address.refine((text) => text !== NATIVE_CURRENCY, "must not be the zero address");
@@ -100,7 +104,8 @@ export const chainEntry = z.strictObject({
   enabled: z.boolean().default(true),
   /** true: an unset placeholder stops the start instead of switching the chain off. */
   required: z.boolean().default(false),
-  httpRpcUrl: httpUrl,
+  /** Of a list the API uses the first; the oracle asks them all. */
+  httpRpcUrl: httpUrls,
   wsRpcUrl: wsUrl.optional(),
   /** Shown to clients, so never one with credentials. */
   publicRpcUrl: httpUrl,
@@ -144,9 +149,12 @@ export const chainEntry = z.strictObject({
   /** For attestations only. */
   additionalData: z
     .strictObject({
-      finalizationBlocks: z.int().min(1).optional(),
-      finalizationTime: z.int().min(1).optional(),
+      finalizationBlocks: z.int().min(0).optional(),
+      finalizationTime: z.int().min(0).optional(),
+      finalityReason: z.string().min(1).optional(),
+      fillContracts: z.array(serviceAddress).optional(),
       isZksyncStack: z.boolean().optional(),
+      rpcQuorum: z.int().min(1).optional(),
     })
     .optional(),
 });

@@ -10,7 +10,7 @@ export function toChain(entry: ChainEntry): Chain {
     name: entry.id,
     displayName: entry.displayName,
     vmType: "evm",
-    rpcUrl: entry.httpRpcUrl,
+    rpcUrl: typeof entry.httpRpcUrl === "string" ? entry.httpRpcUrl : (entry.httpRpcUrl[0] ?? ""),
     wsRpcUrl: entry.wsRpcUrl,
     publicRpcUrl: entry.publicRpcUrl,
     publicWsRpcUrl: entry.publicWsRpcUrl,

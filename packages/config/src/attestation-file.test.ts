@@ -1,0 +1,186 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { hexToBigInt, keccak256, stringToBytes } from "viem";
+import { afterAll, expect, test } from "vitest";
+import { loadAttestationChains } from "./attestation-file.ts";
+import { loadChains } from "./chain-file.ts";
+import { ConfigError } from "./config-error.ts";
+
+const configsDir = resolve(import.meta.dirname, "../../../configs");
+const dir = mkdtempSync(join(tmpdir(), "causeway-attestation-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const DEPOSITORY = `0x${"Ab".repeat(20)}`;
+const ROUTER = `0x${"cd".repeat(20)}`;
+const evmChain = { id: "base", vmType: "ethereum-vm", chainId: 8453, httpRpcUrl: "http://127.0.0.1:1" };
+
+function load(entries: unknown, env: Record<string, string> = {}) {
+  writeFileSync(join(dir, "chains.edited.json"), JSON.stringify(entries));
+  return loadAttestationChains({ environment: "edited", configsDir: dir, env });
+}
+
+function problemsOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test("an oracle needs of a chain its name, family, endpoints and contracts, in its own spelling", () => {
+  const { chains, warnings } = load(
+    [
+      {
+        ...evmChain,
+        httpRpcUrl: ["http://127.0.0.1:1", "$SECOND_RPC_URL"],
+        depository: DEPOSITORY,
+        contracts: { router: ROUTER, somethingElse: 7 },
+        blockTimeSeconds: 2,
+        additionalData: { rpcQuorum: 2, isZksyncStack: true, blockstreamClientId: "$NOBODY_SET_THIS" },
+        displayName: "$NEITHER_THIS",
+      },
+    ],
+    { SECOND_RPC_URL: "http://127.0.0.1:2" },
+  );
+  expect(warnings).toEqual([]);
+  expect(chains).toEqual([
+    {
+      name: "base",
+      vmType: "ethereum-vm",
+      rpcUrls: ["http://127.0.0.1:1", "http://127.0.0.1:2"],
+      rpcQuorum: 2,
+      depository: DEPOSITORY.toLowerCase(),
+      additionalDepositories: [],
+      hubChainId: "8453",
+      evm: {
+        chainId: 8453,
+        finality: { kind: "tag" },
+        blockTimeSeconds: 2,
+        fillContracts: [ROUTER],
+        isZksyncStack: true,
+      },
+    },
+  ]);
+});
+
+test("a chain of another family is numbered by the hash of its name, and keeps its own spelling of addresses", () => {
+  const [chain] = load([
+    { id: "solana", vmType: "solana-vm", httpRpcUrl: "http://127.0.0.1:1", depository: "99vQwt" },
+  ]).chains;
+  expect(chain).toMatchObject({
+    hubChainId: hexToBigInt(keccak256(stringToBytes("solana"))).toString(),
+    depository: "99vQwt",
+    evm: undefined,
+  });
+});
+
+test("an EVM chain may be numbered by hubChainId alone, as files of other networks do", () => {
+  const { chainId: _, ...unnumbered } = evmChain;
+  expect(load([{ ...unnumbered, hubChainId: "10" }]).chains[0]).toMatchObject({
+    hubChainId: "10",
+    evm: { chainId: 10 },
+  });
+  expect(problemsOf(() => load([unnumbered])).join()).toContain("needs chainId");
+});
+
+test("a depth instead of the finalized tag needs the reason why it is final enough", () => {
+  const deep = (additionalData: unknown) => load([{ ...evmChain, additionalData }]);
+  expect(
+    deep({ finalizationBlocks: 10, finalizationTime: 20, finalityReason: "because" }).chains[0]?.evm
+      ?.finality,
+  ).toEqual({ kind: "depth", blocks: 10n, seconds: 20n });
+  expect(deep({ finalizationBlocks: 10, finalityReason: "because" }).chains[0]?.evm?.finality).toEqual({
+    kind: "depth",
+    blocks: 10n,
+    seconds: 60n,
+  });
+  expect(problemsOf(() => deep({ finalizationBlocks: 10 })).join()).toContain("finalityReason: is required");
+  expect(problemsOf(() => deep({ finalizationTime: 10 })).join()).toContain("means nothing without");
+});
+
+test("a chain with an unset variable is off with a warning, unless it is required", () => {
+  const entry = { ...evmChain, httpRpcUrl: "$BASE_RPC_URL" };
+  expect(load([entry])).toEqual({ chains: [], warnings: ["chain base is disabled: not set: BASE_RPC_URL"] });
+  expect(problemsOf(() => load([{ ...entry, required: true }])).join()).toContain(
+    "is required, but not set: BASE_RPC_URL",
+  );
+  expect(load([{ ...evmChain, enabled: false }]).chains).toEqual([]);
+  expect(problemsOf(() => load([entry], { BASE_RPC_URL: "$OTHER" })).join()).toContain("another placeholder");
+});
+
+test("everything that is wrong is told at once, and no value is quoted", () => {
+  const problems = problemsOf(() =>
+    load([
+      evmChain,
+      { ...evmChain, depository: "0xsecretvalue" },
+      { id: "mars", vmType: "martian-vm", httpRpcUrl: "ftp://user:secretvalue@host" },
+      { ...evmChain, id: "op", chainId: 10, additionalData: { rpcQuorum: 2 } },
+      { ...evmChain, id: "dup", chainId: 8453 },
+      { ...evmChain, id: "two", chainId: 11, httpRpcUrl: ["http://a.test", "http://a.test"] },
+      { ...evmChain, id: "zero", chainId: 12, depository: `0x${"00".repeat(20)}` },
+    ]),
+  );
+  expect(problems.join("\n")).not.toContain("secretvalue");
+  const wanted = [
+    "the id base occurs more than once",
+    "(base).depository: must be a 20-byte address",
+    "(mars).vmType: is not a chain family",
+    "(mars).httpRpcUrl: must be an http(s) URL",
+    "rpcQuorum: exceeds the number of endpoints (1)",
+    "the hub's id of dup (8453) occurs more than once",
+    "names one endpoint twice",
+    "(zero).depository: must be a 20-byte address",
+  ];
+  for (const one of wanted) expect(problems.join("\n")).toContain(one);
+});
+
+test("a file that is no list, no JSON or not there is a problem, not a crash", () => {
+  expect(problemsOf(() => load({}))).toEqual(["chains.edited.json: must be an array of chains"]);
+  expect(problemsOf(() => load([7])).length).toBeGreaterThan(0);
+  expect(
+    problemsOf(() => loadAttestationChains({ environment: "nowhere", configsDir: dir, env: {} })).join(),
+  ).toContain("cannot be read");
+});
+
+test.each(["local", "testnets.prod", "mainnets.prod"])(
+  "both services read the chain file of %s",
+  (environment) => {
+    const text = readFileSync(join(configsDir, `chains.${environment}.json`), "utf8");
+    const env = Object.fromEntries(
+      [...text.matchAll(/"\$([A-Z0-9_]+)"/g)].map(([, name = ""]) => [
+        name,
+        name.endsWith("_ADDRESS")
+          ? ROUTER
+          : name.includes("_WS_")
+            ? "ws://127.0.0.1:1"
+            : `http://127.0.0.1:1/${name}`,
+      ]),
+    );
+    const { chains } = loadAttestationChains({ environment, configsDir, env });
+    expect(chains.map((chain) => [chain.name, chain.evm?.chainId])).toEqual(
+      loadChains({ environment, configsDir, env }).chains.map((chain) => [chain.name, chain.id]),
+    );
+    expect(chains.every((chain) => (chain.evm?.fillContracts.length ?? 0) > 0)).toBe(true);
+  },
+);
+
+test("the API uses the first endpoint of a list", () => {
+  const entries = JSON.parse(readFileSync(join(configsDir, "chains.local.json"), "utf8")) as Record<
+    string,
+    unknown
+  >[];
+  const [first] = entries;
+  writeFileSync(
+    join(dir, "chains.listed.json"),
+    JSON.stringify([{ ...first, httpRpcUrl: ["$LOCAL_A_RPC_URL", "http://127.0.0.1:9"] }]),
+  );
+  const { chains } = loadChains({
+    environment: "listed",
+    configsDir: dir,
+    env: { LOCAL_A_RPC_URL: "http://127.0.0.1:1" },
+  });
+  expect(chains[0]?.rpcUrl).toBe("http://127.0.0.1:1");
+});

@@ -1,0 +1,154 @@
+import { join } from "node:path";
+import type { Address, AttestationChain, EvmAttestationFacts } from "@causeway/domain";
+import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import { keccak256, stringToBytes } from "viem";
+import { type AttestationChainEntry, attestationChainEntry } from "./attestation-schema.ts";
+import type { ConfigLocation } from "./chain-file.ts";
+import { pathOf, placeOf, readJsonFile } from "./chain-file.ts";
+import { ConfigError } from "./config-error.ts";
+import type { Env } from "./env.ts";
+import { finalityOf } from "./finality.ts";
+import { resolvePlaceholders } from "./placeholder.ts";
+
+/** What the chain file of an environment gives an oracle. */
+export interface LoadedAttestationChains {
+  /** Enabled chains in the order of the file. */
+  readonly chains: readonly AttestationChain[];
+  /** Chains that are off because a variable is unset. */
+  readonly warnings: readonly string[];
+}
+
+/** Parts of an entry that an oracle needs; a variable that is unset elsewhere is none of its business. */
+const NEEDED: readonly string[] = [
+  "httpRpcUrl",
+  "depository",
+  "additionalDepositories",
+  "chainId",
+  "hubChainId",
+];
+
+/**
+ * Reads from `configs/chains.<ENVIRONMENT>.json`, the file of the API, what an oracle needs of each chain, and checks that part whole.
+ * A file of another network that has only these fields will do too.
+ * @throws ConfigError with every problem and its path: unreadable file, unknown family, wrong values, duplicates, a `required` chain whose
+ * variables are unset. No problem quotes a value: a URL may hold credentials.
+ */
+export function loadAttestationChains(
+  source: ConfigLocation & { readonly env: Env },
+): LoadedAttestationChains {
+  const fileName = `chains.${source.environment}.json`;
+  const documents = readJsonFile(join(source.configsDir, fileName), fileName);
+  if (!Array.isArray(documents)) throw new ConfigError([`${fileName}: must be an array of chains`]);
+
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const chains: AttestationChain[] = [];
+  const ids = new Set<string>();
+  const numbers = new Set<string>();
+  for (const [index, document] of (documents as unknown[]).entries()) {
+    const place = `${fileName}: ${placeOf(document, index)}`;
+    const written = check(document, place, problems);
+    if (written === undefined) continue;
+    if (ids.has(written.id)) problems.push(`${fileName}: the id ${written.id} occurs more than once`);
+    ids.add(written.id);
+    if (!written.enabled) continue;
+
+    const resolved = resolvePlaceholders(document, source.env);
+    const missing = resolved.unset.filter(({ path }) => isNeeded(path));
+    if (missing.length > 0) {
+      const variables = [...new Set(missing.map((one) => one.variable))].join(", ");
+      if (written.required) problems.push(`${place}: is required, but not set: ${variables}`);
+      else warnings.push(`chain ${written.id} is disabled: not set: ${variables}`);
+      continue;
+    }
+    // Placeholders are replaced once: a variable that holds another one's name would pass the schema unreplaced.
+    for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
+      if (isNeeded(path)) problems.push(`${place}.${path.join(".")}: the variable holds another placeholder`);
+    const entry = check(resolved.value, place, problems);
+    if (entry === undefined) continue;
+    const chain = toAttestationChain(entry, place, problems);
+    if (chain === undefined) continue;
+    if (numbers.has(chain.hubChainId))
+      problems.push(`${fileName}: the hub's id of ${chain.name} (${chain.hubChainId}) occurs more than once`);
+    numbers.add(chain.hubChainId);
+    chains.push(chain);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { chains, warnings };
+}
+
+function isNeeded(path: readonly (string | number)[]): boolean {
+  return (
+    NEEDED.includes(String(path[0])) ||
+    (path[0] === "additionalData" && path[1] === "fillContracts") ||
+    (path[0] === "contracts" && path[1] === "router")
+  );
+}
+
+function check(document: unknown, place: string, problems: string[]): AttestationChainEntry | undefined {
+  const result = attestationChainEntry.safeParse(document);
+  if (result.success) return result.data;
+  problems.push(...result.error.issues.map((issue) => `${place}${pathOf(issue)}: ${issue.message}`));
+  return undefined;
+}
+
+function toAttestationChain(
+  entry: AttestationChainEntry,
+  place: string,
+  problems: string[],
+): AttestationChain | undefined {
+  const before = problems.length;
+  const rpcUrls = typeof entry.httpRpcUrl === "string" ? [entry.httpRpcUrl] : entry.httpRpcUrl;
+  const { rpcQuorum } = entry.additionalData;
+  if (new Set(rpcUrls).size < rpcUrls.length)
+    problems.push(`${place}.httpRpcUrl: names one endpoint twice: it cannot confirm itself`);
+  if (rpcQuorum > rpcUrls.length)
+    problems.push(`${place}.additionalData.rpcQuorum: exceeds the number of endpoints (${rpcUrls.length})`);
+  const evm = entry.vmType === "ethereum-vm" ? evmFacts(entry, place, problems) : undefined;
+  const depositories = [entry.depository, ...entry.additionalDepositories].map((text, at) =>
+    entry.vmType === "ethereum-vm" && text !== undefined
+      ? evmAddress(
+          text,
+          at === 0 ? `${place}.depository` : `${place}.additionalDepositories[${at - 1}]`,
+          problems,
+        )
+      : text,
+  );
+  if (problems.length > before) return undefined;
+  const [depository, ...additional] = depositories;
+  return {
+    name: entry.id,
+    vmType: entry.vmType,
+    rpcUrls,
+    rpcQuorum,
+    depository,
+    additionalDepositories: additional.filter((one) => one !== undefined),
+    hubChainId:
+      entry.hubChainId ??
+      (evm === undefined ? BigInt(keccak256(stringToBytes(entry.id))).toString() : String(evm.chainId)),
+    evm,
+  };
+}
+
+function evmFacts(entry: AttestationChainEntry, place: string, problems: string[]): EvmAttestationFacts {
+  const chainId = entry.chainId ?? Number(entry.hubChainId ?? Number.NaN);
+  if (!Number.isSafeInteger(chainId) || chainId < 1)
+    problems.push(`${place}: needs chainId, or the EVM chain id as hubChainId`);
+  const { fillContracts, isZksyncStack } = entry.additionalData;
+  const router = entry.contracts?.router;
+  const named = fillContracts ?? (router === undefined ? [] : [router]);
+  return {
+    chainId,
+    finality: finalityOf(entry.additionalData, `${place}.additionalData`, problems),
+    blockTimeSeconds: entry.blockTimeSeconds,
+    fillContracts: named.map((text, at) => evmAddress(text, `${place}: fill contract ${at}`, problems)),
+    isZksyncStack,
+  };
+}
+
+function evmAddress(text: string, place: string, problems: string[]): Address {
+  const address = parseAddress(text);
+  if (address !== undefined && address !== NATIVE_CURRENCY) return address;
+  problems.push(`${place}: must be a 20-byte address, not zero`);
+  return NATIVE_CURRENCY;
+}

@@ -1,0 +1,72 @@
+import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import { z } from "zod";
+import { isUrlOf } from "./kinds.ts";
+import { placeholderName } from "./placeholder.ts";
+
+// What an oracle reads of the chain file and the hub file. Both hold much that is for others; unknown fields are ignored, known ones are strict.
+
+const text = z.string("must be text").min(1, "must not be empty");
+const rpcUrl = text.refine(
+  (value) => placeholderName(value) !== undefined || isUrlOf(value, ["http", "https"]),
+  "must be an http(s) URL or a $PLACEHOLDER",
+);
+const evmAddress = text.refine(
+  (value) =>
+    placeholderName(value) !== undefined || (parseAddress(value) ?? NATIVE_CURRENCY) !== NATIVE_CURRENCY,
+  "must be a 20-byte address, not zero, or a $PLACEHOLDER",
+);
+const integerText = z.string().regex(/^(0|[1-9]\d{0,77})$/, "must be a decimal integer as text");
+const numericChainId = z.int("must be an integer").min(1);
+const numberOrText = z.union([numericChainId, integerText], "must be an integer");
+
+/** How a chain becomes final, as both files write it; see `finalityOf`. */
+export const finalityFields = {
+  finalizationBlocks: z.int().min(0).max(1_000_000).optional(),
+  finalizationTime: z.int().min(0).max(10_000_000).optional(),
+  finalityReason: z.string().min(1).optional(),
+};
+
+export const attestationChainEntry = z.object({
+  id: z.string().regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and dashes"),
+  vmType: z.enum(
+    ["ethereum-vm", "solana-vm", "bitcoin-vm", "hyperliquid-vm", "lighter-vm", "tron-vm"],
+    "is not a chain family that this oracle knows",
+  ),
+  enabled: z.boolean().default(true),
+  required: z.boolean().default(false),
+  httpRpcUrl: z.union(
+    [rpcUrl, z.array(rpcUrl).min(1)],
+    "must be an http(s) URL, a list of them, or a $PLACEHOLDER",
+  ),
+  depository: text.optional(),
+  additionalDepositories: z.array(text).default([]),
+  chainId: numericChainId.optional(),
+  hubChainId: integerText.optional(),
+  blockTimeSeconds: z.number().positive().max(3600).default(12),
+  contracts: z.object({ router: evmAddress.optional() }).optional(),
+  additionalData: z
+    .object({
+      ...finalityFields,
+      isZksyncStack: z.boolean().default(false),
+      fillContracts: z.array(evmAddress).optional(),
+      rpcQuorum: z.int().min(1).default(1),
+    })
+    .prefault({}),
+});
+
+export const hubEntry = z.object({
+  id: z.string().regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and dashes"),
+  httpRpcUrl: rpcUrl,
+  chainId: numberOrText.optional(),
+  hubChainId: numberOrText.optional(),
+  hubAddress: evmAddress,
+  oracleAddress: evmAddress,
+  oracleMultisigAddress: evmAddress.optional(),
+  allocatorAddress: evmAddress.optional(),
+  domain: z.object({ name: text, version: text }).default({ name: "Oracle", version: "1" }),
+  settlementKey: z.enum(["payment", "deposits"], "must be payment or deposits").default("payment"),
+  ...finalityFields,
+});
+
+export type AttestationChainEntry = z.infer<typeof attestationChainEntry>;
+export type HubEntry = z.infer<typeof hubEntry>;

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { ConfigError } from "./config-error.ts";
+import { loadHub } from "./hub-file.ts";
+
+const configsDir = resolve(import.meta.dirname, "../../../configs");
+const dir = mkdtempSync(join(tmpdir(), "causeway-hub-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const address = (byte: string) => `0x${byte.repeat(20)}`;
+const hub = {
+  id: "hub",
+  httpRpcUrl: "http://127.0.0.1:1",
+  chainId: 537713,
+  hubAddress: address("Aa"),
+  oracleAddress: address("bb"),
+};
+
+function load(document: unknown, env: Record<string, string> = {}) {
+  writeFileSync(join(dir, "chains.hub.edited.json"), JSON.stringify(document));
+  return loadHub({ environment: "edited", configsDir: dir, env });
+}
+
+function problemsOf(read: () => unknown): string {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.join("\n");
+    throw error;
+  }
+  return "";
+}
+
+test("a hub is one object or the only element of an array, its fields at the top or in additionalData", () => {
+  const { hubAddress, oracleAddress, ...top } = hub;
+  const wanted = {
+    name: "hub",
+    rpcUrl: "http://127.0.0.1:1",
+    chainId: 537713,
+    hubAddress: address("aa"),
+    oracleAddress: address("bb"),
+    oracleMultisigAddress: undefined,
+    allocatorAddress: undefined,
+    domain: { name: "Oracle", version: "1" },
+    settlementKey: "payment",
+    finality: { kind: "tag" },
+  };
+  expect(load(hub)).toEqual({ hub: wanted, warnings: [] });
+  expect(load([hub]).hub).toEqual(wanted);
+  const nested = { ...top, additionalData: { hubAddress, oracleAddress, auroraChainId: 1313161554 } };
+  expect(load([nested]).hub).toEqual(wanted);
+  expect(problemsOf(() => load([hub, hub]))).toContain("exactly one hub");
+  expect(problemsOf(() => load([]))).toContain("exactly one hub");
+});
+
+test("an operator joins another network by its domain and its key of settlement", () => {
+  const joined = load({
+    ...hub,
+    domain: { name: "Other", version: "2" },
+    settlementKey: "deposits",
+    oracleMultisigAddress: address("cc"),
+    allocatorAddress: address("dd"),
+    finalizationBlocks: 3,
+    finalityReason: "because",
+  }).hub;
+  expect(joined).toMatchObject({
+    domain: { name: "Other", version: "2" },
+    settlementKey: "deposits",
+    oracleMultisigAddress: address("cc"),
+    allocatorAddress: address("dd"),
+    finality: { kind: "depth", blocks: 3n, seconds: 60n },
+  });
+});
+
+test("everything that is wrong with a hub is told at once", () => {
+  const problems = problemsOf(() =>
+    load({
+      ...hub,
+      httpRpcUrl: "$HUB_RPC_URL",
+      chainId: undefined,
+      hubAddress: "0x12",
+      settlementKey: "else",
+      finalizationBlocks: 3,
+    }),
+  );
+  for (const one of ["HUB_RPC_URL", ".hubAddress: must be", ".settlementKey: must be"])
+    expect(problems).toContain(one);
+  expect(problemsOf(() => load({ ...hub, chainId: undefined, finalizationBlocks: 3 }))).toMatch(
+    /chainId[^]*finalityReason/,
+  );
+});
+
+test("a hub may lack its multisig and its allocator, and says so", () => {
+  const loaded = load({ ...hub, allocatorAddress: "$HUB_ALLOCATOR_ADDRESS" });
+  expect(loaded.hub.allocatorAddress).toBeUndefined();
+  expect(loaded.warnings).toEqual(["the hub has no allocatorAddress: not set: HUB_ALLOCATOR_ADDRESS"]);
+});
+
+test.each(["local", "testnets.prod", "mainnets.prod"])(
+  "the hub of %s is given by variables alone",
+  (environment) => {
+    const env = {
+      HUB_RPC_URL: "http://127.0.0.1:1",
+      HUB_CHAIN_ID: "72100339",
+      HUB_ADDRESS: address("aa"),
+      HUB_ORACLE_ADDRESS: address("bb"),
+      HUB_ORACLE_MULTISIG_ADDRESS: address("cc"),
+      HUB_ALLOCATOR_ADDRESS: address("dd"),
+    };
+    expect(loadHub({ environment, configsDir, env }).hub).toMatchObject({
+      chainId: 72100339,
+      allocatorAddress: address("dd"),
+    });
+  },
+);

@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import type { Address, AttestationHub } from "@causeway/domain";
+import { parseAddress } from "@causeway/domain";
+import { hubEntry } from "./attestation-schema.ts";
+import type { ConfigLocation } from "./chain-file.ts";
+import { pathOf, readJsonFile } from "./chain-file.ts";
+import { ConfigError } from "./config-error.ts";
+import type { Env } from "./env.ts";
+import { finalityOf } from "./finality.ts";
+import { resolvePlaceholders } from "./placeholder.ts";
+
+/** Contracts that a hub may lack: what needs them is then not attested. */
+const OPTIONAL: readonly string[] = ["oracleMultisigAddress", "allocatorAddress"];
+
+/** What the hub file gives. */
+export interface LoadedHub {
+  readonly hub: AttestationHub;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads `configs/chains.hub.<ENVIRONMENT>.json`: the hub as one object, or as the only element of an array. Fields may stand at the top or in
+ * `additionalData`; unknown ones are ignored.
+ * @throws ConfigError with every problem: no file, several hubs, a variable that is unset, wrong values.
+ */
+export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedHub {
+  const fileName = `chains.hub.${source.environment}.json`;
+  const document = onlyElement(readJsonFile(join(source.configsDir, fileName), fileName), fileName);
+  const resolved = resolvePlaceholders(flattened(document), source.env);
+  const optional = (path: readonly (string | number)[]): boolean => OPTIONAL.includes(String(path[0]));
+  const problems: string[] = resolved.unset
+    .filter(({ path }) => !optional(path) && path[0] !== "additionalData")
+    .map(({ path, variable }) => `${fileName}: ${path.join(".")} is required, but not set: ${variable}`);
+  const warnings = resolved.unset
+    .filter(({ path }) => optional(path))
+    .map(({ path, variable }) => `the hub has no ${path.join(".")}: not set: ${variable}`);
+  const unsetFields = new Set(resolved.unset.map(({ path }) => String(path[0])));
+  const parsed = hubEntry.safeParse(resolved.value);
+  if (!parsed.success) {
+    problems.push(
+      ...parsed.error.issues
+        .filter(({ path }) => !unsetFields.has(String(path[0])))
+        .map((issue) => `${fileName}${pathOf(issue)}: ${issue.message}`),
+    );
+    throw new ConfigError(problems);
+  }
+  const entry = parsed.data;
+  for (const { path } of resolvePlaceholders(entry, {}).unset)
+    problems.push(`${fileName}.${path.join(".")}: the variable holds another placeholder`);
+  const chainId = Number(entry.chainId ?? entry.hubChainId ?? Number.NaN);
+  if (!Number.isSafeInteger(chainId) || chainId < 1)
+    problems.push(`${fileName}: needs the EVM chain id of the hub as chainId`);
+  const finality = finalityOf(entry, fileName, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return {
+    warnings,
+    hub: {
+      name: entry.id,
+      rpcUrl: entry.httpRpcUrl,
+      chainId,
+      hubAddress: addressOf(entry.hubAddress),
+      oracleAddress: addressOf(entry.oracleAddress),
+      oracleMultisigAddress: optionalAddress(entry.oracleMultisigAddress),
+      allocatorAddress: optionalAddress(entry.allocatorAddress),
+      domain: entry.domain,
+      settlementKey: entry.settlementKey,
+      finality,
+    },
+  };
+}
+
+function onlyElement(document: unknown, fileName: string): unknown {
+  if (!Array.isArray(document)) return document;
+  if (document.length !== 1)
+    throw new ConfigError([
+      `${fileName}: must describe exactly one hub: executions are signed for one contract`,
+    ]);
+  return document[0] as unknown;
+}
+
+/** `additionalData` laid under the fields at the top. */
+function flattened(document: unknown): unknown {
+  if (typeof document !== "object" || document === null) return document;
+  const { additionalData, ...top } = document as Readonly<Record<string, unknown>>;
+  return typeof additionalData === "object" && additionalData !== null ? { ...additionalData, ...top } : top;
+}
+
+function optionalAddress(text: string | undefined): Address | undefined {
+  return text === undefined ? undefined : addressOf(text);
+}
+
+function addressOf(text: string): Address {
+  const address = parseAddress(text);
+  if (address === undefined) throw new TypeError("an address passed the schema without being one");
+  return address;
+}
