@@ -84,13 +84,13 @@ module.exports = {
       to: { path: "(^|/)node_modules/(fastify|bullmq|pg|zod|ioredis|pino|node-pg-migrate|undici)/" },
     },
     {
-      name: "domain-has-two-libraries",
-      comment: "the domain computes; viem's pure helpers and a hash are all it needs",
+      name: "domain-has-three-libraries",
+      comment: "the domain computes; viem's pure helpers, a hash and the alphabets of addresses are all it needs",
       severity: "error",
       from: { path: "^packages/domain/src/", pathNot: TEST },
       to: {
         dependencyTypes: ["npm", "npm-dev", "npm-optional", "npm-peer", "npm-no-pkg", "npm-unknown"],
-        pathNot: "(^|/)node_modules/(viem|hash-wasm)/",
+        pathNot: "(^|/)node_modules/(viem|hash-wasm|@scure/base)/",
       },
     },
     {

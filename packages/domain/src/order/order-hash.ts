@@ -1,6 +1,7 @@
-import type { Hex, OrderId } from "../ids/hex.ts";
+import { remembered } from "../hashing/remembered.ts";
+import { arrayHash, keccakHex, keccakText, structWriter, toHex } from "../hashing/struct-writer.ts";
+import type { OrderId } from "../ids/hex.ts";
 import type { Order, OrderFee, OrderInput, OrderOutput, OrderPayment, OrderRefund } from "./order.ts";
-import { arrayHash, keccakHex, keccakText, structWriter, toHex, writeHex } from "./struct-writer.ts";
 
 /**
  * The EIP-712 types of an order, in field order. In the type `deadline` stands before `calls`, unlike in the JSON: the order of the fields is part of the hash.
@@ -95,7 +96,7 @@ export function orderIdOf(order: Order): OrderId {
       .word(text(order.version))
       .word(text(order.solverChainId))
       .address(order.solver)
-      .word(salt(order.salt))
+      .bytes32(order.salt)
       .word(order.inputs.length === 0 ? EMPTY_ARRAY : arrayHash(order.inputs, inputHash))
       .word(outputHash(order.output))
       .word(order.fees.length === 0 ? EMPTY_ARRAY : arrayHash(order.fees, feeHash))
@@ -159,28 +160,3 @@ function feeHash(fee: OrderFee): Uint8Array {
 }
 
 const EMPTY_ARRAY = arrayHash([], keccakText);
-
-function salt(value: Hex): Uint8Array {
-  const word = new Uint8Array(32);
-  if (value.length !== 66) throw new RangeError(`salt is not 32 bytes: ${value.slice(0, 80)}`);
-  writeHex(value, word, 0);
-  return word;
-}
-
-/**
- * Hashes of short texts are kept: chain names, currencies and fill contracts return in every order. A pure function stays pure under this cache.
- * Its size is bounded because recipients, which come from outside, pass through it too.
- */
-function remembered(hash: (value: string) => Uint8Array): (value: string) => Uint8Array {
-  let known = new Map<string, Uint8Array>();
-  return (value) => {
-    const before = known.get(value);
-    if (before !== undefined) return before;
-    const fresh = hash(value);
-    if (value.length <= 66) {
-      if (known.size >= 4096) known = new Map();
-      known.set(value, fresh);
-    }
-    return fresh;
-  };
-}

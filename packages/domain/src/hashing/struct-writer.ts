@@ -47,11 +47,16 @@ export function toHex(bytes: Uint8Array): `0x${string}` {
   return `0x${text}`;
 }
 
-/** keccak256 of the bytes that `hex` writes: how EIP-712 encodes `bytes`. */
-export function keccakHex(hex: string): Uint8Array {
+/** The bytes that `hex` writes. @throws RangeError when it is not `0x` and whole bytes of hex. */
+export function bytesOf(hex: string): Uint8Array {
   const bytes = new Uint8Array(Math.max(0, (hex.length - 2) >> 1));
   writeHex(hex, bytes, 0);
-  return keccak(bytes);
+  return bytes;
+}
+
+/** keccak256 of the bytes that `hex` writes: how EIP-712 encodes `bytes`. */
+export function keccakHex(hex: string): Uint8Array {
+  return keccak(bytesOf(hex));
 }
 
 /**
@@ -62,8 +67,14 @@ export interface StructWriter {
   /** Begins a value with the hash of its type; whatever an earlier, failed value left behind is forgotten. */
   start(typeHash: Uint8Array): StructWriter;
   word(bytes: Uint8Array): StructWriter;
+  /** @throws RangeError unless `hex` is exactly 32 bytes of hex, in any case. */
+  bytes32(hex: string): StructWriter;
   /** @throws RangeError when `value` is no uint256. */
   uint256(value: bigint): StructWriter;
+  /** Two's complement. @throws RangeError when `value` is no int256. */
+  int256(value: bigint): StructWriter;
+  /** @throws RangeError when `value` is no uint8. */
+  uint8(value: number): StructWriter;
   /** @throws RangeError when `value` is no uint32. */
   uint32(value: number): StructWriter;
   /** @throws RangeError unless `address` is 20 bytes of hex. */
@@ -90,6 +101,12 @@ export function structWriter(words: number): StructWriter {
       offset += 32;
       return writer;
     },
+    bytes32(hex) {
+      if (hex.length !== 66) throw new RangeError(`not 32 bytes: ${hex.slice(0, 80)}`);
+      writeHex(hex, buffer, offset);
+      offset += 32;
+      return writer;
+    },
     uint256(value) {
       if (value < 0n || value > UINT256_MAX) throw new RangeError(`${value} is not a uint256`);
       buffer.fill(0, offset, offset + 32);
@@ -97,6 +114,14 @@ export function structWriter(words: number): StructWriter {
         view.setBigUint64(at, rest & LOW_64);
       offset += 32;
       return writer;
+    },
+    int256(value) {
+      if (BigInt.asIntN(256, value) !== value) throw new RangeError(`${value} is not an int256`);
+      return writer.uint256(BigInt.asUintN(256, value));
+    },
+    uint8(value) {
+      if (value > 0xff) throw new RangeError(`${value} is not a uint8`);
+      return writer.uint32(value);
     },
     uint32(value) {
       if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff)

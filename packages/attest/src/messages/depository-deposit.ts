@@ -1,0 +1,66 @@
+import {
+  encodeAddress,
+  keccakHex,
+  keccakText,
+  remembered,
+  structWriter,
+  toHex,
+  transactionIdBytes,
+} from "@causeway/domain";
+import type { Hex32 } from "@causeway/domain";
+import type { FamilyOf } from "./chain-families.ts";
+import { messageTypes } from "./message-types.ts";
+import { typeHash } from "./struct-type.ts";
+
+/** "This deposit is final on its chain." Addresses and ids as texts of the chain's family. */
+export interface DepositoryDepositMessage {
+  readonly data: {
+    /** Name of the chain. */
+    readonly chainId: string;
+    readonly transactionId: string;
+  };
+  readonly result: {
+    readonly onchainId: Hex32;
+    readonly depository: string;
+    /** 32 zero bytes when the deposit carries none. */
+    readonly depositId: Hex32;
+    readonly depositor: string;
+    readonly currency: string;
+    readonly amount: bigint;
+  };
+}
+
+const types = messageTypes.depositoryDeposit;
+const MESSAGE = typeHash(types, "DepositoryDeposit");
+const DATA = typeHash(types, "Data");
+const RESULT = typeHash(types, "Result");
+
+const text = remembered(keccakText);
+const bytes = remembered(keccakHex);
+
+const messageWriter = structWriter(3);
+const dataWriter = structWriter(3);
+const resultWriter = structWriter(7);
+
+/**
+ * Id of the message: its EIP-712 struct hash, without a domain.
+ * @throws ServiceError INVALID_REQUEST for an address or id that is not of the chain's family, RangeError for a value that does not fit its type.
+ */
+export function depositoryDepositId(familyOf: FamilyOf, { data, result }: DepositoryDepositMessage): Hex32 {
+  const vm = familyOf(data.chainId);
+  const dataHash = dataWriter
+    .start(DATA)
+    .word(text(data.chainId))
+    .word(keccakHex(transactionIdBytes(vm, data.transactionId)))
+    .hash();
+  const resultHash = resultWriter
+    .start(RESULT)
+    .bytes32(result.onchainId)
+    .word(bytes(encodeAddress(vm, result.depository, "depository")))
+    .bytes32(result.depositId)
+    .word(bytes(encodeAddress(vm, result.depositor, "depositor")))
+    .word(bytes(encodeAddress(vm, result.currency, "currency")))
+    .uint256(result.amount)
+    .hash();
+  return toHex(messageWriter.start(MESSAGE).word(dataHash).word(resultHash).hash());
+}

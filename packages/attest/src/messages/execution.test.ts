@@ -1,0 +1,85 @@
+import fc from "fast-check";
+import { hashMessage, hashTypedData, recoverAddress } from "viem";
+import type { Hex } from "@causeway/domain";
+import { expect, test } from "vitest";
+import depositVector from "../../../../test/fixtures/oracle/message-01-deposit-evm.json" with { type: "json" };
+import actionsVector from "../../../../test/fixtures/oracle/execution-01-actions.json" with { type: "json" };
+import { executionDigester, executionTypes } from "./execution.ts";
+import { messageDigest } from "./message-digest.ts";
+
+const hex = (minLength: number, maxLength = minLength) =>
+  fc
+    .uint8Array({ minLength, maxLength })
+    .map((bytes): Hex => `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`);
+
+test("the message signature of the contract's vectors is the oracle's over the digest of its id", async () => {
+  const { id, signature, oracle } = depositVector.output;
+  const signer = await recoverAddress({ hash: messageDigest(id as Hex), signature: signature as Hex });
+  expect(signer.toLowerCase()).toBe(oracle);
+});
+
+test("the digest of any message id is viem's personal message hash of its raw bytes", () => {
+  fc.assert(
+    fc.property(hex(32), (id) => {
+      expect(messageDigest(id)).toBe(hashMessage({ raw: id }));
+    }),
+  );
+});
+
+test("an id that is not 32 bytes has no digest", () => {
+  for (const bad of ["0x", "0x12", `0x${"1".repeat(62)}`, `0x${"1".repeat(66)}`, `0x${"z".repeat(64)}`])
+    expect(() => messageDigest(bad as Hex)).toThrow(RangeError);
+});
+
+const domain = {
+  name: "Oracle",
+  version: "1",
+  chainId: 537713,
+  verifyingContract: "0x1111111111111111111111111111111111111111",
+} as const;
+
+test("the digest of any execution is viem's typed data hash of it, whatever was hashed before", () => {
+  const aDomain = fc.record({
+    // viem leaves an empty text out of the domain's type.
+    name: fc.string({ minLength: 1 }),
+    version: fc.string({ minLength: 1 }),
+    chainId: fc.integer({ min: 1 }),
+    verifyingContract: hex(20),
+  });
+  const anExecution = fc.record({
+    idempotencyKey: hex(32),
+    actions: fc.array(hex(0, 200), { maxLength: 5 }),
+  });
+  fc.assert(
+    fc.property(aDomain, fc.array(anExecution, { minLength: 1, maxLength: 3 }), (domain, executions) => {
+      const digest = executionDigester(domain);
+      for (const message of executions)
+        expect(digest(message)).toBe(
+          hashTypedData({ domain, types: executionTypes, primaryType: "Execution", message }),
+        );
+    }),
+  );
+});
+
+test("digesters of two domains do not disturb each other", () => {
+  const execution = {
+    idempotencyKey: `0x${"ab".repeat(32)}` as Hex,
+    actions: actionsVector.output.encoded as Hex[],
+  };
+  const first = executionDigester(domain);
+  const before = first(execution);
+  const second = executionDigester({ ...domain, chainId: 1 });
+  expect(second(execution)).not.toBe(before);
+  expect(first(execution)).toBe(before);
+});
+
+test("an execution with a malformed key or action has no digest; upper case changes nothing", () => {
+  const digest = executionDigester(domain);
+  const idempotencyKey: Hex = `0x${"ab".repeat(32)}`;
+  expect(digest({ idempotencyKey: `0x${"AB".repeat(32)}`, actions: ["0xAB"] })).toBe(
+    digest({ idempotencyKey, actions: ["0xab"] }),
+  );
+  expect(() => digest({ idempotencyKey: "0xab", actions: [] })).toThrow(RangeError);
+  for (const action of ["0xabc", "ab", "0xzz"])
+    expect(() => digest({ idempotencyKey, actions: [action as Hex] })).toThrow(RangeError);
+});

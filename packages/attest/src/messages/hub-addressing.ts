@@ -1,0 +1,91 @@
+import { bytesOf, encodeAddress, keccak, toHex, writeHex } from "@causeway/domain";
+import type { Address, AttestationChain, Hex32 } from "@causeway/domain";
+
+/** What of a chain enters an address on the hub. */
+export type HubChain = Pick<AttestationChain, "name" | "vmType">;
+
+const utf8 = new TextEncoder();
+
+/** Hash of values laid side by side without lengths. Only the last variable-length value may come from outside, or two lists of values would meet. */
+function packedHash(...values: readonly Uint8Array[]): Uint8Array {
+  const packed = new Uint8Array(values.reduce((length, value) => length + value.length, 0));
+  let offset = 0;
+  for (const value of values) {
+    packed.set(value, offset);
+    offset += value.length;
+  }
+  return keccak(packed);
+}
+
+const lastTwenty = (hash: Uint8Array): Address => toHex(hash.subarray(12));
+const addressBytes = (chain: HubChain, text: string, field: string) =>
+  bytesOf(encodeAddress(chain.vmType, text, field));
+
+/** The hub's token for a currency of a chain. @throws ServiceError INVALID_REQUEST when `currency` is not of the chain's family. */
+export function hubTokenId(chain: HubChain, currency: string): bigint {
+  return BigInt(toHex(packedHash(utf8.encode(chain.name), addressBytes(chain, currency, "currency"))));
+}
+
+/** The hub account of an address of a chain. @throws ServiceError INVALID_REQUEST when `address` is not of the chain's family. */
+export function hubAlias(chain: HubChain, address: string): Address {
+  return lastTwenty(packedHash(utf8.encode(chain.name), addressBytes(chain, address, "address")));
+}
+
+/** The hub account that holds a deposit until its order is settled. */
+export interface OrderDeposit {
+  readonly depositor: string;
+  /** Unix seconds of the deposit's block. */
+  readonly timestamp: bigint;
+  readonly depositId: Hex32;
+}
+
+/** @throws ServiceError INVALID_REQUEST when the depositor is not of the chain's family, RangeError for a malformed id or timestamp. */
+export function orderAddress(chain: HubChain, { depositor, timestamp, depositId }: OrderDeposit): Address {
+  return lastTwenty(
+    packedHash(
+      utf8.encode(chain.name),
+      addressBytes(chain, depositor, "depositor"),
+      uint256(timestamp),
+      fixed(depositId, 32),
+    ),
+  );
+}
+
+/** What a withdrawal address stands for; neither the amount nor anything family-specific is part of it. */
+export interface WithdrawalTarget {
+  readonly depository: string;
+  readonly currency: string;
+  readonly recipient: string;
+  /** Hub account that pays, see `hubAlias`. */
+  readonly ownerAlias: Address;
+  readonly nonce: Hex32;
+}
+
+/**
+ * The hub account that holds what one withdrawal pays out.
+ * @throws ServiceError INVALID_REQUEST when an address is not of the chain's family, RangeError for a malformed alias or nonce.
+ */
+export function withdrawalAddress(chain: HubChain, target: WithdrawalTarget): Address {
+  return lastTwenty(
+    packedHash(
+      utf8.encode(chain.name),
+      addressBytes(chain, target.depository, "depository"),
+      addressBytes(chain, target.currency, "currency"),
+      addressBytes(chain, target.recipient, "recipient"),
+      fixed(target.ownerAlias, 20),
+      fixed(target.nonce, 32),
+    ),
+  );
+}
+
+function fixed(hex: string, length: number): Uint8Array {
+  if (hex.length !== 2 + 2 * length) throw new RangeError(`not ${length} bytes: ${hex.slice(0, 80)}`);
+  return bytesOf(hex);
+}
+
+function uint256(value: bigint): Uint8Array {
+  if (value < 0n || value >> 256n !== 0n) throw new RangeError(`${value} is not a uint256`);
+  const word = new Uint8Array(32);
+  writeHex(`0x${value.toString(16).padStart(64, "0")}`, word, 0);
+  return word;
+}

@@ -1,0 +1,31 @@
+import { keccakText } from "@causeway/domain";
+
+export type TypeFields = readonly { readonly name: string; readonly type: string }[];
+
+/** One struct's declaration as EIP-712 hashes it: `Name(type field,…)`. */
+export function declaration(name: string, fields: TypeFields): string {
+  return `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(",")})`;
+}
+
+/**
+ * EIP-712's type hash of `primary`: its declaration, then those of all types that it refers to, sorted by name.
+ * @throws RangeError when `types` lacks one of them.
+ */
+export function typeHash(types: Readonly<Record<string, TypeFields>>, primary: string): Uint8Array {
+  const found = new Set<string>();
+  const visit = (name: string) => {
+    const fields = types[name];
+    if (fields === undefined) throw new RangeError(`no type ${name}`);
+    if (found.has(name)) return;
+    found.add(name);
+    for (const { type } of fields) {
+      const element = type.replace(/\[\]$/, "");
+      // Struct types begin with a capital, the built-in ones do not.
+      if (/^[A-Z]/.test(element)) visit(element);
+    }
+  };
+  visit(primary);
+  found.delete(primary);
+  const names = [primary, ...[...found].toSorted()];
+  return keccakText(names.map((name) => declaration(name, types[name] ?? [])).join(""));
+}

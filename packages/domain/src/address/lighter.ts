@@ -1,0 +1,14 @@
+import type { Hex } from "../ids/hex.ts";
+import type { AddressFamily } from "./address-family.ts";
+
+/** Accounts and assets are numbers, in decimal digits without leading zeros; 16 bytes. Transaction ids are 80 bare lower-case hex digits. */
+export const lighterAddresses: AddressFamily = {
+  nativeCurrency: "0",
+  encode(text) {
+    if (!/^(?:0|[1-9]\d{0,38})$/.test(text)) return undefined;
+    const index = BigInt(text);
+    return index >> 128n === 0n ? `0x${index.toString(16).padStart(32, "0")}` : undefined;
+  },
+  decode: (bytes) => (/^0x[0-9a-fA-F]{32}$/.test(bytes) ? BigInt(bytes).toString() : undefined),
+  transactionIdBytes: (id) => (/^[0-9a-f]{80}$/.test(id) ? (`0x${id}` as Hex) : undefined),
+};

@@ -1,0 +1,33 @@
+import { createBase58check } from "@scure/base";
+import { sha256 } from "../hashing/sha256.ts";
+import { bytesOf, toHex } from "../hashing/struct-writer.ts";
+import type { Hex } from "../ids/hex.ts";
+import type { AddressFamily } from "./address-family.ts";
+
+const base58check = createBase58check(sha256);
+const BYTES = /^0x41[0-9a-fA-F]{40}$/;
+
+/**
+ * Addresses in base58 with checksum (`T…`), 21 bytes that begin with 0x41; hex spellings are refused. Transaction ids are 64 bare lower-case hex
+ * digits, as the chain's own interface writes them: nodes also resolve `0x…`, which would be a second id of one deposit.
+ */
+export const tronAddresses: AddressFamily = {
+  nativeCurrency: "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb",
+  encode(text) {
+    if (!/^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(text)) return undefined;
+    const bytes = decoded(text);
+    const hex = bytes === undefined ? "0x" : toHex(bytes);
+    return BYTES.test(hex) ? hex : undefined;
+  },
+  decode: (hex) => (BYTES.test(hex) ? base58check.encode(bytesOf(hex)) : undefined),
+  transactionIdBytes: (id) => (/^[0-9a-f]{64}$/.test(id) ? (`0x${id}` as Hex) : undefined),
+};
+
+/** The library throws for a bad checksum, which here is an answer. */
+function decoded(text: string): Uint8Array | undefined {
+  try {
+    return base58check.decode(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * Keeps the hashes of short texts: chain names, currencies and contracts return in every order and attestation. A pure function stays pure under this cache.
+ * Its size is bounded because recipients, which come from outside, pass through it too.
+ */
+export function remembered(hash: (value: string) => Uint8Array): (value: string) => Uint8Array {
+  let known = new Map<string, Uint8Array>();
+  return (value) => {
+    const before = known.get(value);
+    if (before !== undefined) return before;
+    const fresh = hash(value);
+    if (value.length <= 66) {
+      if (known.size >= 4096) known = new Map();
+      known.set(value, fresh);
+    }
+    return fresh;
+  };
+}
