@@ -1,0 +1,74 @@
+import { parseAddress } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+import { getAddress } from "viem";
+import type { QuorumPolicy } from "./examine.ts";
+
+export interface SignerSettings {
+  /** `ORACLE_SIGNERS`: addresses joined with `;`. Undefined or empty: no list. */
+  readonly signers: string | undefined;
+  /** `ORACLE_SIGNERS_THRESHOLD` as it was written. Undefined or empty: 1. */
+  readonly threshold: string | undefined;
+  /** The address this oracle signs with; of a remote key, what the key service says it is. Lower case. */
+  readonly localSigner: Address;
+}
+
+export interface SignerPolicy {
+  /** Undefined exactly when there are problems. */
+  readonly policy: QuorumPolicy | undefined;
+  /** Why the oracle must not start; one sentence each. */
+  readonly problems: readonly string[];
+  /** What the operator should know all the same. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Which signers count, from what the operator set. A threshold that is not a whole number of at least 1, or larger than the number of different signers,
+ * an entry that is no address (in mixed case: with a wrong checksum), the zero address, and a list without this oracle are problems: each would make a
+ * quorum mean something else than was intended.
+ */
+export function readSignerPolicy({ signers, threshold, localSigner }: SignerSettings): SignerPolicy {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const isThresholdSet = threshold !== undefined && threshold !== "";
+  const needed = isThresholdSet ? (/^[1-9]\d{0,5}$/.test(threshold) ? Number(threshold) : undefined) : 1;
+  if (needed === undefined) problems.push("ORACLE_SIGNERS_THRESHOLD must be an integer of at least 1");
+
+  const list = signers === undefined || signers === "" ? undefined : readSigners(signers, problems);
+  if (list === undefined) {
+    if (isThresholdSet) warnings.push("ORACLE_SIGNERS_THRESHOLD is ignored: ORACLE_SIGNERS is not set");
+  } else {
+    // Compared with what is valid only when everything is: otherwise the count would be a second word about the same mistake.
+    if (problems.length === 0 && needed !== undefined && needed > list.size)
+      problems.push(`ORACLE_SIGNERS_THRESHOLD is ${needed}, but ORACLE_SIGNERS names ${list.size} signer(s)`);
+    if (!list.has(localSigner)) problems.push(`ORACLE_SIGNERS must name the local signer, ${localSigner}`);
+  }
+  const isUsable = problems.length === 0 && needed !== undefined;
+  return {
+    policy: isUsable ? { signers: list, threshold: needed, localSigner } : undefined,
+    problems,
+    warnings,
+  };
+}
+
+/** The different addresses of the list; adds a problem for each entry that is none. One `;` at the end is allowed. */
+function readSigners(text: string, problems: string[]): ReadonlySet<Address> {
+  const entries = text.split(";").map((entry) => entry.trim());
+  if (entries.length > 1 && entries.at(-1) === "") entries.pop();
+  const list = new Set<Address>();
+  for (const [index, entry] of entries.entries()) {
+    const address = readSigner(entry);
+    if (address === undefined)
+      problems.push(`ORACLE_SIGNERS entry ${index + 1} is not an address (or its checksum is wrong)`);
+    else if (BigInt(address) === 0n) problems.push(`ORACLE_SIGNERS entry ${index + 1} is the zero address`);
+    else list.add(address);
+  }
+  return list;
+}
+
+function readSigner(text: string): Address | undefined {
+  const address = text.startsWith("0x") ? parseAddress(text) : undefined;
+  if (address === undefined) return undefined;
+  const digits = text.slice(2);
+  const hasOneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
+  return hasOneCase || getAddress(address) === text ? address : undefined;
+}

@@ -1,0 +1,101 @@
+import type { Address, Hex32 } from "@causeway/domain";
+import type { AttestationRoute, ClaimedSignature } from "./attestation-route.ts";
+import type { AnswerSource, Examined, QuorumPolicy } from "./examine.ts";
+
+/** How things stand after some of the answers. */
+export interface Standing<Answer> {
+  /** The strongest group; undefined when nothing that arrived may be answered. */
+  readonly best: SignedGroup<Answer> | undefined;
+  /** The list of signers is in force and `best` has enough of them: what is still under way cannot be needed. */
+  readonly complete: boolean;
+}
+
+/** Answers that say the same, and who signed all of it. */
+export interface SignedGroup<Answer> {
+  readonly key: Hex32;
+  /** Local first, then by the peers' places. */
+  readonly sources: readonly AnswerSource[];
+  /** Whose words are used for what is not signed: the local answer when it is in the group, else the first peer's whose signature counts. */
+  readonly answer: Answer;
+  /** Who signed every slot, ascending. Empty only for an answer of this oracle that leaves nothing to sign. */
+  readonly signers: readonly Address[];
+  /** For each slot the signatures of `signers`, in their order. */
+  readonly slots: readonly (readonly ClaimedSignature[])[];
+}
+
+/**
+ * Folds answers into groups and names the strongest: most signers, then the one that has the local answer, then the smallest key. A signer counts once,
+ * and only when it signed every slot.
+ *
+ * The order of arrival changes nothing: answers are taken by their source. Without a list of signers only the group of the local answer may be answered.
+ * An answer that leaves nothing to sign is worth nothing from a peer, and less than any signed one from this oracle: neither a lagging node here nor
+ * lagging peers can hide what was signed.
+ */
+export function standing<Answer>(
+  examined: readonly Examined<Answer>[],
+  policy: QuorumPolicy,
+): Standing<Answer> {
+  const byKey = Map.groupBy([...examined].sort(bySource), ({ key }) => key);
+  const best = [...byKey.values()]
+    .map(toGroup)
+    .filter((group) => mayBeAnswered(group, policy))
+    .sort(strongestFirst)[0];
+  return {
+    best,
+    complete: policy.signers !== undefined && best !== undefined && best.signers.length >= policy.threshold,
+  };
+}
+
+/** The group's answer with the group's signatures. */
+export function answerOf<Answer>(route: AttestationRoute<Answer>, group: SignedGroup<Answer>): Answer {
+  return group.slots.length === 0 ? group.answer : route.withSignatures(group.answer, group.slots);
+}
+
+function toGroup<Answer>(members: readonly Examined<Answer>[]): SignedGroup<Answer> {
+  const [first] = members;
+  if (first === undefined) throw new Error("a group has members");
+  const merged = first.slots.map((_, slot) => {
+    const bySigner = new Map<Address, ClaimedSignature>();
+    for (const member of members)
+      for (const [signer, signature] of member.slots[slot] ?? [])
+        if (!bySigner.has(signer)) bySigner.set(signer, { signer, signature });
+    return bySigner;
+  });
+  const signers = [...(merged[0]?.keys() ?? [])]
+    .filter((signer) => merged.every((slot) => slot.has(signer)))
+    .sort();
+  const speaker =
+    first.source === "local"
+      ? first
+      : members.find(({ slots }) => signers.some((signer) => slots.every((slot) => slot.has(signer))));
+  return {
+    key: first.key,
+    sources: members.map(({ source }) => source),
+    answer: (speaker ?? first).answer,
+    signers,
+    slots: merged.map((slot) => signers.flatMap((signer) => slot.get(signer) ?? [])),
+  };
+}
+
+function mayBeAnswered<Answer>(group: SignedGroup<Answer>, policy: QuorumPolicy): boolean {
+  if (group.slots.length === 0) return hasLocal(group);
+  return group.signers.length > 0 && (policy.signers !== undefined || hasLocal(group));
+}
+
+function strongestFirst<Answer>(a: SignedGroup<Answer>, b: SignedGroup<Answer>): number {
+  if (a.signers.length !== b.signers.length) return b.signers.length - a.signers.length;
+  if (hasLocal(a) !== hasLocal(b)) return hasLocal(a) ? -1 : 1;
+  return a.key < b.key ? -1 : 1;
+}
+
+function hasLocal<Answer>(group: SignedGroup<Answer>): boolean {
+  return group.sources[0] === "local";
+}
+
+function bySource<Answer>(a: Examined<Answer>, b: Examined<Answer>): number {
+  return place(a.source) - place(b.source);
+}
+
+function place(source: AnswerSource): number {
+  return source === "local" ? -1 : source;
+}

@@ -1,0 +1,35 @@
+import type { AttestationRoute } from "../aggregate/attestation-route.ts";
+import { PeerFailure } from "./peer.ts";
+import type { AskOptions, Peer } from "./peer.ts";
+
+/**
+ * What a peer is sent: the caller's request for the peer's own signature alone. Asked for its peers' too, two oracles that list each other would ask for
+ * ever; nothing that loosens or judges the answer (`force`, `requireThreshold`) is asked of others.
+ */
+export function peerRequest(body: Readonly<Record<string, unknown>>): string {
+  const { force: _force, requireThreshold: _requireThreshold, ...rest } = body;
+  return JSON.stringify({ ...rest, requestPeerSignatures: false });
+}
+
+/** One peer's answer by the route's schema. @throws PeerFailure, whatever went wrong. */
+export async function askPeer<Answer>(
+  peer: Peer,
+  route: AttestationRoute<Answer>,
+  requestJson: string,
+  options: AskOptions,
+): Promise<Answer> {
+  const json = await peer.ask(route.path, requestJson, options);
+  const answer = parsed(route, json);
+  if (answer === undefined)
+    throw new PeerFailure("invalid", "gave an answer that the route's schema refuses");
+  return answer;
+}
+
+function parsed<Answer>(route: AttestationRoute<Answer>, json: unknown): Answer | undefined {
+  try {
+    return route.parse(json);
+  } catch {
+    // What a schema cannot even look at (nested too deep, for one) is no answer either.
+    return undefined;
+  }
+}

@@ -1,0 +1,60 @@
+/** Where a peer is, and how to speak to it. */
+export interface PeerEndpoint {
+  /** Without a slash at the end; may have a path. Holds no credential: safe to log. */
+  readonly baseUrl: string;
+  /** The key this peer gave us; undefined: the caller's own key is passed on. A secret. */
+  readonly credential: string | undefined;
+}
+
+export interface PeerList {
+  readonly peers: readonly PeerEndpoint[];
+  /** One sentence each, without any credential. Peers may be used only when there is none. */
+  readonly problems: readonly string[];
+}
+
+/** The credential that stands for "the key of whoever calls". */
+export const PASS_THROUGH = "pass-through";
+
+/**
+ * Reads `PEERS`: `<base url>|<credential>` joined with `;`, one `;` at the end being allowed. The first `|` separates, so that a credential may contain
+ * one (a URL writes it `%7C`). Two entries with one base URL are refused: one of them would be forgotten, or one oracle asked twice.
+ */
+export function readPeerList(text: string): PeerList {
+  const entries = text.split(";").map((entry) => entry.trim());
+  if (entries.at(-1) === "") entries.pop();
+  const peers: PeerEndpoint[] = [];
+  const problems: string[] = [];
+  const seen = new Map<string, number>();
+  for (const [index, entry] of entries.entries()) {
+    const peer = readPeer(entry);
+    const where = `PEERS entry ${index + 1}`;
+    if (typeof peer === "string") {
+      problems.push(`${where} ${peer}`);
+      continue;
+    }
+    const twin = seen.get(peer.baseUrl);
+    if (twin === undefined) seen.set(peer.baseUrl, index + 1);
+    else problems.push(`${where} has the base URL of entry ${twin}`);
+    peers.push(peer);
+  }
+  return { peers, problems };
+}
+
+function readPeer(entry: string): PeerEndpoint | string {
+  const bar = entry.indexOf("|");
+  if (bar < 0) return "has no credential: write <base url>|<key>, or <base url>|pass-through";
+  const url = URL.canParse(entry.slice(0, bar).trim()) ? new URL(entry.slice(0, bar).trim()) : undefined;
+  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
+    return "must begin with an absolute http or https URL";
+  if (url.username !== "" || url.password !== "")
+    return "has a credential in its URL: it belongs behind the |";
+  if (url.search !== "" || url.hash !== "") return "must have no query and no fragment in its base URL";
+  const credential = entry.slice(bar + 1).trim();
+  // Anything else is no value of a header: every call would fail, or worse, end the header early.
+  if (!/^[\x21-\x7e]+$/.test(credential))
+    return "has a credential that is empty or cannot be sent in a header";
+  return {
+    baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, ""),
+    credential: credential === PASS_THROUGH ? undefined : credential,
+  };
+}
