@@ -1,8 +1,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { concat, encodeFunctionData, parseEther, type Address, type Hex } from "viem";
+import { concat, encodeFunctionData, keccak256, parseEther, toHex, type Address, type Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { approve, call, id, mint, nativeTransfer, poke, transfer, zeroAddress } from "../test/calls.ts";
 import { chainId, freshAddress, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
+import {
+  execute,
+  executeMultiple,
+  joined,
+  mintAction,
+  signExecution,
+  transferAction,
+  type Execution,
+} from "../test/executions.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import {
   approvalProxyAbi,
@@ -14,6 +23,12 @@ import {
   depositoryBytecode,
   depositoryDomain,
   fillGas,
+  hubAbi,
+  hubBytecode,
+  oracleAbi,
+  oracleBytecode,
+  oracleMultisigAbi,
+  oracleMultisigBytecode,
   routerAbi,
   routerBytecode,
   testUsdAbi,
@@ -176,6 +191,56 @@ async function measureTransfers() {
   return { native, erc20 };
 }
 
+/** What a solver pays to settle: executions that two of three oracles signed, submitted alone or ten at once. */
+async function measureSettlements() {
+  const hub = await chain.deploy(hubAbi, hubBytecode, [owner.address]);
+  const oracle = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);
+  const oracles = [user, solver, allocator];
+  const signers = oracles.map(({ address }) => address);
+  const multisig = await chain.deploy(oracleMultisigAbi, oracleMultisigBytecode, [
+    owner.address,
+    signers,
+    2n,
+  ]);
+  for (const [to, holder] of [
+    [hub, oracle],
+    [oracle, multisig],
+  ] as const) {
+    const data = encodeFunctionData({ abi: hubAbi, functionName: "grantRoles", args: [holder, 1n] });
+    await chain.send(owner, { to, data });
+  }
+  // Each order's deposit lies at an address of its own.
+  const settled = (n: number, kind: "mint" | "transfer"): Execution => ({
+    idempotencyKey: keccak256(toHex(`${kind} ${n}`)),
+    actions: [
+      kind === "mint"
+        ? mintAction(freshAddress(0x200 + n), 1n, amountUsd)
+        : transferAction(freshAddress(0x200 + n), solver.address, 1n, amountUsd),
+    ],
+  });
+  const submit = async (executions: readonly Execution[]): Promise<number> => {
+    const signatures = await Promise.all(
+      executions.map(
+        async (execution) =>
+          await joined([user, solver], async (one) => await signExecution(one, oracle, execution)),
+      ),
+    );
+    const [execution, signature] = [executions[0], signatures[0]];
+    if (execution === undefined || signature === undefined) throw new RangeError("at least one execution");
+    const data =
+      executions.length === 1
+        ? execute(execution, multisig, signature)
+        : executeMultiple(executions, multisig, signatures);
+    return await gasOf(deployer, { to: oracle, data });
+  };
+  const ten = Array.from({ length: 10 }, (_, n) => n + 2);
+  const mint = await submit([settled(1, "mint")]);
+  await submit(ten.map((n) => settled(n, "mint")));
+  const transfer = await submit([settled(1, "transfer")]);
+  const tenTransfers = await submit(ten.map((n) => settled(n, "transfer")));
+  return { mint, transfer, tenTransfers };
+}
+
 test("the gas snapshot is what deposits, fills and payments cost on a node", async () => {
   const deposits = await measureDeposits();
   const measured = {
@@ -183,6 +248,7 @@ test("the gas snapshot is what deposits, fills and payments cost on a node", asy
     fill: await measureFills(),
     execute: await measureExecutes(),
     transfer: await measureTransfers(),
+    settle: await measureSettlements(),
   };
   // The one switch of this test, for whoever changed a cost on purpose.
   if (process.env["UPDATE_GAS"] === "1") {

@@ -24,5 +24,10 @@ export const executeGas = gasUnits(snapshot.execute);
 /** A plain send, with no data. */
 export const transferGas = gasUnits(snapshot.transfer);
 
+/**
+ * Executions on the hub with the signatures of two oracles: one deposit minted, one deposit moved to the solver, and ten moved by one `executeMultiple`.
+ */
+export const settleGas = gasUnits(snapshot.settle);
+
 /** A first approval of a token to the depository. */
 export const approveGas: bigint = BigInt(snapshot.approve);

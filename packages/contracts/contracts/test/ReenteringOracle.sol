@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
+
+/// @title An oracle contract that calls back whoever asks it about a signature, and then says that it is valid.
+contract ReenteringOracle {
+    bytes public data;
+    /// Whether a failed call back is passed over.
+    bool public tolerant;
+
+    function arm(bytes calldata data_, bool tolerant_) external {
+        (data, tolerant) = (data_, tolerant_);
+    }
+
+    /// @dev Not a view in its own eyes; the caller's static call makes it one.
+    function isValidSignature(bytes32, bytes calldata) external returns (bytes4) {
+        (bool success,) = msg.sender.call(data);
+        require(success || tolerant, "not entered");
+        return IERC1271.isValidSignature.selector;
+    }
+}

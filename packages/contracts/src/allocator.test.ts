@@ -1,0 +1,203 @@
+import {
+  encodeErrorResult,
+  encodeFunctionData,
+  toHex,
+  type Address,
+  type Hex,
+  type LocalAccount,
+} from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventsOf, zeroAddress } from "../test/calls.ts";
+import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { joined } from "../test/executions.ts";
+import {
+  allocatorAbi,
+  allocatorBytecode,
+  allocatorDomain,
+  oracleMultisigAbi,
+  oracleMultisigBytecode,
+  submitWithdrawRequestTypes,
+} from "./index.ts";
+
+const { owner, allocator, stranger, deployer } = people;
+const oracles = [people.user, people.solver];
+const unauthorized: Hex = "0x82b42900";
+const payload = (n: number): Hex => toHex(n, { size: 32 });
+
+let chain: TestChain;
+let multisig: Address;
+let registry: Address;
+let addresses = 0;
+
+/** What the oracles sign for a withdrawal address that nobody used yet. */
+function aRequest() {
+  addresses += 1;
+  return {
+    chainId: 72_100_117n,
+    depository: "0xcb4ef25ff9aaa627023476d9677c4bc0164da31b",
+    currency: "0xd416ea5f70f471fd77d0a3d5d3bb18982e72656f",
+    amount: 25_000_000n,
+    spender: freshAddress(addresses),
+    receiver: "0x1111111111111111111111111111111111111111",
+    data: "0x1234" as Hex,
+    nonce: payload(addresses),
+  };
+}
+type Request = ReturnType<typeof aRequest>;
+
+async function signedBy(
+  signer: LocalAccount,
+  request: Request,
+  chain = chainId,
+  at = registry,
+): Promise<Hex> {
+  return await signer.signTypedData({
+    domain: allocatorDomain(chain, at),
+    types: submitWithdrawRequestTypes,
+    primaryType: "SubmitWithdrawRequest",
+    message: request,
+  });
+}
+async function signed(request: Request): Promise<Hex> {
+  return await joined(oracles, async (one) => await signedBy(one, request));
+}
+function record(
+  request: Request,
+  withdrawalId: Hex,
+  signature: Hex,
+  withdrawalAddress = request.spender,
+): Hex {
+  return encodeFunctionData({
+    abi: allocatorAbi,
+    functionName: "record",
+    args: [withdrawalAddress, withdrawalId, request, signature],
+  });
+}
+async function recordedFor(withdrawalAddress: Address): Promise<Hex> {
+  return await chain.client.readContract({
+    address: registry,
+    abi: allocatorAbi,
+    functionName: "withdrawalIdOf",
+    args: [withdrawalAddress],
+  });
+}
+const invalidSignature = encodeErrorResult({ abi: allocatorAbi, errorName: "InvalidSignature" });
+function alreadyRecorded(withdrawalAddress: Address, id: Hex): Hex {
+  return encodeErrorResult({
+    abi: allocatorAbi,
+    errorName: "AlreadyRecorded",
+    args: [withdrawalAddress, id],
+  });
+}
+
+beforeAll(async () => {
+  chain = await startTestChain();
+  const signers = oracles.map(({ address }) => address);
+  multisig = await chain.deploy(oracleMultisigAbi, oracleMultisigBytecode, [owner.address, signers, 2n]);
+  registry = await chain.deploy(allocatorAbi, allocatorBytecode, [owner.address, multisig]);
+  const args = [allocator.address, 1n] as const;
+  const data = encodeFunctionData({ abi: allocatorAbi, functionName: "grantRoles", args });
+  await chain.send(owner, { to: registry, data });
+});
+afterAll(async () => await chain.stop());
+
+test("the allocator records the payload of a withdrawal that the oracles signed; both ways it can be looked up", async () => {
+  const request = aRequest();
+  expect(await recordedFor(request.spender)).toBe(payload(0));
+  const receipt = await chain.send(allocator, {
+    to: registry,
+    data: record(request, payload(11), await signed(request)),
+  });
+  expect(await recordedFor(request.spender)).toBe(payload(11));
+  expect(
+    await chain.client.readContract({
+      address: registry,
+      abi: allocatorAbi,
+      functionName: "withdrawalAddressOf",
+      args: [payload(11)],
+    }),
+  ).toBe(request.spender);
+  expect(eventsOf(receipt, registry, allocatorAbi, "WithdrawalRecorded")).toEqual([
+    { withdrawalAddress: request.spender, withdrawalId: payload(11), params: request },
+  ]);
+});
+
+test("a withdrawal address has one payload for good, and a payload one address", async () => {
+  const [one, other] = [aRequest(), aRequest()];
+  await chain.send(allocator, { to: registry, data: record(one, payload(21), await signed(one)) });
+
+  for (const id of [payload(21), payload(22)]) {
+    const data = record(one, id, await signed(one));
+    expect(await chain.revertOf(allocator, { to: registry, data })).toBe(alreadyRecorded(one.spender, id));
+  }
+  const renewed = { ...one, amount: 1n };
+  const again = record(renewed, payload(22), await signed(renewed));
+  expect(await chain.revertOf(allocator, { to: registry, data: again })).toBe(
+    alreadyRecorded(one.spender, payload(22)),
+  );
+  const taken = record(other, payload(21), await signed(other));
+  expect(await chain.revertOf(allocator, { to: registry, data: taken })).toBe(
+    alreadyRecorded(other.spender, payload(21)),
+  );
+  expect(await recordedFor(one.spender)).toBe(payload(21));
+});
+
+test("nobody but the allocator records, though the oracles have signed", async () => {
+  const request = aRequest();
+  const data = record(request, payload(31), await signed(request));
+  for (const who of [stranger, owner, deployer, ...oracles]) {
+    expect(await chain.revertOf(who, { to: registry, data })).toBe(unauthorized);
+  }
+});
+
+test("what the oracles signed for one withdrawal address is not recorded for another", async () => {
+  const request = aRequest();
+  const other = freshAddress(9_999);
+  const data = record(request, payload(41), await signed(request), other);
+  expect(await chain.revertOf(allocator, { to: registry, data })).toBe(
+    encodeErrorResult({ abi: allocatorAbi, errorName: "WrongSpender", args: [request.spender, other] }),
+  );
+});
+
+test.each<[string, (r: Request) => Promise<Hex>]>([
+  ["of one oracle", async (r) => await signedBy(people.user, r)],
+  ["of strangers", async (r) => await joined([stranger, deployer], async (one) => await signedBy(one, r))],
+  ["of the allocator itself", async (r) => await signedBy(allocator, r)],
+  [
+    "for another chain",
+    async (r) => await joined(oracles, async (one) => await signedBy(one, r, chainId + 1)),
+  ],
+  [
+    "for another contract",
+    async (r) => await joined(oracles, async (one) => await signedBy(one, r, chainId, multisig)),
+  ],
+  ["for another amount", async (r) => await signed({ ...r, amount: r.amount + 1n })],
+  ["for another chain to pay on", async (r) => await signed({ ...r, chainId: 1n })],
+  ["for another depository", async (r) => await signed({ ...r, depository: r.receiver })],
+  ["for another currency", async (r) => await signed({ ...r, currency: r.receiver })],
+  ["for another receiver", async (r) => await signed({ ...r, receiver: r.currency })],
+  ["for other data", async (r) => await signed({ ...r, data: "0x" })],
+  ["for another nonce", async (r) => await signed({ ...r, nonce: payload(0) })],
+  ["of nothing", async () => await Promise.resolve("0x" as const)],
+])("a signature %s is refused", async (_what, signature) => {
+  const request = aRequest();
+  const data = record(request, payload(51), await signature(request));
+  expect(await chain.revertOf(allocator, { to: registry, data })).toBe(invalidSignature);
+});
+
+test("no payload is not a payload", async () => {
+  const request = aRequest();
+  const data = record(request, payload(0), await signed(request));
+  expect(await chain.revertOf(allocator, { to: registry, data })).toBe(
+    encodeErrorResult({ abi: allocatorAbi, errorName: "WithdrawalIdCannotBeZero" }),
+  );
+});
+
+test.each<[string, () => readonly Address[]]>([
+  ["an owner", () => [zeroAddress, multisig]],
+  ["an oracle", () => [owner.address, zeroAddress]],
+])("it is not deployed without %s", async (_what, args) => {
+  expect(await chain.deployRevertOf(allocatorAbi, allocatorBytecode, args())).toBe(
+    encodeErrorResult({ abi: allocatorAbi, errorName: "AddressCannotBeZero" }),
+  );
+});

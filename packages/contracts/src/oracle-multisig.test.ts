@@ -1,0 +1,215 @@
+import {
+  concat,
+  encodeErrorResult,
+  encodeFunctionData,
+  keccak256,
+  toHex,
+  type Address,
+  type Hex,
+} from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventsOf, zeroAddress } from "../test/calls.ts";
+import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import {
+  ascending,
+  execute,
+  executionOf,
+  highS,
+  joined,
+  mintAction,
+  signExecution,
+  type Execution,
+} from "../test/executions.ts";
+import {
+  hubAbi,
+  hubBytecode,
+  oracleAbi,
+  oracleBytecode,
+  oracleMultisigAbi,
+  oracleMultisigBytecode,
+} from "./index.ts";
+
+const { owner, stranger, deployer } = people;
+const [first, second, third] = ascending([people.allocator, people.user, people.solver]);
+if (first === undefined || second === undefined || third === undefined) throw new RangeError("three oracles");
+const oracles = [first, second, third].map(({ address }) => address);
+const hash = keccak256(toHex("a fact"));
+const valid = "0x1626ba7e";
+const invalid = "0xffffffff";
+
+let chain: TestChain;
+let multisig: Address;
+
+async function deployed(signers: readonly Address[], threshold: bigint): Promise<Address> {
+  return await chain.deploy(oracleMultisigAbi, oracleMultisigBytecode, [owner.address, signers, threshold]);
+}
+async function verdict(signature: Hex, at = multisig): Promise<Hex> {
+  return await chain.client.readContract({
+    address: at,
+    abi: oracleMultisigAbi,
+    functionName: "isValidSignature",
+    args: [hash, signature],
+  });
+}
+async function by(
+  signer: { sign?: ((p: { hash: Hex }) => Promise<Hex>) | undefined },
+  over = hash,
+): Promise<Hex> {
+  if (signer.sign === undefined) throw new TypeError("this account signs no bare hashes");
+  return await signer.sign({ hash: over });
+}
+
+beforeAll(async () => {
+  chain = await startTestChain();
+  multisig = await deployed(oracles, 2n);
+});
+afterAll(async () => await chain.stop());
+
+test("any two of three oracles are enough", async () => {
+  for (const pair of [
+    [first, second],
+    [first, third],
+    [second, third],
+  ]) {
+    expect(await verdict(concat(await Promise.all(pair.map(async (one) => await by(one)))))).toBe(valid);
+  }
+});
+
+test("only the first entries, as many as the threshold, are read", async () => {
+  const [a, b, c] = [await by(first), await by(second), await by(third)];
+  expect(await verdict(concat([a, b, c]))).toBe(valid);
+  expect(await verdict(concat([a, b, `0x${"00".repeat(65)}`]))).toBe(valid);
+  expect(await verdict(concat([`0x${"00".repeat(65)}`, a, b]))).toBe(invalid);
+});
+
+test.each<[string, () => Promise<Hex>]>([
+  ["of nothing", async () => await Promise.resolve("0x" as const)],
+  ["of one oracle", async () => await by(first)],
+  ["of one oracle twice", async () => concat([await by(first), await by(first)])],
+  ["of one oracle in both forms", async () => concat([await by(first), highS(await by(first))])],
+  ["out of order", async () => concat([await by(second), await by(first)])],
+  ["with a stranger among them", async () => await joined([first, stranger], async (one) => await by(one))],
+  ["of strangers", async () => await joined([stranger, deployer], async (one) => await by(one))],
+  ["of the owner and an oracle", async () => await joined([first, owner], async (one) => await by(one))],
+  ["with an s in the upper half", async () => concat([await by(first), highS(await by(second))])],
+  ["with an s in the upper half first", async () => concat([highS(await by(first)), await by(second)])],
+  ["over another hash", async () => concat([await by(first), await by(second, keccak256("0x01"))])],
+  [
+    "with a v of 0 or 1",
+    async () => {
+      const [a, b] = [await by(first), await by(second)];
+      return concat([a, b.slice(0, 132) as Hex, toHex(Number(`0x${b.slice(130)}`) - 27, { size: 1 })]);
+    },
+  ],
+  ["with a v of 29", async () => concat([await by(first), (await by(second)).slice(0, 130) as Hex, "0x1d"])],
+  ["of zeroes", async () => await Promise.resolve(`0x${"00".repeat(130)}` as const)],
+  [
+    "cut by a byte",
+    async () => (await joined([first, second], async (one) => await by(one))).slice(0, -2) as Hex,
+  ],
+  ["with a byte too many", async () => concat([await by(first), await by(second), "0x00"])],
+])("a signature %s is invalid, and says so without reverting", async (_what, signature) => {
+  expect(await verdict(await signature())).toBe(invalid);
+});
+
+test("the owner replaces the set at once; who left signs no more", async () => {
+  const set = await deployed(oracles, 2n);
+  const next = [third.address, stranger.address];
+  const data = encodeFunctionData({ abi: oracleMultisigAbi, functionName: "setSigners", args: [next, 1n] });
+  const receipt = await chain.send(owner, { to: set, data });
+  expect(eventsOf(receipt, set, oracleMultisigAbi, "SignersChanged")).toEqual([
+    { signers: next, threshold: 1n },
+  ]);
+
+  const read = { address: set, abi: oracleMultisigAbi } as const;
+  expect(await chain.client.readContract({ ...read, functionName: "signers" })).toEqual(next);
+  expect(await chain.client.readContract({ ...read, functionName: "threshold" })).toBe(1n);
+  const isSigner = async (who: Address): Promise<boolean> =>
+    await chain.client.readContract({ ...read, functionName: "isSigner", args: [who] });
+  expect([await isSigner(first.address), await isSigner(stranger.address)]).toEqual([false, true]);
+  expect(await verdict(await joined([first, second], async (one) => await by(one)), set)).toBe(invalid);
+  expect(await verdict(await by(stranger), set)).toBe(valid);
+});
+
+test("nobody but the owner changes the set", async () => {
+  const data = encodeFunctionData({
+    abi: oracleMultisigAbi,
+    functionName: "setSigners",
+    args: [[stranger.address], 1n],
+  });
+  for (const who of [stranger, first]) {
+    expect(await chain.revertOf(who, { to: multisig, data })).toBe("0x82b42900");
+  }
+});
+
+test.each<[string, () => readonly [readonly Address[], bigint], () => Hex]>([
+  ["a threshold of none", () => [oracles, 0n], () => invalidThreshold(0n, 3n)],
+  ["a threshold above their number", () => [oracles, 4n], () => invalidThreshold(4n, 3n)],
+  ["nobody", () => [[], 0n], () => invalidThreshold(0n, 0n)],
+  ["the zero address", () => [[first.address, zeroAddress], 1n], () => noAddress],
+  [
+    "one of them twice",
+    () => [[first.address, second.address, first.address], 2n],
+    () => encodeErrorResult({ abi: oracleMultisigAbi, errorName: "DuplicateSigner", args: [first.address] }),
+  ],
+])("a set with %s is refused, at the start and later", async (_what, set, reason) => {
+  const [signers, threshold] = set();
+  expect(
+    await chain.deployRevertOf(oracleMultisigAbi, oracleMultisigBytecode, [
+      owner.address,
+      signers,
+      threshold,
+    ]),
+  ).toBe(reason());
+  const data = encodeFunctionData({
+    abi: oracleMultisigAbi,
+    functionName: "setSigners",
+    args: [signers, threshold],
+  });
+  expect(await chain.revertOf(owner, { to: multisig, data })).toBe(reason());
+});
+
+const noAddress = encodeErrorResult({ abi: oracleMultisigAbi, errorName: "AddressCannotBeZero" });
+function invalidThreshold(threshold: bigint, signers: bigint): Hex {
+  return encodeErrorResult({
+    abi: oracleMultisigAbi,
+    errorName: "InvalidThreshold",
+    args: [threshold, signers],
+  });
+}
+
+test("it has an owner from the start", async () => {
+  const args = [zeroAddress, oracles, 2n];
+  expect(await chain.deployRevertOf(oracleMultisigAbi, oracleMultisigBytecode, args)).toBe(noAddress);
+});
+
+test("the Oracle contract carries out what two of three signed, and nothing that one signed", async () => {
+  const hub = await chain.deploy(hubAbi, hubBytecode, [owner.address]);
+  const oracle = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);
+  for (const [to, holder] of [
+    [hub, oracle],
+    [oracle, multisig],
+  ] as const) {
+    const data = encodeFunctionData({ abi: hubAbi, functionName: "grantRoles", args: [holder, 1n] });
+    await chain.send(owner, { to, data });
+  }
+  const alice = freshAddress(1);
+  const execution: Execution = executionOf([mintAction(alice, 7n, 25n)]);
+  const submit = async (signature: Hex) =>
+    await chain.mine(stranger, { to: oracle, data: execute(execution, multisig, signature) });
+  const sign = async (signer: typeof first): Promise<Hex> => await signExecution(signer, oracle, execution);
+
+  expect((await submit(await sign(first))).status).toBe("reverted");
+  expect((await submit(await joined([first, stranger], sign))).status).toBe("reverted");
+  const elsewhere = await joined(
+    [first, second],
+    async (one) => await signExecution(one, oracle, execution, { chain: chainId + 1 }),
+  );
+  expect((await submit(elsewhere)).status).toBe("reverted");
+  expect((await submit(await joined([first, third], sign))).status).toBe("success");
+  expect((await submit(await joined([second, third], sign))).status, "another pair, the same fact").toBe(
+    "reverted",
+  );
+  const held = { address: hub, abi: hubAbi, functionName: "balanceOf", args: [alice, 7n] } as const;
+  expect(await chain.client.readContract(held)).toBe(25n);
+});

@@ -1,0 +1,379 @@
+import {
+  concat,
+  encodeAbiParameters,
+  encodeErrorResult,
+  encodeFunctionData,
+  keccak256,
+  maxUint256,
+  toHex,
+  type Address,
+  type Hex,
+} from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventsOf, zeroAddress } from "../test/calls.ts";
+import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import {
+  burnAction,
+  execute,
+  executeMultiple,
+  executionOf,
+  highS,
+  mintAction,
+  signExecution,
+  transferAction,
+  type Execution,
+} from "../test/executions.ts";
+import { reenteringOracleAbi, reenteringOracleBytecode } from "./generated/reentering-oracle.ts";
+import { hubAbi, hubBytecode, oracleAbi, oracleBytecode } from "./index.ts";
+
+const { owner, stranger, solver, user, deployer } = people;
+// An account as the oracle; oracle-multisig.test.ts has a set of them.
+const signer = people.allocator;
+const unauthorized: Hex = "0x82b42900";
+const [alice, bob] = [freshAddress(1), freshAddress(2)];
+
+let chain: TestChain;
+let hub: Address;
+let oracle: Address;
+let tokenId = 0n;
+
+async function grant(contract: Address, holder: Address): Promise<void> {
+  const data = encodeFunctionData({ abi: oracleAbi, functionName: "grantRoles", args: [holder, 1n] });
+  await chain.send(owner, { to: contract, data });
+}
+
+beforeAll(async () => {
+  chain = await startTestChain();
+  hub = await chain.deploy(hubAbi, hubBytecode, [owner.address]);
+  oracle = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);
+  await grant(hub, oracle);
+  await grant(oracle, signer.address);
+});
+afterAll(async () => await chain.stop());
+
+async function balance(holder: Address, id = tokenId): Promise<bigint> {
+  return await chain.client.readContract({
+    address: hub,
+    abi: hubAbi,
+    functionName: "balanceOf",
+    args: [holder, id],
+  });
+}
+async function isExecuted(execution: Execution): Promise<boolean> {
+  return await chain.client.readContract({
+    address: oracle,
+    abi: oracleAbi,
+    functionName: "isExecuted",
+    args: [execution.idempotencyKey],
+  });
+}
+async function signed(execution: Execution): Promise<Hex> {
+  return execute(execution, signer.address, await signExecution(signer, oracle, execution));
+}
+async function submitAll(executions: readonly Execution[]) {
+  const signatures = await Promise.all(
+    executions.map(async (execution) => await signExecution(signer, oracle, execution)),
+  );
+  return await chain.send(solver, {
+    to: oracle,
+    data: executeMultiple(executions, signer.address, signatures),
+  });
+}
+/** Of a token id of this test alone. */
+async function held(holder: Address, amount: bigint): Promise<bigint> {
+  tokenId += 1n;
+  const execution = executionOf([mintAction(holder, tokenId, amount)]);
+  await chain.send(solver, { to: oracle, data: await signed(execution) });
+  return tokenId;
+}
+const invalidSignature = encodeErrorResult({ abi: oracleAbi, errorName: "InvalidSignature" });
+
+test("anyone may submit what the oracle signed; its actions are carried out in order and it is told", async () => {
+  tokenId += 1n;
+  const execution = executionOf([
+    mintAction(alice, tokenId, 100n),
+    transferAction(alice, bob, tokenId, 70n),
+    burnAction(bob, tokenId, 5n),
+  ]);
+  expect(await isExecuted(execution)).toBe(false);
+  const receipt = await chain.send(stranger, { to: oracle, data: await signed(execution) });
+
+  expect([await balance(alice), await balance(bob)]).toEqual([30n, 65n]);
+  expect(await isExecuted(execution)).toBe(true);
+  expect(eventsOf(receipt, oracle, oracleAbi, "Executed")).toEqual([
+    { idempotencyKey: execution.idempotencyKey, oracle: signer.address },
+  ]);
+});
+
+test("the published names: HUB() and the type that oracles sign", async () => {
+  expect(await chain.client.readContract({ address: oracle, abi: oracleAbi, functionName: "HUB" })).toBe(hub);
+  expect(keccak256(toHex("Execution(bytes32 idempotencyKey,bytes[] actions)"))).toBe(
+    "0x821c9f218660060ad54afef3dc04f1786940fee025460be0e809f4812224eaf8",
+  );
+});
+
+test("a fact takes effect once, whatever is signed about it later", async () => {
+  const id = await held(alice, 10n);
+  const first = executionOf([transferAction(alice, bob, id, 4n)]);
+  await chain.send(solver, { to: oracle, data: await signed(first) });
+  const already = encodeErrorResult({
+    abi: oracleAbi,
+    errorName: "AlreadyExecuted",
+    args: [first.idempotencyKey],
+  });
+  const otherActions = { ...first, actions: [transferAction(alice, bob, id, 6n)] };
+  for (const again of [first, otherActions]) {
+    expect(await chain.revertOf(solver, { to: oracle, data: await signed(again) })).toBe(already);
+  }
+  expect(await balance(bob)).toBe(4n);
+});
+
+test.each<[string, (e: Execution) => Promise<Hex>]>([
+  ["of another key", async (e) => await signExecution(stranger, oracle, e)],
+  ["for another contract", async (e) => await signExecution(signer, hub, e)],
+  ["for another chain", async (e) => await signExecution(signer, oracle, e, { chain: chainId + 1 })],
+  ["for another domain name", async (e) => await signExecution(signer, oracle, e, { name: "Hub" })],
+  ["for another domain version", async (e) => await signExecution(signer, oracle, e, { version: "2" })],
+  [
+    "for another key of a fact",
+    async (e) => await signExecution(signer, oracle, { ...e, idempotencyKey: toHex(1, { size: 32 }) }),
+  ],
+  [
+    "for other actions",
+    async (e) => await signExecution(signer, oracle, { ...e, actions: [mintAction(bob, 1n, 1n)] }),
+  ],
+  [
+    "for the same actions in one",
+    async (e) => await signExecution(signer, oracle, { ...e, actions: [concat(e.actions)] }),
+  ],
+  ["with s in the upper half", async (e) => highS(await signExecution(signer, oracle, e))],
+  ["of nothing", async () => await Promise.resolve("0x" as const)],
+  ["of zeroes", async () => await Promise.resolve(`0x${"00".repeat(65)}` as const)],
+])("a signature %s is refused", async (_what, signature) => {
+  const execution = executionOf([mintAction(alice, 1_000n, 1n), mintAction(alice, 1_000n, 2n)]);
+  const data = execute(execution, signer.address, await signature(execution));
+  expect(await chain.revertOf(solver, { to: oracle, data })).toBe(invalidSignature);
+});
+
+test("the domain is what the constructor was told, so that an existing network can be joined", async () => {
+  const older = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Other", "2"]);
+  await grant(older, signer.address);
+  await grant(hub, older);
+  const execution = executionOf([mintAction(alice, 2_000n, 9n)]);
+  const wrong = execute(execution, signer.address, await signExecution(signer, older, execution));
+  expect(await chain.revertOf(solver, { to: older, data: wrong })).toBe(invalidSignature);
+  const signature = await signExecution(signer, older, execution, { name: "Other", version: "2" });
+  await chain.send(solver, { to: older, data: execute(execution, signer.address, signature) });
+  expect(await balance(alice, 2_000n)).toBe(9n);
+});
+
+test("who does not hold the role is no oracle, though its signature is good; nor who has lost it", async () => {
+  const execution = executionOf([mintAction(alice, 3_000n, 1n)]);
+  const refusal = (who: Address): Hex =>
+    encodeErrorResult({ abi: oracleAbi, errorName: "NotAnOracle", args: [who] });
+  const submitted = async (who: typeof owner): Promise<Hex> =>
+    execute(execution, who.address, await signExecution(who, oracle, execution));
+  for (const who of [stranger, owner]) {
+    expect(await chain.revertOf(solver, { to: oracle, data: await submitted(who) })).toBe(
+      refusal(who.address),
+    );
+  }
+  const zero = execute(execution, zeroAddress, `0x${"00".repeat(65)}`);
+  expect(await chain.revertOf(solver, { to: oracle, data: zero })).toBe(refusal(zeroAddress));
+
+  await grant(oracle, user.address);
+  const revoke = encodeFunctionData({
+    abi: oracleAbi,
+    functionName: "revokeRoles",
+    args: [user.address, 1n],
+  });
+  await chain.send(owner, { to: oracle, data: revoke });
+  expect(await chain.revertOf(solver, { to: oracle, data: await submitted(user) })).toBe(
+    refusal(user.address),
+  );
+});
+
+test("only the owner names oracles", async () => {
+  const data = encodeFunctionData({
+    abi: oracleAbi,
+    functionName: "grantRoles",
+    args: [stranger.address, 1n],
+  });
+  for (const who of [stranger, signer, deployer]) {
+    expect(await chain.revertOf(who, { to: oracle, data })).toBe(unauthorized);
+  }
+});
+
+function words(...values: readonly bigint[]): Hex {
+  return encodeAbiParameters(
+    values.map(() => ({ type: "uint256" })),
+    values,
+  );
+}
+const wide = 1n << 160n;
+
+test.each<[string, Hex]>([
+  ["of no bytes", "0x"],
+  ["of one byte", "0x00"],
+  ["without its amount", words(0n, 1n, 1n)],
+  ["with a byte too many", concat([words(0n, 1n, 1n, 1n), "0x00"])],
+  ["with a word too many", words(1n, 1n, 1n, 1n, 1n)],
+  ["that moves and has one address", words(2n, 1n, 1n, 1n)],
+  ["with bits beside its address", words(0n, wide + 1n, 1n, 1n)],
+  ["with bits beside its second address", words(2n, 1n, wide + 1n, 1n, 1n)],
+  ["with bits beside its address and no amount", words(1n, wide + 1n, 1n, 0n)],
+])("an action %s is malformed, and nothing of its execution takes place", async (_what, action) => {
+  tokenId += 1n;
+  const execution = executionOf([mintAction(alice, tokenId, 1n), action]);
+  const data = await signed(execution);
+  expect(await chain.revertOf(solver, { to: oracle, data })).toBe(
+    encodeErrorResult({ abi: oracleAbi, errorName: "MalformedAction", args: [1n] }),
+  );
+  await chain.mine(solver, { to: oracle, data });
+  expect([await balance(alice), await isExecuted(execution)]).toEqual([0n, false]);
+});
+
+test.each<[string, Hex, bigint]>([
+  ["a fast mint", words(3n, 1n, 1n, 1n), 3n],
+  ["an unknown one", words(4n, 1n, 1n, 1n), 4n],
+  ["one whose kind is wider than a byte", words(256n, 1n, 1n, 1n), 256n],
+])("an action of another kind is refused: %s", async (_what, action, kind) => {
+  expect(await chain.revertOf(solver, { to: oracle, data: await signed(executionOf([action])) })).toBe(
+    encodeErrorResult({ abi: oracleAbi, errorName: "UnsupportedAction", args: [0n, kind] }),
+  );
+});
+
+test("an execution without actions is refused: its key would be spent for nothing", async () => {
+  expect(await chain.revertOf(solver, { to: oracle, data: await signed(executionOf([])) })).toBe(
+    encodeErrorResult({ abi: oracleAbi, errorName: "NoActions" }),
+  );
+});
+
+test("an action without an amount is passed over, even where it could not be carried out", async () => {
+  const id = await held(alice, 5n);
+  const execution = executionOf([
+    mintAction(zeroAddress, id, 0n),
+    burnAction(bob, id, 0n),
+    transferAction(bob, zeroAddress, id, 0n),
+    transferAction(alice, bob, id, 5n),
+  ]);
+  const receipt = await chain.send(solver, { to: oracle, data: await signed(execution) });
+  expect(eventsOf(receipt, hub, hubAbi, "Transfer")).toHaveLength(1);
+  expect([await balance(alice), await balance(bob)]).toEqual([0n, 5n]);
+});
+
+test("an execution that the hub refuses leaves no trace and may be submitted again", async () => {
+  const id = await held(alice, 5n);
+  const execution = executionOf([mintAction(bob, id, 1n), transferAction(alice, bob, id, 6n)]);
+  const data = await signed(execution);
+  expect((await chain.mine(solver, { to: oracle, data })).status).toBe("reverted");
+  expect([await balance(alice), await balance(bob), await isExecuted(execution)]).toEqual([5n, 0n, false]);
+
+  await chain.send(solver, { to: oracle, data: await signed(executionOf([mintAction(alice, id, 1n)])) });
+  await chain.send(solver, { to: oracle, data });
+  expect([await balance(alice), await balance(bob)]).toEqual([0n, 7n]);
+});
+
+test("a mint that would overflow is refused whole", async () => {
+  const id = await held(alice, maxUint256);
+  const execution = executionOf([burnAction(alice, id, 1n), mintAction(bob, id, 2n)]);
+  expect((await chain.mine(solver, { to: oracle, data: await signed(execution) })).status).toBe("reverted");
+  expect(await balance(alice)).toBe(maxUint256);
+});
+
+test("of many executions each stands alone: done ones are passed over, failing ones are told, the rest is made", async () => {
+  const id = await held(alice, 10n);
+  const done = executionOf([mintAction(alice, id, 1n)]);
+  await chain.send(solver, { to: oracle, data: await signed(done) });
+  const good = executionOf([transferAction(alice, bob, id, 3n)]);
+  const poor = executionOf([mintAction(bob, id, 1n), transferAction(alice, bob, id, 1_000n)]);
+  const malformed = executionOf(["0x1234"]);
+  const last = executionOf([burnAction(bob, id, 1n)]);
+
+  const receipt = await submitAll([done, good, poor, good, malformed, last]);
+  const keys = (name: string): unknown[] =>
+    eventsOf(receipt, oracle, oracleAbi, name).map((event) => (event as Execution).idempotencyKey);
+  expect(keys("Executed")).toEqual([good, last].map((e) => e.idempotencyKey));
+  expect(keys("ExecutionSkipped"), "the second time of the same one too").toEqual(
+    [done, good].map((e) => e.idempotencyKey),
+  );
+  expect(eventsOf(receipt, oracle, oracleAbi, "ExecutionFailed")).toEqual([
+    {
+      idempotencyKey: poor.idempotencyKey,
+      reason: encodeErrorResult({
+        abi: hubAbi,
+        errorName: "ERC6909InsufficientBalance",
+        args: [alice, 8n, 1_000n, id],
+      }),
+    },
+    {
+      idempotencyKey: malformed.idempotencyKey,
+      reason: encodeErrorResult({ abi: oracleAbi, errorName: "MalformedAction", args: [0n] }),
+    },
+  ]);
+  expect([await balance(alice), await balance(bob)]).toEqual([8n, 2n]);
+  expect([await isExecuted(poor), await isExecuted(last)]).toEqual([false, true]);
+});
+
+test("one bad signature among many stops only its own execution", async () => {
+  tokenId += 1n;
+  const [good, bad] = [
+    executionOf([mintAction(alice, tokenId, 1n)]),
+    executionOf([mintAction(bob, tokenId, 1n)]),
+  ];
+  const signatures = [await signExecution(stranger, oracle, bad), await signExecution(signer, oracle, good)];
+  const data = executeMultiple([bad, good], signer.address, signatures);
+  const receipt = await chain.send(solver, { to: oracle, data });
+  expect(eventsOf(receipt, oracle, oracleAbi, "ExecutionFailed")).toEqual([
+    { idempotencyKey: bad.idempotencyKey, reason: invalidSignature },
+  ]);
+  expect([await balance(alice), await balance(bob)]).toEqual([1n, 0n]);
+});
+
+test("as many signatures as executions, or none is looked at", async () => {
+  const execution = executionOf([mintAction(alice, 4_000n, 1n)]);
+  const data = executeMultiple([execution], signer.address, []);
+  expect(await chain.revertOf(solver, { to: oracle, data })).toBe(
+    encodeErrorResult({ abi: oracleAbi, errorName: "LengthMismatch", args: [1n, 0n] }),
+  );
+});
+
+test("an oracle contract that is asked about a signature cannot enter again", async () => {
+  const hostile = await chain.deploy(reenteringOracleAbi, reenteringOracleBytecode);
+  await grant(oracle, hostile);
+  tokenId += 1n;
+  const [outer, inner] = [
+    executionOf([mintAction(alice, tokenId, 1n)]),
+    executionOf([mintAction(bob, tokenId, 1n)]),
+  ];
+  const armed = async (tolerant: boolean): Promise<void> => {
+    const args = [
+      execute(inner, signer.address, await signExecution(signer, oracle, inner)),
+      tolerant,
+    ] as const;
+    const data = encodeFunctionData({ abi: reenteringOracleAbi, functionName: "arm", args });
+    await chain.send(user, { to: hostile, data });
+  };
+  await armed(false);
+  const data = execute(outer, hostile, "0x");
+  expect(await chain.revertOf(solver, { to: oracle, data })).toBe(invalidSignature);
+  await armed(true);
+  await chain.send(solver, { to: oracle, data });
+  expect([await balance(alice), await balance(bob), await isExecuted(inner)]).toEqual([1n, 0n, false]);
+});
+
+test("a contract that does not answer EIP-1271 signs nothing, whoever signs in its name", async () => {
+  await grant(oracle, hub);
+  const execution = executionOf([mintAction(alice, 5_000n, 1n)]);
+  const data = execute(execution, hub, await signExecution(signer, oracle, execution));
+  expect(await chain.revertOf(solver, { to: oracle, data })).toBe(invalidSignature);
+});
+
+test.each<[string, () => readonly unknown[]]>([
+  ["without an owner", () => [zeroAddress, hub, "Oracle", "1"]],
+  ["without a hub", () => [owner.address, zeroAddress, "Oracle", "1"]],
+])("it is not deployed %s", async (_what, args) => {
+  expect(await chain.deployRevertOf(oracleAbi, oracleBytecode, args())).toBe(
+    encodeErrorResult({ abi: oracleAbi, errorName: "AddressCannotBeZero" }),
+  );
+});
