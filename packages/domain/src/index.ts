@@ -37,3 +37,8 @@ export * from "./quote/slippage.ts";
 export * from "./quote/steps.ts";
 export * from "./quote/confirmations.ts";
 export * from "./withdrawal/evm-call-request.ts";
+export * from "./withdrawal/bitcoin-psbt.ts";
+export * from "./withdrawal/evm-call-request.ts";
+export * from "./withdrawal/hyperliquid-action.ts";
+export * from "./withdrawal/lighter-transfer.ts";
+export * from "./withdrawal/solana-transfer-request.ts";

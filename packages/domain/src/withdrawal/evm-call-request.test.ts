@@ -1,74 +1,163 @@
+import fc from "fast-check";
+import { encodeFunctionData, erc20Abi, hashStruct } from "viem";
 import { expect, test } from "vitest";
+import vector from "../../../../test/fixtures/oracle/withdrawal-evm-native.json" with { type: "json" };
 import type { Hex } from "../ids/hex.ts";
 import {
   decodeEvmCallRequest,
   encodeEvmCallRequest,
   evmCallRequestId,
-  type EvmCallRequest,
+  evmWithdrawalPayment,
 } from "./evm-call-request.ts";
+import type { EvmCall, EvmCallRequest } from "./evm-call-request.ts";
 
+const given = vector.input.withdrawal.withdrawal;
 const request: EvmCallRequest = {
-  calls: [
-    {
-      to: "0x9876543210987654321098765432109876543210",
-      data: "0x",
-      value: 1_000_000_000_000_000_000n,
-      allowFailure: false,
-    },
-  ],
-  nonce: 1n,
-  expiration: 1_735_680_000n,
+  calls: given.calls.map((call) => ({
+    to: call.to as Hex,
+    data: call.data as Hex,
+    value: BigInt(call.value),
+    allowFailure: call.allowFailure,
+  })),
+  nonce: BigInt(given.nonce),
+  expiration: BigInt(given.expiration),
 };
+const payload = vector.output.encoded as Hex;
 
-/** Vector `withdrawal-evm-native`. */
-const encoded: Hex = `0x${[
-  "20",
-  "60",
-  "1",
-  "67746000",
-  "1",
-  "20",
-  "9876543210987654321098765432109876543210",
-  "80",
-  "de0b6b3a7640000",
-  "0",
-  "0",
-]
-  .map((word) => word.padStart(64, "0"))
-  .join("")}`;
-const id = "0xd7005099805c5e730f534f546e309475b5611975fadfc9451a96a421b58409f3";
-
-test("the payload of a native withdrawal and its id are those of the public implementation", () => {
-  expect(encodeEvmCallRequest(request)).toBe(encoded);
-  expect(decodeEvmCallRequest(encoded)).toEqual(request);
-  expect(evmCallRequestId(request)).toBe(id);
+test("the native withdrawal of the contract's vectors has its payload and its id", () => {
+  expect(encodeEvmCallRequest(request)).toBe(payload);
+  expect(decodeEvmCallRequest(payload)).toEqual(request);
+  expect(evmCallRequestId(request)).toBe(vector.output.withdrawalId);
 });
 
-test("a payload has one spelling: longer, shorter, upper-case or differently laid out bytes are none", () => {
-  const words = encoded.slice(2).match(/.{64}/g) ?? [];
-  expect(decodeEvmCallRequest(`${encoded}${"00".repeat(32)}`)).toBeUndefined();
-  expect(decodeEvmCallRequest(encoded.slice(0, -64) as Hex)).toBeUndefined();
-  expect(decodeEvmCallRequest(encoded.slice(0, -2) as Hex)).toBeUndefined();
-  expect(decodeEvmCallRequest(encoded.replace("de0b6b3", "DE0B6B3") as Hex)).toBeUndefined();
-  expect(decodeEvmCallRequest("0x")).toBeUndefined();
-  const changed = (index: number, word: string): Hex =>
-    `0x${words.with(index, word.padStart(64, "0")).join("")}`;
-  // A flag that is 2, and an address with dirt before it.
-  expect(decodeEvmCallRequest(changed(9, "2"))).toBeUndefined();
-  expect(decodeEvmCallRequest(changed(6, `1${"98".repeat(20)}`))).toBeUndefined();
+const hex = (minLength: number, maxLength = minLength) =>
+  fc
+    .uint8Array({ minLength, maxLength })
+    .map((bytes): Hex => `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`);
+const uint256 = fc.bigInt({ min: 0n, max: (1n << 256n) - 1n });
+const aRequest: fc.Arbitrary<EvmCallRequest> = fc.record({
+  calls: fc.array(fc.record({ to: hex(20), data: hex(0, 100), value: uint256, allowFailure: fc.boolean() }), {
+    maxLength: 3,
+  }),
+  nonce: uint256,
+  expiration: uint256,
 });
 
-test("every field is part of the id", () => {
-  const [call] = request.calls;
-  if (call === undefined) throw new Error("no call");
-  const ids = [
-    request,
-    { ...request, nonce: 2n },
-    { ...request, expiration: 1n },
-    { ...request, calls: [call, call] },
-    { ...request, calls: [{ ...call, allowFailure: true }] },
-    { ...request, calls: [{ ...call, value: 1n }] },
-    { ...request, calls: [{ ...call, data: "0x00" as Hex }] },
-  ].map(evmCallRequestId);
-  expect(new Set(ids).size).toBe(ids.length);
+const types = {
+  CallRequest: [
+    { name: "calls", type: "Call[]" },
+    { name: "nonce", type: "uint256" },
+    { name: "expiration", type: "uint256" },
+  ],
+  Call: [
+    { name: "to", type: "address" },
+    { name: "data", type: "bytes" },
+    { name: "value", type: "uint256" },
+    { name: "allowFailure", type: "bool" },
+  ],
+} as const;
+
+test("any request survives its payload, and its id is viem's struct hash", () => {
+  fc.assert(
+    fc.property(aRequest, (any) => {
+      expect(decodeEvmCallRequest(encodeEvmCallRequest(any))).toEqual(any);
+      expect(evmCallRequestId(any)).toBe(
+        hashStruct({ primaryType: "CallRequest", types, data: { ...any, calls: [...any.calls] } }),
+      );
+    }),
+  );
+});
+
+test("a payload in upper case is the same request", () => {
+  expect(decodeEvmCallRequest(`0x${payload.slice(2).toUpperCase()}`)).toEqual(request);
+});
+
+test("a payload has one spelling: no other bytes are a request", () => {
+  const words = payload.slice(2).match(/.{64}/g)!;
+  const withWord = (at: number, word: string): Hex => `0x${words.with(at, word.padStart(64, "0")).join("")}`;
+  expect(decodeEvmCallRequest(`${payload}${"0".repeat(64)}`), "bytes after the end").toBeUndefined();
+  expect(decodeEvmCallRequest(payload.slice(0, -2) as Hex), "bytes missing").toBeUndefined();
+  expect(decodeEvmCallRequest(payload.slice(0, -1) as Hex), "half a byte missing").toBeUndefined();
+  expect(decodeEvmCallRequest(`0x${words.slice(1).join("")}`), "no outer tuple").toBeUndefined();
+  // Word 6 is the recipient with its 12 bytes of padding, word 9 the flag, word 10 the length of the data.
+  expect(
+    decodeEvmCallRequest(withWord(6, `1${given.calls[0]!.to.slice(2)}`)),
+    "dirty address",
+  ).toBeUndefined();
+  expect(decodeEvmCallRequest(withWord(9, "2")), "a flag of 2").toBeUndefined();
+  expect(decodeEvmCallRequest(withWord(10, "1")), "data that is not there").toBeUndefined();
+  for (const bad of ["0x", "0x12", "zz", `0x${"ff".repeat(400)}`])
+    expect(decodeEvmCallRequest(bad as Hex), bad.slice(0, 8)).toBeUndefined();
+});
+
+test("any changed byte makes another request or none", () => {
+  fc.assert(
+    fc.property(fc.nat({ max: payload.length - 3 }), fc.integer({ min: 1, max: 15 }), (at, change) => {
+      const digit = (Number.parseInt(payload[at + 2]!, 16) ^ change).toString(16);
+      const changed = `${payload.slice(0, at + 2)}${digit}${payload.slice(at + 3)}` as Hex;
+      const decoded = decodeEvmCallRequest(changed);
+      if (decoded !== undefined) expect(evmCallRequestId(decoded)).not.toBe(vector.output.withdrawalId);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("the same values in a layout of its own are no request", () => {
+  const word = (value: bigint) => value.toString(16).padStart(64, "0");
+  const request = (...words: bigint[]): Hex => `0x${words.map(word).join("")}`;
+  expect(decodeEvmCallRequest(request(0x20n, 0x60n, 2n, 3n, 0n))).toEqual({
+    calls: [],
+    nonce: 2n,
+    expiration: 3n,
+  });
+  // The list of calls, empty, begins one word later than it must.
+  const gap = request(0x20n, 0x80n, 2n, 3n, 0n, 0n);
+  expect(decodeEvmCallRequest(gap)).toBeUndefined();
+});
+
+const token: Hex = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
+const recipient: Hex = "0x9876543210987654321098765432109876543210";
+const transfer = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [recipient, 5n] });
+const paid = (...calls: Partial<EvmCall>[]) =>
+  evmWithdrawalPayment({
+    ...request,
+    calls: calls.map((call) => ({ to: token, data: transfer, value: 0n, allowFailure: false, ...call })),
+  });
+
+test("a request pays its one call's native value or its one transfer of a token", () => {
+  expect(evmWithdrawalPayment(request)).toEqual({
+    recipient,
+    currency: "0x0000000000000000000000000000000000000000",
+    amount: 10n ** 18n,
+  });
+  expect(paid({})).toEqual({ recipient, currency: token, amount: 5n });
+});
+
+test("a request that could be carried out without paying what it seems to pay is refused", () => {
+  const refusal = (...calls: Partial<EvmCall>[]) => (paid(...calls) as { refusal?: string }).refusal;
+  expect(refusal()).toBe("a withdrawal makes exactly one call");
+  expect(refusal({}, {})).toBe("a withdrawal makes exactly one call");
+  expect(refusal({ allowFailure: true })).toBe("a withdrawal's call must not be allowed to fail");
+  expect(refusal({ data: "0x", value: 1n, allowFailure: true })).toBe(
+    "a withdrawal's call must not be allowed to fail",
+  );
+  expect(refusal({ data: "0x", value: 0n })).toBe("the withdrawal moves nothing");
+  expect(refusal({ value: 1n })).toBe("a withdrawal of a token sends no native coin");
+  expect(refusal({ to: "0x0000000000000000000000000000000000000000" })).toBe(
+    "the native coin has no transfer function",
+  );
+  const zero = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [recipient, 0n] });
+  expect(refusal({ data: zero })).toBe("the withdrawal moves nothing");
+  const odd: Hex[] = [
+    `${transfer}00`,
+    transfer.slice(0, -2) as Hex,
+    transfer.replace("a9059cbb", "23b872dd") as Hex,
+    `0xa9059cbb1${transfer.slice(11)}`,
+    "0x00",
+    "0xa9059cbb",
+  ];
+  for (const data of odd)
+    expect(refusal({ data }), data).toBe(
+      "a withdrawal's call is a native payment or the transfer of a token",
+    );
 });

@@ -1,26 +1,28 @@
-import { decodeAbiParameters, encodeAbiParameters, keccak256, toHex } from "viem";
+import { encodeAbiParameters } from "viem";
+import { arrayHash, keccakHex, keccakText, structWriter, toHex } from "../hashing/struct-writer.ts";
+import { NATIVE_CURRENCY } from "../ids/hex.ts";
 import type { Address, Hex, Hex32 } from "../ids/hex.ts";
+import { decodeCanonicalAbi } from "./canonical-abi.ts";
 
-/** A withdrawal payload of an EVM chain: the calls that a depository makes once an allocator signed them. */
-export interface EvmCallRequest {
-  readonly calls: readonly EvmRequestedCall[];
-  readonly nonce: bigint;
-  /** Unix seconds; the depository carries it out in blocks up to and including this time. */
-  readonly expiration: bigint;
-}
-
-export interface EvmRequestedCall {
+/** One call that a depository makes. */
+export interface EvmCall {
   readonly to: Address;
   readonly data: Hex;
   /** Wei. */
   readonly value: bigint;
+  /** A failure of this call does not undo the request. */
   readonly allowFailure: boolean;
 }
 
-/** A withdrawal holds one call; whatever is much longer is not worth decoding. Bytes. */
-const LONGEST_PAYLOAD = 16 * 1024;
+/** What the allocator signs for an EVM depository: calls that it makes once, in blocks up to and including a time. */
+export interface EvmCallRequest {
+  readonly calls: readonly EvmCall[];
+  readonly nonce: bigint;
+  /** Unix seconds. */
+  readonly expiration: bigint;
+}
 
-const layout = [
+const parameters = [
   {
     type: "tuple",
     components: [
@@ -40,58 +42,81 @@ const layout = [
   },
 ] as const;
 
-const CALL_TYPEHASH = keccak256(toHex("Call(address to,bytes data,uint256 value,bool allowFailure)"));
-const CALL_REQUEST_TYPEHASH = keccak256(
-  toHex(
-    "CallRequest(Call[] calls,uint256 nonce,uint256 expiration)Call(address to,bytes data,uint256 value,bool allowFailure)",
-  ),
-);
-
-/** The payload's bytes: `abi.encode(CallRequest)`. */
-export function encodeEvmCallRequest(request: EvmCallRequest): Hex {
-  const { calls, nonce, expiration } = request;
-  return encodeAbiParameters(layout, [{ calls: [...calls], nonce, expiration }]);
+/** The payload that stands for a request: its ABI encoding. @throws the library's error when a value does not fit its type. */
+export function encodeEvmCallRequest({ calls, nonce, expiration }: EvmCallRequest): Hex {
+  const lowered = calls.map((call) => ({ ...call, to: lower(call.to), data: lower(call.data) }));
+  return encodeAbiParameters(parameters, [{ calls: lowered, nonce, expiration }]);
 }
 
-/** Undefined unless `payload` is, byte for byte, what {@link encodeEvmCallRequest} writes: one request has one spelling. */
+/** The request that a payload stands for; undefined unless it is exactly what `encodeEvmCallRequest` writes (in any case of hex). */
 export function decodeEvmCallRequest(payload: Hex): EvmCallRequest | undefined {
-  if (payload.length > 2 + 2 * LONGEST_PAYLOAD || !/^0x(?:[0-9a-f]{64})+$/.test(payload)) return undefined;
-  try {
-    const [{ calls, nonce, expiration }] = decodeAbiParameters(layout, payload);
-    const request: EvmCallRequest = {
-      calls: calls.map((call) => ({ ...call, to: call.to.toLowerCase() as Address })),
-      nonce,
-      expiration,
-    };
-    return encodeEvmCallRequest(request) === payload ? request : undefined;
-  } catch {
-    // Offsets out of range, a flag that is neither 0 nor 1: not this encoding.
-    return undefined;
-  }
+  const [request] = decodeCanonicalAbi(parameters, payload) ?? [];
+  if (request === undefined) return undefined;
+  const calls = request.calls.map((call) => ({ ...call, to: lower(call.to), data: lower(call.data) }));
+  return { calls, nonce: request.nonce, expiration: request.expiration };
 }
+
+const CALL_TYPE = "Call(address to,bytes data,uint256 value,bool allowFailure)";
+const CALL = keccakText(CALL_TYPE);
+const REQUEST = keccakText(`CallRequest(Call[] calls,uint256 nonce,uint256 expiration)${CALL_TYPE}`);
+
+const callWriter = structWriter(5);
+const requestWriter = structWriter(4);
 
 /**
- * The id under which a depository files the request: its EIP-712 struct hash, without any domain. The same request therefore has one id on every chain and
- * depository, while the allocator's signature is bound to one of them.
+ * Under which a depository files a request: its EIP-712 struct hash without a domain, so that it is the same on every chain.
+ * @throws RangeError when a value does not fit its type.
  */
-export function evmCallRequestId(request: EvmCallRequest): Hex32 {
-  const callHashes = request.calls.map(({ to, data, value, allowFailure }) =>
-    keccak256(
-      encodeAbiParameters(
-        [{ type: "bytes32" }, { type: "address" }, { type: "bytes32" }, { type: "uint256" }, { type: "bool" }],
-        [CALL_TYPEHASH, to, keccak256(data), value, allowFailure],
-      ),
-    ),
+export function evmCallRequestId({ calls, nonce, expiration }: EvmCallRequest): Hex32 {
+  const callsHash = arrayHash(calls, (call) =>
+    callWriter
+      .start(CALL)
+      .address(call.to)
+      .word(keccakHex(call.data))
+      .uint256(call.value)
+      .uint8(call.allowFailure ? 1 : 0)
+      .hash(),
   );
-  return keccak256(
-    encodeAbiParameters(
-      [{ type: "bytes32" }, { type: "bytes32" }, { type: "uint256" }, { type: "uint256" }],
-      [
-        CALL_REQUEST_TYPEHASH,
-        keccak256(`0x${callHashes.map((hash) => hash.slice(2)).join("")}`),
-        request.nonce,
-        request.expiration,
-      ],
-    ),
-  );
+  return toHex(requestWriter.start(REQUEST).word(callsHash).uint256(nonce).uint256(expiration).hash());
+}
+
+/** What a request pays, once and wholly. */
+export interface EvmWithdrawalPayment {
+  readonly recipient: Address;
+  /** Zero address = native. */
+  readonly currency: Address;
+  readonly amount: bigint;
+}
+
+/** `transfer(address,uint256)` and nothing after it. */
+const TRANSFER_CALL = /^0xa9059cbb0{24}([0-9a-f]{40})([0-9a-f]{64})$/;
+
+/**
+ * The payment that a request stands for, or why it stands for none: exactly one call which must not fail, and which does nothing but send the native coin or
+ * `transfer` a token. Whatever else a request does could be carried out without having paid what an attestation of it would say.
+ */
+export function evmWithdrawalPayment({
+  calls,
+}: EvmCallRequest): EvmWithdrawalPayment | { readonly refusal: string } {
+  const [call, ...others] = calls;
+  if (call === undefined || others.length > 0) return { refusal: "a withdrawal makes exactly one call" };
+  if (call.allowFailure) return { refusal: "a withdrawal's call must not be allowed to fail" };
+  const to = lower(call.to);
+  const data = lower(call.data);
+  if (data === "0x") {
+    if (call.value === 0n) return { refusal: "the withdrawal moves nothing" };
+    return { recipient: to, currency: NATIVE_CURRENCY, amount: call.value };
+  }
+  const [, recipient, amountHex] = TRANSFER_CALL.exec(data) ?? [];
+  if (recipient === undefined || amountHex === undefined)
+    return { refusal: "a withdrawal's call is a native payment or the transfer of a token" };
+  if (call.value !== 0n) return { refusal: "a withdrawal of a token sends no native coin" };
+  if (to === NATIVE_CURRENCY) return { refusal: "the native coin has no transfer function" };
+  const amount = BigInt(`0x${amountHex}`);
+  if (amount === 0n) return { refusal: "the withdrawal moves nothing" };
+  return { recipient: `0x${recipient}`, currency: to, amount };
+}
+
+function lower(hex: Hex): Hex {
+  return hex.toLowerCase() as Hex;
 }

@@ -1,0 +1,147 @@
+import { encodeAbiParameters } from "viem";
+import { keccakText, structWriter, toHex } from "../hashing/struct-writer.ts";
+import type { Hex, Hex32 } from "../ids/hex.ts";
+import { decodeCanonicalAbi } from "./canonical-abi.ts";
+
+/** A payment out of a depository on the perpetuals exchange, as the exchange's own signing types describe it. Amounts are decimal texts there. */
+export type HyperliquidAction =
+  | {
+      readonly type: "UsdSend";
+      /** Name of the exchange's network. */
+      readonly chain: string;
+      readonly destination: string;
+      readonly amount: string;
+      /** Unix milliseconds, uint64; also the nonce. */
+      readonly time: bigint;
+    }
+  | {
+      readonly type: "SendAsset";
+      readonly chain: string;
+      readonly destination: string;
+      readonly sourceDex: string;
+      readonly destinationDex: string;
+      readonly token: string;
+      readonly amount: string;
+      readonly fromSubAccount: string;
+      /** uint64. */
+      readonly nonce: bigint;
+    };
+
+/** Names inside the exchange's signing types; they are hashed, so an id is only valid under the names of its network. */
+export interface ExchangeSigningNames {
+  /** Before the colon of a type's name. */
+  readonly typePrefix: string;
+  /** Field that names the exchange's network. */
+  readonly chainField: string;
+}
+
+/** The names that the real exchange verifies. */
+export const hyperliquidSigningNames: ExchangeSigningNames = {
+  typePrefix: "HyperliquidTransaction",
+  chainField: "hyperliquidChain",
+};
+
+/** The names of this service's own client contract. */
+export const exchangeSigningNames: ExchangeSigningNames = {
+  typePrefix: "ExchangeTransaction",
+  chainField: "exchangeChain",
+};
+
+const envelope = [
+  {
+    type: "tuple",
+    components: [
+      { name: "txType", type: "uint8" },
+      { name: "parameters", type: "bytes" },
+    ],
+  },
+] as const;
+
+const usdSend = [
+  {
+    type: "tuple",
+    components: [
+      { name: "chain", type: "string" },
+      { name: "destination", type: "string" },
+      { name: "amount", type: "string" },
+      { name: "time", type: "uint64" },
+    ],
+  },
+] as const;
+
+const sendAsset = [
+  {
+    type: "tuple",
+    components: [
+      { name: "chain", type: "string" },
+      { name: "destination", type: "string" },
+      { name: "sourceDex", type: "string" },
+      { name: "destinationDex", type: "string" },
+      { name: "token", type: "string" },
+      { name: "amount", type: "string" },
+      { name: "fromSubAccount", type: "string" },
+      { name: "nonce", type: "uint64" },
+    ],
+  },
+] as const;
+
+/** The payload that stands for an action. @throws the library's error when its number is no uint64. */
+export function encodeHyperliquidAction(action: HyperliquidAction): Hex {
+  const wrap = (txType: number, parameters: Hex) => encodeAbiParameters(envelope, [{ txType, parameters }]);
+  return action.type === "UsdSend"
+    ? wrap(0, encodeAbiParameters(usdSend, [action]))
+    : wrap(1, encodeAbiParameters(sendAsset, [action]));
+}
+
+/** The action that a payload stands for; undefined unless it is exactly what `encodeHyperliquidAction` writes (in any case of hex). */
+export function decodeHyperliquidAction(payload: Hex): HyperliquidAction | undefined {
+  const [outer] = decodeCanonicalAbi(envelope, payload) ?? [];
+  if (outer?.txType === 0) {
+    const [action] = decodeCanonicalAbi(usdSend, outer.parameters) ?? [];
+    return action && { type: "UsdSend", ...action };
+  }
+  if (outer?.txType === 1) {
+    const [action] = decodeCanonicalAbi(sendAsset, outer.parameters) ?? [];
+    return action && { type: "SendAsset", ...action };
+  }
+  return undefined;
+}
+
+const usdSendWriter = structWriter(5);
+const sendAssetWriter = structWriter(9);
+
+/** Id of a withdrawal on the exchange: the struct hash that the exchange itself verifies. @throws RangeError when its number is no uint64. */
+export function hyperliquidActionId(action: HyperliquidAction, names: ExchangeSigningNames): Hex32 {
+  const type = (name: string, fields: string) =>
+    keccakText(`${names.typePrefix}:${name}(string ${names.chainField},string destination,${fields})`);
+  if (action.type === "UsdSend")
+    return toHex(
+      usdSendWriter
+        .start(type("UsdSend", "string amount,uint64 time"))
+        .word(keccakText(action.chain))
+        .word(keccakText(action.destination))
+        .word(keccakText(action.amount))
+        .uint256(uint64(action.time))
+        .hash(),
+    );
+  const fields =
+    "string sourceDex,string destinationDex,string token,string amount,string fromSubAccount,uint64 nonce";
+  return toHex(
+    sendAssetWriter
+      .start(type("SendAsset", fields))
+      .word(keccakText(action.chain))
+      .word(keccakText(action.destination))
+      .word(keccakText(action.sourceDex))
+      .word(keccakText(action.destinationDex))
+      .word(keccakText(action.token))
+      .word(keccakText(action.amount))
+      .word(keccakText(action.fromSubAccount))
+      .uint256(uint64(action.nonce))
+      .hash(),
+  );
+}
+
+function uint64(value: bigint): bigint {
+  if (BigInt.asUintN(64, value) !== value) throw new RangeError(`${value} is not a uint64`);
+  return value;
+}

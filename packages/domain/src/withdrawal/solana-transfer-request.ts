@@ -1,0 +1,80 @@
+import { decodeAddress, encodeAddress, nativeCurrency } from "../address/codec.ts";
+import { sha256 } from "../hashing/sha256.ts";
+import { bytesOf, toHex, writeHex } from "../hashing/struct-writer.ts";
+import type { Hex, Hex32 } from "../ids/hex.ts";
+
+/** What the allocator signs for a Solana depository. Keys in base58. */
+export interface SolanaTransferRequest {
+  /** Separates deployments. */
+  readonly domain: Hex32;
+  readonly recipient: string;
+  /** Mint; the family's native currency for lamports. */
+  readonly token: string;
+  /** uint64. */
+  readonly amount: bigint;
+  /** uint64. */
+  readonly nonce: bigint;
+  /** Unix seconds, int64; it can be carried out before this time. */
+  readonly expiration: bigint;
+  readonly vaultAddress: string;
+}
+
+const NATIVE = nativeCurrency("solana-vm");
+const LENGTH_NATIVE = 32 + 32 + 1 + 8 + 8 + 8 + 32;
+const LENGTH_TOKEN = LENGTH_NATIVE + 32;
+
+/**
+ * The payload that stands for a request: its borsh encoding, the native currency being no token.
+ * @throws ServiceError INVALID_REQUEST for a key that is none, RangeError when a number or the domain does not fit its type.
+ */
+export function encodeSolanaTransferRequest(request: SolanaTransferRequest): Hex {
+  const isToken = request.token !== NATIVE;
+  const bytes = new Uint8Array(isToken ? LENGTH_TOKEN : LENGTH_NATIVE);
+  const view = new DataView(bytes.buffer);
+  if (request.domain.length !== 66) throw new RangeError("the domain is not 32 bytes");
+  writeHex(request.domain, bytes, 0);
+  const key = (text: string, field: string, offset: number) =>
+    writeHex(encodeAddress("solana-vm", text, field), bytes, offset);
+  key(request.recipient, "recipient", 32);
+  bytes[64] = isToken ? 1 : 0;
+  if (isToken) key(request.token, "token", 65);
+  const numbers = isToken ? 97 : 65;
+  if (BigInt.asUintN(64, request.amount) !== request.amount) throw new RangeError("amount is no uint64");
+  if (BigInt.asUintN(64, request.nonce) !== request.nonce) throw new RangeError("nonce is no uint64");
+  if (BigInt.asIntN(64, request.expiration) !== request.expiration)
+    throw new RangeError("expiration is no int64");
+  view.setBigUint64(numbers, request.amount, true);
+  view.setBigUint64(numbers + 8, request.nonce, true);
+  view.setBigInt64(numbers + 16, request.expiration, true);
+  key(request.vaultAddress, "vaultAddress", numbers + 24);
+  return toHex(bytes);
+}
+
+/** The request that a payload stands for; undefined unless it is exactly what `encodeSolanaTransferRequest` writes (in any case of hex). */
+export function decodeSolanaTransferRequest(payload: Hex): SolanaTransferRequest | undefined {
+  if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(payload)) return undefined;
+  const bytes = bytesOf(payload);
+  const isToken = bytes[64] === 1;
+  if (!isToken && bytes[64] !== 0) return undefined;
+  if (bytes.length !== (isToken ? LENGTH_TOKEN : LENGTH_NATIVE)) return undefined;
+  const view = new DataView(bytes.buffer);
+  const key = (offset: number) => decodeAddress("solana-vm", toHex(bytes.subarray(offset, offset + 32)));
+  const token = isToken ? key(65) : NATIVE;
+  // "Some token, the native one" would be a second spelling of a native payment, with another id.
+  if (isToken && token === NATIVE) return undefined;
+  const numbers = isToken ? 97 : 65;
+  return {
+    domain: toHex(bytes.subarray(0, 32)),
+    recipient: key(32),
+    token,
+    amount: view.getBigUint64(numbers, true),
+    nonce: view.getBigUint64(numbers + 8, true),
+    expiration: view.getBigInt64(numbers + 16, true),
+    vaultAddress: key(numbers + 24),
+  };
+}
+
+/** Under which the depository files a request: sha256 of its payload. @throws as `encodeSolanaTransferRequest`. */
+export function solanaTransferRequestId(request: SolanaTransferRequest): Hex32 {
+  return toHex(sha256(bytesOf(encodeSolanaTransferRequest(request))));
+}
