@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 
 // Packages of the workspace are read from their sources: no build stands between an edit and its test.
-const conditions = ["source", "module", "node", "development|production"];
+// Without "module": Node gets these conditions too, and what bundlers find under that one it cannot load.
+const conditions = ["source", "node", "development|production"];
 
 const shared = { extends: true, resolve: { conditions }, ssr: { resolve: { conditions } } } as const;
 

@@ -1,0 +1,31 @@
+import type { SignerFault } from "./signer-unavailable.ts";
+
+/** Names of what AWS KMS and its SDK throw, by what they mean for a signer. Every other one is `unreachable`. */
+const faults: Readonly<Record<string, SignerFault>> = {
+  AbortError: "timeout",
+  TimeoutError: "timeout",
+  ThrottlingException: "throttled",
+  LimitExceededException: "throttled",
+  AccessDeniedException: "refused",
+  CredentialsProviderError: "refused",
+  ExpiredTokenException: "refused",
+  IncompleteSignatureException: "refused",
+  InvalidClientTokenId: "refused",
+  InvalidSignatureException: "refused",
+  MissingAuthenticationTokenException: "refused",
+  UnrecognizedClientException: "refused",
+  DisabledException: "disabled",
+  InvalidKeyUsageException: "disabled",
+  KeyUnavailableException: "disabled",
+  KMSInvalidStateException: "disabled",
+  NotFoundException: "unknown-key",
+  InvalidArnException: "unknown-key",
+  // An answer that is no JSON.
+  SyntaxError: "bad-answer",
+};
+
+/** Why a call failed, without the words of who failed it. */
+export function kmsFault(error: unknown): SignerFault {
+  const name = error instanceof Error ? error.name : "";
+  return (Object.hasOwn(faults, name) ? faults[name] : undefined) ?? "unreachable";
+}
