@@ -1,0 +1,20 @@
+import type { Address, Hex } from "@causeway/domain";
+
+/** Whole 32-byte words of event data; undefined when it is no whole number of them. */
+export function wordsOf(data: Hex): readonly bigint[] | undefined {
+  if ((data.length - 2) % 64 !== 0) return undefined;
+  const words: bigint[] = [];
+  for (let at = 2; at < data.length; at += 64) words.push(BigInt(`0x${data.slice(at, at + 64)}`));
+  return words;
+}
+
+/** An address in a word; undefined when the 12 bytes before it are not zero. */
+export function addressOfWord(word: bigint | undefined): Address | undefined {
+  if (word === undefined || word >> 160n !== 0n) return undefined;
+  return `0x${word.toString(16).padStart(40, "0")}`;
+}
+
+/** An address in an indexed field; undefined when it is missing or not clean. */
+export function addressOfTopic(topic: Hex | undefined): Address | undefined {
+  return topic === undefined ? undefined : addressOfWord(BigInt(topic));
+}

@@ -1,0 +1,160 @@
+import {
+  parseHex32,
+  type Address,
+  type AttestationChain,
+  type EvmAttestationFacts,
+  NATIVE_CURRENCY,
+  type TxHash,
+} from "@causeway/domain";
+import type {
+  Evidence,
+  EvidenceSource,
+  PaymentAnswer,
+  TransactionDeposits,
+  WithdrawalAnswer,
+} from "../evidence.ts";
+import { checkedTransport } from "./connect.ts";
+import { depositEvidenceIn, needsCalldata } from "./deposit-evidence.ts";
+import { createFinalReads, type FinalReads, type FinalTransaction } from "./final-reads.ts";
+import { judgePayments } from "./payments.ts";
+import { quorumEvidence, type Disagreement } from "./rpc-quorum.ts";
+import { createRpcTransport, type RpcTransport, type RpcTransportOptions } from "./transport.ts";
+import { readCallRequest, refusalOfExecution } from "./withdrawal-reads.ts";
+import { readWithdrawal } from "./withdrawals.ts";
+
+export interface EvmEvidenceOptions {
+  readonly rpc?: Omit<RpcTransportOptions, "url">;
+  /** Told when endpoints contradict each other about something final. Never holds a URL. */
+  readonly onDisagreement?: (disagreement: Disagreement) => void;
+  /** Most final transactions remembered per endpoint. Default 2 000. */
+  readonly rememberedTransactions?: number;
+  /** Milliseconds for which a final block serves for further reads of withdrawals. Default 300. */
+  readonly finalBlockReuseMs?: number;
+  /** Blocks below the final one in which the execution of a token's withdrawal is looked for when nobody names its transaction. Default 5 000. */
+  readonly executionLookBackBlocks?: bigint;
+}
+
+/**
+ * What an oracle asks of one EVM chain; opens nothing until the first question.
+ *
+ * Each endpoint is judged by itself; with several, `rpcQuorum` of them must come to the same.
+ *
+ * @throws RangeError when the chain is no EVM chain, or has fewer endpoints than must agree.
+ */
+export function evmEvidence(chain: AttestationChain, options: EvmEvidenceOptions = {}): EvidenceSource {
+  const { evm } = chain;
+  if (evm === undefined) throw new RangeError(`chain ${chain.name} is no EVM chain`);
+  const sources = chain.rpcUrls.map((url) => {
+    const raw = createRpcTransport({ maxAnswerBytes: 8 * 1024 * 1024, ...options.rpc, url });
+    const { transport } = checkedTransport(raw, evm.chainId);
+    return evidenceOfEndpoint(chain, evm, transport, options);
+  });
+  return quorumEvidence(chain, sources, {
+    agreeing: chain.rpcQuorum,
+    retryAfterSeconds: Math.max(1, Math.ceil(evm.blockTimeSeconds)),
+    onDisagreement: options.onDisagreement ?? (() => undefined),
+  });
+}
+
+/** What one node says. `transport` must refuse a node of another chain. */
+export function evidenceOfEndpoint(
+  chain: AttestationChain,
+  evm: EvmAttestationFacts,
+  transport: RpcTransport,
+  options: Omit<EvmEvidenceOptions, "rpc" | "onDisagreement"> = {},
+): EvidenceSource {
+  const reads = createFinalReads(transport, evm, {
+    rememberedTransactions: options.rememberedTransactions ?? 2_000,
+    finalBlockReuseMs: options.finalBlockReuseMs ?? 300,
+  });
+  const lookBackBlocks = options.executionLookBackBlocks ?? 5_000n;
+  const depository = chain.depository as Address | undefined;
+  const depositories = [chain.depository, ...chain.additionalDepositories].filter(
+    (address): address is Address => address !== undefined,
+  );
+
+  return {
+    chain,
+    deposits: async (transactionId) => {
+      if (depository === undefined) return noDepository(chain);
+      const hash = canonical(transactionId);
+      if (hash === undefined) return NOT_A_HASH;
+      const settled = await succeeded(reads, hash);
+      if (settled.kind !== "final") return settled;
+      const { receipt, block } = settled.value;
+      const rules = { depository, isZksyncStack: evm.isZksyncStack };
+      const transaction = needsCalldata(rules, receipt) ? await reads.content(settled.value) : undefined;
+      const value: TransactionDeposits = {
+        depository,
+        deposits: depositEvidenceIn(rules, receipt, transaction),
+        timestamp: block.timestamp,
+      };
+      return { kind: "final", value };
+    },
+
+    payments: async (transactionId, question): Promise<Evidence<PaymentAnswer>> => {
+      const hash = canonical(transactionId);
+      if (hash === undefined) return NOT_A_HASH;
+      const begun = reads.beginContent(hash);
+      const settled = await succeeded(reads, hash);
+      if (settled.kind !== "final") return settled;
+      const { receipt, block } = settled.value;
+      const transaction = await reads.content(settled.value, begun);
+      const judgement = judgePayments(
+        { depositories, fillContracts: evm.fillContracts, isZksyncStack: evm.isZksyncStack },
+        { transaction, logs: receipt.logs, timestamp: block.timestamp },
+        question,
+      );
+      if ("refusal" in judgement) return { kind: "refuted", reason: judgement.refusal };
+      return { kind: "final", value: { amounts: judgement.amounts, timestamp: block.timestamp } };
+    },
+
+    withdrawal: async (payload, transactionId): Promise<Evidence<WithdrawalAnswer>> => {
+      if (depository === undefined) return noDepository(chain);
+      const payment = readWithdrawal(payload);
+      if ("refusal" in payment) return { kind: "refuted", reason: payment.refusal };
+      const { id, recipient, currency, amount, expiration } = payment;
+      if (recipient === depository)
+        return { kind: "refuted", reason: "a withdrawal to the depository itself moves nothing" };
+      const answer = (status: WithdrawalAnswer["status"]): Evidence<WithdrawalAnswer> => ({
+        kind: "final",
+        value: { withdrawalId: id, depository, status, recipient, currency, amount },
+      });
+      const found = await reads.block();
+      if (found.kind !== "final") return found;
+      const block = found.value;
+      const isUsed = await readCallRequest(transport, depository, id, block);
+      await reads.confirm(block);
+      if (!isUsed) return answer(block.timestamp > expiration ? "expired" : "pending");
+      // The native coin cannot but have moved: its call succeeded, or the request would not be used.
+      if (currency === NATIVE_CURRENCY) return answer("executed");
+      const hint = transactionId === undefined ? undefined : canonical(transactionId);
+      const search = { depository, payment, upTo: block.number, lookBackBlocks, hint };
+      const refusal = await refusalOfExecution(reads, transport, search);
+      return refusal === undefined ? answer("executed") : { kind: "refuted", reason: refusal };
+    },
+
+    close: async () => await transport.close(),
+  };
+}
+
+const NOT_A_HASH: Evidence<never> = {
+  kind: "refuted",
+  reason: "the transaction id is not 32 bytes of lower-case hex",
+};
+
+function noDepository(chain: AttestationChain): Evidence<never> {
+  return { kind: "refuted", reason: `chain ${chain.name} has no depository` };
+}
+
+/** One transaction has one spelling; any other is not looked up, or it would count once more under another id. */
+function canonical(transactionId: string): TxHash | undefined {
+  const hash = parseHex32(transactionId);
+  return hash === transactionId ? hash : undefined;
+}
+
+async function succeeded(reads: FinalReads, hash: TxHash): Promise<Evidence<FinalTransaction>> {
+  const settled = await reads.transaction(hash);
+  if (settled.kind !== "final" || settled.value.receipt.status === "success") return settled;
+  return { kind: "refuted", reason: "the transaction was reverted" };
+}

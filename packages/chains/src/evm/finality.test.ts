@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { finalityOf, headTagOf, lowerCandidate } from "./finality.ts";
+
+const at = (number: bigint, timestamp = number * 2n): { number: bigint; timestamp: bigint } => ({
+  number,
+  timestamp,
+});
+
+test("by tag: blocks up to the finalized one are final, later ones tell how far they are", () => {
+  const tag = { kind: "tag" } as const;
+  expect(headTagOf(tag)).toBe("finalized");
+  expect(finalityOf(tag, at(100n), at(100n), 12)).toEqual({ kind: "final" });
+  expect(finalityOf(tag, at(99n), at(100n), 12)).toEqual({ kind: "final" });
+  expect(finalityOf(tag, at(103n), at(100n), 12)).toEqual({
+    kind: "notFinal",
+    reason: "block 103 is not final: 3 blocks missing",
+    retryAfterSeconds: 36,
+  });
+});
+
+test("by depth: both the blocks on top and the seconds of the newest block must be there", () => {
+  const depth = { kind: "depth", blocks: 10n, seconds: 60n } as const;
+  expect(headTagOf(depth)).toBe("latest");
+  expect(finalityOf(depth, at(100n, 1_000n), at(110n, 1_060n), 2)).toEqual({ kind: "final" });
+  expect(finalityOf(depth, at(100n, 1_000n), at(109n, 1_060n), 2)).toEqual({
+    kind: "notFinal",
+    reason: "block 100 is not final: 1 block missing",
+    retryAfterSeconds: 2,
+  });
+  expect(finalityOf(depth, at(100n, 1_000n), at(110n, 1_059n), 2)).toEqual({
+    kind: "notFinal",
+    reason: "block 100 is not final: 1 s missing",
+    retryAfterSeconds: 1,
+  });
+  expect(finalityOf(depth, at(100n, 1_000n), at(105n, 1_010n), 0.25)).toMatchObject({
+    retryAfterSeconds: 50,
+  });
+});
+
+test("depth zero makes the newest block final, and no block above the head is ever final", () => {
+  const zero = { kind: "depth", blocks: 0n, seconds: 0n } as const;
+  expect(finalityOf(zero, at(7n), at(7n), 1)).toEqual({ kind: "final" });
+  expect(finalityOf(zero, at(8n), at(7n), 1)).toMatchObject({ kind: "notFinal" });
+  // Its time claims to be older: the height alone decides against it.
+  expect(finalityOf(zero, at(8n, 0n), at(7n), 1)).toMatchObject({ kind: "notFinal" });
+});
+
+test("a final block is searched below the depth, as far as the missing time takes, and not below the first", () => {
+  const depth = { kind: "depth", blocks: 10n, seconds: 60n } as const;
+  expect(lowerCandidate(depth, at(90n, 980n), at(100n, 1_000n), 2)).toBe(70n);
+  expect(lowerCandidate(depth, at(90n, 941n), at(100n, 1_000n), 2)).toBe(89n);
+  expect(lowerCandidate(depth, at(100n, 1_000n), at(100n, 1_000n), 12)).toBe(90n);
+  expect(lowerCandidate(depth, at(3n, 999n), at(13n, 1_000n), 2)).toBeUndefined();
+});

@@ -1,0 +1,149 @@
+import type { AttestationChain } from "@causeway/domain";
+import type { Evidence, EvidenceSource } from "../evidence.ts";
+import { RpcFault } from "./rpc-fault.ts";
+import { EXECUTION_NOT_FOUND } from "./withdrawal-reads.ts";
+
+/** Endpoints contradicted each other about something that each of them holds for settled. */
+export interface Disagreement {
+  readonly chain: string;
+  readonly question: "deposits" | "payments" | "withdrawal";
+  /** The settled answers by endpoint, in the order of the configuration; undefined where there was none. */
+  readonly answers: readonly (string | undefined)[];
+}
+
+export interface QuorumOptions {
+  /** How many endpoints must say the same. */
+  readonly agreeing: number;
+  /** When it may be worth to ask again while endpoints lag behind each other. */
+  readonly retryAfterSeconds: number;
+  readonly onDisagreement: (disagreement: Disagreement) => void;
+}
+
+/**
+ * Several endpoints as one source: something settled counts only when enough of them come to it, byte for byte.
+ *
+ * All are asked at once, and the answer is there as soon as enough agree, so an endpoint that is slow or dead costs nothing while others suffice. Settled
+ * answers that contradict each other before that are a fault and reported: which of them lies is not ours to guess. Answers that are merely behind
+ * (unknown, not final, a withdrawal still pending) contradict nothing.
+ *
+ * @throws RangeError when there are fewer sources than must agree
+ */
+export function quorumEvidence(
+  chain: AttestationChain,
+  sources: readonly EvidenceSource[],
+  options: QuorumOptions,
+): EvidenceSource {
+  const { agreeing } = options;
+  if (!Number.isInteger(agreeing) || agreeing < 1 || agreeing > sources.length) {
+    throw new RangeError(`chain ${chain.name}: ${agreeing} of ${sources.length} endpoints cannot agree`);
+  }
+  const [only] = sources;
+  if (sources.length === 1 && only !== undefined) return only;
+
+  const ask = async <T>(
+    question: Disagreement["question"],
+    read: (source: EvidenceSource) => Promise<Evidence<T>>,
+  ): Promise<Evidence<T>> =>
+    await new Promise<Evidence<T>>((resolve, reject) => {
+      const poll = createPoll<T>(sources.length, options);
+      const settled = new Array<string | undefined>(sources.length).fill(undefined);
+      let reported = false;
+      const note = (index: number, outcome: Outcome<T>): void => {
+        const text = "evidence" in outcome ? settledText(outcome.evidence) : undefined;
+        settled[index] = text;
+        const voices = new Set(settled.filter((voice) => voice !== undefined));
+        // Also of those that answer after the rest agreed: a liar is to be known.
+        if (voices.size > 1 && !reported) {
+          reported = true;
+          options.onDisagreement({ chain: chain.name, question, answers: [...settled] });
+        }
+        const verdict = poll.add(outcome, text);
+        if (verdict === undefined) return;
+        if ("evidence" in verdict) resolve(verdict.evidence);
+        else reject(verdict.fault);
+      };
+      sources.forEach((source, index) => {
+        read(source).then(
+          (evidence) => note(index, { evidence }),
+          (fault: unknown) => note(index, { fault }),
+        );
+      });
+    });
+
+  return {
+    chain,
+    deposits: async (transactionId) => await ask("deposits", (source) => source.deposits(transactionId)),
+    payments: async (transactionId, question) =>
+      await ask("payments", (source) => source.payments(transactionId, question)),
+    withdrawal: async (payload, transactionId) =>
+      await ask("withdrawal", (source) => source.withdrawal(payload, transactionId)),
+    close: async () => {
+      await Promise.all(sources.map((source) => source.close()));
+    },
+  };
+}
+
+type Outcome<T> = { readonly evidence: Evidence<T> } | { readonly fault: unknown };
+
+/** Counts what comes in; gives the verdict once, as soon as nothing that is still out can change it for the better. */
+function createPoll<T>(
+  size: number,
+  { agreeing, retryAfterSeconds }: QuorumOptions,
+): { add(outcome: Outcome<T>, settled: string | undefined): Outcome<T> | undefined } {
+  const votes = new Map<string, number>();
+  const lagging: Evidence<T>[] = [];
+  let faults: unknown[] = [];
+  let answered = 0;
+
+  const settledLags = (): Evidence<T> => {
+    const kinds = new Set(lagging.map(({ kind }) => kind));
+    const [first] = lagging;
+    // Only those that all say the same: somebody who has seen more says that it is a matter of time.
+    if (first !== undefined && votes.size === 0 && kinds.size === 1 && first.kind !== "notFinal")
+      return first;
+    const waits = lagging.map((evidence) =>
+      evidence.kind === "notFinal" ? evidence.retryAfterSeconds : retryAfterSeconds,
+    );
+    const reason =
+      lagging.find((evidence) => evidence.kind === "notFinal")?.reason ?? "endpoints are not equally far yet";
+    return { kind: "notFinal", reason, retryAfterSeconds: Math.max(retryAfterSeconds, ...waits) };
+  };
+
+  return {
+    add: (outcome, settled) => {
+      answered += 1;
+      if ("fault" in outcome) faults = [...faults, outcome.fault];
+      else if (settled === undefined) lagging.push(outcome.evidence);
+      else votes.set(settled, (votes.get(settled) ?? 0) + 1);
+
+      if (votes.size > 1) {
+        const reason = "endpoints contradict each other about something final";
+        return { fault: new RpcFault({ kind: "inconsistent", method: "quorum", reason }) };
+      }
+      const [most = 0] = votes.values();
+      if (most >= agreeing && "evidence" in outcome) return outcome;
+      const out = size - answered;
+      if (most + out >= agreeing) return undefined;
+      if (most + lagging.length >= agreeing) return { evidence: settledLags() };
+      return out === 0 ? { fault: faults[0] } : undefined;
+    },
+  };
+}
+
+/** One text per settled answer, the same at every honest endpoint; undefined for answers that time will change. */
+function settledText(evidence: Evidence<unknown>): string | undefined {
+  if (evidence.kind === "absent" || evidence.kind === "notFinal") return undefined;
+  if (evidence.kind === "final" && isPending(evidence.value)) return undefined;
+  if (evidence.kind === "refuted" && evidence.reason === EXECUTION_NOT_FOUND) return undefined;
+  return JSON.stringify(evidence, sortedAndExact);
+}
+
+function isPending(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "status" in value && value.status === "pending";
+}
+
+function sortedAndExact(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

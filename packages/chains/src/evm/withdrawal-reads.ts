@@ -1,0 +1,108 @@
+import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
+import type { BlockRef } from "../family.ts";
+import { bytesOf, readLog, toQuantity } from "./answers.ts";
+import type { FinalReads } from "./final-reads.ts";
+import { isRangeTooLarge } from "./rpc-errors.ts";
+import { garbage, NodeRefusal } from "./rpc-fault.ts";
+import type { RpcTransport } from "./transport.ts";
+import { CALL_EXECUTED_TOPIC, executionIn, type WithdrawalPayment } from "./withdrawals.ts";
+
+/** Selector of `callRequests(bytes32)`. */
+const CALL_REQUESTS: Hex = "0xd52bfcc8";
+
+/**
+ * Whether the depository had used the request at exactly `block` (EIP-1898: by its hash, and refused by the node when that is not canonical).
+ *
+ * Only a whole `true` or `false` is an answer. A refusal, or the nothing that an account without code answers, says nothing about the request: taken for
+ * "not used", it would let a paid withdrawal be given back as well.
+ *
+ * @throws RpcFault
+ */
+export async function readCallRequest(
+  transport: RpcTransport,
+  depository: Address,
+  id: Hex32,
+  block: Pick<BlockRef, "hash">,
+): Promise<boolean> {
+  const call = { to: depository, data: `${CALL_REQUESTS}${id.slice(2)}` };
+  const at = { blockHash: block.hash, requireCanonical: true };
+  const answer = bytesOf(await transport.request("eth_call", [call, at]), "eth_call");
+  if (answer === FALSE) return false;
+  if (answer === TRUE) return true;
+  throw garbage("eth_call", "the depository did not answer whether the request was used");
+}
+
+const FALSE = `0x${"0".repeat(64)}`;
+const TRUE = `0x${"0".repeat(63)}1`;
+
+/** Says something about what the endpoint let us search, nothing about the chain. */
+export const EXECUTION_NOT_FOUND =
+  "the request was executed; name the transaction that did it, so that the token's move can be seen";
+
+export interface ExecutionSearch {
+  readonly depository: Address;
+  readonly payment: WithdrawalPayment;
+  /** A final block in which the request was used already. */
+  readonly upTo: bigint;
+  readonly lookBackBlocks: bigint;
+  /** The transaction that is said to have carried it out. */
+  readonly hint: TxHash | undefined;
+}
+
+/**
+ * Why the execution of a token's withdrawal does not prove that it was paid; undefined when it does.
+ *
+ * That a request is used says only that the token did not revert. The transaction is therefore found, by the hint or among the depository's reports of
+ * the last blocks, and its Transfers are counted, see `executionIn`.
+ *
+ * @throws RpcFault
+ */
+export async function refusalOfExecution(
+  reads: FinalReads,
+  transport: RpcTransport,
+  search: ExecutionSearch,
+): Promise<string | undefined> {
+  for await (const hash of candidates(transport, search)) {
+    const settled = await reads.transaction(hash);
+    if (settled.kind !== "final" || settled.value.receipt.status !== "success") continue;
+    const execution = executionIn(settled.value.receipt.logs, search.depository, search.payment);
+    if (execution === "paid") return undefined;
+    if (execution === "movedNothing") return "the request was executed, and its token did not move";
+  }
+  return EXECUTION_NOT_FOUND;
+}
+
+async function* candidates(transport: RpcTransport, search: ExecutionSearch): AsyncGenerator<TxHash> {
+  if (search.hint !== undefined) yield search.hint;
+  const found = await findExecution(transport, search);
+  if (found !== undefined && found !== search.hint) yield found;
+}
+
+/** The transaction in which the depository reported the request, in as many of the last blocks as the node lets us search at once. */
+async function findExecution(transport: RpcTransport, search: ExecutionSearch): Promise<TxHash | undefined> {
+  const method = "eth_getLogs";
+  for (let blocks = search.lookBackBlocks; blocks > 0n; blocks /= 4n) {
+    const from = search.upTo < blocks ? 0n : search.upTo - blocks + 1n;
+    const filter = {
+      address: search.depository,
+      topics: [CALL_EXECUTED_TOPIC],
+      fromBlock: toQuantity(from),
+      toBlock: toQuantity(search.upTo),
+    };
+    try {
+      const answer = await transport.request(method, [filter]);
+      if (!Array.isArray(answer)) throw garbage(method, "the answer is no list");
+      const logs = answer.map((log: unknown) => readLog(log, method));
+      const own = logs.find(
+        ({ address, topics, data }) =>
+          address === search.depository &&
+          topics[0] === CALL_EXECUTED_TOPIC &&
+          data.slice(2, 66) === search.payment.id.slice(2),
+      );
+      return own?.txHash;
+    } catch (error) {
+      if (!(error instanceof NodeRefusal && isRangeTooLarge(error))) throw error;
+    }
+  }
+  return undefined;
+}
