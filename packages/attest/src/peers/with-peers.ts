@@ -88,13 +88,7 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
       const one = examine({ source, answer: settled.value }, route, policy, recover);
       examined.push(one);
       if (source === "local") local = "attested";
-      for (const { slot, claimedSigner, reason } of one.refused)
-        warnOf(
-          call,
-          source,
-          "signatureRefused",
-          `has a signature of ${claimedSigner} in place ${slot} that ${WHY[reason]}`,
-        );
+      warnOfRefused(call, one);
       tellPeer(call, source, "answered", settled.tookMs);
     } catch (error) {
       if (source === "local") {
@@ -131,8 +125,8 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
 }
 
 const WHY: Readonly<Record<RefusedSignature["reason"], string>> = {
-  notTheirs: "they did not make",
-  stranger: "does not count",
+  notTheirs: "did not sign this",
+  stranger: "is not a signer that counts",
   tooMany: "is one too many",
 };
 
@@ -172,6 +166,19 @@ function warnOfOthers<Answer>(
     if (source !== "local") warnOf(call, source, "peerDiverges", "says something else than the answer");
     else call.onWarning({ kind: "localDiverges", text: "this oracle says something else than the answer" });
   }
+}
+
+/** One warning for all of an answer's refused signatures: how many there are is for the peer to say, and a log has an end. */
+function warnOfRefused<Answer>(call: PeerAttestation<Answer>, { source, refused }: Examined<Answer>): void {
+  const [first] = refused;
+  if (first === undefined) return;
+  const example = `${first.claimedSigner} in place ${first.slot} ${WHY[first.reason]}`;
+  warnOf(
+    call,
+    source,
+    "signatureRefused",
+    `gave ${refused.length} signature(s) that do not count: ${example}`,
+  );
 }
 
 function warnOf<Answer>(

@@ -1,0 +1,77 @@
+import { createServer } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { onTestFinished } from "vitest";
+
+/** A request as a fake oracle got it. */
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The one who asked hung up before the answer was whole. */
+  readonly hungUp: Promise<void>;
+}
+
+export type Behaviour = (request: Received, response: ServerResponse) => void | Promise<void>;
+
+export interface FakePeer {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** Connections that are open now, and how many there ever were. */
+  readonly connections: { readonly open: ReadonlySet<Socket>; readonly everMade: () => number };
+}
+
+/** An HTTP server that behaves as it is told; ends with the test. */
+export async function startPeer(behaviour: Behaviour): Promise<FakePeer> {
+  const received: Received[] = [];
+  const open = new Set<Socket>();
+  let made = 0;
+  const server = createServer((request, response) => {
+    void readBody(request).then(async (body) => {
+      const hungUp = new Promise<void>((resolve) => {
+        response.once("close", () => !response.writableFinished && resolve());
+      });
+      const one = { path: request.url ?? "", headers: request.headers, body, hungUp };
+      received.push(one);
+      await behaviour(one, response);
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  server.on("connection", (socket) => {
+    made += 1;
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, received, connections: { open, everMade: () => made } };
+}
+
+/** Answers 200 with this JSON. */
+export function answering(json: unknown, afterMs = 0): Behaviour {
+  return sending(200, JSON.stringify(json), afterMs);
+}
+
+export function sending(status: number, text: string, afterMs = 0): Behaviour {
+  return async (_request, response) => {
+    if (afterMs > 0) await pause(afterMs);
+    response.writeHead(status, { "content-type": "application/json" }).end(text);
+  };
+}
+
+/** Takes the request and says nothing. */
+export const silent: Behaviour = () => undefined;
+
+export async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+async function readBody(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(chunk as Uint8Array);
+  return JSON.parse(Buffer.concat(chunks).toString("utf8")) as Record<string, unknown>;
+}

@@ -1,0 +1,183 @@
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { answering, pause, sending, startPeer, type Behaviour } from "./fake-peer.ts";
+import { notesRoute } from "./note-route.ts";
+import { A, answerBy, ask, askAgain, B, connect, kindsOf, L, says, signersOf } from "./oracles.ts";
+
+/** Nothing but the local answer comes of such a peer; how it was told. */
+const withPeer = async (behaviour: Behaviour, timeoutMs = 400): Promise<string> => {
+  const outcome = await ask({ local: says(await answerBy([L])), peers: [behaviour], timeoutMs });
+  expect(signersOf(outcome)).toEqual([["L"]]);
+  expect(kindsOf(outcome)).toEqual(["peerSkipped", "belowThreshold"]);
+  expect(outcome.tookMs).toBeLessThan(timeoutMs + 1_500);
+  return outcome.reports[0]?.outcome ?? "not told";
+};
+
+test("26: what is no answer of the route is skipped", async () => {
+  expect(await withPeer(sending(200, "<html><body>welcome</body></html>"))).toBe("notJson");
+  expect(await withPeer(sending(200, ""))).toBe("notJson");
+  for (const json of [[], null, "text", 7, {}, { notes: [{ amount: "1", actions: "0x" }] }])
+    expect(await withPeer(answering(json))).toBe("invalid");
+  expect(await withPeer(sending(200, `{"notes":${"[".repeat(100_000)}${"]".repeat(100_000)}}`))).toBe(
+    "invalid",
+  );
+});
+
+test("26: an answer of 300 MB is cut off at the first", async () => {
+  let sentBytes = 0;
+  const chunk = Buffer.alloc(64 * 1024, " ");
+  const flood: Behaviour = async (_request, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    while (sentBytes < 300 * 1024 * 1024 && !response.destroyed) {
+      sentBytes += chunk.length;
+      if (!response.write(chunk))
+        await Promise.race([new Promise((go) => response.once("drain", go)), pause(50)]);
+    }
+  };
+  expect(await withPeer(flood, 3_000)).toBe("tooLarge");
+  // What lay in buffers of both ends is more than the bound, but not much.
+  expect(sentBytes).toBeLessThan(30 * 1024 * 1024);
+});
+
+test("26: a large answer that says its size is refused too", async () => {
+  expect(await withPeer(sending(200, JSON.stringify("x".repeat(2 * 1024 * 1024))), 3_000)).toBe("tooLarge");
+});
+
+test("26: an answer that drips is bounded as a whole, also when it begins at once", async () => {
+  const drip: Behaviour = async (_request, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    while (!response.destroyed) {
+      response.write(" ");
+      await pause(20);
+    }
+  };
+  expect(await withPeer(drip, 300)).toBe("timeout");
+});
+
+test("26: an answer in a compressed form was not asked for", async () => {
+  const answer = JSON.stringify(await answerBy([A]));
+  const zipped: Behaviour = (request, response) => {
+    expect(request.headers["accept-encoding"]).toBe("identity");
+    response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(answer));
+  };
+  expect(await withPeer(zipped)).toBe("encoding");
+  const labelled: Behaviour = (_request, response) =>
+    void response.writeHead(200, { "content-encoding": "br" }).end(answer);
+  expect(await withPeer(labelled)).toBe("encoding");
+});
+
+test("27: a peer that refuses is skipped, although an answer stands in its refusal", async () => {
+  const answer = JSON.stringify(await answerBy([A]));
+  for (const status of [201, 400, 401, 429, 500, 503])
+    expect(await withPeer(sending(status, answer))).toBe("status");
+});
+
+test("27: a warning names the peer, its status and its code, and no key", async () => {
+  const outcome = await ask({
+    local: says(await answerBy([L])),
+    peers: [sending(401, `{"code":"unauthorized","message":"your key key-of-the-peer is wrong"}`)],
+  });
+  const { host } = new URL(outcome.asked[0]?.url ?? "");
+  expect(outcome.warnings[0]?.text).toBe(`peer 0 (${host}) answered with status 401 (unauthorized)`);
+  expect(JSON.stringify(outcome.warnings)).not.toContain("key-of");
+});
+
+test("27: a peer that nobody serves, or that hangs up, is skipped", async () => {
+  expect(await withPeer((_request, response) => void response.destroy())).toBe("network");
+  const nobody = connect()({
+    url: "http://127.0.0.1:1",
+    received: [],
+    connections: { open: new Set(), everMade: () => 0 },
+  });
+  const outcome = await askAgain([nobody], { local: says(await answerBy([L])) });
+  expect(outcome.reports[0]?.outcome).toBe("network");
+});
+
+test("28: a redirect is not followed", async () => {
+  const elsewhere = await startPeer(answering(await answerBy([A])));
+  for (const status of [301, 302, 303, 307, 308]) {
+    const redirecting: Behaviour = (_request, response) =>
+      void response.writeHead(status, { location: `${elsewhere.url}${notesRoute.path}` }).end();
+    expect(await withPeer(redirecting)).toBe("status");
+  }
+  expect(elsewhere.received).toEqual([]);
+});
+
+test("29: a peer gets its own key, or the caller's, or no header at all", async () => {
+  const keyAt = async (credential: string, incomingKey?: string): Promise<unknown> => {
+    const { asked } = await ask({
+      local: says(await answerBy([L])),
+      peers: [answering(await answerBy([A]))],
+      credential,
+      ...(incomingKey !== undefined && { incomingKey }),
+    });
+    const { headers } = asked[0]?.received[0] ?? {};
+    return headers !== undefined && "x-api-key" in headers ? headers["x-api-key"] : "no header";
+  };
+  expect(await keyAt("key-of-the-peer", "key-of-the-caller")).toBe("key-of-the-peer");
+  expect(await keyAt("pass-through", "key-of-the-caller")).toBe("key-of-the-caller");
+  expect(await keyAt("pass-through")).toBe("no header");
+});
+
+test("30: a peer is asked for its own signature alone, and for nothing looser", async () => {
+  const { asked } = await ask({
+    local: says(await answerBy([L])),
+    peers: [answering(await answerBy([A]))],
+    body: { transactionId: "0x01", force: true, requireThreshold: true },
+  });
+  expect(asked[0]?.received.map(({ path, body }) => ({ path, body }))).toEqual([
+    {
+      path: "/notes/v1",
+      body: { chainId: "base", transactionId: "0x01", requestPeerSignatures: false },
+    },
+  ]);
+});
+
+test("30: two oracles that list each other ask once", async () => {
+  let ofA: string | undefined;
+  let ofL: string | undefined;
+  const oracle =
+    (own: typeof L, other: () => string | undefined): Behaviour =>
+    async ({ body }, response) => {
+      const peer = connect()({
+        url: other() ?? "",
+        received: [],
+        connections: { open: new Set(), everMade: () => 0 },
+      });
+      const { answer } = await askAgain([peer], { local: says(await answerBy([own])), body });
+      response.writeHead(200).end(JSON.stringify(answer));
+    };
+  const [a, l] = await Promise.all([startPeer(oracle(A, () => ofL)), startPeer(oracle(L, () => ofA))]);
+  ofA = a.url;
+  ofL = l.url;
+  const response = await fetch(`${l.url}/notes/v1`, {
+    method: "POST",
+    body: JSON.stringify({ requestPeerSignatures: true }),
+  });
+  expect(signersOf({ answer: (await response.json()) as Awaited<ReturnType<typeof answerBy>> })).toEqual([
+    ["L", "A"],
+  ]);
+  expect([a.received.length, l.received.length]).toEqual([1, 1]);
+});
+
+test("a base URL with a path is asked below it", async () => {
+  const peer = await startPeer(answering(await answerBy([A])));
+  const below = connect()({ ...peer, url: `${peer.url}/oracle/` });
+  const outcome = await askAgain([below], { local: says(await answerBy([L])) });
+  expect(signersOf(outcome)).toEqual([["L", "A"]]);
+  expect(peer.received[0]?.path).toBe("/oracle/notes/v1");
+});
+
+test("connections are kept, and a kept one that died meanwhile costs nothing", async () => {
+  const peer = await startPeer(answering(await answerBy([B])));
+  const connected = connect()(peer);
+  for (let n = 0; n < 3; n++) {
+    await askAgain([connected], { local: says(await answerBy([L])) });
+    // A connection is free again a moment after its answer was read.
+    await pause(20);
+  }
+  expect(peer.connections.everMade()).toBe(1);
+  for (const socket of peer.connections.open) socket.resetAndDestroy();
+  const outcome = await askAgain([connected], { local: says(await answerBy([L])) });
+  expect(signersOf(outcome)).toEqual([["L", "B"]]);
+});

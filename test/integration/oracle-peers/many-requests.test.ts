@@ -1,0 +1,108 @@
+import { getEventListeners } from "node:events";
+import { expect, test } from "vitest";
+import { answering, pause, silent, startPeer } from "./fake-peer.ts";
+import { A, answerBy, ask, askAgain, B, C, connect, L, says, signersOf } from "./oracles.ts";
+
+test("39: when the caller goes, everybody is called off at once", async () => {
+  const caller = new AbortController();
+  const peer = await startPeer(silent);
+  const gone = new Error("the caller hung up");
+  let localSignal: AbortSignal | undefined;
+  const outcome = askAgain([connect()(peer)], {
+    // Work that does not listen must not hold the request either.
+    local: async (signal) => {
+      localSignal = signal;
+      return await new Promise<never>(() => undefined);
+    },
+    signal: caller.signal,
+    timeoutMs: 10_000,
+  });
+  while (peer.received.length === 0) await pause(5);
+  caller.abort(gone);
+  await expect(outcome).rejects.toBe(gone);
+  await peer.received[0]?.hungUp;
+  expect(localSignal?.aborted).toBe(true);
+  expect(getEventListeners(caller.signal, "abort")).toEqual([]);
+});
+
+test("39: a caller that has gone already makes nobody work", async () => {
+  const peer = await startPeer(silent);
+  let hasWorked = false;
+  const outcome = askAgain([connect()(peer)], {
+    local: async () => {
+      hasWorked = true;
+      return await answerBy([L]);
+    },
+    signal: AbortSignal.abort(new Error("gone")),
+  });
+  await expect(outcome).rejects.toThrow("gone");
+  expect([hasWorked, peer.received.length]).toEqual([false, 0]);
+});
+
+test("40: one dead peer costs fifty requests its timeout once, and leaves nothing behind", async () => {
+  const alive = await startPeer(answering(await answerBy([A])));
+  const dead = await startPeer(silent);
+  const peers = [alive, dead].map(connect());
+  const stopping = new AbortController();
+  const local = says(await answerBy([L]));
+  const startedAtMs = performance.now();
+  const outcomes = await Promise.all(
+    Array.from(
+      { length: 50 },
+      async () => await askAgain(peers, { local, threshold: 3, timeoutMs: 500, signal: stopping.signal }),
+    ),
+  );
+  expect(performance.now() - startedAtMs).toBeLessThan(2_500);
+  for (const outcome of outcomes) expect(signersOf(outcome)).toEqual([["L", "A"]]);
+  expect(getEventListeners(stopping.signal, "abort")).toEqual([]);
+  // The dead peer's connections are closed; the living one's are kept for the next request.
+  await pause(100);
+  expect(dead.connections.open.size).toBe(0);
+  expect(alive.connections.open.size).toBeGreaterThan(0);
+  expect(alive.connections.open.size).toBeLessThanOrEqual(50);
+  await Promise.all(peers.map(async (peer) => await peer.close()));
+  await pause(100);
+  expect(alive.connections.open.size).toBe(0);
+});
+
+test("40: fifty requests that do not need the dead peer do not wait for it", async () => {
+  const peers = [await startPeer(answering(await answerBy([A]))), await startPeer(silent)].map(connect());
+  const local = says(await answerBy([L]));
+  const outcomes = await Promise.all(
+    Array.from({ length: 50 }, async () => await askAgain(peers, { local, timeoutMs: 10_000 })),
+  );
+  for (const outcome of outcomes) expect(outcome.tookMs).toBeLessThan(3_000);
+});
+
+test("what asking peers adds to the slowest answer that was needed is measured", async () => {
+  const delays = [10, 20, 30];
+  const local = says(await answerBy([L]));
+  const answers = await Promise.all([A, B, C].map(async (signer) => await answerBy([signer])));
+  const running = await Promise.all(
+    answers.map(async (answer, place) => await startPeer(answering(answer, delays[place]))),
+  );
+  const peers = running.map(connect());
+  const added: number[] = [];
+  for (let n = 0; n < 40; n++) {
+    // With three required the second peer's answer is the last that is needed.
+    const { tookMs } = await askAgain(peers, { local, threshold: 3, timeoutMs: 2_000 });
+    if (n >= 10) added.push(tookMs - 20);
+  }
+  added.sort((a, b) => a - b);
+  const at = (share: number): string => (added[Math.floor(added.length * share)] ?? 0).toFixed(1);
+  process.stdout.write(`oracle peers: a quorum adds ${at(0.5)} ms (p50), ${at(0.95)} ms (p95)\n`);
+  expect(added).toHaveLength(30);
+});
+
+test("a request's peers are asked while this oracle works, not after", async () => {
+  const outcome = await ask({
+    local: async () => {
+      await pause(200);
+      return await answerBy([L]);
+    },
+    peers: [answering(await answerBy([A]), 200), answering(await answerBy([B]), 200)],
+    threshold: 3,
+  });
+  expect(outcome.quorum?.signers).toBe(3);
+  expect(outcome.tookMs).toBeLessThan(380);
+});

@@ -1,0 +1,283 @@
+import { expect, test } from "vitest";
+import { answering, pause, sending, silent } from "./fake-peer.ts";
+import {
+  A,
+  answerBy,
+  answerOfNotes,
+  ask,
+  askAgain,
+  B,
+  C,
+  kindsOf,
+  L,
+  says,
+  signatureOf,
+  signersOf,
+  X,
+  Y,
+  Z,
+} from "./oracles.ts";
+
+/** What the local node says when it cannot say anything; 400 and 500 are told apart by the error, which must stay the same. */
+class LocalFault extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`local fault ${status}`);
+    this.status = status;
+  }
+}
+
+const fails = (status: number) => async () => await Promise.reject(new LocalFault(status));
+
+test("1: without the flag only this oracle is asked", async () => {
+  for (const flag of [false, undefined, "true", 1]) {
+    const outcome = await ask({
+      local: says(await answerBy([L])),
+      peers: [answering(await answerBy([A]))],
+      body: { requestPeerSignatures: flag },
+    });
+    expect(signersOf(outcome)).toEqual([["L"]]);
+    expect(outcome.quorum).toBeUndefined();
+    expect(outcome.asked[0]?.received).toEqual([]);
+  }
+});
+
+test("2: without peers the flag changes nothing", async () => {
+  const local = await answerBy([L]);
+  const outcome = await askAgain([], { local: says(local) });
+  expect(outcome.answer).toEqual(local);
+  expect(outcome.quorum).toBeUndefined();
+});
+
+test("3: two equal answers are enough, and the slow third is hung up on", async () => {
+  const outcome = await ask({
+    local: says(await answerBy([L])),
+    peers: [answering(await answerBy([A])), silent],
+    timeoutMs: 5_000,
+  });
+  expect(signersOf(outcome)).toEqual([["L", "A"]]);
+  expect(outcome.quorum).toEqual({ signers: 2, threshold: 2, local: "ok" });
+  expect(outcome.warnings).toEqual([]);
+  expect(outcome.tookMs).toBeLessThan(2_000);
+  await outcome.asked[1]?.received[0]?.hungUp;
+});
+
+test("4: peers alone are enough while this oracle is still at work, and its work is called off", async () => {
+  let calledOff = false;
+  const outcome = await ask({
+    local: async (signal) => {
+      signal.addEventListener("abort", () => (calledOff = true));
+      await pause(3_000);
+      return await answerBy([L]);
+    },
+    peers: [answering(await answerBy([A])), answering(await answerBy([B]))],
+  });
+  expect(signersOf(outcome)).toEqual([["A", "B"]]);
+  expect(outcome.quorum).toEqual({ signers: 2, threshold: 2, local: "pending" });
+  expect(outcome.tookMs).toBeLessThan(2_000);
+  expect(calledOff).toBe(true);
+});
+
+test("5: peers alone are enough when this oracle fails, and the failure is told", async () => {
+  const outcome = await ask({
+    local: fails(500),
+    peers: [answering(await answerBy([A])), answering(await answerBy([B]))],
+  });
+  expect(signersOf(outcome)).toEqual([["A", "B"]]);
+  expect(outcome.quorum?.local).toBe("failed");
+  expect(outcome.warnings).toMatchObject([{ kind: "localFailed", error: new LocalFault(500) }]);
+});
+
+test("6: one peer's answer is given although two are required, with the numbers in a warning", async () => {
+  const outcome = await ask({ local: fails(500), peers: [answering(await answerBy([A]))] });
+  expect(signersOf(outcome)).toEqual([["A"]]);
+  expect(outcome.quorum).toEqual({ signers: 1, threshold: 2, local: "failed" });
+  expect(outcome.warnings.at(-1)).toMatchObject({ kind: "belowThreshold", matched: 1, required: 2 });
+});
+
+test("7: when nobody has an answer, the failure of this oracle is the failure of the request", async () => {
+  for (const status of [400, 500]) {
+    const outcome = ask({
+      local: fails(status),
+      peers: [sending(500, "{}"), sending(400, `{"code":"not_found"}`), answering(await answerBy([Z]))],
+    });
+    await expect(outcome).rejects.toEqual(new LocalFault(status));
+  }
+});
+
+test("8: peers that never answer cost their timeout and nothing else", async () => {
+  const outcome = await ask({
+    local: says(await answerBy([L])),
+    peers: [silent, silent, silent],
+    timeoutMs: 300,
+  });
+  expect(signersOf(outcome)).toEqual([["L"]]);
+  expect(outcome.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
+  expect(kindsOf(outcome)).toEqual(["peerSkipped", "peerSkipped", "peerSkipped", "belowThreshold"]);
+  expect(outcome.reports.map(({ outcome: how }) => how)).toEqual(["timeout", "timeout", "timeout"]);
+  expect(outcome.tookMs).toBeGreaterThan(290);
+  expect(outcome.tookMs).toBeLessThan(1_500);
+});
+
+test("9: a threshold of one is met by this oracle alone, and the peers are hung up on", async () => {
+  const outcome = await ask({
+    local: async () => {
+      await pause(100);
+      return await answerBy([L]);
+    },
+    peers: [silent, silent],
+    threshold: 1,
+    timeoutMs: 5_000,
+  });
+  expect(signersOf(outcome)).toEqual([["L"]]);
+  expect(outcome.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
+  expect(outcome.tookMs).toBeLessThan(2_000);
+  for (const peer of outcome.asked) await peer.received[0]?.hungUp;
+});
+
+test("10: a peer that attests another amount is left out, and told of", async () => {
+  const outcome = await ask({
+    local: says(await answerBy([L])),
+    peers: [answering(await answerBy([A], Y)), answering(await answerBy([B]), 50)],
+  });
+  expect(signersOf(outcome)).toEqual([["L", "B"]]);
+  expect(outcome.answer.notes[0]?.amount).toBe(X.amount);
+  expect(outcome.warnings).toMatchObject([{ kind: "peerDiverges", peer: 0 }]);
+});
+
+test("11: two peers outvote this oracle, and that they differ is told", async () => {
+  const outcome = await ask({
+    local: says(await answerBy([L], Y)),
+    peers: [answering(await answerBy([A]), 50), answering(await answerBy([B]), 50)],
+  });
+  expect(outcome.answer.notes[0]?.amount).toBe(X.amount);
+  expect(signersOf(outcome)).toEqual([["A", "B"]]);
+  expect(outcome.quorum).toEqual({ signers: 2, threshold: 2, local: "mismatch" });
+  expect(kindsOf(outcome)).toEqual(["localDiverges"]);
+});
+
+test("12: of two groups of one size the one with this oracle is answered", async () => {
+  for (const [theirs, ours] of [
+    [X, Y],
+    [Y, X],
+  ] as const) {
+    const outcome = await ask({
+      local: says(await answerBy([L], ours)),
+      peers: [
+        answering(await answerBy([A], theirs)),
+        answering(await answerBy([B], theirs)),
+        answering(await answerBy([C], ours)),
+      ],
+      threshold: 3,
+    });
+    expect(outcome.answer.notes[0]?.amount).toBe(ours.amount);
+    expect(signersOf(outcome)).toEqual([["L", "C"]]);
+    expect(kindsOf(outcome)).toEqual(["peerDiverges", "peerDiverges", "belowThreshold"]);
+  }
+});
+
+test("13: three are stronger than one even when four are required", async () => {
+  const outcome = await ask({
+    local: says(await answerBy([L], Y)),
+    peers: [answering(await answerBy([A])), answering(await answerBy([B])), answering(await answerBy([C]))],
+    threshold: 4,
+  });
+  expect(outcome.answer.notes[0]?.amount).toBe(X.amount);
+  expect(signersOf(outcome)).toEqual([["C", "A", "B"]]);
+  expect(kindsOf(outcome)).toEqual(["localDiverges", "belowThreshold"]);
+});
+
+test("14: the same notes in another order are another answer", async () => {
+  const outcome = await ask({
+    local: says(
+      await answerOfNotes([
+        [X, [L]],
+        [Y, [L]],
+      ]),
+    ),
+    peers: [
+      answering(
+        await answerOfNotes([
+          [Y, [A]],
+          [X, [A]],
+        ]),
+      ),
+    ],
+  });
+  expect(signersOf(outcome)).toEqual([["L"], ["L"]]);
+  expect(kindsOf(outcome)).toEqual(["peerDiverges", "belowThreshold"]);
+});
+
+test("15: the same note for another contract or chain is another answer", async () => {
+  const answer = await answerBy([A]);
+  for (const domain of [
+    { ...answer.domain, contract: `0x${"0d".repeat(20)}` },
+    { ...answer.domain, chainId: "1" },
+  ]) {
+    const signature = await signatureOf(A, X, domain);
+    const note = { ...X, signatures: [{ oracle: A.address, signature }] };
+    const outcome = await ask({
+      local: says(await answerBy([L])),
+      // Once as an honest oracle of another network would, once with a signature that would be good for ours.
+      peers: [answering({ notes: [note], domain }), answering({ ...(await answerBy([B])), domain })],
+    });
+    expect(signersOf(outcome)).toEqual([["L"]]);
+    expect(kindsOf(outcome)).toContain("belowThreshold");
+  }
+});
+
+test("36: what a peer explains is neither compared nor passed on", async () => {
+  const chatty = { ...(await answerBy([A])), comment: "trust me", more: { metadata: "<script>" } };
+  const together = await ask({
+    local: says({ ...(await answerBy([L])), comment: "ours" }),
+    peers: [answering(chatty)],
+  });
+  expect(signersOf(together)).toEqual([["L", "A"]]);
+  expect(together.answer.comment).toBe("ours");
+  expect(Object.keys(together.answer).sort()).toEqual(["comment", "domain", "notes"]);
+});
+
+test("37: an amount with zeros in front and hex in capitals say the same", async () => {
+  const answer = await answerBy([A]);
+  const outcome = await ask({
+    local: says(await answerBy([L])),
+    peers: [
+      answering({
+        domain: { ...answer.domain, contract: `0x${"0C".repeat(20)}` },
+        notes: answer.notes.map((note) => ({ ...note, amount: "01000", actions: "0xAB01" })),
+      }),
+    ],
+  });
+  expect(signersOf(outcome)).toEqual([["L", "A"]]);
+  expect(outcome.answer.notes[0]).toMatchObject(X);
+});
+
+test("38: a lagging node here does not hide what two peers signed", async () => {
+  const nothing = await answerOfNotes([]);
+  const outcome = await ask({
+    local: says(nothing),
+    peers: [answering(await answerBy([A]), 50), answering(await answerBy([B]), 50)],
+  });
+  expect(signersOf(outcome)).toEqual([["A", "B"]]);
+  expect(outcome.quorum?.local).toBe("mismatch");
+  expect(kindsOf(outcome)).toEqual(["localDiverges"]);
+});
+
+test("38: lagging peers do not hide what this oracle signed, and nothing is answered as nothing", async () => {
+  const nothing = await answerOfNotes([]);
+  const found = await ask({
+    local: says(await answerBy([L])),
+    peers: [answering(nothing), answering(nothing), answering(nothing)],
+  });
+  expect(signersOf(found)).toEqual([["L"]]);
+  expect(kindsOf(found)).toEqual(["peerDiverges", "peerDiverges", "peerDiverges", "belowThreshold"]);
+
+  const empty = await ask({ local: says(nothing), peers: [answering(nothing)] });
+  expect(empty.answer).toEqual(nothing);
+  expect(empty.quorum).toEqual({ signers: 0, threshold: 2, local: "ok" });
+
+  // What a peer does not see is no proof: without this oracle's word there is no answer.
+  const failed = ask({ local: fails(400), peers: [answering(nothing), answering(nothing)] });
+  await expect(failed).rejects.toEqual(new LocalFault(400));
+});

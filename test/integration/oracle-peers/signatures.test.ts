@@ -1,0 +1,186 @@
+import type { Signer } from "@causeway/attest";
+import { expect, test } from "vitest";
+import { getAddress } from "viem";
+import { answering } from "./fake-peer.ts";
+import { OUR_DOMAIN, type NotesAnswer } from "./note-route.ts";
+import {
+  A,
+  answerBy,
+  answerOfNotes,
+  answerWith,
+  ask,
+  B,
+  C,
+  kindsOf,
+  L,
+  says,
+  signatureOf,
+  signersOf,
+  X,
+  Y,
+  Z,
+} from "./oracles.ts";
+
+/** The local oracle says X; this is what comes of these answers of peers when `threshold` are required. */
+const withPeerAnswers = async (threshold: number, ...answers: readonly NotesAnswer[]) =>
+  await ask({
+    local: says(await answerBy([L])),
+    // One after the other, so that each has its effect.
+    peers: answers.map((answer, place) => answering(answer, 40 * (place + 1))),
+    threshold,
+    timeoutMs: 1_000,
+  });
+
+test("16: a signature for another domain is not believed because ours is written beside it", async () => {
+  const foreign = await signatureOf(A, X, { ...OUR_DOMAIN, contract: `0x${"0d".repeat(20)}` });
+  const outcome = await withPeerAnswers(2, answerWith(A.address, foreign));
+  expect(signersOf(outcome)).toEqual([["L"]]);
+  expect(kindsOf(outcome)).toEqual(["signatureRefused", "belowThreshold"]);
+});
+
+test("16: a signature of another note is not believed either", async () => {
+  const outcome = await withPeerAnswers(2, answerWith(A.address, await signatureOf(A, Y)));
+  expect(signersOf(outcome)).toEqual([["L"]]);
+});
+
+test("17: bytes that are no signature are dropped, whoever is said to have made them", async () => {
+  const outcome = await withPeerAnswers(2, answerWith(A.address, "0xdeadbeef"));
+  expect(signersOf(outcome)).toEqual([["L"]]);
+  expect(outcome.warnings[0]).toMatchObject({ kind: "signatureRefused", peer: 0 });
+});
+
+test("17: a signature under a listed name that another key made is dropped", async () => {
+  const byStranger = await withPeerAnswers(2, answerWith(A.address, await signatureOf(Z)));
+  expect(signersOf(byStranger)).toEqual([["L"]]);
+  const byListed = await withPeerAnswers(2, answerWith(A.address, await signatureOf(B)));
+  expect(signersOf(byListed)).toEqual([["L"]]);
+});
+
+test("18: a bundle counts each signer once, and one of them answering for itself adds nothing", async () => {
+  const outcome = await withPeerAnswers(4, await answerBy([A, B, A]), await answerBy([B]));
+  expect(signersOf(outcome)).toEqual([["L", "A", "B"]]);
+  expect(outcome.quorum?.signers).toBe(3);
+});
+
+test("19: a peer that gives our own signature back adds nothing", async () => {
+  const outcome = await withPeerAnswers(2, await answerBy([L]));
+  expect(signersOf(outcome)).toEqual([["L"]]);
+  expect(outcome.quorum?.signers).toBe(1);
+});
+
+test("20: a stranger's true signature neither counts nor goes out", async () => {
+  const alone = await withPeerAnswers(2, await answerBy([Z]));
+  expect(signersOf(alone)).toEqual([["L"]]);
+  const beside = await withPeerAnswers(2, await answerBy([Z, A]));
+  expect(signersOf(beside)).toEqual([["L", "A"]]);
+  expect(beside.warnings).toMatchObject([{ kind: "signatureRefused", peer: 0 }]);
+});
+
+test("21: a signer written with a checksum is the same signer", async () => {
+  const outcome = await withPeerAnswers(
+    3,
+    answerWith(getAddress(A.address), await signatureOf(A)),
+    await answerBy([A]),
+  );
+  expect(signersOf(outcome)).toEqual([["L", "A"]]);
+  expect(outcome.quorum?.signers).toBe(2);
+});
+
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+/** The other signature of the same key over the same digest: s mirrored, v turned. */
+async function highTwin(signer: Signer): Promise<string> {
+  const signature = await signatureOf(signer);
+  const s = (ORDER - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, "0");
+  return `${signature.slice(0, 66)}${s}${signature.endsWith("1b") ? "1c" : "1b"}`;
+}
+
+test("22: the mirrored twin of a signature is none, alone or beside it", async () => {
+  const twin = await highTwin(A);
+  const alone = await withPeerAnswers(2, answerWith(A.address, twin));
+  expect(signersOf(alone)).toEqual([["L"]]);
+  const good = await signatureOf(A);
+  const both = await withPeerAnswers(3, {
+    notes: [{ ...X, signatures: [twin, good, twin].map((signature) => ({ oracle: A.address, signature })) }],
+    domain: OUR_DOMAIN,
+  });
+  expect(both.answer.notes[0]?.signatures.map(({ signature }) => signature)).toEqual([
+    await signatureOf(L),
+    good,
+  ]);
+});
+
+test("23: of all ways to write a signature one is accepted", async () => {
+  const good = await signatureOf(A);
+  const v = good.endsWith("1b") ? "00" : "01";
+  const compact = `${good.slice(0, 130)}`;
+  for (const [name, text] of [
+    ["v of 0 or 1", `${compact}${v}`],
+    ["64 bytes", compact],
+    ["66 bytes", `${good}00`],
+    ["capitals", `0x${good.slice(2).toUpperCase()}`],
+    ["no 0x", good.slice(2)],
+    ["0X", `0X${good.slice(2)}`],
+    ["a blank", `${good} `],
+    ["a line end", `${good}\n`],
+    ["nothing", ""],
+  ] as const) {
+    const outcome = await withPeerAnswers(2, answerWith(A.address, text));
+    expect([name, signersOf(outcome)]).toEqual([name, [["L"]]]);
+  }
+  expect(signersOf(await withPeerAnswers(2, answerWith(A.address, good)))).toEqual([["L", "A"]]);
+});
+
+const twoNotes = async (first: readonly Signer[], second: readonly Signer[]): Promise<NotesAnswer> =>
+  await answerOfNotes([
+    [X, first],
+    [Y, second],
+  ]);
+
+test("24: who signed the first of two notes alone is in neither", async () => {
+  const outcome = await ask({
+    local: says(await twoNotes([L], [L])),
+    peers: [answering(await twoNotes([A], []))],
+  });
+  expect(signersOf(outcome)).toEqual([["L"], ["L"]]);
+  expect(outcome.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
+});
+
+test("24: who signed both is in both, in one order", async () => {
+  const outcome = await ask({
+    local: says(await twoNotes([L], [L])),
+    peers: [answering(await twoNotes([A, C], [C, A]))],
+    threshold: 3,
+  });
+  expect(signersOf(outcome)).toEqual([
+    ["L", "C", "A"],
+    ["L", "C", "A"],
+  ]);
+});
+
+test("25: half signatures of two peers make no whole one", async () => {
+  const outcome = await ask({
+    local: says(await twoNotes([L], [L])),
+    peers: [
+      answering(await twoNotes([A], [])),
+      answering(await twoNotes([], [B])),
+      answering(await twoNotes([A], [B])),
+    ],
+  });
+  expect(signersOf(outcome)).toEqual([["L"], ["L"]]);
+  expect(outcome.quorum?.signers).toBe(1);
+});
+
+test("a peer with ten thousand signatures gets few of them looked at, and one warning", async () => {
+  const good = await signatureOf(A);
+  const many = Array.from({ length: 4_000 }, () => ({
+    oracle: A.address,
+    signature: `${good.slice(0, -2)}1d`,
+  }));
+  const outcome = await withPeerAnswers(2, {
+    notes: [{ ...X, signatures: [...many, { oracle: A.address, signature: good }] }],
+    domain: OUR_DOMAIN,
+  });
+  expect(signersOf(outcome)).toEqual([["L"]]);
+  expect(kindsOf(outcome)).toEqual(["signatureRefused", "belowThreshold"]);
+});

@@ -1,0 +1,86 @@
+import { readSignerPolicy } from "@causeway/attest";
+import { expect, test } from "vitest";
+import { answering, silent } from "./fake-peer.ts";
+import { A, answerBy, answerOfNotes, ask, B, kindsOf, L, says, signersOf, X, Y, Z } from "./oracles.ts";
+
+test("31: everybody is waited for, and who says the same is added", async () => {
+  const outcome = await ask({
+    local: says(await answerBy([L])),
+    peers: [answering(await answerBy([A])), answering(await answerBy([B], Y)), silent],
+    list: "none",
+    threshold: 1,
+    timeoutMs: 300,
+  });
+  expect(signersOf(outcome)).toEqual([["L", "A"]]);
+  expect(outcome.quorum).toEqual({ signers: 2, threshold: 1, local: "ok" });
+  expect(outcome.warnings).toMatchObject([
+    { kind: "peerSkipped", peer: 2 },
+    { kind: "peerDiverges", peer: 1 },
+  ]);
+  expect(outcome.tookMs).toBeGreaterThan(290);
+});
+
+test("31: whoever truly signed counts, whoever only claims to does not", async () => {
+  const lying = { ...(await answerBy([A])) };
+  const outcome = await ask({
+    local: says(await answerBy([L])),
+    peers: [
+      answering(await answerBy([Z])),
+      answering({
+        ...lying,
+        notes: lying.notes.map((note) => ({
+          ...note,
+          signatures: note.signatures.map(({ signature }) => ({ oracle: B.address, signature })),
+        })),
+      }),
+    ],
+    list: "none",
+  });
+  expect(signersOf(outcome)).toEqual([["L", "Z"]]);
+});
+
+test("32: a threshold without a list is told at the start, and ignored", async () => {
+  const { policy, problems, warnings } = readSignerPolicy({
+    signers: undefined,
+    threshold: "3",
+    localSigner: L.address,
+  });
+  expect(problems).toEqual([]);
+  expect(warnings).toEqual(["ORACLE_SIGNERS_THRESHOLD is ignored: ORACLE_SIGNERS is not set"]);
+  expect(policy?.signers).toBeUndefined();
+  const outcome = await ask({
+    local: says(await answerBy([L])),
+    peers: [answering(await answerBy([A]))],
+    list: "none",
+    threshold: 3,
+  });
+  expect(signersOf(outcome)).toEqual([["L", "A"]]);
+  expect(outcome.warnings).toEqual([]);
+});
+
+test("33: when this oracle fails the request fails with it, whatever the peers say, and they are hung up on", async () => {
+  const fault = new Error("the local node is down");
+  const answers = [answering(await answerBy([A])), answering(await answerBy([B])), silent];
+  const startedAtMs = performance.now();
+  const outcome = ask({
+    local: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      throw fault;
+    },
+    peers: answers,
+    list: "none",
+    timeoutMs: 5_000,
+  });
+  await expect(outcome).rejects.toBe(fault);
+  expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+});
+
+test("when this oracle sees nothing to sign, that is the answer, whatever the peers say", async () => {
+  const outcome = await ask({
+    local: says(await answerOfNotes([])),
+    peers: [answering(await answerBy([A, B], X))],
+    list: "none",
+  });
+  expect(outcome.answer.notes).toEqual([]);
+  expect(kindsOf(outcome)).toEqual(["peerDiverges"]);
+});
