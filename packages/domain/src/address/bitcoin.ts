@@ -12,15 +12,21 @@ const LEGACY_VERSIONS: readonly (number | undefined)[] = [0x00, 0x05];
 const LEGACY_MARK = 0xff;
 const PREFIX = "bc";
 
+/** A mark, not an address: version 0 with 19 zero bytes, which no rule of the network allows, so that nobody can be paid there. */
+const NATIVE = "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8";
+const NATIVE_BYTES: Hex = `0x${"00".repeat(20)}`;
+
 /** Addresses of the main network: witness programs in lower-case bech32 or bech32m, legacy ones in base58 with checksum. */
 export const bitcoinAddresses: AddressFamily = {
-  nativeCurrency: "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8",
+  nativeCurrency: NATIVE,
   encode(text) {
+    if (text === NATIVE) return NATIVE_BYTES;
     const bytes = text.startsWith(`${PREFIX}1`) ? witnessBytes(text) : legacyBytes(text);
     return bytes === undefined ? undefined : toHex(bytes);
   },
   decode(hex) {
     if (!/^0x(?:[0-9a-fA-F]{2}){3,42}$/.test(hex)) return undefined;
+    if (hex === NATIVE_BYTES) return NATIVE;
     const bytes = bytesOf(hex);
     const text = bytes[0] === LEGACY_MARK ? base58check.encode(bytes.subarray(1)) : witnessText(bytes);
     // One way back for every text, or none: nothing but what `encode` can give is an address.
