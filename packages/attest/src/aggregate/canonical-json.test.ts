@@ -1,0 +1,37 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { canonicalJson } from "./canonical-json.ts";
+
+/** The same value with the keys of its objects in another order. */
+function turned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(turned);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([name, field]) => [name, turned(field)]),
+  );
+}
+
+test("the order in which fields were written does not show, and nothing is lost", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = canonicalJson(value);
+      expect(canonicalJson(turned(value))).toBe(text);
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
+
+test("the order of an array shows", () => {
+  expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
+});
+
+test("a field that is undefined is none", () => {
+  expect(canonicalJson({ b: undefined, a: null })).toBe(`{"a":null}`);
+});
+
+test("what JSON cannot hold is refused, not written as something else", () => {
+  for (const value of [1n, Number.NaN, Infinity, () => 1, undefined, [undefined], Symbol("x")])
+    expect(() => canonicalJson(value)).toThrow(TypeError);
+});

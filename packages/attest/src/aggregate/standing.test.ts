@@ -1,0 +1,216 @@
+import type { Address, Hex } from "@causeway/domain";
+import fc from "fast-check";
+import { keccak256, stringToBytes } from "viem";
+import { expect, test } from "vitest";
+import type { AttestationRoute, ClaimedSignature } from "./attestation-route.ts";
+import { examine, type AnswerSource, type Arrival, type QuorumPolicy } from "./examine.ts";
+import { answerOf, standing } from "./standing.ts";
+
+/** Lines that are signed one by one. */
+interface Lines {
+  readonly lines: readonly { readonly text: string; readonly signatures: readonly ClaimedSignature[] }[];
+  readonly domain: string;
+  /** Not signed, not compared. */
+  readonly remark: string;
+}
+
+const route: AttestationRoute<Lines> = {
+  path: "/lines/v1",
+  parse: () => undefined,
+  unsigned: ({ lines }) => lines.map(({ text }) => text),
+  slots: ({ lines, domain }) =>
+    lines.map(({ text, signatures }) => ({ digest: digestOf(text), domain, signatures })),
+  withSignatures: (answer, slots) => ({
+    ...answer,
+    lines: answer.lines.map((line, place) => ({ ...line, signatures: slots[place] ?? [] })),
+  }),
+};
+
+const digestOf = (text: string): Hex => keccak256(stringToBytes(text));
+
+/**
+ * Real curves are slow for a thousand runs, and are tested elsewhere: here a signature names its maker, what was signed and a variant (a remote key does not
+ * sign twice alike).
+ */
+const sign = (signer: Address, digest: Hex, variant = 0): Hex =>
+  `0x${signer.slice(2)}${digest.slice(2)}0${variant}`;
+const recover = (digest: Hex, signature: string): Address | undefined =>
+  signature.slice(42, 106) === digest.slice(2) ? (signature.slice(0, 42) as Address) : undefined;
+
+const addresses = ["1", "2", "3", "4", "5", "6"].map((digit): Address => `0x${digit.repeat(40)}`);
+const [L, A, B, C, D, STRANGER] = addresses as [Address, Address, Address, Address, Address, Address];
+const LISTED = new Set([L, A, B, C, D]);
+
+const claimArbitrary = fc
+  .record({
+    signer: fc.constantFrom(...addresses),
+    maker: fc.option(fc.constantFrom(...addresses), { freq: 4 }),
+    text: fc.constantFrom("x", "y", "other"),
+    variant: fc.constantFrom(0, 1),
+    isUpper: fc.boolean(),
+  })
+  .map(({ signer, maker, text, variant, isUpper }) => ({
+    signer: isUpper ? `0x${signer.slice(2).toUpperCase()}` : signer,
+    signature: sign(maker ?? signer, digestOf(text), variant),
+  }));
+
+const answerArbitrary: fc.Arbitrary<Lines> = fc.record({
+  lines: fc
+    .constantFrom<readonly string[]>(["x"], ["y"], ["x", "y"], ["y", "x"], [])
+    .chain((texts) =>
+      fc.tuple(
+        ...texts.map((text) =>
+          fc.record({ text: fc.constant(text), signatures: fc.array(claimArbitrary, { maxLength: 6 }) }),
+        ),
+      ),
+    ),
+  domain: fc.constantFrom("ours", "ours", "ours", "theirs"),
+  remark: fc.string({ maxLength: 3 }),
+});
+
+const arrivalsArbitrary: fc.Arbitrary<readonly Arrival<Lines>[]> = fc
+  .tuple(fc.option(answerArbitrary), fc.array(fc.option(answerArbitrary), { maxLength: 5 }))
+  .map(([local, peers]) =>
+    [...(local === null ? [] : [["local", local] as const]), ...peers.entries()]
+      .filter((entry): entry is [AnswerSource, Lines] => entry[1] !== null)
+      .map(([source, answer]) => ({ source, answer })),
+  );
+
+const policyArbitrary: fc.Arbitrary<QuorumPolicy> = fc.record({
+  signers: fc.constantFrom(LISTED, LISTED, undefined),
+  threshold: fc.integer({ min: 1, max: 5 }),
+  localSigner: fc.constant(L),
+});
+
+const outcome = (arrivals: readonly Arrival<Lines>[], policy: QuorumPolicy): unknown => {
+  const { best, complete } = fold(arrivals, policy);
+  return { complete, bytes: best === undefined ? undefined : JSON.stringify(answerOf(route, best)) };
+};
+
+const fold = (arrivals: readonly Arrival<Lines>[], policy: QuorumPolicy) =>
+  standing(
+    arrivals.map((arrival) => examine(arrival, route, policy, recover)),
+    policy,
+  );
+
+test("the order of arrival changes not one byte of the answer", () => {
+  fc.assert(
+    fc.property(
+      arrivalsArbitrary.chain((arrivals) =>
+        fc.tuple(fc.constant(arrivals), fc.shuffledSubarray([...arrivals], { minLength: arrivals.length })),
+      ),
+      policyArbitrary,
+      ([arrivals, shuffled], policy) => {
+        expect(outcome(shuffled, policy)).toEqual(outcome(arrivals, policy));
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+test("every signature that goes out was made by a different counted signer over its own place, in ascending order", () => {
+  fc.assert(
+    fc.property(arrivalsArbitrary, policyArbitrary, (arrivals, policy) => {
+      const { best, complete } = fold(arrivals, policy);
+      if (best === undefined) return;
+      const answer = answerOf(route, best);
+      for (const { text, signatures } of best.slots.length === 0 ? [] : answer.lines) {
+        const makers = signatures.map(({ signature }) => recover(digestOf(text), signature));
+        expect(makers).toEqual(best.signers);
+        expect(signatures.map(({ signer }) => signer)).toEqual(best.signers);
+      }
+      expect([...new Set(best.signers)].sort()).toEqual(best.signers);
+      if (policy.signers !== undefined)
+        for (const signer of best.signers) expect(policy.signers.has(signer)).toBe(true);
+      if (complete) expect(best.signers.length).toBeGreaterThanOrEqual(policy.threshold);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("an answer given early has enough true, different, listed signers, whatever else would still come", () => {
+  fc.assert(
+    fc.property(arrivalsArbitrary, policyArbitrary, (arrivals, policy) => {
+      for (let seen = 0; seen <= arrivals.length; seen++) {
+        const { best, complete } = fold(arrivals.slice(0, seen), policy);
+        if (!complete) continue;
+        expect(policy.signers).toBeDefined();
+        const signers = new Set(best?.signers);
+        expect([...signers].filter((signer) => LISTED.has(signer)).length).toBeGreaterThanOrEqual(
+          policy.threshold,
+        );
+        // What comes later can make the answer stronger, never take it back.
+        expect(fold(arrivals, policy).complete).toBe(true);
+        break;
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("what a stranger adds changes nothing", () => {
+  fc.assert(
+    fc.property(
+      arrivalsArbitrary,
+      fc.integer({ min: 1, max: 5 }),
+      fc.constantFrom("x", "y"),
+      (arrivals, threshold, text) => {
+        const policy = { signers: LISTED, threshold, localSigner: L };
+        const stranger: Arrival<Lines> = { source: 9, answer: line(text, [[STRANGER, text]]) };
+        expect(outcome([...arrivals, stranger], policy)).toEqual(outcome(arrivals, policy));
+      },
+    ),
+  );
+});
+
+const policy: QuorumPolicy = { signers: LISTED, threshold: 2, localSigner: L };
+
+/** One line signed by these, each over the text beside it. */
+function line(text: string, by: readonly (readonly [Address, string])[], remark = ""): Lines {
+  const signatures = by.map(([signer, signed]) => ({ signer, signature: sign(signer, digestOf(signed)) }));
+  return { lines: [{ text, signatures }], domain: "ours", remark };
+}
+
+test("of two equal groups without this oracle the one with the smaller key is answered", () => {
+  const x = { source: 0, answer: line("x", [[A, "x"]]) };
+  const y = { source: 1, answer: line("y", [[B, "y"]]) };
+  const keys = [x, y].map((arrival) => examine(arrival, route, policy, recover).key).sort();
+  expect(fold([x, y], policy).best?.key).toBe(keys[0]);
+  const turned = [
+    { ...x, source: 1 },
+    { ...y, source: 0 },
+  ];
+  expect(fold(turned, policy).best?.key).toBe(keys[0]);
+});
+
+test("an answer of this oracle carries its own signature or none that counts", () => {
+  const arrival = { source: "local" as const, answer: line("x", [[A, "x"]]) };
+  expect(fold([arrival], policy).best).toBeUndefined();
+});
+
+test("words that nobody signed are this oracle's, else those of the first peer whose signature counts", () => {
+  const idle = { source: 0, answer: line("x", [[A, "y"]], "of one who signed nothing") };
+  const first = { source: 1, answer: line("x", [[B, "x"]], "first") };
+  const second = { source: 2, answer: line("x", [[C, "x"]], "second") };
+  expect(fold([second, first, idle], policy).best?.answer.remark).toBe("first");
+  const local = { source: "local" as const, answer: line("x", [[L, "x"]], "ours") };
+  expect(fold([second, first, idle, local], policy).best?.answer.remark).toBe("ours");
+});
+
+test("of a signer's two signatures the one from the earlier place goes out, not the one that came earlier", () => {
+  const early = { source: 0, answer: line("x", [[A, "x"]]) };
+  const again: Lines = {
+    ...early.answer,
+    lines: [{ text: "x", signatures: [{ signer: A, signature: sign(A, digestOf("x"), 1) }] }],
+  };
+  const { best } = fold([{ source: 1, answer: again }, early], policy);
+  expect(best?.slots[0]?.[0]?.signature).toBe(sign(A, digestOf("x"), 0));
+});
+
+test("answers whose digests differ are never combined, although the route names nothing that differs", () => {
+  const forgetful: AttestationRoute<Lines> = { ...route, unsigned: () => "the same" };
+  const [x, y] = [line("x", [[A, "x"]]), line("y", [[B, "y"]])].map((answer, source) =>
+    examine({ source, answer }, forgetful, policy, recover),
+  );
+  expect(x?.key).not.toBe(y?.key);
+});
