@@ -24,8 +24,12 @@ const faults: Readonly<Record<string, SignerFault>> = {
   SyntaxError: "bad-answer",
 };
 
+/** What the SDK calls a TimeoutError too, though nobody waited. */
+const cutConnection: readonly unknown[] = ["ECONNRESET", "EPIPE"];
+
 /** Why a call failed, without the words of who failed it. */
 export function kmsFault(error: unknown): SignerFault {
-  const name = error instanceof Error ? error.name : "";
-  return (Object.hasOwn(faults, name) ? faults[name] : undefined) ?? "unreachable";
+  if (!(error instanceof Error)) return "unreachable";
+  if ("code" in error && cutConnection.includes(error.code)) return "unreachable";
+  return (Object.hasOwn(faults, error.name) ? faults[error.name] : undefined) ?? "unreachable";
 }

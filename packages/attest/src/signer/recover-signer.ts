@@ -1,4 +1,4 @@
-import type { Address, Hex, Hex32 } from "@causeway/domain";
+import type { Address, Hex32 } from "@causeway/domain";
 import { addressOf } from "./address-of.ts";
 import { digestBytes } from "./bytes.ts";
 import { curve as fastest, type Curve } from "./curve.ts";
@@ -30,11 +30,7 @@ export function parseSignature(signature: string): Signature | undefined {
  * Any well-formed signature belongs to somebody: the answer means something only beside a list of known signers.
  * @throws RangeError when `digest` is not 32 bytes of hex
  */
-export function recoverSigner(
-  digest: Hex32,
-  signature: Hex | string,
-  curve: Curve = fastest,
-): Address | undefined {
+export function recoverSigner(digest: Hex32, signature: string, curve: Curve = fastest): Address | undefined {
   const message = digestBytes(digest);
   const parsed = parseSignature(signature);
   if (parsed === undefined) return undefined;

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { checkAuthorization } from "./authorization.ts";
 import { KmsError } from "./kms-error.ts";
-import { createKey, type KmsKey } from "./kms-key.ts";
+import { createKey, type KeySpec, type KmsKey } from "./kms-key.ts";
 import { operations, type KeyRing, type KmsInput } from "./operations.ts";
 
 export interface KmsOptions {
@@ -31,6 +31,7 @@ export type KmsFault =
 export interface RunningKms {
   readonly url: string;
   readonly region: string;
+  createKey(spec: KeySpec): KmsKey;
   /** Makes a key with a given private key (32 bytes of hex, with or without 0x), which the real service would not. */
   importKey(privateKey: string, alias?: string): KmsKey;
   /** What `alias/<alias>` names from now on. */
@@ -102,6 +103,7 @@ export async function startKms(options: KmsOptions = {}): Promise<RunningKms> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     region,
+    createKey: ring.create,
     importKey(privateKey, alias) {
       const secret = Buffer.from(privateKey.replace(/^0x/, ""), "hex");
       const key = remember(createKey("ECC_SECG_P256K1", region, Date.now(), secret));
