@@ -64,6 +64,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const system = await startSystem({
       env: options.env,
       portBase,
+      // Attesting is no part of what is measured.
+      oracles: 0,
       appEnv: nodeEnvironment({ portA: proxies[0].port, portB: proxies[1].port }),
       onProgress,
       onUnexpectedExit: ({ name, logTail }) => onProgress(`${name} ended by itself\n${logTail}`),

@@ -84,6 +84,7 @@ async function boot(options: SoakOptions, accidents: string[]): Promise<System> 
     portBase: options.portBase,
     apis: options.chaos ? 2 : 1,
     workers: options.chaos ? 2 : 1,
+    oracles: 0,
     users: 1,
     blockTimeSeconds: options.mode === "lane" ? SLOW_BLOCK_SECONDS : 1,
     onProgress: say,

@@ -10,7 +10,14 @@ let chains: readonly Chain[];
 let free: ReturnType<typeof createWallet>[] = [];
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 21_500, durable: false, users: 30, mixedMining: true });
+  system = await startSystem({
+    env: {},
+    portBase: 21_500,
+    oracles: 0,
+    durable: false,
+    users: 30,
+    mixedMining: true,
+  });
   api = createClient(system.endpoints.api.url);
   chains = await api.chains();
   free = system.users.map(({ privateKey }) => createWallet(privateKey, chains));

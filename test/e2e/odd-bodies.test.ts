@@ -21,7 +21,7 @@ let system: System;
 let database: pg.Client;
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 25_500, durable: false });
+  system = await startSystem({ env: {}, portBase: 25_500, oracles: 0, durable: false });
   database = new pg.Client({ connectionString: system.databaseUrl });
   await database.connect();
 }, 60_000);

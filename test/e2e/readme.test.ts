@@ -9,7 +9,7 @@ const README = new URL("../../README.md", import.meta.url);
 let system: System;
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 24_500, durable: false });
+  system = await startSystem({ env: {}, portBase: 24_500, oracles: 0, durable: false });
 }, 60_000);
 
 afterAll(async () => {

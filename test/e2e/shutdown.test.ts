@@ -15,6 +15,7 @@ beforeAll(async () => {
     env: {},
     portBase: 22_500,
     durable: false,
+    oracles: 0,
     users: 12,
     mixedMining: true,
     onUnexpectedExit: (facts) => void exits.push(facts),

@@ -36,8 +36,9 @@ export interface AppProcessOptions {
   readonly name: string;
   /** Path from the root of the repository. */
   readonly entry: string;
-  /** `GET <url>/health/ready` tells when it serves. */
   readonly url: string;
+  /** What it answers with 200 once it serves; `/health/ready` when absent. */
+  readonly readyPath?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
   readonly onUnexpectedExit: (facts: UnexpectedExit) => void;
@@ -50,17 +51,18 @@ export function programCommand(entry: string): { command: string; args: string[]
 }
 
 /**
- * Starts an API or worker process and returns once it is ready.
+ * Starts an API, worker or oracle process and returns once it is ready.
  *
  * @throws ProcessStartFailed
  */
 export async function startAppProcess(options: AppProcessOptions): Promise<SystemProcess> {
+  const { readyPath = "/health/ready" } = options;
   const spec: ProcessSpec = {
     name: options.name,
     ...programCommand(options.entry),
     env: options.env,
     logFile: options.logFile,
-    isReady: async (signal) => (await fetch(`${options.url}/health/ready`, { signal })).status === 200,
+    isReady: async (signal) => (await fetch(`${options.url}${readyPath}`, { signal })).status === 200,
     readyWithinMs: 30_000,
     askEveryMs: 25,
     ...(options.signal === undefined ? {} : { signal: options.signal }),

@@ -14,15 +14,10 @@ import {
   testUsdAbi,
   testUsdBytecode,
 } from "@causeway/contracts";
-import { encodeDeployData, getContractAddress, parseEther, type Address, type Hex } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
+import { encodeDeployData, type Address } from "viem";
 import { localAccount } from "./accounts.ts";
-import {
-  createLocalClient,
-  LocalTransactionFailed,
-  sendPipelined,
-  type NodeAddress,
-} from "./local-client.ts";
+import { createdBy, deployInOrder, type Creation } from "./deploy-in-order.ts";
+import type { NodeAddress } from "./local-client.ts";
 
 /** A token of the local chains. */
 export interface LocalToken {
@@ -40,13 +35,6 @@ export interface LocalDeployment {
   readonly receiver: Address;
   readonly multicall3: Address;
   readonly tokens: readonly LocalToken[];
-}
-
-const deployer = localAccount("deployer");
-
-/** The address that the deployer's n-th transaction creates. The order below is therefore part of the configuration. */
-function createdBy(nonce: number): Address {
-  return getContractAddress({ from: deployer.address, nonce: BigInt(nonce) });
 }
 
 /** Known before anything is deployed. */
@@ -68,28 +56,11 @@ export const localDeployment: LocalDeployment = {
  * @throws LocalTransactionFailed when the chain is not fresh or a constructor reverts.
  */
 export async function deployLocal(node: NodeAddress): Promise<LocalDeployment> {
-  const client = createLocalClient(node);
-  const from = privateKeyToAccount(deployer.privateKey);
-  const [nonce] = await Promise.all([
-    client.getTransactionCount({ address: from.address }),
-    client.setBalance({ address: from.address, value: parseEther("1000000") }),
-  ]);
-  if (nonce !== 0) {
-    throw new LocalTransactionFailed(
-      `chain ${node.chainId} is not fresh: its deployer has sent ${nonce} transactions`,
-    );
-  }
-  const calls = creations().map(({ label, data }) => ({ label: `creation of ${label}`, data }));
-  const receipts = await sendPipelined(client, from, calls, 6_000_000n);
-  receipts.forEach((receipt, index) => {
-    if (receipt.contractAddress?.toLowerCase() !== createdBy(index).toLowerCase()) {
-      throw new LocalTransactionFailed(`${calls[index]?.label} landed at ${receipt.contractAddress}`);
-    }
-  });
+  await deployInOrder(node, creations());
   return localDeployment;
 }
 
-function creations(): { label: string; data: Hex }[] {
+function creations(): Creation[] {
   const owner = localAccount("owner").address;
   const allocator = localAccount("allocator").address;
   const solver = localAccount("solver").address;

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/p
 import { dirname, join } from "node:path";
 import type { Address, Hex } from "viem";
 import type { LocalAccount } from "./accounts.ts";
+import type { HubContracts } from "./deploy-hub.ts";
 import { isPortFree } from "./free-port.ts";
 import { localnetDir } from "./paths.ts";
 
@@ -26,11 +27,29 @@ export interface Endpoints {
       readonly decimals: number;
     }[];
   }[];
+  /** The chain on which attested payments are settled; absent when the system runs without oracles. */
+  readonly hub?: HubEndpoint;
+  readonly oracles: readonly OracleEndpoint[];
   readonly accounts: readonly {
     readonly address: Address;
     readonly privateKey: Hex;
     readonly role: string;
   }[];
+}
+
+export interface HubEndpoint {
+  readonly id: number;
+  readonly name: string;
+  readonly rpcUrl: string;
+  readonly contracts: Readonly<Record<keyof HubContracts, Address>>;
+}
+
+export interface OracleEndpoint {
+  readonly url: string;
+  /** Of its signing key. */
+  readonly address: Address;
+  /** Value of `x-api-key` that it accepts from tools. */
+  readonly apiKey: string;
 }
 
 /** The file that tools read: the system that was started last. */
@@ -40,6 +59,8 @@ export function describeEndpoints(facts: {
   portBase: number;
   apiUrls: readonly string[];
   chains: readonly Chain[];
+  hub?: HubEndpoint | undefined;
+  oracles: readonly OracleEndpoint[];
   accounts: readonly LocalAccount[];
 }): Endpoints {
   const [url = ""] = facts.apiUrls;
@@ -55,6 +76,8 @@ export function describeEndpoints(facts: {
       contracts: { ...chain.contracts },
       tokens: chain.tokens.map(({ symbol, address, decimals }) => ({ symbol, address, decimals })),
     })),
+    ...(facts.hub === undefined ? {} : { hub: facts.hub }),
+    oracles: facts.oracles,
     accounts: facts.accounts.map(({ address, privateKey, role }) => ({ address, privateKey, role })),
   };
 }

@@ -23,8 +23,16 @@ export { fundLocal, type Funding } from "./fund.ts";
 export { deployHostileTokens, type HostileTokens } from "./hostile-tokens.ts";
 export { defaultPortBase, nodeEnvironment, portsFrom, readLocalChains } from "./local-chains.ts";
 export { emptyGivenDatabase, DatabaseNotOurs } from "./given-database.ts";
-export { endpointsFile, readEndpoints, type Endpoints } from "./endpoints.ts";
-export { startSystem, type System, type SystemOptions } from "./system.ts";
+export {
+  endpointsFile,
+  readEndpoints,
+  type Endpoints,
+  type HubEndpoint,
+  type OracleEndpoint,
+} from "./endpoints.ts";
+export { deployHub, localHub, type HubContracts, type Quorum } from "./deploy-hub.ts";
+export { startSystem, type System } from "./system.ts";
+export { type SystemOptions } from "./system-plan.ts";
 export { type SystemProcess, type UnexpectedExit } from "./app-process.ts";
 export { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 export {

@@ -2,6 +2,7 @@ import type { Chain } from "@causeway/domain";
 import { join } from "node:path";
 import type { Address } from "viem";
 import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import { deployHub, localHub, type Quorum } from "./deploy-hub.ts";
 import { deployLocal } from "./deploy.ts";
 import { fundLocal, type Funding } from "./fund.ts";
 import { emptyGivenDatabase } from "./given-database.ts";
@@ -16,6 +17,8 @@ export interface InfrastructureOptions {
   readonly ports: { readonly postgres: number; readonly redis: number };
   /** Each chain's node listens where its `rpcUrl` says. */
   readonly chains: readonly Chain[];
+  /** The chain on which attested payments are settled, and whose word it takes; undefined: there is none. */
+  readonly hub: { readonly port: number; readonly quorum: Quorum } | undefined;
   /** Data of Postgres and logs. */
   readonly folder: string;
   readonly durable: boolean;
@@ -23,6 +26,7 @@ export interface InfrastructureOptions {
   readonly mixedMining: boolean;
   /** Who gets what on each chain. */
   readonly fundings: (chain: Chain) => readonly Funding[];
+  readonly hubFundings: readonly Funding[];
   readonly onProgress: (text: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -32,6 +36,7 @@ export interface Infrastructure extends Stoppable {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly nodes: readonly RunningAnvil[];
+  readonly hubNode: RunningAnvil | undefined;
 }
 
 interface Server extends Stoppable {
@@ -40,14 +45,20 @@ interface Server extends Stoppable {
 
 /** Starts all of it at the same time; when one part fails nothing is left running. */
 export async function startInfrastructure(options: InfrastructureOptions): Promise<Infrastructure> {
-  const [database, redis, chains] = await startTogether<
-    [Server, Server, Stoppable & { nodes: readonly RunningAnvil[] }]
-  >([startDatabase(options), startQueueServer(options), startChains(options)]);
+  const [database, redis, chains, hub] = await startTogether<
+    [
+      Server,
+      Server,
+      Stoppable & { nodes: readonly RunningAnvil[] },
+      Stoppable & { node: RunningAnvil | undefined },
+    ]
+  >([startDatabase(options), startQueueServer(options), startChains(options), startHub(options)]);
   return {
     databaseUrl: database.url,
     redisUrl: redis.url,
     nodes: chains.nodes,
-    stop: async () => await stopTogether([chains, redis, database]),
+    hubNode: hub.node,
+    stop: async () => await stopTogether([chains, hub, redis, database]),
   };
 }
 
@@ -90,24 +101,56 @@ async function startChains(
 }
 
 async function startChain(chain: Chain, options: InfrastructureOptions): Promise<RunningAnvil> {
+  const node = await startNode(
+    { id: chain.id, name: chain.name, port: Number(new URL(chain.rpcUrl).port) },
+    options,
+    async (started) => {
+      await deployLocal(started);
+      await fundLocal(started, options.fundings(chain));
+    },
+  );
+  options.onProgress(
+    `${chain.displayName} (${chain.id}) on port ${node.port}: contracts deployed, accounts funded`,
+  );
+  return node;
+}
+
+async function startHub(
+  options: InfrastructureOptions,
+): Promise<Stoppable & { node: RunningAnvil | undefined }> {
+  const { hub } = options;
+  if (hub === undefined) return { node: undefined, stop: async () => undefined };
+  const { chainId: id, name } = localHub;
+  const node = await startNode({ id, name, port: hub.port }, options, async (started) => {
+    await deployHub(started, hub.quorum);
+    await fundLocal(started, options.hubFundings);
+  });
+  options.onProgress(
+    `hub (${id}) on port ${node.port}: contracts deployed for ${hub.quorum.threshold} of ${hub.quorum.signers.length} oracles`,
+  );
+  return { node, stop: async () => await node.stop() };
+}
+
+/** A node with what `furnish` puts on it, or nothing that runs. */
+async function startNode(
+  chain: { readonly id: number; readonly name: string; readonly port: number },
+  options: InfrastructureOptions,
+  furnish: (node: RunningAnvil) => Promise<void>,
+): Promise<RunningAnvil> {
   const node = await startAnvil({
     chainId: chain.id,
-    port: Number(new URL(chain.rpcUrl).port),
+    port: chain.port,
     blockTimeSeconds: options.blockTimeSeconds,
     mixedMining: options.mixedMining,
     logFile: join(options.folder, "logs", `${chain.name}.log`),
     ...cancelledBy(options.signal),
   });
   try {
-    await deployLocal(node);
-    await fundLocal(node, options.fundings(chain));
+    await furnish(node);
   } catch (error) {
     await node.stop();
     throw error;
   }
-  options.onProgress(
-    `${chain.displayName} (${chain.id}) on port ${node.port}: contracts deployed, accounts funded`,
-  );
   return node;
 }
 

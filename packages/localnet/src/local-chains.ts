@@ -7,7 +7,7 @@ import { repositoryRoot } from "./paths.ts";
 export const defaultPortBase = 18_500;
 
 /** How many ports from its first one belong to a system. */
-const portBlock = 22;
+export const portBlock = 23;
 
 /** Whether a port is one of those that the system from `base` may use. */
 export function isInPortBlock(port: number, base: number): boolean {
@@ -21,8 +21,10 @@ export function portsFrom(base: number) {
     workerHealth: (index: number): number => base + 5 + index,
     postgres: base + 10,
     redis: base + 11,
+    oracle: (index: number): number => base + 12 + index,
     nodeA: base + 20,
     nodeB: base + 21,
+    hub: base + 22,
   };
 }
 

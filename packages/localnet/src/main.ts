@@ -5,14 +5,15 @@ import { localAccount } from "./accounts.ts";
 import { runBridgeDemo } from "./bridge-demo.ts";
 import { endpointsFile, livingSystems } from "./endpoints.ts";
 import { PortInUse } from "./free-port.ts";
-import { defaultPortBase, isInPortBlock } from "./local-chains.ts";
+import { defaultPortBase, isInPortBlock, portBlock } from "./local-chains.ts";
 import { startSystem, type System } from "./system.ts";
 
 const usage = `usage: npm start [-- options]
   --once          end after the bridge; the exit code is 0 if the money arrived
-  --port-base N   first of the 22 ports that the system uses, ${defaultPortBase} by default; another one runs a second system
+  --port-base N   first of the ${portBlock} ports that the system uses, ${defaultPortBase} by default; another one runs a second system
   --apis N        API processes, 1 to 5
   --workers N     worker processes, 1 to 5
+  --oracles N     oracles that attest payments, 3 by default, of which 2 are enough; 0: nothing is settled
 DATABASE_URL and REDIS_URL name servers to use instead of the embedded ones.`;
 
 const startedAtMs = performance.now();
@@ -32,6 +33,7 @@ interface Arguments {
   readonly portBase: number;
   readonly apis: number;
   readonly workers: number;
+  readonly oracles: 0 | 1 | 2 | 3;
 }
 
 async function main(): Promise<number> {
@@ -57,6 +59,7 @@ function readArguments(): Arguments {
       "port-base": { type: "string", default: String(defaultPortBase) },
       apis: { type: "string", default: "1" },
       workers: { type: "string", default: "1" },
+      oracles: { type: "string", default: "3" },
     },
   });
   return {
@@ -65,6 +68,7 @@ function readArguments(): Arguments {
     portBase: wholeNumber("port-base", values["port-base"], 1_024, 65_500),
     apis: wholeNumber("apis", values.apis, 1, 5),
     workers: wholeNumber("workers", values.workers, 1, 5),
+    oracles: oracleCount(values.oracles),
   };
 }
 
@@ -99,12 +103,13 @@ async function run(args: Arguments): Promise<number> {
 }
 
 async function boot(args: Arguments, stopAsked: AbortController): Promise<System> {
-  say("starting Postgres, Redis and two chains");
+  say("starting Postgres, Redis, two chains and the hub");
   const system = await startSystem({
     env: process.env,
     portBase: args.portBase,
     apis: args.apis,
     workers: args.workers,
+    oracles: args.oracles,
     onProgress: say,
     onUnexpectedExit: (facts) => {
       print(
@@ -148,6 +153,9 @@ function tellWhereEverythingIs(system: System): void {
   print(`API            ${api.url}   (documentation: ${api.url}/documentation)`);
   for (const chain of system.chains)
     print(`${chain.displayName.padEnd(14)} ${chain.rpcUrl}   (chain id ${chain.id})`);
+  const { hub, oracles } = system.endpoints;
+  if (hub !== undefined) print(`${hub.name.padEnd(14)} ${hub.rpcUrl}   (chain id ${hub.id})`);
+  for (const { url, address } of oracles) print(`Oracle         ${url}   (signs as ${address})`);
   print(`Postgres       ${withoutPassword(system.databaseUrl)}`);
   print(`Redis          ${withoutPassword(system.redisUrl)}`);
   print(`Logs           ${join(system.folder, "logs")}`);
@@ -175,6 +183,12 @@ async function explain(error: unknown, portBase: number): Promise<string> {
       ? ""
       : ` Another local system uses it (process ${other.pid}, from port ${other.portBase}).`;
   return `Cannot start: ${error.message}.${who} Stop what listens there, or start this one elsewhere: npm start -- --port-base ${portBase + 100}`;
+}
+
+function oracleCount(text: string): Arguments["oracles"] {
+  const count = ([0, 1, 2, 3] as const).find((number) => text === String(number));
+  if (count === undefined) throw new RangeError(`--oracles must be a whole number from 0 to 3, not ${text}`);
+  return count;
 }
 
 function wholeNumber(name: string, text: string, min: number, max: number): number {

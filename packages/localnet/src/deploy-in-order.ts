@@ -1,0 +1,48 @@
+import { getContractAddress, parseEther, type Address, type Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { localAccount } from "./accounts.ts";
+import {
+  createLocalClient,
+  LocalTransactionFailed,
+  sendPipelined,
+  type NodeAddress,
+} from "./local-client.ts";
+
+const deployer = localAccount("deployer");
+
+/** A contract to create: its creation code with the encoded arguments of its constructor. */
+export interface Creation {
+  readonly label: string;
+  readonly data: Hex;
+}
+
+/** The address that the deployer's n-th transaction creates on any chain: an order of creations is part of the configuration. */
+export function createdBy(nonce: number): Address {
+  return getContractAddress({ from: deployer.address, nonce: BigInt(nonce) });
+}
+
+/**
+ * Creates contracts on a fresh chain, each at the address of its place in the order.
+ *
+ * @throws LocalTransactionFailed when the chain is not fresh or a constructor reverts.
+ */
+export async function deployInOrder(node: NodeAddress, creations: readonly Creation[]): Promise<void> {
+  const client = createLocalClient(node);
+  const from = privateKeyToAccount(deployer.privateKey);
+  const [nonce] = await Promise.all([
+    client.getTransactionCount({ address: from.address }),
+    client.setBalance({ address: from.address, value: parseEther("1000000") }),
+  ]);
+  if (nonce !== 0) {
+    throw new LocalTransactionFailed(
+      `chain ${node.chainId} is not fresh: its deployer has sent ${nonce} transactions`,
+    );
+  }
+  const calls = creations.map(({ label, data }) => ({ label: `creation of ${label}`, data }));
+  const receipts = await sendPipelined(client, from, calls, 6_000_000n);
+  receipts.forEach((receipt, index) => {
+    if (receipt.contractAddress?.toLowerCase() !== createdBy(index).toLowerCase()) {
+      throw new LocalTransactionFailed(`${calls[index]?.label} landed at ${receipt.contractAddress}`);
+    }
+  });
+}

@@ -1,0 +1,89 @@
+import { localHub, type Quorum } from "./deploy-hub.ts";
+import { localAccounts, type LocalAccount } from "./accounts.ts";
+
+/** One oracle of the local system before it is started. */
+export interface PlannedOracle {
+  readonly name: string;
+  readonly port: number;
+  readonly url: string;
+  readonly account: LocalAccount;
+  /** Key that the worker and tools ask it with. */
+  readonly apiKey: string;
+  /** What its process reads, besides what all processes read. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Oracles of the local system and the quorum that they form on the hub. */
+export interface OraclePlan {
+  readonly oracles: readonly PlannedOracle[];
+  readonly quorum: Quorum;
+}
+
+/**
+ * Oracles on these ports, each with a key of its own, peers of each other with a key per pair, any two of them enough (a single one alone). Keys and
+ * credentials are public: they open nothing but this machine's system.
+ */
+export function planOracles(ports: readonly number[]): OraclePlan {
+  const accounts = localAccounts("oracle", ports.length);
+  const quorum = {
+    signers: accounts.map(({ address }) => address),
+    threshold: Math.min(2, ports.length),
+  };
+  const indexes = ports.map((_, index) => index);
+  const oracles = ports.flatMap((port, index) => {
+    const account = accounts[index];
+    if (account === undefined) return [];
+    const others = indexes.filter((other) => other !== index);
+    const apiKey = `local-${index + 1}-for-tools`;
+    const keys = [
+      `${apiKey}:tools`,
+      ...others.map((other) => `${peerKey(other, index)}:oracle-${other + 1}`),
+    ];
+    const peers = others.map((other) => `${urlOf(ports[other] ?? 0)}|${peerKey(index, other)}`);
+    return [
+      {
+        name: `oracle-${index + 1}`,
+        port,
+        url: urlOf(port),
+        account,
+        apiKey,
+        env: {
+          HTTP_PORT: String(port),
+          SIGNING_MODULE: "raw-private-key",
+          ECDSA_PRIVATE_KEY: account.privateKey,
+          API_KEYS: keys.join(";"),
+          ...(peers.length === 0 ? {} : { PEERS: peers.join(";") }),
+          // A peer that was killed must not make anybody wait for long.
+          PEER_REQUEST_TIMEOUT_MS: "3000",
+          ORACLE_SIGNERS: quorum.signers.join(";"),
+          ORACLE_SIGNERS_THRESHOLD: String(quorum.threshold),
+        },
+      },
+    ];
+  });
+  return { oracles, quorum };
+}
+
+/** What the worker reads to settle, and every process to find the hub; empty when there are no oracles. */
+export function settlementEnvironment(plan: OraclePlan, hubPort: number): Record<string, string> {
+  if (plan.oracles.length === 0) return {};
+  const { chainId, contracts } = localHub;
+  return {
+    ORACLE_URLS: plan.oracles.map(({ url, apiKey }) => `${url}|${apiKey}`).join(";"),
+    HUB_RPC_URL: urlOf(hubPort),
+    HUB_CHAIN_ID: String(chainId),
+    HUB_ADDRESS: contracts.hub,
+    HUB_ORACLE_ADDRESS: contracts.oracle,
+    HUB_ORACLE_MULTISIG_ADDRESS: contracts.oracleMultisig,
+    HUB_ALLOCATOR_ADDRESS: contracts.allocator,
+  };
+}
+
+function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+/** The credential that one oracle shows another. */
+function peerKey(from: number, to: number): string {
+  return `local-${from + 1}-to-${to + 1}`;
+}

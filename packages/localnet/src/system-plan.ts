@@ -1,0 +1,140 @@
+import type { Chain } from "@causeway/domain";
+import { join } from "node:path";
+import { parseEther, parseUnits } from "viem";
+import { localAccount, localAccounts, type LocalAccount } from "./accounts.ts";
+import type { UnexpectedExit } from "./app-process.ts";
+import { localHub } from "./deploy-hub.ts";
+import type { HubEndpoint, OracleEndpoint } from "./endpoints.ts";
+import { isPortFree, PortInUse } from "./free-port.ts";
+import type { Funding } from "./fund.ts";
+import { givenUrl } from "./given-service.ts";
+import { everyToken } from "./infrastructure.ts";
+import { defaultPortBase, nodeEnvironment, portsFrom, readLocalChains } from "./local-chains.ts";
+import { planOracles, type OraclePlan } from "./oracle-plan.ts";
+import { localnetDir } from "./paths.ts";
+
+export interface SystemOptions {
+  /** `DATABASE_URL` and `REDIS_URL` are used when set. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** First port of the block that the system uses. */
+  readonly portBase?: number;
+  /** Processes of each kind, one by default and five at most. */
+  readonly apis?: number;
+  readonly workers?: number;
+  /**
+   * Oracles, three by default, that attest payments to the hub: any two of them are enough, a single one alone. With none there is no hub, and nothing
+   * is settled.
+   */
+  readonly oracles?: 0 | 1 | 2 | 3;
+  /** Seconds between blocks of all chains. Default 1. */
+  readonly blockTimeSeconds?: number;
+  /** Mine each transaction at once as well. */
+  readonly mixedMining?: boolean;
+  /** Whether the embedded Postgres keeps what was committed when it is killed. Default true. */
+  readonly durable?: boolean;
+  /** Funded users. Default 10. */
+  readonly users?: number;
+  /** Further variables for API and worker. */
+  readonly appEnv?: Readonly<Record<string, string>>;
+  /** Told what has just been done, in the order of completion. */
+  readonly onProgress?: (text: string) => void;
+  /** Told when an API, worker or oracle ends that nobody stopped or killed. */
+  readonly onUnexpectedExit?: (facts: UnexpectedExit) => void;
+  /** Cancels the start; what was started by then is stopped. */
+  readonly signal?: AbortSignal;
+}
+
+/** Everything that follows from the options before anything is started. */
+export interface SystemPlan {
+  readonly portBase: number;
+  readonly ports: ReturnType<typeof portsFrom>;
+  readonly apiPorts: readonly number[];
+  readonly workerPorts: readonly number[];
+  readonly oracles: OraclePlan;
+  readonly folder: string;
+  readonly nodeEnv: Readonly<Record<string, string>>;
+  readonly chains: readonly Chain[];
+  readonly solver: LocalAccount;
+  readonly users: readonly LocalAccount[];
+  readonly onProgress: (text: string) => void;
+  readonly signal: { readonly signal?: AbortSignal };
+}
+
+export function planSystem(options: SystemOptions): SystemPlan {
+  const portBase = options.portBase ?? defaultPortBase;
+  const ports = portsFrom(portBase);
+  const nodeEnv = nodeEnvironment({ portA: ports.nodeA, portB: ports.nodeB });
+  const oracleCount = options.oracles ?? 3;
+  return {
+    portBase,
+    ports,
+    apiPorts: firstOnes(options.apis ?? 1).map(ports.api),
+    workerPorts: firstOnes(options.workers ?? 1).map(ports.workerHealth),
+    oracles: planOracles(Array.from({ length: oracleCount }, (_, index) => ports.oracle(index))),
+    folder: join(localnetDir, String(portBase)),
+    nodeEnv,
+    chains: readLocalChains(nodeEnv),
+    solver: localAccount("solver"),
+    users: localAccounts("user", options.users ?? 10),
+    onProgress: options.onProgress ?? (() => undefined),
+    signal: options.signal === undefined ? {} : { signal: options.signal },
+  };
+}
+
+function firstOnes(count: number): number[] {
+  if (!Number.isInteger(count) || count < 1 || count > 5) {
+    throw new RangeError(`a local system has one to five processes of a kind, not ${count}`);
+  }
+  return Array.from({ length: count }, (_, index) => index);
+}
+
+/** Asked before anything starts, so that a second system on the same ports costs nothing and breaks nothing. */
+export async function checkPorts(plan: SystemPlan, env: SystemOptions["env"]): Promise<void> {
+  const { postgres, redis, nodeA, nodeB, hub } = plan.ports;
+  const oracles = plan.oracles.oracles.map(({ port }) => port);
+  const own = [
+    ...(givenUrl(env, "DATABASE_URL") === undefined ? [postgres] : []),
+    ...(givenUrl(env, "REDIS_URL") === undefined ? [redis] : []),
+  ];
+  const settling = oracles.length === 0 ? [] : [...oracles, hub];
+  for (const port of [...plan.apiPorts, ...plan.workerPorts, ...own, nodeA, nodeB, ...settling]) {
+    if (!(await isPortFree(port))) throw new PortInUse(port);
+  }
+}
+
+export function fundings(chain: Chain, plan: SystemPlan): Funding[] {
+  const rich = {
+    nativeWei: parseEther("100000"),
+    tokens: everyToken(chain, (d) => parseUnits("100000000", d)),
+  };
+  const usual = { nativeWei: parseEther("1000"), tokens: everyToken(chain, (d) => parseUnits("1000000", d)) };
+  // Owner and allocator only sign administrative transactions of the depository.
+  const staff = [localAccount("owner"), localAccount("allocator")];
+  return [
+    { address: plan.solver.address, ...rich },
+    ...staff.map(({ address }) => ({ address, nativeWei: parseEther("1000") })),
+    ...plan.users.map(({ address }) => ({ address, ...usual })),
+  ];
+}
+
+/** The solver submits executions; the owner and the allocator have business of their own there. */
+export function hubFundings({ solver }: SystemPlan): Funding[] {
+  return [solver, localAccount("owner"), localAccount("allocator")].map(({ address }) => ({
+    address,
+    nativeWei: parseEther("1000"),
+  }));
+}
+
+export function describeSettlement({ oracles: { oracles }, ports }: SystemPlan): {
+  oracles: OracleEndpoint[];
+  hub?: HubEndpoint;
+} {
+  const described = oracles.map(({ url, account, apiKey }) => ({ url, address: account.address, apiKey }));
+  if (described.length === 0) return { oracles: described };
+  const { chainId: id, name, contracts } = localHub;
+  return { oracles: described, hub: { id, name, rpcUrl: urlOfPort(ports.hub), contracts } };
+}
+
+export function urlOfPort(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}

@@ -1,0 +1,145 @@
+import { join } from "node:path";
+import { programCommand, startAppProcess, type SystemProcess, type UnexpectedExit } from "./app-process.ts";
+import { settlementEnvironment } from "./oracle-plan.ts";
+import { repositoryRoot, systemPath } from "./paths.ts";
+import { runToEnd } from "./process.ts";
+import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
+import { urlOfPort, type SystemOptions, type SystemPlan } from "./system-plan.ts";
+
+/** Our own processes, each ready. */
+export interface SystemProcesses extends Stoppable {
+  readonly apis: readonly SystemProcess[];
+  readonly workers: readonly SystemProcess[];
+  readonly oracles: readonly SystemProcess[];
+}
+
+/** Makes the tables, then starts APIs and workers; beside that the oracles, which need no database. When one fails, none is left running. */
+export async function startProcesses(
+  plan: SystemPlan,
+  ground: { readonly databaseUrl: string; readonly redisUrl: string },
+  options: Pick<SystemOptions, "appEnv" | "onUnexpectedExit">,
+): Promise<SystemProcesses> {
+  const env = appEnvironment(plan, ground, options.appEnv);
+  const onUnexpectedExit = options.onUnexpectedExit ?? (() => undefined);
+  const startAfterMigration = async (): Promise<Group> => {
+    await migrate(plan, env);
+    return groupOf(await startApps(plan, env, onUnexpectedExit));
+  };
+  const [oracles, apps] = await startTogether<[Group, Group]>([
+    startOracles(plan, onUnexpectedExit).then(groupOf),
+    startAfterMigration(),
+  ]);
+  return {
+    apis: apps.processes.slice(0, plan.apiPorts.length),
+    workers: apps.processes.slice(plan.apiPorts.length),
+    oracles: oracles.processes,
+    stop: async () => await stopTogether([apps, oracles]),
+  };
+}
+
+interface Group extends Stoppable {
+  readonly processes: readonly SystemProcess[];
+}
+
+function groupOf(processes: readonly SystemProcess[]): Group {
+  return { processes, stop: async () => await stopTogether(processes) };
+}
+
+function appEnvironment(
+  plan: SystemPlan,
+  ground: { databaseUrl: string; redisUrl: string },
+  extra: Readonly<Record<string, string>> | undefined,
+): Record<string, string> {
+  return {
+    PATH: systemPath,
+    ENVIRONMENT: "local",
+    DATABASE_URL: ground.databaseUrl,
+    REDIS_URL: ground.redisUrl,
+    HTTP_HOST: "127.0.0.1",
+    SOLVER_PRIVATE_KEY: plan.solver.privateKey,
+    CONFIGS_DIR: join(repositoryRoot, "configs"),
+    PRICE_SOURCE: "fixed",
+    // A Redis of the user's own may still hold the jobs of an earlier start, about chains that are gone.
+    QUEUE_PREFIX: `causeway-local-${plan.portBase}-${Date.now()}`,
+    LOG_LEVEL: "info",
+    // Below the bound after which a process of ours is killed.
+    SHUTDOWN_TIMEOUT_MS: "8000",
+    ...plan.nodeEnv,
+    ...settlementEnvironment(plan.oracles, plan.ports.hub),
+    ...extra,
+  };
+}
+
+/** The oracles get neither the database nor the solver's key. */
+async function startOracles(
+  plan: SystemPlan,
+  onUnexpectedExit: (facts: UnexpectedExit) => void,
+): Promise<SystemProcess[]> {
+  const { ORACLE_URLS: _forTheWorker, ...hubEnv } = settlementEnvironment(plan.oracles, plan.ports.hub);
+  return await startTogether(
+    plan.oracles.oracles.map(async ({ name, port, url, account, env }) => {
+      const started = await startAppProcess({
+        name,
+        entry: "apps/oracle/src/main.ts",
+        url,
+        readyPath: "/lives/v1",
+        env: {
+          PATH: systemPath,
+          ENVIRONMENT: "local",
+          HTTP_HOST: "127.0.0.1",
+          CONFIGS_DIR: join(repositoryRoot, "configs"),
+          LOG_LEVEL: "info",
+          SHUTDOWN_TIMEOUT_MS: "8000",
+          ...plan.nodeEnv,
+          ...hubEnv,
+          ...env,
+        },
+        logFile: join(plan.folder, "logs", `${name}.log`),
+        onUnexpectedExit,
+        ...plan.signal,
+      });
+      plan.onProgress(`${name} on port ${port}, signing as ${account.address}`);
+      return started;
+    }),
+  );
+}
+
+async function migrate(plan: SystemPlan, env: Record<string, string>): Promise<void> {
+  await runToEnd({
+    name: "migrate",
+    ...programCommand("apps/api/src/migrate.ts"),
+    env,
+    logFile: join(plan.folder, "logs", "migrate.log"),
+    withinMs: 30_000,
+  });
+  plan.onProgress("tables made");
+}
+
+async function startApps(
+  plan: SystemPlan,
+  env: Record<string, string>,
+  onUnexpectedExit: (facts: UnexpectedExit) => void,
+): Promise<SystemProcess[]> {
+  const start = async (name: string, entry: string, port: number, own: Record<string, string>) => {
+    const started = await startAppProcess({
+      name,
+      entry,
+      url: urlOfPort(port),
+      env: { ...env, ...own },
+      logFile: join(plan.folder, "logs", `${name}.log`),
+      onUnexpectedExit,
+      ...plan.signal,
+    });
+    plan.onProgress(`${name} on port ${port}`);
+    return started;
+  };
+  const apis = plan.apiPorts.map(
+    async (port, index) =>
+      await start(`api-${index + 1}`, "apps/api/src/main.ts", port, { HTTP_PORT: String(port) }),
+  );
+  const workers = plan.workerPorts.map(
+    async (port, index) =>
+      await start(`worker-${index + 1}`, "apps/api/src/worker.ts", port, { HEALTH_PORT: String(port) }),
+  );
+  return await startTogether<SystemProcess[]>([...apis, ...workers]);
+}
