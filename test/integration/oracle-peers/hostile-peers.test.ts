@@ -134,22 +134,21 @@ test("30: a peer is asked for its own signature alone, and for nothing looser", 
 });
 
 test("30: two oracles that list each other ask once", async () => {
-  let ofA: string | undefined;
-  let ofL: string | undefined;
+  const urls = { A: "", L: "" };
   const oracle =
-    (own: typeof L, other: () => string | undefined): Behaviour =>
+    (own: typeof L, other: keyof typeof urls): Behaviour =>
     async ({ body }, response) => {
       const peer = connect()({
-        url: other() ?? "",
+        url: urls[other],
         received: [],
         connections: { open: new Set(), everMade: () => 0 },
       });
       const { answer } = await askAgain([peer], { local: says(await answerBy([own])), body });
       response.writeHead(200).end(JSON.stringify(answer));
     };
-  const [a, l] = await Promise.all([startPeer(oracle(A, () => ofL)), startPeer(oracle(L, () => ofA))]);
-  ofA = a.url;
-  ofL = l.url;
+  const [a, l] = await Promise.all([startPeer(oracle(A, "L")), startPeer(oracle(L, "A"))]);
+  urls.A = a.url;
+  urls.L = l.url;
   const response = await fetch(`${l.url}/notes/v1`, {
     method: "POST",
     body: JSON.stringify({ requestPeerSignatures: true }),
