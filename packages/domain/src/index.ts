@@ -2,6 +2,7 @@ export * from "./ids/hex.ts";
 export * from "./chain/chain.ts";
 export * from "./chain/attestation-chain.ts";
 export * from "./address/codec.ts";
+export * from "./address/encode-order.ts";
 export * from "./hashing/remembered.ts";
 export * from "./hashing/sha256.ts";
 export * from "./hashing/struct-writer.ts";

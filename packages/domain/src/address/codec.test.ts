@@ -217,7 +217,7 @@ test("any text either is an address or is refused: nothing else is thrown", () =
       for (const act of [() => canonicalAddress(vm, text), () => canonicalTransactionId(vm, text)])
         expect(refused(act)).toMatch(/^(accepted|INVALID_REQUEST .*)$/);
     }),
-    { numRuns: 1000 },
+    { numRuns: 400 },
   );
 });
 

@@ -1,0 +1,61 @@
+import { ServiceError, sha256Text, toHex } from "@causeway/domain";
+import type { Hex32 } from "@causeway/domain";
+import { messageDigest } from "./message-digest.ts";
+
+/** What an owner agrees to by a signature. All values are texts exactly as the request carries them: they are signed as texts. */
+export interface OwnerAuthorisation {
+  readonly operation: "withdrawal" | "transfer";
+  /** Names of chains. */
+  readonly chainId: string;
+  readonly currency: string;
+  /** Decimal digits. */
+  readonly amount: string;
+  readonly ownerChainId: string;
+  readonly owner: string;
+  readonly recipient: string;
+  readonly nonce: string;
+  /** The next three bind the agreement to one environment and depository: without them a signature for one would be good in another. */
+  readonly settlementChainId?: string;
+  readonly depository?: string;
+  readonly oracleContract?: string;
+}
+
+const AMOUNT = /^(?:0|[1-9]\d{0,77})$/;
+const NONCE = /^0x[0-9a-f]{64}$/;
+
+/**
+ * The JSON that is hashed: the present fields in alphabetical order, without spaces.
+ * @throws ServiceError INVALID_REQUEST for an amount or nonce with a second spelling: `"01"`, `0xAB…`. The same agreement would have two digests.
+ */
+export function ownerAuthorisationJson(authorisation: OwnerAuthorisation): string {
+  if (!AMOUNT.test(authorisation.amount)) throw invalid("amount", "a decimal number without leading zeros");
+  if (!NONCE.test(authorisation.nonce)) throw invalid("nonce", "32 bytes of lower-case hex");
+  // Written out: a field of the caller's object that is not named here is never signed.
+  return JSON.stringify({
+    amount: authorisation.amount,
+    chainId: authorisation.chainId,
+    currency: authorisation.currency,
+    depository: authorisation.depository,
+    nonce: authorisation.nonce,
+    operation: authorisation.operation,
+    oracleContract: authorisation.oracleContract,
+    owner: authorisation.owner,
+    ownerChainId: authorisation.ownerChainId,
+    recipient: authorisation.recipient,
+    settlementChainId: authorisation.settlementChainId,
+  });
+}
+
+/** sha256 of the authorisation's JSON. Owners of other families sign its hex digits. @throws as `ownerAuthorisationJson`. */
+export function ownerAuthorisationHash(authorisation: OwnerAuthorisation): Hex32 {
+  return toHex(sha256Text(ownerAuthorisationJson(authorisation)));
+}
+
+/** What an EVM owner's wallet signs: EIP-191 over the 32 raw bytes of the hash. @throws as `ownerAuthorisationJson`. */
+export function ownerAuthorisationDigest(authorisation: OwnerAuthorisation): Hex32 {
+  return messageDigest(ownerAuthorisationHash(authorisation));
+}
+
+function invalid(field: string, wanted: string): ServiceError {
+  return new ServiceError("INVALID_REQUEST", `${field} must be ${wanted}`, { field });
+}

@@ -1,0 +1,42 @@
+import type { VmType } from "../chain/attestation-chain.ts";
+import { orderFromJson } from "../order/order-json.ts";
+import type { OrderJson } from "../order/order-json.ts";
+import type { Order } from "../order/order.ts";
+import { encodeAddress } from "./codec.ts";
+
+/**
+ * The order that a JSON describes whose addresses and currencies are texts of their chains' families; they become the bytes that the order's id hashes.
+ * @param familyOf family of a chain by its name; throws what the caller wants thrown for a chain that it does not know.
+ * @throws ServiceError INVALID_REQUEST naming the field, as `encodeAddress` and `orderFromJson`.
+ */
+export function encodeOrder(json: OrderJson, familyOf: (chain: string) => VmType): Order {
+  const encode = (chain: string, text: string, field: string) => encodeAddress(familyOf(chain), text, field);
+  const { chainId } = json.output;
+  return orderFromJson({
+    ...json,
+    inputs: json.inputs.map(({ payment, refunds }, i) => ({
+      payment: {
+        ...payment,
+        currency: encode(payment.chainId, payment.currency, `inputs[${i}].payment.currency`),
+      },
+      refunds: refunds.map((refund, j) => ({
+        ...refund,
+        recipient: encode(refund.chainId, refund.recipient, `inputs[${i}].refunds[${j}].recipient`),
+        currency: encode(refund.chainId, refund.currency, `inputs[${i}].refunds[${j}].currency`),
+      })),
+    })),
+    output: {
+      ...json.output,
+      payments: json.output.payments.map((payment, i) => ({
+        ...payment,
+        recipient: encode(chainId, payment.recipient, `output.payments[${i}].recipient`),
+        currency: encode(chainId, payment.currency, `output.payments[${i}].currency`),
+      })),
+    },
+    fees: json.fees.map((fee, i) => ({
+      ...fee,
+      recipient: encode(fee.recipientChainId, fee.recipient, `fees[${i}].recipient`),
+      currency: encode(fee.currencyChainId, fee.currency, `fees[${i}].currency`),
+    })),
+  });
+}
