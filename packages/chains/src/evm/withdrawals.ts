@@ -8,6 +8,7 @@ import {
 } from "@causeway/domain";
 import type { LogFact } from "../family.ts";
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
+import { wordsOf } from "./event-words.ts";
 
 /** Reads withdrawal payloads and what their execution left in the logs. Pure. */
 
@@ -56,29 +57,28 @@ export function readWithdrawal(payload: Hex): WithdrawalPayment | { readonly ref
 }
 
 /**
- * Whether the logs of a successful transaction show that the depository carried out `payment`, tokens really leaving it.
+ * Whether the logs of a successful transaction show that the depository carried out `payment`, and that its token really moved.
  *
- * A depository takes a call that did not revert for a success. A token that answers `false` instead of reverting would leave the request used up and
- * nobody paid, so the Transfers between the depository's previous report and this one are summed: what left it, less what came back, must be the amount.
+ * A depository takes a call that did not revert for a success. A token that answers `false` instead of reverting would leave the request used up and nobody
+ * paid, so between the depository's previous report and this one there must be a Transfer of that token from it to the recipient. It may be of less than
+ * the amount: what a token keeps for itself has left the depository all the same. What came in meanwhile is a deposit, and takes nothing back.
  */
 export function executionIn(
   logs: readonly LogFact[],
   depository: Address,
   payment: WithdrawalPayment,
 ): "notHere" | "paid" | "movedNothing" {
-  const self = addressTopic(depository);
-  let left = 0n;
+  let moved = false;
   for (const log of logs.toSorted((a, b) => a.logIndex - b.logIndex)) {
     if (log.address === depository && log.topics[0] === CALL_EXECUTED_TOPIC) {
       if (log.data.slice(2, 66) === payment.id.slice(2)) {
-        return payment.currency === NATIVE_CURRENCY || left >= payment.amount ? "paid" : "movedNothing";
+        return moved || payment.currency === NATIVE_CURRENCY ? "paid" : "movedNothing";
       }
-      left = 0n;
+      moved = false;
     } else if (log.address === payment.currency && log.topics[0] === TRANSFER_TOPIC) {
-      if (log.topics.length !== 3 || log.data.length !== 66) continue;
       const [, from, to] = log.topics;
-      if (from === self) left += BigInt(log.data);
-      if (to === self) left -= BigInt(log.data);
+      const isOurs = from === addressTopic(depository) && to === addressTopic(payment.recipient);
+      if (isOurs && (wordsOf(log.data)?.[0] ?? 0n) > 0n) moved = true;
     }
   }
   return "notHere";

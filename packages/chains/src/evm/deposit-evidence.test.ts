@@ -1,0 +1,198 @@
+import fc from "fast-check";
+import { encodeFunctionData, erc20Abi } from "viem";
+import { expect, test } from "vitest";
+import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
+import {
+  alice,
+  aTransaction,
+  bob,
+  dai,
+  depository,
+  erc20Deposit,
+  nativeDeposit,
+  orderId,
+  receiptOf,
+  solver,
+  transfer,
+  usdc,
+  type Said,
+} from "../../test/event-logs.ts";
+import type { DepositEvidence } from "../evidence.ts";
+import type { TransactionFact } from "../family.ts";
+import { depositEvidenceIn, needsCalldata } from "./deposit-evidence.ts";
+
+// Numbers are those of the cases that an attestation must withstand.
+
+const rules = { depository, isZksyncStack: false };
+const otherId: Hex = `0x${"2e".repeat(32)}`;
+const lookalike: Address = `0x${"d1".repeat(20)}`;
+const zksyncBaseToken: Address = "0x000000000000000000000000000000000000800a";
+const eip7708: Address = "0xfffffffffffffffffffffffffffffffffffffffe";
+
+function read(said: readonly Said[], transaction?: TransactionFact): DepositEvidence[] {
+  return depositEvidenceIn(rules, receiptOf(...said), transaction);
+}
+
+function amountsOf(deposits: readonly DepositEvidence[]): string[] {
+  return deposits.map(({ currency, amount, depositId }) => `${amount} ${currency} ${depositId ?? "-"}`);
+}
+
+test("a deposit is named by the block-wide index of its log, in decimal", () => {
+  expect(read([transfer(dai, alice, bob, 1n), nativeDeposit(alice, 5n, orderId)])).toEqual([
+    { index: "41", depositor: alice, currency: NATIVE_CURRENCY, amount: 5n, depositId: orderId },
+  ]);
+});
+
+test("case 4: events of a look-alike contract are nobody's deposits", () => {
+  expect(read([nativeDeposit(alice, 5n, orderId, lookalike)])).toEqual([]);
+  expect(read([erc20Deposit(alice, usdc, 5n, orderId, lookalike)])).toEqual([]);
+});
+
+test("case 5: a token that lies about a transfer credits only itself", () => {
+  const liar: Address = `0x${"66".repeat(20)}`;
+  expect(amountsOf(read([transfer(liar, alice, depository, 10n ** 30n)]))).toEqual([
+    `${10n ** 30n} ${liar} -`,
+  ]);
+  // Its Transfer does not prove a deposit of a token of worth.
+  expect(
+    amountsOf(read([transfer(liar, alice, depository, 9n), erc20Deposit(alice, usdc, 9n, orderId)])),
+  ).toEqual([`9 ${liar} -`]);
+});
+
+test("case 6: an Erc20Deposit without a Transfer earns nothing, one above its Transfer no more than what moved", () => {
+  expect(read([erc20Deposit(alice, usdc, 100n, orderId)])).toEqual([]);
+  const asked = [transfer(usdc, alice, depository, 99n), erc20Deposit(alice, usdc, 100n, orderId)];
+  expect(amountsOf(read(asked))).toEqual([`99 ${usdc} -`]);
+});
+
+test("case 7: one Transfer behind two equal events is credited once, two Transfers behind one event are two deposits", () => {
+  const event = erc20Deposit(alice, usdc, 5n, orderId);
+  const move = transfer(usdc, alice, depository, 5n);
+  expect(amountsOf(read([move, event, event]))).toEqual([`5 ${usdc} ${orderId}`]);
+  expect(amountsOf(read([move, move, event]))).toEqual([`5 ${usdc} -`, `5 ${usdc} ${orderId}`]);
+});
+
+test("case 8: a deposit through a forwarder belongs to whom the event names, not to who sent the transaction", () => {
+  const said = [transfer(usdc, bob, depository, 5n), erc20Deposit(alice, usdc, 5n, orderId)];
+  expect(read(said, aTransaction({ from: solver }))).toMatchObject([{ depositor: alice }]);
+});
+
+const direct = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [depository, 5n] });
+const moved = [transfer(usdc, alice, depository, 5n)];
+
+test("a direct transfer carries its id right behind its calldata", () => {
+  const input: Hex = `${direct}${orderId.slice(2)}`;
+  expect(needsCalldata(rules, receiptOf(...moved))).toBe(true);
+  expect(amountsOf(read(moved, aTransaction({ from: alice, input })))).toEqual([`5 ${usdc} ${orderId}`]);
+});
+
+test.each<[string, Partial<TransactionFact>]>([
+  ["in calldata of another contract", { to: bob, input: `${direct}${orderId.slice(2)}` }],
+  ["in calldata of another token", { to: dai, input: `${direct}${orderId.slice(2)}` }],
+  ["deeper inside other data", { input: `0x12345678${direct.slice(2)}${orderId.slice(2)}` }],
+  ["half a byte off", { input: `${direct}0${orderId.slice(2)}0` }],
+  ["half a byte off from the beginning", { input: `0x0${direct.slice(2)}${orderId.slice(2)}0` }],
+  [
+    "behind a transfer to somebody else",
+    {
+      input: `${encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [bob, 5n] })}${orderId.slice(2)}`,
+    },
+  ],
+  [
+    "behind a transfer of another amount",
+    {
+      input: `${encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [depository, 6n] })}${orderId.slice(2)}`,
+    },
+  ],
+])("case 9: no id is found %s", (_where, fields) => {
+  const found = read(moved, aTransaction({ from: alice, ...fields }));
+  expect(found.every(({ depositId }) => depositId === undefined || depositId !== orderId)).toBe(true);
+  expect(found).toHaveLength(1);
+});
+
+test("case 10: 32 zero bytes and, behind calldata, 16 leading zero bytes are no id", () => {
+  expect(read([nativeDeposit(alice, 5n, `0x${"00".repeat(32)}`)])).toMatchObject([{ depositId: undefined }]);
+  const padded = aTransaction({ from: alice, input: `${direct}${"00".repeat(16)}${"1d".repeat(16)}` });
+  expect(read(moved, padded)).toMatchObject([{ depositId: undefined }]);
+});
+
+test("case 11: Transfers that mirror the native coin are no deposits of their own, on the chains that write them", () => {
+  const said = [
+    transfer(zksyncBaseToken, alice, depository, 5n),
+    transfer(eip7708, alice, depository, 5n),
+    nativeDeposit(alice, 5n, orderId),
+  ];
+  const zksync = { depository, isZksyncStack: true };
+  expect(amountsOf(depositEvidenceIn(zksync, receiptOf(...said), undefined))).toEqual([
+    `5 ${NATIVE_CURRENCY} ${orderId}`,
+  ]);
+  expect(read([transfer(eip7708, alice, depository, 5n)])).toEqual([]);
+});
+
+test("cases 11 and 12: native money that came without the depository's event is no deposit, whatever the input says", () => {
+  expect(read([], aTransaction({ to: depository, value: 5n, input: orderId }))).toEqual([]);
+});
+
+test("case 13: what the depository sends to itself or away is nobody's deposit", () => {
+  expect(read([transfer(usdc, depository, depository, 5n), transfer(usdc, depository, alice, 5n)])).toEqual(
+    [],
+  );
+});
+
+test("case 15: equal ids of two users, and of two currencies, stay separate deposits", () => {
+  const said = [
+    nativeDeposit(alice, 5n, orderId),
+    nativeDeposit(bob, 5n, orderId),
+    transfer(usdc, alice, depository, 5n),
+    erc20Deposit(alice, usdc, 5n, orderId),
+  ];
+  expect(read(said).map(({ index, depositor, currency }) => [index, depositor, currency])).toEqual([
+    ["40", alice, NATIVE_CURRENCY],
+    ["41", bob, NATIVE_CURRENCY],
+    ["43", alice, usdc],
+  ]);
+});
+
+test("the transaction is asked for only when a direct transfer may carry an id", () => {
+  expect(needsCalldata(rules, receiptOf(nativeDeposit(alice, 5n, orderId)))).toBe(false);
+  expect(needsCalldata(rules, receiptOf(...moved, erc20Deposit(alice, usdc, 5n, orderId)))).toBe(false);
+  expect(needsCalldata(rules, receiptOf())).toBe(false);
+});
+
+/** Any mixture of honest and dishonest events around one depository. */
+const anyEvent: fc.Arbitrary<Said> = fc
+  .record({
+    kind: fc.constantFrom("in", "out", "event", "native", "self"),
+    token: fc.constantFrom(usdc, dai, zksyncBaseToken),
+    who: fc.constantFrom(alice, bob, solver),
+    emitter: fc.constantFrom(depository, lookalike),
+    amount: fc.bigInt({ min: 0n, max: 4n }),
+    id: fc.constantFrom(orderId, otherId),
+  })
+  .map(({ kind, token, who, emitter, amount, id }) => {
+    if (kind === "in") return transfer(token, who, depository, amount);
+    if (kind === "out") return transfer(token, who, bob, amount);
+    if (kind === "self") return transfer(token, depository, depository, amount);
+    if (kind === "native") return nativeDeposit(who, amount, id, emitter);
+    return erc20Deposit(who, token, amount, id, emitter);
+  });
+
+test("invariant a: of no token is more credited than its Transfers brought, whatever else is said", () => {
+  fc.assert(
+    fc.property(fc.array(anyEvent, { maxLength: 12 }), fc.boolean(), (said, isZksyncStack) => {
+      const deposits = depositEvidenceIn({ depository, isZksyncStack }, receiptOf(...said), undefined);
+      for (const token of [usdc, dai, zksyncBaseToken, lookalike]) {
+        const credited = deposits.filter(({ currency }) => currency === token);
+        const sum = credited.reduce((total, { amount }) => total + amount, 0n);
+        const inflow = receiptOf(...said)
+          .logs.filter(
+            (log) => log.address === token && log.topics[2]?.endsWith(depository.slice(2)) === true,
+          )
+          .filter((log) => log.topics[1]?.endsWith(depository.slice(2)) === false)
+          .reduce((total, log) => total + BigInt(log.data), 0n);
+        expect(sum <= inflow).toBe(true);
+      }
+      expect(new Set(deposits.map(({ index }) => index)).size).toBe(deposits.length);
+    }),
+  );
+});
