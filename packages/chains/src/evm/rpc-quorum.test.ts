@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import type { AttestationChain } from "@causeway/domain";
+import type { Evidence, EvidenceSource, TransactionDeposits, WithdrawalAnswer } from "../evidence.ts";
+import { RpcFault } from "./rpc-fault.ts";
+import { quorumEvidence, type Disagreement } from "./rpc-quorum.ts";
+
+type Deposits = Evidence<TransactionDeposits>;
+type Withdrawal = Evidence<WithdrawalAnswer>;
+
+const chain: AttestationChain = {
+  name: "base",
+  vmType: "ethereum-vm",
+  rpcUrls: ["http://a", "http://b", "http://c"],
+  rpcQuorum: 2,
+  depository: "0xd0",
+  additionalDepositories: [],
+  hubChainId: "8453",
+  evm: undefined,
+};
+
+const seen = (timestamp: bigint): Deposits => ({
+  kind: "final",
+  value: { depository: "0xd0", deposits: [], timestamp },
+});
+/** The same facts, their fields in another order. */
+const seenOtherwise = (timestamp: bigint): Deposits => ({
+  value: { timestamp, deposits: [], depository: "0xd0" },
+  kind: "final",
+});
+const withdrawal = (status: WithdrawalAnswer["status"]): Withdrawal => ({
+  kind: "final",
+  value: {
+    withdrawalId: "0x1d",
+    depository: "0xd0",
+    status,
+    recipient: "0xa1",
+    currency: "0x00",
+    amount: 1n,
+  },
+});
+const absent = { kind: "absent" } as const;
+const young = { kind: "notFinal", reason: "young", retryAfterSeconds: 9 } as const;
+const dead = new RpcFault({ kind: "network", method: "eth_call", reason: "no connection" });
+const silent = "silent";
+
+type Said = Deposits | Withdrawal | RpcFault | typeof silent;
+
+function source(said: Said, afterMs = 0): EvidenceSource {
+  const answer = async (): Promise<never> => {
+    if (said === silent) return await new Promise<never>(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, afterMs));
+    if (said instanceof RpcFault) throw said;
+    return said as never;
+  };
+  return { chain, deposits: answer, payments: answer, withdrawal: answer, close: async () => undefined };
+}
+
+function asked(
+  agreeing: number,
+  ...said: (Said | EvidenceSource)[]
+): { source: EvidenceSource; told: Disagreement[] } {
+  const told: Disagreement[] = [];
+  const sources = said.map((one) => (typeof one === "object" && "deposits" in one ? one : source(one)));
+  const options = { agreeing, retryAfterSeconds: 2, onDisagreement: (one: Disagreement) => told.push(one) };
+  return { source: quorumEvidence(chain, sources, options), told };
+}
+
+test("what enough endpoints say is said, at once, whoever is dead or silent", async () => {
+  expect(await asked(2, seen(1n), dead, seenOtherwise(1n)).source.deposits("0x")).toEqual(seen(1n));
+  expect(await asked(2, silent, seen(1n), seen(1n)).source.deposits("0x")).toEqual(seen(1n));
+});
+
+test("fewer than enough say nothing: the fault of the others is the answer", async () => {
+  await expect(asked(2, seen(1n), dead, dead).source.deposits("0x")).rejects.toBe(dead);
+  await expect(asked(3, seen(1n), seen(1n), dead).source.deposits("0x")).rejects.toBe(dead);
+});
+
+test("settled answers that contradict each other are a fault, and told", async () => {
+  for (const [one, other] of [
+    [seen(1n), seen(2n)],
+    [seen(1n), { kind: "refuted", reason: "the transaction was reverted" } as const],
+    [withdrawal("executed"), withdrawal("expired")],
+  ] as const) {
+    const { source: quorum, told } = asked(2, one, other, silent);
+    await expect(quorum.deposits("0x")).rejects.toMatchObject({ kind: "inconsistent", retryable: true });
+    expect(told).toHaveLength(1);
+    expect(told[0]?.answers.filter((answer) => answer !== undefined)).toHaveLength(2);
+  }
+});
+
+test("who contradicts after the others agreed is told as well", async () => {
+  const { source: quorum, told } = asked(2, seen(1n), seen(1n), source(seen(2n), 20));
+  expect(await quorum.deposits("0x")).toEqual(seen(1n));
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  expect(told).toMatchObject([{ chain: "base", question: "deposits" }]);
+});
+
+test("endpoints that are behind contradict nothing, and are waited for", async () => {
+  for (const behind of [absent, young]) {
+    const { source: quorum, told } = asked(2, seen(1n), behind, behind);
+    expect(await quorum.deposits("0x")).toMatchObject({ kind: "notFinal" });
+    expect(told).toEqual([]);
+  }
+  expect(await asked(2, absent, seen(1n), seen(1n)).source.deposits("0x")).toEqual(seen(1n));
+  expect(
+    await asked(2, withdrawal("pending"), withdrawal("executed"), dead).source.withdrawal("0x", undefined),
+  ).toMatchObject({ kind: "notFinal" });
+});
+
+test("what all say is absent, pending or not final is just that", async () => {
+  expect(await asked(2, absent, absent, dead).source.deposits("0x")).toEqual(absent);
+  expect(await asked(2, young, young, dead).source.deposits("0x")).toEqual(young);
+  expect(
+    await asked(2, withdrawal("pending"), withdrawal("pending"), dead).source.withdrawal("0x", undefined),
+  ).toEqual(withdrawal("pending"));
+});
+
+test("a lone absent among faults is not enough to say that there is nothing", async () => {
+  await expect(asked(2, absent, dead, dead).source.deposits("0x")).rejects.toBe(dead);
+});
+
+test("more endpoints than there are cannot agree, and nobody cannot either", () => {
+  expect(() => asked(4, absent, absent, absent)).toThrow(RangeError);
+  expect(() => asked(0, absent)).toThrow(RangeError);
+  expect(() => asked(1.5, absent, absent)).toThrow(RangeError);
+});

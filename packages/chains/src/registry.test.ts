@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import type { AttestationChain, VmType } from "@causeway/domain";
+import { evidenceSources } from "./registry.ts";
+
+const aChain = (name: string, vmType: VmType, fields: Partial<AttestationChain> = {}): AttestationChain => ({
+  name,
+  vmType,
+  rpcUrls: ["http://127.0.0.1:1"],
+  rpcQuorum: 1,
+  depository: undefined,
+  additionalDepositories: [],
+  hubChainId: "1",
+  evm: {
+    chainId: 1,
+    finality: { kind: "tag" },
+    blockTimeSeconds: 12,
+    fillContracts: [],
+    isZksyncStack: false,
+  },
+  ...fields,
+});
+
+test("every configured chain has its source, by name", async () => {
+  const sources = evidenceSources([aChain("ethereum", "ethereum-vm"), aChain("base", "ethereum-vm")]);
+  expect([...sources.keys()]).toEqual(["ethereum", "base"]);
+  for (const [name, source] of sources) {
+    expect(source.chain.name).toBe(name);
+    await source.close();
+  }
+});
+
+test("what cannot work stops at startup: unknown families, doubled names, endpoints that cannot agree", () => {
+  for (const family of ["solana-vm", "bitcoin-vm", "hyperliquid-vm", "lighter-vm", "tron-vm"] as const)
+    expect(() => evidenceSources([aChain("x", family)])).toThrow(/not supported yet/);
+  expect(() => evidenceSources([aChain("x", "ethereum-vm"), aChain("x", "ethereum-vm")])).toThrow(/twice/);
+  expect(() => evidenceSources([aChain("x", "ethereum-vm", { rpcQuorum: 2 })])).toThrow(RangeError);
+  expect(() => evidenceSources([aChain("x", "ethereum-vm", { evm: undefined })])).toThrow(RangeError);
+});
