@@ -6,17 +6,23 @@ import {
   isLocalKey,
   loadChains,
   loadFixedPrices,
+  loadHub,
   readSettings,
   withVaultSecrets,
 } from "@causeway/config";
-import type { Chain, FeePolicy } from "@causeway/domain";
+import type { Address, AttestationHub, Chain, FeePolicy } from "@causeway/domain";
+import { parseAddress } from "@causeway/domain";
+import { readOracleUrls } from "./oracle-urls.ts";
+import type { OracleUrl } from "./oracle-urls.ts";
 import type { EnginePolicy } from "./ports/engine-policy.ts";
+import type { SettlementPolicy } from "./ports/settlement-policy.ts";
 import {
   engineSettings,
   httpSettings,
   locationSettings,
   priceSettings,
   quoteSettings,
+  settlementSettings,
   solverSettings,
   storageSettings,
 } from "./settings.ts";
@@ -42,6 +48,18 @@ export type PriceConfig = {
   | { readonly source: "coingecko" | "defillama"; readonly url: string; readonly apiKey: Secret | undefined }
 );
 
+/** How what the solver paid is settled on the hub. */
+export interface SettlementConfig {
+  readonly hub: AttestationHub;
+  /** The hub's contract that speaks for the oracles. */
+  readonly multisig: Address;
+  readonly oracles: readonly OracleUrl[];
+  /** Undefined: every signer that the multisig accepts counts. */
+  readonly signers: readonly Address[] | undefined;
+  readonly oracleTimeoutMs: number;
+  readonly policy: SettlementPolicy;
+}
+
 /** Everything the two processes of the API are told from outside. Frozen. */
 export interface ApiConfig {
   readonly environment: string;
@@ -64,6 +82,8 @@ export interface ApiConfig {
   /** Longest time to live that a quote request may ask for. */
   readonly maxTtlSeconds: number;
   readonly engine: EnginePolicy;
+  /** Undefined: nothing is settled. */
+  readonly settlement: SettlementConfig | undefined;
   /** Enabled chains, never empty. */
   readonly chains: readonly Chain[];
   /** For the log at start: what is switched off and why. */
@@ -86,8 +106,11 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   const price = read(() => readSettings(priceSettings, env));
   const quote = read(() => readSettings(quoteSettings, env));
   const engine = read(() => readSettings(engineSettings, env));
+  const settling = read(() => readSettings(settlementSettings, env));
   const loaded = location && read(() => loadChains({ ...location, env }));
   const prices = location && price && read(() => priceConfig(location, price));
+  const settlement =
+    location && settling && read(() => settlementConfig({ ...location, env }, settling, engine));
 
   if (location && solver && location.environment !== LOCAL && isLocalKey(solver.solverPrivateKey.reveal()))
     problems.push(
@@ -141,6 +164,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     fees: feePolicy(quote),
     maxTtlSeconds: quote.maxTtlSeconds,
     engine,
+    settlement,
     chains: loaded.chains,
     warnings: loaded.warnings,
   });
@@ -158,6 +182,44 @@ function priceConfig(
   if (price.priceSource === "fixed") return { ...bounds, source: "fixed", usd: loadFixedPrices(location) };
   const url = price.priceUrl ?? publicPriceUrls[price.priceSource];
   return { ...bounds, source: price.priceSource, url, apiKey: price.priceApiKey };
+}
+
+/** After the first failure the next try waits so long; it doubles from there. */
+const SETTLEMENT_RETRY_MS = 1_000;
+/** Payments that oracles are asked about at once. */
+const SETTLEMENT_CONCURRENCY = 8;
+
+/** @throws ConfigError */
+function settlementConfig(
+  source: SettingValues<typeof locationSettings> & { readonly env: Env },
+  settling: SettingValues<typeof settlementSettings>,
+  engine: EnginePolicy | undefined,
+): SettlementConfig | undefined {
+  if (settling.oracleUrls === undefined || engine === undefined) return undefined;
+  const oracles = readOracleUrls(settling.oracleUrls.reveal());
+  const { hub } = loadHub(source);
+  const multisig = hub.oracleMultisigAddress;
+  if (multisig === undefined)
+    throw new ConfigError([`chains.hub.${source.environment}.json: settlement needs oracleMultisigAddress`]);
+  return {
+    hub,
+    multisig,
+    oracles,
+    signers: settling.oracleSigners?.split(";").flatMap((text) => parseAddress(text) ?? []),
+    oracleTimeoutMs: settling.oracleTimeoutMs,
+    policy: {
+      intervalMs: settling.settlementIntervalMs,
+      retryMs: SETTLEMENT_RETRY_MS,
+      maxRetryMs: settling.settlementMaxRetryMs,
+      rejectedRetryMs: settling.settlementRejectedRetryMs,
+      concurrency: SETTLEMENT_CONCURRENCY,
+      batchSize: settling.settlementBatchSize,
+      stuckAfterMs: settling.settlementStuckAfterMs,
+      rebroadcastIntervalMs: engine.rebroadcastIntervalMs,
+      bumpBps: engine.bumpBps,
+      maxAttempts: engine.maxAttempts,
+    },
+  };
 }
 
 function feePolicy(quote: SettingValues<typeof quoteSettings>): FeePolicy {

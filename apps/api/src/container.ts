@@ -8,11 +8,15 @@ import { startWorkers } from "./adapters/bullmq/worker-host.ts";
 import { createCodeCache } from "./adapters/chains/code-cache.ts";
 import { createChainDirectory } from "./adapters/chains/directory.ts";
 import { createChainPulse } from "./adapters/chains/pulse.ts";
+import { acceptingOnly } from "./adapters/hub/accepting-only.ts";
+import { connectHub } from "./adapters/hub/evm-hub.ts";
+import { createHttpOracle } from "./adapters/oracles/http-oracle.ts";
 import { lead } from "./adapters/postgres/leader-lock.ts";
 import { pollFacts } from "./adapters/postgres/polled-facts.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "./adapters/postgres/quoted-requests.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
+import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
 import { createCoingeckoCompatiblePrices } from "./adapters/prices/coingecko-compatible.ts";
 import { createDefillamaCompatiblePrices } from "./adapters/prices/defillama-compatible.ts";
@@ -20,13 +24,17 @@ import { createFixedPrices } from "./adapters/prices/fixed.ts";
 import { createPriceBook } from "./adapters/prices/price-book.ts";
 import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
 import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
-import type { ApiConfig } from "./config.ts";
+import { settlementGauges } from "./adapters/telemetry/settlement-gauges.ts";
+import type { ApiConfig, SettlementConfig } from "./config.ts";
 import { catalog } from "./jobs/catalog.ts";
+import { settlePayments } from "./jobs/settle.ts";
 import { watchChain } from "./jobs/watch-chain.ts";
 import type { ConnectedChain } from "./ports/chains.ts";
 import type { PriceSource } from "./ports/price-source.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
+import type { SettlementReads } from "./ports/settlement.ts";
+import type { SettlementServices } from "./ports/settlement-services.ts";
 import { createQuote } from "./usecases/create-quote.ts";
 import { indexTransaction } from "./usecases/index-transaction.ts";
 import { createChainList } from "./usecases/list-chains.ts";
@@ -160,6 +168,13 @@ export async function createContainer(
         const watcher = watchChain(services, one, (name, stop) => lead(databaseUrl, name, stop));
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
+      settlementGauges(metrics.registry, settlementReads(sql), clock);
+      if (config.settlement) {
+        const settling = settlementServices(services, settlementReads(sql), config.settlement);
+        lifecycle.add("hub", () => settling.hub.close());
+        const settler = settlePayments(settling, (name, stop) => lead(databaseUrl, name, stop));
+        lifecycle.add("settlement", () => settler.close());
+      }
       lifecycle.add(
         "reconciler",
         every(config.engine.reconcileIntervalMs, () => reconcileRequests(services), services),
@@ -170,6 +185,24 @@ export async function createContainer(
       );
       return relay;
     },
+  };
+}
+
+/** Settlement speaks to the hub and the oracles on connections of its own. */
+function settlementServices(
+  services: Services,
+  settlement: SettlementReads,
+  config: SettlementConfig,
+): SettlementServices {
+  const hub = connectHub(config.hub, services.clock, config.multisig);
+  return {
+    ...services,
+    hub: acceptingOnly(hub, config.signers),
+    oracles: config.oracles.map(({ url, apiKey }) =>
+      createHttpOracle({ url, apiKey: apiKey?.reveal() }, { timeoutMs: config.oracleTimeoutMs }),
+    ),
+    settlement,
+    settlementPolicy: config.policy,
   };
 }
 

@@ -328,6 +328,67 @@ export const engineSettings = {
   }),
 };
 
+export const settlementSettings = {
+  oracleUrls: secret({
+    name: "ORACLE_URLS",
+    describe:
+      "Oracles that attest what the solver paid: `<base URL>|<API key>` joined with `;` (the key may be left out). They ask their peers; another one is asked when one does not help. Unset: nothing is settled, fills go on. Needs `chains.hub.<ENVIRONMENT>.json`.",
+    optional: true,
+  }),
+  oracleSigners: matching(
+    "addresses separated by `;`",
+    /^0x[0-9a-fA-F]{40}(;0x[0-9a-fA-F]{40})*;?$/,
+  )({
+    name: "ORACLE_SIGNERS",
+    describe:
+      "Signers that count, of those that the hub's OracleMultisig accepts. Unset: all that it accepts.",
+    optional: true,
+  }),
+  oracleTimeoutMs: millis({
+    name: "ORACLE_TIMEOUT_MS",
+    describe: "Bound of one question to an oracle, its peers included.",
+    default: 15_000,
+  }),
+  settlementIntervalMs: millis({
+    name: "SETTLEMENT_INTERVAL_MS",
+    describe: "How often settlement looks for something to do.",
+    default: 1_000,
+  }),
+  settlementMaxRetryMs: millis({
+    name: "SETTLEMENT_MAX_RETRY_MS",
+    describe: "Longest pause before an oracle that did not help is asked again.",
+    default: 5 * MINUTE_MS,
+  }),
+  settlementRejectedRetryMs: millis({
+    name: "SETTLEMENT_REJECTED_RETRY_MS",
+    describe: "Pause before a payment that the oracles rejected is asked about again.",
+    default: 6 * 60 * MINUTE_MS,
+  }),
+  settlementBatchSize: integer(
+    1,
+    100,
+  )({
+    name: "SETTLEMENT_BATCH_SIZE",
+    describe: "Most executions that one transaction carries to the hub.",
+    default: 20,
+  }),
+  settlementStuckAfterMs: millis({
+    name: "SETTLEMENT_STUCK_AFTER_MS",
+    describe: "A transaction to the hub that is not mined after so long is replaced with higher fees.",
+    default: 60_000,
+  }),
+};
+
+/** What only the operator's `withdraw` needs; the service never reads it. */
+export const withdrawSettings = {
+  allocatorPrivateKey: privateKey({
+    name: "ALLOCATOR_PRIVATE_KEY",
+    describe:
+      "Signs withdrawals from the depositories, and records them in the hub's Allocator. Only `operator withdraw` reads it: keep it off the machines of the service.",
+    optional: true,
+  }),
+};
+
 /** All of them, in the order of the documentation. */
 export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "Where configuration is", settings: locationSettings },
@@ -337,4 +398,6 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "Prices", settings: priceSettings },
   { title: "Quotes and fees", settings: quoteSettings },
   { title: "Transactions", settings: engineSettings },
+  { title: "Settlement", settings: settlementSettings },
+  { title: "Withdrawals from the hub", settings: withdrawSettings },
 ];

@@ -42,4 +42,14 @@ export type EventName =
   | "reconciled"
   | "price_fault"
   | "pruned"
-  | "log_ignored";
+  | "log_ignored"
+  | "settlement_leads"
+  | "settlement_attested"
+  | "settlement_waits"
+  | "settlement_rejected"
+  | "settlement_settled"
+  | "settlement_fault"
+  | "oracle_lied"
+  | "execution_refused"
+  | "hub_broadcast"
+  | "hub_refused";

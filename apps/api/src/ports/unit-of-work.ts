@@ -20,6 +20,7 @@ import type {
   Slot,
   SlotPlan,
 } from "./records.ts";
+import type { SettlementWrites } from "./settlement.ts";
 
 /** Opens the only transactions there are. No network inside `work`: what must be sent is written down and sent afterwards. */
 export interface UnitOfWork {
@@ -34,6 +35,7 @@ export interface Tx {
   readonly lanes: LaneWrites;
   readonly trail: TrailWrites;
   readonly outbox: Outbox;
+  readonly settlement: SettlementWrites;
 }
 
 /** What changes with a transition besides the state. */

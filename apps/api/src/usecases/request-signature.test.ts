@@ -8,7 +8,7 @@ import { createRequestSignature } from "./request-signature.ts";
 
 const signer = rawKeySigner(`0x${"42".repeat(32)}`);
 const terms = someTerms({
-  requestId: `0x${"ab".repeat(32)}`,
+  requestId: `0x${"ab".repeat(32)}` as const,
   user: `0x${"01".repeat(20)}`,
   recipient: `0x${"02".repeat(20)}`,
   origin: { chainId: 8453, currency: `0x${"03".repeat(20)}`, amount: 1_000_000n },

@@ -7,6 +7,7 @@ import { outbox } from "./outbox.ts";
 import { sqlOn } from "./pool.ts";
 import { requestWrites } from "./request-writes.ts";
 import { sendWrites } from "./send-writes.ts";
+import { settlementWrites } from "./settlement-writes.ts";
 import { trailWrites } from "./trail-writes.ts";
 
 const DEADLOCK = "40P01";
@@ -37,6 +38,7 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
       lanes: laneWrites(sql),
       trail: trailWrites(sql),
       outbox: outbox(sql),
+      settlement: settlementWrites(sql),
     });
   });
 }

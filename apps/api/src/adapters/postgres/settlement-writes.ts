@@ -1,0 +1,171 @@
+import type { Hex } from "@causeway/domain";
+import { ExecutionsTaken } from "../../ports/executions-taken.ts";
+import type { SettlementWrites } from "../../ports/settlement.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+import { HUB_TRANSACTION_COLUMNS, hubTransactionOf } from "./settlement-rows.ts";
+import type { HubTransactionRow } from "./settlement-rows.ts";
+
+// A slot that is final paid its leg by the attempt that was mined; what failed is dead.
+const notePayments = statement(
+  "settlement_note",
+  `with final as (
+     update slots set settlement_noted = true
+     where id in (select id from slots where state = 'final' and not settlement_noted order by id limit $2 for update skip locked)
+     returning id, request_id
+   )
+   insert into settlements (slot_id, request_id, state, next_try_ms, created_at_ms, updated_at_ms)
+   select id, request_id, 'due', $1, $1, $1 from final where request_id is not null
+   on conflict do nothing returning slot_id`,
+);
+const postpone = statement(
+  "settlement_postpone",
+  `update settlements set reason = $2, rejected = $3, next_try_ms = $4, tries = tries + 1, updated_at_ms = $5
+   where slot_id = $1 and state = 'due'`,
+);
+const attested = statement(
+  "settlement_attested",
+  `update settlements set state = 'attested', deposit_key = $2, payment_key = $3, reason = null, rejected = false, tries = 0,
+     updated_at_ms = $4
+   where slot_id = $1 and state = 'due' returning request_id`,
+);
+const addExecution = statement(
+  "hub_execution_add",
+  `insert into hub_executions as e (idempotency_key, kind, actions, signature, state, next_try_ms, created_at_ms)
+   values ($1, $2, $3, $4, 'attested', $5, $5)
+   on conflict (idempotency_key) do update
+     set actions = excluded.actions, signature = excluded.signature, state = 'attested', transaction_id = null, next_try_ms = excluded.next_try_ms
+     where e.state = 'refused'`,
+);
+const lockHub = statement(
+  "hub_lock",
+  "select pg_advisory_xact_lock(hashtextextended('causeway:hub nonces', 0))",
+);
+const nextNonce = statement(
+  "hub_next_nonce",
+  "select coalesce(max(nonce) + 1, 0) as nonce from hub_transactions where sender = $1",
+);
+const addTransaction = statement(
+  "hub_transaction_add",
+  `insert into hub_transactions (sender, nonce, call_to, call_data, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, state, created_at_ms)
+   values ($1, $2, $3, $4, $5, $6, $7, 'open', $8) returning ${HUB_TRANSACTION_COLUMNS}`,
+);
+const carry = statement(
+  "hub_execution_carry",
+  `update hub_executions set transaction_id = $2
+   where id = any($1::bigint[]) and state = 'attested' and transaction_id is null returning id`,
+);
+const addAttempt = statement(
+  "hub_attempt_add",
+  `insert into hub_attempts (transaction_id, n, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms)
+   values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning n`,
+);
+const setBroadcast = statement(
+  "hub_attempt_broadcast",
+  "update hub_attempts set broadcast_at_ms = $3 where transaction_id = $1 and n = $2",
+);
+const setFinal = statement(
+  "hub_transaction_final",
+  "update hub_transactions set state = 'final' where id = $1",
+);
+const settleExecutions = statement(
+  "hub_execution_settle",
+  `update hub_executions set state = 'settled', reason = null, settled_at_ms = $2
+   where idempotency_key = any($1::text[]) and state <> 'settled'`,
+);
+const settlePayments = statement(
+  "settlement_settle",
+  `update settlements s set state = 'settled', updated_at_ms = $2
+   where s.state = 'attested' and (s.deposit_key = any($1::text[]) or s.payment_key = any($1::text[]))
+     and 2 = (select count(*) from hub_executions e where e.idempotency_key in (s.deposit_key, s.payment_key) and e.state = 'settled')
+   returning slot_id, request_id`,
+);
+const refuseExecution = statement(
+  "hub_execution_refuse",
+  `update hub_executions set state = 'refused', reason = $2, transaction_id = null
+   where idempotency_key = $1 and state = 'attested' returning id`,
+);
+const refusePayments = statement(
+  "settlement_refuse",
+  `update settlements set state = 'due', reason = $2, tries = tries + 1, next_try_ms = $3, updated_at_ms = $4
+   where state = 'attested' and (deposit_key = $1 or payment_key = $1)`,
+);
+const release = statement(
+  "hub_execution_release",
+  `update hub_executions set transaction_id = null, next_try_ms = $2, reason = $3
+   where idempotency_key = $1 and state = 'attested'`,
+);
+
+/** Settlement inside one transaction. */
+export function settlementWrites(sql: Sql): SettlementWrites {
+  return {
+    async notePayments(atMs, limit) {
+      return (await sql.query(notePayments, [atMs, limit])).length;
+    },
+    async postpone(slotId, why, atMs) {
+      await sql.query(postpone, [slotId, why.reason, why.rejected, why.nextTryMs, atMs]);
+    },
+    async attested(slotId, keys, atMs) {
+      return (await sql.query(attested, [slotId, keys.deposit, keys.payment, atMs])).length > 0;
+    },
+    async addExecutions(executions, atMs) {
+      for (const { idempotencyKey, kind, actions, signature } of executions)
+        await sql.query(addExecution, [idempotencyKey, kind, actions, signature, atMs]);
+    },
+    async lockHub() {
+      await sql.query(lockHub, []);
+    },
+    async nextNonce(sender) {
+      const [row] = await sql.query<{ nonce: number }>(nextNonce, [sender]);
+      return row?.nonce ?? 0;
+    },
+    async addTransaction(plan, executionIds, atMs) {
+      const [row] = await sql.query<HubTransactionRow>(addTransaction, [
+        plan.sender,
+        plan.nonce,
+        plan.call.to,
+        plan.call.data,
+        plan.gasLimit,
+        plan.maxFeePerGas,
+        plan.maxPriorityFeePerGas,
+        atMs,
+      ]);
+      if (!row) throw new Error("the hub's transaction was not stored");
+      const carried = await sql.query(carry, [executionIds, row.id]);
+      // Whoever carries one of them already would carry it twice: the whole plan is dropped.
+      if (carried.length !== executionIds.length) throw new ExecutionsTaken();
+      return hubTransactionOf(row, []);
+    },
+    async addAttempt(transactionId, attempt) {
+      const rows = await sql.query(addAttempt, [
+        transactionId,
+        attempt.n,
+        attempt.raw,
+        attempt.txHash,
+        attempt.maxFeePerGas,
+        attempt.maxPriorityFeePerGas,
+        attempt.createdAtMs,
+      ]);
+      return rows.length > 0;
+    },
+    async setBroadcast(transactionId, n, atMs) {
+      await sql.query(setBroadcast, [transactionId, n, atMs]);
+    },
+    async setTransactionFinal(transactionId) {
+      await sql.query(setFinal, [transactionId]);
+    },
+    async settle(keys, atMs) {
+      if (keys.length === 0) return [];
+      await sql.query(settleExecutions, [keys, atMs]);
+      const rows = await sql.query<{ slot_id: number; request_id: string }>(settlePayments, [keys, atMs]);
+      return rows.map((row) => ({ slotId: String(row.slot_id), requestId: row.request_id as Hex }));
+    },
+    async refuse(key, reason, nextTryMs, atMs) {
+      if ((await sql.query(refuseExecution, [key, reason])).length === 0) return;
+      await sql.query(refusePayments, [key, reason, nextTryMs, atMs]);
+    },
+    async release(key, reason, nextTryMs) {
+      await sql.query(release, [key, nextTryMs, reason]);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { Lead, Leadership } from "../ports/leadership.ts";
+import type { SettlementServices } from "../ports/settlement-services.ts";
+import { attestDue } from "../usecases/settlement/attest-due.ts";
+import { submitExecutions } from "../usecases/settlement/submit-executions.ts";
+
+/** Pause after leadership was lost or could not be asked for. */
+const STAND_BY_MS = 500;
+
+/**
+ * Settles payments for as long as this process leads: oracles on one course, the hub on the other, so that neither waits for the other. Nothing else waits for either.
+ */
+export function settlePayments(services: SettlementServices, leadOf: Lead): { close(): Promise<void> } {
+  const closing = new AbortController();
+  const loop = standBy(services, leadOf, closing.signal);
+  return {
+    async close(): Promise<void> {
+      closing.abort();
+      await loop;
+    },
+  };
+}
+
+async function standBy(services: SettlementServices, leadOf: Lead, closing: AbortSignal): Promise<void> {
+  while (!closing.aborted) {
+    let leadership: Leadership | undefined;
+    try {
+      leadership = await leadOf("settlement", closing);
+      if (leadership) {
+        services.events.happened("settlement_leads", {});
+        const stop = AbortSignal.any([closing, leadership.lost]);
+        await Promise.all([
+          again(services, stop, () => attestDue(services, stop)),
+          again(services, stop, () => submitExecutions(services)),
+        ]);
+      }
+    } catch (error) {
+      services.events.fault("settlement_fault", error, {});
+    } finally {
+      await leadership?.release().catch(() => undefined);
+    }
+    await pause(STAND_BY_MS, closing);
+  }
+}
+
+async function again(
+  { events, settlementPolicy }: SettlementServices,
+  stop: AbortSignal,
+  round: () => Promise<void>,
+): Promise<void> {
+  let failures = 0;
+  while (!stop.aborted) {
+    try {
+      await round();
+      failures = 0;
+    } catch (error) {
+      failures++;
+      if (!stop.aborted) events.fault("settlement_fault", error, { failures });
+    }
+    await pause(Math.min(settlementPolicy.intervalMs * 2 ** Math.min(failures, 5), 30_000), stop);
+  }
+}
+
+function pause(ms: number, until: AbortSignal): Promise<void> {
+  if (until.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      until.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    until.addEventListener("abort", done);
+  });
+}

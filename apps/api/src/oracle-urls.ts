@@ -1,0 +1,47 @@
+import { ConfigError, Secret } from "@causeway/config";
+
+/** Where an oracle is asked. */
+export interface OracleUrl {
+  /** Without a slash at the end; holds no credential. */
+  readonly url: string;
+  readonly apiKey: Secret | undefined;
+}
+
+/**
+ * Reads `<base URL>|<API key>` entries joined with `;`. The key, and the bar with it, may be left out.
+ * @throws ConfigError with every problem; none shows a key or a URL.
+ */
+export function readOracleUrls(text: string): readonly OracleUrl[] {
+  const entries = text.split(";").map((entry) => entry.trim());
+  if (entries.at(-1) === "") entries.pop();
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  const oracles = entries.flatMap((entry, at) => {
+    const oracle = readEntry(entry);
+    const problem = typeof oracle === "string" ? oracle : seen.has(oracle.url) ? "is named twice" : undefined;
+    if (problem !== undefined) problems.push(`ORACLE_URLS entry ${at + 1} ${problem}`);
+    if (typeof oracle === "string") return [];
+    seen.add(oracle.url);
+    return [oracle];
+  });
+  if (entries.length === 0) problems.push("ORACLE_URLS names no oracle");
+  if (problems.length > 0) throw new ConfigError(problems);
+  return oracles;
+}
+
+function readEntry(entry: string): OracleUrl | string {
+  const bar = entry.indexOf("|");
+  const url = URL.parse((bar < 0 ? entry : entry.slice(0, bar)).trim());
+  const key = bar < 0 ? "" : entry.slice(bar + 1).trim();
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
+    return "must begin with an http or https URL";
+  if (url.username !== "" || url.password !== "")
+    return "has a credential in its URL: it belongs behind the |";
+  if (url.search !== "" || url.hash !== "") return "must have neither query nor fragment";
+  // Anything else is no value of a header, and every question would fail.
+  if (!/^[\x21-\x7e]*$/.test(key)) return "has a key that cannot be sent in a header";
+  return {
+    url: `${url.origin}${url.pathname}`.replace(/\/+$/, ""),
+    apiKey: key === "" ? undefined : new Secret(key),
+  };
+}

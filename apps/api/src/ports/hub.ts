@@ -1,0 +1,35 @@
+import type { BroadcastOutcome, GasPrices } from "@causeway/chains";
+import type { Address, AttestationHub, Hex, Hex32 } from "@causeway/domain";
+import type { SignedExecution } from "./settlement.ts";
+
+/** Whose signatures the hub's multisig accepts, and how many it reads. */
+export interface HubSigners {
+  /** Lower case. */
+  readonly signers: ReadonlySet<Address>;
+  readonly threshold: number;
+}
+
+/** The hub as settlement uses it. @throws RpcFault: nothing is known, ask again. */
+export interface HubChain {
+  readonly hub: AttestationHub;
+  /** Nonces that `account` has used, in the newest block and in the newest final one. */
+  nonces(account: Address): Promise<{ readonly latest: number; readonly final: number }>;
+  /** Which of the keys were carried out, in the newest block or in the newest final one. */
+  executed(keys: readonly Hex32[], at: "latest" | "final"): Promise<ReadonlySet<Hex32>>;
+  /** What the hub says to one execution alone, now: undefined when it would carry it out, else why not. */
+  refusal(execution: SignedExecution, sender: Address): Promise<string | undefined>;
+  signers(): Promise<HubSigners>;
+  gasPrices(): Promise<GasPrices>;
+  broadcast(raw: Hex): Promise<BroadcastOutcome>;
+  /** The call that carries executions out, in their order, and gas that suffices for all of them. */
+  carry(executions: readonly SignedExecution[], threshold: number): HubCall;
+  /** Smallest units of a token of the hub that an address holds, in the newest block. */
+  balance(owner: Address, tokenId: bigint): Promise<bigint>;
+  close(): Promise<void>;
+}
+
+export interface HubCall {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly gasLimit: bigint;
+}

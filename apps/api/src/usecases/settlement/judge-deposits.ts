@@ -1,0 +1,136 @@
+import {
+  depositKey,
+  depositoryDepositId,
+  encodeHubAction,
+  hubAlias,
+  hubTokenId,
+  messageDigest,
+  orderAddress,
+} from "@causeway/attest";
+import type { Address, Hex, Hex32, OrderId, TxHash } from "@causeway/domain";
+import type { DepositAttestationAnswer, DepositMessage } from "@causeway/wire";
+import type { SignedExecution } from "../../ports/settlement.ts";
+import { hubChainOf } from "./hub-facts.ts";
+import type { Judge } from "./hub-facts.ts";
+import { signedExecution } from "./signed-execution.ts";
+import type { Verdict } from "./signed-execution.ts";
+
+/** What this service saw itself of the deposit that it asks about. */
+export interface DepositClaim {
+  readonly chain: string;
+  readonly transactionId: TxHash;
+  readonly depository: Address;
+  readonly orderId: OrderId;
+  readonly depositor: Address;
+  readonly currency: Address;
+  readonly amount: bigint;
+  /** Position among the deposits of the transaction that are alike. */
+  readonly ordinal: number;
+}
+
+export interface AttestedDeposit {
+  readonly execution: SignedExecution;
+  readonly onchainId: Hex32;
+  /** Hub account that holds the money. */
+  readonly orderAddress: Address;
+  readonly tokenId: bigint;
+}
+
+const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
+
+/** Judges what oracles say of the deposits of a transaction: all of it must hang together, be signed by a quorum, and hold our deposit. */
+export function judgeDeposits(
+  judge: Judge,
+  claim: DepositClaim,
+  answer: DepositAttestationAnswer,
+): Verdict<AttestedDeposit> {
+  const messages = answer.messages.map(inLowerCase);
+  const stray = messages.find(
+    ({ data }) => data.chainId !== claim.chain || data.transactionId !== claim.transactionId,
+  );
+  if (stray !== undefined) return { kind: "lie", reason: "it tells of another transaction" };
+  const { execution } = answer;
+  if (execution === undefined)
+    return { kind: "lie", reason: "it sees no deposit in the transaction, but we do" };
+  if (messages.some(({ extraData }) => extraData === undefined))
+    return { kind: "lie", reason: "a deposit has no time" };
+
+  const signed = signedExecution(
+    judge,
+    "deposit",
+    {
+      idempotencyKey: depositKey(claim.chain, claim.transactionId),
+      actions: messages.map((message) => mintOf(claim.chain, message)),
+    },
+    execution,
+    messages.map((message) => ({
+      digest: messageDigest(depositoryDepositId(judge.familyOf, asMessage(message))),
+      signatures: message.signatures.map(({ signature }) => signature),
+    })),
+  );
+  if (signed.kind === "lie") return signed;
+
+  const ours = messages.filter(
+    ({ result }) =>
+      result.depositId === claim.orderId &&
+      result.depository === claim.depository &&
+      result.depositor === claim.depositor &&
+      result.currency === claim.currency &&
+      BigInt(result.amount) === claim.amount,
+  )[claim.ordinal];
+  if (ours === undefined) return { kind: "lie", reason: "our deposit is not among those it sees" };
+  return {
+    kind: "true",
+    value: {
+      execution: signed.value,
+      onchainId: ours.result.onchainId as Hex32,
+      orderAddress: holderOf(claim.chain, ours),
+      tokenId: hubTokenId(hubChainOf(claim.chain), claim.currency),
+    },
+  };
+}
+
+/** Where the money of a deposit goes on the hub: to the order that it names, else to its depositor. */
+function holderOf(chain: string, { result, extraData }: DepositMessage): Address {
+  const at = hubChainOf(chain);
+  if (result.depositId === NO_ID) return hubAlias(at, result.depositor);
+  const timestamp = BigInt(extraData?.timestamp ?? "0");
+  return orderAddress(at, { depositor: result.depositor, timestamp, depositId: result.depositId as Hex32 });
+}
+
+function mintOf(chain: string, message: DepositMessage): Hex {
+  return encodeHubAction({
+    kind: "mint",
+    to: holderOf(chain, message),
+    tokenId: hubTokenId(hubChainOf(chain), message.result.currency),
+    amount: BigInt(message.result.amount),
+  });
+}
+
+function asMessage({ data, result }: DepositMessage): Parameters<typeof depositoryDepositId>[1] {
+  return {
+    data,
+    result: {
+      ...result,
+      onchainId: result.onchainId as Hex32,
+      depositId: result.depositId as Hex32,
+      amount: BigInt(result.amount),
+    },
+  };
+}
+
+/** All of it is hex of an EVM chain, but for the chain's name. */
+function inLowerCase({ data, result, ...rest }: DepositMessage): DepositMessage {
+  return {
+    ...rest,
+    data: { ...data, transactionId: data.transactionId.toLowerCase() },
+    result: {
+      onchainId: result.onchainId.toLowerCase(),
+      depository: result.depository.toLowerCase(),
+      depositId: result.depositId.toLowerCase(),
+      depositor: result.depositor.toLowerCase(),
+      currency: result.currency.toLowerCase(),
+      amount: result.amount,
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { Address, Order } from "@causeway/domain";
+import type { ChainDirectory } from "../../ports/chains.ts";
+import type { DuePayment } from "../../ports/settlement.ts";
+import type { DepositClaim } from "./judge-deposits.ts";
+
+/** What oracles are asked about a payment. */
+export interface Claim {
+  readonly deposit: DepositClaim;
+  readonly order: Order;
+}
+
+/**
+ * What a payment claims, as far as an oracle can attest it; else in words why none can. What is not the order's own (another currency, another recipient, another
+ * solver) was right to pay, but the hub cannot repay it.
+ */
+export function claimOf(
+  payment: DuePayment,
+  chains: Pick<ChainDirectory, "get">,
+  solver: Address,
+): { readonly kind: "claim"; readonly claim: Claim } | { readonly kind: "never"; readonly reason: string } {
+  const never = (reason: string) => ({ kind: "never", reason }) as const;
+  const { deposit, request } = payment;
+  const { terms } = request;
+  const input = terms.order.inputs[0];
+  if (deposit === undefined) return never("the deposit is not known");
+  if (!deposit.canonical) return never("no block holds the deposit any more");
+  if (deposit.orderId !== terms.orderId) return never("the deposit does not carry the order's id");
+  if (terms.order.solver !== solver) return never("the order names another solver");
+  const origin = chains.get(deposit.chainId)?.chain;
+  if (origin === undefined) return never("the chain of the deposit is not configured");
+  if (input === undefined || terms.order.inputs.length !== 1) return never("the order has not one input");
+  if (input.payment.chainId !== origin.name || input.payment.currency !== deposit.currency)
+    return never("the deposit is not in the currency of the order");
+  if (payment.kind === "refund") {
+    const option = input.refunds[0];
+    if (option === undefined) return never("the order promises no refund");
+    // A stranger's deposit went back to the stranger, not to whom the order names.
+    if (deposit.depositor !== terms.user && option.recipient !== deposit.depositor)
+      return never("the refund went to the depositor, whom the order does not name");
+  }
+  return {
+    kind: "claim",
+    claim: {
+      order: terms.order,
+      deposit: {
+        chain: origin.name,
+        transactionId: deposit.txHash,
+        depository: origin.contracts.depository,
+        orderId: terms.orderId,
+        depositor: deposit.depositor,
+        currency: deposit.currency,
+        amount: deposit.amount,
+        ordinal: deposit.ordinal,
+      },
+    },
+  };
+}

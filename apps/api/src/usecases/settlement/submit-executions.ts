@@ -1,0 +1,184 @@
+import { signTransaction } from "@causeway/chains";
+import type { Hex32 } from "@causeway/domain";
+import { ExecutionsTaken } from "../../ports/executions-taken.ts";
+import type { HubAttempt, HubTransaction, SignedExecution } from "../../ports/settlement.ts";
+import type { SettlementServices } from "../../ports/settlement-services.ts";
+import { replacementFees } from "../nudge-lane.ts";
+import { settleExecutions } from "./settle-executions.ts";
+
+type Needs = Pick<
+  SettlementServices,
+  "clock" | "events" | "signer" | "uow" | "hub" | "settlement" | "settlementPolicy"
+>;
+
+/**
+ * One round towards the hub: what is final is concluded, what is not mined is sent again, and when nothing waits to be mined the next batch is sent. What was carried
+ * out is read from the hub and never believed of a receipt: a crash at any point, a reorg, or somebody else who submits the same ends with each execution done once.
+ * May run at any time, in any number of processes.
+ * @throws RpcFault: the next round goes on
+ */
+export async function submitExecutions(services: Needs): Promise<void> {
+  const { hub, signer, settlement } = services;
+  const used = await hub.nonces(signer.address);
+  let waits = false;
+  for (const transaction of await settlement.openTransactions(signer.address)) {
+    if (transaction.nonce < used.final) await conclude(services, transaction);
+    else if (transaction.nonce >= used.latest) {
+      waits = true;
+      await care(services, transaction);
+    }
+  }
+  // One at a time: a batch that waits behind another would only be found wanting later.
+  if (!waits) await carryNext(services, used.latest);
+}
+
+/** The nonce is used up for good. What the hub has not done by now, this transaction will not do. */
+async function conclude(services: Needs, transaction: HubTransaction): Promise<void> {
+  const { hub, settlement, uow, clock, settlementPolicy: policy } = services;
+  const executions = await settlement.executionsOf(transaction.id);
+  const keys = executions.map(({ idempotencyKey }) => idempotencyKey);
+  const done = await hub.executed(keys, "final");
+  const undone = executions.filter(({ idempotencyKey }) => !done.has(idempotencyKey));
+  const soon = await hub.executed(
+    undone.map(({ idempotencyKey }) => idempotencyKey),
+    "latest",
+  );
+  const left: { readonly key: Hex32; readonly refusal: string | undefined }[] = [];
+  for (const execution of undone) {
+    const key = execution.idempotencyKey;
+    left.push({ key, refusal: soon.has(key) ? undefined : await hub.refusal(execution, signerOf(services)) });
+  }
+  const nowMs = clock.nowMs();
+  await settleExecutions(services, [...done]);
+  await uow.run(async (tx) => {
+    for (const { key, refusal } of left) {
+      // What the hub would not do even alone needs other signatures, or another hub; what it would do gets another transaction.
+      if (refusal === undefined)
+        await tx.settlement.release(key, "the transaction did not carry it out", nowMs + policy.retryMs);
+      else await tx.settlement.refuse(key, refusal, nowMs + policy.maxRetryMs, nowMs);
+    }
+    await tx.settlement.setTransactionFinal(transaction.id);
+  });
+  for (const { key, refusal } of left)
+    if (refusal !== undefined) services.events.alarm("execution_refused", { key, reason: refusal });
+}
+
+/** Gets a transaction that is not mined to the hub: signs it when nobody has, sends it again, raises its fees when it is stuck. */
+async function care(services: Needs, transaction: HubTransaction): Promise<void> {
+  const { settlementPolicy: policy } = services;
+  const nowMs = services.clock.nowMs();
+  const latest = transaction.attempts.at(-1);
+  if (latest === undefined) return send(services, transaction, transaction);
+  const isStuck = nowMs - latest.createdAtMs > policy.stuckAfterMs;
+  if (isStuck && transaction.attempts.length < policy.maxAttempts) {
+    const fees = replacementFees(latest, await services.hub.gasPrices(), policy.bumpBps, undefined);
+    if (fees !== undefined) return send(services, transaction, fees);
+  }
+  if (nowMs - (latest.broadcastAtMs ?? 0) > policy.rebroadcastIntervalMs)
+    await broadcast(services, transaction, latest);
+}
+
+/** Signs the next variant of a transaction, commits its bytes, and then broadcasts them. */
+async function send(
+  services: Needs,
+  transaction: HubTransaction,
+  fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint },
+): Promise<void> {
+  const { nonce, call, gasLimit } = transaction;
+  const { maxFeePerGas, maxPriorityFeePerGas } = fees;
+  const { raw, hash } = await signTransaction(
+    {
+      chainId: services.hub.hub.chainId,
+      nonce,
+      ...call,
+      value: 0n,
+      gas: gasLimit,
+      maxFeePerGas,
+      maxPriorityFeePerGas,
+    },
+    (digest) => services.signer.signDigest(digest),
+  );
+  const attempt: HubAttempt = {
+    n: transaction.attempts.length,
+    raw,
+    txHash: hash,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    createdAtMs: services.clock.nowMs(),
+    broadcastAtMs: undefined,
+  };
+  // Committed before it is broadcast: whoever comes after a crash sends these very bytes.
+  const ours = await services.uow.run((tx) => tx.settlement.addAttempt(transaction.id, attempt));
+  // Otherwise another process signed first, and sends.
+  if (ours) await broadcast(services, transaction, attempt);
+}
+
+async function broadcast(services: Needs, transaction: HubTransaction, attempt: HubAttempt): Promise<void> {
+  const outcome = await services.hub.broadcast(attempt.raw);
+  const facts = { nonce: transaction.nonce, attempt: attempt.n, txHash: attempt.txHash };
+  switch (outcome.kind) {
+    case "accepted":
+    case "alreadyKnown":
+    case "nonceTooLow":
+    case "underpriced":
+      await services.uow.run((tx) =>
+        tx.settlement.setBroadcast(transaction.id, attempt.n, services.clock.nowMs()),
+      );
+      services.events.happened("hub_broadcast", { ...facts, outcome: outcome.kind });
+      return;
+    case "insufficientFunds":
+      services.events.alarm("hub_refused", { ...facts, reason: "the solver lacks the hub's native coin" });
+      return;
+    case "rejected":
+      services.events.alarm("hub_refused", { ...facts, reason: outcome.reason });
+      return;
+    default:
+      outcome satisfies never;
+  }
+}
+
+/** Plans and sends the next batch. */
+async function carryNext(services: Needs, latestNonce: number): Promise<void> {
+  const { hub, settlement, uow, clock, signer, settlementPolicy: policy } = services;
+  const waiting = await settlement.executionsToCarry(clock.nowMs(), policy.batchSize);
+  if (waiting.length === 0) return;
+  const keys = waiting.map(({ idempotencyKey }) => idempotencyKey);
+  const done = await hub.executed(keys, "latest");
+  if (done.size > 0) await leaveToOthers(services, [...done]);
+  const batch = waiting.filter(({ idempotencyKey }) => !done.has(idempotencyKey));
+  if (batch.length === 0) return;
+
+  const { threshold } = await hub.signers();
+  const { gasLimit, ...call } = hub.carry(batch satisfies readonly SignedExecution[], threshold);
+  const { maxFeePerGas, maxPriorityFeePerGas } = await hub.gasPrices();
+  const planned = await uow
+    .run(async (tx) => {
+      await tx.settlement.lockHub();
+      const nonce = Math.max(latestNonce, await tx.settlement.nextNonce(signer.address));
+      return await tx.settlement.addTransaction(
+        { sender: signer.address, nonce, call, gasLimit, maxFeePerGas, maxPriorityFeePerGas },
+        batch.map(({ id }) => id),
+        clock.nowMs(),
+      );
+    })
+    .catch((error: unknown) => {
+      if (error instanceof ExecutionsTaken) return undefined;
+      throw error;
+    });
+  if (planned !== undefined) await send(services, planned, planned);
+}
+
+/** Somebody else had them carried out. They are settled as soon as that is final. */
+async function leaveToOthers(services: Needs, keys: readonly Hex32[]): Promise<void> {
+  const final = await services.hub.executed(keys, "final");
+  await settleExecutions(services, [...final]);
+  const nextTryMs = services.clock.nowMs() + services.settlementPolicy.retryMs;
+  await services.uow.run(async (tx) => {
+    for (const key of keys)
+      if (!final.has(key)) await tx.settlement.release(key, "carried out, not final yet", nextTryMs);
+  });
+}
+
+function signerOf({ signer }: Needs) {
+  return signer.address;
+}
