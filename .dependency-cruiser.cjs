@@ -85,7 +85,8 @@ module.exports = {
     },
     {
       name: "domain-has-three-libraries",
-      comment: "the domain computes; viem's pure helpers, a hash and the alphabets of addresses are all it needs",
+      comment:
+        "the domain computes; viem's pure helpers, a hash and the alphabets of addresses are all it needs",
       severity: "error",
       from: { path: "^packages/domain/src/", pathNot: TEST },
       to: {

@@ -1,4 +1,4 @@
-import { ServiceError } from "@causeway/domain";
+import { ServiceError, unreachable } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { decodeAbiParameters, encodeAbiParameters, parseAbiParameters } from "viem";
 
@@ -51,6 +51,8 @@ export function encodeHubAction(action: HubAction): Hex {
         lower(action.rateLimiter),
         lower(action.rateLimiterData),
       ]);
+    default:
+      return unreachable(action);
   }
 }
 

@@ -32,7 +32,7 @@ export const bitcoinAddresses: AddressFamily = {
     // One way back for every text, or none: nothing but what `encode` can give is an address.
     return text !== undefined && bitcoinAddresses.encode(text) === hex.toLowerCase() ? text : undefined;
   },
-  transactionIdBytes: (id) => (/^[0-9a-f]{64}$/.test(id) ? (`0x${id}` as Hex) : undefined),
+  transactionIdBytes: (id) => (/^[0-9a-f]{64}$/.test(id) ? `0x${id}` : undefined),
 };
 
 /** Witness version and program (BIP 173, BIP 350). */

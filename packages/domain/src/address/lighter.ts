@@ -10,5 +10,5 @@ export const lighterAddresses: AddressFamily = {
     return index >> 128n === 0n ? `0x${index.toString(16).padStart(32, "0")}` : undefined;
   },
   decode: (bytes) => (/^0x[0-9a-fA-F]{32}$/.test(bytes) ? BigInt(bytes).toString() : undefined),
-  transactionIdBytes: (id) => (/^[0-9a-f]{80}$/.test(id) ? (`0x${id}` as Hex) : undefined),
+  transactionIdBytes: (id) => (/^[0-9a-f]{80}$/.test(id) ? `0x${id}` : undefined),
 };

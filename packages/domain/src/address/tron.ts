@@ -20,7 +20,7 @@ export const tronAddresses: AddressFamily = {
     return BYTES.test(hex) ? hex : undefined;
   },
   decode: (hex) => (BYTES.test(hex) ? base58check.encode(bytesOf(hex)) : undefined),
-  transactionIdBytes: (id) => (/^[0-9a-f]{64}$/.test(id) ? (`0x${id}` as Hex) : undefined),
+  transactionIdBytes: (id) => (/^[0-9a-f]{64}$/.test(id) ? `0x${id}` : undefined),
 };
 
 /** The library throws for a bad checksum, which here is an answer. */
