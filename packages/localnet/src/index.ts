@@ -47,6 +47,7 @@ export {
 export { chooseServices, type ChosenServices } from "./services.ts";
 export { ApiRefused, createApiClient, type ApiClient, type QuoteBody } from "./api-client.ts";
 export { runBridgeDemo, type BridgeDemoOptions, type BridgeDemoResult } from "./bridge-demo.ts";
+export { watchPosition, type HubPosition, type Settlement } from "./hub-position.ts";
 export { createUserWallet, type StepDone, type UserWallet } from "./user-wallet.ts";
 export { startKms, type KmsFault, type KmsOptions, type RunningKms } from "./kms/kms-server.ts";
 export { type KeySpec, type KeyState, type KmsKey } from "./kms/kms-key.ts";

@@ -1,0 +1,102 @@
+import { executionTypes, oracleAbi, oracleDomain } from "@causeway/contracts";
+import {
+  concat,
+  encodeAbiParameters,
+  encodeFunctionData,
+  encodePacked,
+  keccak256,
+  slice,
+  toHex,
+  type Address,
+  type Hex,
+} from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { localAccount, localAccounts } from "./accounts.ts";
+import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import { deployHub, localHub } from "./deploy-hub.ts";
+import type { HubEndpoint } from "./endpoints.ts";
+import { watchPosition } from "./hub-position.ts";
+import { createLocalClient, sendPipelined } from "./local-client.ts";
+
+const { contracts, chainId: id, name } = localHub;
+const oracles = localAccounts("oracle", 3);
+const holder = { chainName: "local-a", address: localAccount("solver").address };
+const currency = { chainName: "local-a", address: `0x${"cc".repeat(20)}` as Address };
+const packed = (of: { chainName: string; address: Address }): Hex =>
+  keccak256(encodePacked(["string", "address"], [of.chainName, of.address]));
+const [alias, tokenId] = [slice(packed(holder), 12), BigInt(packed(currency))];
+const order: Address = `0x${"0d".repeat(20)}`;
+
+let node: RunningAnvil;
+let hub: HubEndpoint;
+beforeAll(async () => {
+  node = await startAnvil({ chainId: id });
+  await deployHub(node, { signers: oracles.map(({ address }) => address), threshold: 2 });
+  hub = { id, name, rpcUrl: node.url, contracts };
+});
+afterAll(async () => await node.stop());
+
+/** Carries out, in one transaction, what the first and the last oracle sign. */
+async function settle(all: readonly (readonly Hex[])[]): Promise<void> {
+  const executions = all.map((actions) => ({ idempotencyKey: keccak256(concat(actions)), actions }));
+  const signers = oracles
+    .filter((_, index) => index !== 1)
+    .toSorted((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
+  const signatures = executions.map(async (message) => {
+    const domain = oracleDomain(id, contracts.oracle);
+    const sign = { domain, types: executionTypes, primaryType: "Execution", message } as const;
+    return concat(
+      await Promise.all(
+        signers.map(async ({ privateKey }) => await privateKeyToAccount(privateKey).signTypedData(sign)),
+      ),
+    );
+  });
+  const data = encodeFunctionData({
+    abi: oracleAbi,
+    functionName: "executeMultiple",
+    args: [executions, contracts.oracleMultisig, await Promise.all(signatures)],
+  });
+  const deployer = privateKeyToAccount(localAccount("deployer").privateKey);
+  await sendPipelined(
+    createLocalClient(node),
+    deployer,
+    [{ label: "x", to: contracts.oracle, data }],
+    900_000n,
+  );
+}
+
+const mint = (to: Address, token: bigint, amount: bigint): Hex =>
+  encodeAbiParameters(
+    ["uint8", "address", "uint256", "uint256"].map((type) => ({ type })),
+    [0, to, token, amount],
+  );
+const transfer = (from: Address, to: Address, token: bigint, amount: bigint): Hex =>
+  encodeAbiParameters(
+    ["uint8", "address", "address", "uint256", "uint256"].map((type) => ({ type })),
+    [2, from, to, token, amount],
+  );
+
+test("the growth of a position is read from the hub, with the oracles that signed for it", async () => {
+  await settle([[mint(alias, tokenId, 100n)]]);
+  const position = await watchPosition({ hub, oracles, holder, currency });
+  await settle([[mint(order, tokenId, 25n)], [transfer(order, alias, tokenId, 25n)]]);
+  const settled = await position.grownBy(25n, AbortSignal.timeout(5_000));
+  expect(settled).toMatchObject({ before: 100n, after: 125n });
+  expect(settled.signers).toEqual([oracles[0]?.address, oracles[2]?.address]);
+  expect(settled.transactionHash).toMatch(/^0x[0-9a-f]{64}$/);
+});
+
+test("money of another token or another holder is no growth", async () => {
+  const position = await watchPosition({ hub, oracles, holder, currency });
+  await settle([[mint(alias, tokenId + 1n, 5n)], [mint(order, tokenId, 6n)], [mint(alias, tokenId, 1n)]]);
+  await expect(position.grownBy(2n, AbortSignal.abort())).rejects.toThrow("grew by 1 of 2 only");
+});
+
+test("signatures of strangers are not counted as oracles'", async () => {
+  const known = oracles.slice(0, 1);
+  const position = await watchPosition({ hub, oracles: known, holder, currency });
+  await settle([[mint(alias, tokenId, 7n), mint(order, BigInt(toHex("x")), 1n)]]);
+  const { signers } = await position.grownBy(7n, AbortSignal.timeout(5_000));
+  expect(signers).toEqual([oracles[0]?.address]);
+});
