@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { hexToBytes, numberToBytes } from "viem";
 import { expect, test } from "vitest";
-import { curve, type Curve } from "./curve.ts";
+import { curve } from "./chosen-curve.ts";
+import type { Curve } from "./curve.ts";
 import { nativeCurve } from "./native-curve.ts";
 import { portableCurve } from "./portable-curve.ts";
 
@@ -29,6 +30,13 @@ function native(): Curve {
 test("on this machine the native curve is taken, and says so", () => {
   expect(curve.backend).toBe("native");
   expect(portableCurve.backend).toBe("portable");
+});
+
+test("where the native curve does not load there is none, and the portable one is not passed off as it", () => {
+  const absent = (): never => {
+    throw new Error("No native build was found");
+  };
+  expect(nativeCurve(absent)).toBeUndefined();
 });
 
 test("both curves sign any digest with any key to the same bytes, and find the key again", () => {

@@ -1,6 +1,3 @@
-import { nativeCurve } from "./native-curve.ts";
-import { portableCurve } from "./portable-curve.ts";
-
 /** An ECDSA signature over secp256k1 in raw bytes. */
 export interface CurveSignature {
   /** r then s, 32 bytes each, big-endian. */
@@ -22,6 +19,3 @@ export interface Curve {
   /** The uncompressed public key that made the signature; undefined when there is none. Takes a high s too. @throws when `digest` or `rs` has a wrong length */
   recover(digest: Uint8Array, signature: CurveSignature): Uint8Array | undefined;
 }
-
-/** What this process signs and recovers with. Its `backend` is worth a line in the log and a metric: ten times the time per signature shows nowhere else. */
-export const curve: Curve = nativeCurve() ?? portableCurve;

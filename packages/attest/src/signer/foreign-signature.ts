@@ -1,7 +1,8 @@
 import type { Address, Hex32 } from "@causeway/domain";
 import { addressOf } from "./address-of.ts";
 import { digestBytes } from "./bytes.ts";
-import { curve as fastest, type Curve } from "./curve.ts";
+import { curve as chosen } from "./chosen-curve.ts";
+import type { Curve } from "./curve.ts";
 import { readDerSignature } from "./der-signature.ts";
 import { toSignature, type Signature } from "./signer.ts";
 
@@ -18,7 +19,7 @@ export function foreignSignature(
   der: Uint8Array,
   digest: Hex32,
   address: Address,
-  curve: Curve = fastest,
+  curve: Curve = chosen,
 ): Signature | undefined {
   const integers = readDerSignature(der);
   if (integers === undefined) return undefined;

@@ -3,6 +3,8 @@ import { createRequire } from "node:module";
 import type { Curve } from "./curve.ts";
 import { yParityOf } from "./y-parity.ts";
 
+const require = createRequire(import.meta.url);
+
 /** What is used of the bindings; the package ships no types. */
 interface Bindings {
   contextRandomize(seed: Uint8Array): void;
@@ -12,10 +14,17 @@ interface Bindings {
   ecdsaRecover(rs: Uint8Array, recid: number, digest: Uint8Array, compressed: boolean): Uint8Array;
 }
 
+/** Never the package's own entry: without a prebuild that takes an older JavaScript curve instead, and tells nobody. */
+const prebuilt = (): unknown => require("secp256k1/bindings");
+
 /** libsecp256k1 through its prebuilt bindings; undefined where none was built for this machine. */
-export function nativeCurve(): Curve | undefined {
-  const bindings = loadBindings();
-  if (bindings === undefined) return undefined;
+export function nativeCurve(load: () => unknown = prebuilt): Curve | undefined {
+  let bindings: Bindings;
+  try {
+    bindings = load() as Bindings;
+  } catch {
+    return undefined;
+  }
   // Blinds the multiplication with the key, so that its timing and power say less about it.
   bindings.contextRandomize(randomBytes(32));
   return {
@@ -36,13 +45,4 @@ export function nativeCurve(): Curve | undefined {
       }
     },
   };
-}
-
-/** Never the package's own entry: without a prebuild it takes an older JavaScript curve instead, and tells nobody. */
-function loadBindings(): Bindings | undefined {
-  try {
-    return createRequire(import.meta.url)("secp256k1/bindings") as Bindings;
-  } catch {
-    return undefined;
-  }
 }

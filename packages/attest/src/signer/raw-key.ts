@@ -1,7 +1,8 @@
 import type { Hex32 } from "@causeway/domain";
 import { addressOf } from "./address-of.ts";
 import { digestBytes } from "./bytes.ts";
-import { curve as fastest, type Curve } from "./curve.ts";
+import { curve as chosen } from "./chosen-curve.ts";
+import type { Curve } from "./curve.ts";
 import { toSignature, type Signature, type Signer } from "./signer.ts";
 
 const KEY = /^(?:0x)?([0-9a-fA-F]{64})$/;
@@ -12,7 +13,7 @@ const KEY = /^(?:0x)?([0-9a-fA-F]{64})$/;
  * @param privateKey 32 bytes of hex, with or without 0x
  * @throws when `privateKey` is not a valid secp256k1 key; the text never shows the key.
  */
-export function rawKeySigner(privateKey: string, curve: Curve = fastest): Signer {
+export function rawKeySigner(privateKey: string, curve: Curve = chosen): Signer {
   // Held by the closure alone, so that neither inspecting nor serialising the signer finds it.
   const key = Buffer.from(KEY.exec(privateKey)?.[1] ?? "", "hex");
   if (!curve.isPrivateKey(key))

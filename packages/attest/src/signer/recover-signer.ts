@@ -1,7 +1,8 @@
 import type { Address, Hex32 } from "@causeway/domain";
 import { addressOf } from "./address-of.ts";
 import { digestBytes } from "./bytes.ts";
-import { curve as fastest, type Curve } from "./curve.ts";
+import { curve as chosen } from "./chosen-curve.ts";
+import type { Curve } from "./curve.ts";
 import type { Signature } from "./signer.ts";
 
 const CANONICAL = /^0x([0-9a-f]{64})([0-9a-f]{64})(1b|1c)$/;
@@ -30,7 +31,7 @@ export function parseSignature(signature: string): Signature | undefined {
  * Any well-formed signature belongs to somebody: the answer means something only beside a list of known signers.
  * @throws RangeError when `digest` is not 32 bytes of hex
  */
-export function recoverSigner(digest: Hex32, signature: string, curve: Curve = fastest): Address | undefined {
+export function recoverSigner(digest: Hex32, signature: string, curve: Curve = chosen): Address | undefined {
   const message = digestBytes(digest);
   const parsed = parseSignature(signature);
   if (parsed === undefined) return undefined;
