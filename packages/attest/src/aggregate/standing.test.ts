@@ -207,6 +207,15 @@ test("of a signer's two signatures the one from the earlier place goes out, not 
   expect(best?.slots[0]?.[0]?.signature).toBe(sign(A, digestOf("x"), 0));
 });
 
+test("of two true signatures of one signer in one answer the first goes out", () => {
+  const signatures = [1, 0].map((variant) => ({ signer: A, signature: sign(A, digestOf("x"), variant) }));
+  const { best } = fold(
+    [{ source: 0, answer: { ...line("x", []), lines: [{ text: "x", signatures }] } }],
+    policy,
+  );
+  expect(best?.slots).toEqual([signatures.slice(0, 1)]);
+});
+
 test("answers whose digests differ are never combined, although the route names nothing that differs", () => {
   const forgetful: AttestationRoute<Lines> = { ...route, unsigned: () => "the same" };
   const [x, y] = [line("x", [[A, "x"]]), line("y", [[B, "y"]])].map((answer, source) =>

@@ -51,7 +51,6 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: 30_000,
-    maxResponseSize: MAX_ANSWER_BYTES,
     // The time of each call is bounded by its own timer.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -100,9 +99,7 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
         if (error instanceof PeerFailure) throw error;
         if (isLate) throw new PeerFailure("timeout", `gave no whole answer within ${timeoutMs} ms`);
         if (signal.aborted) throw new PeerFailure("aborted", "was not waited for any more");
-        const code = codeOf(error);
-        if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") throw tooLarge();
-        throw new PeerFailure("network", `could not be asked (${code})`);
+        throw new PeerFailure("network", `could not be asked (${codeOf(error)})`);
       } finally {
         clearTimeout(timer);
         signal.removeEventListener("abort", giveUp);
@@ -118,14 +115,11 @@ async function boundedText(stream: AsyncIterable<Uint8Array>): Promise<string> {
   for await (const chunk of stream) {
     bytes += chunk.byteLength;
     // Leaving the loop destroys the stream, and its connection with it.
-    if (bytes > MAX_ANSWER_BYTES) throw tooLarge();
+    if (bytes > MAX_ANSWER_BYTES)
+      throw new PeerFailure("tooLarge", `answered with more than ${MAX_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, bytes).toString("utf8");
-}
-
-function tooLarge(): PeerFailure {
-  return new PeerFailure("tooLarge", `answered with more than ${MAX_ANSWER_BYTES} bytes`);
 }
 
 function parseJson(text: string): unknown {
