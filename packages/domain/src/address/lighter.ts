@@ -1,4 +1,3 @@
-import type { Hex } from "../ids/hex.ts";
 import type { AddressFamily } from "./address-family.ts";
 
 /** Accounts and assets are numbers, in decimal digits without leading zeros; 16 bytes. Transaction ids are 80 bare lower-case hex digits. */

@@ -1,7 +1,6 @@
 import { createBase58check } from "@scure/base";
 import { sha256 } from "../hashing/sha256.ts";
 import { bytesOf, toHex } from "../hashing/struct-writer.ts";
-import type { Hex } from "../ids/hex.ts";
 import type { AddressFamily } from "./address-family.ts";
 
 const base58check = createBase58check(sha256);
