@@ -1,0 +1,131 @@
+import { callRequestTypes, depositoryAbi, depositoryDomain, testTokenAbi } from "@causeway/contracts";
+import {
+  encodeEvmCallRequest,
+  encodeFillContract,
+  type Address,
+  type AttestationChain,
+  type EvmCallRequest,
+  type EvmFinality,
+  type EvmRequestedCall,
+  type Hex,
+} from "@causeway/domain";
+import { encodeFunctionData, erc20Abi } from "viem";
+import { solver, startEvmWorld, user, type EvmWorld } from "../../../packages/chains/test/chain.ts";
+
+export { solver, user };
+
+export const orderId: Hex = `0x${"1d".repeat(32)}`;
+/** Blocks on top of a final one. */
+export const DEPTH = 3n;
+const farFuture = 2n ** 33n;
+
+/** A real chain with a depository, a fill contract and tokens, as an oracle is configured for it. */
+export interface EvidenceWorld extends EvmWorld {
+  readonly depository: Address;
+  readonly router: Address;
+  readonly extraData: Hex;
+  /** The chain for an oracle that asks these endpoints; the node itself when none is given. */
+  chainAt(
+    urls?: readonly string[],
+    fields?: Partial<AttestationChain>,
+    finality?: EvmFinality,
+  ): AttestationChain;
+  mine(blocks: bigint): Promise<void>;
+  /** Replaces the newest blocks by empty ones, and adds one. */
+  reorg(depth: number): Promise<void>;
+  /** Lets the chain's clock run. */
+  pass(seconds: number): Promise<void>;
+  newestTime(): Promise<bigint>;
+  deposit(amount: bigint, id?: Hex): Promise<Hex>;
+  /** A payload that the depository would carry out until `expiration`. */
+  payloadOf(
+    call: EvmRequestedCall,
+    expiration?: bigint,
+  ): { readonly payload: Hex; readonly request: EvmCallRequest };
+  /** The transaction that carries a request out. */
+  execution(request: EvmCallRequest): Promise<{ readonly to: Address; readonly data: Hex }>;
+  mint(token: Address, holder: Address, amount: bigint): Promise<void>;
+}
+
+let nonces = 0n;
+
+export async function startEvidenceWorld(chainId: number): Promise<EvidenceWorld> {
+  const world = await startEvmWorld(chainId);
+  const { wallet, node } = world;
+  const { depository, router } = world.chain.contracts;
+  const mine = async (blocks: bigint): Promise<void> =>
+    void (await wallet.rpc("anvil_mine", [`0x${blocks.toString(16)}`]));
+  return {
+    ...world,
+    depository,
+    router,
+    extraData: encodeFillContract(router),
+    chainAt: (urls = [node.url], fields = {}, finality = { kind: "depth", blocks: DEPTH, seconds: 0n }) => ({
+      name: "base",
+      vmType: "ethereum-vm",
+      rpcUrls: urls,
+      rpcQuorum: 1,
+      depository,
+      additionalDepositories: [],
+      hubChainId: chainId.toString(),
+      evm: { chainId, finality, blockTimeSeconds: 1, fillContracts: [router], isZksyncStack: false },
+      ...fields,
+    }),
+    mine,
+    reorg: async (depth) => {
+      await wallet.rpc("anvil_reorg", [depth, []]);
+      await mine(1n);
+    },
+    pass: async (seconds) => {
+      await wallet.rpc("evm_increaseTime", [seconds]);
+      await mine(1n);
+    },
+    newestTime: async () => {
+      const block = (await wallet.rpc("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex };
+      return BigInt(block.timestamp);
+    },
+    deposit: async (amount, id = orderId) =>
+      await wallet.send({
+        to: depository,
+        value: amount,
+        data: encodeFunctionData({
+          abi: depositoryAbi,
+          functionName: "depositNative",
+          args: [user.address, id],
+        }),
+      }),
+    payloadOf: (call, expiration = farFuture) => {
+      nonces += 1n;
+      const request: EvmCallRequest = { calls: [call], nonce: nonces, expiration };
+      return { request, payload: encodeEvmCallRequest(request) };
+    },
+    execution: async (request) => {
+      const message = { ...request, calls: [...request.calls] };
+      const signature = await user.signTypedData({
+        domain: depositoryDomain(chainId, depository),
+        types: callRequestTypes,
+        primaryType: "CallRequest",
+        message,
+      });
+      const data = encodeFunctionData({
+        abi: depositoryAbi,
+        functionName: "execute",
+        args: [message, signature],
+      });
+      return { to: depository, data };
+    },
+    mint: async (token, holder, amount) => {
+      const data = encodeFunctionData({ abi: testTokenAbi, functionName: "mint", args: [holder, amount] });
+      await wallet.send({ to: token, data });
+    },
+  };
+}
+
+export function nativeCall(to: Address, value: bigint): EvmRequestedCall {
+  return { to, data: "0x", value, allowFailure: false };
+}
+
+export function tokenCall(token: Address, to: Address, amount: bigint): EvmRequestedCall {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });
+  return { to: token, data, value: 0n, allowFailure: false };
+}

@@ -1,0 +1,359 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import {
+  evmEvidence,
+  paymentCall,
+  routerCall,
+  nativeTransferCall,
+  type EvidenceSource,
+} from "@causeway/chains";
+import { depositoryAbi, returnsFalseAbi, returnsFalseBytecode } from "@causeway/contracts";
+import {
+  encodeOrderCall,
+  NATIVE_CURRENCY,
+  type Address,
+  type AttestationChain,
+  type Hex,
+} from "@causeway/domain";
+import { encodeFunctionData, erc20Abi } from "viem";
+import {
+  DEPTH,
+  nativeCall,
+  orderId,
+  solver,
+  startEvidenceWorld,
+  tokenCall,
+  user,
+  type EvidenceWorld,
+} from "./evidence-world.ts";
+
+// What an oracle learns from a real node about real contracts. Numbers are those of the cases that an attestation must withstand.
+
+const alice: Address = `0x${"a1".repeat(20)}`;
+const userAddress = user.address.toLowerCase() as Address;
+const absentHash: Hex = `0x${"77".repeat(32)}`;
+
+let world: EvidenceWorld;
+let source: EvidenceSource;
+const opened: EvidenceSource[] = [];
+
+function open(chain: AttestationChain): EvidenceSource {
+  const one = evmEvidence(chain, { finalBlockReuseMs: 0, rpc: { deadlineMs: 5_000 } });
+  opened.push(one);
+  return one;
+}
+
+beforeAll(async () => {
+  world = await startEvidenceWorld(31_411);
+  source = open(world.chainAt());
+});
+afterEach(async () => {
+  for (const one of opened.splice(0)) if (one !== source) await one.close();
+});
+afterAll(async () => {
+  await source.close();
+  await world.node.stop();
+});
+
+describe("deposits", () => {
+  test("a deposit is there once its block is final, with the time of that block", async () => {
+    const hash = await world.deposit(7n);
+    const time = await world.newestTime();
+    expect(await source.deposits(hash)).toEqual({
+      kind: "notFinal",
+      reason: expect.stringContaining("3 blocks missing") as string,
+      retryAfterSeconds: 3,
+    });
+    await world.mine(DEPTH - 1n);
+    expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 1 });
+    await world.mine(1n);
+    expect(await source.deposits(hash)).toEqual({
+      kind: "final",
+      value: {
+        depository: world.depository,
+        deposits: [
+          { index: "0", depositor: userAddress, currency: NATIVE_CURRENCY, amount: 7n, depositId: orderId },
+        ],
+        timestamp: time,
+      },
+    });
+  });
+
+  test("by the finalized tag a block is final only when the node tags it so", async () => {
+    const tagged = open(world.chainAt(undefined, {}, { kind: "tag" }));
+    const hash = await world.deposit(7n);
+    expect(await tagged.deposits(hash)).toMatchObject({ kind: "notFinal" });
+    await world.mine(70n);
+    expect(await tagged.deposits(hash)).toMatchObject({ kind: "final" });
+  });
+
+  test("an unknown transaction is absent, other spellings of a known one are refuted (case 14)", async () => {
+    const hash = await world.deposit(7n);
+    await world.mine(DEPTH);
+    expect(await source.deposits(absentHash)).toEqual({ kind: "absent" });
+    for (const spelling of [
+      hash.toUpperCase().replace("0X", "0x"),
+      hash.slice(2),
+      `${hash} `,
+      `0x0${hash.slice(2)}`,
+    ])
+      expect(await source.deposits(spelling)).toMatchObject({ kind: "refuted" });
+  });
+
+  test("a transaction that waits in the pool is not final", async () => {
+    await world.wallet.rpc("evm_setAutomine", [false]);
+    try {
+      const hash = (await world.wallet.rpc("eth_sendTransaction", [
+        { from: user.address, to: alice, value: "0x1", gas: "0x5208" },
+      ])) as Hex;
+      expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
+    } finally {
+      await world.wallet.rpc("evm_setAutomine", [true]);
+      await world.mine(1n);
+    }
+  });
+
+  test("case 3: a reverted deposit is refuted, but not before its block is final", async () => {
+    const data = encodeFunctionData({
+      abi: depositoryAbi,
+      functionName: "depositErc20",
+      args: [user.address, world.token, 5n, orderId],
+    });
+    const hash = (await world.wallet.rpc("eth_sendTransaction", [
+      { from: user.address, to: world.depository, data, gas: "0x493e0" },
+    ])) as Hex;
+    expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
+    await world.mine(DEPTH);
+    expect(await source.deposits(hash)).toEqual({ kind: "refuted", reason: "the transaction was reverted" });
+  });
+
+  test("case 6: of a token that charges a fee, what arrived is credited", async () => {
+    await world.mint(world.feeToken, user.address, 1_000n);
+    const approve = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: "approve",
+      args: [world.depository, 1_000n],
+    });
+    await world.wallet.send({ to: world.feeToken, data: approve });
+    const data = encodeFunctionData({
+      abi: depositoryAbi,
+      functionName: "depositErc20",
+      args: [user.address, world.feeToken, 1_000n, orderId],
+    });
+    const hash = await world.wallet.send({ to: world.depository, data });
+    await world.mine(DEPTH);
+    expect(await source.deposits(hash)).toMatchObject({
+      value: { deposits: [{ currency: world.feeToken, amount: 990n, depositId: orderId }] },
+    });
+  });
+
+  test("a direct transfer brings its id behind its calldata", async () => {
+    await world.mint(world.token, user.address, 9n);
+    const { data } = tokenCall(world.token, world.depository, 9n);
+    const hash = await world.wallet.send({ to: world.token, data: `${data}${orderId.slice(2)}` });
+    await world.mine(DEPTH);
+    expect(await source.deposits(hash)).toMatchObject({
+      value: {
+        deposits: [{ depositor: userAddress, currency: world.token, amount: 9n, depositId: orderId }],
+      },
+    });
+  });
+
+  test("case 1: a deposit whose block was left behind is no deposit any more", async () => {
+    const hash = await world.deposit(7n);
+    await world.mine(1n);
+    await world.reorg(2);
+    await world.mine(DEPTH);
+    expect((await source.deposits(hash)).kind).not.toBe("final");
+  });
+});
+
+describe("payments", () => {
+  const question = (
+    receipts: readonly { recipient: string; currency: string }[],
+    calls: readonly Hex[] = [],
+  ) => ({
+    orderId,
+    deadline: 2 ** 33,
+    extraData: world.extraData,
+    receipts,
+    calls,
+  });
+
+  test("our own fills prove themselves: a token, native to an account, native to a contract", async () => {
+    await world.mint(world.token, solver.address, 100n);
+    const token = paymentCall(
+      { currency: world.token, recipient: alice, amount: 5n, orderId },
+      false,
+      world.router,
+    );
+    const direct = paymentCall(
+      { currency: NATIVE_CURRENCY, recipient: alice, amount: 6n, orderId },
+      false,
+      world.router,
+    );
+    const routed = paymentCall(
+      { currency: NATIVE_CURRENCY, recipient: alice, amount: 7n, orderId },
+      true,
+      world.router,
+    );
+    for (const [call, currency, amount] of [
+      [token, world.token, 5n],
+      [direct, NATIVE_CURRENCY, 6n],
+      [routed, NATIVE_CURRENCY, 7n],
+    ] as const) {
+      const hash = await world.wallet.send({ ...call, from: solver });
+      const asked = question([{ recipient: alice, currency }]);
+      expect(await source.payments(hash, asked)).toMatchObject({ kind: "notFinal" });
+      await world.mine(DEPTH);
+      expect(await source.payments(hash, asked)).toMatchObject({
+        kind: "final",
+        value: { amounts: [amount] },
+      });
+      const other = { ...asked, orderId: absentHash };
+      expect(await source.payments(hash, other)).toMatchObject({ kind: "refuted" });
+      expect(await source.payments(hash, { ...asked, deadline: 1 })).toMatchObject({ kind: "refuted" });
+    }
+  });
+
+  test("calls and a payment of one transaction are proven by the fill contract's reports, in order", async () => {
+    await world.mint(world.token, world.router, 8n);
+    const first = { to: world.token, data: tokenCall(world.token, alice, 8n).data, value: 0n };
+    const pay = nativeTransferCall(world.router, alice, 3n);
+    const second = { to: alice, data: "0x" as Hex, value: 2n };
+    const call = routerCall(world.router, {
+      calls: [first, pay, second],
+      refundTo: userAddress,
+      refundTokens: [],
+      value: 5n,
+      orderId,
+    });
+    const hash = await world.wallet.send({ ...call, from: solver });
+    await world.mine(DEPTH);
+    const receipts = [
+      { recipient: alice, currency: NATIVE_CURRENCY },
+      { recipient: alice, currency: world.token },
+    ];
+    const calls = [encodeOrderCall(first), encodeOrderCall(second)];
+    expect(await source.payments(hash, question(receipts, calls))).toMatchObject({
+      value: { amounts: [3n, 8n] },
+    });
+    expect(await source.payments(hash, question(receipts, calls.toReversed()))).toMatchObject({
+      kind: "refuted",
+    });
+  });
+
+  test("a withdrawal that anybody submits with an order's id behind is no payment of that order", async () => {
+    await world.mint(world.token, world.depository, 50n);
+    const { request } = world.payloadOf(tokenCall(world.token, alice, 50n));
+    const { to, data } = await world.execution(request);
+    const hash = await world.wallet.send({ to, data: `${data}${orderId.slice(2)}`, from: solver });
+    await world.mine(DEPTH);
+    expect(
+      await source.payments(hash, question([{ recipient: alice, currency: world.token }])),
+    ).toMatchObject({
+      value: { amounts: [0n] },
+    });
+  });
+});
+
+describe("withdrawals", () => {
+  test("pending, then executed once a final block says so", async () => {
+    await world.deposit(100n);
+    const { payload, request } = world.payloadOf(nativeCall(alice, 10n));
+    await world.mine(DEPTH);
+    expect(await source.withdrawal(payload, undefined)).toMatchObject({
+      value: {
+        status: "pending",
+        recipient: alice,
+        currency: NATIVE_CURRENCY,
+        amount: 10n,
+        depository: world.depository,
+      },
+    });
+    await world.wallet.send(await world.execution(request));
+    expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
+    await world.mine(DEPTH);
+    expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "executed" } });
+    // Executed stays executed, however late it is.
+    expect((await source.withdrawal(payload, absentHash)).kind).toBe("final");
+  });
+
+  test("case 27: expired is said only when a final block is later than the expiration", async () => {
+    await world.mine(DEPTH);
+    const expiration = (await world.newestTime()) + 100n;
+    const { payload } = world.payloadOf(nativeCall(alice, 10n), expiration);
+    await world.pass(99);
+    expect(await world.newestTime()).toBeLessThanOrEqual(expiration);
+    await world.pass(50);
+    // The newest block is later, the final one is not.
+    expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
+    await world.mine(DEPTH - 1n);
+    expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
+    await world.mine(1n);
+    expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "expired" } });
+  });
+
+  test("case 26: an execution that a reorg took back was never executed, and expires", async () => {
+    await world.deposit(100n);
+    await world.mine(DEPTH + 2n);
+    const expiration = (await world.newestTime()) + 1_000n;
+    const { payload, request } = world.payloadOf(nativeCall(alice, 10n), expiration);
+    await world.wallet.send(await world.execution(request));
+    await world.mine(DEPTH - 1n);
+    expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
+    await world.reorg(Number(DEPTH));
+    await world.mine(DEPTH);
+    expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
+    await world.pass(2_000);
+    await world.mine(DEPTH);
+    expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "expired" } });
+  });
+
+  test("a token's withdrawal is proven by its transaction, named or found", async () => {
+    await world.mint(world.token, world.depository, 50n);
+    const { payload, request } = world.payloadOf(tokenCall(world.token, alice, 50n));
+    const hash = await world.wallet.send(await world.execution(request));
+    await world.mine(DEPTH);
+    for (const hint of [undefined, hash, absentHash])
+      expect(await source.withdrawal(payload, hint)).toMatchObject({
+        value: { status: "executed", currency: world.token, amount: 50n },
+      });
+  });
+
+  test("case 28: a token that answered false has paid nobody, and neither executed nor expired is said", async () => {
+    const liar = await world.wallet.deploy(returnsFalseAbi, returnsFalseBytecode);
+    const expiration = (await world.newestTime()) + 100n;
+    const { payload, request } = world.payloadOf(tokenCall(liar, alice, 50n), expiration);
+    const hash = await world.wallet.send(await world.execution(request));
+    await world.pass(200);
+    await world.mine(DEPTH);
+    for (const hint of [undefined, hash])
+      expect(await source.withdrawal(payload, hint)).toMatchObject({
+        kind: "refuted",
+        reason: "the request was executed, and its token did not move",
+      });
+  });
+
+  test("without code at the depository's address nothing is known, least of all that a request is unused", async () => {
+    const empty = open(world.chainAt(undefined, { depository: alice }));
+    const { payload } = world.payloadOf(nativeCall(userAddress, 10n), 1n);
+    await expect(empty.withdrawal(payload, undefined)).rejects.toMatchObject({
+      code: "RPC_FAULT",
+      kind: "garbage",
+    });
+  });
+
+  test("a chain without depository attests neither deposits nor withdrawals", async () => {
+    const none = open(world.chainAt(undefined, { depository: undefined }));
+    const { payload } = world.payloadOf(nativeCall(userAddress, 10n));
+    expect(await none.withdrawal(payload, undefined)).toMatchObject({ kind: "refuted" });
+    expect(await none.deposits(absentHash)).toMatchObject({ kind: "refuted" });
+  });
+});
+
+test("case 33: a node of another chain answers nothing", async () => {
+  const { evm } = world.chainAt();
+  if (evm === undefined) throw new Error("no facts");
+  const other = open(world.chainAt(undefined, { evm: { ...evm, chainId: 1 } }));
+  await expect(other.deposits(absentHash)).rejects.toMatchObject({ kind: "wrongChain" });
+});
