@@ -21,6 +21,7 @@ export const bitcoinAddresses: AddressFamily = {
   nativeCurrency: NATIVE,
   encode(text) {
     if (text === NATIVE) return NATIVE_BYTES;
+    // All upper case is bech32 too, for QR codes, but a second spelling here; mixed case is none.
     const bytes = text.startsWith(`${PREFIX}1`) ? witnessBytes(text) : legacyBytes(text);
     return bytes === undefined ? undefined : toHex(bytes);
   },
@@ -37,8 +38,6 @@ export const bitcoinAddresses: AddressFamily = {
 
 /** Witness version and program (BIP 173, BIP 350). */
 function witnessBytes(text: string): Uint8Array | undefined {
-  // Upper case is allowed in QR codes only: a second spelling of the same address.
-  if (text !== text.toLowerCase()) return undefined;
   const plain = bech32.decodeUnsafe(text);
   const decoded = plain ?? bech32m.decodeUnsafe(text);
   const [version, ...words] = decoded?.words ?? [];
