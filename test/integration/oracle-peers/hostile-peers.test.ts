@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { answering, pause, sending, startPeer, type Behaviour } from "./fake-peer.ts";
@@ -101,6 +104,25 @@ test("28: a redirect is not followed", async () => {
     expect(await withPeer(redirecting)).toBe("status");
   }
   expect(elsewhere.received).toEqual([]);
+});
+
+test("28: a proxy of the environment sees nothing: it would see the keys", async () => {
+  const proxy = await startPeer(answering({ by: "proxy" }));
+  const peer = await startPeer(answering({ by: "peer" }));
+  const attest = join(import.meta.dirname, "../../../packages/attest/src/index.ts");
+  const program = `
+    import { connectPeer } from ${JSON.stringify(attest)};
+    const peer = connectPeer({ baseUrl: ${JSON.stringify(peer.url)}, credential: "key" });
+    const options = { incomingKey: undefined, timeoutMs: 5000, signal: new AbortController().signal };
+    console.log(JSON.stringify(await peer.ask("/notes/v1", "{}", options)));
+    await peer.close();`;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["-C", "source", "--input-type=module", "-e", program],
+    { env: { HTTP_PROXY: proxy.url, http_proxy: proxy.url, ALL_PROXY: proxy.url, NODE_USE_ENV_PROXY: "1" } },
+  );
+  expect(JSON.parse(stdout)).toEqual({ by: "peer" });
+  expect(proxy.connections.everMade()).toBe(0);
 });
 
 test("29: a peer gets its own key, or the caller's, or no header at all", async () => {

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { answering, pause, silent, startPeer } from "./fake-peer.ts";
+import { abandoned, answering, pause, silent, startPeer } from "./fake-peer.ts";
 import { A, answerBy, ask, askAgain, B, C, connect, L, says, signersOf } from "./oracles.ts";
 
 test("39: when the caller goes, everybody is called off at once", async () => {
@@ -20,7 +20,7 @@ test("39: when the caller goes, everybody is called off at once", async () => {
   while (peer.received.length === 0) await pause(5);
   caller.abort(gone);
   await expect(outcome).rejects.toBe(gone);
-  await peer.received[0]?.hungUp;
+  await abandoned(peer);
   expect(localSignal?.aborted).toBe(true);
   expect(getEventListeners(caller.signal, "abort")).toEqual([]);
 });

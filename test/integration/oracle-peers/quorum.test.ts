@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answering, pause, sending, silent } from "./fake-peer.ts";
+import { abandoned, answering, pause, sending, silent } from "./fake-peer.ts";
 import {
   A,
   answerBy,
@@ -60,7 +60,7 @@ test("3: two equal answers are enough, and the slow third is hung up on", async 
   expect(outcome.quorum).toEqual({ signers: 2, threshold: 2, local: "ok" });
   expect(outcome.warnings).toEqual([]);
   expect(outcome.tookMs).toBeLessThan(2_000);
-  await outcome.asked[1]?.received[0]?.hungUp;
+  await abandoned(outcome.asked[1]);
 });
 
 test("4: peers alone are enough while this oracle is still at work, and its work is called off", async () => {
@@ -133,7 +133,7 @@ test("9: a threshold of one is met by this oracle alone, and the peers are hung 
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(outcome.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
   expect(outcome.tookMs).toBeLessThan(2_000);
-  for (const peer of outcome.asked) await peer.received[0]?.hungUp;
+  for (const peer of outcome.asked) await abandoned(peer);
 });
 
 test("10: a peer that attests another amount is left out, and told of", async () => {
