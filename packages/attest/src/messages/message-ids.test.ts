@@ -202,13 +202,15 @@ test("hex that is odd, short or no hex has no id", () => {
   expect(withResult({ depositor: "0x222" })).toThrow("depositor is not an address of ethereum-vm");
   expect(withResult({ amount: -1n })).toThrow(RangeError);
   expect(withResult({ amount: 1n << 256n })).toThrow(RangeError);
-  const withdrawal = (change: object) => () =>
+  const withdrawal = (payload: Hex, change: object) => () =>
     depositoryWithdrawalId(familyOf, {
-      data: { chainId: "ethereum", withdrawal: "0x123" },
+      data: { chainId: "ethereum", withdrawal: payload },
       result: { withdrawalId: `0x${"00".repeat(32)}`, depository: result.depository, status: 0, ...change },
     });
-  expect(withdrawal({})).toThrow(RangeError);
-  expect(withdrawal({ status: 256 })).toThrow(RangeError);
+  expect(withdrawal("0x12", { status: 255 })).not.toThrow();
+  expect(withdrawal("0x123", {})).toThrow(RangeError);
+  expect(withdrawal("0x12", { withdrawalId: "0x12" })).toThrow(RangeError);
+  for (const status of [256, -1, 0.5]) expect(withdrawal("0x12", { status })).toThrow(RangeError);
 });
 
 test("a transaction id in another spelling has no message", () => {

@@ -1,3 +1,4 @@
+import { bech32 } from "@scure/base";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import vector from "../../../../test/fixtures/oracle/encoding-01.json" with { type: "json" };
@@ -158,6 +159,14 @@ test("Bitcoin's newer witness programs have bytes", () => {
   );
   // A script's hash: version 5.
   expect(encodeAddress("bitcoin-vm", "3P14159f73E4gFr7JterCCQh9QjiTjiZrG")).toMatch(/^0xff05[0-9a-f]{40}$/);
+});
+
+test("a prefix that only begins like Bitcoin's is another network's", () => {
+  const words = [0, ...bech32.toWords(new Uint8Array(20).fill(7))];
+  expect(refused(() => encodeAddress("bitcoin-vm", bech32.encode("bc", words)))).toBe("accepted");
+  expect(refused(() => encodeAddress("bitcoin-vm", bech32.encode("bc1x", words)))).toBe(
+    "INVALID_REQUEST address",
+  );
 });
 
 const hex = (minLength: number, maxLength = minLength) =>
