@@ -6,7 +6,7 @@ import {
   type AttestationChain,
   type EvmCallRequest,
   type EvmFinality,
-  type EvmRequestedCall,
+  type EvmCall,
   type Hex,
 } from "@causeway/domain";
 import { encodeFunctionData, erc20Abi } from "viem";
@@ -38,10 +38,7 @@ export interface EvidenceWorld extends EvmWorld {
   newestTime(): Promise<bigint>;
   deposit(amount: bigint, id?: Hex): Promise<Hex>;
   /** A payload that the depository would carry out until `expiration`. */
-  payloadOf(
-    call: EvmRequestedCall,
-    expiration?: bigint,
-  ): { readonly payload: Hex; readonly request: EvmCallRequest };
+  payloadOf(call: EvmCall, expiration?: bigint): { readonly payload: Hex; readonly request: EvmCallRequest };
   /** The transaction that carries a request out. */
   execution(request: EvmCallRequest): Promise<{ readonly to: Address; readonly data: Hex }>;
   mint(token: Address, holder: Address, amount: bigint): Promise<void>;
@@ -121,11 +118,11 @@ export async function startEvidenceWorld(chainId: number): Promise<EvidenceWorld
   };
 }
 
-export function nativeCall(to: Address, value: bigint): EvmRequestedCall {
+export function nativeCall(to: Address, value: bigint): EvmCall {
   return { to, data: "0x", value, allowFailure: false };
 }
 
-export function tokenCall(token: Address, to: Address, amount: bigint): EvmRequestedCall {
+export function tokenCall(token: Address, to: Address, amount: bigint): EvmCall {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });
   return { to: token, data, value: 0n, allowFailure: false };
 }

@@ -1,14 +1,14 @@
 import { encodeAbiParameters, encodeFunctionData, erc20Abi, toEventSelector } from "viem";
 import { expect, test } from "vitest";
 import { depositoryAbi } from "@causeway/contracts";
-import { encodeEvmCallRequest, NATIVE_CURRENCY, type EvmRequestedCall, type Hex } from "@causeway/domain";
+import { encodeEvmCallRequest, NATIVE_CURRENCY, type EvmCall, type Hex } from "@causeway/domain";
 import { alice, bob, dai, depository, logsOf, transfer, usdc, type Said } from "../../test/event-logs.ts";
 import { CALL_EXECUTED_TOPIC, executionIn, readWithdrawal } from "./withdrawals.ts";
 
 const transferData = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [alice, 9n] });
-const tokenCall: EvmRequestedCall = { to: usdc, data: transferData, value: 0n, allowFailure: false };
-const nativeCall: EvmRequestedCall = { to: alice, data: "0x", value: 9n, allowFailure: false };
-const payloadOf = (...calls: EvmRequestedCall[]): Hex =>
+const tokenCall: EvmCall = { to: usdc, data: transferData, value: 0n, allowFailure: false };
+const nativeCall: EvmCall = { to: alice, data: "0x", value: 9n, allowFailure: false };
+const payloadOf = (...calls: EvmCall[]): Hex =>
   encodeEvmCallRequest({ calls, nonce: 1n, expiration: 2_000n });
 
 test("one native payment or one token transfer is read with what it pays and until when", () => {
@@ -53,7 +53,7 @@ test.each<[string, Hex]>([
 });
 
 const paymentOf = (
-  call: EvmRequestedCall,
+  call: EvmCall,
   nonce = 1n,
 ): Exclude<ReturnType<typeof readWithdrawal>, { refusal: string }> => {
   const read = readWithdrawal(encodeEvmCallRequest({ calls: [call], nonce, expiration: 2_000n }));
@@ -65,7 +65,7 @@ const callType = {
   type: "tuple",
   components: [{ type: "address" }, { type: "bytes" }, { type: "uint256" }, { type: "bool" }],
 } as const;
-function executed(id: Hex, call: EvmRequestedCall, emitter = depository): Said {
+function executed(id: Hex, call: EvmCall, emitter = depository): Said {
   const fields = [call.to, call.data, call.value, call.allowFailure] as const;
   const data = encodeAbiParameters([{ type: "bytes32" }, callType], [id, fields]);
   return { address: emitter, topics: [CALL_EXECUTED_TOPIC], data };

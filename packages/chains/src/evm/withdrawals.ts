@@ -1,8 +1,10 @@
 import {
   decodeEvmCallRequest,
   evmCallRequestId,
+  evmWithdrawalPayment,
   NATIVE_CURRENCY,
   type Address,
+  type EvmWithdrawalPayment,
   type Hex,
   type Hex32,
 } from "@causeway/domain";
@@ -16,44 +18,20 @@ import { wordsOf } from "./event-words.ts";
 export const CALL_EXECUTED_TOPIC: Hex = "0xd94218ad7d40b15a52ff1e4483e04ea438f68068d833adbf8f75638087e46adc";
 
 /** What a payload pays, once and wholly. */
-export interface WithdrawalPayment {
+export interface WithdrawalPayment extends EvmWithdrawalPayment {
   /** Under which the depository files it. */
   readonly id: Hex32;
-  readonly recipient: Address;
-  /** Zero address = native. */
-  readonly currency: Address;
-  readonly amount: bigint;
   /** Unix seconds; it can be carried out in blocks up to and including this time. */
   readonly expiration: bigint;
 }
 
-const TRANSFER_CALL = /^0xa9059cbb0{24}([0-9a-f]{40})([0-9a-f]{64})$/;
-
-/**
- * The payment that a payload stands for, or why it stands for none: exactly one call which must not fail, and which does nothing but send the native coin
- * or `transfer` a token. Whatever else a request does could be carried out without having paid what an attestation of it would say.
- */
+/** The payment that a payload stands for, and the id of its request; or why it stands for none, see `evmWithdrawalPayment`. */
 export function readWithdrawal(payload: Hex): WithdrawalPayment | { readonly refusal: string } {
   const request = decodeEvmCallRequest(payload);
   if (request === undefined) return { refusal: "the withdrawal is no encoded call request" };
-  const [call, ...others] = request.calls;
-  if (call === undefined || others.length > 0) return { refusal: "a withdrawal makes exactly one call" };
-  if (call.allowFailure) return { refusal: "a withdrawal's call must not be allowed to fail" };
-  const id = evmCallRequestId(request);
-  const { expiration } = request;
-  if (call.data === "0x") {
-    if (call.value === 0n) return { refusal: "the withdrawal moves nothing" };
-    return { id, recipient: call.to, currency: NATIVE_CURRENCY, amount: call.value, expiration };
-  }
-  const [, recipient, amountHex] = TRANSFER_CALL.exec(call.data) ?? [];
-  if (recipient === undefined || amountHex === undefined)
-    return { refusal: "a withdrawal's call is a native payment or the transfer of a token" };
-  // Value sent along with a transfer would leave the depository unnamed.
-  if (call.value !== 0n) return { refusal: "a withdrawal of a token sends no native coin" };
-  if (call.to === NATIVE_CURRENCY) return { refusal: "the native coin has no transfer function" };
-  const amount = BigInt(`0x${amountHex}`);
-  if (amount === 0n) return { refusal: "the withdrawal moves nothing" };
-  return { id, recipient: `0x${recipient}`, currency: call.to, amount, expiration };
+  const payment = evmWithdrawalPayment(request);
+  if ("refusal" in payment) return payment;
+  return { ...payment, id: evmCallRequestId(request), expiration: request.expiration };
 }
 
 /**
