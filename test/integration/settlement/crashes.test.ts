@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { HubChain } from "../../../apps/api/src/ports/hub.ts";
+import type { SettlementServices } from "../../../apps/api/src/ports/settlement-services.ts";
+import { Died, mortalServices } from "../../fakes/mortal-services.ts";
+import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
+
+let world: SettlementWorld;
+beforeAll(async () => {
+  world = await startSettlementWorld();
+});
+afterAll(async () => await world.stop());
+
+/** The services of a settler that dies at its moment `dieAt`: every statement, signature and call of the hub is two moments or one. */
+function mortalSettler(dieAt: number): {
+  readonly services: SettlementServices;
+  readonly acts: readonly string[];
+  readonly isDead: () => boolean;
+} {
+  const mortal = mortalServices(world.engine.services, dieAt);
+  const { hub } = world.services;
+  const [any] = world.engine.services.chains.all;
+  if (any === undefined) throw new Error("there are chains");
+  const { connection } = mortal.mortal({
+    ...any,
+    chain: { ...any.chain, id: -1 },
+    connection: { ...any.connection, reader: hub as never, writer: hub },
+  });
+  const reader = connection.reader as unknown as HubChain;
+  const acting: HubChain = {
+    ...hub,
+    nonces: (account) => reader.nonces(account),
+    executed: (keys, at) => reader.executed(keys, at),
+    refusal: (execution, sender) => reader.refusal(execution, sender),
+    gasPrices: () => reader.gasPrices(),
+    broadcast: (raw) => connection.writer.broadcast(raw),
+  };
+  const services: SettlementServices = {
+    ...world.services,
+    uow: mortal.uow,
+    signer: mortal.signer,
+    hub: acting,
+  };
+  return { services, acts: mortal.acts, isDead: mortal.isDead };
+}
+
+test("whenever the settler dies, the payment is settled once: the next one goes on with what was committed", async () => {
+  const deaths: string[] = [];
+  const hubTransactions: number[] = [];
+  for (let dieAt = 0; ; dieAt++) {
+    const owned = await world.solverOnHub();
+    const nonce = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
+    const agreed = await world.filled();
+    const mortal = mortalSettler(dieAt);
+    try {
+      // A fault of one payment is caught where the others go on; the dead process then dies at its next act.
+      await world.attest(mortal.services);
+      await world.submit(mortal.services);
+      await world.mineHub();
+      await world.submit(mortal.services);
+      await world.mineHub(2);
+      await world.submit(mortal.services);
+    } catch (error) {
+      if (!mortal.isDead() || !isDeath(error)) throw error;
+    }
+    const moment = mortal.acts.at(-1) ?? "before anything";
+    await world.untilSettled(agreed.requestId);
+    await world.mineHub(3);
+    expect(await world.solverOnHub(), moment).toBe(owned + agreed.terms.origin.amount);
+    const after = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
+    hubTransactions.push(after - nonce);
+    if (!mortal.isDead()) break;
+    deaths.push(moment);
+  }
+  // Never a second transaction for what one carries.
+  expect(new Set(hubTransactions)).toEqual(new Set([1]));
+  for (const moment of [
+    "before sign",
+    "before settlement.notePayments",
+    "before settlement.attested",
+    "before settlement.addExecutions",
+    "before commit",
+    "after commit",
+    "before settlement.addTransaction",
+    "before settlement.addAttempt",
+    "before broadcast",
+    "after broadcast",
+    "before settlement.setBroadcast",
+    "before settlement.settle",
+    "before settlement.setTransactionFinal",
+  ])
+    expect(deaths).toContain(moment);
+}, 300_000);
+
+test("two settlers at once settle each payment once", async () => {
+  const owned = await world.solverOnHub();
+  const agreed = [await world.filled(), await world.filled(), await world.filled()];
+  for (let round = 0; round < 6; round++) {
+    await Promise.all([world.attest(), world.attest()]);
+    await Promise.all([world.submit(), world.submit(), world.submit()]);
+    await world.mineHub();
+    world.engine.clock.forward(10_000);
+  }
+  for (const { requestId } of agreed) await world.untilSettled(requestId);
+  expect(await world.solverOnHub()).toBe(owned + 3n * (agreed[0]?.terms.origin.amount ?? 0n));
+});
+
+test("what somebody else submitted is settled without a transaction of ours", async () => {
+  const agreed = await world.filled();
+  await world.attest();
+  const before = await world.solverOnHub();
+  // The bytes that we would send, by a stranger.
+  const waiting = await world.services.settlement.executionsToCarry(world.engine.clock.nowMs(), 10);
+  const call = world.services.hub.carry(waiting, 2);
+  const stranger = world.engine.stranger;
+  await world.hubClient.setBalance({ address: stranger.address, value: 10n ** 18n });
+  await world.hubClient.impersonateAccount({ address: stranger.address });
+  await world.hubClient.sendUnsignedTransaction({
+    from: stranger.address,
+    to: call.to,
+    data: call.data,
+    gas: call.gasLimit,
+  });
+  await world.mineHub(3);
+  const nonce = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
+  await world.submit();
+  expect((await world.stateOf(agreed.requestId)).state).toBe("settled");
+  expect(await world.solverOnHub()).toBe(before + agreed.terms.origin.amount);
+  expect(await world.hubClient.getTransactionCount({ address: world.engine.solver.address })).toBe(nonce);
+});
+
+test("when the hub forgets a block that carried executions, the very same bytes go out again", async () => {
+  const agreed = await world.filled();
+  const owned = await world.solverOnHub();
+  await world.attest();
+  await world.submit();
+  await world.mineHub();
+  await world.hubClient.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+  expect(await world.solverOnHub()).toBe(owned);
+  await world.untilSettled(agreed.requestId);
+  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+  const { rows } = await world.engine.pool.query<{ count: number }>(
+    `select count(*)::int as count from hub_attempts a join hub_transactions t on t.id = a.transaction_id
+     where t.id = (select max(id) from hub_transactions) and a.broadcast_at_ms is not null`,
+  );
+  expect(rows[0]?.count).toBe(1);
+});
+
+test("a transaction that nobody mines is replaced at its nonce with higher fees", async () => {
+  const agreed = await world.filled();
+  const owned = await world.solverOnHub();
+  await world.attest();
+  await world.submit();
+  world.engine.clock.forward(60_001);
+  await world.submit();
+  const { rows } = await world.engine.pool.query<{ n: number; fee: string }>(
+    "select n, max_fee_per_gas::text as fee from hub_attempts where transaction_id = (select max(id) from hub_transactions) order by n",
+  );
+  expect(rows).toHaveLength(2);
+  expect(BigInt(rows[1]?.fee ?? 0)).toBeGreaterThan((BigInt(rows[0]?.fee ?? 0) * 112n) / 100n);
+  await world.untilSettled(agreed.requestId);
+  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+});
+
+test("an execution that the hub refuses is attested anew, with signatures that count there now", async () => {
+  const agreed = await world.filled();
+  const owned = await world.solverOnHub();
+  await world.attest();
+  // As if the signers had changed since: what was signed is worth nothing any more.
+  await world.engine.pool.query(
+    "update hub_executions set signature = '0x' || repeat('11', 130) where state = 'attested'",
+  );
+  await world.submit();
+  await world.mineHub(3);
+  await world.submit();
+  expect(await world.stateOf(agreed.requestId)).toMatchObject({
+    state: "due",
+    reason: expect.stringContaining("InvalidSignature"),
+  });
+  world.engine.clock.forward(300_000);
+  await world.untilSettled(agreed.requestId);
+  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+});
+
+function isDeath(error: unknown): boolean {
+  return error instanceof Died || (error instanceof Error && isDeath(error.cause));
+}

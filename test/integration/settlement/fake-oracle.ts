@@ -1,0 +1,228 @@
+import {
+  depositKey,
+  depositoryDepositId,
+  encodeHubAction,
+  executionDigester,
+  fillKey,
+  hubAlias,
+  hubTokenId,
+  messageDigest,
+  onchainId,
+  orderAddress,
+  refundKey,
+  signatureToHex,
+  solverFillId,
+  solverRefundId,
+  type Signer,
+} from "@causeway/attest";
+import type { AttestationHub, Hex, Hex32, Order, TxHash } from "@causeway/domain";
+import { orderIdOf, orderToJson } from "@causeway/domain";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestChain } from "../../support/test-chain.ts";
+
+/** What an oracle answers, when it is not what is true. */
+export type Behaviour = (path: string, body: Body, honest: () => Promise<object>) => Promise<Reply>;
+
+export interface Reply {
+  readonly status: number;
+  readonly json: unknown;
+}
+
+export interface Body {
+  readonly chainId: string;
+  readonly transactionId: TxHash;
+  readonly order: ReturnType<typeof orderToJson>;
+  readonly orderSignature: Hex;
+  readonly inputs: readonly { transactionId: TxHash; onchainId: Hex32; inputIndex: number }[];
+  readonly fill?: { transactionId: TxHash };
+  readonly refunds?: readonly { transactionId: TxHash; inputIndex: number; refundIndex: number }[];
+  readonly requestPeerSignatures?: boolean;
+  readonly requireThreshold?: boolean;
+}
+
+/** An oracle on a real socket that says what the test chains say, signed by as many signers as it is given. */
+export interface FakeOracle {
+  readonly url: string;
+  /** Questions so far, oldest first. */
+  readonly asked: { readonly path: string; readonly body: Body }[];
+  behave(behaviour: Behaviour): void;
+  close(): Promise<void>;
+}
+
+export const honest: Behaviour = async (_path, _body, answer) => ({ status: 200, json: await answer() });
+
+export async function startFakeOracle(
+  chains: readonly TestChain[],
+  hub: AttestationHub,
+  signers: readonly Signer[],
+): Promise<FakeOracle> {
+  let behaviour = honest;
+  const asked: FakeOracle["asked"] = [];
+  const server = createServer((request, response) => {
+    void (async () => {
+      const path = request.url ?? "";
+      const body = JSON.parse(await textOf(request)) as Body;
+      asked.push({ path, body });
+      const { status, json } = await behaviour(path, body, () => attest(path, body));
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
+    })().catch((error: unknown) => response.writeHead(500).end(String(error)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+
+  const digest = executionDigester({
+    ...hub.domain,
+    chainId: hub.chainId,
+    verifyingContract: hub.oracleAddress,
+  });
+  const familyOf = () => "ethereum-vm" as const;
+  const at = (name: string) => ({ name, vmType: "ethereum-vm" }) as const;
+
+  async function attest(path: string, body: Body): Promise<object> {
+    if (path.includes("deposits")) return await attestDeposits(body.chainId, body.transactionId);
+    return await attestPayment(body);
+  }
+
+  async function deposits(chainName: string, transactionId: TxHash) {
+    const chain = chains.find((one) => one.chain.name === chainName);
+    if (chain === undefined) throw new Error(`no chain ${chainName}`);
+    const { reader } = chain.connected.connection;
+    const state = await reader.transaction(transactionId);
+    if (state.kind !== "mined") throw new Error("not mined");
+    const block = await reader.block(state.receipt.blockNumber);
+    return reader.depositsOf(state).map((deposit) => ({
+      message: {
+        data: { chainId: chainName, transactionId },
+        result: {
+          onchainId: onchainId(chainName, transactionId, String(deposit.logIndex)),
+          depository: chain.chain.contracts.depository,
+          depositId: deposit.id ?? (`0x${"00".repeat(32)}` as const),
+          depositor: deposit.depositor,
+          currency: deposit.currency,
+          amount: deposit.amount,
+        },
+      },
+      timestamp: block?.timestamp ?? 0n,
+    }));
+  }
+
+  async function attestDeposits(chainName: string, transactionId: TxHash): Promise<object> {
+    const found = await deposits(chainName, transactionId);
+    const actions = found.map(({ message: { result }, timestamp }) =>
+      encodeHubAction({
+        kind: "mint",
+        to: orderAddress(at(chainName), { ...result, timestamp }),
+        tokenId: hubTokenId(at(chainName), result.currency),
+        amount: result.amount,
+      }),
+    );
+    return {
+      messages: await Promise.all(
+        found.map(async ({ message, timestamp }) => ({
+          data: message.data,
+          result: { ...message.result, amount: message.result.amount.toString() },
+          extraData: { timestamp: timestamp.toString() },
+          signatures: await signMessage(depositoryDepositId(familyOf, message)),
+        })),
+      ),
+      execution: await signExecution({ idempotencyKey: depositKey(chainName, transactionId), actions }),
+    };
+  }
+
+  async function attestPayment(body: Body): Promise<object> {
+    const order = orderFromJson(body.order);
+    const orderId = orderIdOf(order);
+    const [entry] = body.inputs;
+    const input = order.inputs[0];
+    if (entry === undefined || input === undefined) throw new Error("no input");
+    const found = (await deposits(input.payment.chainId, entry.transactionId)).find(
+      ({ message }) => message.result.onchainId === entry.onchainId,
+    );
+    if (found === undefined) throw new Error("no such deposit");
+    const { amount, currency } = found.message.result;
+    const requested = input.payment.amount * input.payment.weight;
+    const result = {
+      orderId,
+      status: 1 as const,
+      totalWeightedInputPaymentBpsDiff:
+        ((amount * input.payment.weight - requested) * 10n ** 18n) / requested,
+    };
+    const { orderSignature, inputs, fill, refunds } = body;
+    const data = { order, orderSignature, inputs };
+    const payment = fill
+      ? { chain: order.output.chainId, transactionId: fill.transactionId }
+      : { chain: input.payment.chainId, transactionId: refunds?.[0]?.transactionId ?? "" };
+    const settlement = { orderId, onchainIds: [entry.onchainId], payment };
+    const id = fill
+      ? solverFillId(familyOf, { data: { ...data, fill }, result })
+      : solverRefundId(familyOf, { data: { ...data, refunds: refunds ?? [] }, result });
+    const action = encodeHubAction({
+      kind: "transfer",
+      from: orderAddress(at(input.payment.chainId), { ...found.message.result, timestamp: found.timestamp }),
+      to: hubAlias(at(order.solverChainId), order.solver),
+      tokenId: hubTokenId(at(input.payment.chainId), currency),
+      amount,
+    });
+    return {
+      message: {
+        data: { order: body.order, orderSignature, inputs, ...(fill ? { fill } : { refunds }) },
+        result: {
+          ...result,
+          totalWeightedInputPaymentBpsDiff: result.totalWeightedInputPaymentBpsDiff.toString(),
+        },
+        signatures: await signMessage(id),
+      },
+      execution: await signExecution({
+        idempotencyKey: fill
+          ? fillKey(hub.settlementKey, settlement)
+          : refundKey(hub.settlementKey, settlement, 1),
+        actions: [action],
+      }),
+    };
+  }
+
+  const signMessage = async (id: Hex32) =>
+    await Promise.all(
+      signers.map(async (signer) => ({
+        oracle: signer.address,
+        signature: signatureToHex(await signer.signDigest(messageDigest(id))),
+      })),
+    );
+  const signExecution = async (execution: { idempotencyKey: Hex32; actions: Hex[] }) => ({
+    ...execution,
+    signatures: await Promise.all(
+      signers.map(async (signer) => ({
+        oracleChainId: String(hub.chainId),
+        oracleContract: hub.oracleAddress,
+        oracleSigner: signer.address,
+        signature: signatureToHex(await signer.signDigest(digest(execution))),
+      })),
+    ),
+  });
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    behave(next) {
+      behaviour = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}
+
+/** The order that the JSON stands for; amounts are numbers again. */
+function orderFromJson(json: Body["order"]): Order {
+  const read = JSON.parse(JSON.stringify(json), (key, value: unknown) =>
+    ["amount", "weight", "minimumAmount", "expectedAmount"].includes(key) ? BigInt(String(value)) : value,
+  ) as unknown;
+  return read as Order;
+}

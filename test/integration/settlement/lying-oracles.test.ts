@@ -1,0 +1,196 @@
+import { rawKeySigner } from "@causeway/attest";
+import type { RequestId } from "@causeway/domain";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { honest, type Behaviour } from "./fake-oracle.ts";
+import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
+
+let world: SettlementWorld;
+let requestId: RequestId;
+beforeAll(async () => {
+  world = await startSettlementWorld();
+});
+afterAll(async () => await world.stop());
+beforeEach(async () => {
+  world.oracle.behave(honest);
+  ({ requestId } = await world.filled());
+});
+
+/** The honest answer, changed. */
+const changed =
+  (change: (answer: Answer, path: string) => void): Behaviour =>
+  async (path, _body, answer) => {
+    const json = structuredClone(await answer()) as Answer;
+    change(json, path);
+    return { status: 200, json };
+  };
+
+interface Answer {
+  messages?: {
+    data: { chainId: string; transactionId: string };
+    result: Record<string, string>;
+    extraData?: { timestamp: string };
+    signatures: { signature: string }[];
+  }[];
+  message?: { signatures: { oracle: string; signature: string }[] };
+  execution: { idempotencyKey: string; actions: string[]; signatures: { signature: string }[] };
+}
+
+const onPayment =
+  (change: (answer: Answer) => void): ((answer: Answer, path: string) => void) =>
+  (answer, path) => {
+    if (path.includes("solver")) change(answer);
+  };
+const onDeposit =
+  (change: (answer: Answer) => void): ((answer: Answer, path: string) => void) =>
+  (answer, path) => {
+    if (path.includes("deposits")) change(answer);
+  };
+const firstOf = (answer: Answer) => {
+  const [message] = answer.messages ?? [];
+  if (message === undefined) throw new Error("no message");
+  return message;
+};
+
+const lies: Readonly<Record<string, (answer: Answer, path: string) => void>> = {
+  "too few signatures of the payment's execution": onPayment((a) => void a.execution.signatures.pop()),
+  "too few signatures of the payment's message": onPayment((a) => void a.message?.signatures.pop()),
+  "too few signatures of the deposit's execution": onDeposit((a) => void a.execution.signatures.pop()),
+  "too few signatures of the deposit's message": onDeposit((a) => void firstOf(a).signatures.pop()),
+  "one signature twice": onPayment((a) =>
+    a.execution.signatures.splice(1, 1, a.execution.signatures[0] ?? { signature: "0x" }),
+  ),
+  "a forged signature": onPayment((a) => {
+    const [, second] = a.execution.signatures;
+    if (second) second.signature = `0x${"11".repeat(64)}1b`;
+  }),
+  "another execution of the payment": onPayment((a) => {
+    a.execution.actions = [`${a.execution.actions[0]?.slice(0, -1)}9`];
+  }),
+  "an action more": onPayment((a) => void a.execution.actions.push(a.execution.actions[0] ?? "0x")),
+  "another idempotency key": onPayment((a) => {
+    a.execution.idempotencyKey = `0x${"12".repeat(32)}`;
+  }),
+  "a larger deposit": onDeposit((a) => {
+    firstOf(a).result["amount"] = "999999999999";
+  }),
+  "another time of the deposit": onDeposit((a) => {
+    firstOf(a).extraData = { timestamp: "1" };
+  }),
+  "another depositor": onDeposit((a) => {
+    firstOf(a).result["depositor"] = `0x${"99".repeat(20)}`;
+  }),
+  "another transaction": onDeposit((a) => {
+    firstOf(a).data.transactionId = `0x${"99".repeat(32)}`;
+  }),
+  "no deposit at all": onDeposit((a) => {
+    a.messages = [];
+    delete (a as Partial<Answer>).execution;
+  }),
+  "an address that is none": onDeposit((a) => {
+    firstOf(a).result["currency"] = "0xzz";
+  }),
+};
+
+test.for(Object.keys(lies))("nothing is believed of an oracle that answers with %s", async (lie) => {
+  world.oracle.behave(changed(lies[lie] ?? (() => undefined)));
+  const known = await world.executions();
+  await world.attest();
+  await world.submit();
+  expect(await world.stateOf(requestId)).toMatchObject({ state: "due", rejected: false });
+  expect(await world.executions()).toEqual(known);
+  expect(world.engine.events.of("oracle_lied").map(({ facts }) => facts["requestId"])).toContain(requestId);
+  // The truth is still believed afterwards.
+  world.oracle.behave(honest);
+  await world.untilSettled(requestId);
+});
+
+test("signatures of strangers do not count, however many", async () => {
+  const strangers = ["d4", "e5", "f6"].map((byte) => rawKeySigner(`0x${byte.repeat(32)}`));
+  const [one] = world.signers;
+  if (one === undefined) throw new Error("there are signers");
+  const crowd = world.askingOnly(await world.startOracle([...strangers, one]));
+  await world.attest(crowd);
+  expect((await world.stateOf(requestId)).state).toBe("due");
+});
+
+test("more signatures than needed, of strangers too, in any order, make one that the hub accepts", async () => {
+  const stranger = rawKeySigner(`0x${"d4".repeat(32)}`);
+  const [a, b, c] = world.signers;
+  if (!a || !b || !c) throw new Error("there are three signers");
+  const crowd = world.askingOnly(await world.startOracle([stranger, c, a, b]));
+  await world.attest(crowd);
+  expect((await world.stateOf(requestId)).state).toBe("attested");
+  await world.untilSettled(requestId);
+});
+
+const waits: Readonly<Record<string, { status: number; json: unknown; waitMs: number }>> = {
+  not_final: { status: 400, json: { message: "wait", code: "not_final", retryAfter: 40 }, waitMs: 40_000 },
+  not_found: { status: 400, json: { message: "no such transaction", code: "not_found" }, waitMs: 1_000 },
+  quorum_not_reached: { status: 409, json: { message: "1 of 2", code: "quorum_not_reached" }, waitMs: 1_000 },
+  upstream_unavailable: {
+    status: 503,
+    json: { message: "rpc", code: "upstream_unavailable" },
+    waitMs: 1_000,
+  },
+  "an error page": { status: 502, json: "<html>", waitMs: 1_000 },
+  unauthorized: { status: 401, json: { message: "key", code: "unauthorized" }, waitMs: 1_000 },
+};
+
+test.for(Object.keys(waits))("%s is waited for, and asked again", async (name) => {
+  const { status, json, waitMs = 0 } = waits[name] ?? { status: 0, json: {}, waitMs: 0 };
+  world.oracle.behave(async () => ({ status, json }));
+  await world.attest();
+  expect(await world.stateOf(requestId)).toMatchObject({ state: "due", rejected: false });
+  world.oracle.behave(honest);
+  const { rows } = await world.engine.pool.query<{ wait: string }>(
+    "select next_try_ms - updated_at_ms as wait from settlements where request_id = $1",
+    [requestId],
+  );
+  expect(Number(rows[0]?.wait)).toBe(waitMs);
+  world.engine.clock.forward(waitMs);
+  await world.attest();
+  expect((await world.stateOf(requestId)).state).toBe("attested");
+});
+
+test("a rejection is kept with its reason for the operator, and asked about again only hours later", async () => {
+  const json = { message: "the recipient got less", code: "rejected" };
+  world.oracle.behave(async () => ({ status: 400, json }));
+  await world.attest();
+  expect(await world.stateOf(requestId)).toEqual({
+    state: "due",
+    rejected: true,
+    reason: "rejected: the recipient got less",
+  });
+  world.oracle.behave(honest);
+  world.engine.clock.forward(3_600_000);
+  await world.attest();
+  expect((await world.stateOf(requestId)).state).toBe("due");
+  world.engine.clock.forward(6 * 3_600_000);
+  await world.untilSettled(requestId);
+});
+
+test("when one oracle is down, lies or says no, the next is asked at once", async () => {
+  const good = await world.startOracle(world.signers.slice(1));
+  const [down, lying, no] = [
+    await world.startOracle([]),
+    await world.startOracle([]),
+    await world.startOracle([]),
+  ];
+  await down.close();
+  no.behave(async () => ({ status: 400, json: { message: "no", code: "rejected" } }));
+  await world.attest(world.askingOnly(down, lying, no, good));
+  expect((await world.stateOf(requestId)).state).toBe("attested");
+  await world.untilSettled(requestId);
+});
+
+test("an oracle that never ends its answer costs its bounded time, and fills go on meanwhile", async () => {
+  world.oracle.behave(() => new Promise(() => undefined));
+  const asking = world.attest();
+  const agreed = await world.filled();
+  expect((await world.engine.status(agreed.requestId)).status).toBe("success");
+  await asking;
+  expect(await world.stateOf(requestId)).toMatchObject({
+    state: "due",
+    reason: "no whole answer within 2000 ms",
+  });
+});

@@ -1,0 +1,166 @@
+import { hubAlias, hubTokenId, rawKeySigner, type Signer } from "@causeway/attest";
+import type { AttestationHub, Hex, RequestId } from "@causeway/domain";
+import { createLocalClient, deployHub, localHub, startAnvil, type LocalClient } from "@causeway/localnet";
+import { connectHub } from "../../../apps/api/src/adapters/hub/evm-hub.ts";
+import { createHttpOracle } from "../../../apps/api/src/adapters/oracles/http-oracle.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { settlementReads } from "../../../apps/api/src/adapters/postgres/settlement-reads.ts";
+import type { HubChain } from "../../../apps/api/src/ports/hub.ts";
+import type { SettlementServices } from "../../../apps/api/src/ports/settlement-services.ts";
+import { attestDue } from "../../../apps/api/src/usecases/settlement/attest-due.ts";
+import { submitExecutions } from "../../../apps/api/src/usecases/settlement/submit-executions.ts";
+import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startFakeOracle, type FakeOracle } from "./fake-oracle.ts";
+
+export const settlementPolicy = {
+  intervalMs: 1_000,
+  retryMs: 1_000,
+  maxRetryMs: 300_000,
+  rejectedRetryMs: 21_600_000,
+  concurrency: 4,
+  batchSize: 20,
+  stuckAfterMs: 60_000,
+  rebroadcastIntervalMs: 5_000,
+  bumpBps: 1_250,
+  maxAttempts: 4,
+};
+
+/** The engine's world, a hub with the real contracts and oracles on real sockets: settlement moved step by step. */
+export interface SettlementWorld {
+  readonly engine: EngineWorld;
+  readonly services: SettlementServices;
+  readonly hubClient: LocalClient;
+  readonly hub: AttestationHub;
+  /** Three, of whom the multisig wants two. */
+  readonly signers: readonly Signer[];
+  readonly oracle: FakeOracle;
+  /** A request whose fill is final. */
+  filled(): Promise<Agreed>;
+  refunded(): Promise<Agreed>;
+  attest(by?: SettlementServices): Promise<void>;
+  submit(by?: SettlementServices): Promise<void>;
+  mineHub(blocks?: number): Promise<void>;
+  /** Everything until nothing is left to do, with the clock going on. */
+  untilSettled(requestId: RequestId): Promise<void>;
+  stateOf(requestId: RequestId): Promise<{ state: string; reason: string | null; rejected: boolean }>;
+  executions(): Promise<{ kind: string; state: string; reason: string | null }[]>;
+  /** What the solver owns on the hub of the usual origin currency. */
+  solverOnHub(): Promise<bigint>;
+  startOracle(signers: readonly Signer[]): Promise<FakeOracle>;
+  askingOnly(...oracles: readonly FakeOracle[]): SettlementServices;
+  stop(): Promise<void>;
+}
+
+const key = (byte: string): Hex => `0x${byte.repeat(32)}`;
+
+export async function startSettlementWorld(): Promise<SettlementWorld> {
+  const engine = await startEngineWorld({ chain: { finalityBlocks: 2 } });
+  const signers = [rawKeySigner(key("a1")), rawKeySigner(key("b2")), rawKeySigner(key("c3"))];
+  const node = await startAnvil({ chainId: localHub.chainId, extraArgs: ["--no-mining"] });
+  await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });
+  const hubClient = createLocalClient(node);
+  await hubClient.setBalance({ address: engine.solver.address, value: 10n ** 20n });
+  const hub: AttestationHub = {
+    name: localHub.name,
+    rpcUrl: node.url,
+    chainId: localHub.chainId,
+    hubAddress: lower(localHub.contracts.hub),
+    oracleAddress: lower(localHub.contracts.oracle),
+    oracleMultisigAddress: lower(localHub.contracts.oracleMultisig),
+    allocatorAddress: lower(localHub.contracts.allocator),
+    domain: { name: "Oracle", version: "1" },
+    settlementKey: "payment",
+    finality: { kind: "depth", blocks: 2n, seconds: 0n },
+  };
+  const opened: FakeOracle[] = [];
+  const startOracle = async (by: readonly Signer[]): Promise<FakeOracle> => {
+    const started = await startFakeOracle([engine.origin, engine.destination], hub, by);
+    opened.push(started);
+    return started;
+  };
+  const oracle = await startOracle(signers.slice(0, 2));
+  const chain: HubChain = connectHub(hub, engine.clock, lower(localHub.contracts.oracleMultisig));
+  const asking = (...oracles: readonly FakeOracle[]): SettlementServices => ({
+    ...engine.services,
+    hub: chain,
+    oracles: oracles.map(({ url }) => createHttpOracle({ url, apiKey: "key" }, { timeoutMs: 2_000 })),
+    settlement: settlementReads(sqlOn(engine.pool)),
+    settlementPolicy,
+  });
+  const services = asking(oracle);
+  const mineHub = async (blocks = 1): Promise<void> => await hubClient.mine({ blocks });
+  const stateOf: SettlementWorld["stateOf"] = async (requestId) => {
+    const { rows } = await engine.pool.query<{ state: string; reason: string | null; rejected: boolean }>(
+      "select state, reason, rejected from settlements where request_id = $1 order by slot_id",
+      [requestId],
+    );
+    return rows[0] ?? { state: "none", reason: null, rejected: false };
+  };
+  const world: SettlementWorld = {
+    engine,
+    services,
+    hubClient,
+    hub,
+    signers,
+    oracle,
+    startOracle,
+    askingOnly: asking,
+    mineHub,
+    stateOf,
+    async filled() {
+      const agreed = await engine.quote({ recipient: engine.anAddress() });
+      await engine.pay(agreed);
+      await engine.untilFinal(agreed.requestId);
+      return agreed;
+    },
+    async refunded() {
+      const agreed = await engine.quote({
+        refundTo: engine.anAddress(),
+        referrer: "debug-force-refund",
+      });
+      await engine.pay(agreed);
+      await engine.untilFinal(agreed.requestId);
+      return agreed;
+    },
+    async attest(by = services) {
+      await attestDue(by, new AbortController().signal);
+    },
+    async submit(by = services) {
+      await submitExecutions(by);
+    },
+    async untilSettled(requestId) {
+      for (let round = 0; round < 25; round++) {
+        await world.attest();
+        await world.submit();
+        await mineHub(1);
+        if ((await stateOf(requestId)).state === "settled") return;
+        engine.clock.forward(20_000);
+      }
+      throw new Error(`still ${JSON.stringify(await stateOf(requestId))}`);
+    },
+    async executions() {
+      const { rows } = await engine.pool.query<{ kind: string; state: string; reason: string | null }>(
+        "select kind, state, reason from hub_executions order by id",
+      );
+      return rows;
+    },
+    async solverOnHub() {
+      const at = (name: string) => ({ name, vmType: "ethereum-vm" }) as const;
+      const home = engine.services.quotePolicy.solverChainName;
+      return await chain.balance(
+        hubAlias(at(home), engine.solver.address),
+        hubTokenId(at(engine.origin.chain.name), engine.usdc),
+      );
+    },
+    async stop() {
+      await chain.close();
+      await Promise.all(opened.map(async (one) => await one.close()));
+      await Promise.all([node.stop(), engine.stop()]);
+    },
+  };
+  return world;
+}
+
+function lower(address: Hex): Hex {
+  return address.toLowerCase() as Hex;
+}

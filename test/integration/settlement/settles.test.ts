@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
+
+let world: SettlementWorld;
+beforeAll(async () => {
+  world = await startSettlementWorld();
+});
+afterAll(async () => await world.stop());
+
+test("a fill that is final is attested, carried out on the hub, and the solver owns the deposit there", async () => {
+  const before = await world.solverOnHub();
+  const agreed = await world.filled();
+  expect((await world.stateOf(agreed.requestId)).state).toBe("none");
+  await world.attest();
+  expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
+  await world.submit();
+  await world.mineHub();
+  // Mined, but the hub's policy wants two blocks on top.
+  await world.submit();
+  expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
+  await world.mineHub(2);
+  await world.submit();
+  expect((await world.stateOf(agreed.requestId)).state).toBe("settled");
+  expect(await world.solverOnHub()).toBe(before + agreed.terms.origin.amount);
+  expect(
+    world.oracle.asked.slice(-2).map(({ body }) => [body.requestPeerSignatures, body.requireThreshold]),
+  ).toEqual([
+    [true, true],
+    [true, true],
+  ]);
+});
+
+test("a refund of what was agreed is settled: the deposit is the solver's, who gave it back", async () => {
+  const before = await world.solverOnHub();
+  const agreed = await world.refunded();
+  await world.untilSettled(agreed.requestId);
+  expect(await world.solverOnHub()).toBe(before + agreed.terms.origin.amount);
+});
+
+test("several payments go in one transaction, deposits before what is paid from them", async () => {
+  const before = await world.solverOnHub();
+  const agreed = [await world.filled(), await world.filled(), await world.filled()];
+  const sentBefore = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
+  for (const { requestId } of agreed) await world.untilSettled(requestId);
+  expect(await world.solverOnHub()).toBe(before + 3n * (agreed[0]?.terms.origin.amount ?? 0n));
+  expect(await world.hubClient.getTransactionCount({ address: world.engine.solver.address })).toBe(
+    sentBefore + 1,
+  );
+});
+
+test("running everything again changes nothing", async () => {
+  const agreed = await world.filled();
+  await world.untilSettled(agreed.requestId);
+  const [owned, executions, asked] = [
+    await world.solverOnHub(),
+    await world.executions(),
+    world.oracle.asked.length,
+  ];
+  world.engine.clock.forward(86_400_000);
+  for (let round = 0; round < 3; round++) {
+    await world.attest();
+    await world.submit();
+    await world.mineHub(3);
+  }
+  expect(await world.solverOnHub()).toBe(owned);
+  expect(await world.executions()).toEqual(executions);
+  expect(world.oracle.asked).toHaveLength(asked);
+});
