@@ -1,0 +1,92 @@
+import { Counter, Gauge, Histogram } from "prom-client";
+import type { Registry } from "prom-client";
+import type { Logger } from "@causeway/service-kit";
+import type { OracleEvents } from "../../ports/events.ts";
+
+const PEER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** One log line for what an operator should see, and a count of everything. */
+export function countedEvents(log: Logger, registry: Registry): OracleEvents {
+  const registers = [registry];
+  const attestations = new Counter({
+    name: "oracle_attestations_total",
+    help: "Attestation requests by route, chain family and outcome",
+    labelNames: ["route", "family", "outcome"],
+    registers,
+  });
+  const shortfalls = new Counter({
+    name: "oracle_quorum_shortfalls_total",
+    help: "Answers with fewer counted signers than the threshold",
+    labelNames: ["route"],
+    registers,
+  });
+  const local = new Counter({
+    name: "oracle_local_verdicts_total",
+    help: "What this oracle itself said, compared with the answer that was given",
+    labelNames: ["route", "local"],
+    registers,
+  });
+  const peerCalls = new Counter({
+    name: "oracle_peer_calls_total",
+    help: "Calls to peers by outcome; those that were not waited for are not counted",
+    labelNames: ["peer", "outcome"],
+    registers,
+  });
+  const peerTimes = new Histogram({
+    name: "oracle_peer_call_seconds",
+    help: "Time until a peer's call ended",
+    labelNames: ["peer"],
+    buckets: PEER_SECONDS,
+    registers,
+  });
+  const signatures = new Counter({
+    name: "oracle_signatures_total",
+    help: "Signatures asked of the key by outcome",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const healthy = new Gauge({
+    name: "oracle_signer_healthy",
+    help: "1 when the last signature was made, 0 when it could not be",
+    registers,
+  });
+  healthy.set(1);
+  // A labelled counter is looked up by a text made of its labels; the two commonest need none.
+  const signed = { true: signatures.labels("made"), false: signatures.labels("failed") };
+  let isHealthy = true;
+
+  return {
+    attested({ route, family, outcome, quorum, error }) {
+      attestations.inc({ route, family, outcome });
+      if (quorum !== undefined) {
+        if (quorum.signers < quorum.threshold && outcome !== "nothing") shortfalls.inc({ route });
+        if (quorum.local !== "ok") local.inc({ route, local: quorum.local });
+        else local.inc({ route, local: "ok" });
+      }
+      if (outcome === "upstream_unavailable" || outcome === "internal")
+        log.error({ event: "attestationFailed", route, family, outcome, err: error });
+    },
+    peerWarning(route, { kind, text, peer, matched, required, error }) {
+      log.warn({
+        event: "peers",
+        route,
+        kind,
+        text,
+        peer,
+        matched,
+        required,
+        ...(error === undefined ? {} : { err: error }),
+      });
+    },
+    peerSettled(_route, { name, outcome, tookMs }) {
+      peerCalls.inc({ peer: name, outcome });
+      peerTimes.observe({ peer: name }, tookMs / 1000);
+    },
+    signed(ok) {
+      signed[`${ok}`].inc();
+      if (ok === isHealthy) return;
+      isHealthy = ok;
+      healthy.set(ok ? 1 : 0);
+    },
+  };
+}

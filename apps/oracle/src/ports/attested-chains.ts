@@ -1,0 +1,12 @@
+import type { EvidenceSource } from "@causeway/chains";
+import type { AttestationChain } from "@causeway/domain";
+
+/** A chain of the configuration, and where its evidence comes from. */
+export interface AttestedChain {
+  readonly chain: AttestationChain;
+  /** Undefined: this build cannot read the family of the chain. */
+  readonly evidence: EvidenceSource | undefined;
+}
+
+/** All enabled chains by name. */
+export type AttestedChains = ReadonlyMap<string, AttestedChain>;

@@ -1,0 +1,19 @@
+import type { PeerReport, PeerWarning } from "@causeway/attest";
+import type { Quorum, OracleErrorCode } from "@causeway/wire";
+
+/** What happened, for logs and counters. */
+export interface OracleEvents {
+  /** A request was answered; `outcome` is `ok`, `pending`, `empty` or the code of the error. */
+  attested(facts: {
+    readonly route: string;
+    readonly family: string;
+    readonly outcome: "ok" | "nothing" | OracleErrorCode;
+    readonly quorum?: Quorum | undefined;
+    readonly error?: unknown;
+  }): void;
+  /** Something about peers that the operator should see. */
+  peerWarning(route: string, warning: PeerWarning): void;
+  peerSettled(route: string, report: PeerReport): void;
+  /** A signature was made, or could not be. */
+  signed(ok: boolean): void;
+}

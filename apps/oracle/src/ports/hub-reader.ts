@@ -1,0 +1,9 @@
+import type { Address, Hex32 } from "@causeway/domain";
+
+/** What the oracle asks of the hub: always at a block that is final by the hub's policy. @throws RpcFault when the hub's node cannot say. */
+export interface HubReader {
+  /** Smallest units of a hub token that an account holds. */
+  balanceOf(account: Address, tokenId: bigint): Promise<bigint>;
+  /** The one payload that the allocator recorded for a withdrawal address; undefined: none yet. Only asked where the hub has an allocator. */
+  recordedWithdrawal(withdrawalAddress: Address): Promise<Hex32 | undefined>;
+}

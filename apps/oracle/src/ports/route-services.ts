@@ -1,0 +1,43 @@
+import type {
+  DepositAttestationAnswer,
+  DepositAttestationRequest,
+  FillAttestationAnswer,
+  FillAttestationRequest,
+  OracleChainsAnswer,
+  Quorum,
+  RefundAttestationAnswer,
+  RefundAttestationRequest,
+  ShadowReport,
+  WithdrawalAttestationAnswer,
+  WithdrawalAttestationRequest,
+  WithdrawalInitiatedAnswer,
+  WithdrawalInitiatedRequest,
+  WithdrawalInitiationAnswer,
+  WithdrawalInitiationRequest,
+} from "@causeway/wire";
+
+/** Who asks. */
+export interface Caller {
+  /** The `x-api-key` as it came: some peers are asked with it. */
+  readonly apiKey: string | undefined;
+}
+
+/** An answer and what stands behind it. */
+export interface Attested<Answer> {
+  readonly answer: Answer;
+  readonly quorum: Quorum;
+}
+
+type Attest<Request, Answer> = (request: Request, caller: Caller) => Promise<Attested<Answer>>;
+
+/** What the routes call. */
+export interface RouteServices {
+  readonly attestDeposit: Attest<DepositAttestationRequest, DepositAttestationAnswer>;
+  readonly attestWithdrawal: Attest<WithdrawalAttestationRequest, WithdrawalAttestationAnswer>;
+  readonly attestFill: Attest<FillAttestationRequest, FillAttestationAnswer>;
+  readonly attestRefund: Attest<RefundAttestationRequest, RefundAttestationAnswer>;
+  readonly initiateWithdrawal: Attest<WithdrawalInitiationRequest, WithdrawalInitiationAnswer>;
+  readonly confirmWithdrawal: Attest<WithdrawalInitiatedRequest, WithdrawalInitiatedAnswer>;
+  readonly listChains: () => OracleChainsAnswer;
+  readonly shadowReport: () => ShadowReport;
+}

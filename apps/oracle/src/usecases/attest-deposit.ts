@@ -1,0 +1,172 @@
+import {
+  depositKey,
+  depositoryDepositId,
+  encodeHubAction,
+  hubAlias,
+  hubTokenId,
+  onchainId,
+  orderAddress,
+} from "@causeway/attest";
+import type { AttestationRoute } from "@causeway/attest";
+import type { DepositEvidence, TransactionDeposits } from "@causeway/chains";
+import { canonicalTransactionId } from "@causeway/domain";
+import type { AttestationChain, Hex, Hex32 } from "@causeway/domain";
+import { depositAttestationAnswer } from "@causeway/wire";
+import type { DepositAttestationAnswer, DepositAttestationRequest, DepositMessage } from "@causeway/wire";
+import type { AttestationServices } from "../ports/attestation-services.ts";
+import type { Understood } from "../ports/attestation-kind.ts";
+import { canonicalValue } from "./canonical-json.ts";
+import { finalValue } from "./final-value.ts";
+import { depositoryOf, evidenceOf, familyOf, knownChain } from "./known-chain.ts";
+import {
+  executionSignaturesOf,
+  executionSlot,
+  messageSignaturesOf,
+  messageSlot,
+  unsignedExecution,
+} from "./message-slots.ts";
+
+/** Deposits without an id carry this one. */
+export const NO_DEPOSIT_ID: Hex32 = `0x${"00".repeat(32)}`;
+
+type UnsignedMessage = Pick<DepositMessage, "data" | "result">;
+
+/**
+ * "These deposits of this transaction are final": a message and a mint for each, in chain order; nothing at all when the transaction holds none.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ */
+export function attestDeposit(services: AttestationServices, owner: string) {
+  const family = familyOf(services.chains);
+
+  return (request: DepositAttestationRequest): Understood<DepositAttestationAnswer> => {
+    const known = knownChain(services.chains, request.chainId, "chainId");
+    const { chain } = known;
+    const transactionId = canonicalTransactionId(chain.vmType, request.transactionId);
+    const idOf = (message: UnsignedMessage): Hex32 =>
+      depositoryDepositId(family, {
+        data: message.data,
+        result: {
+          ...message.result,
+          onchainId: message.result.onchainId.toLowerCase() as Hex32,
+          depositId: message.result.depositId.toLowerCase() as Hex32,
+          amount: BigInt(message.result.amount),
+        },
+      });
+    return {
+      family: chain.vmType,
+      key: `${chain.name}:${transactionId}`,
+      signsNothing: ({ execution }) => execution === undefined,
+      async attest(): Promise<DepositAttestationAnswer> {
+        depositoryOf(chain, "chainId");
+        const found = finalValue(
+          await evidenceOf(known).deposits(transactionId),
+          "transactionId",
+          `transaction ${transactionId} on ${chain.name}`,
+        );
+        return await signedDeposits(services, chain, transactionId, found, idOf);
+      },
+      route: depositRoute(services, owner, chain, transactionId, idOf),
+    };
+  };
+}
+
+async function signedDeposits(
+  { sealer, hub }: AttestationServices,
+  chain: AttestationChain,
+  transactionId: string,
+  { depository, deposits, timestamp }: TransactionDeposits,
+  idOf: (message: UnsignedMessage) => Hex32,
+): Promise<DepositAttestationAnswer> {
+  if (deposits.length === 0) return { messages: [] };
+  const unsigned = deposits.map((deposit): UnsignedMessage => ({
+    data: { chainId: chain.name, transactionId },
+    result: {
+      onchainId: onchainId(chain.name, transactionId, deposit.index),
+      depository,
+      depositId: deposit.depositId ?? NO_DEPOSIT_ID,
+      depositor: deposit.depositor,
+      currency: deposit.currency,
+      amount: deposit.amount.toString(),
+    },
+  }));
+  const [execution, ...seals] = await Promise.all([
+    sealer.execution({
+      idempotencyKey: depositKey(chain.name, transactionId),
+      actions: deposits.map((deposit) => mint(chain, deposit, timestamp)),
+    }),
+    ...unsigned.map((message) => sealer.message(idOf(message))),
+  ]);
+  return {
+    messages: unsigned.map((message, at) => ({
+      ...message,
+      extraData: { timestamp: timestamp.toString() },
+      ...(seals[at] ?? { signatures: [] }),
+    })),
+    execution: {
+      ...execution,
+      metadata: deposits.map(({ currency }) => ({
+        hubTokenId: hubTokenId(chain, currency).toString(),
+        origin: { address: currency, chainId: chain.name, family: chain.vmType },
+        oracleChainId: String(hub.chainId),
+        oracleContract: hub.oracleAddress,
+      })),
+    },
+  };
+}
+
+/** To the account of the order that it pays, or, without an id, to the depositor. */
+function mint(chain: AttestationChain, deposit: DepositEvidence, timestamp: bigint): Hex {
+  const { depositor, currency, amount, depositId } = deposit;
+  const to =
+    depositId === undefined || depositId === NO_DEPOSIT_ID
+      ? hubAlias(chain, depositor)
+      : orderAddress(chain, { depositor, timestamp, depositId });
+  return encodeHubAction({ kind: "mint", to, tokenId: hubTokenId(chain, currency), amount });
+}
+
+function depositRoute(
+  { hub, executionDigest }: AttestationServices,
+  owner: string,
+  chain: AttestationChain,
+  transactionId: string,
+  idOf: (message: UnsignedMessage) => Hex32,
+): AttestationRoute<DepositAttestationAnswer> {
+  return {
+    path: "/attestations/depository-deposits/v1",
+    parse(json) {
+      const parsed = depositAttestationAnswer.safeParse(json);
+      if (!parsed.success) return undefined;
+      const { messages, execution } = parsed.data;
+      if ((execution === undefined) !== (messages.length === 0)) return undefined;
+      if (!messages.every(({ data }) => data.chainId === chain.name && data.transactionId === transactionId))
+        return undefined;
+      if (execution === undefined) return parsed.data;
+      const { idempotencyKey, actions } = unsignedExecution(execution);
+      return actions.length === messages.length && idempotencyKey === depositKey(chain.name, transactionId)
+        ? parsed.data
+        : undefined;
+    },
+    unsigned: ({ messages, execution }) =>
+      canonicalValue({
+        messages: messages.map(({ data, result }) => ({ data, result })),
+        execution: execution === undefined ? null : unsignedExecution(execution),
+      }),
+    slots: ({ messages, execution }) =>
+      execution === undefined
+        ? []
+        : [
+            ...messages.map((message) => messageSlot(idOf(message), message.signatures)),
+            executionSlot(hub, executionDigest, execution),
+          ],
+    withSignatures: ({ messages, execution, ...rest }, slots) => ({
+      ...rest,
+      messages: messages.map(({ signature: _, ...message }, at) => ({
+        ...message,
+        ...messageSignaturesOf(slots[at] ?? [], owner),
+      })),
+      ...(execution && {
+        execution: { ...execution, signatures: executionSignaturesOf(slots[messages.length] ?? [], hub) },
+      }),
+    }),
+  };
+}

@@ -1,0 +1,118 @@
+import { fillKey, solverFillId } from "@causeway/attest";
+import type { SolverFillMessage } from "@causeway/attest";
+import { canonicalTransactionId, decodeAddress } from "@causeway/domain";
+import type { Hex32 } from "@causeway/domain";
+import { fillAttestationAnswer } from "@causeway/wire";
+import type { FillAttestationAnswer, FillAttestationRequest } from "@causeway/wire";
+import { rejected } from "../ports/attestation-error.ts";
+import type { Understood } from "../ports/attestation-kind.ts";
+import type { AttestationServices } from "../ports/attestation-services.ts";
+import { finalValue } from "./final-value.ts";
+import { inOrder } from "./in-order.ts";
+import { evidenceOf, familyOf, knownChain } from "./known-chain.ts";
+import { mustFollowDeposits } from "./paid-in-time.ts";
+import { readSignedOrder } from "./read-order.ts";
+import { groupedReceipts } from "./receipts.ts";
+import { depositsToSolver, feesFromSolver } from "./settle-actions.ts";
+import { readClaimedInputs, settledInputs } from "./settled-inputs.ts";
+import { settlementRoute } from "./settlement-route.ts";
+import { weightedDifference } from "./weighted-difference.ts";
+
+/**
+ * "The solver paid what this order asks for, and these final deposits were made for it": gives the deposits to the solver, less the order's fees.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ */
+export function attestFill(services: AttestationServices, owner: string) {
+  const { chains, hub, sealer } = services;
+  const family = familyOf(chains);
+
+  return (request: FillAttestationRequest): Understood<FillAttestationAnswer> => {
+    const signed = readSignedOrder(chains, request.order, request.orderSignature);
+    const { order, json, orderId, signature } = signed;
+    const claimed = readClaimedInputs(chains, signed, request.inputs);
+    const paying = knownChain(chains, order.output.chainId, "order.output.chainId");
+    const vm = paying.chain.vmType;
+    const transactionId = canonicalTransactionId(vm, request.fill.transactionId, "fill.transactionId");
+    const wanted = groupedReceipts(
+      order.output.payments.map(({ recipient, currency, minimumAmount }) => ({
+        recipient: decodeAddress(vm, recipient),
+        currency: decodeAddress(vm, currency),
+        minimum: minimumAmount,
+      })),
+    );
+    const entries = { inputs: [...claimed], fill: { transactionId } };
+    const messageData: SolverFillMessage["data"] = { order, orderSignature: signature, ...entries };
+    const data: FillAttestationAnswer["message"]["data"] = {
+      order: json,
+      orderSignature: signature,
+      ...entries,
+    };
+    const idempotencyKey = fillKey(hub.settlementKey, {
+      orderId,
+      onchainIds: claimed.map(({ onchainId }) => onchainId),
+      payment: { chain: order.output.chainId, transactionId },
+    });
+    const messageId = (difference: bigint): Hex32 =>
+      solverFillId(family, {
+        data: messageData,
+        result: { orderId, status: 1, totalWeightedInputPaymentBpsDiff: difference },
+      });
+
+    return {
+      family: vm,
+      key: `${orderId}:${transactionId}:${signature}:${JSON.stringify(claimed)}`,
+      signsNothing: () => false,
+      async attest(): Promise<FillAttestationAnswer> {
+        const [inputs, evidence] = await inOrder([
+          settledInputs(chains, signed, claimed),
+          evidenceOf(paying).payments(transactionId, {
+            orderId,
+            deadline: order.output.deadline,
+            extraData: order.output.extraData,
+            receipts: wanted.map(({ recipient, currency }) => ({ recipient, currency })),
+            calls: order.output.calls,
+          }),
+        ]);
+        const field = "fill.transactionId";
+        const paid = finalValue(evidence, field, `the fill ${transactionId} on ${paying.chain.name}`);
+        mustFollowDeposits(inputs, { chain: paying.chain.name, timestamp: paid.timestamp }, field);
+        for (const [at, { minimum, positions }] of wanted.entries())
+          if ((paid.amounts[at] ?? 0n) < minimum)
+            throw rejected(
+              field,
+              `Insufficient fill amount for order output payment ${positions.join(", ")}`,
+            );
+        const difference = weightedDifference(
+          order,
+          inputs.map(({ deposit }) => deposit.amount),
+        );
+        const [seal, execution] = await Promise.all([
+          sealer.message(messageId(difference)),
+          sealer.execution({
+            idempotencyKey,
+            actions: [...depositsToSolver(signed, inputs), ...feesFromSolver(chains, signed)],
+          }),
+        ]);
+        return {
+          message: {
+            data,
+            result: { orderId, status: 1, totalWeightedInputPaymentBpsDiff: difference.toString() },
+            ...seal,
+          },
+          execution,
+        };
+      },
+      route: settlementRoute(services, owner, {
+        path: "/attestations/solver-fills/v1",
+        data,
+        orderId,
+        idempotencyKey,
+        messageId,
+        read: (answer) => {
+          const parsed = fillAttestationAnswer.safeParse(answer);
+          return parsed.success ? parsed.data : undefined;
+        },
+      }),
+    };
+  };
+}

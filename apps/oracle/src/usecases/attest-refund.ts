@@ -1,0 +1,139 @@
+import { refundKey, solverRefundId } from "@causeway/attest";
+import type { SolverRefundMessage } from "@causeway/attest";
+import type { Hex32 } from "@causeway/domain";
+import { refundAttestationAnswer } from "@causeway/wire";
+import type { RefundAttestationAnswer, RefundAttestationRequest } from "@causeway/wire";
+import { invalid, rejected } from "../ports/attestation-error.ts";
+import type { Understood } from "../ports/attestation-kind.ts";
+import type { AttestationServices } from "../ports/attestation-services.ts";
+import { finalValue } from "./final-value.ts";
+import { inOrder } from "./in-order.ts";
+import { evidenceOf, familyOf } from "./known-chain.ts";
+import { mustFollowDeposits } from "./paid-in-time.ts";
+import { readSignedOrder } from "./read-order.ts";
+import type { SignedOrder } from "./read-order.ts";
+import { readClaimedRefunds, refundPayments } from "./refund-plan.ts";
+import type { RefundPayment } from "./refund-plan.ts";
+import { depositsToSolver } from "./settle-actions.ts";
+import { readClaimedInputs, settledInputs } from "./settled-inputs.ts";
+import type { SettledInput } from "./settled-inputs.ts";
+import { settlementRoute } from "./settlement-route.ts";
+import { weightedDifference } from "./weighted-difference.ts";
+
+/**
+ * "The solver gave back what was deposited for this order": gives the deposits to the solver, who has repaid the depositors on chain.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ */
+export function attestRefund(services: AttestationServices, owner: string) {
+  const { chains, hub, sealer } = services;
+  const family = familyOf(chains);
+
+  return (request: RefundAttestationRequest): Understood<RefundAttestationAnswer> => {
+    const signed = readSignedOrder(chains, request.order, request.orderSignature);
+    const { order, json, orderId, signature } = signed;
+    const claimed = readClaimedInputs(chains, signed, request.inputs);
+    const refunds = readClaimedRefunds(chains, signed, request.refunds);
+    const first = refunds[0];
+    if (first === undefined) throw invalid("refunds", "refunds must not be empty");
+    const entries = {
+      inputs: [...claimed],
+      refunds: refunds.map(({ transactionId, inputIndex, refundIndex }) => ({
+        transactionId,
+        inputIndex,
+        refundIndex,
+      })),
+    };
+    const messageData: SolverRefundMessage["data"] = { order, orderSignature: signature, ...entries };
+    const data: RefundAttestationAnswer["message"]["data"] = {
+      order: json,
+      orderSignature: signature,
+      ...entries,
+    };
+    const idempotencyKey = refundKey(
+      hub.settlementKey,
+      {
+        orderId,
+        onchainIds: claimed.map(({ onchainId }) => onchainId),
+        payment: { chain: first.chain.chain.name, transactionId: first.transactionId },
+      },
+      order.inputs.length,
+    );
+    const messageId = (difference: bigint): Hex32 =>
+      solverRefundId(family, {
+        data: messageData,
+        result: { orderId, status: 1, totalWeightedInputPaymentBpsDiff: difference },
+      });
+
+    return {
+      family: first.chain.chain.vmType,
+      key: `${orderId}:${signature}:${JSON.stringify(entries)}`,
+      signsNothing: () => false,
+      async attest(): Promise<RefundAttestationAnswer> {
+        const inputs = await settledInputs(chains, signed, claimed);
+        const difference = weightedDifference(
+          order,
+          inputs.map(({ deposit }) => deposit.amount),
+        );
+        const payments = refundPayments(refunds, inputs, difference);
+        if (hub.settlementKey === "payment" && order.inputs.length > 1) mustNotBeFills(signed, payments);
+        await inOrder(payments.map(async (payment) => await mustHaveBeenPaid(orderId, payment, inputs)));
+        const [seal, execution] = await Promise.all([
+          sealer.message(messageId(difference)),
+          sealer.execution({ idempotencyKey, actions: depositsToSolver(signed, inputs) }),
+        ]);
+        return {
+          message: {
+            data,
+            result: { orderId, status: 1, totalWeightedInputPaymentBpsDiff: difference.toString() },
+            ...seal,
+          },
+          execution,
+        };
+      },
+      route: settlementRoute(services, owner, {
+        path: "/attestations/solver-refunds/v1",
+        data,
+        orderId,
+        idempotencyKey,
+        messageId,
+        read: (answer) => {
+          const parsed = refundAttestationAnswer.safeParse(answer);
+          return parsed.success ? parsed.data : undefined;
+        },
+      }),
+    };
+  };
+}
+
+/** The refund of an order with several inputs has a key of its own, so no payment of it may be one that the order's fill could consist of. */
+function mustNotBeFills({ json }: SignedOrder, payments: readonly RefundPayment[]): void {
+  const { output } = json;
+  for (const { chain, wanted } of payments)
+    for (const { recipient, currency } of wanted)
+      if (
+        chain.chain.name === output.chainId &&
+        output.payments.some((payment) => payment.recipient === recipient && payment.currency === currency)
+      )
+        throw rejected("refunds", "a refund of this order could be taken for its fill, and is not attested");
+}
+
+async function mustHaveBeenPaid(
+  orderId: Hex32,
+  { chain, transactionId, deadline, extraData, wanted, inputIndexes }: RefundPayment,
+  inputs: readonly SettledInput[],
+): Promise<void> {
+  const field = "refunds";
+  const evidence = await evidenceOf(chain).payments(transactionId, {
+    orderId,
+    deadline,
+    extraData,
+    receipts: wanted.map(({ recipient, currency }) => ({ recipient, currency })),
+    calls: [],
+  });
+  const paid = finalValue(evidence, field, `the refund ${transactionId} on ${chain.chain.name}`);
+  const refunded = inputIndexes.flatMap((index) => inputs[index] ?? []);
+  mustFollowDeposits(refunded, { chain: chain.chain.name, timestamp: paid.timestamp }, field);
+  for (const [at, { minimum }] of wanted.entries())
+    if ((paid.amounts[at] ?? 0n) < minimum)
+      throw rejected(field, `Insufficient refund amount for order input payment ${inputIndexes.join(", ")}`);
+}

@@ -1,0 +1,203 @@
+import {
+  decodeHubAction,
+  depositoryWithdrawalId,
+  encodeHubAction,
+  WITHDRAWAL_STATUS,
+  withdrawalKey,
+} from "@causeway/attest";
+import type { AttestationRoute } from "@causeway/attest";
+import type { WithdrawalAnswer } from "@causeway/chains";
+import { canonicalTransactionId } from "@causeway/domain";
+import type { Hex, Hex32 } from "@causeway/domain";
+import { withdrawalAttestationAnswer } from "@causeway/wire";
+import type { WithdrawalAttestationAnswer, WithdrawalAttestationRequest } from "@causeway/wire";
+import { invalid, rejected } from "../ports/attestation-error.ts";
+import type { Understood } from "../ports/attestation-kind.ts";
+import type { AttestationServices } from "../ports/attestation-services.ts";
+import { canonicalJson, canonicalValue } from "./canonical-json.ts";
+import { finalValue } from "./final-value.ts";
+import { readHubWithdrawal } from "./hub-withdrawal.ts";
+import type { HubWithdrawal } from "./hub-withdrawal.ts";
+import { depositoryOf, evidenceOf, familyOf, knownChain } from "./known-chain.ts";
+import {
+  executionSignaturesOf,
+  executionSlot,
+  messageSignaturesOf,
+  messageSlot,
+  unsignedExecution,
+} from "./message-slots.ts";
+
+type Message = Pick<WithdrawalAttestationAnswer["message"], "data" | "result">;
+
+/**
+ * "This payload was executed", which burns what it paid out, or "it never can be", which gives the amount back to its owner on the hub. While it is neither,
+ * nothing is signed.
+ *
+ * A payload alone does not say for whom it was made: the allocator's record does. Where the hub has none, an execution is attested for the withdrawal that
+ * the payload pays, and an expiry never is, because another payload of the same withdrawal might still be executed.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ */
+export function attestWithdrawal(services: AttestationServices, owner: string) {
+  const { chains } = services;
+  const family = familyOf(chains);
+
+  return (request: WithdrawalAttestationRequest): Understood<WithdrawalAttestationAnswer> => {
+    const known = knownChain(chains, request.chainId, "chainId");
+    const { chain } = known;
+    const asked = readHubWithdrawal(chains, request.withdrawalAddressRequest, "withdrawalAddressRequest.");
+    if (asked.chain.name !== chain.name)
+      throw invalid(
+        "withdrawalAddressRequest.chainId",
+        "withdrawalAddressRequest.chainId is not the withdrawal's chain",
+      );
+    const payload = request.withdrawal.toLowerCase() as Hex;
+    const hint =
+      request.transactionId === undefined
+        ? undefined
+        : canonicalTransactionId(chain.vmType, request.transactionId);
+    const data: Message["data"] = {
+      chainId: chain.name,
+      withdrawal: payload,
+      withdrawalAddressRequest: asked.words,
+    };
+    const idOf = ({ result }: Message): Hex32 =>
+      depositoryWithdrawalId(family, {
+        data: { chainId: chain.name, withdrawal: payload },
+        result: { ...result, withdrawalId: result.withdrawalId.toLowerCase() as Hex32 },
+      });
+    return {
+      family: chain.vmType,
+      key: JSON.stringify([data, hint]),
+      signsNothing: ({ execution }) => execution === undefined,
+      async attest(): Promise<WithdrawalAttestationAnswer> {
+        depositoryOf(chain, "chainId");
+        const found = finalValue(
+          await evidenceOf(known).withdrawal(payload, hint),
+          "withdrawal",
+          `the withdrawal on ${chain.name}`,
+        );
+        mustPay(found, asked);
+        const message: Message = {
+          data,
+          result: {
+            withdrawalId: found.withdrawalId,
+            depository: found.depository,
+            status: WITHDRAWAL_STATUS[found.status],
+          },
+        };
+        if (found.status === "pending") return { message: { ...message, signatures: [] } };
+        await mustBeRecorded(services, asked, found);
+        const [seal, execution] = await Promise.all([
+          services.sealer.message(idOf(message)),
+          services.sealer.execution({
+            idempotencyKey: withdrawalKey(found.withdrawalId, found.status),
+            actions: [settling(asked, found)],
+          }),
+        ]);
+        return { message: { ...message, ...seal }, execution };
+      },
+      route: withdrawalRoute(services, owner, asked, data, idOf),
+    };
+  };
+}
+
+/** The payload must pay exactly what the withdrawal is for: else somebody's payment would settle somebody else's withdrawal. */
+function mustPay({ recipient, currency }: WithdrawalAnswer, { words }: HubWithdrawal): void {
+  const where = "withdrawalAddressRequest";
+  if (currency !== words.currency)
+    throw rejected(
+      `${where}.currency`,
+      "the withdrawal is in another currency than withdrawalAddressRequest says",
+    );
+  if (recipient !== words.recipient)
+    throw rejected(
+      `${where}.recipient`,
+      "the withdrawal pays another recipient than withdrawalAddressRequest says",
+    );
+}
+
+async function mustBeRecorded(
+  { hub, hubReader }: AttestationServices,
+  asked: HubWithdrawal,
+  { depository, status, withdrawalId }: WithdrawalAnswer,
+): Promise<void> {
+  if (hub.allocatorAddress === undefined) {
+    if (status === "expired")
+      throw rejected("withdrawal", "this hub keeps no record of payloads: an expiry cannot be attested");
+    return;
+  }
+  const recorded = await hubReader.recordedWithdrawal(asked.addressFor(depository));
+  if (recorded !== withdrawalId)
+    throw rejected("withdrawal", "the allocator has not recorded this payload for this withdrawal");
+}
+
+function settling(asked: HubWithdrawal, { depository, status, amount }: WithdrawalAnswer): Hex {
+  const { tokenId, ownerAlias } = asked;
+  const from = asked.addressFor(depository);
+  return status === "executed"
+    ? encodeHubAction({ kind: "burn", from, tokenId, amount })
+    : encodeHubAction({ kind: "transfer", from, to: ownerAlias, tokenId, amount });
+}
+
+function withdrawalRoute(
+  { hub, executionDigest }: AttestationServices,
+  owner: string,
+  asked: HubWithdrawal,
+  data: Message["data"],
+  idOf: (message: Message) => Hex32,
+): AttestationRoute<WithdrawalAttestationAnswer> {
+  return {
+    path: "/attestations/depository-withdrawals/v1",
+    parse(json) {
+      const parsed = withdrawalAttestationAnswer.safeParse(json);
+      if (!parsed.success) return undefined;
+      const { message, execution } = parsed.data;
+      if (canonicalJson(message.data) !== canonicalJson(data)) return undefined;
+      const isPending = message.result.status === WITHDRAWAL_STATUS.pending;
+      if (isPending || execution === undefined)
+        return isPending && execution === undefined ? parsed.data : undefined;
+      return settles(asked, message, execution) ? parsed.data : undefined;
+    },
+    unsigned: ({ message, execution }) =>
+      canonicalValue({
+        message: { data: message.data, result: message.result },
+        execution: execution === undefined ? null : unsignedExecution(execution),
+      }),
+    slots: ({ message, execution }) =>
+      execution === undefined
+        ? []
+        : [messageSlot(idOf(message), message.signatures), executionSlot(hub, executionDigest, execution)],
+    withSignatures({ message: { signature: _, ...message }, execution, ...rest }, slots) {
+      return {
+        ...rest,
+        message: { ...message, ...messageSignaturesOf(slots[0] ?? [], owner) },
+        ...(execution && {
+          execution: { ...execution, signatures: executionSignaturesOf(slots[1] ?? [], hub) },
+        }),
+      };
+    },
+  };
+}
+
+/** Whether a peer's execution does to this very withdrawal what its message says. The message does not name the owner, so its signatures alone prove nothing. */
+function settles(
+  asked: HubWithdrawal,
+  { result }: Message,
+  execution: NonNullable<WithdrawalAttestationAnswer["execution"]>,
+): boolean {
+  const { idempotencyKey, actions } = unsignedExecution(execution);
+  const [encoded, ...others] = actions;
+  if (encoded === undefined || others.length > 0) return false;
+  const outcome = result.status === WITHDRAWAL_STATUS.executed ? "executed" : "expired";
+  if (idempotencyKey !== withdrawalKey(result.withdrawalId.toLowerCase() as Hex32, outcome)) return false;
+  const action = decodeHubAction(encoded);
+  const from = asked.addressFor(result.depository);
+  if (outcome === "executed")
+    return action.kind === "burn" && action.from === from && action.tokenId === asked.tokenId;
+  return (
+    action.kind === "transfer" &&
+    action.from === from &&
+    action.to === asked.ownerAlias &&
+    action.tokenId === asked.tokenId
+  );
+}

@@ -1,0 +1,135 @@
+import { submitWithdrawRequestDigest } from "@causeway/attest";
+import type { AttestationRoute, SubmitWithdrawRequest } from "@causeway/attest";
+import type { AttestationHub, Hex, Hex32 } from "@causeway/domain";
+import { withdrawalInitiatedAnswer } from "@causeway/wire";
+import type { PayloadParams, WithdrawalInitiatedAnswer, WithdrawalInitiatedRequest } from "@causeway/wire";
+import { rejected } from "../ports/attestation-error.ts";
+import type { Understood } from "../ports/attestation-kind.ts";
+import type { AttestationServices } from "../ports/attestation-services.ts";
+import { canonicalJson, canonicalValue } from "./canonical-json.ts";
+import { readWithdrawalOrder } from "./withdrawal-order.ts";
+import type { WithdrawalOrder } from "./withdrawal-order.ts";
+
+/**
+ * "The address of this withdrawal holds the amount": what the allocator needs to hear before it makes a payload. At least the amount, because anybody may
+ * send the address more; only the amount is signed.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ */
+export function confirmWithdrawal(services: AttestationServices) {
+  const { hub, hubReader, sealer } = services;
+
+  return (request: WithdrawalInitiatedRequest): Understood<WithdrawalInitiatedAnswer> => {
+    const ordered = readWithdrawalOrder(services, request);
+    const { asked, amount, address } = ordered;
+    const submitted = submittedRequest(ordered);
+    const unsigned: WithdrawalInitiatedAnswer = {
+      message: {
+        data: ordered.echo,
+        result: { proofOfWithdrawalAddressBalance: balanceProof(ordered), withdrawalAddress: address },
+      },
+    };
+    return {
+      family: asked.chain.vmType,
+      key: JSON.stringify(ordered.echo),
+      signsNothing: ({ payloadParams }) => payloadParams === undefined,
+      async attest(): Promise<WithdrawalInitiatedAnswer> {
+        if ((await hubReader.balanceOf(address, asked.tokenId)) < amount)
+          throw rejected(
+            "expectedAmount",
+            "the withdrawal address holds less than expectedAmount on the hub",
+          );
+        if (hub.allocatorAddress === undefined) return unsigned;
+        return {
+          ...unsigned,
+          payloadParams: { ...wireParams(submitted), signatures: await sealer.withdrawal(submitted) },
+        };
+      },
+      route: initiatedRoute(hub, unsigned, submitted),
+    };
+  };
+}
+
+function submittedRequest({ asked, depository, amount, address }: WithdrawalOrder): SubmitWithdrawRequest {
+  return {
+    chainId: BigInt(asked.chain.hubChainId),
+    depository,
+    currency: asked.words.currency,
+    amount,
+    spender: address,
+    receiver: asked.words.recipient,
+    data: "0x",
+    nonce: asked.words.withdrawalNonce,
+  };
+}
+
+function wireParams(submitted: SubmitWithdrawRequest): Omit<PayloadParams, "signatures"> {
+  const { chainId, receiver, amount, ...rest } = submitted;
+  return { ...rest, chainId: chainId.toString(), amount: amount.toString(), recipient: receiver };
+}
+
+/** Address, amount and nonce side by side. */
+function balanceProof({ asked, amount, address }: WithdrawalOrder): Hex {
+  const words: Hex32 = asked.words.withdrawalNonce;
+  return `${address}${amount.toString(16).padStart(64, "0")}${words.slice(2)}`;
+}
+
+function initiatedRoute(
+  hub: AttestationHub,
+  expected: WithdrawalInitiatedAnswer,
+  submitted: SubmitWithdrawRequest,
+): AttestationRoute<WithdrawalInitiatedAnswer> {
+  const { allocatorAddress } = hub;
+  const params = allocatorAddress === undefined ? null : wireParams(submitted);
+  // All of the payload follows from the request: a peer can only add its signature.
+  const wanted = (): string => canonicalJson({ message: expected.message, payloadParams: params });
+  const unsigned = ({ message, payloadParams }: WithdrawalInitiatedAnswer): unknown => {
+    if (payloadParams === undefined) return canonicalValue({ message, payloadParams: null });
+    const { signatures: _, ...rest } = payloadParams;
+    return canonicalValue({ message, payloadParams: rest });
+  };
+  const domain = `${hub.chainId}:${allocatorAddress ?? ""}`;
+  return {
+    path: "/attestations/withdrawal-initiated/v1",
+    parse(json) {
+      const parsed = withdrawalInitiatedAnswer.safeParse(json);
+      return parsed.success && canonicalJson(unsigned(parsed.data)) === wanted() ? parsed.data : undefined;
+    },
+    unsigned,
+    slots: ({ payloadParams }) =>
+      payloadParams === undefined || allocatorAddress === undefined
+        ? []
+        : [
+            {
+              digest: submitWithdrawRequestDigest(
+                { chainId: hub.chainId, verifyingContract: allocatorAddress },
+                submitted,
+              ),
+              domain,
+              signatures: payloadParams.signatures
+                .filter(
+                  (one) =>
+                    `${one.allocatorSpenderChainId}:${one.allocatorSpenderContract.toLowerCase()}` === domain,
+                )
+                .map(({ oracleSigner, signature }) => ({
+                  signer: oracleSigner.toLowerCase(),
+                  signature: signature.toLowerCase(),
+                })),
+            },
+          ],
+    withSignatures: (answer, slots) =>
+      answer.payloadParams === undefined || allocatorAddress === undefined
+        ? answer
+        : {
+            ...answer,
+            payloadParams: {
+              ...answer.payloadParams,
+              signatures: (slots[0] ?? []).map(({ signer, signature }) => ({
+                allocatorSpenderChainId: String(hub.chainId),
+                allocatorSpenderContract: allocatorAddress,
+                oracleSigner: signer,
+                signature,
+              })),
+            },
+          },
+  };
+}

@@ -1,0 +1,52 @@
+import { hubAlias, hubTokenId, withdrawalAddress } from "@causeway/attest";
+import { canonicalAddress } from "@causeway/domain";
+import type { Address, AttestationChain, Hex32 } from "@causeway/domain";
+import type { AttestedChains } from "../ports/attested-chains.ts";
+import { knownChain } from "./known-chain.ts";
+
+/** Whose withdrawal to where, as requests name it. */
+export interface WithdrawalWords {
+  readonly chainId: string;
+  readonly currency: string;
+  readonly withdrawer: string;
+  readonly withdrawerChainId: string;
+  readonly recipient: string;
+  readonly withdrawalNonce: string;
+}
+
+/** The same with every spelling canonical, and what the hub knows it by. */
+export interface HubWithdrawal {
+  readonly chain: AttestationChain;
+  readonly words: WithdrawalWords & { readonly withdrawalNonce: Hex32 };
+  readonly tokenId: bigint;
+  /** The owner's account on the hub. */
+  readonly ownerAlias: Address;
+  /** The account that holds what this withdrawal pays out of this depository. */
+  addressFor(depository: string): Address;
+}
+
+/** @param path of the words in the request, with a dot at the end, or empty. @throws ServiceError INVALID_REQUEST, AttestationError not_found for a chain. */
+export function readHubWithdrawal(chains: AttestedChains, given: WithdrawalWords, path = ""): HubWithdrawal {
+  const { chain } = knownChain(chains, given.chainId, `${path}chainId`);
+  const home = knownChain(chains, given.withdrawerChainId, `${path}withdrawerChainId`).chain;
+  const currency = canonicalAddress(chain.vmType, given.currency, `${path}currency`);
+  const recipient = canonicalAddress(chain.vmType, given.recipient, `${path}recipient`);
+  const withdrawer = canonicalAddress(home.vmType, given.withdrawer, `${path}withdrawer`);
+  const withdrawalNonce = given.withdrawalNonce.toLowerCase() as Hex32;
+  const ownerAlias = hubAlias(home, withdrawer);
+  return {
+    chain,
+    words: {
+      chainId: chain.name,
+      currency,
+      withdrawer,
+      withdrawerChainId: home.name,
+      recipient,
+      withdrawalNonce,
+    },
+    tokenId: hubTokenId(chain, currency),
+    ownerAlias,
+    addressFor: (depository) =>
+      withdrawalAddress(chain, { depository, currency, recipient, ownerAlias, nonce: withdrawalNonce }),
+  };
+}

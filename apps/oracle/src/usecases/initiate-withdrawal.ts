@@ -1,0 +1,104 @@
+import { encodeHubAction, initiationKey, ownerAuthorisationDigest, recoverSigner } from "@causeway/attest";
+import type { AttestationRoute, Execution } from "@causeway/attest";
+import type { Address } from "@causeway/domain";
+import { withdrawalInitiationAnswer } from "@causeway/wire";
+import type { WithdrawalInitiationAnswer, WithdrawalInitiationRequest } from "@causeway/wire";
+import { invalid, rejected } from "../ports/attestation-error.ts";
+import type { Understood } from "../ports/attestation-kind.ts";
+import type { AttestationServices } from "../ports/attestation-services.ts";
+import { canonicalJson, canonicalValue } from "./canonical-json.ts";
+import { knownChain } from "./known-chain.ts";
+import { executionSignaturesOf, executionSlot, unsignedExecution } from "./message-slots.ts";
+import { readWithdrawalOrder } from "./withdrawal-order.ts";
+
+/**
+ * Moves an amount from its owner's account on the hub to the address of one withdrawal, because the owner signed exactly this withdrawal for exactly this
+ * hub and depository, and holds the amount.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ */
+export function initiateWithdrawal(services: AttestationServices) {
+  const { chains, hub, hubReader, sealer } = services;
+
+  return (request: WithdrawalInitiationRequest): Understood<WithdrawalInitiationAnswer> => {
+    const ordered = readWithdrawalOrder(services, request);
+    const { asked, depository, amount, address } = ordered;
+    mustBeAuthorised(services, request, depository);
+    const execution: Execution = {
+      idempotencyKey: initiationKey(hub.name, asked.tokenId, address),
+      actions: [
+        encodeHubAction({
+          kind: "transfer",
+          from: asked.ownerAlias,
+          to: address,
+          tokenId: asked.tokenId,
+          amount,
+        }),
+      ],
+    };
+    const message = { data: ordered.echo, result: { withdrawalAddress: address } };
+    return {
+      family: knownChain(chains, asked.words.chainId, "chainId").chain.vmType,
+      key: JSON.stringify([ordered.echo, request.signature]),
+      signsNothing: () => false,
+      async attest(): Promise<WithdrawalInitiationAnswer> {
+        if ((await hubReader.balanceOf(asked.ownerAlias, asked.tokenId)) < amount)
+          throw rejected("expectedAmount", "the withdrawer's balance on the hub is below expectedAmount");
+        return { message, execution: await sealer.execution(execution) };
+      },
+      route: initiationRoute(services, message, execution),
+    };
+  };
+}
+
+/** Only accounts with a key on an EVM chain can authorise: nothing is known here about what a contract would say. */
+function mustBeAuthorised(
+  { chains, hub }: AttestationServices,
+  request: WithdrawalInitiationRequest,
+  depository: string,
+): void {
+  const home = knownChain(chains, request.withdrawerChainId, "withdrawerChainId").chain;
+  if (home.vmType !== "ethereum-vm")
+    throw invalid("withdrawerChainId", "withdrawerChainId must be a chain of ethereum-vm");
+  const digest = ownerAuthorisationDigest({
+    operation: "withdrawal",
+    chainId: request.chainId,
+    currency: request.currency,
+    amount: request.expectedAmount,
+    ownerChainId: request.withdrawerChainId,
+    owner: request.withdrawer,
+    recipient: request.recipient,
+    nonce: request.withdrawalNonce,
+    settlementChainId: request.settlementChainId,
+    depository,
+    oracleContract: hub.oracleAddress,
+  });
+  if (recoverSigner(digest, request.signature.toLowerCase()) !== request.withdrawer.toLowerCase())
+    throw rejected("signature", "the withdrawer has not signed this withdrawal");
+}
+
+function initiationRoute(
+  { hub, executionDigest }: AttestationServices,
+  message: WithdrawalInitiationAnswer["message"] & { result: { withdrawalAddress: Address } },
+  execution: Execution,
+): AttestationRoute<WithdrawalInitiationAnswer> {
+  const unsigned = (
+    answer: Pick<WithdrawalInitiationAnswer, "message"> & { execution: Execution },
+  ): unknown => canonicalValue({ message: answer.message, execution: answer.execution });
+  // All of the payload follows from the request: a peer can only add its signature.
+  const wanted = (): string => canonicalJson(unsigned({ message, execution }));
+  const read = (answer: WithdrawalInitiationAnswer): unknown =>
+    unsigned({ message: answer.message, execution: unsignedExecution(answer.execution) });
+  return {
+    path: "/attestations/withdrawal-initiation/v1",
+    parse(json) {
+      const parsed = withdrawalInitiationAnswer.safeParse(json);
+      return parsed.success && canonicalJson(read(parsed.data)) === wanted() ? parsed.data : undefined;
+    },
+    unsigned: read,
+    slots: (answer) => [executionSlot(hub, executionDigest, answer.execution)],
+    withSignatures: (answer, slots) => ({
+      ...answer,
+      execution: { ...answer.execution, signatures: executionSignaturesOf(slots[0] ?? [], hub) },
+    }),
+  };
+}

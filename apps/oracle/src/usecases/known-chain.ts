@@ -1,0 +1,34 @@
+import type { EvidenceSource } from "@causeway/chains";
+import type { FamilyOf } from "@causeway/attest";
+import type { AttestationChain } from "@causeway/domain";
+import { AttestationError, notFound } from "../ports/attestation-error.ts";
+import type { AttestedChain, AttestedChains } from "../ports/attested-chains.ts";
+
+/** The chain of that name. @throws AttestationError not_found. */
+export function knownChain(chains: AttestedChains, name: string, field: string): AttestedChain {
+  const known = chains.get(name);
+  if (known === undefined) throw notFound(field, `${field}: chain ${name} is not available`);
+  return known;
+}
+
+/** The family of a chain by name; for hashing. */
+export function familyOf(chains: AttestedChains): FamilyOf {
+  return (name) => knownChain(chains, name, "chainId").chain.vmType;
+}
+
+/** Where the evidence of a chain comes from. @throws AttestationError upstream_unavailable when this build cannot read its family. */
+export function evidenceOf({ chain, evidence }: AttestedChain): EvidenceSource {
+  if (evidence === undefined)
+    throw new AttestationError(
+      "upstream_unavailable",
+      `this oracle cannot read chain ${chain.name} (${chain.vmType})`,
+    );
+  return evidence;
+}
+
+/** The depository of a chain. @throws AttestationError not_found when none is configured. */
+export function depositoryOf(chain: AttestationChain, field: string): string {
+  if (chain.depository === undefined)
+    throw notFound(field, `${field}: chain ${chain.name} has no depository configured`);
+  return chain.depository;
+}

@@ -1,0 +1,13 @@
+import type { OracleChainsAnswer } from "@causeway/wire";
+import type { AttestedChains } from "../ports/attested-chains.ts";
+
+/** The enabled chains: names, families and depositories; nothing of how they are reached. */
+export function chainList(chains: AttestedChains): OracleChainsAnswer {
+  return {
+    chains: [...chains.values()].map(({ chain: { name, vmType, depository } }) => ({
+      id: name,
+      vmType,
+      ...(depository === undefined ? {} : { depository }),
+    })),
+  };
+}

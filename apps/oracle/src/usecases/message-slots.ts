@@ -1,0 +1,76 @@
+import { messageDigest } from "@causeway/attest";
+import type { ClaimedSignature, Execution as Unsigned, SignatureSlot } from "@causeway/attest";
+import type { AttestationHub, Hex, Hex32 } from "@causeway/domain";
+import type { Execution, ExecutionSignature, MessageSignature } from "@causeway/wire";
+
+/** The slot of a message: no domain, EIP-191 over its id. */
+export function messageSlot(id: Hex32, signatures: readonly MessageSignature[]): SignatureSlot {
+  return {
+    digest: messageDigest(id),
+    domain: "",
+    signatures: signatures.map(({ oracle, signature }) => ({
+      signer: oracle.toLowerCase(),
+      signature: signature.toLowerCase(),
+    })),
+  };
+}
+
+/** Which domain executions are signed for, as text. */
+export function executionDomain(hub: AttestationHub): string {
+  return `${hub.chainId}:${hub.oracleAddress}`;
+}
+
+/** The slot of an execution. Signatures that claim another chain or contract are not for this hub and do not count. */
+export function executionSlot(
+  hub: AttestationHub,
+  digest: (execution: Unsigned) => Hex32,
+  execution: Execution,
+): SignatureSlot {
+  const domain = executionDomain(hub);
+  return {
+    digest: digest(unsignedExecution(execution)),
+    domain,
+    signatures: execution.signatures
+      .filter((one) => `${one.oracleChainId}:${one.oracleContract.toLowerCase()}` === domain)
+      .map(({ oracleSigner, signature }) => ({
+        signer: oracleSigner.toLowerCase(),
+        signature: signature.toLowerCase(),
+      })),
+  };
+}
+
+/** The signed part of an execution, in canonical hex. */
+export function unsignedExecution({
+  idempotencyKey,
+  actions,
+}: Pick<Execution, "idempotencyKey" | "actions">): Unsigned {
+  return {
+    idempotencyKey: idempotencyKey.toLowerCase() as Hex32,
+    actions: actions.map((action) => action.toLowerCase() as Hex),
+  };
+}
+
+/**
+ * The signatures of a message as answers carry them. `own` is the answering oracle's address: its signature comes first in `signature` when it is there.
+ */
+export function messageSignaturesOf(
+  claimed: readonly ClaimedSignature[],
+  own: string,
+): { readonly signature?: MessageSignature; readonly signatures: MessageSignature[] } {
+  const signatures = claimed.map(({ signer, signature }) => ({ oracle: signer, signature }));
+  const first = signatures.find(({ oracle }) => oracle === own) ?? signatures[0];
+  return first === undefined ? { signatures } : { signature: first, signatures };
+}
+
+/** The signatures of an execution as answers carry them. */
+export function executionSignaturesOf(
+  claimed: readonly ClaimedSignature[],
+  hub: AttestationHub,
+): ExecutionSignature[] {
+  return claimed.map(({ signer, signature }) => ({
+    oracleChainId: String(hub.chainId),
+    oracleContract: hub.oracleAddress,
+    oracleSigner: signer,
+    signature,
+  }));
+}

@@ -1,0 +1,29 @@
+import { ServiceError } from "@causeway/domain";
+import type { OracleErrorCode } from "@causeway/wire";
+import { AttestationError } from "../ports/attestation-error.ts";
+
+const LONGEST_CHAIN_OF_CAUSES = 8;
+
+/** Errors of others that mean: the node, the network or the key service, never the caller. By name, because each room has its own. */
+const UPSTREAM: ReadonlySet<string> = new Set([
+  "RpcFault",
+  "NodeRefusal",
+  "SignerUnavailable",
+  "TimeoutError",
+]);
+
+/** What any failure of an attestation is called. */
+export function outcomeOf(error: unknown): OracleErrorCode {
+  if (error instanceof AttestationError) return error.code;
+  for (
+    let at = error, depth = 0;
+    at instanceof Error && depth < LONGEST_CHAIN_OF_CAUSES;
+    at = at.cause, depth++
+  )
+    if (UPSTREAM.has(at.name)) return "upstream_unavailable";
+  if (error instanceof ServiceError) {
+    if (error.code === "INVALID_REQUEST") return "invalid_request";
+    if (error.code === "REQUEST_TIMED_OUT") return "upstream_unavailable";
+  }
+  return "internal";
+}

@@ -1,0 +1,173 @@
+import { encodeAddress, decodeAddress, orderIdOf } from "@causeway/domain";
+import type { Address, AttestationChain, Hex, Hex32, Order } from "@causeway/domain";
+import { messageDigest, recoverSigner } from "@causeway/attest";
+import type { AttestedOrder } from "@causeway/wire";
+import { invalid, rejected } from "../ports/attestation-error.ts";
+import type { AttestedChains } from "../ports/attested-chains.ts";
+import { knownChain } from "./known-chain.ts";
+
+/** An order that its solver has signed, with every address in its family's one spelling. */
+export interface SignedOrder {
+  readonly orderId: Hex32;
+  /** For hashing: addresses as bytes. */
+  readonly order: Order;
+  /** For answers: addresses as canonical texts. */
+  readonly json: AttestedOrder;
+  readonly signature: Hex;
+  readonly solverChain: AttestationChain;
+}
+
+/**
+ * Reads an order and checks what can be known without a chain: that all its chains are known, that it asks for something, and that its solver signed it
+ * (an account with a key, canonical signature; contracts cannot be asked).
+ * @throws ServiceError INVALID_REQUEST, AttestationError not_found for a chain, invalid_request or rejected otherwise.
+ */
+export function readSignedOrder(
+  chains: AttestedChains,
+  given: AttestedOrder,
+  orderSignature: string,
+): SignedOrder {
+  if (given.inputs.length === 0) throw invalid("order.inputs", "order.inputs must not be empty");
+  if (given.output.payments.length === 0)
+    throw invalid("order.output.payments", "order.output.payments must not be empty");
+  const solverChain = knownChain(chains, given.solverChainId, "order.solverChainId").chain;
+  const { order, json } = spelled(chains, given);
+  if (totalWeight(order) === 0n)
+    throw invalid("order.inputs", "the order asks for nothing: amounts times weights add up to zero");
+  const orderId = orderIdOf(order);
+  const signature = orderSignature.toLowerCase() as Hex;
+  if (recoverSigner(messageDigest(orderId), signature) !== order.solver)
+    throw rejected("orderSignature", "Invalid order signature");
+  return { orderId, order, json, signature, solverChain };
+}
+
+/** Σ requested amount · weight. */
+export function totalWeight({ inputs }: Order): bigint {
+  return inputs.reduce((sum, { payment }) => sum + payment.amount * payment.weight, 0n);
+}
+
+/** The order twice: addresses as bytes and as canonical texts. Every chain of it must be known, because the chain says how its addresses are written. */
+function spelled(chains: AttestedChains, given: AttestedOrder): { order: Order; json: AttestedOrder } {
+  const at = (name: string, field: string) => knownChain(chains, name, field).chain.vmType;
+  const hex = (text: string): Hex => text.toLowerCase() as Hex;
+  const both = (chain: string, chainField: string, text: string, field: string): readonly [Hex, string] => {
+    const vm = at(chain, chainField);
+    const bytes = encodeAddress(vm, text, field);
+    return [bytes, decodeAddress(vm, bytes, field)];
+  };
+
+  const inputs = given.inputs.map(({ payment, refunds }, i) => {
+    const where = `order.inputs[${i}]`;
+    const [currency, currencyText] = both(
+      payment.chainId,
+      `${where}.payment.chainId`,
+      payment.currency,
+      `${where}.payment.currency`,
+    );
+    const options = refunds.map((refund, j) => {
+      const here = `${where}.refunds[${j}]`;
+      const [recipient, recipientText] = both(
+        refund.chainId,
+        `${here}.chainId`,
+        refund.recipient,
+        `${here}.recipient`,
+      );
+      const [token, tokenText] = both(refund.chainId, `${here}.chainId`, refund.currency, `${here}.currency`);
+      const extraData = hex(refund.extraData);
+      return {
+        order: {
+          ...refund,
+          recipient,
+          currency: token,
+          minimumAmount: BigInt(refund.minimumAmount),
+          extraData,
+        },
+        json: { ...refund, recipient: recipientText, currency: tokenText, extraData },
+      };
+    });
+    return {
+      order: {
+        payment: {
+          chainId: payment.chainId,
+          currency,
+          amount: BigInt(payment.amount),
+          weight: BigInt(payment.weight),
+        },
+        refunds: options.map((option) => option.order),
+      },
+      json: {
+        payment: { ...payment, currency: currencyText },
+        refunds: options.map((option) => option.json),
+      },
+    };
+  });
+
+  const { output } = given;
+  const payments = output.payments.map((payment, i) => {
+    const where = `order.output.payments[${i}]`;
+    const chainField = "order.output.chainId";
+    const [recipient, recipientText] = both(
+      output.chainId,
+      chainField,
+      payment.recipient,
+      `${where}.recipient`,
+    );
+    const [currency, currencyText] = both(output.chainId, chainField, payment.currency, `${where}.currency`);
+    return {
+      order: {
+        recipient,
+        currency,
+        minimumAmount: BigInt(payment.minimumAmount),
+        expectedAmount: BigInt(payment.expectedAmount),
+      },
+      json: { ...payment, recipient: recipientText, currency: currencyText },
+    };
+  });
+
+  const fees = given.fees.map((fee, i) => {
+    const where = `order.fees[${i}]`;
+    const [recipient, recipientText] = both(
+      fee.recipientChainId,
+      `${where}.recipientChainId`,
+      fee.recipient,
+      `${where}.recipient`,
+    );
+    const [currency, currencyText] = both(
+      fee.currencyChainId,
+      `${where}.currencyChainId`,
+      fee.currency,
+      `${where}.currency`,
+    );
+    return {
+      order: { ...fee, recipient, currency, amount: BigInt(fee.amount) },
+      json: { ...fee, recipient: recipientText, currency: currencyText },
+    };
+  });
+
+  const shared = {
+    version: given.version,
+    solverChainId: given.solverChainId,
+    solver: hex(given.solver) as Address,
+    salt: hex(given.salt),
+  };
+  const side = {
+    chainId: output.chainId,
+    calls: output.calls.map(hex),
+    deadline: output.deadline,
+    extraData: hex(output.extraData),
+  };
+  return {
+    order: {
+      ...shared,
+      inputs: inputs.map((input) => input.order),
+      output: { ...side, payments: payments.map((payment) => payment.order) },
+      fees: fees.map((fee) => fee.order),
+    },
+    json: {
+      ...shared,
+      inputs: inputs.map((input) => input.json),
+      output: { ...side, payments: payments.map((payment) => payment.json) },
+      fees: fees.map((fee) => fee.json),
+    },
+  };
+}

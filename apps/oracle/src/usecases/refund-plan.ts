@@ -1,0 +1,124 @@
+import { canonicalAddress, canonicalTransactionId, encodeAddress, nativeCurrency } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import type { AttestedOrder, RefundEntry } from "@causeway/wire";
+import { invalid, rejected } from "../ports/attestation-error.ts";
+import type { AttestedChain, AttestedChains } from "../ports/attested-chains.ts";
+import { knownChain } from "./known-chain.ts";
+import type { SignedOrder } from "./read-order.ts";
+import type { SettledInput } from "./settled-inputs.ts";
+import { scaledMinimum } from "./weighted-difference.ts";
+
+/** Which transaction is said to have given an input back; ids canonical, positions known to exist. */
+export interface ClaimedRefund {
+  readonly transactionId: string;
+  readonly inputIndex: number;
+  readonly refundIndex: number;
+  readonly chain: AttestedChain;
+  readonly option: AttestedOrder["inputs"][number]["refunds"][number];
+}
+
+/** What one transaction must have paid. */
+export interface RefundPayment {
+  readonly chain: AttestedChain;
+  readonly transactionId: string;
+  /** The earliest of the deadlines that apply. Unix seconds. */
+  readonly deadline: number;
+  readonly extraData: Hex;
+  readonly wanted: readonly {
+    readonly recipient: string;
+    readonly currency: string;
+    readonly minimum: bigint;
+  }[];
+  readonly inputIndexes: readonly number[];
+}
+
+/**
+ * The claims in the order of the request: one for each input of the order, each naming an option that the order has.
+ * @throws AttestationError invalid_request or not_found, ServiceError for an id in another spelling.
+ */
+export function readClaimedRefunds(
+  chains: AttestedChains,
+  { json }: SignedOrder,
+  entries: readonly RefundEntry[],
+): readonly ClaimedRefund[] {
+  const claimed = entries.map((entry, at): ClaimedRefund => {
+    const input = json.inputs[entry.inputIndex];
+    if (input === undefined)
+      throw invalid(`refunds[${at}].inputIndex`, `the order has no input ${entry.inputIndex}`);
+    const option = input.refunds[entry.refundIndex];
+    if (option === undefined)
+      throw invalid(
+        `refunds[${at}].refundIndex`,
+        `Invalid refund information for order input payment ${entry.inputIndex}: it has no refund ${entry.refundIndex}`,
+      );
+    const chain = knownChain(chains, option.chainId, `refunds[${at}].refundIndex`);
+    return {
+      transactionId: canonicalTransactionId(
+        chain.chain.vmType,
+        entry.transactionId,
+        `refunds[${at}].transactionId`,
+      ),
+      inputIndex: entry.inputIndex,
+      refundIndex: entry.refundIndex,
+      chain,
+      option,
+    };
+  });
+  if (new Set(claimed.map(({ inputIndex }) => inputIndex)).size < claimed.length)
+    throw invalid("refunds", "Refund information names an input of the order twice");
+  for (const index of json.inputs.keys())
+    if (!claimed.some(({ inputIndex }) => inputIndex === index))
+      throw invalid("refunds", `Missing refund information for order input payment ${index}`);
+  return claimed;
+}
+
+/** Who is given an input back: the option's recipient, or the depositor where the option names the family's native currency instead. */
+export function refundRecipient(
+  { chain, option }: ClaimedRefund,
+  { deposit }: SettledInput,
+  field: string,
+): string {
+  const vm = chain.chain.vmType;
+  return encodeAddress(vm, option.recipient) === encodeAddress(vm, nativeCurrency(vm))
+    ? canonicalAddress(vm, deposit.depositor, field)
+    : option.recipient;
+}
+
+/**
+ * What the transactions must have paid. Refunds of one transaction to one recipient in one currency are wanted in sum: one transfer cannot give two inputs back.
+ * @param inputs by position in the order. @param difference see `weightedDifference`.
+ * @throws AttestationError rejected when refunds of one transaction name different fill contracts: its transfers could not be told apart.
+ */
+export function refundPayments(
+  claimed: readonly ClaimedRefund[],
+  inputs: readonly SettledInput[],
+  difference: bigint,
+): readonly RefundPayment[] {
+  const payments = new Map<string, RefundPayment>();
+  for (const claim of claimed.toSorted((a, b) => a.inputIndex - b.inputIndex)) {
+    const { chain, option, transactionId, inputIndex } = claim;
+    const field = `refunds[${inputIndex}].transactionId`;
+    const input = inputs[inputIndex];
+    if (input === undefined) throw new TypeError("a refund without an input");
+    const recipient = refundRecipient(claim, input, field);
+    const minimum = scaledMinimum(BigInt(option.minimumAmount), difference);
+    const key = `${chain.chain.name}\n${transactionId}`;
+    const before = payments.get(key);
+    if (before !== undefined && before.extraData !== option.extraData)
+      throw rejected(field, "refunds in one transaction must have the same extraData");
+    const same = (one: { recipient: string; currency: string }): boolean =>
+      one.recipient === recipient && one.currency === option.currency;
+    const wanted = before?.wanted ?? [];
+    payments.set(key, {
+      chain,
+      transactionId,
+      deadline: Math.min(before?.deadline ?? option.deadline, option.deadline),
+      extraData: option.extraData as Hex,
+      wanted: wanted.some(same)
+        ? wanted.map((one) => (same(one) ? { ...one, minimum: one.minimum + minimum } : one))
+        : [...wanted, { recipient, currency: option.currency, minimum }],
+      inputIndexes: [...(before?.inputIndexes ?? []), inputIndex],
+    });
+  }
+  return [...payments.values()];
+}

@@ -1,0 +1,61 @@
+import {
+  executionDigester,
+  messageDigest,
+  signatureToHex,
+  submitWithdrawRequestDigest,
+} from "@causeway/attest";
+import type { Execution, Signer } from "@causeway/attest";
+import type { AttestationHub, Hex, Hex32 } from "@causeway/domain";
+import type { Sealer } from "../ports/sealer.ts";
+
+/** EIP-712 digest of executions for one hub. */
+export function executionDigestOf(hub: AttestationHub): (execution: Execution) => Hex32 {
+  return executionDigester({ ...hub.domain, chainId: hub.chainId, verifyingContract: hub.oracleAddress });
+}
+
+/** Signs with one key for one hub. `onSigned` is told of every attempt. */
+export function createSealer(signer: Signer, hub: AttestationHub, onSigned: (ok: boolean) => void): Sealer {
+  const executionDigest = executionDigestOf(hub);
+  const sign = async (digest: Hex32): Promise<Hex> => {
+    try {
+      const signature = signatureToHex(await signer.signDigest(digest));
+      onSigned(true);
+      return signature;
+    } catch (error) {
+      onSigned(false);
+      throw error;
+    }
+  };
+  return {
+    async message(id) {
+      const own = { oracle: signer.address, signature: await sign(messageDigest(id)) };
+      return { signature: own, signatures: [own] };
+    },
+    async execution(execution) {
+      return {
+        idempotencyKey: execution.idempotencyKey,
+        actions: [...execution.actions],
+        signatures: [
+          {
+            oracleChainId: String(hub.chainId),
+            oracleContract: hub.oracleAddress,
+            oracleSigner: signer.address,
+            signature: await sign(executionDigest(execution)),
+          },
+        ],
+      };
+    },
+    async withdrawal(request) {
+      if (hub.allocatorAddress === undefined) throw new TypeError("a hub without an allocator");
+      const domain = { chainId: hub.chainId, verifyingContract: hub.allocatorAddress };
+      return [
+        {
+          allocatorSpenderChainId: String(hub.chainId),
+          allocatorSpenderContract: hub.allocatorAddress,
+          oracleSigner: signer.address,
+          signature: await sign(submitWithdrawRequestDigest(domain, request)),
+        },
+      ];
+    },
+  };
+}

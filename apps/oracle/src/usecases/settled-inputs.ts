@@ -1,0 +1,98 @@
+import { onchainId as onchainIdOf } from "@causeway/attest";
+import type { DepositEvidence } from "@causeway/chains";
+import { canonicalTransactionId, decodeAddress } from "@causeway/domain";
+import type { AttestationChain, Hex32 } from "@causeway/domain";
+import type { InputEntry } from "@causeway/wire";
+import { invalid, rejected } from "../ports/attestation-error.ts";
+import type { AttestedChains } from "../ports/attested-chains.ts";
+import { finalValue } from "./final-value.ts";
+import { inOrder } from "./in-order.ts";
+import { depositoryOf, evidenceOf, knownChain } from "./known-chain.ts";
+import type { SignedOrder } from "./read-order.ts";
+
+/** Which deposit is said to pay an input; ids canonical. */
+export interface ClaimedInput {
+  readonly transactionId: string;
+  readonly onchainId: Hex32;
+  readonly inputIndex: number;
+}
+
+/** The deposit that pays an input of the order. */
+export interface SettledInput {
+  readonly chain: AttestationChain;
+  readonly deposit: DepositEvidence;
+  /** Unix seconds of the deposit's block. */
+  readonly timestamp: bigint;
+  readonly onchainId: Hex32;
+}
+
+/**
+ * The claims in the order of the request, each input of the order claimed exactly once and no deposit twice.
+ * @throws AttestationError invalid_request, ServiceError for an id in another spelling.
+ */
+export function readClaimedInputs(
+  chains: AttestedChains,
+  { json }: SignedOrder,
+  entries: readonly InputEntry[],
+): readonly ClaimedInput[] {
+  const claimed = entries.map((entry, at): ClaimedInput => {
+    const input = json.inputs[entry.inputIndex];
+    if (input === undefined)
+      throw invalid(`inputs[${at}].inputIndex`, `the order has no input ${entry.inputIndex}`);
+    const { chain } = knownChain(chains, input.payment.chainId, "order.inputs");
+    return {
+      transactionId: canonicalTransactionId(chain.vmType, entry.transactionId, `inputs[${at}].transactionId`),
+      onchainId: entry.onchainId.toLowerCase() as Hex32,
+      inputIndex: entry.inputIndex,
+    };
+  });
+  if (new Set(claimed.map(({ onchainId }) => onchainId)).size < claimed.length)
+    throw invalid("inputs", "Input information contains non-unique onchain ids");
+  if (new Set(claimed.map(({ inputIndex }) => inputIndex)).size < claimed.length)
+    throw invalid("inputs", "Input information names an input of the order twice");
+  for (const index of json.inputs.keys())
+    if (!claimed.some(({ inputIndex }) => inputIndex === index))
+      throw invalid("inputs", `Missing input information for order input payment ${index}`);
+  return claimed;
+}
+
+/**
+ * The deposits behind the claims, in the order of the order's inputs: each final, made for this very order, in the input's currency on the input's chain.
+ * @throws AttestationError for the first input that is not so paid.
+ */
+export async function settledInputs(
+  chains: AttestedChains,
+  signed: SignedOrder,
+  claimed: readonly ClaimedInput[],
+): Promise<readonly SettledInput[]> {
+  const byIndex = claimed.toSorted((a, b) => a.inputIndex - b.inputIndex);
+  return await inOrder(byIndex.map(async (claim) => await settledInput(chains, signed, claim)));
+}
+
+async function settledInput(
+  chains: AttestedChains,
+  { orderId, json, order }: SignedOrder,
+  { transactionId, onchainId, inputIndex }: ClaimedInput,
+): Promise<SettledInput> {
+  const payment = json.inputs[inputIndex]?.payment;
+  const bytes = order.inputs[inputIndex]?.payment.currency;
+  if (payment === undefined || bytes === undefined) throw new TypeError("a claim without an input");
+  const known = knownChain(chains, payment.chainId, "order.inputs");
+  const { chain } = known;
+  const field = `inputs[${inputIndex}].transactionId`;
+  depositoryOf(chain, `order.inputs[${inputIndex}].payment.chainId`);
+  const { deposits, timestamp } = finalValue(
+    await evidenceOf(known).deposits(transactionId),
+    field,
+    `the deposit of order input payment ${inputIndex}`,
+  );
+  const deposit = deposits.find(({ index }) => onchainIdOf(chain.name, transactionId, index) === onchainId);
+  if (deposit === undefined || deposit.depositId !== orderId)
+    throw rejected(field, `Invalid input information for order input payment ${inputIndex}`);
+  if (deposit.currency !== decodeAddress(chain.vmType, bytes))
+    throw rejected(
+      field,
+      `the deposit of order input payment ${inputIndex} is in another currency than the order asks for`,
+    );
+  return { chain, deposit, timestamp, onchainId };
+}

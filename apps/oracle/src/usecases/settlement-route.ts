@@ -1,0 +1,75 @@
+import type { AttestationRoute } from "@causeway/attest";
+import type { Hex32 } from "@causeway/domain";
+import type { Execution, MessageSignature } from "@causeway/wire";
+import type { AttestationServices } from "../ports/attestation-services.ts";
+import { canonicalJson, canonicalValue } from "./canonical-json.ts";
+import {
+  executionSignaturesOf,
+  executionSlot,
+  messageSignaturesOf,
+  messageSlot,
+  unsignedExecution,
+} from "./message-slots.ts";
+
+/** The common form of the answers about fills and refunds. */
+export interface SettlementAnswer {
+  readonly message: {
+    readonly data: unknown;
+    readonly result: { orderId: string; status: 1; totalWeightedInputPaymentBpsDiff: string };
+    readonly signature?: MessageSignature | undefined;
+    readonly signatures: MessageSignature[];
+  };
+  readonly execution: Execution;
+}
+
+/** What a fill or refund that was asked about must be answered with. */
+export interface SettlementSubject<Answer> {
+  readonly path: string;
+  readonly data: unknown;
+  readonly orderId: Hex32;
+  readonly idempotencyKey: Hex32;
+  /** The answer that a JSON is by the route's schema. */
+  readonly read: (json: unknown) => Answer | undefined;
+  readonly messageId: (difference: bigint) => Hex32;
+}
+
+/** How answers about one fill or refund are combined: one message slot, one execution slot. */
+export function settlementRoute<Answer extends SettlementAnswer>(
+  { hub, executionDigest }: AttestationServices,
+  owner: string,
+  subject: SettlementSubject<Answer>,
+): AttestationRoute<Answer> {
+  return {
+    path: subject.path,
+    parse(json) {
+      const answer = subject.read(json);
+      if (answer === undefined) return undefined;
+      const { message, execution } = answer;
+      const isThis =
+        canonicalJson(message.data) === canonicalJson(subject.data) &&
+        message.result.orderId.toLowerCase() === subject.orderId &&
+        execution.idempotencyKey.toLowerCase() === subject.idempotencyKey;
+      return isThis ? answer : undefined;
+    },
+    unsigned: ({ message, execution }) =>
+      canonicalValue({
+        message: { data: message.data, result: message.result },
+        execution: unsignedExecution(execution),
+      }),
+    slots: ({ message, execution }) => [
+      messageSlot(
+        subject.messageId(BigInt(message.result.totalWeightedInputPaymentBpsDiff)),
+        message.signatures,
+      ),
+      executionSlot(hub, executionDigest, execution),
+    ],
+    withSignatures(answer, slots) {
+      const { signature: _, ...message } = answer.message;
+      return {
+        ...answer,
+        message: { ...message, ...messageSignaturesOf(slots[0] ?? [], owner) },
+        execution: { ...answer.execution, signatures: executionSignaturesOf(slots[1] ?? [], hub) },
+      };
+    },
+  };
+}

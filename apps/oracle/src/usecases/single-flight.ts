@@ -1,0 +1,15 @@
+/**
+ * Shares the work of requests that ask the same while the first is under way. Nothing is kept afterwards: what is not final now may be a moment later.
+ */
+export function singleFlight<Value>(): (key: string, start: () => Promise<Value>) => Promise<Value> {
+  const underWay = new Map<string, Promise<Value>>();
+  return (key, start) => {
+    const shared = underWay.get(key);
+    if (shared !== undefined) return shared;
+    const forget = (): void => void underWay.delete(key);
+    const started = start();
+    underWay.set(key, started);
+    started.then(forget, forget);
+    return started;
+  };
+}

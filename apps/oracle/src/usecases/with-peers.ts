@@ -1,0 +1,110 @@
+import { attestWithPeers, recoverSigner } from "@causeway/attest";
+import type { AttestationRoute, Peer, QuorumPolicy } from "@causeway/attest";
+import { AttestationError } from "../ports/attestation-error.ts";
+import type { Understand, Understood } from "../ports/attestation-kind.ts";
+import type { OracleEvents } from "../ports/events.ts";
+import type { Attested, Caller } from "../ports/route-services.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { ShadowLedger } from "./shadow-ledger.ts";
+import { singleFlight } from "./single-flight.ts";
+import { within } from "./within.ts";
+
+/** How answers come about, the same for every route. */
+export interface Aggregation {
+  readonly peers: readonly Peer[];
+  readonly policy: QuorumPolicy;
+  /** Bounds what this oracle itself does for one request. ms */
+  readonly localDeadlineMs: number;
+  /** Bounds each peer's call as a whole. ms */
+  readonly peerTimeoutMs: number;
+  readonly events: OracleEvents;
+  readonly ledger: ShadowLedger;
+}
+
+interface Options {
+  readonly requestPeerSignatures?: boolean | undefined;
+  readonly requireThreshold?: boolean | undefined;
+}
+
+/**
+ * A use case with its peers: understands the request, attests it here, asks the peers when the request wants them, and says what stands behind the answer.
+ * Requests that ask the same while the first is under way share its work here; peers are asked for each caller.
+ */
+export function withPeers<Request extends Options, Answer>(
+  path: string,
+  understand: Understand<Request, Answer>,
+  aggregation: Aggregation,
+): (request: Request, caller: Caller) => Promise<Attested<Answer>> {
+  const { policy, events } = aggregation;
+  const shared = singleFlight<Answer>();
+
+  return async (request, caller) => {
+    let family = "unknown";
+    try {
+      const understood = understand(request);
+      family = understood.family;
+      const attest = (): Promise<Answer> =>
+        shared(understood.key, () => within(aggregation.localDeadlineMs, understood.attest()));
+      const attested =
+        request.requestPeerSignatures === true && aggregation.peers.length > 0
+          ? await together(path, request, caller, understood, attest, aggregation)
+          : alone(understood, await attest(), policy);
+      const isEmpty = understood.signsNothing(attested.answer);
+      const { signers, threshold } = attested.quorum;
+      if (request.requireThreshold === true && !isEmpty && signers < threshold)
+        throw new AttestationError(
+          "quorum_not_reached",
+          `${signers} of ${threshold} required signers signed`,
+        );
+      events.attested({ route: path, family, outcome: isEmpty ? "nothing" : "ok", quorum: attested.quorum });
+      return attested;
+    } catch (error) {
+      events.attested({ route: path, family, outcome: outcomeOf(error), error });
+      throw error;
+    }
+  };
+}
+
+function alone<Answer>(
+  understood: Understood<Answer>,
+  answer: Answer,
+  { threshold }: QuorumPolicy,
+): Attested<Answer> {
+  return { answer, quorum: { signers: understood.signsNothing(answer) ? 0 : 1, threshold, local: "ok" } };
+}
+
+async function together<Request extends Options, Answer>(
+  path: string,
+  request: Request,
+  { apiKey }: Caller,
+  { route }: Understood<Answer>,
+  attest: () => Promise<Answer>,
+  { peers, policy, peerTimeoutMs, events, ledger }: Aggregation,
+): Promise<Attested<Answer>> {
+  let own: Promise<Answer> | undefined;
+  const { answer, quorum } = await attestWithPeers({
+    route,
+    local: () => (own = attest()),
+    peers,
+    body: request as Readonly<Record<string, unknown>>,
+    incomingKey: apiKey,
+    policy,
+    timeoutMs: peerTimeoutMs,
+    recover: recoverSigner,
+    signal: AbortSignal.timeout(peerTimeoutMs * 2),
+    onWarning: (warning) => events.peerWarning(path, warning),
+    onPeerSettled: (report) => events.peerSettled(path, report),
+  });
+  if (quorum === undefined) throw new TypeError("peers were asked, and nothing is said of them");
+  if (quorum.local === "pending")
+    void own?.then(
+      (late) => ledger.note(saysSame(route, late, answer) ? "ok" : "mismatch"),
+      () => ledger.note("failed"),
+    );
+  else ledger.note(quorum.local);
+  return { answer, quorum };
+}
+
+function saysSame<Answer>(route: AttestationRoute<Answer>, a: Answer, b: Answer): boolean {
+  return JSON.stringify(route.unsigned(a)) === JSON.stringify(route.unsigned(b));
+}

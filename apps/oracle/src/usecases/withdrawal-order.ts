@@ -1,0 +1,38 @@
+import type { Address } from "@causeway/domain";
+import { invalid } from "../ports/attestation-error.ts";
+import type { AttestationServices } from "../ports/attestation-services.ts";
+import { readHubWithdrawal } from "./hub-withdrawal.ts";
+import type { HubWithdrawal, WithdrawalWords } from "./hub-withdrawal.ts";
+import { depositoryOf } from "./known-chain.ts";
+
+/** A withdrawal of a stated amount from this hub through the chain's depository. */
+export interface WithdrawalOrder {
+  readonly asked: HubWithdrawal;
+  readonly depository: string;
+  /** Smallest units; above zero. */
+  readonly amount: bigint;
+  /** The withdrawal address. */
+  readonly address: Address;
+  /** The request in canonical spelling, as answers repeat it. */
+  readonly echo: HubWithdrawal["words"] & { settlementChainId: string; expectedAmount: string };
+}
+
+/** @throws ServiceError INVALID_REQUEST, AttestationError: another hub, an unknown chain, no depository, an amount of zero. */
+export function readWithdrawalOrder(
+  { chains, hub }: Pick<AttestationServices, "chains" | "hub">,
+  request: WithdrawalWords & { readonly settlementChainId: string; readonly expectedAmount: string },
+): WithdrawalOrder {
+  if (request.settlementChainId !== hub.name)
+    throw invalid("settlementChainId", `settlementChainId must be the hub of this oracle, ${hub.name}`);
+  const amount = BigInt(request.expectedAmount);
+  if (amount === 0n) throw invalid("expectedAmount", "expectedAmount must be above zero");
+  const asked = readHubWithdrawal(chains, request);
+  const depository = depositoryOf(asked.chain, "chainId");
+  return {
+    asked,
+    depository,
+    amount,
+    address: asked.addressFor(depository),
+    echo: { settlementChainId: hub.name, expectedAmount: amount.toString(), ...asked.words },
+  };
+}
