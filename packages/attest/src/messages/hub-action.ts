@@ -73,6 +73,7 @@ export function decodeHubAction(encoded: Hex): HubAction {
 function read(hex: string): HubAction | undefined {
   const word = (i: number) => hex.slice(2 + i * 64, 2 + (i + 1) * 64);
   const accountAt = (i: number): Address => `0x${word(i).slice(24)}`;
+  // A word that is missing reads as zero: written back, the action is then longer than what was read.
   const uintAt = (i: number) => BigInt(`0x${word(i) || "0"}`);
   switch (word(0)) {
     case MINT:
@@ -80,9 +81,13 @@ function read(hex: string): HubAction | undefined {
     case BURN:
       return { kind: "burn", from: accountAt(1), tokenId: uintAt(2), amount: uintAt(3) };
     case TRANSFER:
-      return hex.length === 2 + 5 * 64
-        ? { kind: "transfer", from: accountAt(1), to: accountAt(2), tokenId: uintAt(3), amount: uintAt(4) }
-        : undefined;
+      return {
+        kind: "transfer",
+        from: accountAt(1),
+        to: accountAt(2),
+        tokenId: uintAt(3),
+        amount: uintAt(4),
+      };
     case FAST_MINT:
       return readFastMint(hex as Hex);
     default:
