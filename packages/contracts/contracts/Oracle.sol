@@ -8,16 +8,22 @@ import {OwnableRoles} from "solady/src/auth/OwnableRoles.sol";
 import {Execution} from "./Execution.sol";
 import {Hub} from "./Hub.sol";
 
+/// What an earlier contract knows of facts; any version of this one has it.
+interface IExecutedBefore {
+    function isExecuted(bytes32 idempotencyKey) external view returns (bool);
+}
+
 /// @title Carries out on the hub what an oracle has signed, each fact once. Anyone may submit it.
 /// @notice An oracle is an account or a contract that answers EIP-1271 (the OracleMultisig) and holds ORACLE_ROLE.
-/// @dev Calls its own hub, which calls nothing, and asks a contract oracle in a static call: nobody gets a chance to
-/// enter it again. The store is written before the hub is called all the same.
+/// @dev Calls its own hub, which calls nothing, and asks a contract oracle and earlier contracts in static calls: nobody
+/// gets a chance to enter it again. The store is written before the hub is called all the same.
 contract Oracle is EIP712, OwnableRoles {
     event Executed(bytes32 indexed idempotencyKey, address indexed oracle);
     /// `executeMultiple` passed over an execution that had been carried out before.
     event ExecutionSkipped(bytes32 indexed idempotencyKey);
     /// `executeMultiple` left an execution undone; `reason` is what it reverted with. It may be submitted again.
     event ExecutionFailed(bytes32 indexed idempotencyKey, bytes reason);
+    event EarlierAdded(address earlier);
 
     error AddressCannotBeZero();
     error NotAnOracle(address oracle);
@@ -29,9 +35,15 @@ contract Oracle is EIP712, OwnableRoles {
     /// The action is of a kind that this contract does not carry out.
     error UnsupportedAction(uint256 index, uint256 kind);
     error LengthMismatch(uint256 executions, uint256 signatures);
+    /// An earlier contract must have code, and not be this one.
+    error NotAContract();
+    error TooManyEarlier();
 
     /// Whose signature counts.
     uint256 public constant ORACLE_ROLE = _ROLE_0;
+
+    /// Each is asked before every execution.
+    uint256 private constant MAX_EARLIER = 5;
 
     uint256 private constant MINT = 0;
     uint256 private constant BURN = 1;
@@ -42,8 +54,10 @@ contract Oracle is EIP712, OwnableRoles {
     /// The ledger that executions change.
     Hub public immutable HUB;
 
-    /// Whether the fact of an idempotency key has taken effect.
-    mapping(bytes32 idempotencyKey => bool) public isExecuted;
+    mapping(bytes32 idempotencyKey => bool) private _executed;
+
+    /// Contracts that this one has taken over from: what took effect there does not take effect here again.
+    IExecutedBefore[] public earlier;
 
     /// @param name of the EIP-712 domain, "Oracle" unless an existing network says otherwise
     /// @param version of the EIP-712 domain, "1" unless an existing network says otherwise
@@ -51,6 +65,24 @@ contract Oracle is EIP712, OwnableRoles {
         if (owner_ == address(0) || address(hub) == address(0)) revert AddressCannotBeZero();
         _initializeOwner(owner_);
         HUB = hub;
+    }
+
+    /// @notice Remembers a contract that carried executions out before this one. It can never be forgotten.
+    /// @dev Take the hub's minter role from it first: what it carried out later would take effect twice.
+    function addEarlier(IExecutedBefore contract_) external onlyOwner {
+        if (address(contract_).code.length == 0 || address(contract_) == address(this)) revert NotAContract();
+        if (earlier.length == MAX_EARLIER) revert TooManyEarlier();
+        earlier.push(contract_);
+        emit EarlierAdded(address(contract_));
+    }
+
+    /// @notice Whether the fact of an idempotency key has taken effect, here or in an earlier contract.
+    function isExecuted(bytes32 idempotencyKey) public view returns (bool) {
+        if (_executed[idempotencyKey]) return true;
+        for (uint256 i = 0; i < earlier.length; ++i) {
+            if (earlier[i].isExecuted(idempotencyKey)) return true;
+        }
+        return false;
     }
 
     /// @notice Carries out all actions of an execution, or none.
@@ -64,7 +96,7 @@ contract Oracle is EIP712, OwnableRoles {
         if (executions.length != signatures.length) revert LengthMismatch(executions.length, signatures.length);
         for (uint256 i = 0; i < executions.length; ++i) {
             bytes32 key = executions[i].idempotencyKey;
-            if (isExecuted[key]) {
+            if (isExecuted(key)) {
                 emit ExecutionSkipped(key);
                 continue;
             }
@@ -82,8 +114,8 @@ contract Oracle is EIP712, OwnableRoles {
         if (!SignatureChecker.isValidSignatureNowCalldata(oracle, digest, signature)) revert InvalidSignature();
 
         bytes32 key = execution.idempotencyKey;
-        if (isExecuted[key]) revert AlreadyExecuted(key);
-        isExecuted[key] = true;
+        if (isExecuted(key)) revert AlreadyExecuted(key);
+        _executed[key] = true;
 
         // Without an action the key would be spent and the fact never take effect.
         if (execution.actions.length == 0) revert NoActions();

@@ -362,6 +362,49 @@ test("an oracle contract that is asked about a signature cannot enter again", as
   expect([await balance(alice), await balance(bob), await isExecuted(inner)]).toEqual([1n, 0n, false]);
 });
 
+test("who takes over from an earlier contract repeats nothing that took effect there", async () => {
+  tokenId += 1n;
+  const old = executionOf([mintAction(alice, tokenId, 5n)]);
+  await chain.send(solver, { to: oracle, data: await signed(old) });
+  const next = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);
+  await grant(next, signer.address);
+  await grant(hub, next);
+  const add = (earlier: Address): Hex =>
+    encodeFunctionData({ abi: oracleAbi, functionName: "addEarlier", args: [earlier] });
+  expect(await chain.revertOf(stranger, { to: next, data: add(oracle) })).toBe(unauthorized);
+  await chain.send(owner, { to: next, data: add(oracle) });
+
+  const submit = async (execution: Execution): Promise<Hex> =>
+    execute(execution, signer.address, await signExecution(signer, next, execution));
+  expect(await chain.revertOf(solver, { to: next, data: await submit(old) })).toBe(
+    encodeErrorResult({ abi: oracleAbi, errorName: "AlreadyExecuted", args: [old.idempotencyKey] }),
+  );
+  const signatures = [await signExecution(signer, next, old)];
+  const receipt = await chain.send(solver, {
+    to: next,
+    data: executeMultiple([old], signer.address, signatures),
+  });
+  expect(eventsOf(receipt, next, oracleAbi, "ExecutionSkipped")).toHaveLength(1);
+  const fresh = executionOf([mintAction(alice, tokenId, 2n)]);
+  await chain.send(solver, { to: next, data: await submit(fresh) });
+  expect(await balance(alice)).toBe(7n);
+});
+
+test("an earlier contract is one, is another one, and there are five at most", async () => {
+  const next = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);
+  const add = (earlier: Address): Hex =>
+    encodeFunctionData({ abi: oracleAbi, functionName: "addEarlier", args: [earlier] });
+  for (const none of [next, stranger.address]) {
+    expect(await chain.revertOf(owner, { to: next, data: add(none) })).toBe(
+      encodeErrorResult({ abi: oracleAbi, errorName: "NotAContract" }),
+    );
+  }
+  for (let count = 0; count < 5; count++) await chain.send(owner, { to: next, data: add(oracle) });
+  expect(await chain.revertOf(owner, { to: next, data: add(oracle) })).toBe(
+    encodeErrorResult({ abi: oracleAbi, errorName: "TooManyEarlier" }),
+  );
+});
+
 test("a contract that does not answer EIP-1271 signs nothing, whoever signs in its name", async () => {
   await grant(oracle, hub);
   const execution = executionOf([mintAction(alice, 5_000n, 1n)]);
