@@ -1,28 +1,55 @@
-import { readSettings, setting } from "@causeway/config";
-import { createLifecycle, createLogger, createMetrics, runUntilSignal } from "@causeway/service-kit";
-import { buildPlaceholder } from "./server.ts";
+import { ConfigError } from "@causeway/config";
+import { createLifecycle, createMetrics, runUntilSignal } from "@causeway/service-kit";
+import { createApiKeys } from "./adapters/api-keys.ts";
+import { type OracleConfig, readOracleConfig, SECRET_VARIABLES } from "./config.ts";
+import { createContainer } from "./container.ts";
+import { createOracleLog } from "./oracle-log.ts";
+import { buildServer } from "./server.ts";
 
-const env = process.env;
-const { host, port } = readSettings(
-  {
-    host: setting.text({ name: "HTTP_HOST", describe: "Address to listen on.", default: "127.0.0.1" }),
-    port: setting.integer(
-      1,
-      65_535,
-    )({ name: "HTTP_PORT", describe: "Port to listen on; absent: PORT.", default: 3000 }),
-  },
-  { ...env, HTTP_PORT: env["HTTP_PORT"] ?? env["PORT"] },
-);
-const log = createLogger({ name: "causeway-oracle-placeholder", level: "info" });
-const lifecycle = createLifecycle(log, 10_000);
+const NAME = "causeway-oracle";
+/** What an answer may take beyond the slowest peer. ms */
+const MARGIN_MS = 2_000;
 
-await runUntilSignal({
-  log,
-  lifecycle,
-  start: async () => {
-    const server = await buildPlaceholder({ log, metrics: createMetrics("causeway-oracle-placeholder") });
-    lifecycle.add("http", () => server.close());
-    const url = await server.listen({ host, port });
-    log.warn({ event: "listening", url, note: "the attestation oracle is not built yet" });
-  },
-});
+const config = await readOrExplain();
+if (config !== undefined) await serve(config);
+
+async function serve(config: OracleConfig): Promise<void> {
+  const log = createOracleLog({ name: NAME, level: config.logLevel }, config.secrets);
+  const metrics = createMetrics(NAME);
+  const lifecycle = createLifecycle(log, config.shutdownTimeoutMs);
+  await runUntilSignal({
+    log,
+    lifecycle,
+    start: async () => {
+      for (const warning of config.warnings) log.warn({ event: "configuration", warning });
+      const services = await createContainer(config, { log, metrics }, lifecycle);
+      const server = await buildServer(
+        { ...services, log, metrics },
+        {
+          apiKeys: config.apiKeys && createApiKeys(config.apiKeys),
+          metricsOpen: config.http.metricsOpen,
+          shadow: config.shadow,
+          checkResponses: config.http.responseCheck,
+          handlerTimeoutMs: Math.max(config.requestDeadlineMs, config.peerTimeoutMs) + MARGIN_MS,
+        },
+      );
+      lifecycle.add("http", () => server.close());
+      const url = await server.listen({ host: config.http.host, port: config.http.port });
+      log.info({ event: "listening", url, signer: config.signer.address, shadow: config.shadow });
+    },
+  });
+}
+
+/** There is no log yet, and whoever mends the configuration reads lines, not JSON. Keys do not stay in the environment, where any library could read them. */
+async function readOrExplain(): Promise<OracleConfig | undefined> {
+  try {
+    return await readOracleConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+    return undefined;
+  } finally {
+    for (const name of SECRET_VARIABLES) Reflect.deleteProperty(process.env, name);
+  }
+}

@@ -1,34 +1,50 @@
-import { createHttpServer, errorAnswer, type HttpServices, sendJson } from "@causeway/service-kit";
+import { type ApiDescription, createHttpServer, type HttpServices } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
+import { oracleErrorAnswer } from "./error-answer.ts";
+import { guard } from "./guard.ts";
+import type { ApiKeys } from "./ports/api-keys.ts";
+import type { RouteServices } from "./ports/route-services.ts";
+import { addRoutes } from "./routes/index.ts";
 
-/**
- * Stands where the attestation oracle will be: it is alive, and says 501 to every question. It attests nothing and holds no key.
- * Never listens.
- */
-export async function buildPlaceholder(services: HttpServices): Promise<FastifyInstance> {
-  const app = await createHttpServer(
-    services,
-    {
-      title: "Causeway attestation oracle (not built yet)",
-      version: "0.0.0",
-      description: "Only says that it is alive.",
-      tags: [],
-    },
-    { interactiveDocumentation: false },
-  );
-  app.get("/lives/v1", { schema: { summary: "The process runs" } }, async () => ({ status: "ok" }));
-  app.route({
-    method: ["GET", "POST", "PUT", "PATCH", "DELETE"],
-    url: "/*",
-    schema: { hide: true },
-    handler: (_request, reply) => {
-      const { status, body } = errorAnswer(
-        501,
-        "SERVICE_UNAVAILABLE",
-        "the attestation oracle is not built yet",
-      );
-      return sendJson(reply.code(status), JSON.stringify(body));
-    },
+const BODY_LIMIT_BYTES = 1024 * 1024;
+
+const description: ApiDescription = {
+  title: "Causeway attestation oracle",
+  version: "1.0.0",
+  description:
+    "Signs what it has established as final on a chain: deposits, withdrawals, fills, refunds, and the steps of a withdrawal from the hub. " +
+    "An answer may carry fewer signatures than a quorum needs: callers must count the distinct signers that they trust. " +
+    "Fields of a request that are not listed are ignored.",
+  tags: [
+    { name: "attestations", description: "What happened, signed." },
+    { name: "oracle", description: "This instance." },
+  ],
+};
+
+export interface ServerOptions {
+  /** Undefined: everybody may ask. */
+  readonly apiKeys: ApiKeys | undefined;
+  readonly metricsOpen: boolean;
+  /** Every answer says that it comes from an oracle that is only being tried. */
+  readonly shadow: boolean;
+  /** Time for a route to answer, peers included. ms */
+  readonly handlerTimeoutMs: number;
+  readonly checkResponses?: boolean;
+  readonly interactiveDocumentation?: boolean;
+}
+
+/** The oracle's HTTP server with all its routes. Never listens. */
+export async function buildServer(
+  services: HttpServices & RouteServices,
+  options: ServerOptions,
+): Promise<FastifyInstance> {
+  const { apiKeys, metricsOpen, shadow, ...http } = options;
+  const app = await createHttpServer(services, description, {
+    ...http,
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    errorAnswer: oracleErrorAnswer,
   });
+  if (apiKeys !== undefined) guard(app, apiKeys, metricsOpen);
+  addRoutes(app, services, { shadow });
   return app;
 }

@@ -34,6 +34,13 @@ export interface HttpOptions {
   readonly checkResponses?: boolean;
   /** Serve the interactive page besides the JSON document. */
   readonly interactiveDocumentation?: boolean;
+  /** Errors in a form of the service's own: gets what was thrown (undefined: no such route) and the usual answer. */
+  readonly errorAnswer?: (thrown: unknown, usual: ErrorAnswer) => OwnErrorAnswer;
+}
+
+/** An answer to an error whose body is not the usual one. */
+export interface OwnErrorAnswer extends Omit<ErrorAnswer, "body"> {
+  readonly body: object;
 }
 
 export interface HttpServices {
@@ -52,6 +59,8 @@ export async function createHttpServer(
   description: ApiDescription,
   options: HttpOptions = {},
 ): Promise<FastifyInstance> {
+  const answerTo = (thrown: unknown, usual = answerFor(thrown)): OwnErrorAnswer =>
+    options.errorAnswer?.(thrown, usual) ?? usual;
   const app: FastifyInstance = fastify({
     // A logger of the framework's own would make it follow each answer with two listeners more. What it has to say of a single request (answered twice, failed
     // after its answer) goes to the one logger of all: a child per request costs more than the lines it would mark.
@@ -66,7 +75,7 @@ export async function createHttpServer(
     onConstructorPoisoning: "ignore",
     trustProxy:
       typeof options.trustProxy === "object" ? [...options.trustProxy] : (options.trustProxy ?? false),
-    frameworkErrors: (error, _request, reply) => send(reply as unknown as FastifyReply, answerFor(error)),
+    frameworkErrors: (error, _request, reply) => send(reply as unknown as FastifyReply, answerTo(error)),
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(() => JSON.stringify);
@@ -74,7 +83,9 @@ export async function createHttpServer(
   app.removeContentTypeParser("text/plain");
 
   const unknownRoute = noteRoutes(app);
-  app.setNotFoundHandler((request, reply) => send(reply, unknownRoute(request.method, request.url)));
+  app.setNotFoundHandler((request, reply) =>
+    send(reply, answerTo(undefined, unknownRoute(request.method, request.url))),
+  );
   app.setErrorHandler((error, request, reply) => {
     const cause = hasZodFastifySchemaValidationErrors(error)
       ? schemaProblem(
@@ -83,7 +94,7 @@ export async function createHttpServer(
           request.routeOptions.config.fieldErrorCodes,
         )
       : error;
-    const answer = answerFor(cause);
+    const answer = answerTo(cause);
     if (answer.unexpected) {
       request.log.error({
         event: "requestFailed",
@@ -105,6 +116,6 @@ export async function createHttpServer(
   return app;
 }
 
-function send(reply: FastifyReply, answer: ErrorAnswer): FastifyReply {
+function send(reply: FastifyReply, answer: OwnErrorAnswer): FastifyReply {
   return sendJson(reply.code(answer.status).headers(answer.headers), JSON.stringify(answer.body));
 }

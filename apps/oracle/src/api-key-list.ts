@@ -1,0 +1,31 @@
+/** What `API_KEYS` says. */
+export interface ApiKeyList {
+  /** Label by key. */
+  readonly keys: ReadonlyMap<string, string>;
+  /** One sentence each, without any key. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Reads `API_KEYS`: `<key>:<label>` joined with `;`, one `;` at the end being allowed. The first `:` separates, so a label may hold one. A key that occurs
+ * twice is refused: which label is meant, and which entry somebody removes to lock a caller out, would be left to chance.
+ */
+export function readApiKeys(text: string): ApiKeyList {
+  const entries = text.split(";").map((entry) => entry.trim());
+  if (entries.at(-1) === "") entries.pop();
+  const keys = new Map<string, string>();
+  const problems: string[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const where = `API_KEYS entry ${index + 1}`;
+    const colon = entry.indexOf(":");
+    const key = (colon < 0 ? entry : entry.slice(0, colon)).trim();
+    const label = colon < 0 ? "" : entry.slice(colon + 1).trim();
+    if (colon < 0 || label === "") problems.push(`${where} has no label: write <key>:<label>`);
+    // Anything else cannot stand in a header, so nobody could ever use it.
+    if (!/^[\x21-\x7e]+$/.test(key))
+      problems.push(`${where} has a key that is empty or cannot be sent in a header`);
+    if (keys.has(key)) problems.push(`${where} has the key of an entry before it`);
+    keys.set(key, label);
+  }
+  return { keys, problems };
+}

@@ -1,0 +1,176 @@
+import { awsKmsSigner, rawKeySigner, readPeerList, readSignerPolicy } from "@causeway/attest";
+import type { PeerEndpoint, QuorumPolicy, Signer } from "@causeway/attest";
+import type { Env, SettingValues } from "@causeway/config";
+import {
+  ConfigError,
+  gather,
+  isLocalKey,
+  loadAttestationChains,
+  loadHub,
+  readSettings,
+  withVaultSecrets,
+} from "@causeway/config";
+import type { AttestationChain, AttestationHub, Hex } from "@causeway/domain";
+import { readApiKeys } from "./api-key-list.ts";
+import { httpSettings, locationSettings, peerSettings, signerSettings } from "./settings.ts";
+
+/** The environment in which everything runs on one machine with keys that anyone can compute. */
+const LOCAL = "local";
+
+/** Variables that hold keys: taken out of the process's environment once they are read. */
+export const SECRET_VARIABLES = ["ECDSA_PRIVATE_KEY", "API_KEYS", "PEERS"] as const;
+
+/** Everything an oracle is told from outside. */
+export interface OracleConfig {
+  readonly environment: string;
+  readonly signer: Signer & { close?(): void };
+  readonly policy: QuorumPolicy;
+  readonly peers: readonly PeerEndpoint[];
+  readonly peerTimeoutMs: number;
+  /** Label by key; undefined: everybody may ask. */
+  readonly apiKeys: ReadonlyMap<string, string> | undefined;
+  readonly shadow: boolean;
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    readonly metricsOpen: boolean;
+    readonly responseCheck: boolean;
+  };
+  readonly requestDeadlineMs: number;
+  readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
+  readonly shutdownTimeoutMs: number;
+  /** Enabled chains, never empty. */
+  readonly chains: readonly AttestationChain[];
+  readonly hub: AttestationHub;
+  /** For the log at start. */
+  readonly warnings: readonly string[];
+  /** Texts that no log line may show. */
+  readonly secrets: readonly string[];
+}
+
+type SignerWords = SettingValues<typeof signerSettings>;
+
+/**
+ * Reads the environment, the files of the secrets folder and the files of `CONFIGS_DIR`, and asks a key service for the address of its key.
+ * @throws ConfigError with every problem at once; no problem text holds a secret.
+ */
+export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const read = <T>(part: () => T): T | undefined => gather(problems, part);
+
+  const env = read(() => withPort(withVaultSecrets(processEnv)));
+  if (env === undefined) throw new ConfigError(problems);
+  const location = read(() => readSettings(locationSettings, env));
+  const keys = read(() => readSettings(signerSettings, env));
+  const peer = read(() => readSettings(peerSettings, env));
+  const http = read(() => readSettings(httpSettings, env));
+  const loaded = location && read(() => loadAttestationChains({ ...location, env }));
+  const hub = location && read(() => loadHub({ ...location, env }));
+
+  if (loaded?.chains.length === 0) problems.push("no chain is enabled", ...loaded.warnings);
+  const peers = readPeerList(peer?.peers?.reveal() ?? "");
+  problems.push(...peers.problems);
+  const apiKeys = http?.apiKeys === undefined ? undefined : readApiKeys(http.apiKeys.reveal());
+  problems.push(...(apiKeys?.problems ?? []));
+  if (http !== undefined && apiKeys === undefined)
+    warnings.push("API_KEYS is not set: whoever reaches this service may use it");
+  if (hub !== undefined && loaded?.chains.some(({ name }) => name === hub.hub.name) === true)
+    problems.push(`the hub has the name of a chain: ${hub.hub.name}`);
+  if (keys !== undefined && env["SIGNING_MODULE"] === undefined)
+    warnings.push("SIGNING_MODULE is not set: raw-private-key is used");
+
+  const signer = keys && (await signerOf(keys, location?.environment, problems));
+  const policy =
+    peer &&
+    signer &&
+    readSignerPolicy({ signers: peer.signers, threshold: peer.threshold, localSigner: signer.address });
+  problems.push(...(policy?.problems ?? []));
+  if (peer && peers.peers.length > 0 && http && http.requestDeadlineMs > peer.peerTimeoutMs)
+    warnings.push(
+      "REQUEST_DEADLINE_MS exceeds PEER_REQUEST_TIMEOUT_MS: peers with the same settings give up earlier",
+    );
+
+  if (problems.length > 0) {
+    signer?.close?.();
+    throw new ConfigError(problems);
+  }
+  if (!location || !keys || !peer || !http || !loaded || !hub || !signer || policy?.policy === undefined)
+    throw new ConfigError(["a part of the configuration is missing without a reported problem"]);
+
+  return {
+    environment: location.environment,
+    signer,
+    policy: policy.policy,
+    peers: peers.peers,
+    peerTimeoutMs: peer.peerTimeoutMs,
+    apiKeys: apiKeys?.keys,
+    shadow: peer.shadow,
+    http: {
+      host: http.httpHost,
+      port: http.httpPort,
+      metricsOpen: http.metricsOpen,
+      responseCheck: http.responseCheck,
+    },
+    requestDeadlineMs: http.requestDeadlineMs,
+    logLevel: http.logLevel,
+    shutdownTimeoutMs: http.shutdownTimeoutMs,
+    chains: loaded.chains,
+    hub: hub.hub,
+    warnings: [...warnings, ...policy.warnings, ...loaded.warnings, ...hub.warnings],
+    secrets: [
+      ...loaded.chains.flatMap(({ rpcUrls }) => rpcUrls),
+      hub.hub.rpcUrl,
+      ...peers.peers.flatMap(({ credential }) => credential ?? []),
+      ...(apiKeys?.keys.keys() ?? []),
+    ],
+  };
+}
+
+/** `HTTP_PORT`, else `PORT`. */
+function withPort(env: Record<string, string | undefined>): Env {
+  const own = env["HTTP_PORT"]?.trim() ?? "";
+  return { ...env, HTTP_PORT: own === "" ? env["PORT"] : own };
+}
+
+async function signerOf(
+  { signingModule, privateKey, kmsKeyId, kmsKeyRegion }: SignerWords,
+  environment: string | undefined,
+  problems: string[],
+): Promise<(Signer & { close?(): void }) | undefined> {
+  if (signingModule === "aws-kms") {
+    if (kmsKeyId === undefined)
+      problems.push("AWS_KMS_SIGNER_KEY_ID is required with SIGNING_MODULE aws-kms");
+    if (kmsKeyRegion === undefined)
+      problems.push("AWS_KMS_SIGNER_KEY_REGION is required with SIGNING_MODULE aws-kms");
+    if (kmsKeyId === undefined || kmsKeyRegion === undefined) return undefined;
+    return await made(
+      problems,
+      "the key of AWS KMS cannot be used",
+      async () => await awsKmsSigner({ keyId: kmsKeyId, region: kmsKeyRegion }),
+    );
+  }
+  if (privateKey === undefined) {
+    problems.push("ECDSA_PRIVATE_KEY is required with SIGNING_MODULE raw-private-key");
+    return undefined;
+  }
+  if (environment !== undefined && environment !== LOCAL && isLocalKey(privateKey.reveal()))
+    problems.push(
+      `ECDSA_PRIVATE_KEY is a publicly known key of a local system: refused in ENVIRONMENT ${environment}`,
+    );
+  return await made(problems, "ECDSA_PRIVATE_KEY", async () => rawKeySigner(privateKey.reveal() as Hex));
+}
+
+/** A signer, or why there is none: their errors are made to be shown. */
+async function made<S extends Signer>(
+  problems: string[],
+  what: string,
+  make: () => Promise<S>,
+): Promise<S | undefined> {
+  try {
+    return await make();
+  } catch (error) {
+    problems.push(`${what}: ${error instanceof Error ? error.message : "unknown error"}`);
+    return undefined;
+  }
+}

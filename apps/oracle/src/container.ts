@@ -1,0 +1,81 @@
+import { connectPeer } from "@causeway/attest";
+import { checkedTransport, createRpcTransport, evidenceSources, RpcFault } from "@causeway/chains";
+import type { HttpServices, Lifecycle } from "@causeway/service-kit";
+import { createHubReader, WrongHub } from "./adapters/hub/hub-reader.ts";
+import { countedEvents } from "./adapters/telemetry/counted-events.ts";
+import { timedEvidence } from "./adapters/timed-evidence.ts";
+import type { OracleConfig } from "./config.ts";
+import type { AttestedChain } from "./ports/attested-chains.ts";
+import type { AttestationServices } from "./ports/attestation-services.ts";
+import type { RouteServices } from "./ports/route-services.ts";
+import { routeServices } from "./route-services.ts";
+import { createSealer, executionDigestOf } from "./usecases/seal.ts";
+import { createShadowLedger } from "./usecases/shadow-ledger.ts";
+
+/** A chain of a family that cannot be read yet is attested by nobody here; the others are. */
+const READABLE: readonly string[] = ["ethereum-vm"];
+
+/**
+ * Builds everything from the configuration: the only place that knows every adapter.
+ * @throws WrongHub, and RpcFault of kind `wrongChain`, when the hub's node is of another chain; a node that does not answer now is waited for later.
+ */
+export async function createContainer(
+  config: OracleConfig,
+  { log, metrics }: HttpServices,
+  lifecycle: Lifecycle,
+): Promise<RouteServices> {
+  const { chains, hub, signer, policy } = config;
+  lifecycle.add("signer", () => signer.close?.());
+  const events = countedEvents(log, metrics.registry);
+  const timed = timedEvidence(metrics.registry);
+  for (const chain of chains)
+    if (!READABLE.includes(chain.vmType))
+      log.warn({
+        event: "configuration",
+        warning: `chain ${chain.name} cannot be attested: ${chain.vmType} is not supported`,
+      });
+  const readable = chains.filter(({ vmType }) => READABLE.includes(vmType));
+  const sources = evidenceSources(readable, {
+    evm: { onDisagreement: (disagreement) => log.error({ event: "endpointsDisagree", ...disagreement }) },
+  });
+  for (const [name, source] of sources) lifecycle.add(`chain ${name}`, () => source.close());
+  const attested = new Map(
+    chains.map((chain): readonly [string, AttestedChain] => {
+      const source = sources.get(chain.name);
+      return [chain.name, { chain, evidence: source && timed(source) }];
+    }),
+  );
+
+  const raw = createRpcTransport({ url: hub.rpcUrl });
+  lifecycle.add("hub", () => raw.close());
+  const hubReader = createHubReader(hub, checkedTransport(raw, hub.chainId).transport);
+  try {
+    await hubReader.verify();
+  } catch (error) {
+    // A wrong hub is a wrong configuration; a node that is away comes back.
+    if (error instanceof WrongHub || (error instanceof RpcFault && error.kind === "wrongChain")) throw error;
+    log.error({ event: "hubUnreachable", err: error });
+  }
+
+  const peers = config.peers.map((endpoint) => {
+    const peer = connectPeer(endpoint);
+    lifecycle.add(`peer ${peer.name}`, () => peer.close());
+    return peer;
+  });
+  const ledger = createShadowLedger(config.shadow, Date.now());
+  const services: AttestationServices = {
+    chains: attested,
+    hub,
+    hubReader,
+    sealer: createSealer(signer, hub, events.signed),
+    executionDigest: executionDigestOf(hub),
+  };
+  return routeServices(services, {
+    peers,
+    policy,
+    localDeadlineMs: config.requestDeadlineMs,
+    peerTimeoutMs: config.peerTimeoutMs,
+    events,
+    ledger,
+  });
+}

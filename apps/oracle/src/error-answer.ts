@@ -1,0 +1,61 @@
+import { ServiceError } from "@causeway/domain";
+import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
+import { oracleErrorStatus } from "@causeway/wire";
+import type { OracleError, OracleErrorCode } from "@causeway/wire";
+import { AttestationError } from "./ports/attestation-error.ts";
+import { outcomeOf } from "./usecases/outcome.ts";
+
+/** Said instead of the words of errors that were not made for the caller. */
+const WORDS: Partial<Record<OracleErrorCode, string>> = {
+  upstream_unavailable: "a chain's node or the key service gave no usable answer; try again",
+  internal: "internal error",
+};
+
+const UPSTREAM_RETRY_SECONDS = 1;
+
+/** The oracle's errors: `{message, code, field?, retryAfter?}`. What the framework refuses keeps its status. */
+export function oracleErrorAnswer(thrown: unknown, usual: ErrorAnswer): OwnErrorAnswer {
+  if (thrown === undefined) return framework(usual, usual.status === 404 ? "not_found" : "invalid_request");
+  const code = outcomeOf(thrown);
+  if (thrown instanceof AttestationError) return ours(thrown.code, thrown.message, thrown);
+  if (code !== "internal") return ours(code, thrown instanceof Error ? thrown.message : "", fieldOf(thrown));
+  return usual.status < 500 ? framework(usual, "invalid_request") : ours("internal", "");
+}
+
+function ours(
+  code: OracleErrorCode,
+  message: string,
+  facts: { readonly field?: string | undefined; readonly retryAfterSeconds?: number | undefined } = {},
+): OwnErrorAnswer {
+  const retryAfter =
+    facts.retryAfterSeconds ?? (code === "upstream_unavailable" ? UPSTREAM_RETRY_SECONDS : undefined);
+  const body: OracleError = {
+    message: WORDS[code] ?? message,
+    code,
+    ...(facts.field === undefined ? {} : { field: facts.field }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(code === "unauthorized" ? { error: "Unauthorized" } : {}),
+  };
+  return {
+    status: oracleErrorStatus[code],
+    headers: retryAfter === undefined ? {} : { "retry-after": String(retryAfter) },
+    body,
+    unexpected: code === "internal",
+  };
+}
+
+function framework(
+  { status, headers, body, unexpected }: ErrorAnswer,
+  code: OracleErrorCode,
+): OwnErrorAnswer {
+  return {
+    status,
+    headers,
+    unexpected,
+    body: { message: body.message, code, error: body.error, statusCode: status },
+  };
+}
+
+function fieldOf(thrown: unknown): { readonly field?: string | undefined } {
+  return thrown instanceof ServiceError ? { field: thrown.facts.field } : {};
+}

@@ -1,0 +1,26 @@
+import type { AttestationServices } from "./ports/attestation-services.ts";
+import type { RouteServices } from "./ports/route-services.ts";
+import { attestDeposit } from "./usecases/attest-deposit.ts";
+import { attestFill } from "./usecases/attest-fill.ts";
+import { attestRefund } from "./usecases/attest-refund.ts";
+import { attestWithdrawal } from "./usecases/attest-withdrawal.ts";
+import { confirmWithdrawal } from "./usecases/confirm-withdrawal.ts";
+import { initiateWithdrawal } from "./usecases/initiate-withdrawal.ts";
+import { chainList } from "./usecases/list-chains.ts";
+import { type Aggregation, withPeers } from "./usecases/with-peers.ts";
+
+/** The use cases behind the routes, with their services given. */
+export function routeServices(services: AttestationServices, aggregation: Aggregation): RouteServices {
+  const own = aggregation.policy.localSigner;
+  const listed = chainList(services.chains);
+  return {
+    attestDeposit: withPeers("depository-deposits", attestDeposit(services, own), aggregation),
+    attestWithdrawal: withPeers("depository-withdrawals", attestWithdrawal(services, own), aggregation),
+    attestFill: withPeers("solver-fills", attestFill(services, own), aggregation),
+    attestRefund: withPeers("solver-refunds", attestRefund(services, own), aggregation),
+    initiateWithdrawal: withPeers("withdrawal-initiation", initiateWithdrawal(services), aggregation),
+    confirmWithdrawal: withPeers("withdrawal-initiated", confirmWithdrawal(services), aggregation),
+    listChains: () => listed,
+    shadowReport: () => aggregation.ledger.report(),
+  };
+}

@@ -1,0 +1,24 @@
+import { refundAttestationRequest, refundAttestationAnswer } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { callerOf, sendAttested } from "./send-attested.ts";
+import { attestationErrors, type RouteOptions, type TypedServer } from "./typed.ts";
+
+export function solverRefundsRoute(
+  app: TypedServer,
+  services: Pick<RouteServices, "attestRefund">,
+  options: RouteOptions,
+): void {
+  app.post(
+    "/attestations/solver-refunds/v1",
+    {
+      schema: {
+        tags: ["attestations"],
+        summary: "That a solver gave an order's deposits back",
+        body: refundAttestationRequest,
+        response: { 200: refundAttestationAnswer, ...attestationErrors },
+      },
+    },
+    async (request, reply) =>
+      sendAttested(reply, await services.attestRefund(request.body, callerOf(request.headers)), options),
+  );
+}

@@ -1,0 +1,24 @@
+import type { ZodTypeProvider } from "@causeway/service-kit";
+import { oracleError } from "@causeway/wire";
+import type { FastifyInstance } from "fastify";
+
+/** The server with request types read from the zod schemas of each route. */
+export type TypedServer = ReturnType<typeof typed>;
+
+export function typed(app: FastifyInstance) {
+  return app.withTypeProvider<ZodTypeProvider>();
+}
+
+/** Schemas of the errors of every attestation. */
+export const attestationErrors = {
+  400: oracleError,
+  401: oracleError,
+  409: oracleError,
+  500: oracleError,
+  503: oracleError,
+} as const;
+
+/** What every route is told about this instance. */
+export interface RouteOptions {
+  readonly shadow: boolean;
+}
