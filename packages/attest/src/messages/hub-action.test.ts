@@ -82,6 +82,7 @@ test("bytes that are not exactly an action are refused", () => {
       withWord(1, words[1]!.replace(/^0/, "1")),
       withWord(1, `${"0".repeat(23)}1${words[1]!.slice(24)}`),
       withWord(3, `g${words[3]!.slice(1)}`),
+      `0x${words[0]}`,
       "0x",
     ];
     for (const other of bad) expect(() => decodeHubAction(other), other).toThrow("not an action of the hub");

@@ -108,11 +108,13 @@ const settlementResult = fc.record({
   status: fc.constantFrom(0 as const, 1 as const),
   totalWeightedInputPaymentBpsDiff: int256,
 });
-const inputs = fc.array(
-  fc.record({ transactionId: hex(32), onchainId: hex(32), inputIndex: fc.constant(0) }),
-  { maxLength: 3 },
-);
-const { order } = fill.data;
+const index = fc.constantFrom(0, 1);
+const inputs = fc.array(fc.record({ transactionId: hex(32), onchainId: hex(32), inputIndex: index }), {
+  maxLength: 3,
+});
+const [onlyInput] = fill.data.order.inputs;
+const twice = { ...onlyInput!, refunds: [onlyInput!.refunds[0]!, onlyInput!.refunds[0]!] };
+const order = { ...fill.data.order, inputs: [twice, twice] };
 const plainOrder = { ...order, salt: BigInt(order.salt) };
 
 test("the id of any fill is viem's struct hash of it", () => {
@@ -144,10 +146,9 @@ test("the id of any refund is viem's struct hash of it", () => {
       order: fc.constant(order),
       orderSignature: hex(0, 80),
       inputs,
-      refunds: fc.array(
-        fc.record({ transactionId: hex(32), inputIndex: fc.constant(0), refundIndex: fc.constant(0) }),
-        { maxLength: 3 },
-      ),
+      refunds: fc.array(fc.record({ transactionId: hex(32), inputIndex: index, refundIndex: index }), {
+        maxLength: 3,
+      }),
     }),
     result: settlementResult,
   });
