@@ -1,0 +1,302 @@
+import { evmEvidence, RpcFault, type Evidence, type EvidenceSource } from "@causeway/chains";
+import { NATIVE_CURRENCY, type Address, type AttestationChain, type Hex } from "@causeway/domain";
+import { startAnvil, type RunningAnvil } from "@causeway/localnet";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rpcTroubles, startFaultyRpc, type FaultyRpc, type RpcTrouble } from "../../support/faulty-rpc.ts";
+import {
+  DEPTH,
+  nativeCall,
+  orderId,
+  startEvidenceWorld,
+  tokenCall,
+  user,
+  type EvidenceWorld,
+} from "./evidence-world.ts";
+
+// Whatever single thing is wrong with a node: what is called final is the truth.
+
+const chainId = 31_412;
+const alice: Address = `0x${"a1".repeat(20)}`;
+
+let world: EvidenceWorld;
+let branch: RunningAnvil;
+let proxy: FaultyRpc;
+
+interface Asked {
+  readonly name: string;
+  ask(source: EvidenceSource): Promise<Evidence<unknown>>;
+  /** The final answer of an honest node; undefined when it has none. */
+  truth: Evidence<unknown> | undefined;
+}
+const questions: Asked[] = [];
+
+/** Does on the other branch what the true chain never saw. */
+async function onBranch(method: string, params: readonly unknown[]): Promise<unknown> {
+  const response = await fetch(branch.url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } };
+  if (error !== undefined) throw new Error(error.message);
+  return result;
+}
+
+function open(chain: AttestationChain, trouble?: RpcTrouble): EvidenceSource {
+  // Patience that outlasts a busy machine, but for the trouble that is to exhaust it.
+  const deadlineMs = trouble === "late" ? 60 : 2_000;
+  return evmEvidence(chain, { finalBlockReuseMs: 20, rpc: { deadlineMs, maxAnswerBytes: 64 * 1024 } });
+}
+
+beforeAll(async () => {
+  world = await startEvidenceWorld(chainId);
+  await world.deposit(1_000n);
+  await world.mint(world.token, world.depository, 1_000n);
+  const otherTransaction = await world.deposit(2n);
+  const expiration = (await world.newestTime()) + 1_000n;
+  const executed = world.payloadOf(nativeCall(alice, 10n), expiration);
+  const executedToken = world.payloadOf(tokenCall(world.token, alice, 10n), expiration);
+  const expired = world.payloadOf(nativeCall(alice, 11n), expiration);
+  await world.mine(DEPTH);
+
+  // The branch: the same past, then blocks of which none is ever final. There the executed withdrawals were not, and the time is later than their
+  // expiration; the expired one was executed; and somebody deposited what the true chain never saw.
+  const { number } = (await world.wallet.rpc("eth_getBlockByNumber", ["latest", false])) as { number: Hex };
+  branch = await startAnvil({
+    chainId,
+    extraArgs: [
+      "--fork-url",
+      world.node.url,
+      "--fork-block-number",
+      BigInt(number).toString(),
+      "--no-storage-caching",
+    ],
+  });
+  const send = async (call: object): Promise<Hex> =>
+    (await onBranch("eth_sendTransaction", [{ from: user.address, gas: "0x493e0", ...call }])) as Hex;
+  const depositCall = {
+    to: world.depository,
+    value: "0x3",
+    data: `0x49290c1c${user.address.slice(2).padStart(64, "0")}${orderId.slice(2)}`,
+  };
+  const orphan = await send(depositCall);
+  await send(await world.execution(expired.request));
+  await onBranch("evm_increaseTime", [5_000]);
+  await onBranch("anvil_mine", ["0x1"]);
+
+  const deposit = await world.deposit(7n);
+  const execution = await world.wallet.send(await world.execution(executed.request));
+  const tokenExecution = await world.wallet.send(await world.execution(executedToken.request));
+  const paid = await world.wallet.send({ to: alice, value: 5n, data: orderId });
+  await world.pass(2_000);
+  await world.mine(DEPTH + 2n);
+
+  const receipts = [{ recipient: alice, currency: NATIVE_CURRENCY }];
+  const payment = { orderId, deadline: 2 ** 33, extraData: world.extraData, receipts, calls: [] };
+  const list: Omit<Asked, "truth">[] = [
+    { name: "deposit", ask: async (source) => await source.deposits(deposit) },
+    { name: "orphan", ask: async (source) => await source.deposits(orphan) },
+    { name: "payment", ask: async (source) => await source.payments(paid, payment) },
+    { name: "executed", ask: async (source) => await source.withdrawal(executed.payload, execution) },
+    {
+      name: "executedToken",
+      ask: async (source) => await source.withdrawal(executedToken.payload, tokenExecution),
+    },
+    {
+      name: "executedUnnamed",
+      ask: async (source) => await source.withdrawal(executedToken.payload, undefined),
+    },
+    { name: "expired", ask: async (source) => await source.withdrawal(expired.payload, undefined) },
+  ];
+  proxy = await startFaultyRpc({
+    upstream: world.node.url,
+    branch: branch.url,
+    lateMs: 150,
+    hugeBytes: 128 * 1024,
+    otherTransaction,
+  });
+  const honest = open(world.chainAt());
+  for (const question of list) {
+    const truth = await question.ask(honest);
+    questions.push({ ...question, truth: truth.kind === "final" ? truth : undefined });
+  }
+  await honest.close();
+});
+afterAll(async () => {
+  await proxy.stop();
+  await branch.stop();
+  await world.node.stop();
+});
+
+function isPending({ kind, ...rest }: Evidence<unknown>): boolean {
+  const value = "value" in rest ? (rest.value as { status?: string }) : {};
+  return kind === "final" && value.status === "pending";
+}
+
+/** Asks and holds the answer to the property. Returns what was said. */
+async function askAll(source: EvidenceSource): Promise<string[]> {
+  const said: string[] = [];
+  for (const { name, ask, truth } of questions) {
+    try {
+      const evidence = await ask(source);
+      said.push(`${name} ${evidence.kind}`);
+      if (evidence.kind === "final" && !isPending(evidence))
+        expect({ name, evidence }).toEqual({ name, evidence: truth });
+      expect(evidence.kind).not.toBe("refuted");
+    } catch (error) {
+      if (!(error instanceof RpcFault)) throw error;
+      said.push(`${name} ${error.kind}`);
+    }
+  }
+  return said;
+}
+
+test("an honest node behind the proxy tells the truth, and each question has the answer it was made for", async () => {
+  proxy.trouble(() => undefined);
+  const source = open(world.chainAt([proxy.url]));
+  await askAll(source);
+  await source.close();
+  const statusOf = (name: string): unknown => {
+    const truth = questions.find((question) => question.name === name)?.truth;
+    return truth?.kind === "final" ? (truth.value as { status?: string }).status : undefined;
+  };
+  expect(statusOf("executed")).toBe("executed");
+  expect(statusOf("executedToken")).toBe("executed");
+  expect(statusOf("executedUnnamed")).toBe("executed");
+  expect(statusOf("expired")).toBe("expired");
+  expect(questions.find(({ name }) => name === "orphan")?.truth).toBeUndefined();
+  expect(questions.filter(({ truth }) => truth === undefined)).toHaveLength(1);
+});
+
+describe.each(rpcTroubles)("%s", (trouble) => {
+  test("on every request: no wrong answer is final", async () => {
+    proxy.trouble(() => trouble);
+    const source = open(world.chainAt([proxy.url]), trouble);
+    await askAll(source);
+    await source.close();
+  });
+
+  test.each([0, 1, 2, 3])(
+    "on one request only (number %i of each question): no wrong answer is final",
+    async (at) => {
+      for (const question of questions) {
+        const source = open(world.chainAt([proxy.url]), trouble);
+        proxy.trouble((request) => (request === at ? trouble : undefined));
+        try {
+          const evidence = await question.ask(source);
+          if (evidence.kind === "final" && !isPending(evidence)) expect(evidence).toEqual(question.truth);
+          expect(evidence.kind).not.toBe("refuted");
+        } catch (error) {
+          expect(error).toBeInstanceOf(RpcFault);
+        } finally {
+          await source.close();
+        }
+      }
+    },
+  );
+});
+
+/** What goes wrong with the next requests: one kind of trouble, whenever it pleases. */
+const schedule = fc.record({
+  trouble: fc.constantFrom<RpcTrouble>(...rpcTroubles.filter((one) => one !== "late")),
+  when: fc.array(fc.boolean(), { minLength: 5, maxLength: 40 }),
+});
+
+test("invariant c: whenever and as often as a node fails, a withdrawal is never said to be both executed and expired, and nothing untrue is final", async () => {
+  const statuses = new Map<string, Set<string>>();
+  await fc.assert(
+    fc.asyncProperty(schedule, async ({ trouble, when }) => {
+      proxy.trouble((request) => (when[request % when.length] === true ? trouble : undefined));
+      const source = open(world.chainAt([proxy.url]));
+      try {
+        for (const { name, ask, truth } of questions) {
+          const evidence = await ask(source).catch((error: unknown) => {
+            if (error instanceof RpcFault) return undefined;
+            throw error;
+          });
+          if (evidence?.kind !== "final" || isPending(evidence)) continue;
+          expect({ name, evidence }).toEqual({ name, evidence: truth });
+          const { status } = evidence.value as { status?: string };
+          if (status !== undefined) statuses.set(name, (statuses.get(name) ?? new Set()).add(status));
+        }
+      } finally {
+        await source.close();
+      }
+    }),
+    { numRuns: 100 },
+  );
+  // Not by silence: each was said at least once, and only that.
+  expect(Object.fromEntries([...statuses].map(([name, said]) => [name, [...said]]))).toEqual({
+    executed: ["executed"],
+    executedToken: ["executed"],
+    executedUnnamed: ["executed"],
+    expired: ["expired"],
+  });
+}, 60_000);
+
+describe("several endpoints", () => {
+  test("two honest ones answer while the third is in any trouble", async () => {
+    const source = evmEvidence(
+      { ...world.chainAt([proxy.url, world.node.url, world.node.url]), rpcQuorum: 2 },
+      { rpc: { deadlineMs: 2_000 } },
+    );
+    for (const trouble of rpcTroubles) {
+      proxy.trouble(() => trouble);
+      for (const { name, ask, truth } of questions) {
+        if (truth !== undefined)
+          expect({ trouble, name, evidence: await ask(source) }).toEqual({ trouble, name, evidence: truth });
+      }
+    }
+    await source.close();
+  });
+
+  test("a node that is wholly on another branch is outvoted by none: nothing is final until two agree", async () => {
+    proxy.trouble(() => "otherBranch");
+    // With no depth at all each branch is final to its own node, as after a fault of the chain itself.
+    const chain = world.chainAt(
+      [proxy.url, world.node.url],
+      { rpcQuorum: 2 },
+      { kind: "depth", blocks: 0n, seconds: 0n },
+    );
+    const told: unknown[] = [];
+    const source = evmEvidence(chain, { onDisagreement: (one) => told.push(one) });
+    const expired = questions.find(({ name }) => name === "expired");
+    if (expired === undefined) throw new Error("no such question");
+    await expect(expired.ask(source)).rejects.toMatchObject({ kind: "inconsistent" });
+    expect(told).toHaveLength(1);
+    await source.close();
+  });
+});
+
+test("a deposit that is final and known costs no further request; one that is not is asked again", async () => {
+  proxy.trouble(() => undefined);
+  const source = open(world.chainAt([proxy.url]));
+  const [deposit, orphan] = questions;
+  if (deposit === undefined || orphan === undefined) throw new Error("no questions");
+  await Promise.all([deposit.ask(source), deposit.ask(source), deposit.ask(source)]);
+  // The chain id, the receipt, and the block together with the head.
+  expect(proxy.requests()).toBeGreaterThan(0);
+  const before = proxy.requests();
+  expect(await deposit.ask(source)).toEqual(deposit.truth);
+  expect(proxy.requests()).toBe(before);
+  await orphan.ask(source);
+  const asked = proxy.requests();
+  await orphan.ask(source);
+  expect(proxy.requests()).toBeGreaterThan(asked);
+  await source.close();
+});
+
+test("a cold deposit takes three requests, the first of which asks for the chain id", async () => {
+  proxy.trouble(() => undefined);
+  const source = open(world.chainAt([proxy.url]));
+  const methods: string[][] = [];
+  proxy.trouble((_request, asked) => void methods.push([...asked]));
+  await Promise.all([questions[0]?.ask(source), questions[0]?.ask(source)]);
+  expect(methods).toEqual([
+    ["eth_chainId"],
+    ["eth_getTransactionReceipt"],
+    ["eth_getBlockByNumber", "eth_getBlockByNumber"],
+  ]);
+  await source.close();
+});

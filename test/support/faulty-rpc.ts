@@ -1,0 +1,215 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What may go wrong with one HTTP request to a node, be the node broken, behind, on another branch, or a proxy before it. */
+export const rpcTroubles = [
+  /** Heads are some blocks old. */
+  "staleHead",
+  /** Blocks have a hash that is not theirs. */
+  "wrongBlockHash",
+  /** Receipts are of a block that is not canonical. */
+  "orphanReceipt",
+  /** Receipts are of another transaction. */
+  "otherReceipt",
+  "nullReceipt",
+  "nullBlock",
+  "nullTransaction",
+  "nullState",
+  /** State reads answer nothing, as an account without code does. */
+  "emptyState",
+  /** Logs lack their data. */
+  "brokenLogs",
+  /** The answers of a batch carry each other's ids. */
+  "swappedIds",
+  /** Another node answers, which is on another branch; needs `branch`. */
+  "otherBranch",
+  "wrongChainId",
+  "rpcError",
+  "html",
+  /** The answer comes when nobody waits for it any more. */
+  "late",
+  /** More bytes than anybody reads. */
+  "hugeBody",
+  /** The connection ends within the answer. */
+  "cutOff",
+] as const;
+
+export type RpcTrouble = (typeof rpcTroubles)[number];
+
+export interface FaultyRpcOptions {
+  /** The honest node. */
+  readonly upstream: string;
+  /** A node on another branch of the same chain. */
+  readonly branch?: string;
+  /** Milliseconds that a late answer takes. Default 1 000. */
+  readonly lateMs?: number;
+  /** Bytes of a huge answer. Default 1 MiB. */
+  readonly hugeBytes?: number;
+  /** The transaction whose receipt is given out for others. */
+  readonly otherTransaction?: string;
+}
+
+export interface FaultyRpc {
+  readonly url: string;
+  /** HTTP requests so far. */
+  readonly requests: () => number;
+  /** Decides from now on what goes wrong with each request, by its number since this call and the methods in it. */
+  trouble(choose: (request: number, methods: readonly string[]) => RpcTrouble | undefined): void;
+  stop(): Promise<void>;
+}
+
+interface Call {
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+interface Answer {
+  readonly jsonrpc: "2.0";
+  readonly id: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+type Fields = Record<string, unknown>;
+
+/** A real server on a real socket before a node: honest until it is told otherwise. A request, that is a whole batch, is answered by one node. */
+export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyRpc> {
+  let requests = 0;
+  let since = 0;
+  let choose: (request: number, methods: readonly string[]) => RpcTrouble | undefined = () => undefined;
+
+  const answer = async (body: string, response: ServerResponse): Promise<void> => {
+    const document = JSON.parse(body) as Call | Call[];
+    const calls = Array.isArray(document) ? document : [document];
+    const trouble = choose(
+      requests - since,
+      calls.map(({ method }) => method),
+    );
+    requests += 1;
+    if (trouble === "html") {
+      response.writeHead(502, { "content-type": "text/html" }).end("<html><body>Bad gateway</body></html>");
+      return;
+    }
+    if (trouble === "late") await sleep(options.lateMs ?? 1_000, undefined, { ref: false });
+    const answers = await Promise.all(calls.map(async (call) => await answerCall(call, trouble, options)));
+    const told = trouble === "swappedIds" ? swapped(answers) : answers;
+    const text = JSON.stringify(Array.isArray(document) ? told : told[0]);
+    response.writeHead(200, { "content-type": "application/json" });
+    if (trouble === "hugeBody") response.write(" ".repeat(options.hugeBytes ?? 1024 * 1024));
+    if (trouble !== "cutOff") response.end(text);
+    else response.write(text.slice(0, text.length / 2), () => response.destroy());
+  };
+
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      answer(Buffer.concat(chunks).toString(), response).catch(() => response.destroy());
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests: () => requests,
+    trouble: (next) => {
+      since = requests;
+      choose = next;
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const wrongHash = `0x${"ab".repeat(32)}`;
+const blockReads: ReadonlySet<string> = new Set(["eth_getBlockByNumber", "eth_getBlockByHash"]);
+
+async function answerCall(
+  call: Call,
+  trouble: RpcTrouble | undefined,
+  options: FaultyRpcOptions,
+): Promise<Answer> {
+  const { upstream, branch } = options;
+  if (trouble === "rpcError") return { ...named(call), error: { code: -32_000, message: "internal error" } };
+  if (trouble === "otherBranch" && branch === undefined)
+    throw new Error("no node of another branch was given");
+  const node = trouble === "otherBranch" && branch !== undefined ? branch : upstream;
+  const asked = await otherwiseAsked(call, trouble, options);
+  const answer = await ask(node, asked);
+  if (answer.error !== undefined) return { ...named(call), error: answer.error };
+  return { ...named(call), result: changed(call.method, answer.result ?? null, trouble) };
+}
+
+/** The question as a node that is behind, or confused, understands it. */
+async function otherwiseAsked(
+  call: Call,
+  trouble: RpcTrouble | undefined,
+  { upstream, otherTransaction }: FaultyRpcOptions,
+): Promise<Call> {
+  const [first, ...others] = call.params;
+  if (trouble === "otherReceipt" && call.method === "eth_getTransactionReceipt")
+    return { ...call, params: [otherTransaction ?? first] };
+  if (trouble === "staleHead" && call.method === "eth_getBlockByNumber" && !String(first).startsWith("0x")) {
+    const head = (await ask(upstream, call)).result as Fields | null;
+    const number = Number(head?.["number"] ?? 0);
+    return { ...call, params: [`0x${Math.max(0, number - 2).toString(16)}`, ...others] };
+  }
+  return call;
+}
+
+function changed(method: string, result: unknown, trouble: RpcTrouble | undefined): unknown {
+  const isReceipt = method === "eth_getTransactionReceipt";
+  switch (trouble) {
+    case "wrongBlockHash":
+      return blockReads.has(method) && result !== null ? { ...(result as Fields), hash: wrongHash } : result;
+    case "orphanReceipt":
+      return isReceipt && result !== null
+        ? withLogs({ ...(result as Fields), blockHash: wrongHash }, moved)
+        : result;
+    case "brokenLogs":
+      return isReceipt && result !== null ? withLogs(result as Fields, withoutData) : result;
+    case "nullReceipt":
+      return isReceipt ? null : result;
+    case "nullBlock":
+      return blockReads.has(method) ? null : result;
+    case "nullTransaction":
+      return method === "eth_getTransactionByHash" ? null : result;
+    case "nullState":
+      return method === "eth_call" ? null : result;
+    case "emptyState":
+      return method === "eth_call" ? "0x" : result;
+    case "wrongChainId":
+      return method === "eth_chainId" ? "0x1" : result;
+    default:
+      return result;
+  }
+}
+
+function withLogs(receipt: Fields, change: (log: Fields) => Fields): Fields {
+  return { ...receipt, logs: (receipt["logs"] as Fields[]).map(change) };
+}
+
+const moved = (log: Fields): Fields => ({ ...log, blockHash: wrongHash });
+const withoutData = (log: Fields): Fields => ({ ...log, data: null });
+
+function named({ id }: Call): Pick<Answer, "jsonrpc" | "id"> {
+  return { jsonrpc: "2.0", id };
+}
+
+function swapped(answers: readonly Answer[]): Answer[] {
+  const ids = answers.map(({ id }) => id).toReversed();
+  return answers.map((answer, at) => ({ ...answer, id: ids[at] }));
+}
+
+async function ask(url: string, call: Call): Promise<Answer> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", ...call }),
+  });
+  return (await response.json()) as Answer;
+}
