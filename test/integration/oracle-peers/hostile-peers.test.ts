@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { answering, pause, sending, startPeer, type Behaviour } from "./fake-peer.ts";
-import { notesRoute } from "./note-route.ts";
+import { notesRoute, type NotesAnswer } from "./note-route.ts";
 import { A, answerBy, ask, askAgain, B, connect, kindsOf, L, says, signersOf } from "./oracles.ts";
 
 /** Nothing but the local answer comes of such a peer; how it was told. */
@@ -24,6 +24,28 @@ test("26: what is no answer of the route is skipped", async () => {
   expect(await withPeer(sending(200, `{"notes":${"[".repeat(100_000)}${"]".repeat(100_000)}}`))).toBe(
     "invalid",
   );
+});
+
+test("26: an answer that the route stumbles over is skipped like one that it refuses", async () => {
+  const stumbles = (): never => {
+    throw new RangeError("Maximum call stack size exceeded");
+  };
+  for (const route of [
+    { ...notesRoute, parse: stumbles },
+    {
+      ...notesRoute,
+      slots: (answer: NotesAnswer) => (answer.comment === "odd" ? stumbles() : notesRoute.slots(answer)),
+    },
+  ]) {
+    const outcome = await ask({
+      local: says(await answerBy([L])),
+      peers: [answering({ ...(await answerBy([A])), comment: "odd" })],
+      route,
+    });
+    expect(signersOf(outcome)).toEqual([["L"]]);
+    expect(kindsOf(outcome)).toEqual(["peerSkipped", "belowThreshold"]);
+    expect(outcome.reports[0]?.outcome).toBe("invalid");
+  }
 });
 
 test("26: an answer of 300 MB is cut off at the first", async () => {

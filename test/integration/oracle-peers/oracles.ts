@@ -64,6 +64,7 @@ export function answerWith(oracle: string, signature: string): NotesAnswer {
 export interface Question {
   readonly local: PeerAttestation<NotesAnswer>["local"];
   readonly peers: readonly Behaviour[];
+  readonly route?: typeof notesRoute;
   /** Undefined: no list. Default: L, A, B and C. */
   readonly list?: readonly Signer[] | "none";
   readonly threshold?: number;
@@ -99,7 +100,7 @@ export async function askAgain(
   const reports: PeerReport[] = [];
   const startedAtMs = performance.now();
   const attested = await attestWithPeers({
-    route: notesRoute,
+    route: question.route ?? notesRoute,
     local: question.local,
     peers,
     body: { chainId: "base", requestPeerSignatures: true, ...body },

@@ -11,25 +11,15 @@ export function peerRequest(body: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ ...rest, requestPeerSignatures: false });
 }
 
-/** One peer's answer by the route's schema. @throws PeerFailure, whatever went wrong. */
+/** One peer's answer by the route's schema. @throws PeerFailure, and what the schema throws over an answer that it cannot even look at. */
 export async function askPeer<Answer>(
   peer: Peer,
   route: AttestationRoute<Answer>,
   requestJson: string,
   options: AskOptions,
 ): Promise<Answer> {
-  const json = await peer.ask(route.path, requestJson, options);
-  const answer = parsed(route, json);
+  const answer = route.parse(await peer.ask(route.path, requestJson, options));
   if (answer === undefined)
     throw new PeerFailure("invalid", "gave an answer that the route's schema refuses");
   return answer;
-}
-
-function parsed<Answer>(route: AttestationRoute<Answer>, json: unknown): Answer | undefined {
-  try {
-    return route.parse(json);
-  } catch {
-    // What a schema cannot even look at (nested too deep, for one) is no answer either.
-    return undefined;
-  }
 }
