@@ -1,4 +1,4 @@
-import type { Address, Hex } from "../ids/hex.ts";
+import type { Address } from "../ids/hex.ts";
 
 /** Chain families by the words of configuration files and attestations. */
 export type VmType = "ethereum-vm" | "solana-vm" | "bitcoin-vm" | "hyperliquid-vm" | "lighter-vm" | "tron-vm";
@@ -63,6 +63,3 @@ export interface AttestationHub {
   readonly settlementKey: "payment" | "deposits";
   readonly finality: EvmFinality;
 }
-
-/** A canonical id of a transaction, as its family writes it; see `canonicalTransactionId`. */
-export type TransactionId = Hex | string;
