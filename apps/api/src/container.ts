@@ -8,9 +8,6 @@ import { startWorkers } from "./adapters/bullmq/worker-host.ts";
 import { createCodeCache } from "./adapters/chains/code-cache.ts";
 import { createChainDirectory } from "./adapters/chains/directory.ts";
 import { createChainPulse } from "./adapters/chains/pulse.ts";
-import { acceptingOnly } from "./adapters/hub/accepting-only.ts";
-import { connectHub } from "./adapters/hub/evm-hub.ts";
-import { createHttpOracle } from "./adapters/oracles/http-oracle.ts";
 import { lead } from "./adapters/postgres/leader-lock.ts";
 import { pollFacts } from "./adapters/postgres/polled-facts.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
@@ -25,7 +22,7 @@ import { createPriceBook } from "./adapters/prices/price-book.ts";
 import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
 import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
 import { settlementGauges } from "./adapters/telemetry/settlement-gauges.ts";
-import type { ApiConfig, SettlementConfig } from "./config.ts";
+import type { ApiConfig } from "./config.ts";
 import { catalog } from "./jobs/catalog.ts";
 import { settlePayments } from "./jobs/settle.ts";
 import { watchChain } from "./jobs/watch-chain.ts";
@@ -33,8 +30,7 @@ import type { ConnectedChain } from "./ports/chains.ts";
 import type { PriceSource } from "./ports/price-source.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
-import type { SettlementReads } from "./ports/settlement.ts";
-import type { SettlementServices } from "./ports/settlement-services.ts";
+import { settlementServices } from "./settlement-container.ts";
 import { createQuote } from "./usecases/create-quote.ts";
 import { indexTransaction } from "./usecases/index-transaction.ts";
 import { createChainList } from "./usecases/list-chains.ts";
@@ -185,24 +181,6 @@ export async function createContainer(
       );
       return relay;
     },
-  };
-}
-
-/** Settlement speaks to the hub and the oracles on connections of its own. */
-function settlementServices(
-  services: Services,
-  settlement: SettlementReads,
-  config: SettlementConfig,
-): SettlementServices {
-  const hub = connectHub(config.hub, services.clock, config.multisig);
-  return {
-    ...services,
-    hub: acceptingOnly(hub, config.signers),
-    oracles: config.oracles.map(({ url, apiKey }) =>
-      createHttpOracle({ url, apiKey: apiKey?.reveal() }, { timeoutMs: config.oracleTimeoutMs }),
-    ),
-    settlement,
-    settlementPolicy: config.policy,
   };
 }
 

@@ -1,13 +1,25 @@
-// What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>` (the story of a request), `lanes` (payments under way).
+// What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>` (the story of a request), `lanes` (payments under way),
+// `settlement` (what the hub owes); and the one thing that an operator does here, `withdraw`.
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
-import { laneReport, strandedFunds, traceOf } from "./adapters/postgres/operator-reads.ts";
+import {
+  laneReport,
+  settlementOf,
+  settlementReport,
+  strandedFunds,
+  traceOf,
+  withdrawalReport,
+} from "./adapters/postgres/operator-reads.ts";
 import type { Sql } from "./adapters/postgres/pool.ts";
+import { runWithdraw, WITHDRAW_USAGE } from "./withdraw-command.ts";
 
 const USAGE = `usage:
   operator funds              money in the depositories that was not attributed, or cannot be sent back by itself
   operator trace <requestId>  everything that happened to a request, in order
   operator lanes              payments that are not final yet, by chain
-DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
+  operator settlement         how many payments wait to be settled on the hub, since when, and why
+  operator settlement <requestId>  settlement of one request: none, attested or settled, and why
+  operator withdrawals        withdrawals from the hub, newest first
+${WITHDRAW_USAGE}DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
 `;
 
 type Question = (sql: Sql) => Promise<readonly object[]>;
@@ -16,7 +28,11 @@ type Question = (sql: Sql) => Promise<readonly object[]>;
 function questionOf([command, argument, ...more]: readonly string[]): Question | undefined {
   if (more.length > 0) return undefined;
   if (command === "trace" && argument !== undefined) return (sql) => traceOf(sql, argument.toLowerCase());
+  if (command === "settlement" && argument !== undefined)
+    return (sql) => settlementOf(sql, argument.toLowerCase());
   if (argument !== undefined) return undefined;
+  if (command === "settlement") return settlementReport;
+  if (command === "withdrawals") return withdrawalReport;
   if (command === "funds") return strandedFunds;
   if (command === "lanes") return laneReport;
   return undefined;
@@ -63,4 +79,8 @@ async function run(words: readonly string[], databaseUrl: string | undefined): P
   }
 }
 
-process.exitCode = await run(process.argv.slice(2), process.env["DATABASE_URL"]);
+const words = process.argv.slice(2);
+process.exitCode =
+  words[0] === "withdraw"
+    ? await runWithdraw(words.slice(1), process.env)
+    : await run(words, process.env["DATABASE_URL"]);

@@ -25,6 +25,8 @@ export interface HubChain {
   carry(executions: readonly SignedExecution[], threshold: number): HubCall;
   /** Smallest units of a token of the hub that an address holds, in the newest block. */
   balance(owner: Address, tokenId: bigint): Promise<bigint>;
+  /** The payload that the hub's Allocator has recorded for a withdrawal address; undefined when there is none, or no Allocator. */
+  recordedWithdrawal(address: Address, at: "latest" | "final"): Promise<Hex32 | undefined>;
   close(): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import {
   readFeeHistory,
   viemTransport,
 } from "@causeway/chains";
-import { hubAbi, oracleAbi, oracleMultisigAbi } from "@causeway/contracts";
+import { allocatorAbi, hubAbi, oracleAbi, oracleMultisigAbi } from "@causeway/contracts";
 import type { Address, AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import {
   BaseError,
@@ -178,6 +178,20 @@ export function connectHub(hub: AttestationHub, clock: Clock, multisig: Address)
         functionName: "balanceOf",
         args: [owner, tokenId],
       });
+    },
+    async recordedWithdrawal(address, at) {
+      if (hub.allocatorAddress === undefined) return undefined;
+      await verify();
+      const block = at === "latest" ? undefined : await finalBlock();
+      if (at === "final" && block === undefined) return undefined;
+      const id = await client.readContract({
+        abi: allocatorAbi,
+        address: hub.allocatorAddress,
+        functionName: "withdrawalIdOf",
+        args: [address],
+        ...(block === undefined ? {} : { blockNumber: block }),
+      });
+      return BigInt(id) === 0n ? undefined : id;
     },
     close: () => transport.close(),
   };

@@ -21,7 +21,36 @@ const trace = statement(
      json_build_object('chainId', chain_id, 'txHash', tx_hash, 'currency', currency, 'amount', amount::text, 'depositor', depositor,
        'sender', sender, 'block', block_number, 'canonical', canonical, 'reason', reason, 'refund', refund_state)::text
    from deposits where request_id = $1
+   union all
+   select e.created_at_ms, 'hub', 'execution of the ' || e.kind || ' ' || e.state,
+     json_build_object('idempotencyKey', e.idempotency_key, 'settledAtMs', e.settled_at_ms, 'reason', e.reason,
+       'txHash', (select a.tx_hash from hub_attempts a where a.transaction_id = e.transaction_id order by a.n desc limit 1))::text
+   from settlements s join hub_executions e on e.idempotency_key in (s.deposit_key, s.payment_key) where s.request_id = $1
    order by 1`,
+);
+const settlement = statement(
+  "operator_settlement",
+  `select case when s.state = 'due' then 'none' else s.state end as settlement, s.rejected, s.reason, count(*) as payments,
+     to_timestamp(min(s.created_at_ms) / 1000) as oldest, min(s.request_id) as example
+   from settlements s where s.state <> 'settled' group by 1, 2, 3
+   union all
+   select 'none', false, 'not looked at yet', count(*), to_timestamp(min(created_at_ms) / 1000), min(request_id)
+   from slots where state = 'final' and not settlement_noted having count(*) > 0
+   order by 5`,
+);
+const settlementOfRequest = statement(
+  "operator_settlement_of",
+  `select p.id as payment, p.leg_kind as leg, case when s.state is null or s.state = 'due' then 'none' else s.state end as settlement,
+     coalesce(s.reason, e.reason) as reason, coalesce(s.rejected, false) as rejected, s.tries, s.next_try_ms,
+     s.deposit_key, s.payment_key, e.state as execution
+   from slots p left join settlements s on s.slot_id = p.id left join hub_executions e on e.idempotency_key = s.payment_key
+   where p.request_id = $1 and p.state = 'final' order by p.id`,
+);
+const withdrawals = statement(
+  "operator_withdrawals",
+  `select withdrawal_address, chain_name, currency, amount, recipient, nonce, coalesce(outcome, 'under way') as state,
+     to_timestamp(created_at_ms / 1000) as since
+   from hub_withdrawals order by created_at_ms desc limit 100`,
 );
 const lanes = statement(
   "operator_lanes",
@@ -53,4 +82,19 @@ export async function traceOf(sql: Sql, requestId: string): Promise<object[]> {
 /** How the lanes stand. */
 export function laneReport(sql: Sql): Promise<object[]> {
   return sql.query(lanes, []);
+}
+
+/** What waits to be settled, by state and reason, longest waiting first. */
+export function settlementReport(sql: Sql): Promise<object[]> {
+  return sql.query(settlement, []);
+}
+
+/** Settlement of each final payment of one request. */
+export function settlementOf(sql: Sql, requestId: string): Promise<object[]> {
+  return sql.query(settlementOfRequest, [requestId]);
+}
+
+/** Withdrawals from the hub, newest first. */
+export function withdrawalReport(sql: Sql): Promise<object[]> {
+  return sql.query(withdrawals, []);
 }

@@ -1,5 +1,5 @@
 import type { Address, Order } from "@causeway/domain";
-import type { ChainDirectory } from "../../ports/chains.ts";
+import type { KnownChains } from "../../ports/settlement-services.ts";
 import type { DuePayment } from "../../ports/settlement.ts";
 import type { DepositClaim } from "./judge-deposits.ts";
 
@@ -15,7 +15,7 @@ export interface Claim {
  */
 export function claimOf(
   payment: DuePayment,
-  chains: Pick<ChainDirectory, "get">,
+  chains: Pick<KnownChains, "get">,
   solver: Address,
 ): { readonly kind: "claim"; readonly claim: Claim } | { readonly kind: "never"; readonly reason: string } {
   const never = (reason: string) => ({ kind: "never", reason }) as const;

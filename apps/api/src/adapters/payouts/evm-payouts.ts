@@ -1,0 +1,75 @@
+import { signatureToHex } from "@causeway/attest";
+import type { Signer } from "@causeway/attest";
+import { createRpcTransport, viemTransport } from "@causeway/chains";
+import { allocatorAbi, callRequestTypes, depositoryAbi, depositoryDomain } from "@causeway/contracts";
+import type { Chain } from "@causeway/domain";
+import { createPublicClient, encodeFunctionData, hashTypedData } from "viem";
+import type { HubChain } from "../../ports/hub.ts";
+import type { Payouts } from "../../ports/withdrawals.ts";
+import { sendCall } from "./send-call.ts";
+
+/** The allocator's account on the hub and on one chain. Its key is used by nothing else, so its nonces are what the nodes say. */
+export function connectPayouts(
+  hub: HubChain,
+  chain: Chain,
+  allocator: Signer,
+): Payouts & { close(): Promise<void> } {
+  const { allocatorAddress, rpcUrl, chainId: hubChainId } = hub.hub;
+  if (allocatorAddress === undefined) throw new Error("the hub has no Allocator: nothing can be withdrawn");
+  const hubTransport = createRpcTransport({ url: rpcUrl, connections: 1 });
+  const chainTransport = createRpcTransport({ url: chain.rpcUrl, connections: 1 });
+  const hubClient = createPublicClient({ transport: viemTransport(hubTransport), cacheTime: 0 });
+  const client = createPublicClient({ transport: viemTransport(chainTransport), cacheTime: 0 });
+  const { depository } = chain.contracts;
+  return {
+    recorded: (address, at) => hub.recordedWithdrawal(address, at),
+    async record(address, withdrawalId, { receiver, ...request }, oracleSignature) {
+      const data = encodeFunctionData({
+        abi: allocatorAbi,
+        functionName: "record",
+        args: [address, withdrawalId, { ...request, receiver }, oracleSignature],
+      });
+      return await sendCall(hubClient, hubChainId, allocator, {
+        what: "recording the payload",
+        to: allocatorAddress,
+        data,
+        abi: allocatorAbi,
+      });
+    },
+    async sign(request) {
+      const digest = hashTypedData({
+        domain: depositoryDomain(chain.id, depository),
+        types: callRequestTypes,
+        primaryType: "CallRequest",
+        message: request,
+      });
+      return signatureToHex(await allocator.signDigest(digest));
+    },
+    executed: (withdrawalId) =>
+      client.readContract({
+        abi: depositoryAbi,
+        address: depository,
+        functionName: "callRequests",
+        args: [withdrawalId],
+      }),
+    async chainTime() {
+      return (await client.getBlock({ blockTag: "latest" })).timestamp;
+    },
+    async execute(request, signature) {
+      const data = encodeFunctionData({
+        abi: depositoryAbi,
+        functionName: "execute",
+        args: [request, signature],
+      });
+      return await sendCall(client, chain.id, allocator, {
+        what: "the payout",
+        to: depository,
+        data,
+        abi: depositoryAbi,
+      });
+    },
+    async close() {
+      await Promise.all([hubTransport.close(), chainTransport.close()]);
+    },
+  };
+}

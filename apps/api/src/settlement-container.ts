@@ -1,0 +1,24 @@
+import { acceptingOnly } from "./adapters/hub/accepting-only.ts";
+import { connectHub } from "./adapters/hub/evm-hub.ts";
+import { createHttpOracle } from "./adapters/oracles/http-oracle.ts";
+import type { SettlementConfig } from "./config.ts";
+import type { SettlementReads } from "./ports/settlement.ts";
+import type { SettlementServices } from "./ports/settlement-services.ts";
+
+/** Settlement speaks to the hub and the oracles on connections of its own. */
+export function settlementServices(
+  services: Pick<SettlementServices, "clock" | "events" | "signer" | "uow" | "chains">,
+  settlement: SettlementReads,
+  config: SettlementConfig,
+): SettlementServices {
+  const hub = connectHub(config.hub, services.clock, config.multisig);
+  return {
+    ...services,
+    hub: acceptingOnly(hub, config.signers),
+    oracles: config.oracles.map(({ url, apiKey }) =>
+      createHttpOracle({ url, apiKey: apiKey?.reveal() }, { timeoutMs: config.oracleTimeoutMs }),
+    ),
+    settlement,
+    settlementPolicy: config.policy,
+  };
+}

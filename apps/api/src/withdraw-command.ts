@@ -1,0 +1,203 @@
+import { rawKeySigner } from "@causeway/attest";
+import { ConfigError, readSettings, withVaultSecrets } from "@causeway/config";
+import type { Address, Chain, Hex, Hex32 } from "@causeway/domain";
+import { NATIVE_CURRENCY, parseAddress, parseDecimal, parseHex32 } from "@causeway/domain";
+import { createLogger, createMetrics } from "@causeway/service-kit";
+import { randomBytes } from "node:crypto";
+import { parseArgs } from "node:util";
+import { connectPayouts } from "./adapters/payouts/evm-payouts.ts";
+import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
+import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
+import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
+import { withdrawalStore } from "./adapters/postgres/withdrawal-store.ts";
+import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
+import type { ApiConfig } from "./config.ts";
+import { readApiConfig } from "./config.ts";
+import type { WithdrawalOrder } from "./ports/withdrawals.ts";
+import { settlementServices } from "./settlement-container.ts";
+import { withdrawSettings } from "./settings.ts";
+import { withdraw } from "./usecases/withdrawal/withdraw.ts";
+
+export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <symbol or address> --amount <decimal> --recipient <address> [--nonce <32 bytes>]
+                    [--wait <seconds>] [--lifetime <seconds>]
+                              moves the solver's balance on the hub out of the chain's depository. With the same --nonce it goes on where it stands;
+                              exit code 0: done, 3: it waits, run it again. Reads the worker's environment and ALLOCATOR_PRIVATE_KEY.
+`;
+
+const DONE = 0;
+const FAILED = 1;
+const MISUSED = 2;
+const WAITS = 3;
+
+class Misused extends Error {}
+
+interface Wish {
+  readonly chain: string;
+  readonly currency: string;
+  readonly amount: string;
+  readonly recipient: string;
+  readonly nonce: string | undefined;
+  readonly waitSeconds: number;
+  readonly lifetimeSeconds: number;
+}
+
+/** `operator withdraw`: prints a JSON line for each step that is done. Never throws; the exit code tells. */
+export async function runWithdraw(words: readonly string[], processEnv: NodeJS.ProcessEnv): Promise<number> {
+  try {
+    return await carryOut(readWish(words), processEnv);
+  } catch (error) {
+    if (error instanceof Misused) {
+      process.stderr.write(`${error.message}\nusage:\n${WITHDRAW_USAGE}`);
+      return MISUSED;
+    }
+    // What is thrown names no secret: configuration errors and RPC faults are made so.
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return FAILED;
+  }
+}
+
+async function carryOut(wish: Wish, processEnv: NodeJS.ProcessEnv): Promise<number> {
+  const env = withVaultSecrets(processEnv);
+  const config = readApiConfig(processEnv);
+  const { settlement } = config;
+  const { allocatorPrivateKey } = readSettings(withdrawSettings, env);
+  if (settlement === undefined) throw new ConfigError(["ORACLE_URLS is required to withdraw"]);
+  if (allocatorPrivateKey === undefined)
+    throw new ConfigError(["ALLOCATOR_PRIVATE_KEY is required to withdraw"]);
+  const chain = config.chains.find(({ name }) => name === wish.chain);
+  if (chain === undefined) throw new Misused(`no enabled chain is called ${wish.chain}`);
+  const order = orderOf(wish, chain);
+  // Said before anything happens: with it the same withdrawal goes on later.
+  print("nonce", { nonce: order.nonce });
+
+  const log = createLogger({ name: "causeway-operator", level: "error" });
+  const pool = createPool(config.database.url.reveal(), {
+    max: 4,
+    statementTimeoutMs: config.database.statementTimeoutMs,
+    applicationName: "causeway operator",
+  });
+  const sql = sqlOn(pool);
+  const settling = settlementServices(
+    {
+      clock: { nowMs: () => Date.now() },
+      events: loggedEvents(log, createMetrics("causeway-operator").registry),
+      signer: rawKeySigner(config.solver.privateKey.reveal() as Hex),
+      uow: postgresUnitOfWork(pool),
+      chains: known(config.chains),
+    },
+    settlementReads(sql),
+    settlement,
+  );
+  const payouts = connectPayouts(settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal() as Hex));
+  try {
+    const progress = await withdraw(
+      {
+        ...settling,
+        withdrawals: withdrawalStore(sql),
+        payouts,
+        solverChainName: config.solver.chainName,
+        payloadLifetimeSeconds: wish.lifetimeSeconds,
+      },
+      order,
+      print,
+      AbortSignal.timeout(wish.waitSeconds * 1000),
+    );
+    if (progress.kind === "waits") {
+      print("waits", { reason: progress.reason, nonce: order.nonce });
+      return WAITS;
+    }
+    print("done", { outcome: progress.outcome });
+    return DONE;
+  } finally {
+    await Promise.all([payouts.close(), settling.hub.close(), pool.end()]);
+  }
+}
+
+function readWish(words: readonly string[]): Wish {
+  const text = { type: "string" } as const;
+  const read = () =>
+    parseArgs({
+      args: [...words],
+      options: {
+        chain: text,
+        currency: text,
+        amount: text,
+        recipient: text,
+        nonce: text,
+        wait: { ...text, default: "600" },
+        lifetime: { ...text, default: "3600" },
+      },
+    }).values;
+  let values: ReturnType<typeof read>;
+  try {
+    values = read();
+  } catch (error) {
+    throw new Misused(error instanceof Error ? error.message : "unknown options");
+  }
+  const { chain, currency, amount, recipient } = values;
+  if (chain === undefined || currency === undefined || amount === undefined || recipient === undefined)
+    throw new Misused("--chain, --currency, --amount and --recipient are required");
+  return {
+    chain,
+    currency,
+    amount,
+    recipient,
+    nonce: values.nonce,
+    waitSeconds: seconds(values.wait, "--wait"),
+    lifetimeSeconds: seconds(values.lifetime, "--lifetime"),
+  };
+}
+
+function seconds(text: string, option: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new Misused(`${option} must be a whole number of seconds`);
+  return Number(text);
+}
+
+function orderOf(wish: Wish, chain: Chain): WithdrawalOrder {
+  const currency = currencyOf(wish.currency, chain);
+  const recipient = parseAddress(wish.recipient);
+  if (recipient === undefined || recipient === NATIVE_CURRENCY)
+    throw new Misused("--recipient must be an address");
+  const amount = parseDecimal(wish.amount, currency.decimals);
+  if (amount === undefined || amount <= 0n)
+    throw new Misused(`--amount must be a decimal number of at most ${currency.decimals} decimals`);
+  return {
+    chainName: chain.name,
+    depository: chain.contracts.depository,
+    currency: currency.address,
+    amount,
+    recipient,
+    nonce: nonceOf(wish.nonce),
+  };
+}
+
+function currencyOf(text: string, { native, tokens, name }: Chain): { address: Address; decimals: number } {
+  const address = parseAddress(text);
+  const found = [native, ...tokens].filter((one) =>
+    address === undefined ? one.symbol.toLowerCase() === text.toLowerCase() : one.address === address,
+  );
+  const [only] = found;
+  if (only === undefined || found.length > 1)
+    throw new Misused(
+      found.length > 1 ? `${text} names several currencies of ${name}` : `${name} has no currency ${text}`,
+    );
+  return only;
+}
+
+function nonceOf(text: string | undefined): Hex32 {
+  if (text === undefined) return `0x${randomBytes(32).toString("hex")}`;
+  const nonce = parseHex32(text);
+  if (nonce === undefined) throw new Misused("--nonce must be 0x and 64 hex digits");
+  return nonce;
+}
+
+function known(chains: ApiConfig["chains"]) {
+  const all = chains.map((chain) => ({ chain }));
+  return { all, get: (chainId: number) => all.find(({ chain }) => chain.id === chainId) };
+}
+
+function print(step: string, facts: Readonly<Record<string, string | bigint | undefined>>): void {
+  const asText = (_key: string, value: unknown): unknown =>
+    typeof value === "bigint" ? value.toString() : value;
+  process.stdout.write(`${JSON.stringify({ step, ...facts }, asText)}\n`);
+}
