@@ -1,15 +1,14 @@
 // Entry of `npm start`: the whole system on this machine, one bridge through it, then it stays up until Ctrl-C.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { localAccount } from "./accounts.ts";
-import { runBridgeDemo } from "./bridge-demo.ts";
+import { demonstrate } from "./demonstration.ts";
 import { endpointsFile, livingSystems } from "./endpoints.ts";
 import { PortInUse } from "./free-port.ts";
 import { defaultPortBase, isInPortBlock, portBlock } from "./local-chains.ts";
 import { startSystem, type System } from "./system.ts";
 
 const usage = `usage: npm start [-- options]
-  --once          end after the bridge; the exit code is 0 if the money arrived
+  --once          end after the bridge; the exit code is 0 if the money arrived and was settled
   --port-base N   first of the ${portBlock} ports that the system uses, ${defaultPortBase} by default; another one runs a second system
   --apis N        API processes, 1 to 5
   --workers N     worker processes, 1 to 5
@@ -84,7 +83,7 @@ async function run(args: Arguments): Promise<number> {
   try {
     system = await boot(args, stopAsked);
     const stopped = untilAborted(stopAsked.signal);
-    const arrived = await Promise.race([bridgeOnce(system), stopped.then(() => false)]);
+    const arrived = await Promise.race([demonstrate(system, print), stopped.then(() => false)]);
     if (args.once) return arrived ? 0 : 1;
     if (!stopAsked.signal.aborted) tellWhereEverythingIs(system);
     await stopped;
@@ -121,31 +120,6 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
     signal: stopAsked.signal,
   });
   return system;
-}
-
-/** @returns whether the money arrived; why it did not is printed, and the system stays up to be looked at */
-async function bridgeOnce(system: System): Promise<boolean> {
-  print("\nOne bridge, as a user does it:");
-  try {
-    const result = await runBridgeDemo({
-      apiUrl: system.endpoints.api.url,
-      from: "local-a",
-      to: "local-b",
-      userKey: localAccount("user", 0).privateKey,
-      recipient: localAccount("user", 1).address,
-      amount: "25",
-      print,
-      deadlineMs: 60_000,
-    });
-    const verdict = result.arrived
-      ? `The money arrived after ${(result.tookMs / 1_000).toFixed(1)} s.`
-      : `The money did NOT arrive: ${result.reason}.`;
-    print(`${verdict}\n`);
-    return result.arrived;
-  } catch (error) {
-    print(`The bridge failed: ${error instanceof Error ? error.message : String(error)}\n`);
-    return false;
-  }
 }
 
 function tellWhereEverythingIs(system: System): void {

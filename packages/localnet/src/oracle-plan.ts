@@ -55,6 +55,7 @@ export function planOracles(ports: readonly number[]): OraclePlan {
           ...(peers.length === 0 ? {} : { PEERS: peers.join(";") }),
           // A peer that was killed must not make anybody wait for long.
           PEER_REQUEST_TIMEOUT_MS: "3000",
+          REQUEST_DEADLINE_MS: "2500",
           ORACLE_SIGNERS: quorum.signers.join(";"),
           ORACLE_SIGNERS_THRESHOLD: String(quorum.threshold),
         },

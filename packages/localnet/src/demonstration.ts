@@ -1,0 +1,76 @@
+import { formatUnits, parseUnits } from "viem";
+import { localAccount } from "./accounts.ts";
+import { runBridgeDemo } from "./bridge-demo.ts";
+import { watchPosition } from "./hub-position.ts";
+import type { System } from "./system.ts";
+
+/**
+ * One bridge as a user does it, then what the oracles make of it on the hub.
+ *
+ * @returns whether the money arrived and, when there are oracles, was settled; why it did not is printed, and the system stays up to be looked at
+ */
+export async function demonstrate(system: System, print: (line: string) => void): Promise<boolean> {
+  print("\nOne bridge, as a user does it:");
+  const amount = "25";
+  try {
+    const position = await solverPosition(system);
+    const result = await runBridgeDemo({
+      apiUrl: system.endpoints.api.url,
+      from: "local-a",
+      to: "local-b",
+      userKey: localAccount("user", 0).privateKey,
+      recipient: localAccount("user", 1).address,
+      amount,
+      print,
+      deadlineMs: 60_000,
+    });
+    const verdict = result.arrived
+      ? `The money arrived after ${seconds(result.tookMs)}.`
+      : `The money did NOT arrive: ${result.reason}.`;
+    print(`${verdict}\n`);
+    if (!result.arrived || position === undefined) return result.arrived;
+    await tellSettlement(system, position, amount, print);
+    return true;
+  } catch (error) {
+    print(`The bridge failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    return false;
+  }
+}
+
+type Position = Awaited<ReturnType<typeof watchPosition>>;
+
+/** What the hub owes the solver for deposits of USDC on the first chain; undefined when there is no hub. */
+async function solverPosition({ endpoints, solver, chains }: System): Promise<Position | undefined> {
+  const { hub, oracles } = endpoints;
+  // The first chain is also the one by which orders name the solver.
+  const [origin] = chains;
+  const usdc = origin?.tokens.find(({ symbol }) => symbol === "USDC");
+  if (hub === undefined || origin === undefined || usdc === undefined) return undefined;
+  return await watchPosition({
+    hub,
+    oracles,
+    holder: { chainName: origin.name, address: solver.address },
+    currency: { chainName: origin.name, address: usdc.address },
+  });
+}
+
+async function tellSettlement(
+  system: System,
+  position: Position,
+  amount: string,
+  print: (line: string) => void,
+): Promise<void> {
+  print("What oracles make of it on the hub:");
+  const sinceMs = performance.now();
+  const settled = await position.grownBy(parseUnits(amount, 6), AbortSignal.timeout(60_000));
+  const took = seconds(performance.now() - sinceMs);
+  print(
+    `  attested by ${settled.signers.length} of ${system.endpoints.oracles.length}: ${settled.signers.join(", ")}`,
+  );
+  print(`  settled after ${took} by ${settled.transactionHash}`);
+  print(`  solver balance on the hub +${formatUnits(settled.after - settled.before, 6)} USDC\n`);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}
