@@ -52,6 +52,7 @@ test.each([
   ["an indefinite length", "30 80 02 01 01 02 01 01 00 00"],
   ["an s of 257 bits", `30 26 02 01 01 02 21 01 ${FF32}`],
   ["an s of 34 bytes", `30 27 02 01 01 02 22 00 00 ${FF32}`],
+  ["an s of 264 bits", `30 27 02 01 01 02 22 00 ${FF32} ff`],
   ["a signature cut short", `30 46 02 21 00 ${FF32} 02 21 00 ${FF32.slice(2)}`],
 ])("%s is no signature", (_, hex) => {
   expect(read(hex)).toBeUndefined();

@@ -23,12 +23,11 @@ export function readDerSignature(der: Uint8Array): SignatureIntegers | undefined
   return r === undefined || s === undefined ? undefined : { r, s };
 }
 
-/** Where the integer that begins at `start` ends; undefined when none does, or it goes beyond the bytes. */
+/** Where the integer that begins at `start` ends; undefined when none does. Not whether the bytes reach that far. */
 function integerEnd(der: Uint8Array, start: number): number | undefined {
   const length = der[start + 1];
   if (der[start] !== INTEGER || length === undefined || length === 0 || length > 33) return undefined;
-  const end = start + 2 + length;
-  return end > der.length ? undefined : end;
+  return start + 2 + length;
 }
 
 /** A two's complement integer of at most 256 bits in its shortest writing; undefined for every other. */

