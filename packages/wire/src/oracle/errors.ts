@@ -30,7 +30,8 @@ export const oracleError = z
     code: oracleErrorCode.describe("Machine-readable reason."),
     field: z.string().optional().describe("Field of the request that is wrong."),
     retryAfter: z.int().positive().optional().describe("Seconds after which asking again makes sense."),
-    error: z.string().optional().describe("`Unauthorized`, with code `unauthorized`."),
+    error: z.string().optional().describe("The HTTP status in words, where it is not told by `code` alone."),
+    statusCode: z.int().optional().describe("The HTTP status again, likewise."),
   })
   .meta({ id: "OracleError" });
 

@@ -1,0 +1,344 @@
+import { RpcFault } from "@causeway/chains";
+import { connect } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { account, aFill, DEPOSIT_TX, DEPOSITORY, RECIPIENT, startWorld, USDC, word } from "./world.ts";
+import type { Answer, World, WorldOptions } from "./world.ts";
+
+const worlds: World[] = [];
+async function aWorld(options: WorldOptions = {}): Promise<World> {
+  const world = await startWorld(options);
+  worlds.push(world);
+  return world;
+}
+afterEach(async () => {
+  await Promise.all(worlds.splice(0).map(async (world) => await world.close()));
+});
+
+const deposit = { chainId: "origin", transactionId: DEPOSIT_TX };
+const face = ({ status, body }: Answer) => [status, body["code"], body["field"]];
+
+test.each<[string, unknown, string | undefined]>([
+  ["a body that is no JSON", "{", undefined],
+  ["an empty body", "", undefined],
+  ["a list", [], "body"],
+  ["nothing", {}, "chainId"],
+  ["a number for a chain", { ...deposit, chainId: 1 }, "chainId"],
+  ["a number for a transaction", { ...deposit, transactionId: 1 }, "transactionId"],
+  ["a text for a flag", { ...deposit, requestPeerSignatures: "true" }, "requestPeerSignatures"],
+  ["an unknown mode", { ...deposit, mode: "instant" }, "mode"],
+  ["a transaction id in capitals", { ...deposit, transactionId: word("AB") }, "transactionId"],
+  ["a bare transaction id", { ...deposit, transactionId: "11".repeat(32) }, "transactionId"],
+  ["a transaction id with leading zeros cut off", { ...deposit, transactionId: "0x1" }, "transactionId"],
+])("%s is the caller's fault: 400 invalid_request with the field", async (_what, body, field) => {
+  const world = await aWorld();
+  expect(face(await world.post("depository-deposits", body))).toEqual([400, "invalid_request", field]);
+  expect(world.origin.asked).toBe(0);
+});
+
+test("what this oracle or the chain does not know is 400 not_found", async () => {
+  const world = await aWorld();
+  expect(face(await world.post("depository-deposits", { ...deposit, chainId: "mars" }))).toEqual([
+    400,
+    "not_found",
+    "chainId",
+  ]);
+  expect(face(await world.post("depository-deposits", deposit))).toEqual([400, "not_found", "transactionId"]);
+  for (const name of ["constructor", "__proto__", "toString"])
+    expect(face(await world.post("depository-deposits", { ...deposit, chainId: name }))[1]).toBe("not_found");
+});
+
+test("what may still be taken back is 400 not_final, and says when to ask again", async () => {
+  const world = await aWorld();
+  world.origin.depositsOf.set(DEPOSIT_TX, {
+    kind: "notFinal",
+    reason: "block 5 is not final: 3 blocks missing",
+    retryAfterSeconds: 7,
+  });
+  const { status, body, headers } = await world.post("depository-deposits", deposit);
+  expect([status, body["code"], body["retryAfter"], headers.get("retry-after")]).toEqual([
+    400,
+    "not_final",
+    7,
+    "7",
+  ]);
+});
+
+test("what did not happen is 400 rejected", async () => {
+  const world = await aWorld();
+  world.origin.depositsOf.set(DEPOSIT_TX, { kind: "refuted", reason: "the transaction failed" });
+  expect(face(await world.post("depository-deposits", deposit))).toEqual([400, "rejected", "transactionId"]);
+});
+
+test("a node's fault is never the caller's: 503, without its words", async () => {
+  const world = await aWorld();
+  world.origin.trouble = async () => {
+    throw new RpcFault({
+      kind: "http",
+      method: "eth_getTransactionReceipt",
+      reason: "status 500 of http://user:hunter2@node.test/v3/projectkey",
+    });
+  };
+  const { status, body, text, headers } = await world.post("depository-deposits", deposit);
+  expect([status, body["code"], body["retryAfter"], headers.get("retry-after")]).toEqual([
+    503,
+    "upstream_unavailable",
+    1,
+    "1",
+  ]);
+  expect(text).not.toMatch(/hunter2|projectkey|node\.test|eth_/);
+  expect(world.outcomes.at(-1)?.outcome).toBe("upstream_unavailable");
+});
+
+test("a node that hangs is given up before the peers' patience ends", async () => {
+  const world = await aWorld({ localDeadlineMs: 100 });
+  world.origin.trouble = async () => await new Promise(() => undefined);
+  expect(face(await world.post("depository-deposits", deposit)).slice(0, 2)).toEqual([
+    503,
+    "upstream_unavailable",
+  ]);
+});
+
+test("our own bug is 500 internal without a word of it", async () => {
+  const world = await aWorld();
+  world.origin.trouble = async () => {
+    throw new TypeError("cannot read secretField of undefined");
+  };
+  const { status, body, text } = await world.post("depository-deposits", deposit);
+  expect([status, body]).toEqual([500, { message: "internal error", code: "internal" }]);
+  expect(text).not.toContain("secretField");
+});
+
+test("a chain of a family that this build cannot read is unavailable, not wrong", async () => {
+  const world = await aWorld();
+  const transactionId =
+    "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW";
+  expect(face(await world.post("depository-deposits", { chainId: "solana", transactionId }))).toEqual([
+    503,
+    "upstream_unavailable",
+    undefined,
+  ]);
+});
+
+test("other paths, methods, types and sizes get errors of the same form", async () => {
+  const world = await aWorld();
+  const missing = await world.get("/attestations/depository-deposits/v2");
+  expect([missing.status, missing.body["code"], missing.body["error"]]).toEqual([
+    404,
+    "not_found",
+    "Not Found",
+  ]);
+  const method = await world.get("/attestations/depository-deposits/v1");
+  expect([method.status, method.headers.get("allow")]).toEqual([405, "POST"]);
+  const type = await world.post("depository-deposits", "chainId=origin", { "content-type": "text/plain" });
+  expect([type.status, type.body["code"]]).toEqual([415, "invalid_request"]);
+  const large = await world.post("depository-deposits", { ...deposit, more: "x".repeat(1024 * 1024) });
+  expect([large.status, large.body["code"]]).toEqual([413, "invalid_request"]);
+  const below = await world.post("depository-deposits", { ...deposit, more: "x".repeat(1024 * 1000) });
+  expect(below.body["code"]).toBe("not_found");
+});
+
+test("lives needs no key, and tells nothing", async () => {
+  const world = await aWorld({ apiKeys: new Map([["k", "l"]]) });
+  expect((await world.get("/lives/v1")).text).toBe('{"status":"ok"}');
+  expect((await world.get("/lives/v1?withReport=1")).status).toBe(200);
+});
+
+// Keys.
+
+const keys = new Map([
+  ["first-key", "first caller"],
+  ["second-key", "second: caller"],
+]);
+
+test("with keys set, everything but lives and the documentation needs one of them", async () => {
+  const world = await aWorld({ apiKeys: keys });
+  for (const path of [
+    "/chains/v1",
+    "/shadow/v1/report",
+    "/metrics",
+    "/livesX",
+    "/lives/v2",
+    "/documentationX",
+    "/",
+  ]) {
+    const { status, body } = await world.get(path);
+    expect([path, status, body["error"], body["code"]]).toEqual([path, 401, "Unauthorized", "unauthorized"]);
+  }
+  for (const path of ["/lives/v1", "/documentation/json"])
+    expect([path, (await world.get(path)).status]).toEqual([path, 200]);
+  expect((await world.post("depository-deposits", deposit)).status).toBe(401);
+  for (const key of keys.keys())
+    expect((await world.post("depository-deposits", deposit, { "x-api-key": key })).status).toBe(400);
+  expect((await world.get("/metrics", { "x-api-key": "first-key" })).text).toContain("http_request_duration");
+});
+
+test.each([
+  "constructor",
+  "toString",
+  "__proto__",
+  "hasOwnProperty",
+  "first-ke",
+  "first-key ",
+  "FIRST-KEY",
+  "",
+])("%j is no key", async (key) => {
+  const world = await aWorld({ apiKeys: keys });
+  const given = await world.get("/chains/v1", { "x-api-key": key });
+  // Blanks around a header's value are not part of it.
+  expect(given.status).toBe(key.trim() === "first-key" ? 200 : 401);
+});
+
+test("two keys in one request are none", async () => {
+  const world = await aWorld({ apiKeys: keys });
+  const { port, hostname } = new URL(world.url);
+  const answer = await new Promise<string>((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () =>
+      socket.write(
+        "GET /chains/v1 HTTP/1.1\r\nhost: x\r\nx-api-key: first-key\r\nx-api-key: second-key\r\nconnection: close\r\n\r\n",
+      ),
+    );
+    let text = "";
+    socket.on("data", (chunk) => (text += String(chunk)));
+    socket.on("end", () => resolve(text));
+    socket.on("error", reject);
+  });
+  expect(answer).toMatch(/^HTTP\/1\.1 401/);
+});
+
+test("a body is not even read without a key", async () => {
+  const world = await aWorld({ apiKeys: keys });
+  const { status, body } = await world.post("depository-deposits", "{ not json");
+  expect([status, body["code"]]).toEqual([401, "unauthorized"]);
+});
+
+test("metrics are open where the operator says so", async () => {
+  const world = await aWorld({ apiKeys: keys, metricsOpen: true });
+  expect((await world.get("/metrics")).status).toBe(200);
+});
+
+// Withdrawals.
+
+const words = {
+  chainId: "origin",
+  currency: USDC,
+  withdrawer: account("a7"),
+  withdrawerChainId: "destination",
+  recipient: RECIPIENT,
+  withdrawalNonce: word("66"),
+};
+
+function withdrawal(world: World, changes: object = {}, request: object = {}) {
+  world.origin.withdrawals.set("0xabcd", {
+    kind: "final",
+    value: {
+      withdrawalId: word("77"),
+      depository: DEPOSITORY,
+      status: "executed",
+      recipient: RECIPIENT,
+      currency: USDC,
+      amount: 50n,
+      ...changes,
+    },
+  });
+  return world.post("depository-withdrawals", {
+    chainId: "origin",
+    withdrawal: "0xabcd",
+    withdrawalAddressRequest: words,
+    ...request,
+  });
+}
+
+test("a payload settles only the withdrawal that it pays", async () => {
+  const world = await aWorld({ hub: { allocatorAddress: undefined } });
+  expect((await withdrawal(world)).status).toBe(200);
+  expect(face(await withdrawal(world, { recipient: account("b3") }))).toEqual([
+    400,
+    "rejected",
+    "withdrawalAddressRequest.recipient",
+  ]);
+  expect(face(await withdrawal(world, { currency: account("c2") }))[2]).toBe(
+    "withdrawalAddressRequest.currency",
+  );
+  expect(
+    face(await withdrawal(world, {}, { withdrawalAddressRequest: { ...words, chainId: "destination" } })),
+  ).toEqual([400, "invalid_request", "withdrawalAddressRequest.chainId"]);
+});
+
+test("without a record of payloads an expiry is never attested, an execution is", async () => {
+  const world = await aWorld({ hub: { allocatorAddress: undefined } });
+  expect(face(await withdrawal(world, { status: "expired" }))[1]).toBe("rejected");
+  expect((await withdrawal(world, { status: "executed" })).status).toBe(200);
+});
+
+test("with a record, only exactly the recorded payload is attested, whatever became of it", async () => {
+  const world = await aWorld();
+  for (const status of ["executed", "expired"]) {
+    expect(face(await withdrawal(world, { status }))[1]).toBe("rejected");
+    const record = (id: string) => {
+      world.recorded.get = () => id as `0x${string}`;
+    };
+    record(word("78"));
+    expect(face(await withdrawal(world, { status }))[1]).toBe("rejected");
+    record(word("77"));
+    expect((await withdrawal(world, { status })).status).toBe(200);
+    world.recorded.get = () => undefined;
+  }
+});
+
+test("a caller's transaction id never changes what is signed", async () => {
+  const world = await aWorld({ hub: { allocatorAddress: undefined } });
+  const plain = await withdrawal(world);
+  const hinted = await withdrawal(world, {}, { transactionId: word("99") });
+  expect(hinted.body["execution"]).toEqual(plain.body["execution"]);
+  expect(hinted.body["message"]).toEqual(plain.body["message"]);
+});
+
+test("a withdrawal names this oracle's hub, an amount above zero, and an owner on an EVM chain", async () => {
+  const world = await aWorld();
+  const base = {
+    ...words,
+    settlementChainId: "hub",
+    expectedAmount: "50",
+    signature: `0x${"11".repeat(64)}1b`,
+  };
+  const field = async (changes: object) =>
+    face(await world.post("withdrawal-initiation", { ...base, ...changes })).slice(1);
+  expect(await field({})).toEqual(["rejected", "signature"]);
+  expect(await field({ settlementChainId: "other" })).toEqual(["invalid_request", "settlementChainId"]);
+  expect(await field({ expectedAmount: "0" })).toEqual(["invalid_request", "expectedAmount"]);
+  expect(await field({ expectedAmount: "01" })).toEqual(["invalid_request", "expectedAmount"]);
+  expect(
+    await field({ withdrawerChainId: "solana", withdrawer: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2" }),
+  ).toEqual(["invalid_request", "withdrawerChainId"]);
+  expect(await field({ withdrawalNonce: "0x1" })).toEqual(["invalid_request", "withdrawalNonce"]);
+});
+
+test("identical requests under way share one look at the chain, and nothing is kept afterwards", async () => {
+  const world = await aWorld();
+  let release: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  world.origin.trouble = async () => await gate;
+  world.origin.deposited(DEPOSIT_TX, [{}]);
+  const all = Array.from({ length: 8 }, async () => await world.post("depository-deposits", deposit));
+  await expect.poll(() => world.origin.asked).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  release();
+  const answers = await Promise.all(all);
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect(world.origin.asked).toBe(1);
+  await world.post("depository-deposits", deposit);
+  expect(world.origin.asked).toBe(2);
+});
+
+test("a fill that fails in two ways fails the same way every time", async () => {
+  const world = await aWorld();
+  const request = await aFill(world);
+  world.origin.depositsOf.clear();
+  world.destination.paymentsOf.clear();
+  let order = 0;
+  world.origin.trouble = async () =>
+    await new Promise((resolve) => setTimeout(resolve, order++ % 2 === 0 ? 20 : 0));
+  const faces = [];
+  for (let n = 0; n < 4; n++) faces.push(face(await world.post("solver-fills", request)).join());
+  expect(new Set(faces).size).toBe(1);
+});

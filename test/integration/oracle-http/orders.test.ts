@@ -1,0 +1,444 @@
+import { fillKey, onchainId, rawKeySigner } from "@causeway/attest";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import {
+  account,
+  aFill,
+  anOrder,
+  aRefund,
+  DEPOSIT_TX,
+  type EditableOrder,
+  FILL_TX,
+  NATIVE,
+  orderIdFor,
+  RECIPIENT,
+  REFUND_TX,
+  signedBy,
+  solver,
+  startWorld,
+  USDC,
+  USER,
+  word,
+} from "./world.ts";
+import type { Answer, World } from "./world.ts";
+
+// What an order must be, and what must have happened for it, before anything is signed about it.
+
+let world: World;
+beforeEach(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.close());
+
+const face = ({ status, body }: Answer) => [status, body["code"], body["field"]];
+type FillRequest = Awaited<ReturnType<typeof aFill>>;
+
+async function fillOf(editOrder?: (order: EditableOrder) => void, edit?: (request: FillRequest) => void) {
+  const request = await aFill(world, anOrder(editOrder));
+  edit?.(request);
+  return await world.post("solver-fills", request);
+}
+
+const secondInput = (order: EditableOrder): void => {
+  const [first] = order.inputs;
+  if (first !== undefined) order.inputs.push(structuredClone(first));
+};
+
+test("the whole example is attested, so that what follows fails for its own reason", async () => {
+  expect((await fillOf()).status).toBe(200);
+  expect((await fillOf(secondInput)).status).toBe(200);
+  expect((await world.post("solver-refunds", await aRefund(world))).status).toBe(200);
+  expect((await world.post("solver-refunds", await aRefund(world, anOrder(secondInput)))).status).toBe(200);
+});
+
+test.each<[string, (order: EditableOrder) => void, string, string]>([
+  ["no input", (o) => (o.inputs = []), "invalid_request", "order.inputs"],
+  ["no payment", (o) => (o.output.payments = []), "invalid_request", "order.output.payments"],
+  [
+    "weights that add up to zero",
+    (o) => o.inputs.forEach((i) => (i.payment.weight = "0")),
+    "invalid_request",
+    "order.inputs",
+  ],
+  [
+    "amounts that add up to zero",
+    (o) => o.inputs.forEach((i) => (i.payment.amount = "0")),
+    "invalid_request",
+    "order.inputs",
+  ],
+  ["an unknown chain of the solver", (o) => (o.solverChainId = "mars"), "not_found", "order.solverChainId"],
+  [
+    "an unknown chain of an input",
+    (o) => o.inputs.forEach((i) => (i.payment.chainId = "mars")),
+    "not_found",
+    "order.inputs[0].payment.chainId",
+  ],
+  ["an unknown chain of payment", (o) => (o.output.chainId = "mars"), "not_found", "order.output.chainId"],
+  [
+    "a refund option on an unknown chain",
+    (o) => o.inputs.forEach((i) => i.refunds.forEach((r) => (r.chainId = "mars"))),
+    "not_found",
+    "order.inputs[0].refunds[0].chainId",
+  ],
+  [
+    "a recipient in another family's spelling",
+    (o) => o.output.payments.forEach((p) => (p.recipient = "11111111111111111111111111111111")),
+    "invalid_request",
+    "order.output.payments[0].recipient",
+  ],
+])("an order with %s is refused before any chain is asked", async (_what, edit, code, field) => {
+  // Signed as it stands where it can be hashed; where it cannot, the signature is not looked at.
+  const order = anOrder(edit);
+  const hashable = !code.startsWith("not") && !field.includes("recipient") ? order : anOrder();
+  const request = { ...(await aFill(world)), order, orderSignature: await signedBy(solver, hashable) };
+  const before = world.origin.asked;
+  expect(face(await world.post("solver-fills", request))).toEqual([400, code, field]);
+  expect(world.origin.asked).toBe(before);
+});
+
+test.each<[string, (order: Record<string, any>) => void]>([
+  ["a negative amount", (o) => (o["inputs"][0].payment.amount = "-1")],
+  ["a hex amount", (o) => (o["output"].payments[0].minimumAmount = "0x10")],
+  ["an amount as a number", (o) => (o["inputs"][0].payment.amount = 1_000)],
+  ["an amount of 2^256", (o) => (o["inputs"][0].payment.amount = (2n ** 256n).toString())],
+  ["an amount with a leading zero", (o) => (o["inputs"][0].payment.amount = "01000")],
+  ["a deadline of 2^32", (o) => (o["output"].deadline = 2 ** 32)],
+  ["a fractional deadline", (o) => (o["output"].deadline = 1.5)],
+  ["a deadline as text", (o) => (o["output"].deadline = "5000")],
+  ["a salt that is no 32 bytes", (o) => (o["salt"] = "0x07")],
+  ["calls that are no bytes", (o) => (o["output"].calls = ["0xabc"])],
+  ["another version", (o) => (o["version"] = "v2")],
+])("an order with %s is refused by its form", async (_what, edit) => {
+  const request = await aFill(world);
+  const order = structuredClone(request.order) as Record<string, any>;
+  edit(order);
+  const { status, body } = await world.post("solver-fills", { ...request, order });
+  expect([status, body["code"]]).toEqual([400, "invalid_request"]);
+  expect(body["field"]).toMatch(/^order\./);
+});
+
+test("the solver's signature must be the solver's, canonical, over this order", async () => {
+  const order = anOrder();
+  const stranger = await signedBy(rawKeySigner(word("55")), order);
+  expect(face(await fillOf(undefined, (r) => (r.orderSignature = stranger)))).toEqual([
+    400,
+    "rejected",
+    "orderSignature",
+  ]);
+  const other = await signedBy(
+    solver,
+    anOrder((o) => (o.salt = word("08"))),
+  );
+  expect(face(await fillOf(undefined, (r) => (r.orderSignature = other)))[1]).toBe("rejected");
+
+  // The same signature with s in the upper half of the curve order: valid mathematics, another text.
+  const n = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+  const good = await signedBy(solver, order);
+  const s = (n - BigInt(`0x${good.slice(66, 130)}`)).toString(16).padStart(64, "0");
+  const v = good.endsWith("1b") ? "1c" : "1b";
+  const highS = `${good.slice(0, 66)}${s}${v}` as const;
+  expect(face(await fillOf(undefined, (r) => (r.orderSignature = highS as typeof good)))[1]).toBe("rejected");
+  expect(
+    (
+      await fillOf(
+        undefined,
+        (r) => (r.orderSignature = good.toUpperCase().replace("0X", "0x") as typeof good),
+      )
+    ).status,
+  ).toBe(200);
+});
+
+test("every input of the order is claimed exactly once, and no deposit twice", async () => {
+  expect(face(await fillOf(undefined, (r) => (r.inputs = [])))[1]).toBe("invalid_request");
+  expect(face(await fillOf(secondInput, (r) => r.inputs.pop()))[1]).toBe("invalid_request");
+  expect(
+    face(
+      await fillOf(secondInput, (r) =>
+        r.inputs.forEach((i) => (i.onchainId = onchainId("origin", DEPOSIT_TX, "0"))),
+      ),
+    ),
+  ).toEqual([400, "invalid_request", "inputs"]);
+  expect(
+    face(
+      await fillOf(undefined, (r) =>
+        r.inputs.push({ transactionId: DEPOSIT_TX, onchainId: word("99"), inputIndex: 0 }),
+      ),
+    )[1],
+  ).toBe("invalid_request");
+  for (const inputIndex of [1, 7, 2 ** 32 - 1])
+    expect(
+      face(await fillOf(undefined, (r) => r.inputs.forEach((i) => (i.inputIndex = inputIndex)))),
+    ).toEqual([400, "invalid_request", "inputs[0].inputIndex"]);
+  for (const inputIndex of [-1, 0.5, 2 ** 32, "0"])
+    expect(
+      face(await fillOf(undefined, (r) => r.inputs.forEach((i) => (i.inputIndex = inputIndex as number))))[1],
+    ).toBe("invalid_request");
+});
+
+test("the same on-chain id in another case is the same deposit", async () => {
+  const upper = (text: string): string => text.toUpperCase().replace("0X", "0x");
+  expect(
+    face(
+      await fillOf(secondInput, (r) => {
+        const [first, second] = r.inputs;
+        if (first && second) second.onchainId = upper(first.onchainId);
+      }),
+    )[1],
+  ).toBe("invalid_request");
+});
+
+test("a deposit pays an input only with that order's id, in that currency, on that chain", async () => {
+  const request = await aFill(world);
+  const depositId = orderIdFor(request.order);
+  const deposited = (one: object) => world.origin.deposited(DEPOSIT_TX, [{ depositId, ...one }]);
+
+  deposited({ depositId: word("44") });
+  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
+  deposited({ depositId: undefined });
+  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
+  deposited({ currency: NATIVE });
+  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
+  deposited({ index: "5" });
+  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
+  deposited({});
+  expect((await world.post("solver-fills", request)).status).toBe(200);
+});
+
+test("deposits of two currencies with one id stay apart: each input names the one in its own currency", async () => {
+  const request = await aFill(world);
+  const depositId = orderIdFor(request.order);
+  world.origin.deposited(DEPOSIT_TX, [
+    { depositId, currency: NATIVE, amount: 10n ** 18n, depositor: account("a9") },
+    { depositId, amount: 400n },
+  ]);
+  request.inputs.forEach((one) => (one.onchainId = onchainId("origin", DEPOSIT_TX, "1")));
+  const { body } = await world.post("solver-fills", request);
+  // −60 %: the native deposit counts for nothing.
+  expect(body["message"].result.totalWeightedInputPaymentBpsDiff).toBe("-600000000000000000");
+});
+
+test("the difference is exact and truncated toward zero, on both sides of it", async () => {
+  const order = anOrder((o) => {
+    secondInput(o);
+    o.inputs.forEach((input, i) => {
+      input.payment.amount = "1";
+      input.payment.weight = i === 0 ? "2" : "1";
+    });
+  });
+  const request = await aFill(world, order);
+  const depositId = orderIdFor(order);
+  const difference = async (first: bigint, second: bigint) => {
+    world.origin.deposited(DEPOSIT_TX, [
+      { depositId, amount: first },
+      { depositId, amount: second },
+    ]);
+    const { body } = await world.post("solver-fills", request);
+    return body["message"].result.totalWeightedInputPaymentBpsDiff as string;
+  };
+  expect(await difference(1n, 2n)).toBe("333333333333333333");
+  expect(await difference(1n, 0n)).toBe("-333333333333333333");
+  expect(await difference(1n, 2n ** 190n + 1n)).toBe(((2n ** 190n * 10n ** 18n) / 3n).toString());
+  // Beyond what the message can say.
+  world.origin.deposited(DEPOSIT_TX, [
+    { depositId, amount: 2n ** 250n },
+    { depositId, amount: 1n },
+  ]);
+  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
+});
+
+test("payments to one recipient in one currency are wanted in sum: one transfer cannot satisfy two of them", async () => {
+  const twice = anOrder((o) => {
+    o.output.payments.push({ ...(o.output.payments[0] ?? never()), minimumAmount: "10" });
+  });
+  const request = await aFill(world, twice);
+  world.destination.paid(FILL_TX, [[RECIPIENT, USDC, 999n]]);
+  expect(face(await world.post("solver-fills", request))).toEqual([400, "rejected", "fill.transactionId"]);
+  world.destination.paid(FILL_TX, [[RECIPIENT, USDC, 1_000n]]);
+  expect((await world.post("solver-fills", request)).status).toBe(200);
+});
+
+test("recipients that differ only in case are one recipient", async () => {
+  const recipient = `0x${"Ab".repeat(20)}`;
+  const twice = anOrder((o) => {
+    const payment = o.output.payments[0] ?? never();
+    o.output.payments = [
+      { ...payment, recipient },
+      { ...payment, recipient: recipient.toLowerCase() },
+    ];
+  });
+  const request = await aFill(world, twice);
+  world.destination.paid(FILL_TX, [[recipient.toLowerCase(), USDC, 990n]]);
+  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
+});
+
+test("a fill pays enough, in the right currency, to the right recipient, in time, and after its deposit", async () => {
+  const request = await aFill(world);
+  const filled = async (to: string, currency: string, amount: bigint, at = 2_000n) => {
+    world.destination.paid(FILL_TX, [[to, currency, amount]], at);
+    const { status, body } = await world.post("solver-fills", request);
+    return status === 200 ? "ok" : body["code"];
+  };
+  expect(await filled(RECIPIENT, USDC, 989n)).toBe("rejected");
+  expect(await filled(RECIPIENT, NATIVE, 990n)).toBe("rejected");
+  expect(await filled(USER, USDC, 990n)).toBe("rejected");
+  expect(await filled(RECIPIENT, USDC, 990n, 5_001n)).toBe("rejected");
+  expect(await filled(RECIPIENT, USDC, 990n, 5_000n)).toBe("ok");
+  // Another chain's clock may lag, but not by more than a minute.
+  expect(await filled(RECIPIENT, USDC, 990n, 940n)).toBe("ok");
+  expect(await filled(RECIPIENT, USDC, 990n, 939n)).toBe("rejected");
+});
+
+test("on one chain a fill is never older than its deposit", async () => {
+  const order = anOrder((o) => (o.output.chainId = "origin"));
+  const request = await aFill(world, order);
+  world.origin.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 999n);
+  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
+  world.origin.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 1_000n);
+  expect((await world.post("solver-fills", request)).status).toBe(200);
+});
+
+test("one payment settles an order once: other deposits, a second claim and a refund by it have the same key", async () => {
+  const request = await aFill(world);
+  const orderId = orderIdFor(request.order);
+  const first = (await world.post("solver-fills", request)).body["execution"].idempotencyKey;
+  world.origin.deposited(word("12"), [{ depositId: orderId }]);
+  request.inputs = [
+    { transactionId: word("12"), onchainId: onchainId("origin", word("12"), "0"), inputIndex: 0 },
+  ];
+  const second = (await world.post("solver-fills", request)).body["execution"].idempotencyKey;
+  expect(second).toBe(first);
+  expect(first).toBe(
+    fillKey("payment", {
+      orderId,
+      onchainIds: [],
+      payment: { chain: "destination", transactionId: FILL_TX },
+    }),
+  );
+
+  const sameChain = anOrder((o) => {
+    o.output.chainId = "origin";
+    o.output.payments.forEach((p) => (p.recipient = USER));
+  });
+  const { refunds: _, ...both } = { ...(await aRefund(world, sameChain)) };
+  world.origin.paid(REFUND_TX, [[USER, USDC, 990n]]);
+  const asFill = await world.post("solver-fills", { ...both, fill: { transactionId: REFUND_TX } });
+  const asRefund = await world.post("solver-refunds", {
+    ...both,
+    refunds: [{ transactionId: REFUND_TX, inputIndex: 0, refundIndex: 0 }],
+  });
+  expect(asFill.body["execution"].idempotencyKey).toBe(asRefund.body["execution"].idempotencyKey);
+});
+
+test("a network that settles by deposits can be joined", async () => {
+  const other = await startWorld({ hub: { settlementKey: "deposits" } });
+  const request = await aFill(other);
+  const { body } = await other.post("solver-fills", request);
+  expect(body["execution"].idempotencyKey).toBe(
+    fillKey("deposits", {
+      orderId: orderIdFor(request.order),
+      onchainIds: [onchainId("origin", DEPOSIT_TX, "0")],
+      payment: { chain: "x", transactionId: "y" },
+    }),
+  );
+  await other.close();
+});
+
+// Refunds.
+
+test("a refund goes to the option's recipient, enough, in time; the native currency's address means the depositor", async () => {
+  const toDepositor = anOrder((o) =>
+    o.inputs.forEach((i) => i.refunds.forEach((r) => (r.recipient = NATIVE))),
+  );
+  const request = await aRefund(world, toDepositor);
+  const refunded = async (to: string, amount: bigint, at = 2_000n) => {
+    world.origin.paid(REFUND_TX, [[to, USDC, amount]], at);
+    const { status, body } = await world.post("solver-refunds", request);
+    return status === 200 ? "ok" : body["code"];
+  };
+  expect(await refunded(USER, 980n)).toBe("ok");
+  expect(await refunded(USER, 979n)).toBe("rejected");
+  expect(await refunded(NATIVE, 980n)).toBe("rejected");
+  expect(await refunded(RECIPIENT, 980n)).toBe("rejected");
+  expect(await refunded(USER, 980n, 9_001n)).toBe("rejected");
+  expect(await refunded(USER, 980n, 999n)).toBe("rejected");
+});
+
+test("what must be refunded grows and shrinks with what was deposited", async () => {
+  const request = await aRefund(world);
+  const depositId = orderIdFor(request.order);
+  const refunded = async (deposit: bigint, amount: bigint) => {
+    world.origin.deposited(DEPOSIT_TX, [{ depositId, amount: deposit }]);
+    world.origin.paid(REFUND_TX, [[USER, USDC, amount]]);
+    return (await world.post("solver-refunds", request)).status;
+  };
+  expect(await refunded(2_000n, 1_959n)).toBe(400);
+  expect(await refunded(2_000n, 1_960n)).toBe(200);
+  expect(await refunded(500n, 489n)).toBe(400);
+  expect(await refunded(500n, 490n)).toBe(200);
+});
+
+test.each([
+  ["out of range", 1],
+  ["negative", -1],
+  ["fractional", 0.5],
+  ["no number", "0"],
+])("a refund index that is %s is refused", async (_what, refundIndex) => {
+  const request = await aRefund(world);
+  const refunds = [{ transactionId: REFUND_TX, inputIndex: 0, refundIndex }];
+  expect(face(await world.post("solver-refunds", { ...request, refunds })).slice(0, 3)).toEqual([
+    400,
+    "invalid_request",
+    "refunds[0].refundIndex",
+  ]);
+});
+
+test("every input is refunded exactly once", async () => {
+  const order = anOrder(secondInput);
+  const request = await aRefund(world, order);
+  const [first] = request.refunds;
+  for (const refunds of [[], [first], [first, first]])
+    expect(face(await world.post("solver-refunds", { ...request, refunds }))[1]).toBe("invalid_request");
+});
+
+test("two inputs that one transaction gives back are wanted in sum", async () => {
+  const order = anOrder(secondInput);
+  const request = await aRefund(world, order);
+  world.origin.paid(REFUND_TX, [[USER, USDC, 1_959n]]);
+  expect(face(await world.post("solver-refunds", request))[1]).toBe("rejected");
+  world.origin.paid(REFUND_TX, [[USER, USDC, 1_960n]]);
+  expect((await world.post("solver-refunds", request)).status).toBe(200);
+});
+
+test("two inputs may be given back by two transactions, each in full", async () => {
+  const order = anOrder(secondInput);
+  const request = await aRefund(world, order);
+  request.refunds.forEach((one, i) => (one.transactionId = i === 0 ? REFUND_TX : word("34")));
+  world.origin.paid(REFUND_TX, [[USER, USDC, 980n]]);
+  expect(face(await world.post("solver-refunds", request))[1]).toBe("not_found");
+  world.origin.paid(word("34"), [[USER, USDC, 980n]]);
+  expect((await world.post("solver-refunds", request)).status).toBe(200);
+});
+
+test("a refund of several inputs that could be taken for the order's fill is not attested", async () => {
+  const order = anOrder((o) => {
+    secondInput(o);
+    o.output.chainId = "origin";
+    o.output.payments.forEach((p) => (p.recipient = USER));
+  });
+  const request = await aRefund(world, order);
+  world.origin.paid(REFUND_TX, [[USER, USDC, 5_000n]]);
+  expect(face(await world.post("solver-refunds", request))).toEqual([400, "rejected", "refunds"]);
+});
+
+test("refunds of one transaction that name different fill contracts are not told apart, so not attested", async () => {
+  const order = anOrder((o) => {
+    secondInput(o);
+    o.inputs.forEach((input, i) => input.refunds.forEach((r) => (r.extraData = i === 0 ? "0x" : word("01"))));
+  });
+  const request = await aRefund(world, order);
+  world.origin.paid(REFUND_TX, [[USER, USDC, 5_000n]]);
+  expect(face(await world.post("solver-refunds", request))[1]).toBe("rejected");
+});
+
+function never(): never {
+  throw new Error("the example order has a payment");
+}
