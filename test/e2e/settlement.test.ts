@@ -1,0 +1,87 @@
+import {
+  runBridgeDemo,
+  startSystem,
+  watchPosition,
+  type Settlement,
+  type System,
+  type SystemProcess,
+} from "@causeway/localnet";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let system: System;
+let users = 0;
+
+beforeAll(async () => {
+  system = await startSystem({ env: {}, portBase: 26_500, durable: false, users: 8, mixedMining: true });
+});
+afterAll(async () => await system.stop());
+
+function oracle(index: number): SystemProcess {
+  const found = system.oracles[index];
+  if (found === undefined) throw new Error(`the system has no oracle ${index}`);
+  return found;
+}
+
+/** Bridges 10 USDC for a user of its own, and gives what can be said of it on the hub from before. */
+async function bridge(): Promise<{ arrived: boolean; settled(withinMs: number): Promise<Settlement> }> {
+  const { api, hub, oracles } = system.endpoints;
+  const [origin] = system.chains;
+  const usdc = origin?.tokens.find(({ symbol }) => symbol === "USDC");
+  const user = system.users[users++];
+  if (hub === undefined || origin === undefined || usdc === undefined || user === undefined)
+    throw new Error("the system lacks a part");
+  const position = await watchPosition({
+    hub,
+    oracles,
+    holder: { chainName: origin.name, address: system.solver.address },
+    currency: { chainName: origin.name, address: usdc.address },
+  });
+  const { arrived } = await runBridgeDemo({
+    apiUrl: api.url,
+    from: "local-a",
+    to: "local-b",
+    userKey: user.privateKey,
+    recipient: privateKeyToAddress(generatePrivateKey()),
+    amount: "10",
+    print: () => undefined,
+    deadlineMs: 30_000,
+  });
+  return {
+    arrived,
+    settled: async (withinMs) => await position.grownBy(10_000_000n, AbortSignal.timeout(withinMs)),
+  };
+}
+
+const addressesOf = (indexes: readonly number[]): unknown[] =>
+  indexes.map((index) => system.endpoints.oracles[index]?.address);
+
+test("a bridge is attested by two of three oracles, and the hub owes the solver the whole deposit", async () => {
+  const { arrived, settled } = await bridge();
+  expect(arrived).toBe(true);
+  const { before, after, signers } = await settled(30_000);
+  expect(after - before).toBe(10_000_000n);
+  expect(signers).toHaveLength(2);
+});
+
+test("with one oracle killed, the first to be asked, the other two settle", async () => {
+  oracle(0).kill("SIGKILL");
+  const { arrived, settled } = await bridge();
+  expect(arrived).toBe(true);
+  const { before, after, signers } = await settled(45_000);
+  expect(after - before).toBe(10_000_000n);
+  expect(signers).toEqual(addressesOf([1, 2]));
+});
+
+test("with two oracles killed the recipient is paid all the same; settlement waits, and ends by itself when one returns", async () => {
+  oracle(1).kill("SIGKILL");
+  const { arrived, settled } = await bridge();
+  expect(arrived).toBe(true);
+  // About twice what it takes with a quorum.
+  await expect(settled(15_000)).rejects.toThrow("grew by 0 of 10000000 only");
+
+  await oracle(0).restart();
+  const { before, after, signers } = await settled(60_000);
+  expect(after - before).toBe(10_000_000n);
+  expect(signers).toEqual(addressesOf([0, 2]));
+});
