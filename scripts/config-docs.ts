@@ -2,6 +2,7 @@ import { describeSettings } from "@causeway/config";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { apiSettingGroups } from "../apps/api/src/settings.ts";
+import { oracleSettingGroups } from "../apps/oracle/src/settings.ts";
 
 /** Writes docs/CONFIG.md from the settings and the configuration files; with `--check` writes nothing and fails on a difference. */
 const root = resolve(import.meta.dirname, "..");
@@ -31,6 +32,13 @@ Both processes read the same variables. \`migrate\` reads \`DATABASE_URL\` alone
 
 ${describeSettings(apiSettingGroups)}
 
+## Attestation oracle
+
+Keys do not stay in the environment of the process: they are taken out of it once they are read. The signing key, \`API_KEYS\`
+and \`PEERS\` are never logged.
+
+${describeSettings(oracleSettingGroups)}
+
 ## Chains
 
 \`configs/chains.<ENVIRONMENT>.json\` is an array with one object for each chain. It is checked whole at the start; unknown
@@ -57,7 +65,35 @@ the variables.
 | \`maxUnconfirmedUsd\` | USD of deposits in young blocks (younger than the strictest tier asks) that may be filled by the laxer tiers; above it every deposit waits for the strictest. Bounds what one vanished block can cost |
 | \`finalityBlocks\` | depth at which a block is taken as irreversible |
 | \`fees\` | \`flatUsd\`, \`depositBps\`, \`withdrawalBps\`, \`gasMarginBps\`, \`minPriorityFeeGwei\`, \`maxFeePerGasGwei\`; \`gasCountsData\` for rollups that count the price of data as gas: steps then name no gas, wallets estimate it |
-| \`hubChainId\`, \`additionalData\` | for attestations only |
+| \`hubChainId\`, \`additionalData\` | for attestations only, see below |
+
+### What the oracle reads of it
+
+The oracle reads the same file, ignores what it does not need, and does not mind a variable that is unset there. It needs
+\`id\`, \`vmType\`, \`httpRpcUrl\`, \`depository\` (absent: deposits and withdrawals are not attested), \`chainId\` or \`hubChainId\`,
+\`blockTimeSeconds\`, and these:
+
+| Field | Meaning |
+|---|---|
+| \`httpRpcUrl\` | may be a list of different endpoints; the API uses the first |
+| \`additionalData.rpcQuorum\` | so many endpoints must say the same before a fact counts; 1 when absent |
+| \`additionalData.finalizationBlocks\`, \`finalizationTime\` | a block is final when so many blocks lie on top of it and the newest is so many seconds younger (60 when absent). Without them: when the node tags it \`finalized\` |
+| \`additionalData.finalityReason\` | required with them: why that is final enough |
+| \`additionalData.fillContracts\` | contracts whose events prove payments and calls of solvers; absent: \`contracts.router\` |
+| \`additionalData.isZksyncStack\` | the chain shows moves of its native coin as token transfers |
+| \`additionalDepositories\` | earlier depositories that still count |
+
+\`configs/chains.hub.<ENVIRONMENT>.json\` describes the hub, as an object or as the only element of an array; fields may stand in
+\`additionalData\` too.
+
+| Field | Meaning |
+|---|---|
+| \`id\`, \`httpRpcUrl\`, \`chainId\` | name (\`settlementChainId\` of withdrawals), node, EVM chain id |
+| \`hubAddress\`, \`oracleAddress\` | the ledger; the contract that executions are signed for |
+| \`oracleMultisigAddress\`, \`allocatorAddress\` | optional; without an allocator no expiry is attested |
+| \`domain\` | EIP-712 \`name\` and \`version\` of executions, \`Oracle\` and \`1\` when absent |
+| \`settlementKey\` | \`payment\` (one payment settles once) or, to join a network that uses it, \`deposits\` |
+| \`finalizationBlocks\`, \`finalizationTime\`, \`finalityReason\` | as above |
 
 ${environments.map(chainTable).join("\n\n")}
 

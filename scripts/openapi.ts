@@ -1,16 +1,21 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { createLogger, createMetrics } from "@causeway/service-kit";
+import type { FastifyInstance } from "fastify";
 import type { RouteServices } from "../apps/api/src/ports/route-services.ts";
 import { buildServer } from "../apps/api/src/server.ts";
+import type { RouteServices as OracleRouteServices } from "../apps/oracle/src/ports/route-services.ts";
+import { buildServer as buildOracleServer } from "../apps/oracle/src/server.ts";
 
 /**
- * Writes openapi/api.json from the routes and schemas of the API; with `--check` writes nothing and fails when the file differs.
- * Touches no network and no database: the services behind the routes are empty.
+ * Writes openapi/api.json and openapi/oracle.json from the routes and schemas of the two services; with `--check` writes nothing and fails when a file
+ * differs. Touches no network and no database: the services behind the routes are empty.
  */
-const target = new URL("../openapi/api.json", import.meta.url);
-
 const unused = (): never => {
   throw new Error("the document is made without calling a service");
+};
+const kit = {
+  log: createLogger({ name: "openapi", level: "silent" }),
+  metrics: createMetrics("openapi"),
 };
 const services: RouteServices = {
   listChains: unused,
@@ -21,29 +26,48 @@ const services: RouteServices = {
   recordSingleTransaction: unused,
   readiness: unused,
 };
+const oracleServices: OracleRouteServices = {
+  attestDeposit: unused,
+  attestWithdrawal: unused,
+  attestFill: unused,
+  attestRefund: unused,
+  initiateWithdrawal: unused,
+  confirmWithdrawal: unused,
+  listChains: unused,
+  shadowReport: unused,
+};
 
-const app = await buildServer(
-  {
-    ...services,
-    log: createLogger({ name: "openapi", level: "silent" }),
-    metrics: createMetrics("openapi"),
-  },
-  { interactiveDocumentation: false },
+await write(
+  "openapi/api.json",
+  await buildServer({ ...services, ...kit }, { interactiveDocumentation: false }),
 );
-await app.ready();
-const text = `${JSON.stringify(sortedKeys(app.swagger()), undefined, 2)}\n`;
-await app.close();
+await write(
+  "openapi/oracle.json",
+  await buildOracleServer(
+    { ...oracleServices, ...kit, metrics: createMetrics("openapi") },
+    {
+      apiKeys: undefined,
+      metricsOpen: true,
+      shadow: false,
+      handlerTimeoutMs: 1,
+      interactiveDocumentation: false,
+    },
+  ),
+);
 
-if (process.argv.includes("--check")) {
-  const committed = await readFile(target, "utf8").catch(() => "");
-  if (committed !== text) {
-    console.error(
-      "openapi/api.json does not describe the API as it is: run `pnpm openapi` and commit the file",
-    );
-    process.exitCode = 1;
+async function write(path: string, app: FastifyInstance): Promise<void> {
+  await app.ready();
+  const text = `${JSON.stringify(sortedKeys(app.swagger()), undefined, 2)}\n`;
+  await app.close();
+  const target = new URL(`../${path}`, import.meta.url);
+  if (!process.argv.includes("--check")) {
+    await writeFile(target, text);
+    return;
   }
-} else {
-  await writeFile(target, text);
+  const committed = await readFile(target, "utf8").catch(() => "");
+  if (committed === text) return;
+  console.error(`${path} does not describe the service as it is: run \`pnpm openapi\` and commit the file`);
+  process.exitCode = 1;
 }
 
 /** The same keys in the same order whatever order the code names them in, so that a diff shows only what changed. */
