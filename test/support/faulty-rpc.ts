@@ -126,7 +126,6 @@ export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyR
 }
 
 const wrongHash = `0x${"ab".repeat(32)}`;
-const blockReads: ReadonlySet<string> = new Set(["eth_getBlockByNumber", "eth_getBlockByHash"]);
 
 async function answerCall(
   call: Call,
@@ -162,32 +161,42 @@ async function otherwiseAsked(
 }
 
 function changed(method: string, result: unknown, trouble: RpcTrouble | undefined): unknown {
-  const isReceipt = method === "eth_getTransactionReceipt";
-  switch (trouble) {
-    case "wrongBlockHash":
-      return blockReads.has(method) && result !== null ? { ...(result as Fields), hash: wrongHash } : result;
-    case "orphanReceipt":
-      return isReceipt && result !== null
-        ? withLogs({ ...(result as Fields), blockHash: wrongHash }, moved)
-        : result;
-    case "brokenLogs":
-      return isReceipt && result !== null ? withLogs(result as Fields, withoutData) : result;
-    case "nullReceipt":
-      return isReceipt ? null : result;
-    case "nullBlock":
-      return blockReads.has(method) ? null : result;
-    case "nullTransaction":
-      return method === "eth_getTransactionByHash" ? null : result;
-    case "nullState":
-      return method === "eth_call" ? null : result;
-    case "emptyState":
-      return method === "eth_call" ? "0x" : result;
-    case "wrongChainId":
-      return method === "eth_chainId" ? "0x1" : result;
-    default:
-      return result;
-  }
+  const change = trouble === undefined ? undefined : changes[trouble];
+  return change?.methods.has(method) === true ? change.to(result) : result;
 }
+
+interface Change {
+  readonly methods: ReadonlySet<string>;
+  to(result: unknown): unknown;
+}
+
+/** An answer that is null already has nothing to be changed. */
+const ofObject =
+  (change: (fields: Fields) => Fields) =>
+  (result: unknown): unknown =>
+    result === null ? null : change(result as Fields);
+const nothing = (): unknown => null;
+
+const blocks: ReadonlySet<string> = new Set(["eth_getBlockByNumber", "eth_getBlockByHash"]);
+const receipts: ReadonlySet<string> = new Set(["eth_getTransactionReceipt"]);
+const transactions: ReadonlySet<string> = new Set(["eth_getTransactionByHash"]);
+const state: ReadonlySet<string> = new Set(["eth_call"]);
+
+/** Those troubles that change answers of certain methods. */
+const changes: Partial<Record<RpcTrouble, Change>> = {
+  wrongBlockHash: { methods: blocks, to: ofObject((block) => ({ ...block, hash: wrongHash })) },
+  orphanReceipt: {
+    methods: receipts,
+    to: ofObject((receipt) => withLogs({ ...receipt, blockHash: wrongHash }, moved)),
+  },
+  brokenLogs: { methods: receipts, to: ofObject((receipt) => withLogs(receipt, withoutData)) },
+  nullReceipt: { methods: receipts, to: nothing },
+  nullBlock: { methods: blocks, to: nothing },
+  nullTransaction: { methods: transactions, to: nothing },
+  nullState: { methods: state, to: nothing },
+  emptyState: { methods: state, to: () => "0x" },
+  wrongChainId: { methods: new Set(["eth_chainId"]), to: () => "0x1" },
+};
 
 function withLogs(receipt: Fields, change: (log: Fields) => Fields): Fields {
   return { ...receipt, logs: (receipt["logs"] as Fields[]).map(change) };

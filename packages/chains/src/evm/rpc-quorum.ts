@@ -46,7 +46,7 @@ export function quorumEvidence(
   ): Promise<Evidence<T>> =>
     await new Promise<Evidence<T>>((resolve, reject) => {
       const poll = createPoll<T>(sources.length, options);
-      const settled = new Array<string | undefined>(sources.length).fill(undefined);
+      const settled = sources.map((): string | undefined => undefined);
       let reported = false;
       const note = (index: number, outcome: Outcome<T>): void => {
         const text = "evidence" in outcome ? settledText(outcome.evidence) : undefined;
