@@ -41,11 +41,13 @@ export function judge({ before, after, chainCost }: RunFigures): Verdict[] {
   ];
 }
 
-function atMost(what: string, value: number, most: number, unit: string): Verdict {
+/** A goal that a figure must not exceed. */
+export function atMost(what: string, value: number, most: number, unit: string): Verdict {
   return { goal: `${what}: at most ${most}${unit}`, measured: text(value) + unit, passed: value <= most };
 }
 
-function atLeast(what: string, value: number, least: number): Verdict {
+/** A goal that a figure must reach. */
+export function atLeast(what: string, value: number, least: number): Verdict {
   return { goal: `${what}: at least ${least}`, measured: text(value), passed: value >= least };
 }
 

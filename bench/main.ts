@@ -1,9 +1,11 @@
-// Entry of `npm run bench`: how fast quotes and status answers are, side by side with a server that does nothing.
+// Entry of `npm run bench`: how fast quotes, status answers and attestations are, side by side with a server that does nothing.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { captureAnswers, quoteRequest, statusRequest } from "./capture.ts";
 import { chooseCores } from "./cores.ts";
 import { judge, type RunFigures } from "./goals.ts";
+import { judgeOracle, oracleLines } from "./oracle/judge-oracle.ts";
+import { measureOracle } from "./oracle/measure-oracle.ts";
 import { readOptions, usage, type BenchOptions } from "./options.ts";
 import { measureChainCost, measurePhase } from "./phase.ts";
 import { quoteBodies } from "./quote-requests.ts";
@@ -56,10 +58,14 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
     say(`server on core ${cores.server}; load tool, database, chains and worker on core ${cores.others}`);
   }
   const figures = await measure(options, cores, signal);
-  const verdicts = judge(figures.measured);
+  say("measuring the oracle");
+  const oracle = await measureOracle(cores, options, signal);
+  const verdicts = [...judge(figures.measured), ...judgeOracle(oracle)];
   for (const line of [
     "",
     ...tableOf(figures.measured),
+    "",
+    ...oracleLines(oracle),
     "",
     ...doubtsOf(figures.measured),
     ...verdictLines(verdicts),
@@ -67,7 +73,10 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
     print(line);
   const missed = verdicts.filter(({ passed }) => !passed);
   const facts = { at: new Date().toISOString(), node: process.version, cores: cores ?? null, options };
-  await writeFile(lastRunFile, `${JSON.stringify({ ...facts, ...figures, verdicts }, undefined, 2)}\n`);
+  await writeFile(
+    lastRunFile,
+    `${JSON.stringify({ ...facts, ...figures, oracle, verdicts }, undefined, 2)}\n`,
+  );
   print(
     missed.length === 0 ? "\nEvery goal is met." : `\nMissed: ${missed.map(({ goal }) => goal).join("; ")}`,
   );

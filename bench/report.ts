@@ -49,9 +49,10 @@ function phaseLines({ storedRequests, singleMs, quote, status }: PhaseFigures): 
   ];
 }
 
-function pairLines(name: string, bareName: string, pair: PairRates): string[] {
+/** A route beside a bare one, and the ratio. */
+export function pairLines(name: string, bareName: string, pair: PairRates, connections = 64): string[] {
   const line = (title: string, { median, perRound, busy, processorUs, bytesPerAnswer }: Rates): string =>
-    `  ${`${title}, 64 connections`.padEnd(26)} median ${median.toFixed(0).padStart(6)} /s   ` +
+    `  ${`${title}, ${connections} connections`.padEnd(26)} median ${median.toFixed(0).padStart(6)} /s   ` +
     `rounds ${perRound.map((rate) => rate.toFixed(0)).join(" ")}   server busy ${(busy * 100).toFixed(0)} %, ` +
     `${processorUs.toFixed(0)} us an answer   ` +
     `${bytesPerAnswer.toFixed(0)} bytes an answer`;

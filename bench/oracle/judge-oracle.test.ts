@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import type { PairRates } from "../rounds.ts";
+import { judgeOracle } from "./judge-oracle.ts";
+import type { OracleFigures } from "./measure-oracle.ts";
+
+function pairOf(ratio: number): PairRates {
+  const rates = { perRound: [100], median: 100, busy: 1, processorUs: 10, bytesPerAnswer: 10 };
+  return { ours: rates, bare: rates, ratioPerRound: [ratio], ratio };
+}
+
+const good: OracleFigures = {
+  deposits: pairOf(0.25),
+  fills: pairOf(0.1),
+  signing: { ours: 8, viem: 1, ratio: 8 },
+  quorum: { aloneMs: 10, quorumMs: 15, addedMs: 5 },
+};
+
+const missed = (figures: OracleFigures): string[] =>
+  judgeOracle(figures).flatMap(({ goal, passed }) => (passed ? [] : [goal.split(/[,:]/, 1)[0] ?? ""]));
+
+test("an oracle that is just good enough passes", () => {
+  expect(missed(good)).toEqual([]);
+});
+
+test.for<[OracleFigures, string]>([
+  [{ ...good, deposits: pairOf(0.24) }, "deposit attestations"],
+  [{ ...good, fills: pairOf(0.09) }, "fill attestations"],
+  [{ ...good, signing: { ...good.signing, ratio: 7.9 } }, "hash and sign"],
+  [{ ...good, quorum: { ...good.quorum, addedMs: 5.1 } }, "a quorum adds to its slowest needed answer"],
+  [{ ...good, fills: pairOf(Number.NaN) }, "fill attestations"],
+])("what is not good enough is named: %$", ([figures, goal]) => {
+  expect(missed(figures)).toEqual([goal]);
+});

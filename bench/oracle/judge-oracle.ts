@@ -1,0 +1,38 @@
+import { atLeast, atMost, type Verdict } from "../goals.ts";
+import { pairLines } from "../report.ts";
+import { ORACLE_CONNECTIONS, type OracleFigures } from "./measure-oracle.ts";
+
+const DEPOSIT_RATIO = 0.25;
+const FILL_RATIO = 0.1;
+const SIGNING_RATIO = 8;
+const QUORUM_ADDS_MS = 5;
+
+/** Judges the oracle's figures. A figure that could not be measured (NaN) misses its goal. */
+export function judgeOracle({ deposits, fills, signing, quorum }: OracleFigures): Verdict[] {
+  return [
+    atLeast("deposit attestations, of a bare POST", deposits.ratio, DEPOSIT_RATIO),
+    atLeast("fill attestations, of a bare POST", fills.ratio, FILL_RATIO),
+    atLeast("hash and sign, of viem's rate", signing.ratio, SIGNING_RATIO),
+    atMost("a quorum adds to its slowest needed answer", quorum.addedMs, QUORUM_ADDS_MS, " ms"),
+  ];
+}
+
+/** Below this share of its core a server was not what bounded its rate. */
+const BUSY_ENOUGH = 0.7;
+
+/** The figures as lines of a table. */
+export function oracleLines({ deposits, fills, signing, quorum }: OracleFigures): string[] {
+  const rates = [deposits.ours, deposits.bare, fills.ours, fills.bare];
+  return [
+    "The oracle: distinct transactions, every fact of a chain answered at once",
+    ...pairLines("deposits", "bare POST", deposits, ORACLE_CONNECTIONS),
+    ...pairLines("fills", "bare POST", fills, ORACLE_CONNECTIONS),
+    `  hash and sign: ${signing.ours.toFixed(0)} /s, viem ${signing.viem.toFixed(0)} /s, ratio ${signing.ratio.toFixed(1)}`,
+    `  quorum: ${quorum.quorumMs.toFixed(2)} ms; its slowest needed answer alone ${quorum.aloneMs.toFixed(2)} ms`,
+    ...(rates.some(({ busy }) => busy < BUSY_ENOUGH)
+      ? [
+          "!!! A server did not have its core, or waited: rates wander. Processor time per answer holds better.",
+        ]
+      : []),
+  ];
+}
