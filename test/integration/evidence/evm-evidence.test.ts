@@ -293,6 +293,20 @@ describe("withdrawals", () => {
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "expired" } });
   });
 
+  test("at the very second of its expiration a withdrawal can still be carried out, so it is not expired", async () => {
+    const expiration = (await world.newestTime()) + 500n;
+    const { payload } = world.payloadOf(nativeCall(alice, 10n), expiration);
+    for (const [time, status] of [
+      [expiration, "pending"],
+      [expiration + 1n, "expired"],
+    ] as const) {
+      await world.wallet.rpc("evm_setNextBlockTimestamp", [`0x${time.toString(16)}`]);
+      await world.mine(1n);
+      const exact = open(world.chainAt(undefined, {}, { kind: "depth", blocks: 0n, seconds: 0n }));
+      expect(await exact.withdrawal(payload, undefined)).toMatchObject({ value: { status } });
+    }
+  });
+
   test("case 26: an execution that a reorg took back was never executed, and expires", async () => {
     await world.deposit(100n);
     await world.mine(DEPTH + 2n);

@@ -197,6 +197,23 @@ describe.each(rpcTroubles)("%s", (trouble) => {
   );
 });
 
+test("a state that was read counts only after its block was seen to be canonical still", async () => {
+  const expired = questions.find(({ name }) => name === "expired");
+  let last = 0;
+  const ask = async (trouble: (request: number) => RpcTrouble | undefined): Promise<unknown> => {
+    const source = open(world.chainAt([proxy.url]));
+    proxy.trouble((request) => {
+      last = request;
+      return trouble(request);
+    });
+    return await expired?.ask(source).finally(async () => await source.close());
+  };
+  expect(await ask(() => undefined)).toEqual(expired?.truth);
+  const confirming = last;
+  for (const trouble of ["wrongBlockHash", "nullBlock"] as const)
+    await expect(ask((request) => (request === confirming ? trouble : undefined))).rejects.toThrow(RpcFault);
+});
+
 /** What goes wrong with the next requests: one kind of trouble, whenever it pleases. */
 const schedule = fc.record({
   trouble: fc.constantFrom<RpcTrouble>(...rpcTroubles.filter((one) => one !== "late")),
