@@ -1,5 +1,5 @@
 import { awsKmsSigner, rawKeySigner, readPeerList, readSignerPolicy } from "@causeway/attest";
-import type { PeerEndpoint, QuorumPolicy, Signer } from "@causeway/attest";
+import type { PeerEndpoint, QuorumPolicy, Signer, SignerPolicy } from "@causeway/attest";
 import type { Env, SettingValues } from "@causeway/config";
 import {
   ConfigError,
@@ -10,6 +10,7 @@ import {
   readSettings,
   withVaultSecrets,
 } from "@causeway/config";
+import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { AttestationChain, AttestationHub, Hex } from "@causeway/domain";
 import { readApiKeys } from "./api-key-list.ts";
 import { httpSettings, locationSettings, peerSettings, signerSettings } from "./settings.ts";
@@ -69,9 +70,11 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   const hub = location && read(() => loadHub({ ...location, env }));
 
   if (loaded?.chains.length === 0) problems.push("no chain is enabled", ...loaded.warnings);
-  const peers = readPeerList(peer?.peers?.reveal() ?? "");
+  // Lists are read even where another variable of their group is wrong: all that is wrong is told at once.
+  const listed = read(() => readSettings({ peers: peerSettings.peers, apiKeys: httpSettings.apiKeys }, env));
+  const peers = readPeerList(listed?.peers?.reveal() ?? "");
   problems.push(...peers.problems);
-  const apiKeys = http?.apiKeys === undefined ? undefined : readApiKeys(http.apiKeys.reveal());
+  const apiKeys = listed?.apiKeys === undefined ? undefined : readApiKeys(listed.apiKeys.reveal());
   problems.push(...(apiKeys?.problems ?? []));
   if (http !== undefined && apiKeys === undefined)
     warnings.push("API_KEYS is not set: whoever reaches this service may use it");
@@ -81,11 +84,8 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
     warnings.push("SIGNING_MODULE is not set: raw-private-key is used");
 
   const signer = keys && (await signerOf(keys, location?.environment, problems));
-  const policy =
-    peer &&
-    signer &&
-    readSignerPolicy({ signers: peer.signers, threshold: peer.threshold, localSigner: signer.address });
-  problems.push(...(policy?.problems ?? []));
+  const policy = policyOf(env, signer);
+  problems.push(...policy.problems);
   if (peer && peers.peers.length > 0 && http && http.requestDeadlineMs > peer.peerTimeoutMs)
     warnings.push(
       "REQUEST_DEADLINE_MS exceeds PEER_REQUEST_TIMEOUT_MS: peers with the same settings give up earlier",
@@ -95,7 +95,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
     signer?.close?.();
     throw new ConfigError(problems);
   }
-  if (!location || !keys || !peer || !http || !loaded || !hub || !signer || policy?.policy === undefined)
+  if (!location || !keys || !peer || !http || !loaded || !hub || !signer || policy.policy === undefined)
     throw new ConfigError(["a part of the configuration is missing without a reported problem"]);
 
   return {
@@ -125,6 +125,18 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
       ...(apiKeys?.keys.keys() ?? []),
     ],
   };
+}
+
+/** Without a signer (which is a problem of its own) everything but its place on the list is checked. */
+function policyOf(env: Env, signer: Signer | undefined): SignerPolicy {
+  const { signers, threshold } = readSettings(
+    { signers: peerSettings.signers, threshold: peerSettings.threshold },
+    env,
+  );
+  const policy = readSignerPolicy({ signers, threshold, localSigner: signer?.address ?? NATIVE_CURRENCY });
+  if (signer !== undefined) return policy;
+  const problems = policy.problems.filter((problem) => !problem.includes("the local signer"));
+  return { ...policy, policy: undefined, problems };
 }
 
 /** `HTTP_PORT`, else `PORT`. */

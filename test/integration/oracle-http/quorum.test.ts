@@ -1,0 +1,233 @@
+import { onchainId, orderAddress } from "@causeway/attest";
+import { afterEach, expect, test } from "vitest";
+import { executionSigners, messageSigners } from "./recovered.ts";
+import {
+  aChain,
+  account,
+  aFill,
+  aRefund,
+  DEPOSIT_TX,
+  FakeChain,
+  oracleSigner,
+  owner,
+  startWorld,
+  USDC,
+  word,
+} from "./world.ts";
+import type { World, WorldOptions } from "./world.ts";
+
+// Several oracles on sockets of their own, each other's peers, looking at the same chains.
+
+const worlds: World[] = [];
+afterEach(async () => {
+  await Promise.all(worlds.splice(0).map(async (world) => await world.close()));
+});
+
+const addresses = [0, 1, 2].map((n) => oracleSigner(n).address);
+const chains = () => ({
+  origin: new FakeChain(aChain("origin", 1)),
+  destination: new FakeChain(aChain("destination", 2)),
+});
+
+/** One oracle with two peers; all signers are listed, two are wanted. */
+async function three(own: Partial<WorldOptions> = {}, others: readonly Partial<WorldOptions>[] = []) {
+  const shared = chains();
+  const list = { signers: new Set(addresses), threshold: 2 };
+  const peers = await Promise.all(
+    [1, 2].map(
+      async (n) => await startWorld({ ...shared, ...list, signer: oracleSigner(n), ...others[n - 1] }),
+    ),
+  );
+  const main = await startWorld({
+    ...shared,
+    ...list,
+    signer: oracleSigner(0),
+    peers: peers.map(({ url }) => url),
+    ...own,
+  });
+  worlds.push(main, ...peers);
+  return { main, peers, ...shared };
+}
+
+const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
+
+test("every kind of answer is combined, sorted by signer, and every signature is over the returned payload", async () => {
+  const { main, peers, origin } = await three({ threshold: 3 });
+  origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, {}]);
+  const deposits = await main.post("depository-deposits", deposit);
+  expect(deposits.status).toBe(200);
+  const sorted = addresses.toSorted();
+  expect(await executionSigners(deposits.body["execution"])).toEqual(sorted);
+  for (const message of deposits.body["messages"]) {
+    expect(await messageSigners("depositoryDeposit", message)).toEqual(sorted);
+    expect(message.signature.oracle).toBe(addresses[0]);
+  }
+  expect(deposits.body["quorum"]).toEqual({ signers: 3, threshold: 3, local: "ok" });
+
+  const fill = await main.post("solver-fills", { ...(await aFill(main)), requestPeerSignatures: true });
+  expect(await executionSigners(fill.body["execution"])).toEqual(sorted);
+  expect(await messageSigners("solverFill", fill.body["message"])).toEqual(sorted);
+
+  const refund = await main.post("solver-refunds", { ...(await aRefund(main)), requestPeerSignatures: true });
+  expect(await executionSigners(refund.body["execution"])).toEqual(sorted);
+  expect(await messageSigners("solverRefund", refund.body["message"])).toEqual(sorted);
+
+  origin.withdrawals.set("0xabcd", {
+    kind: "final",
+    value: {
+      withdrawalId: word("77"),
+      depository: account("dd"),
+      status: "executed",
+      recipient: account("b2"),
+      currency: USDC,
+      amount: 50n,
+    },
+  });
+  const words = {
+    chainId: "origin",
+    currency: USDC,
+    withdrawer: owner.address,
+    withdrawerChainId: "origin",
+    recipient: account("b2"),
+    withdrawalNonce: word("66"),
+  };
+  for (const one of [main, ...peers]) one.recorded.get = () => word("77");
+  const withdrawal = await main.post("depository-withdrawals", {
+    chainId: "origin",
+    withdrawal: "0xabcd",
+    withdrawalAddressRequest: words,
+    requestPeerSignatures: true,
+  });
+  expect(await executionSigners(withdrawal.body["execution"])).toEqual(sorted);
+  expect(await messageSigners("depositoryWithdrawal", withdrawal.body["message"])).toEqual(sorted);
+
+  for (const one of [main, ...peers]) one.balances.get = () => 50n;
+  const initiated = await main.post("withdrawal-initiated", {
+    ...words,
+    settlementChainId: "hub",
+    expectedAmount: "50",
+    requestPeerSignatures: true,
+  });
+  expect(
+    initiated.body["payloadParams"].signatures.map((one: { oracleSigner: string }) => one.oracleSigner),
+  ).toEqual(sorted);
+});
+
+test("without the flag no peer is asked", async () => {
+  const { main, peers, origin } = await three();
+  origin.deposited(DEPOSIT_TX, [{}]);
+  const { body } = await main.post("depository-deposits", { ...deposit, requestPeerSignatures: false });
+  expect(body["quorum"]).toEqual({ signers: 1, threshold: 2, local: "ok" });
+  expect(peers.flatMap(({ outcomes }) => outcomes)).toEqual([]);
+});
+
+test("strict callers get 409 instead of too few signatures, others a success that says so", async () => {
+  const { main, origin } = await three({ peers: [] });
+  origin.deposited(DEPOSIT_TX, [{}]);
+  expect((await main.post("depository-deposits", deposit)).body["quorum"]).toEqual({
+    signers: 1,
+    threshold: 2,
+    local: "ok",
+  });
+  const strict = await main.post("depository-deposits", { ...deposit, requireThreshold: true });
+  expect([strict.status, strict.body["code"]]).toEqual([409, "quorum_not_reached"]);
+  origin.deposited(DEPOSIT_TX, []);
+  // Where nothing is to be signed, nothing is missing.
+  expect((await main.post("depository-deposits", { ...deposit, requireThreshold: true })).status).toBe(200);
+});
+
+test("peers alone can satisfy the quorum, and the answer says that this oracle does not stand behind it", async () => {
+  const blind = chains();
+  const { main, origin } = await three(blind);
+  origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
+  const { status, body, headers } = await main.post("depository-deposits", deposit);
+  expect(status).toBe(200);
+  expect(await executionSigners(body["execution"])).toEqual(addresses.slice(1).toSorted());
+  expect(["failed", "pending"]).toContain(body["quorum"].local);
+  expect(headers.get("x-attestation-local")).toBe(body["quorum"].local);
+});
+
+test("a quorum's true signatures over another transaction are no answer to this one", async () => {
+  const blind = chains();
+  const { main, peers, origin } = await three(blind);
+  origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
+  origin.deposited(word("99"), [{ depositId: word("0a") }]);
+  // Whoever is asked about another transaction answers about the first.
+  origin.deposits = async () => origin.depositsOf.get(DEPOSIT_TX) ?? { kind: "absent" };
+  const old = await peers[0]?.post("depository-deposits", { ...deposit, requestPeerSignatures: false });
+  expect(old?.status).toBe(200);
+  const { createServer } = await import("node:http");
+  const replay = createServer((_request, response) => {
+    response.setHeader("content-type", "application/json");
+    response.end(old?.text);
+  });
+  await new Promise<void>((resolve) => replay.listen(0, "127.0.0.1", resolve));
+  const { port } = replay.address() as { port: number };
+  const fooled = await startWorld({
+    ...blind,
+    signers: new Set(addresses),
+    threshold: 1,
+    peers: [`http://127.0.0.1:${port}`],
+  });
+  worlds.push(fooled);
+  expect((await fooled.post("depository-deposits", deposit)).status).toBe(200);
+  const { status, body } = await fooled.post("depository-deposits", {
+    ...deposit,
+    transactionId: word("99"),
+  });
+  expect([status, body["code"]]).toEqual([400, "not_found"]);
+  await new Promise((resolve) => replay.close(resolve));
+  expect(main.warnings).toEqual([]);
+});
+
+test("in shadow mode answers say so, and agreement with peers is counted", async () => {
+  const { main, peers, origin } = await three({ shadow: true, threshold: 3 });
+  origin.deposited(DEPOSIT_TX, [{}]);
+  const { body } = await main.post("depository-deposits", deposit);
+  expect(body["shadow"]).toBe(true);
+  expect((await peers[0]?.post("depository-deposits", deposit))?.body["shadow"]).toBeUndefined();
+  const report = await main.get("/shadow/v1/report");
+  expect(report.body).toMatchObject({
+    shadow: true,
+    attestations: 1,
+    local: { ok: 1, failed: 0, mismatch: 0, pending: 0 },
+    agreement: 1,
+  });
+});
+
+test("a shadow that is slower than its peers is judged when it is done", async () => {
+  const slow = chains();
+  const { main, origin } = await three({ ...slow, shadow: true });
+  origin.deposited(DEPOSIT_TX, [{}]);
+  slow.origin.deposited(DEPOSIT_TX, [{ amount: 999n }]);
+  slow.origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 200));
+  expect((await main.post("depository-deposits", deposit)).body["quorum"].local).toBe("pending");
+  await expect
+    .poll(async () => (await main.get("/shadow/v1/report")).body["local"])
+    .toMatchObject({ mismatch: 1, pending: 0 });
+});
+
+test("honest oracles say the same, byte for byte, whatever their nodes list first", async () => {
+  const { main, peers, origin } = await three();
+  origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, { index: "9" }]);
+  const answers = await Promise.all(
+    [main, ...peers].map(
+      async (one) =>
+        (await one.post("depository-deposits", { ...deposit, requestPeerSignatures: false })).body,
+    ),
+  );
+  const payloads = answers.map((body) =>
+    JSON.stringify([
+      body["messages"].map(({ data, result }: { data: object; result: object }) => [data, result]),
+      body["execution"].idempotencyKey,
+      body["execution"].actions,
+    ]),
+  );
+  expect(new Set(payloads).size).toBe(1);
+  expect(payloads[0]).toContain(onchainId("origin", DEPOSIT_TX, "9"));
+  const holder = orderAddress(
+    { name: "origin", vmType: "ethereum-vm" },
+    { depositor: account("a1"), timestamp: 1_000n, depositId: word("0a") },
+  );
+  expect(payloads[0]).toContain(holder.slice(2));
+});

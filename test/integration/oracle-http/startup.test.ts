@@ -1,0 +1,176 @@
+import { localPrivateKey } from "@causeway/config";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startFakeNode } from "./fake-node.ts";
+import { startOracle } from "./process.ts";
+import { account } from "./world.ts";
+
+// The real process: what it refuses to start with, and what it starts with.
+
+const configsDir = resolve(import.meta.dirname, "../../../configs");
+const dir = mkdtempSync(join(tmpdir(), "causeway-oracle-"));
+let node: Awaited<ReturnType<typeof startFakeNode>>;
+let env: Record<string, string>;
+const KEY = `0x${"5a".repeat(32)}` as const;
+const own = privateKeyToAddress(KEY).toLowerCase();
+
+beforeAll(async () => {
+  const block = { number: "0x10", hash: `0x${"ab".repeat(32)}`, timestamp: "0x100" };
+  node = await startFakeNode({
+    eth_chainId: () => "0x7b",
+    eth_getBlockByNumber: () => block,
+    eth_call: () => `0x${"00".repeat(12)}${"e1".repeat(20)}`,
+  });
+  env = {
+    ENVIRONMENT: "local",
+    CONFIGS_DIR: configsDir,
+    HTTP_PORT: "0",
+    ECDSA_PRIVATE_KEY: KEY,
+    LOCAL_A_RPC_URL: `${node.url}/v3/SECRETPATH`,
+    HUB_RPC_URL: node.url,
+    HUB_CHAIN_ID: "123",
+    HUB_ADDRESS: account("e1"),
+    HUB_ORACLE_ADDRESS: account("e2"),
+  };
+});
+afterAll(async () => {
+  await node.close();
+  rmSync(dir, { recursive: true });
+});
+
+async function refused(changes: Record<string, string>, without: readonly string[] = []): Promise<string> {
+  const wanted = Object.entries({ ...env, ...changes }).filter(([name]) => !without.includes(name));
+  const oracle = startOracle(Object.fromEntries(wanted));
+  // Should it start after all, the test must not wait for ever.
+  const timer = setTimeout(() => void oracle.stop(), 15_000);
+  expect(await oracle.ended).toBe(1);
+  clearTimeout(timer);
+  expect(oracle.output()).toBe("");
+  return oracle.errors();
+}
+
+test("it starts with the variables of the mandate alone, answers, hides its keys, and ends cleanly", async () => {
+  const oracle = startOracle({ ...env, API_KEYS: "caller-key:caller;", ORACLE_SIGNERS: own });
+  const url = await oracle.url();
+  expect(await (await fetch(`${url}/lives/v1`)).json()).toEqual({ status: "ok" });
+  expect((await fetch(`${url}/chains/v1`)).status).toBe(401);
+  const chains = await fetch(`${url}/chains/v1`, { headers: { "x-api-key": "caller-key" } });
+  expect(await chains.json()).toMatchObject({ chains: [{ id: "local-a", vmType: "ethereum-vm" }] });
+  expect((await fetch(`${url}/documentation`)).status).toBe(200);
+  const asked = await fetch(`${url}/attestations/depository-deposits/v1`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": "caller-key" },
+    body: JSON.stringify({ chainId: "local-a", transactionId: `0x${"11".repeat(32)}` }),
+  });
+  // The node serves another chain than the configuration says: its word is worth nothing.
+  expect([asked.status, await asked.json()]).toMatchObject([503, { code: "upstream_unavailable" }]);
+  expect(await oracle.stop()).toBe(0);
+  const log = oracle.output();
+  expect(log).toContain("chain local-b is disabled: not set: LOCAL_B_RPC_URL");
+  expect(log).toContain(`"signer":"${own}"`);
+  for (const secret of [KEY.slice(2), "caller-key", "SECRETPATH", '"stack"', "    at "])
+    expect(log).not.toContain(secret);
+}, 30_000);
+
+test("PORT is used where HTTP_PORT is not set", async () => {
+  const { HTTP_PORT: _, ...rest } = env;
+  const oracle = startOracle({ ...rest, PORT: "0", HTTP_PORT: "" });
+  expect(await oracle.url()).not.toContain(":3000");
+  await oracle.stop();
+}, 30_000);
+
+test("every problem is told at once, one line each, and no secret among them", async () => {
+  mkdirSync(join(dir, "vault"), { recursive: true });
+  writeFileSync(join(dir, "vault", "keys"), "ECDSA_PRIVATE_KEY=$(echo hunter2)\nAPI_KEYS=hunter3\n");
+  const told = await refused(
+    {
+      VAULT_SECRETS_DIR: join(dir, "vault"),
+      PEERS: "nowhere|hunter4;http://peer.test|k;http://peer.test|k2",
+      PEER_REQUEST_TIMEOUT_MS: "soon",
+      SHADOW: "yes",
+      ORACLE_SIGNERS: "0x12;0x13",
+      ORACLE_SIGNERS_THRESHOLD: "none",
+      HUB_ADDRESS: "0x12",
+    },
+    ["LOCAL_A_RPC_URL"],
+  );
+  for (const problem of [
+    "ECDSA_PRIVATE_KEY must be 32 bytes of hex",
+    "API_KEYS entry 1 has no label",
+    "PEERS entry 1",
+    "ORACLE_SIGNERS entry 2 is not an address",
+    "ORACLE_SIGNERS_THRESHOLD must be an integer of at least 1",
+    "PEERS entry 3 has the base URL of entry 2",
+    "PEER_REQUEST_TIMEOUT_MS must be an integer",
+    "SHADOW must be `true` or `false`",
+    "hubAddress: must be a 20-byte address",
+    "no chain is enabled",
+  ])
+    expect(told).toContain(problem);
+  expect(told).not.toMatch(/hunter/);
+  expect(told).not.toMatch(/\n\s+at /);
+}, 30_000);
+
+test.each<[string, Record<string, string>, string]>([
+  [
+    "a threshold that is no integer",
+    { ORACLE_SIGNERS_THRESHOLD: "1.5" },
+    "ORACLE_SIGNERS_THRESHOLD must be an integer",
+  ],
+  ["a threshold below 1", { ORACLE_SIGNERS_THRESHOLD: "0" }, "ORACLE_SIGNERS_THRESHOLD must be an integer"],
+  [
+    "a threshold above the number of different signers",
+    { ORACLE_SIGNERS: `${own};0x${own.slice(2).toUpperCase()}`, ORACLE_SIGNERS_THRESHOLD: "2" },
+    "ORACLE_SIGNERS_THRESHOLD is 2",
+  ],
+  [
+    "a signer that is no address",
+    { ORACLE_SIGNERS: `${own};0x12` },
+    "ORACLE_SIGNERS entry 2 is not an address",
+  ],
+  [
+    "the zero address as a signer",
+    { ORACLE_SIGNERS: `${own};${account("00")}` },
+    "entry 2 is the zero address",
+  ],
+  [
+    "a list without its own signer",
+    { ORACLE_SIGNERS: account("a1") },
+    "ORACLE_SIGNERS must name the local signer",
+  ],
+  [
+    "a publicly known key outside of local systems",
+    { ENVIRONMENT: "mainnets.prod", ECDSA_PRIVATE_KEY: localPrivateKey("oracle", 0) },
+    "publicly known key",
+  ],
+  ["an environment without files", { ENVIRONMENT: "nowhere" }, "chains.nowhere.json: cannot be read"],
+  ["a key module that is none", { SIGNING_MODULE: "hsm" }, "SIGNING_MODULE must be one of"],
+  ["KMS without a key", { SIGNING_MODULE: "aws-kms" }, "AWS_KMS_SIGNER_KEY_ID is required"],
+])(
+  "it refuses to start with %s",
+  async (_what, changes, problem) => {
+    expect(await refused(changes)).toContain(problem);
+  },
+  30_000,
+);
+
+test("it refuses to start without ENVIRONMENT", async () => {
+  expect(await refused({}, ["ENVIRONMENT"])).toContain("ENVIRONMENT is required");
+}, 30_000);
+
+test("a hub that the oracle contract does not serve stops the start", async () => {
+  const oracle = startOracle({ ...env, HUB_ADDRESS: account("e9") });
+  expect(await oracle.ended).toBe(1);
+  expect(oracle.output()).toContain("the oracle contract serves");
+}, 30_000);
+
+test("a threshold without a list is ignored with a warning, and so is a missing list of keys", async () => {
+  const oracle = startOracle({ ...env, ORACLE_SIGNERS_THRESHOLD: "2" });
+  await oracle.url();
+  expect(oracle.output()).toContain("ORACLE_SIGNERS_THRESHOLD is ignored");
+  expect(oracle.output()).toContain("API_KEYS is not set");
+  expect(await oracle.stop()).toBe(0);
+}, 30_000);
