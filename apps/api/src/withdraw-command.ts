@@ -153,13 +153,17 @@ function seconds(text: string, option: string): number {
   return Number(text);
 }
 
+const DECIMAL = /^\d+(?:\.(\d+))?$/;
+
 function orderOf(wish: Wish, chain: Chain): WithdrawalOrder {
   const currency = currencyOf(wish.currency, chain);
   const recipient = parseAddress(wish.recipient);
   if (recipient === undefined || recipient === NATIVE_CURRENCY)
     throw new Misused("--recipient must be an address");
-  const amount = parseDecimal(wish.amount, currency.decimals);
-  if (amount === undefined || amount <= 0n)
+  const [, fraction = ""] = DECIMAL.exec(wish.amount) ?? [];
+  const amount = DECIMAL.test(wish.amount) ? parseDecimal(wish.amount, currency.decimals) : undefined;
+  // Digits beyond the currency's would be cut: less would be withdrawn than was written.
+  if (amount === undefined || amount <= 0n || fraction.length > currency.decimals)
     throw new Misused(`--amount must be a decimal number of at most ${currency.decimals} decimals`);
   return {
     chainName: chain.name,

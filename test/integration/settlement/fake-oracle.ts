@@ -50,12 +50,23 @@ export interface FakeOracle {
   close(): Promise<void>;
 }
 
+/** What the signers of an oracle sign. */
+export interface Signing {
+  message(id: Hex32): Promise<{ oracle: Hex; signature: Hex }[]>;
+  execution(execution: { idempotencyKey: Hex32; actions: Hex[] }): Promise<object>;
+  digest(digest: Hex32): Promise<{ signer: Hex; signature: Hex }[]>;
+}
+
+/** Answers to further routes; undefined for all others. */
+export type MoreRoutes = (path: string, body: Body, signing: Signing) => Promise<object | undefined>;
+
 export const honest: Behaviour = async (_path, _body, answer) => ({ status: 200, json: await answer() });
 
 export async function startFakeOracle(
   chains: readonly TestChain[],
   hub: AttestationHub,
   signers: readonly Signer[],
+  more: MoreRoutes = async () => undefined,
 ): Promise<FakeOracle> {
   let behaviour = honest;
   const asked: FakeOracle["asked"] = [];
@@ -65,7 +76,8 @@ export async function startFakeOracle(
       const body = JSON.parse(await textOf(request)) as Body;
       asked.push({ path, body });
       const { status, json } = await behaviour(path, body, () => attest(path, body));
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
+      const text = JSON.stringify(json);
+      response.writeHead(status, { "content-type": "application/json" }).end(text);
     })().catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -79,6 +91,8 @@ export async function startFakeOracle(
   const at = (name: string) => ({ name, vmType: "ethereum-vm" }) as const;
 
   async function attest(path: string, body: Body): Promise<object> {
+    const answer = await more(path, body, signing);
+    if (answer !== undefined) return answer;
     if (path.includes("deposits")) return await attestDeposits(body.chainId, body.transactionId);
     return await attestPayment(body);
   }
@@ -200,6 +214,17 @@ export async function startFakeOracle(
     ),
   });
 
+  const signing: Signing = {
+    message: signMessage,
+    execution: signExecution,
+    digest: async (of) =>
+      await Promise.all(
+        signers.map(async (signer) => ({
+          signer: signer.address,
+          signature: signatureToHex(await signer.signDigest(of)),
+        })),
+      ),
+  };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,

@@ -1,0 +1,325 @@
+import {
+  encodeHubAction,
+  depositoryWithdrawalId,
+  hubAlias,
+  hubTokenId,
+  initiationKey,
+  rawKeySigner,
+  submitWithdrawRequestDigest,
+  withdrawalAddress,
+  withdrawalKey,
+} from "@causeway/attest";
+import { depositoryAbi } from "@causeway/contracts";
+import type { Address, Hex, Hex32 } from "@causeway/domain";
+import { decodeEvmCallRequest, evmCallRequestId } from "@causeway/domain";
+import { localAccount } from "@causeway/localnet";
+import { randomBytes } from "node:crypto";
+import { connectPayouts } from "../../../apps/api/src/adapters/payouts/evm-payouts.ts";
+import { createHttpOracle } from "../../../apps/api/src/adapters/oracles/http-oracle.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { withdrawalStore } from "../../../apps/api/src/adapters/postgres/withdrawal-store.ts";
+import type { Payouts, WithdrawalOrder } from "../../../apps/api/src/ports/withdrawals.ts";
+import {
+  withdraw,
+  type Progress,
+  type WithdrawalServices,
+} from "../../../apps/api/src/usecases/withdrawal/withdraw.ts";
+import { honest, startFakeOracle, type MoreRoutes } from "./fake-oracle.ts";
+import { startSettlementWorld } from "./settlement-world.ts";
+
+type Lie = "fewSignatures" | "anotherAmount" | undefined;
+
+/** The settlement world with an allocator, a depository that holds money, and chains on which blocks come by themselves. */
+export interface WithdrawalWorld {
+  /** Settles a fill, so that the solver owns something on the hub and the depository holds it. */
+  earn(): Promise<void>;
+  order(change: { amount: bigint }): WithdrawalOrder;
+  /** Goes as far as it goes within the time; dies at a step when told to. */
+  withdraw(
+    order: WithdrawalOrder,
+    withinMs?: number,
+    death?: { readonly step: string; readonly when: "before" | "after" },
+  ): Promise<{ progress: Progress; steps: string[] }>;
+  solverOnHub(): Promise<bigint>;
+  /** What the address of a withdrawal holds on the hub. */
+  onHub(order: WithdrawalOrder): Promise<bigint>;
+  balance(holder: Address): Promise<bigint>;
+  /** The allocator's transaction to the depository fails before it is sent. */
+  allocatorIsAway(away: boolean): void;
+  chainTimePasses(seconds: number): Promise<void>;
+  forgetPayload(order: WithdrawalOrder): Promise<void>;
+  /** How many payloads were signed. */
+  signed(): number;
+  hubMines(mines: boolean): void;
+  /** Nothing that is new becomes final on the hub. */
+  finalityIsFar(far: boolean): void;
+  lie(lie: Lie): void;
+  stop(): Promise<void>;
+}
+
+export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
+  const world = await startSettlementWorld();
+  const { engine, hub } = world;
+  const { origin } = engine;
+  const at = (name: string) => ({ name, vmType: "ethereum-vm" }) as const;
+  const home = engine.services.quotePolicy.solverChainName;
+  const ownerAlias = hubAlias(at(home), engine.solver.address);
+  const tokenId = hubTokenId(at(origin.chain.name), engine.usdc);
+  const addressOf = (order: Pick<WithdrawalOrder, "recipient" | "nonce">): Address =>
+    withdrawalAddress(at(origin.chain.name), {
+      depository: origin.chain.contracts.depository,
+      currency: engine.usdc,
+      recipient: order.recipient,
+      ownerAlias,
+      nonce: order.nonce,
+    });
+  const allocator = localAccount("allocator");
+  for (const client of [world.hubClient, origin.client])
+    await client.setBalance({ address: allocator.address, value: 10n ** 20n });
+
+  let lie: Lie;
+  let away = false;
+  let signed = 0;
+  let hubMines = true;
+  let far = false;
+
+  const routes: MoreRoutes = async (path, body, signing) => {
+    const asked = body as unknown as {
+      expectedAmount: string;
+      recipient: Address;
+      withdrawalNonce: Hex32;
+      withdrawal: Hex;
+      withdrawalAddressRequest: { recipient: Address; withdrawalNonce: Hex32 };
+    };
+    const amount = BigInt(asked.expectedAmount ?? 0) + (lie === "anotherAmount" ? 1n : 0n);
+    const echo = { ...body, requestPeerSignatures: undefined, requireThreshold: undefined };
+    const spenderOf = (): Address => addressOf({ recipient: asked.recipient, nonce: asked.withdrawalNonce });
+    if (path.includes("withdrawal-initiation")) {
+      const spender = spenderOf();
+      return {
+        message: { data: echo, result: { withdrawalAddress: spender } },
+        execution: await signing.execution({
+          idempotencyKey: initiationKey(hub.name, tokenId, spender),
+          actions: [encodeHubAction({ kind: "transfer", from: ownerAlias, to: spender, tokenId, amount })],
+        }),
+      };
+    }
+    if (path.includes("withdrawal-initiated")) {
+      const spender = spenderOf();
+      if ((await world.services.hub.balance(spender, tokenId)) < amount) throw new Error("no balance");
+      const params = {
+        chainId: BigInt(origin.chain.id),
+        depository: origin.chain.contracts.depository,
+        currency: engine.usdc,
+        amount,
+        spender,
+        receiver: asked.recipient,
+        data: "0x" as const,
+        nonce: asked.withdrawalNonce,
+      };
+      const verifyingContract = hub.allocatorAddress ?? "0x";
+      const signatures = await signing.digest(
+        submitWithdrawRequestDigest({ chainId: hub.chainId, verifyingContract }, params),
+      );
+      const { receiver, ...rest } = params;
+      return {
+        message: {
+          data: echo,
+          result: { proofOfWithdrawalAddressBalance: "0x", withdrawalAddress: spender },
+        },
+        payloadParams: {
+          ...rest,
+          chainId: String(params.chainId),
+          amount: String(amount),
+          recipient: receiver,
+          signatures: signatures.map(({ signer, signature }) => ({
+            allocatorSpenderChainId: String(hub.chainId),
+            allocatorSpenderContract: verifyingContract,
+            oracleSigner: signer,
+            signature,
+          })),
+        },
+      };
+    }
+    if (path.includes("depository-withdrawals")) {
+      const request = decodeEvmCallRequest(asked.withdrawal);
+      if (request === undefined) throw new Error("no payload");
+      const withdrawalId = evmCallRequestId(request);
+      const { depository } = origin.chain.contracts;
+      const [executed, block] = await Promise.all([
+        origin.client.readContract({
+          abi: depositoryAbi,
+          address: depository,
+          functionName: "callRequests",
+          args: [withdrawalId],
+        }),
+        origin.client.getBlock(),
+      ]);
+      const status = executed ? 1 : block.timestamp > request.expiration ? 2 : 0;
+      const data = { chainId: origin.chain.name, withdrawal: asked.withdrawal };
+      const result = { withdrawalId, depository, status } as const;
+      const message = {
+        data: { ...data, withdrawalAddressRequest: asked.withdrawalAddressRequest },
+        result,
+      };
+      if (status === 0) return { message: { ...message, signatures: [] } };
+      const { recipient, withdrawalNonce: nonce } = asked.withdrawalAddressRequest;
+      const from = addressOf({ recipient, nonce });
+      const paid = BigInt(`0x${request.calls[0]?.data.slice(-64) ?? "0"}`);
+      const token = { tokenId, amount: paid };
+      return {
+        message: {
+          ...message,
+          signatures: await signing.message(depositoryWithdrawalId(() => "ethereum-vm", { data, result })),
+        },
+        execution: await signing.execution({
+          idempotencyKey: withdrawalKey(withdrawalId, executed ? "executed" : "expired"),
+          actions: [
+            executed
+              ? encodeHubAction({ kind: "burn", from, ...token })
+              : encodeHubAction({ kind: "transfer", from, to: ownerAlias, ...token }),
+          ],
+        }),
+      };
+    }
+    return undefined;
+  };
+  const quorum = await startFakeOracle([origin, engine.destination], hub, world.signers.slice(0, 2), routes);
+  const alone = await startFakeOracle([origin, engine.destination], hub, world.signers.slice(0, 1), routes);
+  quorum.behave(honest);
+
+  const payouts = connectPayouts(world.services.hub, origin.chain, rawKeySigner(allocator.privateKey));
+  const steered: Payouts = {
+    ...payouts,
+    sign: async (request) => {
+      signed++;
+      return await payouts.sign(request);
+    },
+    execute: async (request, signature) => {
+      if (away) throw new Error("the chain's node is away");
+      return await payouts.execute(request, signature);
+    },
+    recorded: async (address, when) =>
+      when === "final" && far ? undefined : await payouts.recorded(address, when),
+  };
+  const services = (): WithdrawalServices => ({
+    ...world.services,
+    settlementPolicy: { ...world.services.settlementPolicy, intervalMs: 50 },
+    oracles: [lie === "fewSignatures" ? alone : quorum].map(({ url }) =>
+      createHttpOracle({ url, apiKey: undefined }, { timeoutMs: 2_000 }),
+    ),
+    withdrawals: withdrawalStore(sqlOn(engine.pool)),
+    payouts: steered,
+    solverChainName: home,
+    payloadLifetimeSeconds: 3_600,
+  });
+
+  let mining: Promise<unknown> = Promise.resolve();
+  const miner = setInterval(() => {
+    mining = mining.then(async () => {
+      await origin.client.mine({ blocks: 1 });
+      if (hubMines) await world.hubClient.mine({ blocks: 1 });
+    });
+  }, 60);
+
+  return {
+    async earn() {
+      const agreed = await world.filled();
+      await world.untilSettled(agreed.requestId);
+    },
+    order: ({ amount }) => ({
+      chainName: origin.chain.name,
+      depository: origin.chain.contracts.depository,
+      currency: engine.usdc,
+      amount,
+      recipient: engine.anAddress(),
+      nonce: `0x${randomBytes(32).toString("hex")}`,
+    }),
+    async withdraw(order, withinMs = 20_000, death) {
+      const steps: string[] = [];
+      const mortal = death === undefined ? services() : dyingAt(services(), death);
+      const tell = (step: string): void => void steps.push(step);
+      const progress = await withdraw(mortal, order, tell, AbortSignal.timeout(withinMs));
+      return { progress, steps };
+    },
+    solverOnHub: () => world.solverOnHub(),
+    onHub: async (order) => await world.services.hub.balance(addressOf(order), tokenId),
+    balance: async (holder) => await origin.balance(holder, engine.usdc),
+    allocatorIsAway(now) {
+      away = now;
+    },
+    async chainTimePasses(seconds) {
+      await origin.client.increaseTime({ seconds });
+      await origin.client.mine({ blocks: 1 });
+    },
+    async forgetPayload(order) {
+      await engine.pool.query("update hub_withdrawals set payload = null where withdrawal_address = $1", [
+        addressOf(order),
+      ]);
+      // Another second, another expiration: another payload.
+      await origin.client.increaseTime({ seconds: 5 });
+      await origin.client.mine({ blocks: 1 });
+    },
+    signed: () => signed,
+    hubMines(now) {
+      hubMines = now;
+    },
+    finalityIsFar(now) {
+      far = now;
+    },
+    lie(now) {
+      lie = now;
+    },
+    async stop() {
+      clearInterval(miner);
+      await mining;
+      await payouts.close();
+      await Promise.all([quorum.close(), alone.close()]);
+      await world.stop();
+    },
+  };
+}
+
+/** The same services, of a process that dies before or after the first call of this name. */
+function dyingAt(
+  services: WithdrawalServices,
+  { step, when }: { readonly step: string; readonly when: "before" | "after" },
+): WithdrawalServices {
+  let dead = false;
+  const dying = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(inner, key): unknown {
+        const member: unknown = Reflect.get(inner, key);
+        if (typeof member !== "function") return member;
+        return async (...args: unknown[]): Promise<unknown> => {
+          if (dead || (key === step && when === "before")) {
+            dead = true;
+            throw new Error("died");
+          }
+          const result: unknown = await Reflect.apply(member, inner, args);
+          if (key === step) {
+            dead = true;
+            throw new Error("died");
+          }
+          return result;
+        };
+      },
+    });
+  const { hub } = services;
+  return {
+    ...services,
+    payouts: dying(services.payouts),
+    withdrawals: dying(services.withdrawals),
+    hub: {
+      ...hub,
+      // The name that the test gives to what the settler sends.
+      broadcast: dying({ submit: hub.broadcast }).submit,
+    },
+    uow: {
+      run: async (work) => {
+        if (dead) throw new Error("died");
+        return await services.uow.run(async (tx) => await work({ ...tx, settlement: dying(tx.settlement) }));
+      },
+    },
+  };
+}
