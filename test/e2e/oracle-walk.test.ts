@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { repositoryRoot, runBridgeDemo, startSystem, type System } from "@causeway/localnet";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const PAGE = join(repositoryRoot, "docs", "ORACLE.md");
+const portBase = 27_500;
+let system: System;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "oracle-walk-"));
+  system = await startSystem({ env: {}, portBase, oracles: 1, durable: false, users: 2, mixedMining: true });
+  const [user, recipient] = system.users;
+  if (user === undefined || recipient === undefined) throw new Error("the system has no users");
+  // The deposit that the page attests.
+  await runBridgeDemo({
+    apiUrl: system.endpoints.api.url,
+    from: "local-a",
+    to: "local-b",
+    userKey: user.privateKey,
+    recipient: recipient.address,
+    amount: "10",
+    print: () => undefined,
+    deadlineMs: 30_000,
+  });
+});
+afterAll(async () => {
+  await system.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test("the page for operators leads from nothing to a quorum, a shadow and a key in KMS, word for word", async () => {
+  const page = await readFile(PAGE, "utf8");
+  const script = [...page.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join("\n");
+  // Whatever a failing step leaves behind ends with it.
+  const safely = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`;
+  const { stdout, stderr } = await promisify(execFile)(
+    "bash",
+    ["--noprofile", "--norc", "-euo", "pipefail", "-c", safely],
+    { cwd: repositoryRoot, env: { ...process.env, BASE: String(portBase), MINE: folder }, timeout: 90_000 },
+  );
+
+  const codes = [...stdout.matchAll(/^HTTP (\d+)$/gm)].map(([, code]) => Number(code));
+  expect(codes).toEqual([200, 401, 200, 200, 409, 200, 200, 200, 200]);
+  const signers = [...stdout.matchAll(/^x-attestation-signers: (\d)/gm)].map(([, count]) => Number(count));
+  expect(signers, "alone, a quorum, one of two left, three times with the shadow, with a key in KMS").toEqual(
+    [1, 2, 1, 2, 2, 2, 1],
+  );
+  expect(stdout).toContain('"shadow":true');
+  expect(stdout).toContain(
+    '"attestations":3,"local":{"ok":3,"failed":0,"mismatch":0,"pending":0},"agreement":1}',
+  );
+  expect(stdout.trimEnd().split("\n").at(-1)).toBe("exit code 1");
+  expect(stderr).toContain("ORACLE_SIGNERS must name the local signer");
+  // Nothing that belongs to a peer or a provider is shown.
+  for (const secret of ["key-of-tools", "key-of-b-at-a"]) expect(stdout + stderr).not.toContain(secret);
+}, 120_000);
