@@ -1,6 +1,8 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { freePort } from "@causeway/localnet";
 import { isInContext, parseDockerfile, type Stage } from "./check/dockerfile.ts";
 import { root, runCommand } from "./check/run-command.ts";
 
@@ -13,7 +15,18 @@ interface Image {
   readonly dockerfile: string;
   /** Commands of the image that must refuse to start without configuration, and what they must say. */
   readonly refusals: readonly { readonly entry: string; readonly says: string }[];
+  /** What suffices to start its main process: files of `configs`, and variables. */
+  readonly start?: {
+    readonly configs: Readonly<Record<string, unknown>>;
+    readonly env: Readonly<Record<string, string>>;
+    /** Answers 200 once it runs. */
+    readonly path: string;
+  };
 }
+
+const nobody = `0x${"11".repeat(20)}`;
+/** Nothing listens there: an oracle starts all the same, and asks again when it is asked. */
+const nowhere = "http://127.0.0.1:9";
 
 const images: readonly Image[] = [
   {
@@ -24,7 +37,34 @@ const images: readonly Image[] = [
       { entry: "dist/migrate.js", says: "DATABASE_URL is required" },
     ],
   },
-  { dockerfile: "Dockerfile.oracle", refusals: [] },
+  {
+    dockerfile: "Dockerfile.oracle",
+    refusals: [{ entry: "dist/main.js", says: "ECDSA_PRIVATE_KEY is required" }],
+    start: {
+      configs: {
+        "chains.proof.one.json": [
+          { id: "one", vmType: "ethereum-vm", chainId: 1, httpRpcUrl: "$ONE_RPC_URL", depository: nobody },
+        ],
+        "chains.hub.proof.one.json": [
+          {
+            id: "hub",
+            vmType: "hub-vm",
+            chainId: "2",
+            httpRpcUrl: "$HUB_RPC_URL",
+            hubAddress: nobody,
+            oracleAddress: nobody,
+          },
+        ],
+      },
+      env: {
+        ENVIRONMENT: "proof.one",
+        ECDSA_PRIVATE_KEY: randomBytes(32).toString("hex"),
+        ONE_RPC_URL: nowhere,
+        HUB_RPC_URL: nowhere,
+      },
+      path: "/lives/v1",
+    },
+  },
 ];
 
 const signal = AbortSignal.timeout(15 * 60_000);
@@ -45,6 +85,7 @@ async function buildWithDocker(image: Image): Promise<void> {
     const { ok, output } = await runCommand(["docker", "run", "--rm", tag, entry], bound);
     expectRefusal(`${tag} ${entry}`, ok, output, says);
   }
+  if (image.start !== undefined) await startWithDocker(tag, image.start);
   const { output } = await runCommand(
     ["docker", "run", "--rm", "--entrypoint", "sh", tag, "-c", "id -u; command -v npm"],
     bound,
@@ -75,12 +116,59 @@ async function buildByHand(image: Image): Promise<void> {
       );
       expectRefusal(`${image.dockerfile} ${entry}`, ok, output, says);
     }
+    if (image.start !== undefined) await startByHand(join(laidOut, "app"), image.start);
     await expectNothingOfDevelopment(join(laidOut, "app"));
-    const started = image.refusals.map((r) => basename(r.entry)).join(", ") || "nothing to start yet";
+    const started = image.refusals.map((r) => basename(r.entry)).join(", ");
     console.log(`images: ${image.dockerfile}: build stage ran in an empty folder; started: ${started}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+type Start = NonNullable<Image["start"]>;
+
+/** Starts the main process, waits until it answers, stops it as a platform does, and fails unless all of that went well. */
+function startScript(path: string): string {
+  const ask = `
+    const until = Date.now() + 30_000;
+    for (;;) {
+      const answer = await fetch("http://127.0.0.1:" + process.env.HTTP_PORT + "${path}").catch(() => undefined);
+      if (answer?.ok) break;
+      if (Date.now() > until) throw new Error("no answer");
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }`;
+  return `node --enable-source-maps dist/main.js & pid=$!
+    node --input-type=module -e '${ask}'; code=$?
+    kill $pid; wait $pid && exit $code`;
+}
+
+async function startByHand(app: string, { configs, env, path }: Start): Promise<void> {
+  await writeConfigs(join(app, "configs"), configs);
+  const variables = Object.entries({ ...env, HTTP_PORT: String(await freePort()) }).map(([name, value]) =>
+    [name, value].join("="),
+  );
+  const node = dirname(process.execPath);
+  const outside = ["env", "-i", `PATH=${node}:/usr/bin:/bin`, ...variables] as const;
+  await must([...outside, "sh", "-c", startScript(path)], app);
+}
+
+async function startWithDocker(tag: string, { configs, env, path }: Start): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "causeway-configs-"));
+  try {
+    // The image's own user must be able to read it.
+    await chmod(folder, 0o755);
+    await writeConfigs(folder, configs);
+    const variables = Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+    const inside = ["--read-only", "--volume", `${folder}:/app/configs:ro`, "--entrypoint", "sh"];
+    await must(["docker", "run", "--rm", ...variables, ...inside, tag, "-c", startScript(path)], root);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function writeConfigs(folder: string, configs: Start["configs"]): Promise<void> {
+  for (const [name, content] of Object.entries(configs))
+    await writeFile(join(folder, name), JSON.stringify(content), { mode: 0o644 });
 }
 
 /** Runs WORKDIR, COPY and RUN of the stage, with `/app` standing for `<base>/app`. No other instruction is expected there. */
