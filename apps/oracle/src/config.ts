@@ -93,7 +93,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
 
   if (problems.length > 0) {
     signer?.close?.();
-    throw new ConfigError(problems);
+    throw new ConfigError([...new Set(problems)]);
   }
   if (!location || !keys || !peer || !http || !loaded || !hub || !signer || policy.policy === undefined)
     throw new ConfigError(["a part of the configuration is missing without a reported problem"]);

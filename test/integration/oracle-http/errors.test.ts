@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 const deposit = { chainId: "origin", transactionId: DEPOSIT_TX };
-const face = ({ status, body }: Answer) => [status, body["code"], body["field"]];
+const face = ({ status, body }: Answer) => [status, body.code, body.field];
 
 test.each<[string, unknown, string | undefined]>([
   ["a body that is no JSON", "{", undefined],
@@ -55,7 +55,7 @@ test("what may still be taken back is 400 not_final, and says when to ask again"
     retryAfterSeconds: 7,
   });
   const { status, body, headers } = await world.post("depository-deposits", deposit);
-  expect([status, body["code"], body["retryAfter"], headers.get("retry-after")]).toEqual([
+  expect([status, body.code, body.retryAfter, headers.get("retry-after")]).toEqual([
     400,
     "not_final",
     7,
@@ -79,7 +79,7 @@ test("a node's fault is never the caller's: 503, without its words", async () =>
     });
   };
   const { status, body, text, headers } = await world.post("depository-deposits", deposit);
-  expect([status, body["code"], body["retryAfter"], headers.get("retry-after")]).toEqual([
+  expect([status, body.code, body.retryAfter, headers.get("retry-after")]).toEqual([
     503,
     "upstream_unavailable",
     1,
@@ -122,19 +122,15 @@ test("a chain of a family that this build cannot read is unavailable, not wrong"
 test("other paths, methods, types and sizes get errors of the same form", async () => {
   const world = await aWorld();
   const missing = await world.get("/attestations/depository-deposits/v2");
-  expect([missing.status, missing.body["code"], missing.body["error"]]).toEqual([
-    404,
-    "not_found",
-    "Not Found",
-  ]);
+  expect([missing.status, missing.body.code, missing.body.error]).toEqual([404, "not_found", "Not Found"]);
   const method = await world.get("/attestations/depository-deposits/v1");
   expect([method.status, method.headers.get("allow")]).toEqual([405, "POST"]);
   const type = await world.post("depository-deposits", "chainId=origin", { "content-type": "text/plain" });
-  expect([type.status, type.body["code"]]).toEqual([415, "invalid_request"]);
+  expect([type.status, type.body.code]).toEqual([415, "invalid_request"]);
   const large = await world.post("depository-deposits", { ...deposit, more: "x".repeat(1024 * 1024) });
-  expect([large.status, large.body["code"]]).toEqual([413, "invalid_request"]);
+  expect([large.status, large.body.code]).toEqual([413, "invalid_request"]);
   const below = await world.post("depository-deposits", { ...deposit, more: "x".repeat(1024 * 1000) });
-  expect(below.body["code"]).toBe("not_found");
+  expect(below.body.code).toBe("not_found");
 });
 
 test("lives needs no key, and tells nothing", async () => {
@@ -162,7 +158,7 @@ test("with keys set, everything but lives and the documentation needs one of the
     "/",
   ]) {
     const { status, body } = await world.get(path);
-    expect([path, status, body["error"], body["code"]]).toEqual([path, 401, "Unauthorized", "unauthorized"]);
+    expect([path, status, body.error, body.code]).toEqual([path, 401, "Unauthorized", "unauthorized"]);
   }
   for (const path of ["/lives/v1", "/documentation/json"])
     expect([path, (await world.get(path)).status]).toEqual([path, 200]);
@@ -208,7 +204,7 @@ test("two keys in one request are none", async () => {
 test("a body is not even read without a key", async () => {
   const world = await aWorld({ apiKeys: keys });
   const { status, body } = await world.post("depository-deposits", "{ not json");
-  expect([status, body["code"]]).toEqual([401, "unauthorized"]);
+  expect([status, body.code]).toEqual([401, "unauthorized"]);
 });
 
 test("metrics are open where the operator says so", async () => {
@@ -289,8 +285,8 @@ test("a caller's transaction id never changes what is signed", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
   const plain = await withdrawal(world);
   const hinted = await withdrawal(world, {}, { transactionId: word("99") });
-  expect(hinted.body["execution"]).toEqual(plain.body["execution"]);
-  expect(hinted.body["message"]).toEqual(plain.body["message"]);
+  expect(hinted.body.execution).toEqual(plain.body.execution);
+  expect(hinted.body.message).toEqual(plain.body.message);
 });
 
 test("a withdrawal names this oracle's hub, an amount above zero, and an owner on an EVM chain", async () => {

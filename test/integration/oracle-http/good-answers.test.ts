@@ -54,7 +54,7 @@ test("a deposit is minted to its order's account, one without an id to its depos
     transactionId: DEPOSIT_TX,
   });
   expect(status).toBe(200);
-  expect(body["messages"].map((one: { result: unknown }) => one.result)).toEqual([
+  expect(body.messages.map((one: { result: unknown }) => one.result)).toEqual([
     {
       onchainId: onchainId("origin", DEPOSIT_TX, "0"),
       depository: DEPOSITORY,
@@ -72,14 +72,14 @@ test("a deposit is minted to its order's account, one without an id to its depos
       amount: "6",
     },
   ]);
-  expect(body["messages"][0]).toMatchObject({
+  expect(body.messages[0]).toMatchObject({
     data: { chainId: "origin", transactionId: DEPOSIT_TX },
     extraData: { timestamp: "1000" },
     signature: { oracle: world.signer.address },
   });
   const tokenId = hubTokenId(chain, USDC);
-  expect(body["execution"].idempotencyKey).toBe(depositKey("origin", DEPOSIT_TX));
-  expect(body["execution"].actions.map((action: Hex) => decodeHubAction(action))).toEqual([
+  expect(body.execution.idempotencyKey).toBe(depositKey("origin", DEPOSIT_TX));
+  expect(body.execution.actions.map((action: Hex) => decodeHubAction(action))).toEqual([
     {
       kind: "mint",
       to: orderAddress(chain, { depositor: USER, timestamp: 1_000n, depositId: word("0a") }),
@@ -88,14 +88,14 @@ test("a deposit is minted to its order's account, one without an id to its depos
     },
     { kind: "mint", to: hubAlias(chain, USER), tokenId, amount: 6n },
   ]);
-  expect(body["execution"].metadata).toMatchObject([
+  expect(body.execution.metadata).toMatchObject([
     { hubTokenId: tokenId.toString(), origin: { address: USDC, chainId: "origin", family: "ethereum-vm" } },
     {},
   ]);
-  expect(await executionSigners(body["execution"])).toEqual([world.signer.address]);
-  for (const message of body["messages"])
+  expect(await executionSigners(body.execution)).toEqual([world.signer.address]);
+  for (const message of body.messages)
     expect(await messageSigners("depositoryDeposit", message)).toEqual([world.signer.address]);
-  expect(body["quorum"]).toEqual({ signers: 1, threshold: 1, local: "ok" });
+  expect(body.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
   expect(["local", "signers", "threshold"].map((name) => headers.get(`x-attestation-${name}`))).toEqual([
     "ok",
     "1",
@@ -128,7 +128,7 @@ test("a fill gives every deposit whole to the solver and the fees from it, under
   expect(status).toBe(200);
   const tokenId = hubTokenId(chain, USDC);
   const solverAlias = hubAlias(chain, solver.address);
-  expect(body["execution"].actions.map((action: Hex) => decodeHubAction(action))).toEqual([
+  expect(body.execution.actions.map((action: Hex) => decodeHubAction(action))).toEqual([
     {
       kind: "transfer",
       from: orderAddress(chain, { depositor: USER, timestamp: 1_000n, depositId: orderIdFor(order) }),
@@ -144,27 +144,27 @@ test("a fill gives every deposit whole to the solver and the fees from it, under
       amount: 3n,
     },
   ]);
-  expect(body["message"].result).toEqual({
+  expect(body.message.result).toEqual({
     orderId: orderIdFor(order),
     status: 1,
     totalWeightedInputPaymentBpsDiff: "0",
   });
-  expect(await executionSigners(body["execution"])).toEqual([world.signer.address]);
-  expect(await messageSigners("solverFill", body["message"])).toEqual([world.signer.address]);
+  expect(await executionSigners(body.execution)).toEqual([world.signer.address]);
+  expect(await messageSigners("solverFill", body.message)).toEqual([world.signer.address]);
 });
 
 test("a refund gives the deposit to the solver, and has the key that a fill by the same payment would have", async () => {
   const request = await aRefund(world);
   const { status, body } = await world.post("solver-refunds", request);
   expect(status).toBe(200);
-  expect(body["execution"].actions).toHaveLength(1);
-  expect(decodeHubAction(body["execution"].actions[0])).toMatchObject({
+  expect(body.execution.actions).toHaveLength(1);
+  expect(decodeHubAction(body.execution.actions[0] ?? "0x")).toMatchObject({
     kind: "transfer",
     to: hubAlias(chain, solver.address),
     amount: 1_000n,
   });
-  expect(await executionSigners(body["execution"])).toEqual([world.signer.address]);
-  expect(await messageSigners("solverRefund", body["message"])).toEqual([world.signer.address]);
+  expect(await executionSigners(body.execution)).toEqual([world.signer.address]);
+  expect(await messageSigners("solverRefund", body.message)).toEqual([world.signer.address]);
 });
 
 const withdrawalWords = {
@@ -218,15 +218,15 @@ test.each([
       withdrawalAddressRequest: withdrawalWords,
     });
     expect(http).toBe(200);
-    expect(body["message"].result).toEqual({
+    expect(body.message.result).toEqual({
       withdrawalId: word("77"),
       depository: DEPOSITORY,
       status: code,
     });
-    expect(body["execution"].idempotencyKey).toBe(withdrawalKey(word("77"), status));
-    expect(body["execution"].actions.map((one: Hex) => decodeHubAction(one))).toEqual([action]);
-    expect(await executionSigners(body["execution"])).toEqual([world.signer.address]);
-    expect(await messageSigners("depositoryWithdrawal", body["message"])).toEqual([world.signer.address]);
+    expect(body.execution.idempotencyKey).toBe(withdrawalKey(word("77"), status));
+    expect(body.execution.actions.map((one: Hex) => decodeHubAction(one))).toEqual([action]);
+    expect(await executionSigners(body.execution)).toEqual([world.signer.address]);
+    expect(await messageSigners("depositoryWithdrawal", body.message)).toEqual([world.signer.address]);
   },
 );
 
@@ -237,8 +237,8 @@ test("a pending withdrawal is told, and nothing is signed", async () => {
     withdrawal: PAYLOAD,
     withdrawalAddressRequest: withdrawalWords,
   });
-  expect(body["message"].result.status).toBe(0);
-  expect([body["message"].signature, body["message"].signatures, body["execution"]]).toEqual([
+  expect(body.message.result["status"]).toBe(0);
+  expect([body.message.signature, body.message.signatures, body.execution]).toEqual([
     undefined,
     [],
     undefined,
@@ -272,12 +272,12 @@ test("a withdrawal that its owner signed and can afford is set aside", async () 
     signature: await authorised(),
   });
   expect(status).toBe(200);
-  expect(body["message"]).toEqual({ data: hubWithdrawal, result: { withdrawalAddress: address } });
-  expect(body["execution"].idempotencyKey).toBe(initiationKey("hub", hubTokenId(chain, USDC), address));
-  expect(body["execution"].actions.map((one: Hex) => decodeHubAction(one))).toEqual([
+  expect(body.message).toEqual({ data: hubWithdrawal, result: { withdrawalAddress: address } });
+  expect(body.execution.idempotencyKey).toBe(initiationKey("hub", hubTokenId(chain, USDC), address));
+  expect(body.execution.actions.map((one: Hex) => decodeHubAction(one))).toEqual([
     { kind: "transfer", from: ownerAlias, to: address, tokenId: hubTokenId(chain, USDC), amount: 50n },
   ]);
-  expect(await executionSigners(body["execution"])).toEqual([world.signer.address]);
+  expect(await executionSigners(body.execution)).toEqual([world.signer.address]);
 });
 
 test.each([
@@ -294,7 +294,7 @@ test.each([
     ...hubWithdrawal,
     signature: await authorised(changes),
   });
-  expect([status, body["code"], body["field"]]).toEqual([400, "rejected", "signature"]);
+  expect([status, body.code, body.field]).toEqual([400, "rejected", "signature"]);
 });
 
 test("a withdrawal beyond the owner's balance is not set aside", async () => {
@@ -303,18 +303,18 @@ test("a withdrawal beyond the owner's balance is not set aside", async () => {
     ...hubWithdrawal,
     signature: await authorised(),
   });
-  expect(body["code"]).toBe("rejected");
+  expect(body.code).toBe("rejected");
 });
 
 test("what is set aside is confirmed to the allocator, even when somebody sent more", async () => {
   world.balances.set(`${address}:${hubTokenId(chain, USDC)}`, 51n);
   const { status, body } = await world.post("withdrawal-initiated", hubWithdrawal);
   expect(status).toBe(200);
-  expect(body["message"].result).toEqual({
+  expect(body.message.result).toEqual({
     proofOfWithdrawalAddressBalance: `${address}${(50).toString(16).padStart(64, "0")}${"66".repeat(32)}`,
     withdrawalAddress: address,
   });
-  const { signatures, ...params } = body["payloadParams"];
+  const { signatures, ...params } = body.payloadParams;
   expect(params).toEqual({
     chainId: "1",
     depository: DEPOSITORY,
@@ -338,16 +338,16 @@ test("what is set aside is confirmed to the allocator, even when somebody sent m
       nonce: word("66"),
     },
   );
-  expect((await recoverAddress({ hash: digest, signature: signatures[0].signature })).toLowerCase()).toBe(
-    world.signer.address,
-  );
+  expect(
+    (await recoverAddress({ hash: digest, signature: signatures[0]?.signature ?? "0x" })).toLowerCase(),
+  ).toBe(world.signer.address);
   world.balances.set(`${address}:${hubTokenId(chain, USDC)}`, 49n);
-  expect((await world.post("withdrawal-initiated", hubWithdrawal)).body["code"]).toBe("rejected");
+  expect((await world.post("withdrawal-initiated", hubWithdrawal)).body.code).toBe("rejected");
 });
 
 test("the chains are told by name, family and depository, and nothing of how they are reached", async () => {
   const { body, text } = await world.get("/chains/v1");
-  expect(body["chains"][0]).toEqual({ id: "origin", vmType: "ethereum-vm", depository: DEPOSITORY });
+  expect(body.chains[0]).toEqual({ id: "origin", vmType: "ethereum-vm", depository: DEPOSITORY });
   expect(text).not.toContain("127.0.0.1");
   expect(text).not.toContain("hub");
 });

@@ -1,14 +1,10 @@
 import { messageTypes } from "@causeway/attest";
 import { hashStruct, recoverMessageAddress, recoverTypedDataAddress } from "viem";
-import type { Hex } from "@causeway/domain";
 import { aHub } from "./world.ts";
+import type { SignedExecution, SignedMessage } from "./world.ts";
 
 /** Who signed an answer's execution, by another implementation of the hashes than the oracle's own. */
-export async function executionSigners(execution: {
-  idempotencyKey: Hex;
-  actions: Hex[];
-  signatures: { oracleSigner: string; signature: Hex; oracleContract: Hex; oracleChainId: string }[];
-}): Promise<string[]> {
+export async function executionSigners(execution: SignedExecution): Promise<string[]> {
   return await Promise.all(
     execution.signatures.map(async ({ signature }) =>
       (
@@ -38,10 +34,7 @@ const primary: Record<Kind, string> = {
 };
 
 /** Who signed a message, likewise. All addresses of these tests are hex, so the message is hashed as it stands. */
-export async function messageSigners(
-  kind: Kind,
-  message: { data: object; result: object; signatures: { oracle: string; signature: Hex }[] },
-): Promise<string[]> {
+export async function messageSigners(kind: Kind, message: SignedMessage): Promise<string[]> {
   const id = hashStruct({
     types: messageTypes[kind] as never,
     primaryType: primary[kind] as never,

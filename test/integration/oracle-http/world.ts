@@ -89,14 +89,9 @@ export class FakeChain implements EvidenceSource {
     );
   }
 
-  deposited(
-    transactionId: string,
-    deposits: readonly Partial<DepositEvidence>[],
-    timestamp = 1_000n,
-    kind: "final" = "final",
-  ): void {
+  deposited(transactionId: string, deposits: readonly Partial<DepositEvidence>[], timestamp = 1_000n): void {
     this.depositsOf.set(transactionId, {
-      kind,
+      kind: "final",
       value: {
         depository: DEPOSITORY,
         timestamp,
@@ -165,12 +160,43 @@ export interface WorldOptions {
   readonly destination?: FakeChain;
 }
 
+export interface SignedMessage {
+  readonly data: object;
+  readonly result: Readonly<Record<string, unknown>>;
+  readonly signature?: { readonly oracle: string; readonly signature: Hex };
+  readonly signatures: { oracle: string; signature: Hex }[];
+}
+
+export interface SignedExecution {
+  readonly idempotencyKey: Hex32;
+  readonly actions: Hex[];
+  readonly metadata?: unknown;
+  readonly signatures: { oracleSigner: string; signature: Hex; oracleContract: Hex; oracleChainId: string }[];
+}
+
+/** The fields of all answers together: a test reads those that its answer must have, and fails where they are not. */
+export interface AnswerBody {
+  readonly code?: string;
+  readonly field?: string;
+  readonly error?: string;
+  readonly retryAfter?: number;
+  readonly shadow?: boolean;
+  readonly messages: SignedMessage[];
+  readonly message: SignedMessage;
+  readonly execution: SignedExecution;
+  readonly quorum: { readonly signers: number; readonly threshold: number; readonly local: string };
+  readonly payloadParams: {
+    readonly signatures: { readonly oracleSigner: string; readonly signature: Hex }[];
+  };
+  readonly chains: unknown[];
+  readonly local: unknown;
+}
+
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // Answers are compared with what the specification says, field by field.
-  readonly body: Record<string, never> & { readonly [field: string]: any };
+  readonly body: AnswerBody;
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
@@ -195,12 +221,13 @@ export async function startWorld(options: WorldOptions = {}) {
   const balances = new Map<string, bigint>();
   const recorded = new Map<Address, Hex32>();
   const warnings: PeerWarning[] = [];
+  const signatures = { count: 0 };
   const outcomes: Parameters<OracleEvents["attested"]>[0][] = [];
   const events: OracleEvents = {
     attested: (facts) => void outcomes.push(facts),
     peerWarning: (_route, warning) => void warnings.push(warning),
     peerSettled: () => undefined,
-    signed: () => undefined,
+    signed: () => void signatures.count++,
   };
   const peers: Peer[] = (options.peers ?? []).map((baseUrl) =>
     connectPeer({ baseUrl, credential: undefined }),
@@ -241,7 +268,7 @@ export async function startWorld(options: WorldOptions = {}) {
   async function send(path: string, init: RequestInit): Promise<Answer> {
     const response = await fetch(`${url}${path}`, init);
     const text = await response.text();
-    const body = text.startsWith("{") ? (JSON.parse(text) as Answer["body"]) : ({} as Answer["body"]);
+    const body = (text.startsWith("{") ? JSON.parse(text) : {}) as AnswerBody;
     return { status: response.status, headers: response.headers, text, body };
   }
 
@@ -253,6 +280,7 @@ export async function startWorld(options: WorldOptions = {}) {
     recorded,
     warnings,
     outcomes,
+    signatures,
     hub,
     signer,
     get: async (path: string, headers: Record<string, string> = {}) => await send(path, { headers }),

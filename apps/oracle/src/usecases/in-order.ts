@@ -2,12 +2,12 @@
  * All values, or the failure that stands first in the list, whichever came first in time: the same facts must fail the same way on every oracle.
  * @throws that failure, once everything has ended.
  */
-export async function inOrder<T extends readonly unknown[]>(
-  promises: readonly [...{ [I in keyof T]: Promise<T[I]> }],
-): Promise<T> {
+export async function inOrder<const P extends readonly Promise<unknown>[]>(
+  promises: P,
+): Promise<{ -readonly [I in keyof P]: Awaited<P[I]> }> {
   const settled = await Promise.allSettled(promises);
   return settled.map((one) => {
     if (one.status === "rejected") throw one.reason;
     return one.value;
-  }) as unknown as T;
+  }) as { -readonly [I in keyof P]: Awaited<P[I]> };
 }

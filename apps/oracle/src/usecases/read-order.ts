@@ -1,5 +1,5 @@
 import { encodeAddress, decodeAddress, orderIdOf } from "@causeway/domain";
-import type { Address, AttestationChain, Hex, Hex32, Order } from "@causeway/domain";
+import type { AttestationChain, Hex, Hex32, Order } from "@causeway/domain";
 import { messageDigest, recoverSigner } from "@causeway/attest";
 import type { AttestedOrder } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
@@ -147,7 +147,7 @@ function spelled(chains: AttestedChains, given: AttestedOrder): { order: Order; 
   const shared = {
     version: given.version,
     solverChainId: given.solverChainId,
-    solver: hex(given.solver) as Address,
+    solver: hex(given.solver),
     salt: hex(given.salt),
   };
   const side = {

@@ -73,9 +73,9 @@ function alone<Answer>(
   return { answer, quorum: { signers: understood.signsNothing(answer) ? 0 : 1, threshold, local: "ok" } };
 }
 
-async function together<Request extends Options, Answer>(
+async function together<Answer>(
   path: string,
-  request: Request,
+  request: Options,
   { apiKey }: Caller,
   { route }: Understood<Answer>,
   attest: () => Promise<Answer>,
