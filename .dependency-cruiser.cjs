@@ -72,7 +72,7 @@ module.exports = {
     ),
     onlyFrom(
       "container",
-      ["container", "run-process\\.ts$", "(main|worker|index)\\.ts$"],
+      ["container", "run-process\\.ts$", "(main|worker|index|operator)\\.ts$"],
       "only the entries know the composition root",
     ),
     onlyFrom("(main|worker|operator)\\.ts", [], "an entry is started, not imported"),

@@ -1,6 +1,6 @@
 import { rawKeySigner, signPersonalMessage } from "@causeway/attest";
 import { RpcFault, connectEvmChain } from "@causeway/chains";
-import type { Address, Chain, Hex, OrderId } from "@causeway/domain";
+import type { Address, Chain, OrderId } from "@causeway/domain";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { startOutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
 import type { OutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
@@ -30,7 +30,7 @@ import type { ConnectedChain } from "./ports/chains.ts";
 import type { PriceSource } from "./ports/price-source.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
-import { settlementServices } from "./settlement-container.ts";
+import { settlementServices } from "./container-settlement.ts";
 import { createQuote } from "./usecases/create-quote.ts";
 import { indexTransaction } from "./usecases/index-transaction.ts";
 import { createChainList } from "./usecases/list-chains.ts";
@@ -83,7 +83,7 @@ export async function createContainer(
   });
   lifecycle.add("postgres", () => pool.end());
   const sql = sqlOn(pool);
-  const signer = overrides.signer ?? rawKeySigner(config.solver.privateKey.reveal() as Hex);
+  const signer = overrides.signer ?? rawKeySigner(config.solver.privateKey.reveal());
   const connected = await Promise.all(
     config.chains.map((chain) => connect(chain, signer.address, { clock, events, lifecycle })),
   );

@@ -10,6 +10,7 @@ import {
   withdrawalReport,
 } from "./adapters/postgres/operator-reads.ts";
 import type { Sql } from "./adapters/postgres/pool.ts";
+import { openWithdrawals } from "./container-withdrawals.ts";
 import { runWithdraw, WITHDRAW_USAGE } from "./withdraw-command.ts";
 
 const USAGE = `usage:
@@ -82,5 +83,5 @@ async function run(words: readonly string[], databaseUrl: string | undefined): P
 const words = process.argv.slice(2);
 process.exitCode =
   words[0] === "withdraw"
-    ? await runWithdraw(words.slice(1), process.env)
+    ? await runWithdraw(words.slice(1), process.env, openWithdrawals)
     : await run(words, process.env["DATABASE_URL"]);

@@ -1,22 +1,15 @@
-import { rawKeySigner } from "@causeway/attest";
+import type { Secret } from "@causeway/config";
 import { ConfigError, readSettings, withVaultSecrets } from "@causeway/config";
-import type { Address, Chain, Hex, Hex32 } from "@causeway/domain";
+import type { Address, Chain, Hex32 } from "@causeway/domain";
 import { NATIVE_CURRENCY, parseAddress, parseDecimal, parseHex32 } from "@causeway/domain";
-import { createLogger, createMetrics } from "@causeway/service-kit";
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
-import { connectPayouts } from "./adapters/payouts/evm-payouts.ts";
-import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
-import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
-import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
-import { withdrawalStore } from "./adapters/postgres/withdrawal-store.ts";
-import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
-import type { ApiConfig } from "./config.ts";
+import type { ApiConfig, SettlementConfig } from "./config.ts";
 import { readApiConfig } from "./config.ts";
 import type { WithdrawalOrder } from "./ports/withdrawals.ts";
-import { settlementServices } from "./settlement-container.ts";
 import { withdrawSettings } from "./settings.ts";
 import { withdraw } from "./usecases/withdrawal/withdraw.ts";
+import type { WithdrawalServices } from "./usecases/withdrawal/withdraw.ts";
 
 export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <symbol or address> --amount <decimal> --recipient <address> [--nonce <32 bytes>]
                     [--wait <seconds>] [--lifetime <seconds>]
@@ -28,6 +21,15 @@ const DONE = 0;
 const FAILED = 1;
 const MISUSED = 2;
 const WAITS = 3;
+
+/** Connects everything that a withdrawal stands on. */
+export type OpenWithdrawals = (given: {
+  readonly config: ApiConfig;
+  readonly settlement: SettlementConfig;
+  readonly chain: Chain;
+  readonly allocatorPrivateKey: Secret;
+  readonly payloadLifetimeSeconds: number;
+}) => { readonly services: WithdrawalServices; close(): Promise<void> };
 
 class Misused extends Error {}
 
@@ -42,9 +44,13 @@ interface Wish {
 }
 
 /** `operator withdraw`: prints a JSON line for each step that is done. Never throws; the exit code tells. */
-export async function runWithdraw(words: readonly string[], processEnv: NodeJS.ProcessEnv): Promise<number> {
+export async function runWithdraw(
+  words: readonly string[],
+  processEnv: NodeJS.ProcessEnv,
+  open: OpenWithdrawals,
+): Promise<number> {
   try {
-    return await carryOut(readWish(words), processEnv);
+    return await carryOut(readWish(words), processEnv, open);
   } catch (error) {
     if (error instanceof Misused) {
       process.stderr.write(`${error.message}\nusage:\n${WITHDRAW_USAGE}`);
@@ -56,7 +62,7 @@ export async function runWithdraw(words: readonly string[], processEnv: NodeJS.P
   }
 }
 
-async function carryOut(wish: Wish, processEnv: NodeJS.ProcessEnv): Promise<number> {
+async function carryOut(wish: Wish, processEnv: NodeJS.ProcessEnv, open: OpenWithdrawals): Promise<number> {
   const env = withVaultSecrets(processEnv);
   const config = readApiConfig(processEnv);
   const { settlement } = config;
@@ -70,34 +76,16 @@ async function carryOut(wish: Wish, processEnv: NodeJS.ProcessEnv): Promise<numb
   // Said before anything happens: with it the same withdrawal goes on later.
   print("nonce", { nonce: order.nonce });
 
-  const log = createLogger({ name: "causeway-operator", level: "error" });
-  const pool = createPool(config.database.url.reveal(), {
-    max: 4,
-    statementTimeoutMs: config.database.statementTimeoutMs,
-    applicationName: "causeway operator",
-  });
-  const sql = sqlOn(pool);
-  const settling = settlementServices(
-    {
-      clock: { nowMs: () => Date.now() },
-      events: loggedEvents(log, createMetrics("causeway-operator").registry),
-      signer: rawKeySigner(config.solver.privateKey.reveal() as Hex),
-      uow: postgresUnitOfWork(pool),
-      chains: known(config.chains),
-    },
-    settlementReads(sql),
+  const opened = open({
+    config,
     settlement,
-  );
-  const payouts = connectPayouts(settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal() as Hex));
+    chain,
+    allocatorPrivateKey,
+    payloadLifetimeSeconds: wish.lifetimeSeconds,
+  });
   try {
     const progress = await withdraw(
-      {
-        ...settling,
-        withdrawals: withdrawalStore(sql),
-        payouts,
-        solverChainName: config.solver.chainName,
-        payloadLifetimeSeconds: wish.lifetimeSeconds,
-      },
+      opened.services,
       order,
       print,
       AbortSignal.timeout(wish.waitSeconds * 1000),
@@ -109,7 +97,7 @@ async function carryOut(wish: Wish, processEnv: NodeJS.ProcessEnv): Promise<numb
     print("done", { outcome: progress.outcome });
     return DONE;
   } finally {
-    await Promise.all([payouts.close(), settling.hub.close(), pool.end()]);
+    await opened.close();
   }
 }
 
@@ -193,11 +181,6 @@ function nonceOf(text: string | undefined): Hex32 {
   const nonce = parseHex32(text);
   if (nonce === undefined) throw new Misused("--nonce must be 0x and 64 hex digits");
   return nonce;
-}
-
-function known(chains: ApiConfig["chains"]) {
-  const all = chains.map((chain) => ({ chain }));
-  return { all, get: (chainId: number) => all.find(({ chain }) => chain.id === chainId) };
 }
 
 function print(step: string, facts: Readonly<Record<string, string | bigint | undefined>>): void {

@@ -137,7 +137,7 @@ const waits: Readonly<Record<string, { status: number; json: unknown; waitMs: nu
 };
 
 test.for(Object.keys(waits))("%s is waited for, and asked again", async (name) => {
-  const { status, json, waitMs = 0 } = waits[name] ?? { status: 0, json: {}, waitMs: 0 };
+  const { status, json, waitMs } = waits[name] ?? { status: 0, json: {}, waitMs: 0 };
   world.oracle.behave(async () => ({ status, json }));
   await world.attest();
   expect(await world.stateOf(requestId)).toMatchObject({ state: "due", rejected: false });

@@ -20,3 +20,8 @@ export interface AttestationOracle {
   /** Bounded in time and bytes; never throws. */
   ask(path: string, body: object, signal: AbortSignal): Promise<OracleAnswer>;
 }
+
+/** The form of an answer; zod's schemas are such. */
+export interface AnswerForm<Answer> {
+  safeParse(json: unknown): { readonly success: true; readonly data: Answer } | { readonly success: false };
+}

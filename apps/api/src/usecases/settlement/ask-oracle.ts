@@ -1,8 +1,7 @@
 import { orderToJson } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { depositAttestationAnswer, fillAttestationAnswer, refundAttestationAnswer } from "@causeway/wire";
-import type { z } from "zod";
-import type { AttestationOracle } from "../../ports/oracles.ts";
+import type { AnswerForm, AttestationOracle } from "../../ports/oracles.ts";
 import type { DuePayment, SignedExecution } from "../../ports/settlement.ts";
 import type { Judge } from "./hub-facts.ts";
 import { judgeDeposits } from "./judge-deposits.ts";
@@ -93,7 +92,7 @@ async function ask<Answer, T>(
   oracle: AttestationOracle,
   path: string,
   body: object,
-  schema: z.ZodType<Answer>,
+  schema: AnswerForm<Answer>,
   signal: AbortSignal,
   judged: (answer: Answer) => Verdict<T>,
 ): Promise<Finding<T>> {

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type { AnswerForm } from "../../ports/oracles.ts";
 import type { SettlementServices } from "../../ports/settlement-services.ts";
 import type { Verdict } from "../settlement/signed-execution.ts";
 
@@ -15,7 +15,7 @@ export async function askOracles<Answer, T>(
   { oracles }: Pick<SettlementServices, "oracles">,
   path: string,
   body: object,
-  schema: z.ZodType<Answer>,
+  schema: AnswerForm<Answer>,
   judged: (answer: Answer) => Verdict<T> | Waiting,
   signal: AbortSignal,
 ): Promise<{ readonly kind: "true"; readonly value: T } | Waiting> {

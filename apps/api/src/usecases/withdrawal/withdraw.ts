@@ -249,7 +249,8 @@ async function confirm(
           reason: `${counted.length} oracles signed that count, ${it.judge.threshold} are needed`,
         };
       const joined = counted.slice(0, it.judge.threshold).map(({ signature }) => signature.slice(2));
-      return { kind: "true", value: `0x${joined.join("")}` as Hex };
+      const value: Hex = `0x${joined.join("")}`;
+      return { kind: "true", value };
     },
     it.signal,
   );

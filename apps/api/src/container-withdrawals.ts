@@ -1,0 +1,52 @@
+import { rawKeySigner } from "@causeway/attest";
+import { createLogger, createMetrics } from "@causeway/service-kit";
+import { connectPayouts } from "./adapters/payouts/evm-payouts.ts";
+import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
+import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
+import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
+import { withdrawalStore } from "./adapters/postgres/withdrawal-store.ts";
+import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
+import { settlementServices } from "./container-settlement.ts";
+import type { OpenWithdrawals } from "./withdraw-command.ts";
+
+/** What `operator withdraw` stands on: the database, the hub, the oracles, and the allocator's account on the hub and the chain. Nothing watches or queues here. */
+export const openWithdrawals: OpenWithdrawals = ({
+  config,
+  settlement,
+  chain,
+  allocatorPrivateKey,
+  payloadLifetimeSeconds,
+}) => {
+  const pool = createPool(config.database.url.reveal(), {
+    max: 4,
+    statementTimeoutMs: config.database.statementTimeoutMs,
+    applicationName: "causeway operator",
+  });
+  const sql = sqlOn(pool);
+  const all = config.chains.map((one) => ({ chain: one }));
+  const log = createLogger({ name: "causeway-operator", level: "error" });
+  const settling = settlementServices(
+    {
+      clock: { nowMs: () => Date.now() },
+      events: loggedEvents(log, createMetrics("causeway-operator").registry),
+      signer: rawKeySigner(config.solver.privateKey.reveal()),
+      uow: postgresUnitOfWork(pool),
+      chains: { all, get: (chainId) => all.find((one) => one.chain.id === chainId) },
+    },
+    settlementReads(sql),
+    settlement,
+  );
+  const payouts = connectPayouts(settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal()));
+  return {
+    services: {
+      ...settling,
+      withdrawals: withdrawalStore(sql),
+      payouts,
+      solverChainName: config.solver.chainName,
+      payloadLifetimeSeconds,
+    },
+    async close() {
+      await Promise.all([payouts.close(), settling.hub.close(), pool.end()]);
+    },
+  };
+};

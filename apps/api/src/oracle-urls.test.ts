@@ -1,0 +1,36 @@
+import { ConfigError } from "@causeway/config";
+import { expect, test } from "vitest";
+import { readOracleUrls } from "./oracle-urls.ts";
+
+const read = (text: string) => readOracleUrls(text).map(({ url, apiKey }) => [url, apiKey?.reveal()]);
+
+test("each entry is a URL and, behind the first bar, its key; both ends may be blank", () => {
+  expect(read("https://one.example|key|with|bars; http://127.0.0.1:3100/base/ ;")).toEqual([
+    ["https://one.example", "key|with|bars"],
+    ["http://127.0.0.1:3100/base", undefined],
+  ]);
+});
+
+test.for([
+  ["", "ORACLE_URLS names no oracle"],
+  [";", "ORACLE_URLS entry 1 must begin with an http or https URL"],
+  ["ftp://one.example|k", "ORACLE_URLS entry 1 must begin with an http or https URL"],
+  [
+    "https://user:hidden@one.example|k",
+    "ORACLE_URLS entry 1 has a credential in its URL: it belongs behind the |",
+  ],
+  ["https://one.example?a=hidden|k", "ORACLE_URLS entry 1 must have neither query nor fragment"],
+  ["https://one.example|hid\nden", "ORACLE_URLS entry 1 has a key that cannot be sent in a header"],
+  ["https://one.example|a;https://one.example/|b", "ORACLE_URLS entry 2 is named twice"],
+])("%j is refused, and the refusal shows neither key nor URL", ([text = "", problem = ""]) => {
+  let thrown: unknown;
+  try {
+    readOracleUrls(text);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(ConfigError);
+  expect(String(thrown)).toContain(problem);
+  expect(String(thrown)).not.toContain("hidden");
+  expect(String(thrown)).not.toContain("one.example");
+});

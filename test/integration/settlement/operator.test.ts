@@ -1,0 +1,77 @@
+import { createMetrics } from "@causeway/service-kit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  settlementOf,
+  settlementReport,
+  traceOf,
+} from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { settlementGauges } from "../../../apps/api/src/adapters/telemetry/settlement-gauges.ts";
+import { honest } from "./fake-oracle.ts";
+import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
+
+let world: SettlementWorld;
+beforeAll(async () => {
+  world = await startSettlementWorld();
+});
+afterAll(async () => await world.stop());
+
+test("the operator sees none, attested and settled, why it waits, and since when", async () => {
+  const sql = sqlOn(world.engine.pool);
+  const agreed = await world.filled();
+  const of = async () => (await settlementOf(sql, agreed.requestId))[0];
+  const metrics = createMetrics("test");
+  settlementGauges(metrics.registry, world.services.settlement, world.engine.clock);
+  const gauges = async () => await metrics.registry.metrics();
+
+  // Nobody has looked at it yet; with settlement off it stays so.
+  expect(await of()).toMatchObject({ settlement: "none", leg: "fill", rejected: false });
+  expect(await settlementReport(sql)).toMatchObject([
+    { settlement: "none", reason: "not looked at yet", payments: 1, example: agreed.requestId },
+  ]);
+
+  world.oracle.behave(async () => ({ status: 400, json: { message: "no", code: "rejected" } }));
+  await world.attest();
+  expect(await of()).toMatchObject({ settlement: "none", rejected: true, reason: "rejected: no", tries: 1 });
+  expect(await settlementReport(sql)).toMatchObject([
+    { settlement: "none", rejected: true, reason: "rejected: no", payments: 1, example: agreed.requestId },
+  ]);
+  expect(await gauges()).toContain('causeway_settlement_waiting{state="rejected"} 1');
+
+  world.oracle.behave(honest);
+  world.engine.clock.forward(21_600_000);
+  await world.attest();
+  expect(await of()).toMatchObject({ settlement: "attested", reason: null, execution: "attested" });
+  const told = await gauges();
+  expect(told).toContain('causeway_settlement_waiting{state="attested"} 1');
+  expect(told).toContain('causeway_settlement_waiting{state="rejected"} 0');
+  const age = /causeway_settlement_oldest_seconds\{state="attested"\} (\d+)/.exec(told)?.[1];
+  expect(Number(age)).toBeGreaterThanOrEqual(21_600);
+
+  await world.untilSettled(agreed.requestId);
+  expect(await of()).toMatchObject({ settlement: "settled", execution: "settled" });
+  expect(await settlementReport(sql)).toEqual([]);
+  const trace = (await traceOf(sql, agreed.requestId)) as { about: string; event: string }[];
+  expect(trace.filter(({ about }) => about === "hub").map(({ event }) => event)).toEqual([
+    "execution of the deposit settled",
+    "execution of the fill settled",
+  ]);
+  expect(trace.map(({ event }) => event).slice(-2)).not.toContain("transition_rejected");
+  expect(trace.map(({ event }) => event)).toEqual(expect.arrayContaining(["attested", "settled"]));
+});
+
+test("a payment that no oracle can attest says so, and asks nobody", async () => {
+  const agreed = await world.filled();
+  await world.engine.pool.query("update deposits set order_id = $2 where request_id = $1", [
+    agreed.requestId,
+    `0x${"12".repeat(32)}`,
+  ]);
+  const asked = world.oracle.asked.length;
+  await world.attest();
+  expect(await world.stateOf(agreed.requestId)).toEqual({
+    state: "due",
+    rejected: true,
+    reason: "the deposit does not carry the order's id",
+  });
+  expect(world.oracle.asked).toHaveLength(asked);
+});
