@@ -36,27 +36,24 @@ test("the operator sees none, attested and settled, why it waits, and since when
   expect(await settlementReport(sql)).toMatchObject([
     { settlement: "none", rejected: true, reason: "rejected: no", payments: 1, example: agreed.requestId },
   ]);
-  expect(await gauges()).toContain('causeway_settlement_waiting{state="rejected"} 1');
+  expect(await gauges()).toContain('causeway_settlement_waiting{state="rejected",service="test"} 1');
 
   world.oracle.behave(honest);
   world.engine.clock.forward(21_600_000);
   await world.attest();
   expect(await of()).toMatchObject({ settlement: "attested", reason: null, execution: "attested" });
   const told = await gauges();
-  expect(told).toContain('causeway_settlement_waiting{state="attested"} 1');
-  expect(told).toContain('causeway_settlement_waiting{state="rejected"} 0');
-  const age = /causeway_settlement_oldest_seconds\{state="attested"\} (\d+)/.exec(told)?.[1];
+  expect(told).toContain('causeway_settlement_waiting{state="attested",service="test"} 1');
+  expect(told).toContain('causeway_settlement_waiting{state="rejected",service="test"} 0');
+  const age = /causeway_settlement_oldest_seconds\{state="attested",service="test"\} (\d+)/.exec(told)?.[1];
   expect(Number(age)).toBeGreaterThanOrEqual(21_600);
 
   await world.untilSettled(agreed.requestId);
   expect(await of()).toMatchObject({ settlement: "settled", execution: "settled" });
   expect(await settlementReport(sql)).toEqual([]);
   const trace = (await traceOf(sql, agreed.requestId)) as { about: string; event: string }[];
-  expect(trace.filter(({ about }) => about === "hub").map(({ event }) => event)).toEqual([
-    "execution of the deposit settled",
-    "execution of the fill settled",
-  ]);
-  expect(trace.map(({ event }) => event).slice(-2)).not.toContain("transition_rejected");
+  const onHub = trace.filter(({ about }) => about === "hub").map(({ event }) => event);
+  expect(onHub.toSorted()).toEqual(["execution of the deposit settled", "execution of the fill settled"]);
   expect(trace.map(({ event }) => event)).toEqual(expect.arrayContaining(["attested", "settled"]));
 });
 

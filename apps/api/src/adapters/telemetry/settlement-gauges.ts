@@ -12,26 +12,35 @@ export function settlementGauges(
   reads: Pick<SettlementReads, "waiting">,
   clock: Clock,
 ): void {
-  const oldest = new Gauge({
-    name: "causeway_settlement_oldest_seconds",
-    help: "Age of the oldest payment that is not settled",
-    labelNames: ["state"],
-    registers: [registry],
-  });
-  void new Gauge({
-    name: "causeway_settlement_waiting",
-    help: "Payments that are not settled: due (no quorum yet), rejected (an oracle says no), attested (not final on the hub)",
-    labelNames: ["state"],
-    registers: [registry],
-    async collect(): Promise<void> {
-      const waiting = await reads.waiting().catch(() => undefined);
-      // Unknown is not zero: what was last known stands.
-      if (waiting === undefined) return;
-      for (const state of STATES) {
-        const row = waiting.find((one) => one.state === state);
-        this.set({ state }, row?.count ?? 0);
-        oldest.set({ state }, row === undefined ? 0 : (clock.nowMs() - row.oldestMs) / 1000);
-      }
-    },
-  });
+  const shown = (
+    name: string,
+    help: string,
+    value: (row: { readonly count: number; readonly oldestMs: number }) => number,
+  ): void =>
+    void new Gauge({
+      name,
+      help,
+      labelNames: ["state"],
+      registers: [registry],
+      // Each gauge asks for itself: they are collected side by side.
+      async collect(): Promise<void> {
+        const waiting = await reads.waiting().catch(() => undefined);
+        // Unknown is not zero: what was last known stands.
+        if (waiting === undefined) return;
+        for (const state of STATES) {
+          const row = waiting.find((one) => one.state === state);
+          this.set({ state }, row === undefined ? 0 : value(row));
+        }
+      },
+    });
+  shown(
+    "causeway_settlement_waiting",
+    "Payments that are not settled: due (no quorum yet), rejected (the oracles say no), attested (not final on the hub)",
+    ({ count }) => count,
+  );
+  shown(
+    "causeway_settlement_oldest_seconds",
+    "Age of the oldest payment that is not settled",
+    ({ oldestMs }) => (clock.nowMs() - oldestMs) / 1000,
+  );
 }
