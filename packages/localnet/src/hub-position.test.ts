@@ -37,13 +37,16 @@ beforeAll(async () => {
 });
 afterAll(async () => await node.stop());
 
-/** Carries out, in one transaction, what the first and the last oracle sign. */
-async function settle(all: readonly (readonly Hex[])[]): Promise<void> {
-  const executions = all.map((actions) => ({ idempotencyKey: keccak256(concat(actions)), actions }));
-  const signers = oracles
-    .filter((_, index) => index !== 1)
-    .toSorted((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
-  const signatures = executions.map(async (message) => {
+/** Carries out, in one transaction, what pairs of oracles (by index; the first and the last one unless told) sign. */
+async function settle(
+  all: readonly { readonly actions: readonly Hex[]; readonly by?: readonly number[] }[],
+): Promise<void> {
+  const executions = all.map(({ actions }) => ({ idempotencyKey: keccak256(concat(actions)), actions }));
+  const signatures = executions.map(async (message, index) => {
+    const by = all[index]?.by ?? [0, 2];
+    const signers = oracles
+      .filter((_, number) => by.includes(number))
+      .toSorted((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
     const domain = oracleDomain(id, contracts.oracle);
     const sign = { domain, types: executionTypes, primaryType: "Execution", message } as const;
     return concat(
@@ -77,10 +80,14 @@ const transfer = (from: Address, to: Address, token: bigint, amount: bigint): He
     [2, from, to, token, amount],
   );
 
-test("the growth of a position is read from the hub, with the oracles that signed for it", async () => {
-  await settle([[mint(alias, tokenId, 100n)]]);
+test("the growth of a position is read from the hub, with the oracles that signed for it and for nothing else", async () => {
+  await settle([{ actions: [mint(alias, tokenId, 100n)] }]);
   const position = await watchPosition({ hub, oracles, holder, currency });
-  await settle([[mint(order, tokenId, 25n)], [transfer(order, alias, tokenId, 25n)]]);
+  await settle([
+    { actions: [mint(order, tokenId, 25n)], by: [1, 2] },
+    { actions: [transfer(order, alias, tokenId, 25n)] },
+  ]);
+  await settle([{ actions: [mint(order, tokenId, 3n), mint(alias, tokenId + 1n, 3n)], by: [0, 1] }]);
   const settled = await position.grownBy(25n, AbortSignal.timeout(5_000));
   expect(settled).toMatchObject({ before: 100n, after: 125n });
   expect(settled.signers).toEqual([oracles[0]?.address, oracles[2]?.address]);
@@ -89,14 +96,18 @@ test("the growth of a position is read from the hub, with the oracles that signe
 
 test("money of another token or another holder is no growth", async () => {
   const position = await watchPosition({ hub, oracles, holder, currency });
-  await settle([[mint(alias, tokenId + 1n, 5n)], [mint(order, tokenId, 6n)], [mint(alias, tokenId, 1n)]]);
+  await settle([
+    { actions: [mint(alias, tokenId + 1n, 5n)] },
+    { actions: [mint(order, tokenId, 6n)] },
+    { actions: [mint(alias, tokenId, 1n)] },
+  ]);
   await expect(position.grownBy(2n, AbortSignal.abort())).rejects.toThrow("grew by 1 of 2 only");
 });
 
 test("signatures of strangers are not counted as oracles'", async () => {
   const known = oracles.slice(0, 1);
   const position = await watchPosition({ hub, oracles: known, holder, currency });
-  await settle([[mint(alias, tokenId, 7n), mint(order, BigInt(toHex("x")), 1n)]]);
+  await settle([{ actions: [mint(alias, tokenId, 7n), mint(order, BigInt(toHex("x")), 1n)] }]);
   const { signers } = await position.grownBy(7n, AbortSignal.timeout(5_000));
   expect(signers).toEqual([oracles[0]?.address]);
 });
