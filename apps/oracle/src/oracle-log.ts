@@ -11,12 +11,17 @@ export function createOracleLog(
   options: { readonly name: string; readonly level: string },
   secrets: readonly string[],
 ): Logger {
-  const known = secrets.filter((secret) => secret.length > 3).toSorted((a, b) => b.length - a.length);
-  const facts = (error: unknown): unknown => describe(error, known, 0);
+  const facts = errorWords(secrets);
   return createLogger(options).child({}, { serializers: { err: facts, error: facts } });
 }
 
-/** Type, codes and words of an error and its causes. */
+/** What a log line says of an error: type, codes and words of it and its causes. */
+export function errorWords(secrets: readonly string[]): (error: unknown) => unknown {
+  // Longer ones first: one may hold another.
+  const known = secrets.filter((secret) => secret.length > 3).toSorted((a, b) => b.length - a.length);
+  return (error) => describe(error, known, 0);
+}
+
 function describe(error: unknown, secrets: readonly string[], depth: number): unknown {
   if (!(error instanceof Error))
     return typeof error === "string" ? withoutSecrets(error, secrets) : undefined;

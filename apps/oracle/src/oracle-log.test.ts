@@ -1,0 +1,21 @@
+import { RpcFault } from "@causeway/chains";
+import { expect, test } from "vitest";
+import { errorWords } from "./oracle-log.ts";
+
+test("a logged error shows type, codes and words, and neither stack nor secret, however deep", () => {
+  const secrets = ["hunter2-key", "http://node.test/v3/hunter2-path"];
+  const fault = new RpcFault({
+    kind: "network",
+    method: "eth_call",
+    reason: "no answer from http://node.test/v3/hunter2-path with hunter2-key",
+    cause: new Error("connect to https://user:hunter3@other.test/hunter4?apikey=hunter5"),
+  });
+  const words = errorWords(secrets)(new Error("failed", { cause: fault }));
+  const text = JSON.stringify(words);
+  expect(text).not.toMatch(/hunter|    at |\.ts:/);
+  expect(words).toMatchObject({
+    type: "Error",
+    message: "failed",
+    cause: { type: "RpcFault", kind: "network", method: "eth_call", cause: { type: "Error" } },
+  });
+});
