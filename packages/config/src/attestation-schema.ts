@@ -69,4 +69,3 @@ export const hubEntry = z.object({
 });
 
 export type AttestationChainEntry = z.infer<typeof attestationChainEntry>;
-export type HubEntry = z.infer<typeof hubEntry>;

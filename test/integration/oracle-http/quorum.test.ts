@@ -113,6 +113,14 @@ test("every kind of answer is combined, sorted by signer, and every signature is
   ).toEqual(sorted);
 });
 
+test("without a list of signers a threshold means nothing", async () => {
+  const alone = await startWorld({ threshold: 2 });
+  worlds.push(alone);
+  alone.origin.deposited(DEPOSIT_TX, [{}]);
+  const { status, body } = await alone.post("depository-deposits", { ...deposit, requireThreshold: true });
+  expect([status, body.quorum]).toEqual([200, { signers: 1, threshold: 1, local: "ok" }]);
+});
+
 test("without the flag no peer is asked", async () => {
   const { main, peers, origin } = await three();
   origin.deposited(DEPOSIT_TX, [{}]);

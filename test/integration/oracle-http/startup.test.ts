@@ -59,7 +59,8 @@ test("it starts with the variables of the mandate alone, answers, hides its keys
   expect((await fetch(`${url}/chains/v1`)).status).toBe(401);
   const chains = await fetch(`${url}/chains/v1`, { headers: { "x-api-key": "caller-key" } });
   expect(await chains.json()).toMatchObject({ chains: [{ id: "local-a", vmType: "ethereum-vm" }] });
-  expect((await fetch(`${url}/documentation`)).status).toBe(200);
+  for (const path of ["/documentation", "/documentation/json", "/documentation/static/swagger-ui.css"])
+    expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200]);
   const asked = await fetch(`${url}/attestations/depository-deposits/v1`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": "caller-key" },

@@ -68,8 +68,10 @@ export function withPeers<Request extends Options, Answer>(
 function alone<Answer>(
   understood: Understood<Answer>,
   answer: Answer,
-  { threshold }: QuorumPolicy,
+  policy: QuorumPolicy,
 ): Attested<Answer> {
+  // Without a list a threshold means nothing.
+  const threshold = policy.signers === undefined ? 1 : policy.threshold;
   return { answer, quorum: { signers: understood.signsNothing(answer) ? 0 : 1, threshold, local: "ok" } };
 }
 
