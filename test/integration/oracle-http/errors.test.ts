@@ -155,6 +155,7 @@ test("with keys set, everything but lives and the documentation needs one of the
     "/livesX",
     "/lives/v2",
     "/documentationX",
+    "/documentation/nothing",
     "/",
   ]) {
     const { status, body } = await world.get(path);

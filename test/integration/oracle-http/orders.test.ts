@@ -405,8 +405,8 @@ test.each([
 test("every input is refunded exactly once", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
-  const [first] = request.refunds;
-  for (const refunds of [[], [first], [first, first]])
+  const [first, second] = request.refunds;
+  for (const refunds of [[], [first], [first, first], [first, second, first]])
     expect(face(await world.post("solver-refunds", { ...request, refunds }))[1]).toBe("invalid_request");
 });
 
