@@ -43,7 +43,7 @@ await runStep(
   ["-C", "source", "packages/contracts/scripts/compile.ts"],
   { quietForMs: 1_000 },
 );
-await handOver(programs[command], args, command === "operator" ? localDatabase() : {});
+await handOver(programs[command], args, command === "operator" ? localEnvironment() : {});
 
 function say(text) {
   endDots();
@@ -163,13 +163,16 @@ function ownCachesWhenHomeIsReadOnly() {
   }
 }
 
-/** The database of the local system that runs, as a variable, when none was named: `.localnet` says where it is. */
-function localDatabase() {
+/** What an operator of the local system that runs is given, when no database was named: `.localnet` holds it. */
+function localEnvironment() {
   if ((process.env.DATABASE_URL ?? "") !== "") return {};
   try {
     const folder = join(root, ".localnet");
     const { portBase } = JSON.parse(readFileSync(join(folder, "endpoints.json"), "utf8"));
-    return { DATABASE_URL: readFileSync(join(folder, String(portBase), "database-url"), "utf8") };
+    const { PATH: _ours, ...env } = JSON.parse(
+      readFileSync(join(folder, String(portBase), "environment.json"), "utf8"),
+    );
+    return env;
   } catch (error) {
     if (error.code !== "ENOENT") throw error;
     return {};

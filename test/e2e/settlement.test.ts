@@ -1,11 +1,19 @@
+import { hubAbi } from "@causeway/contracts";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import {
+  createLocalClient,
+  repositoryRoot,
   runBridgeDemo,
   startSystem,
   watchPosition,
+  workspaceNode,
   type Settlement,
   type System,
   type SystemProcess,
 } from "@causeway/localnet";
+import { encodePacked, erc20Abi, keccak256, type Address } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -56,6 +64,32 @@ async function bridge(): Promise<{ arrived: boolean; settled(withinMs: number): 
 const addressesOf = (indexes: readonly number[]): unknown[] =>
   indexes.map((index) => system.endpoints.oracles[index]?.address);
 
+/** All that the hub owes anybody for a currency of a chain. */
+async function supplyOnHub(chainName: string, currency: Address): Promise<bigint> {
+  const { hub } = system.endpoints;
+  if (hub === undefined || system.hubNode === undefined) throw new Error("the system has no hub");
+  return await createLocalClient(system.hubNode).readContract({
+    address: hub.contracts.hub,
+    abi: hubAbi,
+    functionName: "totalSupply",
+    args: [BigInt(keccak256(encodePacked(["string", "address"], [chainName, currency])))],
+  });
+}
+
+/** The lines that an operator's command prints. */
+async function operator(...words: readonly string[]): Promise<readonly Record<string, unknown>[]> {
+  const program = join(repositoryRoot, "apps/api/src/operator.ts");
+  const { stdout } = await promisify(execFile)(workspaceNode, ["-C", "source", program, ...words], {
+    cwd: repositoryRoot,
+    env: system.operatorEnvironment,
+    timeout: 90_000,
+  });
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
 test("a bridge is attested by two of three oracles, and the hub owes the solver the whole deposit", async () => {
   const { arrived, settled } = await bridge();
   expect(arrived).toBe(true);
@@ -63,6 +97,29 @@ test("a bridge is attested by two of three oracles, and the hub owes the solver 
   expect(after - before).toBe(10_000_000n);
   expect(signers).toHaveLength(2);
 });
+
+test("what the hub owes the solver is withdrawn from the depository, with the word of the oracles at each step", async () => {
+  const [origin] = system.chains;
+  const [node] = system.nodes;
+  const usdc = origin?.tokens.find(({ symbol }) => symbol === "USDC");
+  if (origin === undefined || node === undefined || usdc === undefined)
+    throw new Error("the system lacks a part");
+  const recipient = privateKeyToAddress(generatePrivateKey());
+  const before = await supplyOnHub(origin.name, usdc.address);
+  const words = ["--chain", origin.name, "--currency", "USDC", "--amount", "4", "--recipient", recipient];
+  await operator("withdraw", ...words, "--wait", "60");
+
+  const client = createLocalClient(node);
+  const held = {
+    address: usdc.address,
+    abi: erc20Abi,
+    functionName: "balanceOf",
+    args: [recipient],
+  } as const;
+  expect(await client.readContract(held)).toBe(4_000_000n);
+  expect(await supplyOnHub(origin.name, usdc.address)).toBe(before - 4_000_000n);
+  expect(await operator("withdrawals")).toEqual([expect.objectContaining({ state: "executed" })]);
+}, 120_000);
 
 test("with one oracle killed, the first to be asked, the other two settle", async () => {
   oracle(0).kill("SIGKILL");

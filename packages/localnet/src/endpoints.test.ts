@@ -35,7 +35,7 @@ test("the common file speaks of the system started last, and of one that still r
   const common = async (): Promise<number | undefined> =>
     (await readEndpoints(join(folder, "endpoints.json")))?.portBase;
   const [killed, first, second] = [await aSystem(20_000), await aSystem(20_100), await aSystem(20_200)];
-  for (const { endpoints } of [first, killed, second]) await writeEndpoints(endpoints, "postgres://", folder);
+  for (const { endpoints } of [first, killed, second]) await writeEndpoints(endpoints, {}, folder);
   await killed.stop();
   expect(await common()).toBe(20_200);
 
@@ -48,16 +48,16 @@ test("the common file speaks of the system started last, and of one that still r
 test("a system that is not the last one stops without touching the common file", async () => {
   const folder = aFolder();
   const [first, second] = [await aSystem(20_000), await aSystem(20_100)];
-  for (const { endpoints } of [first, second]) await writeEndpoints(endpoints, "postgres://", folder);
+  for (const { endpoints } of [first, second]) await writeEndpoints(endpoints, {}, folder);
   await removeEndpoints(first.endpoints, folder);
   expect((await readEndpoints(join(folder, "endpoints.json")))?.portBase).toBe(20_100);
 });
 
-test("the address of the database is for its owner's eyes, and is gone with the system", async () => {
+test("what an operator is given is for its owner's eyes, and is gone with the system", async () => {
   const folder = aFolder();
   const { endpoints } = await aSystem(20_000);
-  await writeEndpoints(endpoints, "postgres://user:hunter2@127.0.0.1/x", folder);
-  const file = join(folder, "20000", "database-url");
+  await writeEndpoints(endpoints, { DATABASE_URL: "postgres://user:hunter2@127.0.0.1/x" }, folder);
+  const file = join(folder, "20000", "environment.json");
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   await removeEndpoints(endpoints, folder);
   await expect(stat(file)).rejects.toThrow("ENOENT");

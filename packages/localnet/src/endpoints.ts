@@ -84,15 +84,15 @@ export function describeEndpoints(facts: {
 
 /**
  * Writes the file for tools, and beside the system's data a copy that stays when another system starts, with the
- * database's address for `npm run operator`: that may hold a password, so only we may read it.
+ * variables for `npm run operator`: a database's address may hold a password, so only we may read them.
  */
 export async function writeEndpoints(
   endpoints: Endpoints,
-  databaseUrl: string,
+  operatorEnvironment: Readonly<Record<string, string>>,
   folder: string = localnetDir,
 ): Promise<void> {
   const own = ownFiles(endpoints.portBase, folder);
-  await replaceFile(own.databaseUrl, databaseUrl, 0o600);
+  await replaceFile(own.environment, JSON.stringify(operatorEnvironment), 0o600);
   const text = asText(endpoints);
   for (const file of [own.endpoints, commonFile(folder)]) await replaceFile(file, text);
 }
@@ -103,7 +103,7 @@ export async function writeEndpoints(
  */
 export async function removeEndpoints(endpoints: Endpoints, folder: string = localnetDir): Promise<void> {
   const own = ownFiles(endpoints.portBase, folder);
-  await Promise.all([own.endpoints, own.databaseUrl].map((file) => rm(file, { force: true })));
+  await Promise.all([own.endpoints, own.environment].map((file) => rm(file, { force: true })));
   const common = await readEndpoints(commonFile(folder));
   if (common?.pid !== endpoints.pid || common.portBase !== endpoints.portBase) return;
   const [heir] = await livingSystems(folder);
@@ -139,9 +139,9 @@ async function livingSystem(
   return facts === undefined ? undefined : { endpoints, writtenAtMs: facts.mtimeMs };
 }
 
-function ownFiles(portBase: number, folder: string): { endpoints: string; databaseUrl: string } {
+function ownFiles(portBase: number, folder: string): { endpoints: string; environment: string } {
   const own = join(folder, String(portBase));
-  return { endpoints: join(own, "endpoints.json"), databaseUrl: join(own, "database-url") };
+  return { endpoints: join(own, "endpoints.json"), environment: join(own, "environment.json") };
 }
 
 function commonFile(folder: string): string {

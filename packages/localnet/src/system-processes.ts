@@ -8,6 +8,8 @@ import { urlOfPort, type SystemOptions, type SystemPlan } from "./system-plan.ts
 
 /** Our own processes, each ready. */
 export interface SystemProcesses extends Stoppable {
+  /** What API and worker read. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly apis: readonly SystemProcess[];
   readonly workers: readonly SystemProcess[];
   readonly oracles: readonly SystemProcess[];
@@ -30,6 +32,7 @@ export async function startProcesses(
     startAfterMigration(),
   ]);
   return {
+    environment: env,
     apis: apps.processes.slice(0, plan.apiPorts.length),
     workers: apps.processes.slice(plan.apiPorts.length),
     oracles: oracles.processes,

@@ -1,7 +1,7 @@
 import type { Chain } from "@causeway/domain";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { LocalAccount } from "./accounts.ts";
+import { localAccount, type LocalAccount } from "./accounts.ts";
 import type { RunningAnvil } from "./anvil.ts";
 import type { SystemProcess } from "./app-process.ts";
 import { describeEndpoints, removeEndpoints, writeEndpoints, type Endpoints } from "./endpoints.ts";
@@ -24,6 +24,8 @@ export interface System extends Stoppable {
   readonly endpoints: Endpoints;
   readonly databaseUrl: string;
   readonly redisUrl: string;
+  /** Variables with which the operator's commands reach this system. */
+  readonly operatorEnvironment: Readonly<Record<string, string>>;
   /** Data and logs. */
   readonly folder: string;
   readonly chains: readonly Chain[];
@@ -74,7 +76,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       ...describeSettlement(plan),
       accounts: [plan.solver, ...plan.users],
     });
-    await writeEndpoints(endpoints, ground.databaseUrl);
+    // An operator sits where the allocator's key is: without it nobody withdraws.
+    const operatorEnvironment = {
+      ...processes.environment,
+      ALLOCATOR_PRIVATE_KEY: localAccount("allocator").privateKey,
+    };
+    await writeEndpoints(endpoints, operatorEnvironment);
     const stop = async (): Promise<void> => {
       await removeEndpoints(endpoints);
       await processes.stop();
@@ -88,6 +95,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       endpoints,
       databaseUrl,
       redisUrl,
+      operatorEnvironment,
       folder,
       chains,
       nodes,
