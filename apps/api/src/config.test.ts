@@ -115,3 +115,48 @@ test("a proxy is believed by hops, by address or not at all", () => {
   ]);
   expect(problemsOf({ ...local, TRUST_PROXY: "yes please" })).toHaveLength(1);
 });
+
+/** What makes the local environment settle. */
+const settling = {
+  ...local,
+  ORACLE_URLS: "http://127.0.0.1:3100|hunter2;http://127.0.0.1:3101",
+  HUB_RPC_URL: "http://127.0.0.1:3",
+  HUB_CHAIN_ID: "72100339",
+  HUB_ADDRESS: `0x${"21".repeat(20)}`,
+  HUB_ORACLE_ADDRESS: `0x${"22".repeat(20)}`,
+  HUB_ORACLE_MULTISIG_ADDRESS: `0x${"23".repeat(20)}`,
+};
+
+test("without oracles nothing is settled, and the hub's file is not needed", () => {
+  expect(readApiConfig(local).settlement).toBeUndefined();
+});
+
+test("with oracles the hub's file tells where executions are carried out; no key is shown", () => {
+  const { settlement } = readApiConfig(settling);
+  expect(settlement).toMatchObject({
+    multisig: settling.HUB_ORACLE_MULTISIG_ADDRESS,
+    hub: { chainId: 72_100_339, oracleAddress: settling.HUB_ORACLE_ADDRESS, allocatorAddress: undefined },
+    signers: undefined,
+    oracles: [{ url: "http://127.0.0.1:3100" }, { url: "http://127.0.0.1:3101", apiKey: undefined }],
+  });
+  expect(settlement?.oracles[0]?.apiKey?.reveal()).toBe("hunter2");
+  expect(inspect(settlement, { depth: 9 })).not.toContain("hunter2");
+});
+
+test("signers that count are read in lower case, with or without an end", () => {
+  const signers = `0x${"AB".repeat(20)};0x${"cd".repeat(20)};`;
+  expect(readApiConfig({ ...settling, ORACLE_SIGNERS: signers }).settlement?.signers).toEqual([
+    `0x${"ab".repeat(20)}`,
+    `0x${"cd".repeat(20)}`,
+  ]);
+  expect(problemsOf({ ...settling, ORACLE_SIGNERS: "0x12" }).join()).toContain("ORACLE_SIGNERS");
+});
+
+test("oracles without a hub, a hub without the contract that speaks for them, and URLs that are none are refused together with all else", () => {
+  const { HUB_ORACLE_MULTISIG_ADDRESS: _, ...noMultisig } = settling;
+  expect(problemsOf(noMultisig)).toEqual(["chains.hub.local.json: settlement needs oracleMultisigAddress"]);
+  expect(problemsOf({ ...local, ORACLE_URLS: "http://127.0.0.1:3100" }).join()).toContain("HUB_RPC_URL");
+  const problems = problemsOf({ ...settling, ORACLE_URLS: "ftp://hunter2", REDIS_URL: "x" });
+  expect(problems).toHaveLength(2);
+  expect(problems.join()).not.toContain("hunter2");
+});

@@ -1,5 +1,5 @@
 import type { Secret } from "@causeway/config";
-import { ConfigError, readSettings, withVaultSecrets } from "@causeway/config";
+import { ConfigError, isLocalKey, readSettings, withVaultSecrets } from "@causeway/config";
 import type { Address, Chain, Hex32 } from "@causeway/domain";
 import { NATIVE_CURRENCY, parseAddress, parseDecimal, parseHex32 } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
@@ -70,6 +70,10 @@ async function carryOut(wish: Wish, processEnv: NodeJS.ProcessEnv, open: OpenWit
   if (settlement === undefined) throw new ConfigError(["ORACLE_URLS is required to withdraw"]);
   if (allocatorPrivateKey === undefined)
     throw new ConfigError(["ALLOCATOR_PRIVATE_KEY is required to withdraw"]);
+  if (config.environment !== "local" && isLocalKey(allocatorPrivateKey.reveal()))
+    throw new ConfigError([
+      `ALLOCATOR_PRIVATE_KEY is a publicly known key of a local system: refused in ENVIRONMENT ${config.environment}`,
+    ]);
   const chain = config.chains.find(({ name }) => name === wish.chain);
   if (chain === undefined) throw new Misused(`no enabled chain is called ${wish.chain}`);
   const order = orderOf(wish, chain);

@@ -1,0 +1,169 @@
+import {
+  depositKey,
+  depositoryDepositId,
+  encodeHubAction,
+  executionDigester,
+  hubAlias,
+  hubTokenId,
+  messageDigest,
+  orderAddress,
+  rawKeySigner,
+  signatureToHex,
+} from "@causeway/attest";
+import type { AttestationHub, Hex32 } from "@causeway/domain";
+import type { DepositAttestationAnswer } from "@causeway/wire";
+import { expect, test } from "vitest";
+import { someAddress, someHash } from "../../../../../test/support/terms.ts";
+import { judgeFor } from "./hub-facts.ts";
+import { judgeDeposits, type DepositClaim } from "./judge-deposits.ts";
+
+const quorum = ["a1", "b2"].map((byte) => rawKeySigner(`0x${byte.repeat(32)}`));
+const hub: AttestationHub = {
+  name: "hub",
+  rpcUrl: "http://127.0.0.1:1",
+  chainId: 7,
+  hubAddress: someAddress(),
+  oracleAddress: someAddress(),
+  oracleMultisigAddress: someAddress(),
+  allocatorAddress: undefined,
+  domain: { name: "Oracle", version: "1" },
+  settlementKey: "payment",
+  finality: { kind: "tag" },
+};
+const judge = judgeFor(
+  hub,
+  { accepted: new Set(quorum.map(({ address }) => address)), threshold: 2 },
+  new Set(["one"]),
+);
+const at = { name: "one", vmType: "ethereum-vm" } as const;
+const digest = executionDigester({
+  ...hub.domain,
+  chainId: hub.chainId,
+  verifyingContract: hub.oracleAddress,
+});
+
+const claim: DepositClaim = {
+  chain: "one",
+  transactionId: someHash(),
+  depository: someAddress(),
+  orderId: someHash(),
+  depositor: someAddress(),
+  currency: someAddress(),
+  amount: 100n,
+  ordinal: 0,
+};
+const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
+const ours = {
+  onchainId: someHash(),
+  depository: claim.depository,
+  depositId: claim.orderId,
+  depositor: claim.depositor,
+  currency: claim.currency,
+  amount: claim.amount,
+};
+
+/** What a whole quorum signs when it sees these deposits. */
+async function quorumSees(...deposits: readonly (typeof ours)[]): Promise<DepositAttestationAnswer> {
+  const timestamp = 1_700_000_000n;
+  const data = { chainId: "one", transactionId: claim.transactionId };
+  const execution = {
+    idempotencyKey: depositKey("one", claim.transactionId),
+    actions: deposits.map((deposit) =>
+      encodeHubAction({
+        kind: "mint",
+        to:
+          deposit.depositId === NO_ID
+            ? hubAlias(at, deposit.depositor)
+            : orderAddress(at, { ...deposit, timestamp }),
+        tokenId: hubTokenId(at, deposit.currency),
+        amount: deposit.amount,
+      }),
+    ),
+  };
+  return {
+    messages: await Promise.all(
+      deposits.map(async (result) => ({
+        data,
+        result: { ...result, amount: result.amount.toString() },
+        extraData: { timestamp: timestamp.toString() },
+        signatures: await Promise.all(
+          quorum.map(async (signer) => ({
+            oracle: signer.address,
+            signature: signatureToHex(
+              await signer.signDigest(
+                messageDigest(depositoryDepositId(() => "ethereum-vm", { data, result })),
+              ),
+            ),
+          })),
+        ),
+      })),
+    ),
+    execution: {
+      ...execution,
+      signatures: await Promise.all(
+        quorum.map(async (signer) => ({
+          oracleChainId: "7",
+          oracleContract: hub.oracleAddress,
+          oracleSigner: signer.address,
+          signature: signatureToHex(await signer.signDigest(digest(execution))),
+        })),
+      ),
+    },
+  };
+}
+
+test("our deposit is found among others of its transaction, with its id and where its money lies on the hub", async () => {
+  const stranger = { ...ours, onchainId: someHash(), depositId: NO_ID, depositor: someAddress(), amount: 5n };
+  const verdict = judgeDeposits(judge, claim, await quorumSees(stranger, ours));
+  expect(verdict).toMatchObject({
+    kind: "true",
+    value: {
+      onchainId: ours.onchainId,
+      orderAddress: orderAddress(at, { ...ours, timestamp: 1_700_000_000n }),
+      tokenId: hubTokenId(at, ours.currency),
+    },
+  });
+  // The two lower signers, ascending.
+  expect(verdict.kind === "true" && verdict.value.execution.signature).toHaveLength(2 + 2 * 130);
+});
+
+test("of deposits that are alike, the one in our place is ours", async () => {
+  const twin = { ...ours, onchainId: someHash() };
+  const answer = await quorumSees(ours, twin);
+  expect(judgeDeposits(judge, { ...claim, ordinal: 1 }, answer)).toMatchObject({
+    kind: "true",
+    value: { onchainId: twin.onchainId },
+  });
+  expect(judgeDeposits(judge, { ...claim, ordinal: 2 }, answer).kind).toBe("lie");
+});
+
+test.for([
+  ["amount", { amount: 101n }],
+  ["depositor", { depositor: someAddress() }],
+  ["currency", { currency: someAddress() }],
+  ["depository", { depository: someAddress() }],
+  ["order", { depositId: someHash() }],
+] as const)("even a quorum is not believed when it sees another %s than we did", async ([, change]) => {
+  expect(judgeDeposits(judge, claim, await quorumSees({ ...ours, ...change }))).toEqual({
+    kind: "lie",
+    reason: "our deposit is not among those it sees",
+  });
+});
+
+test("spelling in another case is the same deposit", async () => {
+  const upper = (hex: string): string => `0x${hex.slice(2).toUpperCase()}`;
+  const answer = await quorumSees(ours);
+  const [message] = answer.messages;
+  if (message === undefined) throw new Error("there is a message");
+  const shouted = {
+    ...answer,
+    messages: [
+      {
+        ...message,
+        data: { ...message.data, transactionId: upper(message.data.transactionId) },
+        result: { ...message.result, depositor: upper(ours.depositor), depositId: upper(ours.depositId) },
+      },
+    ],
+  };
+  expect(judgeDeposits(judge, claim, shouted).kind).toBe("true");
+});
