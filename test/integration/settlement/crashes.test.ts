@@ -120,8 +120,13 @@ test("what somebody else submitted is settled without a transaction of ours", as
     data: call.data,
     gas: call.gasLimit,
   });
-  await world.mineHub(3);
+  await world.mineHub();
   const nonce = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
+  // Carried out, but a reorg could still undo it.
+  await world.submit();
+  expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
+  await world.mineHub(3);
+  world.engine.clock.forward(1_000);
   await world.submit();
   expect((await world.stateOf(agreed.requestId)).state).toBe("settled");
   expect(await world.solverOnHub()).toBe(before + agreed.terms.origin.amount);

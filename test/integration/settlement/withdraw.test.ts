@@ -99,6 +99,7 @@ test("whenever it dies, running it again with the same nonce pays once", async (
 test("two operators who withdraw the same at once pay it once", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 4_000_000n });
+  // One of them may be told that the allocator's nonce is taken, and runs it again.
   await Promise.allSettled([world.withdraw(order), world.withdraw(order)]);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
   expect(await world.balance(order.recipient)).toBe(4_000_000n);

@@ -18,7 +18,7 @@ import {
   evmCallRequestId,
   NATIVE_CURRENCY,
 } from "@causeway/domain";
-import type { Address, EvmCallRequest, Hex, Hex32 } from "@causeway/domain";
+import type { Address, EvmCallRequest, Hex, Hex32, TxHash } from "@causeway/domain";
 import {
   withdrawalAttestationAnswer,
   withdrawalInitiatedAnswer,
@@ -27,6 +27,7 @@ import {
 import { encodeFunctionData, erc20Abi } from "viem";
 import type { SettlementServices } from "../../ports/settlement-services.ts";
 import type { SignedExecution } from "../../ports/settlement.ts";
+import { PayoutReverted } from "../../ports/withdrawals.ts";
 import type {
   Payouts,
   WithdrawalOrder,
@@ -113,6 +114,19 @@ export async function withdraw(
   if (recorded !== undefined) return recorded;
   await payOut(services, it, request);
   return await conclude(services, it, payload, evmCallRequestId(request));
+}
+
+/** The contracts do it once: what reverts may have been done by the transaction of a run that was cut short. */
+async function orDoneBefore(
+  act: () => Promise<TxHash>,
+  isDone: () => Promise<boolean>,
+): Promise<TxHash | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof PayoutReverted && (await isDone())) return undefined;
+    throw error;
+  }
 }
 
 /** The amount goes from the solver's account on the hub to the address of the withdrawal. */
@@ -211,7 +225,10 @@ async function recordPayload(
     };
     const confirmed = await confirm(services, it, submit);
     if (confirmed.kind === "waits") return confirmed;
-    const txHash = await payouts.record(it.address, id, submit, confirmed.value);
+    const txHash = await orDoneBefore(
+      () => payouts.record(it.address, id, submit, confirmed.value),
+      async () => (await payouts.recorded(it.address, "latest")) === id,
+    );
     it.tell("recorded on the hub", { withdrawalId: id, txHash });
   }
   const final = await until(
@@ -265,7 +282,11 @@ async function payOut({ payouts }: WithdrawalServices, it: Case, request: EvmCal
     it.tell("expired before it was executed", { withdrawalId: id });
     return;
   }
-  const txHash = await payouts.execute(request, await payouts.sign(request));
+  const signature = await payouts.sign(request);
+  const txHash = await orDoneBefore(
+    () => payouts.execute(request, signature),
+    () => payouts.executed(id),
+  );
   it.tell("executed by the depository", { withdrawalId: id, txHash });
 }
 
