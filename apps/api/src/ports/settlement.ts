@@ -1,9 +1,6 @@
 import type { Address, Hex, Hex32, RequestId, TxHash } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "./records.ts";
 
-/** `due`: no quorum has signed it | `attested`: signed, to be carried out on the hub | `settled`: carried out, beyond reorgs of the hub. */
-export type SettlementState = "due" | "attested" | "settled";
-
 /** A payment of the solver that is beyond reorgs, and everything that oracles are asked about it. */
 export interface DuePayment {
   readonly slotId: string;
