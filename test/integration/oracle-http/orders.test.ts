@@ -219,15 +219,17 @@ test("deposits of two currencies with one id stay apart: each input names the on
   const depositId = orderIdFor(request.order);
   world.origin.deposited(DEPOSIT_TX, [
     { depositId, currency: NATIVE, amount: 10n ** 18n, depositor: account("a9") },
-    { depositId, amount: 400n },
+    { depositId, amount: 1_600n },
   ]);
   request.inputs.forEach((one) => (one.onchainId = onchainId("origin", DEPOSIT_TX, "1")));
   const { body } = await world.post("solver-fills", request);
-  // −60 %: the native deposit counts for nothing.
-  expect(body.message.result["totalWeightedInputPaymentBpsDiff"]).toBe("-600000000000000000");
+  // +60 %: the native deposit counts for nothing.
+  expect(body.message.result["totalWeightedInputPaymentBpsDiff"]).toBe("600000000000000000");
 });
 
 test("the difference is exact and truncated toward zero, on both sides of it", async () => {
+  // Where the key is made of the deposits, a fill may be of less than was asked for.
+  const byDeposits = await startWorld({ hub: { settlementKey: "deposits" } });
   const order = anOrder((o) => {
     secondInput(o);
     o.inputs.forEach((input, i) => {
@@ -235,25 +237,26 @@ test("the difference is exact and truncated toward zero, on both sides of it", a
       input.payment.weight = i === 0 ? "2" : "1";
     });
   });
-  const request = await aFill(world, order);
+  const request = await aFill(byDeposits, order);
   const depositId = orderIdFor(order);
   const difference = async (first: bigint, second: bigint) => {
-    world.origin.deposited(DEPOSIT_TX, [
+    byDeposits.origin.deposited(DEPOSIT_TX, [
       { depositId, amount: first },
       { depositId, amount: second },
     ]);
-    const { body } = await world.post("solver-fills", request);
+    const { body } = await byDeposits.post("solver-fills", request);
     return body.message.result["totalWeightedInputPaymentBpsDiff"] as string;
   };
   expect(await difference(1n, 2n)).toBe("333333333333333333");
   expect(await difference(1n, 0n)).toBe("-333333333333333333");
   expect(await difference(1n, 2n ** 190n + 1n)).toBe(((2n ** 190n * 10n ** 18n) / 3n).toString());
   // Beyond what the message can say.
-  world.origin.deposited(DEPOSIT_TX, [
+  byDeposits.origin.deposited(DEPOSIT_TX, [
     { depositId, amount: 2n ** 250n },
     { depositId, amount: 1n },
   ]);
-  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
+  expect(face(await byDeposits.post("solver-fills", request))[1]).toBe("rejected");
+  await byDeposits.close();
 });
 
 test("payments to one recipient in one currency are wanted in sum: one transfer cannot satisfy two of them", async () => {
@@ -337,6 +340,37 @@ test("one payment settles an order once: other deposits, a second claim and a re
     refunds: [{ transactionId: REFUND_TX, inputIndex: 0, refundIndex: 0 }],
   });
   expect(asFill.body.execution.idempotencyKey).toBe(asRefund.body.execution.idempotencyKey);
+});
+
+test("dust with an order's id cannot use up the key of a payment that was made for the real deposit", async () => {
+  const request = await aFill(world);
+  const depositId = orderIdFor(request.order);
+  const settled = async (route: "solver-fills" | "solver-refunds", body: object, deposit: bigint) => {
+    world.origin.deposited(DEPOSIT_TX, [{ depositId, amount: deposit }]);
+    return face(await world.post(route, body)).slice(0, 2);
+  };
+  expect(await settled("solver-fills", request, 1n)).toEqual([400, "rejected"]);
+  expect(await settled("solver-fills", request, 999n)).toEqual([400, "rejected"]);
+  expect(await settled("solver-fills", request, 1_000n)).toEqual([200, undefined]);
+
+  const refund = await aRefund(world);
+  world.origin.paid(REFUND_TX, [[USER, USDC, 980n]]);
+  expect(await settled("solver-refunds", refund, 1n)).toEqual([400, "rejected"]);
+  expect(await settled("solver-refunds", refund, 979n)).toEqual([400, "rejected"]);
+  expect(await settled("solver-refunds", refund, 980n)).toEqual([200, undefined]);
+});
+
+test("a refund in another currency settles only a deposit of all that was asked for", async () => {
+  const inNative = anOrder((o) => o.inputs.forEach((i) => i.refunds.forEach((r) => (r.currency = NATIVE))));
+  const request = await aRefund(world, inNative);
+  const depositId = orderIdFor(inNative);
+  const settled = async (deposit: bigint) => {
+    world.origin.deposited(DEPOSIT_TX, [{ depositId, amount: deposit }]);
+    world.origin.paid(REFUND_TX, [[USER, NATIVE, 980n]]);
+    return (await world.post("solver-refunds", request)).status;
+  };
+  expect(await settled(999n)).toBe(400);
+  expect(await settled(1_000n)).toBe(200);
 });
 
 test("a network that settles by deposits can be joined", async () => {

@@ -19,6 +19,13 @@ import { settlementRoute } from "./settlement-route.ts";
 import { weightedDifference } from "./weighted-difference.ts";
 
 /**
+ * A payment settles once, so it must settle something worth it: else anybody could make a deposit of dust for the same order, have the fill attested for that,
+ * and leave the solver without its key for the real one. See ADR 9.
+ */
+const TOO_LITTLE_FOR_FILL =
+  "the deposits are less than the order asks for: they are to be refunded, not filled";
+
+/**
  * "The solver paid what this order asks for, and these final deposits were made for it": gives the deposits to the solver, less the order's fees.
  * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
  */
@@ -86,6 +93,7 @@ export function attestFill(services: AttestationServices, owner: string) {
           order,
           inputs.map(({ deposit }) => deposit.amount),
         );
+        if (hub.settlementKey === "payment" && difference < 0n) throw rejected("inputs", TOO_LITTLE_FOR_FILL);
         const [seal, execution] = await Promise.all([
           sealer.message(messageId(difference)),
           sealer.execution({

@@ -76,7 +76,12 @@ export function attestRefund(services: AttestationServices, owner: string) {
         );
         const payments = refundPayments(refunds, inputs, difference);
         if (hub.settlementKey === "payment" && order.inputs.length > 1) mustNotBeFills(signed, payments);
-        await inOrder(payments.map(async (payment) => await mustHaveBeenPaid(orderId, payment, inputs)));
+        const paid = await inOrder(
+          payments.map(async (payment) => await mustHaveBeenPaid(orderId, payment, inputs)),
+        );
+        if (hub.settlementKey === "payment")
+          for (const [at, payment] of payments.entries())
+            mustBeWorthIt(payment, paid[at] ?? [], inputs, difference);
         const [seal, execution] = await Promise.all([
           sealer.message(messageId(difference)),
           sealer.execution({ idempotencyKey, actions: depositsToSolver(signed, inputs) }),
@@ -121,7 +126,7 @@ async function mustHaveBeenPaid(
   orderId: Hex32,
   { chain, transactionId, deadline, extraData, wanted, inputIndexes }: RefundPayment,
   inputs: readonly SettledInput[],
-): Promise<void> {
+): Promise<readonly bigint[]> {
   const field = "refunds";
   const evidence = await evidenceOf(chain).payments(transactionId, {
     orderId,
@@ -136,4 +141,32 @@ async function mustHaveBeenPaid(
   for (const [at, { minimum }] of wanted.entries())
     if ((paid.amounts[at] ?? 0n) < minimum)
       throw rejected(field, `Insufficient refund amount for order input payment ${inputIndexes.join(", ")}`);
+  return paid.amounts;
+}
+
+/**
+ * A payment settles once, so it must settle no less than it gave: else anybody could make a deposit of dust for the same order, have the refund of the real one
+ * attested for that, and leave the solver without its key. Nobody gives back more than was deposited. See ADR 9.
+ * @param paid what arrived, one figure per wanted receipt. @throws AttestationError rejected.
+ */
+function mustBeWorthIt(
+  { chain, wanted, inputIndexes }: RefundPayment,
+  paid: readonly bigint[],
+  inputs: readonly SettledInput[],
+  difference: bigint,
+): void {
+  const refunded = inputIndexes.flatMap((index) => inputs[index] ?? []);
+  for (const [at, { currency }] of wanted.entries()) {
+    const alike = refunded.filter(
+      (input) => input.chain.name === chain.chain.name && input.deposit.currency === currency,
+    );
+    const deposited = alike.reduce((sum, { deposit }) => sum + deposit.amount, 0n);
+    // In another currency the amounts say nothing about each other: then all that the order asks for must have been deposited.
+    const isWorthIt = alike.length > 0 ? (paid[at] ?? 0n) <= deposited : difference >= 0n;
+    if (!isWorthIt)
+      throw rejected(
+        "refunds",
+        "the refund gave more than was deposited: it is not the refund of this deposit",
+      );
+  }
 }
