@@ -24,6 +24,7 @@ export * from "./order/order-hash.ts";
 export { keccak } from "./hashing/struct-writer.ts";
 export * from "./order/order-json.ts";
 export * from "./order/order-text.ts";
+export * from "./order/weighted-difference.ts";
 export * from "./quote/calldata.ts";
 export * from "./quote/fee-policy.ts";
 export * from "./quote/forward.ts";

@@ -16,7 +16,7 @@ import { groupedReceipts } from "./receipts.ts";
 import { depositsToSolver, feesFromSolver } from "./settle-actions.ts";
 import { readClaimedInputs, settledInputs } from "./settled-inputs.ts";
 import { settlementRoute } from "./settlement-route.ts";
-import { weightedDifference } from "./weighted-difference.ts";
+import { messageDifference } from "./message-difference.ts";
 
 /**
  * A payment settles once, so it must settle something worth it: else anybody could make a deposit of dust for the same order, have the fill attested for that,
@@ -89,7 +89,7 @@ export function attestFill(services: AttestationServices, owner: string) {
               field,
               `Insufficient fill amount for order output payment ${positions.join(", ")}`,
             );
-        const difference = weightedDifference(
+        const difference = messageDifference(
           order,
           inputs.map(({ deposit }) => deposit.amount),
         );

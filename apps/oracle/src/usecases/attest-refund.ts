@@ -18,7 +18,7 @@ import { depositsToSolver } from "./settle-actions.ts";
 import { readClaimedInputs, settledInputs } from "./settled-inputs.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 import { settlementRoute } from "./settlement-route.ts";
-import { weightedDifference } from "./weighted-difference.ts";
+import { messageDifference } from "./message-difference.ts";
 
 /**
  * "The solver gave back what was deposited for this order": gives the deposits to the solver, who has repaid the depositors on chain.
@@ -70,7 +70,7 @@ export function attestRefund(services: AttestationServices, owner: string) {
       signsNothing: () => false,
       async attest(): Promise<RefundAttestationAnswer> {
         const inputs = await settledInputs(chains, signed, claimed);
-        const difference = weightedDifference(
+        const difference = messageDifference(
           order,
           inputs.map(({ deposit }) => deposit.amount),
         );

@@ -1,4 +1,4 @@
-import { encodeAddress, decodeAddress, orderIdOf } from "@causeway/domain";
+import { encodeAddress, decodeAddress, orderIdOf, totalWeight } from "@causeway/domain";
 import type { AttestationChain, Hex, Hex32, Order } from "@causeway/domain";
 import { messageDigest, recoverSigner } from "@causeway/attest";
 import type { AttestedOrder } from "@causeway/wire";
@@ -39,11 +39,6 @@ export function readSignedOrder(
   if (recoverSigner(messageDigest(orderId), signature) !== order.solver)
     throw rejected("orderSignature", "Invalid order signature");
   return { orderId, order, json, signature, solverChain };
-}
-
-/** Σ requested amount · weight. */
-export function totalWeight({ inputs }: Order): bigint {
-  return inputs.reduce((sum, { payment }) => sum + payment.amount * payment.weight, 0n);
 }
 
 /** The order twice: addresses as bytes and as canonical texts. Every chain of it must be known, because the chain says how its addresses are written. */

@@ -6,7 +6,7 @@ import type { AttestedChain, AttestedChains } from "../ports/attested-chains.ts"
 import { knownChain } from "./known-chain.ts";
 import type { SignedOrder } from "./read-order.ts";
 import type { SettledInput } from "./settled-inputs.ts";
-import { scaledMinimum } from "./weighted-difference.ts";
+import { scaledMinimum } from "./message-difference.ts";
 
 /** Which transaction is said to have given an input back; ids canonical, positions known to exist. */
 export interface ClaimedRefund {

@@ -9,6 +9,7 @@ import {
   solverFillId,
   solverRefundId,
 } from "@causeway/attest";
+import { weightedDifference } from "@causeway/domain";
 import type { Hex, Hex32, Order, OrderId, TxHash } from "@causeway/domain";
 import type { FillAttestationAnswer } from "@causeway/wire";
 import type { Execution, SignedExecution } from "../../ports/settlement.ts";
@@ -89,7 +90,7 @@ function messageIdOf({ familyOf }: Judge, claim: PaymentClaim): Hex32 {
   const result = {
     orderId,
     status: SETTLEMENT_STATUS.successful,
-    totalWeightedInputPaymentBpsDiff: weightedDifference(order, claim.depositAmount),
+    totalWeightedInputPaymentBpsDiff: weightedDifference(order, [claim.depositAmount]),
   };
   if (claim.kind === "fill")
     return solverFillId(familyOf, {
@@ -98,16 +99,4 @@ function messageIdOf({ familyOf }: Judge, claim: PaymentClaim): Hex32 {
     });
   const refunds = [{ transactionId: paymentTransactionId, inputIndex: 0, refundIndex: 0 }];
   return solverRefundId(familyOf, { data: { order, orderSignature, inputs, refunds }, result });
-}
-
-const ONE = 10n ** 18n;
-
-/** What was paid above (below: negative) what the order asks for, in parts of 1e18, truncated toward zero. */
-export function weightedDifference(order: Order, paid: bigint): bigint {
-  const payment = order.inputs[0]?.payment;
-  if (payment === undefined) throw new RangeError("the order has no input");
-  const requested = payment.amount * payment.weight;
-  if (requested === 0n) return 0n;
-  // Division of bigints truncates toward zero.
-  return ((paid * payment.weight - requested) * ONE) / requested;
 }

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import type { Order } from "./order.ts";
+import { weightedDifference } from "./weighted-difference.ts";
+
+/** Inputs of an order as [amount, weight]. */
+function asking(...inputs: readonly (readonly [bigint, bigint])[]): Order {
+  return {
+    version: "v1",
+    solverChainId: "one",
+    solver: "0x",
+    salt: "0x",
+    inputs: inputs.map(([amount, weight]) => ({
+      payment: { chainId: "one", currency: "0x", amount, weight },
+      refunds: [],
+    })),
+    output: { chainId: "two", payments: [], calls: [], deadline: 0, extraData: "0x" },
+    fees: [],
+  };
+}
+
+test("the difference is what was paid above the order, in parts of 1e18, cut toward zero on both sides", () => {
+  expect(weightedDifference(asking([100n, 1n]), [100n])).toBe(0n);
+  expect(weightedDifference(asking([100n, 1n]), [150n])).toBe(5n * 10n ** 17n);
+  expect(weightedDifference(asking([3n, 1n]), [4n])).toBe(333_333_333_333_333_333n);
+  expect(weightedDifference(asking([3n, 1n]), [2n])).toBe(-333_333_333_333_333_333n);
+  expect(weightedDifference(asking([3n, 7n]), [4n])).toBe(333_333_333_333_333_333n);
+});
+
+test("inputs count by their weight, and an input that nobody paid counts as nothing", () => {
+  expect(weightedDifference(asking([1n, 2n], [1n, 1n]), [1n, 2n])).toBe(333_333_333_333_333_333n);
+  expect(weightedDifference(asking([1n, 2n], [1n, 1n]), [1n])).toBe(-333_333_333_333_333_333n);
+});
+
+test("an order that asks for nothing has no difference", () => {
+  expect(() => weightedDifference(asking([0n, 1n]), [1n])).toThrow(RangeError);
+  expect(() => weightedDifference(asking([1n, 0n]), [1n])).toThrow(RangeError);
+});

@@ -1,0 +1,21 @@
+import type { Order } from "./order.ts";
+
+/** One, as {@link weightedDifference} counts. */
+export const DIFFERENCE_SCALE = 10n ** 18n;
+
+/** Σ requested amount · weight of an order's inputs. */
+export function totalWeight({ inputs }: Order): bigint {
+  return inputs.reduce((sum, { payment }) => sum + payment.amount * payment.weight, 0n);
+}
+
+/**
+ * How much more (or less: negative) was deposited than the order asks for: (Σ paid·weight − Σ requested·weight) · 10^18 / Σ requested·weight, truncated toward zero.
+ * @param paid amount per input of the order, smallest units. @throws RangeError when the order asks for nothing.
+ */
+export function weightedDifference(order: Order, paid: readonly bigint[]): bigint {
+  const requested = totalWeight(order);
+  if (requested === 0n) throw new RangeError("the order asks for nothing");
+  const received = order.inputs.reduce((sum, { payment }, i) => sum + (paid[i] ?? 0n) * payment.weight, 0n);
+  // Division of bigints truncates toward zero.
+  return ((received - requested) * DIFFERENCE_SCALE) / requested;
+}
