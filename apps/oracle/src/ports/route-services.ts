@@ -20,6 +20,8 @@ import type {
 export interface Caller {
   /** The `x-api-key` as it came: some peers are asked with it. */
   readonly apiKey: string | undefined;
+  /** Aborts when the caller hangs up. */
+  readonly gone: () => AbortSignal;
 }
 
 /** An answer and what stands behind it. */

@@ -19,6 +19,6 @@ export function depositoryDepositsRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(reply, await services.attestDeposit(request.body, callerOf(request.headers)), options),
+      sendAttested(reply, await services.attestDeposit(request.body, callerOf(request, reply)), options),
   );
 }

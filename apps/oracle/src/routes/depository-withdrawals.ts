@@ -19,6 +19,6 @@ export function depositoryWithdrawalsRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(reply, await services.attestWithdrawal(request.body, callerOf(request.headers)), options),
+      sendAttested(reply, await services.attestWithdrawal(request.body, callerOf(request, reply)), options),
   );
 }

@@ -1,6 +1,6 @@
 import { sendJson } from "@causeway/service-kit";
-import type { FastifyReply } from "fastify";
-import type { Attested } from "../ports/route-services.ts";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Attested, Caller } from "../ports/route-services.ts";
 import type { RouteOptions } from "./typed.ts";
 
 /** Sends an answer with what stands behind it, in the body and in headers. Peers' own words about that are not passed on. */
@@ -20,10 +20,17 @@ export function sendAttested<Answer extends object>(
   return sendJson(reply, JSON.stringify(body));
 }
 
-/** The caller's key, as some peers are asked with it. */
-export function callerOf(headers: Readonly<Record<string, unknown>>): {
-  readonly apiKey: string | undefined;
-} {
+/** Who asks: the key, which some peers are asked with, and whether the answer is still wanted. */
+export function callerOf({ headers }: Pick<FastifyRequest, "headers">, reply: FastifyReply): Caller {
   const key = headers["x-api-key"];
-  return { apiKey: typeof key === "string" ? key : undefined };
+  return { apiKey: typeof key === "string" ? key : undefined, gone: () => closedBeforeItsEnd(reply.raw) };
+}
+
+/** Of the response, not of the request: a request closes as soon as its body was read. */
+function closedBeforeItsEnd(response: FastifyReply["raw"]): AbortSignal {
+  const gone = new AbortController();
+  response.once("close", () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  return gone.signal;
 }

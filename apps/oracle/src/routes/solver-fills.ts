@@ -19,6 +19,6 @@ export function solverFillsRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(reply, await services.attestFill(request.body, callerOf(request.headers)), options),
+      sendAttested(reply, await services.attestFill(request.body, callerOf(request, reply)), options),
   );
 }

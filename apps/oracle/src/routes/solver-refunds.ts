@@ -19,6 +19,6 @@ export function solverRefundsRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(reply, await services.attestRefund(request.body, callerOf(request.headers)), options),
+      sendAttested(reply, await services.attestRefund(request.body, callerOf(request, reply)), options),
   );
 }

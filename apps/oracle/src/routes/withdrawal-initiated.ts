@@ -19,6 +19,6 @@ export function withdrawalInitiatedRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(reply, await services.confirmWithdrawal(request.body, callerOf(request.headers)), options),
+      sendAttested(reply, await services.confirmWithdrawal(request.body, callerOf(request, reply)), options),
   );
 }

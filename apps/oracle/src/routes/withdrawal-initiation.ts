@@ -19,10 +19,6 @@ export function withdrawalInitiationRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(
-        reply,
-        await services.initiateWithdrawal(request.body, callerOf(request.headers)),
-        options,
-      ),
+      sendAttested(reply, await services.initiateWithdrawal(request.body, callerOf(request, reply)), options),
   );
 }

@@ -78,7 +78,7 @@ function alone<Answer>(
 async function together<Answer>(
   path: string,
   request: Options,
-  { apiKey }: Caller,
+  { apiKey, gone }: Caller,
   { route }: Understood<Answer>,
   attest: () => Promise<Answer>,
   { peers, policy, peerTimeoutMs, events, ledger }: Aggregation,
@@ -93,7 +93,7 @@ async function together<Answer>(
     policy,
     timeoutMs: peerTimeoutMs,
     recover: recoverSigner,
-    signal: AbortSignal.timeout(peerTimeoutMs * 2),
+    signal: gone(),
     onWarning: (warning) => events.peerWarning(path, warning),
     onPeerSettled: (report) => events.peerSettled(path, report),
   });

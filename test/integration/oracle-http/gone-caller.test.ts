@@ -1,0 +1,59 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { DEPOSIT_TX, oracleSigner, startWorld, word } from "./world.ts";
+
+const toClose: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await Promise.all(toClose.splice(0).map(async (close) => await close()));
+});
+
+/** A peer that takes every call and never answers it. */
+async function silentPeer() {
+  const calls = { begun: 0, hungUp: 0 };
+  const server = createServer((request, response) => {
+    calls.begun++;
+    request.resume();
+    response.on("close", () => calls.hungUp++);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  toClose.push(
+    async () =>
+      await new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  );
+  return { calls, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+async function until(what: () => boolean): Promise<void> {
+  const endMs = Date.now() + 3_000;
+  while (!what() && Date.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+test("39: when the caller hangs up, so does the oracle on its peers", async () => {
+  const peer = await silentPeer();
+  const signer = oracleSigner(0);
+  const signers = new Set([signer.address, oracleSigner(1).address]);
+  const world = await startWorld({ signer, signers, threshold: 2, peers: [peer.url] });
+  toClose.push(async () => await world.close());
+  world.origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
+
+  const caller = new AbortController();
+  const asked = fetch(`${world.url}/attestations/depository-deposits/v1`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true }),
+    signal: caller.signal,
+  });
+  await until(() => peer.calls.begun === 1);
+  // A caller who waits is waited with, although its request was read long ago.
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(peer.calls).toEqual({ begun: 1, hungUp: 0 });
+
+  caller.abort();
+  await expect(asked).rejects.toThrow();
+  await until(() => peer.calls.hungUp === 1);
+  expect(peer.calls).toEqual({ begun: 1, hungUp: 1 });
+});
