@@ -129,10 +129,9 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
 
 /** Without a signer (which is a problem of its own) everything but its place on the list is checked. */
 function policyOf(env: Env, signer: Signer | undefined): SignerPolicy {
-  const { signers, threshold } = readSettings(
-    { signers: peerSettings.signers, threshold: peerSettings.threshold },
-    env,
-  );
+  const { signers } = readSettings({ signers: peerSettings.signers }, env);
+  // As it was written: a number between blanks is not taken for one.
+  const threshold = env[peerSettings.threshold.name];
   const policy = readSignerPolicy({ signers, threshold, localSigner: signer?.address ?? NATIVE_CURRENCY });
   if (signer !== undefined) return policy;
   const problems = policy.problems.filter((problem) => !problem.includes("the local signer"));

@@ -3,6 +3,8 @@ import { checkedTransport, createRpcTransport, evidenceSources, RpcFault } from 
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { createHubReader, WrongHub } from "./adapters/hub/hub-reader.ts";
 import { countedEvents } from "./adapters/telemetry/counted-events.ts";
+import { timedCalls } from "./adapters/telemetry/timed-calls.ts";
+import { timedSigner } from "./adapters/telemetry/timed-signer.ts";
 import { timedEvidence } from "./adapters/timed-evidence.ts";
 import type { OracleConfig } from "./config.ts";
 import type { AttestedChain } from "./ports/attested-chains.ts";
@@ -28,6 +30,7 @@ export async function createContainer(
   lifecycle.add("signer", () => signer.close?.());
   const events = countedEvents(log, metrics.registry);
   const timed = timedEvidence(metrics.registry);
+  const callsOf = timedCalls(metrics.registry);
   for (const chain of chains)
     if (!READABLE.includes(chain.vmType))
       log.warn({
@@ -36,7 +39,10 @@ export async function createContainer(
       });
   const readable = chains.filter(({ vmType }) => READABLE.includes(vmType));
   const sources = evidenceSources(readable, {
-    evm: { onDisagreement: (disagreement) => log.error({ event: "endpointsDisagree", ...disagreement }) },
+    evm: {
+      onDisagreement: (disagreement) => log.error({ event: "endpointsDisagree", ...disagreement }),
+      observeCalls: callsOf,
+    },
   });
   for (const [name, source] of sources) lifecycle.add(`chain ${name}`, () => source.close());
   const attested = new Map(
@@ -46,7 +52,7 @@ export async function createContainer(
     }),
   );
 
-  const raw = createRpcTransport({ url: hub.rpcUrl });
+  const raw = createRpcTransport({ url: hub.rpcUrl, onCall: callsOf(hub.name) });
   lifecycle.add("hub", () => raw.close());
   const hubReader = createHubReader(hub, checkedTransport(raw, hub.chainId).transport);
   try {
@@ -67,7 +73,7 @@ export async function createContainer(
     chains: attested,
     hub,
     hubReader,
-    sealer: createSealer(signer, hub, events.signed),
+    sealer: createSealer(timedSigner(signer, metrics.registry), hub, events.signed),
     executionDigest: executionDigestOf(hub),
   };
   return routeServices(services, {

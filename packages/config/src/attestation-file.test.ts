@@ -120,6 +120,13 @@ test("everything that is wrong is told at once, and no value is quoted", () => {
       { ...evmChain, id: "op", chainId: 10, additionalData: { rpcQuorum: 2 } },
       { ...evmChain, id: "dup", chainId: 8453 },
       { ...evmChain, id: "two", chainId: 11, httpRpcUrl: ["http://a.test", "http://a.test"] },
+      {
+        ...evmChain,
+        id: "half",
+        chainId: 13,
+        httpRpcUrl: ["http://a.test", "http://b.test", "http://c.test", "http://d.test"],
+        additionalData: { rpcQuorum: 2 },
+      },
       { ...evmChain, id: "zero", chainId: 12, depository: `0x${"00".repeat(20)}` },
     ]),
   );
@@ -132,6 +139,7 @@ test("everything that is wrong is told at once, and no value is quoted", () => {
     "rpcQuorum: exceeds the number of endpoints (1)",
     "the hub's id of dup (8453) occurs more than once",
     "names one endpoint twice",
+    "(half).additionalData.rpcQuorum: must be more than half of the endpoints, or 1",
     "(zero).depository: must be a 20-byte address",
   ];
   for (const one of wanted) expect(problems.join("\n")).toContain(one);

@@ -104,6 +104,9 @@ function toAttestationChain(
     problems.push(`${place}.httpRpcUrl: names one endpoint twice: it cannot confirm itself`);
   if (rpcQuorum > rpcUrls.length)
     problems.push(`${place}.additionalData.rpcQuorum: exceeds the number of endpoints (${rpcUrls.length})`);
+  else if (rpcQuorum > 1 && rpcQuorum * 2 <= rpcUrls.length)
+    // Two groups that contradict each other could each be the first to agree.
+    problems.push(`${place}.additionalData.rpcQuorum: must be more than half of the endpoints, or 1`);
   const evm = entry.vmType === "ethereum-vm" ? evmFacts(entry, place, problems) : undefined;
   const depositories = [entry.depository, ...entry.additionalDepositories].map((text, at) =>
     entry.vmType === "ethereum-vm" && text !== undefined

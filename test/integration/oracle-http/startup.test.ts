@@ -121,6 +121,11 @@ test.each<[string, Record<string, string>, string]>([
     { ORACLE_SIGNERS_THRESHOLD: "1.5" },
     "ORACLE_SIGNERS_THRESHOLD must be an integer",
   ],
+  [
+    "a threshold between blanks",
+    { ORACLE_SIGNERS_THRESHOLD: " 1 " },
+    "ORACLE_SIGNERS_THRESHOLD must be an integer",
+  ],
   ["a threshold below 1", { ORACLE_SIGNERS_THRESHOLD: "0" }, "ORACLE_SIGNERS_THRESHOLD must be an integer"],
   [
     "a threshold above the number of different signers",
