@@ -18,12 +18,19 @@ import { depositEvidenceIn, needsCalldata } from "./deposit-evidence.ts";
 import { createFinalReads, type FinalReads, type FinalTransaction } from "./final-reads.ts";
 import { judgePayments } from "./payments.ts";
 import { quorumEvidence, type Disagreement } from "./rpc-quorum.ts";
-import { createRpcTransport, type RpcTransport, type RpcTransportOptions } from "./transport.ts";
+import {
+  createRpcTransport,
+  type ObserveCall,
+  type RpcTransport,
+  type RpcTransportOptions,
+} from "./transport.ts";
 import { readCallRequest, refusalOfExecution } from "./withdrawal-reads.ts";
 import { readWithdrawal } from "./withdrawals.ts";
 
 export interface EvmEvidenceOptions {
-  readonly rpc?: Omit<RpcTransportOptions, "url">;
+  readonly rpc?: Omit<RpcTransportOptions, "url" | "onCall">;
+  /** What is to be told of each call to a node of a chain; the endpoints of one chain are not told apart. */
+  readonly observeCalls?: (chain: string) => ObserveCall;
   /** Told when endpoints contradict each other about something final. Never holds a URL. */
   readonly onDisagreement?: (disagreement: Disagreement) => void;
   /** Most final transactions remembered per endpoint. Default 2 000. */
@@ -44,8 +51,10 @@ export interface EvmEvidenceOptions {
 export function evmEvidence(chain: AttestationChain, options: EvmEvidenceOptions = {}): EvidenceSource {
   const { evm } = chain;
   if (evm === undefined) throw new RangeError(`chain ${chain.name} is no EVM chain`);
+  const onCall = options.observeCalls?.(chain.name);
+  const observed = onCall === undefined ? {} : { onCall };
   const sources = chain.rpcUrls.map((url) => {
-    const raw = createRpcTransport({ maxAnswerBytes: 8 * 1024 * 1024, ...options.rpc, url });
+    const raw = createRpcTransport({ maxAnswerBytes: 8 * 1024 * 1024, ...options.rpc, ...observed, url });
     const { transport } = checkedTransport(raw, evm.chainId);
     return evidenceOfEndpoint(chain, evm, transport, options);
   });

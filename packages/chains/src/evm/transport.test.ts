@@ -271,3 +271,40 @@ test("viem rides on it and still understands reverts", async () => {
     .catch((e: unknown) => e);
   expect(String(error)).toContain("execution reverted");
 });
+
+test("an observer learns each call's method, how it ended and how long it took, and nothing else", async () => {
+  const seen: unknown[][] = [];
+  const { node, rpc } = await over(
+    startLyingNode(([call], response) => {
+      const delayMs = call?.method === "slow" ? 60 : call?.method === "silent" ? 5_000 : 0;
+      const answer =
+        call?.method === "bad" ? { error: { code: 3, message: "execution reverted" } } : { result: "0x1" };
+      setTimeout(() => json(response, { jsonrpc: "2.0", id: call?.id, ...answer }), delayMs).unref();
+    }),
+    { onCall: (...facts) => seen.push(facts), maxBatchSize: 1 },
+  );
+  const giveUp = new AbortController();
+  const asked = [
+    rpc.request("good", ["secret"]),
+    rpc.request("slow", []),
+    rpc.request("bad", []),
+    rpc.request("silent", [], { deadlineMs: 150 }),
+    rpc.request("silent", [], { signal: giveUp.signal }),
+  ];
+  setTimeout(() => giveUp.abort(), 20);
+  await Promise.allSettled(asked);
+  expect(seen.map(([method, outcome]) => `${String(method)} ${String(outcome)}`).toSorted()).toEqual([
+    "bad refused",
+    "good ok",
+    "silent fault",
+    "silent fault",
+    "slow ok",
+  ]);
+  const took = (wanted: string): number[] =>
+    seen.filter(([method]) => method === wanted).map(([, , tookMs]) => Number(tookMs));
+  expect(took("slow")[0]).toBeGreaterThanOrEqual(55);
+  expect(took("slow")[0]).toBeLessThan(1_500);
+  expect(Math.max(...took("silent"))).toBeGreaterThanOrEqual(140);
+  expect(seen.every((facts) => facts.length === 3)).toBe(true);
+  expect(JSON.stringify(seen)).not.toContain(new URL(node.url).port);
+});

@@ -13,7 +13,15 @@ export interface RpcTransportOptions {
   readonly maxAnswerBytes?: number;
   /** Keep-alive connections. Default 8. */
   readonly connections?: number;
+  /** Told of every call that ended, once its caller knows; must not throw. Nothing is measured without it. */
+  readonly onCall?: ObserveCall;
 }
+
+/** `ok` and `refused` are the node's answers; `fault` is none: late, broken, or given up by its caller. */
+export type CallOutcome = "ok" | "refused" | "fault";
+
+/** `tookMs` reaches from the request to the outcome, the wait for its batch included. Never learns the URL or what was asked. */
+export type ObserveCall = (method: string, outcome: CallOutcome, tookMs: number) => void;
 
 export interface CallOptions {
   readonly deadlineMs?: number;
@@ -60,6 +68,7 @@ interface Call {
 export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const target = splitUrl(options.url);
   const defaultDeadlineMs = options.deadlineMs ?? 10_000;
+  const { onCall } = options;
   const maxAnswerBytes = options.maxAnswerBytes ?? 32 * 1024 * 1024;
   const pool = new Pool(target.origin, { connections: options.connections ?? 8, pipelining: 1 });
   const underWay = new Set<AbortController>();
@@ -168,6 +177,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
           return;
         }
         const id = nextId++;
+        const startedAtMs = onCall === undefined ? 0 : performance.now();
         const onAbort = (): void =>
           call.fail(new RpcFault({ kind: "aborted", method, reason: "the caller gave up" }));
         const settle = (): boolean => {
@@ -183,10 +193,18 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
           deadlineMs: callOptions.deadlineMs ?? defaultDeadlineMs,
           settled: false,
           succeed: (result) => {
-            if (settle()) resolve(result);
+            if (!settle()) return;
+            resolve(result);
+            onCall?.(method, "ok", performance.now() - startedAtMs);
           },
           fail: (fault) => {
-            if (settle()) reject(fault);
+            if (!settle()) return;
+            reject(fault);
+            onCall?.(
+              method,
+              fault instanceof NodeRefusal ? "refused" : "fault",
+              performance.now() - startedAtMs,
+            );
           },
         };
         signal?.addEventListener("abort", onAbort, { once: true });
