@@ -157,6 +157,43 @@ test("peers alone can satisfy the quorum, and the answer says that this oracle d
   expect(headers.get("x-attestation-local")).toBe(body.quorum.local);
 });
 
+test("of two answers with as many signers the local one stands, whatever the peer says and when", async () => {
+  const seen = (amount: bigint): FakeChain => {
+    const { origin } = chains();
+    origin.deposited(DEPOSIT_TX, [{ amount }]);
+    return origin;
+  };
+  for (const [own, others] of [
+    [7n, 8n],
+    [8n, 7n],
+  ] as const) {
+    const { main } = await three({ origin: seen(own) }, [{ origin: seen(others) }, chains()]);
+    const { body } = await main.post("depository-deposits", deposit);
+    expect(body.messages[0]?.result["amount"]).toBe(own.toString());
+    expect(body.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
+    expect(await executionSigners(body.execution)).toEqual([addresses[0]]);
+  }
+});
+
+test("of two peers that contradict each other the same one is believed, whoever is asked first or answers first", async () => {
+  const answers = new Set<string>();
+  for (const first of [7n, 8n])
+    for (const slow of [7n, 8n]) {
+      const seen = (amount: bigint): FakeChain => {
+        const { origin } = chains();
+        origin.deposited(DEPOSIT_TX, [{ amount }]);
+        if (amount === slow)
+          origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 80));
+        return origin;
+      };
+      const { main } = await three(chains(), [{ origin: seen(first) }, { origin: seen(15n - first) }]);
+      const { body } = await main.post("depository-deposits", deposit);
+      expect(body.quorum).toMatchObject({ signers: 1, threshold: 2, local: "failed" });
+      answers.add(JSON.stringify([body.messages[0]?.result["amount"], body.execution.idempotencyKey]));
+    }
+  expect(answers.size).toBe(1);
+});
+
 test("true signatures over another transaction, whole or in part, are no answer to this one", async () => {
   const blind = chains();
   const { main, peers, origin } = await three(blind);

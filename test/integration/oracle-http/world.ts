@@ -20,6 +20,7 @@ import type { Address, AttestationChain, AttestationHub, Hex, Hex32 } from "@cau
 import { orderFromJson, orderIdOf } from "@causeway/domain";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import type { AttestedOrder } from "@causeway/wire";
+import { oracleSigner, privateKey } from "./oracle-keys.ts";
 
 export const word = (byte: string): Hex32 => `0x${byte.repeat(32)}`;
 export const account = (byte: string): Address => `0x${byte.repeat(20)}`;
@@ -140,10 +141,9 @@ export const aHub: AttestationHub = {
   finality: { kind: "tag" },
 };
 
-const key = (n: number): Hex => `0x${(n + 1).toString(16).padStart(64, "0")}`;
-export const oracleSigner = (n: number): Signer => rawKeySigner(key(n));
-export const solver = rawKeySigner(key(100));
-export const owner = rawKeySigner(key(101));
+export { oracleSigner };
+export const solver = rawKeySigner(privateKey(100));
+export const owner = rawKeySigner(privateKey(101));
 
 export interface WorldOptions {
   readonly signer?: Signer;

@@ -1,0 +1,153 @@
+import { awsKmsSigner, type AwsKmsSigner } from "@causeway/attest";
+import { startKms, type KmsFault, type KmsKey, type RunningKms } from "@causeway/localnet";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { oracleSigner, privateKey } from "./oracle-keys.ts";
+import { executionSigners, messageSigners } from "./recovered.ts";
+import { aChain, DEPOSIT_TX, FakeChain, startWorld, word } from "./world.ts";
+import type { Answer, World, WorldOptions } from "./world.ts";
+
+// An oracle whose key service goes wrong after the start: an answer is signed whole or not at all.
+
+let kms: RunningKms;
+let key: KmsKey;
+let signer: AwsKmsSigner;
+const worlds: World[] = [];
+
+beforeEach(async () => {
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "local");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "local");
+  kms = await startKms();
+  key = kms.importKey(privateKey(0), "oracle");
+  signer = await awsKmsSigner({
+    keyId: "alias/oracle",
+    region: kms.region,
+    endpoint: kms.url,
+    deadlineMs: 2_000,
+    attemptMs: 200,
+  });
+});
+
+afterEach(async () => {
+  await Promise.all(worlds.splice(0).map(async (world) => await world.close()));
+  signer.close();
+  await kms.stop();
+  vi.unstubAllEnvs();
+});
+
+async function aWorld(options: WorldOptions = {}): Promise<World> {
+  const world = await startWorld({ signer, ...options });
+  worlds.push(world);
+  world.origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, { index: "7" }]);
+  return world;
+}
+
+const ask = async (world: World, more: object = {}): Promise<Answer> =>
+  await world.post("depository-deposits", { chainId: "origin", transactionId: DEPOSIT_TX, ...more });
+
+/** Two messages and one execution. */
+const SIGNATURES = 3;
+
+function mustBeUnavailable({ status, body, headers, text }: Answer): void {
+  expect([status, body.code]).toEqual([503, "upstream_unavailable"]);
+  expect(headers.get("retry-after")).toBe("1");
+  // Neither a part of what was signed, nor a word about the key or where it is kept.
+  expect(text).not.toMatch(/0x[0-9a-f]{64}|signature|arn:|KMS|[0-9a-f]{8}-[0-9a-f]{4}-|127\.0\.0\.1/i);
+}
+
+async function mustSign(world: World): Promise<void> {
+  const { status, body } = await ask(world);
+  expect(status).toBe(200);
+  expect(await executionSigners(body.execution)).toEqual([signer.address]);
+  expect(body.messages).toHaveLength(2);
+  for (const message of body.messages)
+    expect(await messageSigners("depositoryDeposit", message)).toEqual([signer.address]);
+}
+
+/** Lets the first calls of Sign through, then no other. */
+function failAfter(passed: number, fault: KmsFault): void {
+  let calls = 0;
+  kms.onCall((operation) => (operation === "Sign" && calls++ >= passed ? fault : undefined));
+}
+
+const strangers = Buffer.from(oracleSigner(1).address.slice(2), "hex");
+const faults: readonly [string, KmsFault][] = [
+  ["throttled", { kind: "throttle" }],
+  ["failing", { kind: "internal" }],
+  ["cutting connections", { kind: "drop" }],
+  ["silent", { kind: "delay", ms: 5_000 }],
+  ["answering without a signature", { kind: "answer", fields: { Signature: undefined } }],
+  [
+    "answering with bytes that sign nothing",
+    { kind: "answer", fields: { Signature: strangers.toString("base64") } },
+  ],
+];
+
+test.each(faults)(
+  "a key service that is %s is 503, and signing goes on when that is over",
+  async (_, fault) => {
+    const world = await aWorld();
+    await mustSign(world);
+    failAfter(0, fault);
+    mustBeUnavailable(await ask(world));
+    kms.onCall(undefined);
+    await mustSign(world);
+  },
+);
+
+test.each([1, 2])(
+  "a service that fails after %i of three signatures leaves none in an answer",
+  async (passed) => {
+    const world = await aWorld();
+    const before = world.signatures.count;
+    failAfter(passed, { kind: "answer", fields: { Signature: undefined } });
+    mustBeUnavailable(await ask(world));
+    // Of the three that were asked for, so many were made.
+    await expect.poll(() => world.signatures.count - before).toBe(SIGNATURES);
+    expect(kms.calls("Sign")).toBe(SIGNATURES);
+  },
+);
+
+test("when another key signs the right digest, its signature never leaves in our name", async () => {
+  const world = await aWorld();
+  kms.setAlias("oracle", kms.importKey(privateKey(1)));
+  mustBeUnavailable(await ask(world));
+  kms.setAlias("oracle", key);
+  await mustSign(world);
+});
+
+test("a key that was disabled or taken away is 503 until it is back", async () => {
+  const world = await aWorld();
+  key.state = "Disabled";
+  mustBeUnavailable(await ask(world));
+  key.state = "Enabled";
+  key.denied.add("Sign");
+  mustBeUnavailable(await ask(world));
+  key.denied.clear();
+  await mustSign(world);
+});
+
+test("a key service that is gone is 503, and what needs no signature is answered", async () => {
+  const world = await aWorld();
+  await kms.stop();
+  mustBeUnavailable(await ask(world));
+  expect((await world.get("/chains/v1")).status).toBe(200);
+  world.origin.deposited(DEPOSIT_TX, []);
+  expect((await ask(world)).status).toBe(200);
+});
+
+test("without its key an oracle passes on what its peers signed, and signs nothing of it itself", async () => {
+  const origin = new FakeChain(aChain("origin", 1));
+  const addresses = [0, 1, 2].map((n) => oracleSigner(n).address);
+  const list = { origin, signers: new Set(addresses), threshold: 2 };
+  const peers = await Promise.all(
+    [1, 2].map(async (n) => await aWorld({ ...list, signer: oracleSigner(n) })),
+  );
+  const world = await aWorld({ ...list, peers: peers.map(({ url }) => url) });
+  key.state = "Disabled";
+  const { status, body } = await ask(world, { requestPeerSignatures: true, requireThreshold: true });
+  expect([status, body.quorum.signers]).toEqual([200, 2]);
+  expect(["failed", "pending"]).toContain(body.quorum.local);
+  expect(await executionSigners(body.execution)).toEqual(addresses.slice(1).toSorted());
+  for (const message of body.messages)
+    expect(await messageSigners("depositoryDeposit", message)).toEqual(addresses.slice(1).toSorted());
+});

@@ -1,0 +1,17 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { keepKeysInKms } from "./oracle-keys.ts";
+
+// Everything that holds for an oracle with a raw key holds for one whose key is in AWS KMS: the same tests, through AWS's own client.
+
+const keys = await keepKeysInKms();
+afterAll(async () => await keys.stop());
+
+describe("good answers", async () => void (await import("./good-answers.test.ts")));
+describe("a quorum", async () => void (await import("./quorum.test.ts")));
+describe("orders", async () => void (await import("./orders.test.ts")));
+describe("errors", async () => void (await import("./errors.test.ts")));
+describe("invariants", async () => void (await import("./invariants.test.ts")));
+
+test("and it was the key service that signed", () => {
+  expect(keys.kms.calls("Sign")).toBeGreaterThan(200);
+});

@@ -1,0 +1,44 @@
+import { awsKmsSigner, rawKeySigner } from "@causeway/attest";
+import type { AwsKmsSigner, Signer } from "@causeway/attest";
+import { startKms, type RunningKms } from "@causeway/localnet";
+import type { Hex } from "@causeway/domain";
+
+/** The private key of the n-th account of these tests. */
+export const privateKey = (n: number): Hex => `0x${(n + 1).toString(16).padStart(64, "0")}`;
+
+let inKms: readonly Signer[] | undefined;
+
+/** The n-th oracle's signer: over its raw key, or over the same key in a key service once {@link keepKeysInKms} was called. */
+export function oracleSigner(n: number): Signer {
+  if (inKms === undefined) return rawKeySigner(privateKey(n));
+  const signer = inKms[n];
+  if (signer === undefined) throw new Error(`the key service keeps no key of oracle ${n}`);
+  return signer;
+}
+
+export interface KeysInKms {
+  readonly kms: RunningKms;
+  stop(): Promise<void>;
+}
+
+/** Oracles of this file sign with keys in a service that speaks the protocol of AWS KMS, through AWS's own client. */
+export async function keepKeysInKms(count = 3): Promise<KeysInKms> {
+  const before = process.env;
+  process.env = { ...before, AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
+  const kms = await startKms({ region: "eu-west-1" });
+  const signers: AwsKmsSigner[] = [];
+  for (let n = 0; n < count; n++) {
+    const { id: keyId } = kms.importKey(privateKey(n));
+    signers.push(await awsKmsSigner({ keyId, region: kms.region, endpoint: kms.url }));
+  }
+  inKms = signers;
+  return {
+    kms,
+    async stop() {
+      inKms = undefined;
+      for (const signer of signers) signer.close();
+      await kms.stop();
+      process.env = before;
+    },
+  };
+}
