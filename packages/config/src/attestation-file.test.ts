@@ -68,13 +68,41 @@ test("an oracle needs of a chain its name, family, endpoints and contracts, in i
 
 test("a chain of another family is numbered by the hash of its name, and keeps its own spelling of addresses", () => {
   const [chain] = load([
-    { id: "solana", vmType: "solana-vm", httpRpcUrl: "http://127.0.0.1:1", depository: "99vQwt" },
+    {
+      id: "solana",
+      vmType: "solana-vm",
+      httpRpcUrl: "http://127.0.0.1:1",
+      depository: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2",
+    },
   ]).chains;
   expect(chain).toMatchObject({
     hubChainId: hexToBigInt(keccak256(stringToBytes("solana"))).toString(),
-    depository: "99vQwt",
+    depository: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2",
     evm: undefined,
   });
+});
+
+test("several endpoints must agree by more than half, unless the file says how many", () => {
+  const urls = ["http://a.test", "http://b.test", "http://c.test", "http://d.test"];
+  const quorumOf = (count: number, rpcQuorum?: number) =>
+    load([{ ...evmChain, httpRpcUrl: urls.slice(0, count), additionalData: { rpcQuorum } }]).chains[0]
+      ?.rpcQuorum;
+  expect([1, 2, 3, 4].map((count) => quorumOf(count))).toEqual([1, 2, 2, 3]);
+  expect([quorumOf(3, 1), quorumOf(3, 3)]).toEqual([1, 3]);
+});
+
+test("one EVM chain under two names, or under another number on the hub, is refused: its deposits would count twice", () => {
+  const twice = problemsOf(() => load([evmChain, { ...evmChain, id: "base-two" }])).join();
+  expect(twice).toContain("the chain id of base-two (8453) occurs more than once");
+  const renumbered = problemsOf(() => load([{ ...evmChain, hubChainId: "9999" }])).join();
+  expect(renumbered).toContain("hubChainId of an EVM chain is its chainId");
+});
+
+test("a depository of another family must be an address of that family", () => {
+  const solana = { id: "solana", vmType: "solana-vm", httpRpcUrl: "http://127.0.0.1:1" };
+  expect(problemsOf(() => load([{ ...solana, depository: "not an address" }])).join()).toContain(
+    "(solana).depository: must be an address of the family solana-vm",
+  );
 });
 
 test("an EVM chain may be numbered by hubChainId alone, as files of other networks do", () => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Address, AttestationChain, EvmAttestationFacts } from "@causeway/domain";
-import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import type { Address, AttestationChain, EvmAttestationFacts, VmType } from "@causeway/domain";
+import { canonicalAddress, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 import { keccak256, stringToBytes } from "viem";
 import { type AttestationChainEntry, attestationChainEntry } from "./attestation-schema.ts";
 import type { ConfigLocation } from "./chain-file.ts";
@@ -45,6 +45,7 @@ export function loadAttestationChains(
   const chains: AttestationChain[] = [];
   const ids = new Set<string>();
   const numbers = new Set<string>();
+  const evmChainIds = new Set<number>();
   for (const [index, document] of (documents as unknown[]).entries()) {
     const place = `${fileName}: ${placeOf(document, index)}`;
     const written = check(document, place, problems);
@@ -71,6 +72,12 @@ export function loadAttestationChains(
     if (numbers.has(chain.hubChainId))
       problems.push(`${fileName}: the hub's id of ${chain.name} (${chain.hubChainId}) occurs more than once`);
     numbers.add(chain.hubChainId);
+    // One chain under two names would turn each deposit into two.
+    if (chain.evm !== undefined && evmChainIds.has(chain.evm.chainId))
+      problems.push(
+        `${fileName}: the chain id of ${chain.name} (${chain.evm.chainId}) occurs more than once`,
+      );
+    if (chain.evm !== undefined) evmChainIds.add(chain.evm.chainId);
     chains.push(chain);
   }
   if (problems.length > 0) throw new ConfigError(problems);
@@ -99,7 +106,8 @@ function toAttestationChain(
 ): AttestationChain | undefined {
   const before = problems.length;
   const rpcUrls = typeof entry.httpRpcUrl === "string" ? [entry.httpRpcUrl] : entry.httpRpcUrl;
-  const { rpcQuorum } = entry.additionalData;
+  // Endpoints that need not agree would be weaker than one: whichever answers first would be believed.
+  const { rpcQuorum = Math.floor(rpcUrls.length / 2) + 1 } = entry.additionalData;
   if (new Set(rpcUrls).size < rpcUrls.length)
     problems.push(`${place}.httpRpcUrl: names one endpoint twice: it cannot confirm itself`);
   if (rpcQuorum > rpcUrls.length)
@@ -108,15 +116,13 @@ function toAttestationChain(
     // Two groups that contradict each other could each be the first to agree.
     problems.push(`${place}.additionalData.rpcQuorum: must be more than half of the endpoints, or 1`);
   const evm = entry.vmType === "ethereum-vm" ? evmFacts(entry, place, problems) : undefined;
-  const depositories = [entry.depository, ...entry.additionalDepositories].map((text, at) =>
-    entry.vmType === "ethereum-vm" && text !== undefined
-      ? evmAddress(
-          text,
-          at === 0 ? `${place}.depository` : `${place}.additionalDepositories[${at - 1}]`,
-          problems,
-        )
-      : text,
-  );
+  const depositories = [entry.depository, ...entry.additionalDepositories].map((text, at) => {
+    if (text === undefined) return undefined;
+    const where = at === 0 ? `${place}.depository` : `${place}.additionalDepositories[${at - 1}]`;
+    return entry.vmType === "ethereum-vm"
+      ? evmAddress(text, where, problems)
+      : familyAddress(entry.vmType, text, where, problems);
+  });
   if (problems.length > before) return undefined;
   const [depository, ...additional] = depositories;
   return {
@@ -137,6 +143,8 @@ function evmFacts(entry: AttestationChainEntry, place: string, problems: string[
   const chainId = entry.chainId ?? Number(entry.hubChainId ?? Number.NaN);
   if (!Number.isSafeInteger(chainId) || chainId < 1)
     problems.push(`${place}: needs chainId, or the EVM chain id as hubChainId`);
+  if (entry.chainId !== undefined && entry.hubChainId !== undefined && entry.hubChainId !== String(chainId))
+    problems.push(`${place}: hubChainId of an EVM chain is its chainId`);
   const { fillContracts, isZksyncStack } = entry.additionalData;
   const router = entry.contracts?.router;
   const named = fillContracts ?? (router === undefined ? [] : [router]);
@@ -147,6 +155,16 @@ function evmFacts(entry: AttestationChainEntry, place: string, problems: string[
     fillContracts: named.map((text, at) => evmAddress(text, `${place}: fill contract ${at}`, problems)),
     isZksyncStack,
   };
+}
+
+/** In the family's one spelling: it enters signed payloads, so two oracles must write it alike. */
+function familyAddress(vm: VmType, text: string, place: string, problems: string[]): string {
+  try {
+    return canonicalAddress(vm, text);
+  } catch {
+    problems.push(`${place}: must be an address of the family ${vm}`);
+    return text;
+  }
 }
 
 function evmAddress(text: string, place: string, problems: string[]): Address {

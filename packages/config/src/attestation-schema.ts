@@ -49,7 +49,8 @@ export const attestationChainEntry = z.object({
       ...finalityFields,
       isZksyncStack: z.boolean().default(false),
       fillContracts: z.array(evmAddress).optional(),
-      rpcQuorum: z.int().min(1).default(1),
+      /** How many endpoints must agree; absent: more than half of them. 1 takes the first answer. */
+      rpcQuorum: z.int().min(1).optional(),
     })
     .prefault({}),
 });

@@ -66,6 +66,14 @@ test("a secret may come from a file, but not from both places", () => {
   );
 });
 
+test("a file that is named and empty is a problem, not an absent value", () => {
+  const file = join(dir, "empty");
+  writeFileSync(file, " \n");
+  expect(problemsOf(() => readSettings({ key: settings.key }, { KEY_FILE: file }))).toEqual([
+    "KEY_FILE names a file that is empty",
+  ]);
+});
+
 test.each([
   [integer(0, 10), ["-1", "11", "1.5", "0x1", "1e1", "NaN", "", " "], ["0", "10"]],
   [decimal(0, 10), ["-1", "10.1", "1e1", ".5", "Infinity"], ["0", "9.75"]],

@@ -63,7 +63,10 @@ function textOf(setting: Setting<unknown>, env: Env, problems: string[]): string
     return undefined;
   }
   try {
-    return readFileSync(path, "utf8").trim();
+    const content = readFileSync(path, "utf8").trim();
+    // Somebody wanted it set: a key list that came out empty must not open the service.
+    if (content === "") problems.push(`${fileName} names a file that is empty`);
+    return content === "" ? undefined : content;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
     problems.push(`${fileName} names a file that cannot be read (${code})`);

@@ -92,6 +92,16 @@ test("everything that is wrong with a hub is told at once", () => {
   );
 });
 
+test("a hub whose parts contradict each other is refused", () => {
+  expect(problemsOf(() => load({ ...hub, hubChainId: "72" }))).toContain(
+    "chainId and hubChainId are not the same",
+  );
+  expect(problemsOf(() => load({ ...hub, hubChainId: "537713" }))).toBe("");
+  expect(problemsOf(() => load({ ...hub, allocatorAddress: address("aA") }))).toContain(
+    "two of the hub's contracts have one address",
+  );
+});
+
 test("a hub may lack its multisig and its allocator, and says so", () => {
   const loaded = load({ ...hub, allocatorAddress: "$HUB_ALLOCATOR_ADDRESS" });
   expect(loaded.hub.allocatorAddress).toBeUndefined();

@@ -50,6 +50,14 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
   const chainId = Number(entry.chainId ?? entry.hubChainId ?? Number.NaN);
   if (!Number.isSafeInteger(chainId) || chainId < 1)
     problems.push(`${fileName}: needs the EVM chain id of the hub as chainId`);
+  if (entry.chainId !== undefined && entry.hubChainId !== undefined && Number(entry.hubChainId) !== chainId)
+    problems.push(`${fileName}: chainId and hubChainId are not the same`);
+  const { hubAddress, oracleAddress, oracleMultisigAddress, allocatorAddress } = entry;
+  const contracts = [hubAddress, oracleAddress, oracleMultisigAddress, allocatorAddress].flatMap(
+    (text) => text?.toLowerCase() ?? [],
+  );
+  if (new Set(contracts).size < contracts.length)
+    problems.push(`${fileName}: two of the hub's contracts have one address`);
   const finality = finalityOf(entry, fileName, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
