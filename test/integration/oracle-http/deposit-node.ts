@@ -1,0 +1,72 @@
+import { encodeAbiParameters, keccak256, toHex } from "viem";
+import { startFakeNode } from "./fake-node.ts";
+import { account, USDC, USER, word } from "./world.ts";
+
+const quantity = (n: number): string => `0x${n.toString(16)}`;
+const HEAD = 100;
+const TRANSFER = keccak256(toHex("Transfer(address,address,uint256)"));
+const DEPOSITED = keccak256(toHex("Erc20Deposit(address,address,uint256,bytes32)"));
+
+const blockHash = (number: number): string => `0x${number.toString(16).padStart(64, "b")}`;
+
+/** The transaction that every such node knows: a deposit of 5 units, in a block that is long final. */
+export const KNOWN_DEPOSIT = word("d1");
+
+/** A node of one chain with blocks of ten seconds and one deposit for order 0x0a…, on a socket. */
+export async function startDepositNode(chainId: number, depository: string) {
+  const place = {
+    transactionHash: KNOWN_DEPOSIT,
+    blockNumber: quantity(50),
+    blockHash: blockHash(50),
+    transactionIndex: "0x0",
+  };
+  const types = [{ type: "address" }, { type: "address" }, { type: "uint256" }, { type: "bytes32" }] as const;
+  const topic = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`;
+  const logs = [
+    {
+      ...place,
+      address: USDC,
+      topics: [TRANSFER, topic(USER), topic(depository)],
+      data: encodeAbiParameters([{ type: "uint256" }], [5n]),
+      logIndex: "0x2",
+      removed: false,
+    },
+    {
+      ...place,
+      address: depository.toLowerCase(),
+      topics: [DEPOSITED],
+      data: encodeAbiParameters(types, [USER, USDC, 5n, word("0a")]),
+      logIndex: "0x3",
+      removed: false,
+    },
+  ];
+  return await startFakeNode({
+    eth_chainId: () => quantity(chainId),
+    eth_getBlockByNumber: ([tag]) => {
+      const number = typeof tag === "string" && tag.startsWith("0x") ? Number(tag) : HEAD;
+      return {
+        number: quantity(number),
+        hash: blockHash(number),
+        parentHash: blockHash(number - 1),
+        timestamp: quantity(1_000 + 10 * number),
+        baseFeePerGas: "0x1",
+      };
+    },
+    eth_getTransactionReceipt: ([hash]) =>
+      hash === KNOWN_DEPOSIT
+        ? { ...place, status: "0x1", gasUsed: "0x5208", effectiveGasPrice: "0x1", logs }
+        : null,
+  });
+}
+
+/** A node of a hub whose oracle contract serves the ledger at 0xe1…. */
+export async function startHubNode(chainId: number) {
+  return await startFakeNode({
+    eth_chainId: () => quantity(chainId),
+    eth_getBlockByNumber: ([tag]) => {
+      const number = typeof tag === "string" && tag.startsWith("0x") ? Number(tag) : HEAD;
+      return { number: quantity(number), hash: blockHash(number), timestamp: quantity(1_000 + number) };
+    },
+    eth_call: () => `0x${"00".repeat(12)}${account("e1").slice(2)}`,
+  });
+}

@@ -1,0 +1,201 @@
+import { startKms, type KmsKey, type RunningKms } from "@causeway/localnet";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { privateKeyToAddress } from "viem/accounts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { KNOWN_DEPOSIT, startDepositNode, startHubNode } from "./deposit-node.ts";
+import { startOracle } from "./process.ts";
+import { executionSigners, messageSigners } from "./recovered.ts";
+import { account, aHub } from "./world.ts";
+import type { AnswerBody } from "./world.ts";
+
+// The real process with each kind of key, over nodes that know one deposit: the same answers, and the same figures for its operator.
+
+const KEY = `0x${"5a".repeat(32)}` as const;
+const own = privateKeyToAddress(KEY).toLowerCase();
+const CHAIN_ID = 72100117;
+const DEPOSITORY = "0xcB4eF25fF9aaA627023476D9677c4Bc0164Da31b";
+const home = mkdtempSync(join(tmpdir(), "causeway-oracle-"));
+
+let node: Awaited<ReturnType<typeof startDepositNode>>;
+let hub: Awaited<ReturnType<typeof startHubNode>>;
+let kms: RunningKms;
+let key: KmsKey;
+
+beforeAll(async () => {
+  [node, hub, kms] = await Promise.all([
+    startDepositNode(CHAIN_ID, DEPOSITORY),
+    startHubNode(aHub.chainId),
+    startKms({ region: "eu-west-1" }),
+  ]);
+  key = kms.importKey(KEY, "oracle");
+});
+afterAll(async () => {
+  await Promise.all([node.close(), hub.close(), kms.stop()]);
+  rmSync(home, { recursive: true });
+});
+
+afterEach(() => void (key.state = "Enabled"));
+
+const common = (): Record<string, string> => ({
+  ENVIRONMENT: "local",
+  CONFIGS_DIR: resolve(import.meta.dirname, "../../../configs"),
+  HTTP_PORT: "0",
+  API_KEYS: "caller-key:caller",
+  ORACLE_SIGNERS: own,
+  LOCAL_A_RPC_URL: `${node.url}/v3/SECRETPATH`,
+  HUB_RPC_URL: hub.url,
+  HUB_CHAIN_ID: String(aHub.chainId),
+  HUB_ADDRESS: aHub.hubAddress,
+  HUB_ORACLE_ADDRESS: aHub.oracleAddress,
+});
+
+const rawKey = (): Record<string, string> => ({
+  ...common(),
+  SIGNING_MODULE: "raw-private-key",
+  ECDSA_PRIVATE_KEY: KEY,
+});
+
+const awsKms = (): Record<string, string> => ({
+  ...common(),
+  // The client of the service looks for files of its own.
+  HOME: home,
+  SIGNING_MODULE: "aws-kms",
+  AWS_KMS_SIGNER_KEY_ID: "alias/oracle",
+  AWS_KMS_SIGNER_KEY_REGION: kms.region,
+  AWS_ENDPOINT_URL_KMS: kms.url,
+  AWS_ACCESS_KEY_ID: "local",
+  AWS_SECRET_ACCESS_KEY: "SECRETACCESS",
+});
+
+async function ask(url: string, transactionId = KNOWN_DEPOSIT as string) {
+  const answer = await fetch(`${url}/attestations/depository-deposits/v1`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": "caller-key" },
+    body: JSON.stringify({ chainId: "local-a", transactionId }),
+  });
+  return { status: answer.status, body: (await answer.json()) as AnswerBody };
+}
+
+/** The value of one series of /metrics; undefined when there is none. Labels in any order. */
+async function scraper(url: string) {
+  const response = await fetch(`${url}/metrics`, { headers: { "x-api-key": "caller-key" } });
+  const text = await response.text();
+  return {
+    text,
+    value(name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
+      const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+      const line = text
+        .split("\n")
+        .find((one) => /^\w+/.exec(one)?.[0] === name && wanted.every((label) => one.includes(label)));
+      return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(" ") + 1));
+    },
+  };
+}
+
+describe.each([
+  ["raw-private-key", rawKey],
+  ["aws-kms", awsKms],
+] as const)("with SIGNING_MODULE %s", (signingModule, env) => {
+  test("it knows its address before it listens, signs with that key alone, and counts what it did", async () => {
+    const signedBefore = kms.calls("Sign");
+    const oracle = startOracle(env());
+    const url = await oracle.url();
+    expect(oracle.output()).toContain(`"signer":"${own}"`);
+    const { status, body } = await ask(url);
+    expect(status).toBe(200);
+    expect(body.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
+    expect(await executionSigners(body.execution)).toEqual([own]);
+    expect(body.messages).toHaveLength(1);
+    for (const message of body.messages)
+      expect(await messageSigners("depositoryDeposit", message)).toEqual([own]);
+    expect(kms.calls("Sign") - signedBefore).toBe(signingModule === "aws-kms" ? 2 : 0);
+
+    const { value, text } = await scraper(url);
+    const call = { chain: "local-a", outcome: "ok" };
+    for (const method of ["eth_chainId", "eth_getTransactionReceipt", "eth_getBlockByNumber"]) {
+      expect(value("oracle_rpc_call_seconds_count", { ...call, method })).toBeGreaterThanOrEqual(1);
+      expect(value("oracle_rpc_call_seconds_sum", { ...call, method })).toBeGreaterThan(0);
+      expect(value("oracle_rpc_call_seconds_sum", { ...call, method })).toBeLessThan(2);
+    }
+    expect(value("oracle_rpc_call_seconds_count", { ...call, method: "eth_getTransactionReceipt" })).toBe(1);
+    expect(value("oracle_rpc_call_seconds_count", { chain: "hub", outcome: "ok", method: "eth_call" })).toBe(
+      1,
+    );
+    expect(value("oracle_signature_seconds_count", { outcome: "made" })).toBe(2);
+    expect(value("oracle_signature_seconds_sum", { outcome: "made" })).toBeGreaterThan(0);
+    expect(value("oracle_signatures_total", { outcome: "made" })).toBe(2);
+    expect(value("oracle_signer_healthy")).toBe(1);
+    for (const secret of ["127.0.0.1", "SECRETPATH", "alias/oracle", key.id])
+      expect(text).not.toContain(secret);
+
+    expect(await oracle.stop()).toBe(0);
+    for (const secret of [KEY.slice(2), "SECRETPATH", "SECRETACCESS", key.id])
+      expect(oracle.output() + oracle.errors()).not.toContain(secret);
+  }, 30_000);
+});
+
+test("calls that a node refuses or does not answer are counted as that, and nothing is signed", async () => {
+  const broken = await startDepositNode(CHAIN_ID, DEPOSITORY);
+  const oracle = startOracle({ ...rawKey(), LOCAL_A_RPC_URL: broken.url });
+  const url = await oracle.url();
+  // An unknown transaction is looked up by a method that this node refuses.
+  expect((await ask(url, `0x${"77".repeat(32)}`)).status).toBe(503);
+  await broken.close();
+  expect((await ask(url)).status).toBe(503);
+  const { value } = await scraper(url);
+  const of = (method: string, outcome: string) =>
+    value("oracle_rpc_call_seconds_count", { chain: "local-a", method, outcome });
+  expect(of("eth_getTransactionByHash", "refused")).toBe(1);
+  expect(of("eth_getTransactionReceipt", "fault")).toBeGreaterThanOrEqual(1);
+  expect(value("oracle_signature_seconds_count", { outcome: "made" })).toBeUndefined();
+  await oracle.stop();
+}, 30_000);
+
+test("while the key service does not sign, answers are 503 and the signer shows as unhealthy", async () => {
+  const oracle = startOracle(awsKms());
+  const url = await oracle.url();
+  key.state = "Disabled";
+  const { status, body } = await ask(url);
+  expect([status, body.code]).toEqual([503, "upstream_unavailable"]);
+  const bad = await scraper(url);
+  expect(bad.value("oracle_signer_healthy")).toBe(0);
+  expect(bad.value("oracle_signature_seconds_count", { outcome: "failed" })).toBeGreaterThanOrEqual(1);
+  expect(bad.value("oracle_signatures_total", { outcome: "failed" })).toBeGreaterThanOrEqual(1);
+  key.state = "Enabled";
+  expect((await ask(url)).status).toBe(200);
+  expect((await scraper(url)).value("oracle_signer_healthy")).toBe(1);
+  expect(await oracle.stop()).toBe(0);
+}, 30_000);
+
+describe("an oracle whose key cannot be had does not start", () => {
+  async function refused(changes: Record<string, string>): Promise<string> {
+    const oracle = startOracle({ ...awsKms(), ...changes });
+    // Should it start after all, the test must not wait for ever.
+    const timer = setTimeout(() => void oracle.stop(), 20_000);
+    expect(await oracle.ended).toBe(1);
+    clearTimeout(timer);
+    expect(oracle.output()).toBe("");
+    expect(oracle.errors()).not.toMatch(/\n\s+at |SECRETACCESS|127\.0\.0\.1|alias\//);
+    return oracle.errors();
+  }
+
+  test.each<[string, () => Record<string, string>]>([
+    ["the service is not there", () => ({ AWS_ENDPOINT_URL_KMS: "http://127.0.0.1:9" })],
+    ["the service has no such key", () => ({ AWS_KMS_SIGNER_KEY_ID: "alias/nobody" })],
+    ["the key is of another curve", () => ({ AWS_KMS_SIGNER_KEY_ID: kms.createKey("ECC_NIST_P256").id })],
+  ])(
+    "because %s",
+    async (_what, changes) => {
+      expect(await refused(changes())).toContain("the key of AWS KMS cannot be used");
+    },
+    30_000,
+  );
+
+  test("because its address is not on the list of signers", async () => {
+    expect(await refused({ ORACLE_SIGNERS: account("a1") })).toContain(
+      "ORACLE_SIGNERS must name the local signer",
+    );
+  }, 30_000);
+});
