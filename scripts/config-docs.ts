@@ -34,7 +34,8 @@ ${describeSettings(apiSettingGroups)}
 
 ## Attestation oracle
 
-Keys do not stay in the environment of the process: they are taken out of it once they are read. The signing key, \`API_KEYS\`
+Keys do not stay in the environment that the program sees: they are taken out of it once they are read. The operating system goes on
+showing what the process was started with (\`/proc/<pid>/environ\`) to its own user and to root: a file (\`…_FILE\`, the secrets folder) does not show. The signing key, \`API_KEYS\`
 and \`PEERS\` are never logged.
 
 ${describeSettings(oracleSettingGroups)}
@@ -76,7 +77,7 @@ The oracle reads the same file, ignores what it does not need, and does not mind
 | Field | Meaning |
 |---|---|
 | \`httpRpcUrl\` | may be a list of different endpoints; the API uses the first |
-| \`additionalData.rpcQuorum\` | so many endpoints must say the same before a fact counts; 1 when absent |
+| \`additionalData.rpcQuorum\` | so many endpoints must say the same before a fact counts; more than half of them when absent; 1: the first answer is believed |
 | \`additionalData.finalizationBlocks\`, \`finalizationTime\` | a block is final when so many blocks lie on top of it and the newest is so many seconds younger (60 when absent). Without them: when the node tags it \`finalized\` |
 | \`additionalData.finalityReason\` | required with them: why that is final enough |
 | \`additionalData.fillContracts\` | contracts whose events prove payments and calls of solvers; absent: \`contracts.router\` |

@@ -129,6 +129,28 @@ test("a depth instead of the finalized tag needs the reason why it is final enou
   expect(problemsOf(() => deep({ finalizationTime: 10 })).join()).toContain("means nothing without");
 });
 
+test("a chain may lack its depository and its router, and says what is then not attested", () => {
+  const entry = { ...evmChain, depository: "$BASE_DEPOSITORY", contracts: { router: "$BASE_ROUTER" } };
+  const { chains, warnings } = load([entry]);
+  expect(chains[0]).toMatchObject({ depository: undefined, evm: { fillContracts: [] } });
+  expect(warnings).toEqual([
+    "chain base: deposits and withdrawals are not attested: not set: BASE_DEPOSITORY",
+    "chain base: fills by its router are not attested: not set: BASE_ROUTER",
+  ]);
+  const { chains: whole } = load([entry], { BASE_DEPOSITORY: DEPOSITORY, BASE_ROUTER: ROUTER });
+  expect(whole[0]).toMatchObject({
+    depository: DEPOSITORY.toLowerCase(),
+    evm: { fillContracts: [ROUTER.toLowerCase()] },
+  });
+});
+
+test("what is wrong in the file does not hide what is wrong in the variables", () => {
+  const entry = { ...evmChain, httpRpcUrl: "$BASE_RPC_URL", additionalData: { finalityReason: "" } };
+  const problems = problemsOf(() => load([entry], { BASE_RPC_URL: "ftp://a.test" })).join();
+  expect(problems).toContain("finalityReason");
+  expect(problems).toContain("httpRpcUrl: must be an http(s) URL");
+});
+
 test("a chain with an unset variable is off with a warning, unless it is required", () => {
   const entry = { ...evmChain, httpRpcUrl: "$BASE_RPC_URL" };
   expect(load([entry])).toEqual({ chains: [], warnings: ["chain base is disabled: not set: BASE_RPC_URL"] });

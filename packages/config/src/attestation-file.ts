@@ -19,12 +19,12 @@ export interface LoadedAttestationChains {
 }
 
 /** Parts of an entry that an oracle needs; a variable that is unset elsewhere is none of its business. */
-const NEEDED: readonly string[] = [
-  "httpRpcUrl",
-  "depository",
-  "additionalDepositories",
-  "chainId",
-  "hubChainId",
+const NEEDED: readonly string[] = ["httpRpcUrl", "additionalDepositories", "chainId", "hubChainId"];
+
+/** Parts that a chain may lack, and what is then not attested. */
+const LACKABLE: readonly { readonly path: string; readonly without: string }[] = [
+  { path: "depository", without: "deposits and withdrawals" },
+  { path: "contracts.router", without: "fills by its router" },
 ];
 
 /**
@@ -49,7 +49,13 @@ export function loadAttestationChains(
   for (const [index, document] of (documents as unknown[]).entries()) {
     const place = `${fileName}: ${placeOf(document, index)}`;
     const written = check(document, place, problems);
-    if (written === undefined) continue;
+    if (written === undefined) {
+      // What the variables say is looked at all the same: everything that is wrong is told at once.
+      const further: string[] = [];
+      check(resolvePlaceholders(document, source.env).value, place, further);
+      problems.push(...further.filter((one) => !problems.includes(one)));
+      continue;
+    }
     if (ids.has(written.id)) problems.push(`${fileName}: the id ${written.id} occurs more than once`);
     ids.add(written.id);
     if (!written.enabled) continue;
@@ -62,9 +68,14 @@ export function loadAttestationChains(
       else warnings.push(`chain ${written.id} is disabled: not set: ${variables}`);
       continue;
     }
+    for (const { path, variable } of resolved.unset)
+      for (const one of LACKABLE)
+        if (path.join(".") === one.path)
+          warnings.push(`chain ${written.id}: ${one.without} are not attested: not set: ${variable}`);
     // Placeholders are replaced once: a variable that holds another one's name would pass the schema unreplaced.
     for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
-      if (isNeeded(path)) problems.push(`${place}.${path.join(".")}: the variable holds another placeholder`);
+      if (isNeeded(path) || LACKABLE.some((one) => one.path === path.join(".")))
+        problems.push(`${place}.${path.join(".")}: the variable holds another placeholder`);
     const entry = check(resolved.value, place, problems);
     if (entry === undefined) continue;
     const chain = toAttestationChain(entry, place, problems);
@@ -85,11 +96,7 @@ export function loadAttestationChains(
 }
 
 function isNeeded(path: readonly (string | number)[]): boolean {
-  return (
-    NEEDED.includes(String(path[0])) ||
-    (path[0] === "additionalData" && path[1] === "fillContracts") ||
-    (path[0] === "contracts" && path[1] === "router")
-  );
+  return NEEDED.includes(String(path[0])) || (path[0] === "additionalData" && path[1] === "fillContracts");
 }
 
 function check(document: unknown, place: string, problems: string[]): AttestationChainEntry | undefined {

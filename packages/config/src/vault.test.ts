@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import type { ConfigError } from "./config-error.ts";
 import { parseVaultFile, withVaultSecrets } from "./vault.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "causeway-vault-"));
@@ -40,6 +41,23 @@ test("files are laid over the environment in alphabetical order, hidden ones and
   mkdirSync(join(dir, "folder"));
   const env = withVaultSecrets({ VAULT_SECRETS_DIR: dir, X: "env", W: "env" });
   expect(env).toMatchObject({ X: "b", Y: "b", Z: "a", W: "env" });
+});
+
+test("a file that is not there any more and a line that is none are told together", () => {
+  const broken = join(dir, "broken");
+  mkdirSync(broken);
+  symlinkSync(join(dir, "gone"), join(broken, "a"));
+  writeFileSync(join(broken, "b"), "hunter2");
+  let problems: readonly string[] = [];
+  try {
+    withVaultSecrets({ VAULT_SECRETS_DIR: broken });
+  } catch (error) {
+    problems = (error as ConfigError).problems;
+  }
+  expect(problems).toEqual([
+    `${join(broken, "a")}: cannot be read (ENOENT)`,
+    `${join(broken, "b")}:1: is not a KEY=VALUE line`,
+  ]);
 });
 
 test("without the folder the environment stays as it is", () => {

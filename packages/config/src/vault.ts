@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError, gather } from "./config-error.ts";
 
 /** Where a secrets agent mounts its files unless `VAULT_SECRETS_DIR` says otherwise. */
 export const DEFAULT_VAULT_DIR = "/vault/secrets";
@@ -39,7 +39,7 @@ function unquote(text: string): string {
 /**
  * The environment with every file of the secrets folder laid over it, files in alphabetical order, later ones winning.
  * A folder that does not exist holds no secrets.
- * @throws ConfigError when a file cannot be parsed.
+ * @throws ConfigError with all that cannot be read or parsed.
  */
 export function withVaultSecrets(
   env: Readonly<Record<string, string | undefined>>,
@@ -47,11 +47,24 @@ export function withVaultSecrets(
   const dir = env["VAULT_SECRETS_DIR"] ?? DEFAULT_VAULT_DIR;
   const files =
     statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true ? readdirSync(dir).sort() : [];
+  const problems: string[] = [];
   const layers = files
     // The mounts of Kubernetes carry `..data` links beside the files they point to.
     .filter((file) => !file.startsWith("."))
-    .map((file) => join(dir, file))
-    .filter((path) => statSync(path).isFile())
-    .map((path) => parseVaultFile(readFileSync(path, "utf8"), path));
+    .map((file) => gather(problems, () => readVaultFile(join(dir, file))));
+  if (problems.length > 0) throw new ConfigError(problems);
   return Object.assign({}, env, ...layers) as Record<string, string | undefined>;
+}
+
+/** Empty for what is no file. @throws ConfigError */
+function readVaultFile(path: string): Record<string, string> {
+  let text: string;
+  try {
+    if (!statSync(path).isFile()) return {};
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    throw new ConfigError([`${path}: cannot be read (${code})`]);
+  }
+  return parseVaultFile(text, path);
 }
