@@ -36,6 +36,7 @@ const [command = "", ...args] = process.argv.slice(2);
 if (!Object.hasOwn(programs, command))
   fail(`usage: bootstrap.mjs ${Object.keys(programs).join("|")} [options]`, 2);
 requireNode(20, 19);
+endWithCaller();
 await installWhenNeeded();
 await runStep(
   "building contracts",
@@ -72,6 +73,22 @@ function requireNode(major, minor) {
   if (haveMajor < major || (haveMajor === major && haveMinor < minor)) {
     fail(`Node ${major}.${minor} or newer is needed to begin; this is ${process.versions.node}.`);
   }
+}
+
+/**
+ * Ends when npm has died without passing a signal on (SIGKILL, or SIGHUP, which it keeps to itself), as if told to.
+ * Who started this file without npm may leave it running on purpose.
+ */
+function endWithCaller() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const caller = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === caller) return;
+    clearInterval(watch);
+    // To ourselves: what runs is passed the signal, and between two steps it ends us.
+    process.kill(process.pid, "SIGTERM");
+  }, 250);
+  watch.unref();
 }
 
 /** Installs with the frozen lockfile unless the files that decide what is installed are those of the last time. */

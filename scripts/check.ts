@@ -25,6 +25,9 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     interrupt.abort();
   });
 }
+// Only when started by another Node with a channel: that one has died without passing a signal on.
+process.once("disconnect", () => interrupt.abort());
+process.channel?.unref();
 
 const running = new Set<string>();
 const counts: Counts[] = [];

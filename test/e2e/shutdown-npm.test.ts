@@ -1,0 +1,89 @@
+import { execFile, spawn } from "node:child_process";
+import { delimiter } from "node:path";
+import { promisify } from "node:util";
+import { repositoryRoot } from "@causeway/localnet";
+import { expect, test } from "vitest";
+
+// `npm start` as a supervisor has it: only npm's own process is known, and whatever ends it must end everything.
+
+const portBase = 28_500;
+
+/** npm as a user's shell runs it: without the tools of the workspace in the path, and not inside another npm. */
+function userEnvironment(): NodeJS.ProcessEnv {
+  const path = (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => !folder.includes("node_modules"))
+    .join(delimiter);
+  const outer = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|NODE_|VITEST|DATABASE_URL|REDIS_URL)/i.test(name),
+  );
+  return { ...Object.fromEntries(outer), PATH: path };
+}
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly command: string;
+}
+
+async function processes(): Promise<readonly Process[]> {
+  const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,ppid=,stat=,args="], {
+    maxBuffer: 2 ** 24,
+  });
+  return stdout.split("\n").flatMap((line) => {
+    const [, pid, parent, state, command] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+    // What has ended and only waits to be taken note of runs no more.
+    return command === undefined || state?.startsWith("Z") === true
+      ? []
+      : [{ pid: Number(pid), parent: Number(parent), command }];
+  });
+}
+
+/** Everything that a process started, itself included. */
+async function treeOf(root: number): Promise<readonly Process[]> {
+  const all = await processes();
+  const tree = new Set([root]);
+  for (let before = 0; before !== tree.size;) {
+    before = tree.size;
+    for (const { pid, parent } of all) if (tree.has(parent)) tree.add(pid);
+  }
+  return all.filter(({ pid }) => tree.has(pid));
+}
+
+async function leftOf(tree: readonly Process[]): Promise<readonly Process[]> {
+  const now = await processes();
+  return tree.filter(({ pid, command }) => now.some((one) => one.pid === pid && one.command === command));
+}
+
+async function startNpm() {
+  const npm = spawn("npm", ["start", "--", "--oracles", "1", "--port-base", String(portBase)], {
+    cwd: repositoryRoot,
+    env: userEnvironment(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  npm.stdout.on("data", (chunk) => (output += String(chunk)));
+  npm.stderr.on("data", (chunk) => (output += String(chunk)));
+  const { pid } = npm;
+  if (pid === undefined) throw new Error("npm cannot be started");
+  await expect.poll(() => output, { timeout: 90_000, interval: 200 }).toContain("The system stays up");
+  return { pid, output: () => output };
+}
+
+test.each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
+  "%s to the npm process of `npm start` leaves no process behind",
+  async (signal) => {
+    const { pid, output } = await startNpm();
+    const tree = await treeOf(pid);
+    try {
+      // npm, the bootstrap, the local system, three nodes, Postgres, Redis, API, worker and an oracle at least.
+      expect(tree.length, output()).toBeGreaterThan(10);
+      process.kill(pid, signal);
+      await expect.poll(async () => await leftOf(tree), { timeout: 25_000, interval: 250 }).toEqual([]);
+      expect(output()).toContain("nothing of it runs any more");
+    } finally {
+      for (const one of await leftOf(tree)) process.kill(one.pid, "SIGKILL");
+    }
+  },
+  150_000,
+);
