@@ -36,7 +36,18 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-afterEach(() => void (key.state = "Enabled"));
+const started: Pick<ReturnType<typeof startOracle>, "stop">[] = [];
+afterEach(async () => {
+  key.state = "Enabled";
+  await Promise.all(started.splice(0).map(async (oracle) => await oracle.stop()));
+});
+
+/** The process, which ends with its test even if that fails. */
+function anOracle(env: Readonly<Record<string, string>>): ReturnType<typeof startOracle> {
+  const oracle = startOracle(env);
+  started.push(oracle);
+  return oracle;
+}
 
 const common = (): Record<string, string> => ({
   ENVIRONMENT: "local",
@@ -100,10 +111,12 @@ describe.each([
 ] as const)("with SIGNING_MODULE %s", (signingModule, env) => {
   test("it knows its address before it listens, signs with that key alone, and counts what it did", async () => {
     const signedBefore = kms.calls("Sign");
-    const oracle = startOracle(env());
+    const oracle = anOracle(env());
     const url = await oracle.url();
     expect(oracle.output()).toContain(`"signer":"${own}"`);
+    const askedAtMs = performance.now();
     const { status, body } = await ask(url);
+    const tookSeconds = (performance.now() - askedAtMs) / 1000;
     expect(status).toBe(200);
     expect(body.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
     expect(await executionSigners(body.execution)).toEqual([own]);
@@ -117,14 +130,17 @@ describe.each([
     for (const method of ["eth_chainId", "eth_getTransactionReceipt", "eth_getBlockByNumber"]) {
       expect(value("oracle_rpc_call_seconds_count", { ...call, method })).toBeGreaterThanOrEqual(1);
       expect(value("oracle_rpc_call_seconds_sum", { ...call, method })).toBeGreaterThan(0);
-      expect(value("oracle_rpc_call_seconds_sum", { ...call, method })).toBeLessThan(2);
     }
-    expect(value("oracle_rpc_call_seconds_count", { ...call, method: "eth_getTransactionReceipt" })).toBe(1);
+    const receipt = { ...call, method: "eth_getTransactionReceipt" };
+    expect(value("oracle_rpc_call_seconds_count", receipt)).toBe(1);
+    expect(value("oracle_rpc_call_seconds_sum", receipt)).toBeLessThan(tookSeconds);
     expect(value("oracle_rpc_call_seconds_count", { chain: "hub", outcome: "ok", method: "eth_call" })).toBe(
       1,
     );
     expect(value("oracle_signature_seconds_count", { outcome: "made" })).toBe(2);
     expect(value("oracle_signature_seconds_sum", { outcome: "made" })).toBeGreaterThan(0);
+    // Two signatures, perhaps at the same time.
+    expect(value("oracle_signature_seconds_sum", { outcome: "made" })).toBeLessThan(2 * tookSeconds);
     expect(value("oracle_signatures_total", { outcome: "made" })).toBe(2);
     expect(value("oracle_signer_healthy")).toBe(1);
     for (const secret of ["127.0.0.1", "SECRETPATH", "alias/oracle", key.id])
@@ -138,7 +154,7 @@ describe.each([
 
 test("calls that a node refuses or does not answer are counted as that, and nothing is signed", async () => {
   const broken = await startDepositNode(CHAIN_ID, DEPOSITORY);
-  const oracle = startOracle({ ...rawKey(), LOCAL_A_RPC_URL: broken.url });
+  const oracle = anOracle({ ...rawKey(), LOCAL_A_RPC_URL: broken.url });
   const url = await oracle.url();
   // An unknown transaction is looked up by a method that this node refuses.
   expect((await ask(url, `0x${"77".repeat(32)}`)).status).toBe(503);
@@ -150,11 +166,10 @@ test("calls that a node refuses or does not answer are counted as that, and noth
   expect(of("eth_getTransactionByHash", "refused")).toBe(1);
   expect(of("eth_getTransactionReceipt", "fault")).toBeGreaterThanOrEqual(1);
   expect(value("oracle_signature_seconds_count", { outcome: "made" })).toBeUndefined();
-  await oracle.stop();
 }, 30_000);
 
 test("while the key service does not sign, answers are 503 and the signer shows as unhealthy", async () => {
-  const oracle = startOracle(awsKms());
+  const oracle = anOracle(awsKms());
   const url = await oracle.url();
   key.state = "Disabled";
   const { status, body } = await ask(url);
@@ -171,7 +186,7 @@ test("while the key service does not sign, answers are 503 and the signer shows 
 
 describe("an oracle whose key cannot be had does not start", () => {
   async function refused(changes: Record<string, string>): Promise<string> {
-    const oracle = startOracle({ ...awsKms(), ...changes });
+    const oracle = anOracle({ ...awsKms(), ...changes });
     // Should it start after all, the test must not wait for ever.
     const timer = setTimeout(() => void oracle.stop(), 20_000);
     expect(await oracle.ended).toBe(1);
