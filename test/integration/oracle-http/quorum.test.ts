@@ -243,7 +243,7 @@ test("in shadow mode answers say so, and agreement with peers is counted", async
   expect(report.body).toMatchObject({
     shadow: true,
     attestations: 1,
-    local: { ok: 1, failed: 0, mismatch: 0, pending: 0 },
+    local: { ok: 1, alone: 0, failed: 0, mismatch: 0, pending: 0 },
     agreement: 1,
   });
 });

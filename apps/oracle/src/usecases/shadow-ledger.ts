@@ -1,27 +1,40 @@
-import type { Quorum, ShadowReport } from "@causeway/wire";
+import type { ShadowReport } from "@causeway/wire";
 
-/** Counts how often this oracle said what was answered, since the process started. */
+/** What this oracle said itself, compared with the answer that was given; `alone`: nobody else signed that answer. */
+type Outcome = keyof ShadowReport["local"];
+
+/** Counts how often this oracle said what was answered, and how its peers did, since the process started. */
 export interface ShadowLedger {
-  note(local: Quorum["local"]): void;
+  note(local: Outcome): void;
+  /** A peer gave an answer that could be looked at, or none. */
+  notePeer(name: string, outcome: "answered" | "failed" | "diverged"): void;
   report(): ShadowReport;
 }
 
 /** @param sinceMs start of the process, ms since epoch. */
 export function createShadowLedger(shadow: boolean, sinceMs: number): ShadowLedger {
-  const local = { ok: 0, failed: 0, mismatch: 0, pending: 0 };
+  const local = { ok: 0, alone: 0, failed: 0, mismatch: 0, pending: 0 };
+  const peers = new Map<string, { answered: number; failed: number; diverged: number }>();
   return {
     note: (outcome) => {
       local[outcome]++;
     },
+    notePeer(name, outcome) {
+      const counts = peers.get(name) ?? { answered: 0, failed: 0, diverged: 0 };
+      counts[outcome]++;
+      peers.set(name, counts);
+    },
     report() {
-      const { ok, failed, mismatch, pending } = local;
-      const decided = ok + failed + mismatch;
+      const { ok, alone, failed, mismatch, pending } = local;
+      // Whoever stands alone agrees with nobody: it says nothing for this oracle, and nothing against it.
+      const compared = ok + failed + mismatch;
       return {
         shadow,
         since: new Date(sinceMs).toISOString(),
-        attestations: decided + pending,
+        attestations: compared + alone + pending,
         local: { ...local },
-        agreement: decided === 0 ? null : ok / decided,
+        agreement: compared === 0 ? null : ok / compared,
+        peers: [...peers].map(([name, counts]) => ({ name, ...counts })),
       };
     },
   };

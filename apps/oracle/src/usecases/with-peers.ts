@@ -94,8 +94,15 @@ async function together<Answer>(
     timeoutMs: peerTimeoutMs,
     recover: recoverSigner,
     signal: gone(),
-    onWarning: (warning) => events.peerWarning(path, warning),
-    onPeerSettled: (report) => events.peerSettled(path, report),
+    onWarning: (warning) => {
+      events.peerWarning(path, warning);
+      const peer = warning.kind === "peerDiverges" ? peers[warning.peer ?? -1] : undefined;
+      if (peer !== undefined) ledger.notePeer(peer.name, "diverged");
+    },
+    onPeerSettled: (report) => {
+      events.peerSettled(path, report);
+      ledger.notePeer(report.name, report.outcome === "answered" ? "answered" : "failed");
+    },
   });
   if (quorum === undefined) throw new TypeError("peers were asked, and nothing is said of them");
   if (quorum.local === "pending")
@@ -103,7 +110,8 @@ async function together<Answer>(
       (late) => ledger.note(saysSame(route, late, answer) ? "ok" : "mismatch"),
       () => ledger.note("failed"),
     );
-  else ledger.note(quorum.local);
+  // Nothing that was signed, or only by this oracle, is no agreement.
+  else ledger.note(quorum.local === "ok" && quorum.signers < 2 ? "alone" : quorum.local);
   return { answer, quorum };
 }
 

@@ -11,15 +11,25 @@ export function peerRequest(body: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ ...rest, requestPeerSignatures: false });
 }
 
-/** One peer's answer by the route's schema. @throws PeerFailure, and what the schema throws over an answer that it cannot even look at. */
+/**
+ * One peer's answer by the route's schema. One that is marked as a shadow's is none: its operator says that nobody should count on it yet.
+ * @throws PeerFailure, and what the schema throws over an answer that it cannot even look at.
+ */
 export async function askPeer<Answer>(
   peer: Peer,
   route: AttestationRoute<Answer>,
   requestJson: string,
   options: AskOptions,
 ): Promise<Answer> {
-  const answer = route.parse(await peer.ask(route.path, requestJson, options));
+  const json = await peer.ask(route.path, requestJson, options);
+  // Before the schema, which drops what it does not know.
+  if (isOfShadow(json)) throw new PeerFailure("shadow", "runs in shadow mode and is not counted on");
+  const answer = route.parse(json);
   if (answer === undefined)
     throw new PeerFailure("invalid", "gave an answer that the route's schema refuses");
   return answer;
+}
+
+function isOfShadow(json: unknown): boolean {
+  return typeof json === "object" && json !== null && "shadow" in json && json.shadow === true;
 }

@@ -21,4 +21,4 @@ export interface PeerReport {
 
 /** Why a peer gave no answer. */
 export type PeerOutcome =
-  "timeout" | "aborted" | "network" | "status" | "tooLarge" | "encoding" | "notJson" | "invalid";
+  "timeout" | "aborted" | "network" | "status" | "tooLarge" | "encoding" | "notJson" | "invalid" | "shadow";

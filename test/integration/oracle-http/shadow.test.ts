@@ -1,0 +1,103 @@
+import { afterEach, expect, test } from "vitest";
+import { executionSigners } from "./recovered.ts";
+import { aChain, DEPOSIT_TX, FakeChain, oracleSigner, startWorld } from "./world.ts";
+import type { World, WorldOptions } from "./world.ts";
+
+// What an oracle in shadow mode is worth to others, and what its report is worth to its operator. Everybody is on a socket of their own.
+
+const worlds: World[] = [];
+afterEach(async () => {
+  await Promise.all(worlds.splice(0).map(async (world) => await world.close()));
+});
+
+async function oracle(options: WorldOptions): Promise<World> {
+  const world = await startWorld(options);
+  worlds.push(world);
+  return world;
+}
+
+const addresses = [0, 1, 2].map((n) => oracleSigner(n).address);
+const list = { signers: new Set(addresses), threshold: 2 };
+const nobody = "http://127.0.0.1:9";
+const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
+
+function chains() {
+  const origin = new FakeChain(aChain("origin", 1));
+  const destination = new FakeChain(aChain("destination", 2));
+  origin.deposited(DEPOSIT_TX, [{}]);
+  return { origin, destination };
+}
+
+const reportOf = async (world: World) => (await world.get("/shadow/v1/report")).body;
+
+test("nobody relies on a peer in shadow mode: its signature is not combined, and the operator is told", async () => {
+  const shared = chains();
+  const shadow = await oracle({ ...shared, ...list, signer: oracleSigner(1), shadow: true });
+  const main = await oracle({ ...shared, ...list, peers: [shadow.url] });
+  const { status, body } = await main.post("depository-deposits", deposit);
+  expect(status).toBe(200);
+  expect(body.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
+  expect(await executionSigners(body.execution)).toEqual([addresses[0]]);
+  expect(main.warnings.map(({ kind }) => kind)).toEqual(["peerSkipped", "belowThreshold"]);
+  expect(main.warnings[0]?.text).toContain("runs in shadow mode");
+  // It is asked all the same: its own report counts on being asked.
+  expect(shadow.outcomes).toHaveLength(1);
+});
+
+test("with a shadow among the peers the quorum is that of the others", async () => {
+  const shared = chains();
+  const shadow = await oracle({ ...shared, ...list, signer: oracleSigner(1), shadow: true });
+  const live = await oracle({ ...shared, ...list, signer: oracleSigner(2) });
+  const main = await oracle({ ...shared, ...list, threshold: 3, peers: [shadow.url, live.url] });
+  const { body } = await main.post("depository-deposits", deposit);
+  expect(body.quorum).toEqual({ signers: 2, threshold: 3, local: "ok" });
+  expect(await executionSigners(body.execution)).toEqual([addresses[0], addresses[2]].toSorted());
+});
+
+test("a shadow whose peers never answer agrees with nobody, and its report says that they did not answer", async () => {
+  const main = await oracle({ ...chains(), ...list, shadow: true, peers: [nobody] });
+  for (const _ of [1, 2]) await main.post("depository-deposits", deposit);
+  expect(await reportOf(main)).toMatchObject({
+    attestations: 2,
+    local: { ok: 0, alone: 2, failed: 0, mismatch: 0, pending: 0 },
+    agreement: null,
+    peers: [{ name: "127.0.0.1:9", answered: 0, failed: 2, diverged: 0 }],
+  });
+});
+
+test("an answer with nothing to sign is no agreement", async () => {
+  const shared = chains();
+  shared.origin.deposited(DEPOSIT_TX, []);
+  const live = await oracle({ ...shared, ...list, signer: oracleSigner(1) });
+  const main = await oracle({ ...shared, ...list, shadow: true, peers: [live.url] });
+  expect((await main.post("depository-deposits", deposit)).status).toBe(200);
+  expect(await reportOf(main)).toMatchObject({ local: { ok: 0, alone: 1 }, agreement: null });
+});
+
+test("a shadow that stands alone against a peer is shown as differing from it, and not as agreeing", async () => {
+  const theirs = chains();
+  theirs.origin.deposited(DEPOSIT_TX, [{ amount: 999n }]);
+  const live = await oracle({ ...theirs, ...list, signer: oracleSigner(1) });
+  const main = await oracle({ ...chains(), ...list, shadow: true, peers: [live.url] });
+  await main.post("depository-deposits", deposit);
+  expect(await reportOf(main)).toMatchObject({
+    local: { ok: 0, alone: 1 },
+    agreement: null,
+    peers: [{ answered: 1, failed: 0, diverged: 1 }],
+  });
+});
+
+test("what is counted as agreement was signed by another oracle too", async () => {
+  const shared = chains();
+  const live = await oracle({ ...shared, ...list, signer: oracleSigner(1) });
+  const main = await oracle({ ...shared, ...list, shadow: true, peers: [live.url, nobody], threshold: 3 });
+  for (const _ of [1, 2, 3]) await main.post("depository-deposits", deposit);
+  const report = await reportOf(main);
+  expect(report).toMatchObject({ attestations: 3, local: { ok: 3, alone: 0 }, agreement: 1 });
+  expect(report).toMatchObject({
+    peers: expect.arrayContaining([
+      { name: new URL(live.url).host, answered: 3, failed: 0, diverged: 0 },
+      { name: "127.0.0.1:9", answered: 0, failed: 3, diverged: 0 },
+    ]),
+  });
+});
