@@ -8,6 +8,7 @@ export * from "./evm/deposit-logs.ts";
 export * from "./evm/deposits.ts";
 export * from "./evm/evidence.ts";
 export * from "./evm/fill-calldata.ts";
+export * from "./evm/final-block-reads.ts";
 export * from "./evm/follow-trail.ts";
 export * from "./evm/gas-prices.ts";
 export * from "./evm/heads.ts";

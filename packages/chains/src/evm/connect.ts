@@ -88,6 +88,10 @@ export function checkedTransport(
       if (!isVerified) await verify();
       return await inner.request(method, params, callOptions);
     },
+    requestTogether: async (calls, callOptions) => {
+      if (!isVerified) await verify();
+      return await inner.requestTogether(calls, callOptions);
+    },
     close: async () => await inner.close(),
   };
   return { transport, verify };

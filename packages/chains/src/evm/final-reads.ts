@@ -2,10 +2,11 @@ import type { EvmAttestationFacts, TxHash } from "@causeway/domain";
 import type { Evidence } from "../evidence.ts";
 import type { BlockRef, ReceiptFact, TransactionFact } from "../family.ts";
 import { readReceipt, readTransaction } from "./answers.ts";
-import { finalityOf, headTagOf, lowerCandidate } from "./finality.ts";
+import { finalBlockReads, type FinalBlockReads } from "./final-block-reads.ts";
+import { finalityOf, headTagOf } from "./finality.ts";
 import { rememberedFacts, singleFlight } from "./remembered-facts.ts";
 import { garbage, inconsistent } from "./rpc-fault.ts";
-import { createSightings, readHead } from "./sighting.ts";
+import { createSightings } from "./sighting.ts";
 import type { RpcTransport } from "./transport.ts";
 
 /** A transaction in a final block, successful or not. */
@@ -14,17 +15,13 @@ export interface FinalTransaction {
   readonly block: BlockRef;
 }
 
-export interface FinalReads {
+export interface FinalReads extends FinalBlockReads {
   /** The receipt of a transaction, once its block is final. @throws RpcFault */
   transaction(hash: TxHash): Promise<Evidence<FinalTransaction>>;
   /** Sender, recipient, value and input of a final transaction; `begun` is what {@link beginContent} gave. @throws RpcFault */
   content(final: FinalTransaction, begun?: BegunContent): Promise<TransactionFact>;
   /** Begins to read what {@link content} will be asked for, beside the receipt. Never rejects. */
   beginContent(hash: TxHash): BegunContent;
-  /** A final block, the newest by the chain's policy or one a little older. @throws RpcFault */
-  block(): Promise<Evidence<BlockRef>>;
-  /** That `block` is still canonical and final after something was read at it. @throws RpcFault when it is not */
-  confirm(block: BlockRef): Promise<void>;
 }
 
 /** A transaction as it was read, in whatever block; undefined when that failed. */
@@ -37,8 +34,6 @@ export interface FinalReadOptions {
   readonly finalBlockReuseMs: number;
 }
 
-/** Steps down from the head in search of a final block: more than one only where blocks come faster than their nominal time says. */
-const MOST_STEPS = 12;
 /** Characters of log data up to which a receipt is remembered: whoever pays for a transaction decides how large it is. */
 const LARGEST_REMEMBERED = 64 * 1024;
 
@@ -54,14 +49,12 @@ export function createFinalReads(
   options: FinalReadOptions,
 ): FinalReads {
   const { finality: policy, blockTimeSeconds } = facts;
-  const headTag = headTagOf(policy);
-  const sight = createSightings(transport, headTag);
+  const sight = createSightings(transport, headTagOf(policy));
+  const blocks = finalBlockReads(transport, facts, { reuseMs: options.finalBlockReuseMs, sight });
   const transactions = rememberedFacts<FinalTransaction>(options.rememberedTransactions);
   const contents = rememberedFacts<TransactionFact>(options.rememberedTransactions);
   const settling = singleFlight<Evidence<FinalTransaction>>();
   const fetching = singleFlight<ReturnType<typeof readTransaction>>();
-  const searching = singleFlight<Evidence<BlockRef>>();
-  let kept: { readonly block: Evidence<BlockRef>; readonly untilMs: number } | undefined;
 
   const fetchContent = async (hash: TxHash): BegunContent =>
     await fetching(hash, async () =>
@@ -97,24 +90,6 @@ export function createFinalReads(
     return { kind: "final", value };
   };
 
-  const searchBlock = async (): Promise<Evidence<BlockRef>> => {
-    let head = await readHead(transport, headTag);
-    let block = head;
-    for (let step = 0; step < MOST_STEPS; step++) {
-      const finality = finalityOf(policy, block, head, blockTimeSeconds);
-      if (finality.kind === "final") return { kind: "final", value: block };
-      if (policy.kind === "tag")
-        throw inconsistent("eth_getBlockByNumber", "the finalized block is not final");
-      const number = lowerCandidate(policy, block, head, blockTimeSeconds);
-      if (number === undefined) return finality;
-      const seen = await sight(number);
-      if (seen.block === undefined)
-        throw inconsistent("eth_getBlockByNumber", "a block below the head is missing");
-      ({ head, block } = { head: seen.head, block: seen.block });
-    }
-    throw inconsistent("eth_getBlockByNumber", "no final block was found below the head");
-  };
-
   return {
     transaction: async (hash) => {
       const known = transactions.get(hash);
@@ -137,21 +112,7 @@ export function createFinalReads(
       if (read.transaction.input.length <= LARGEST_REMEMBERED) contents.set(receipt.txHash, read.transaction);
       return read.transaction;
     },
-    block: async () => {
-      if (kept !== undefined && performance.now() < kept.untilMs) return kept.block;
-      return await searching("block", async () => {
-        const block = await searchBlock();
-        if (block.kind === "final") kept = { block, untilMs: performance.now() + options.finalBlockReuseMs };
-        return block;
-      });
-    },
-    confirm: async (block) => {
-      const seen = await sight(block.number);
-      const isFinal = finalityOf(policy, block, seen.head, blockTimeSeconds).kind === "final";
-      if (seen.block?.hash === block.hash && isFinal) return;
-      kept = undefined;
-      throw inconsistent("eth_call", "the block of the read is no longer the final one at its height");
-    },
+    ...blocks,
   };
 }
 

@@ -12,6 +12,8 @@ export type RpcFaultKind =
   | "garbage"
   /** The answer exceeded the size bound. */
   | "tooLarge"
+  /** Calls that are worth something only together cannot be sent as one batch. */
+  | "batchRefused"
   /** The node answered with a JSON-RPC error. */
   | "refused"
   /** The node serves another chain than the configured one. */

@@ -1,7 +1,7 @@
 import type { BlockRef } from "../family.ts";
 import { readBlock, toQuantity } from "./answers.ts";
-import { garbage, inconsistent } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { garbage, inconsistent, RpcFault } from "./rpc-fault.ts";
+import type { AskedCall, RpcTransport } from "./transport.ts";
 
 const METHOD = "eth_getBlockByNumber";
 
@@ -12,59 +12,91 @@ export interface Sighting {
   readonly head: BlockRef;
 }
 
-/** Most heights in one batch: the transport cuts at 100 calls, and a block must travel with its head. */
-const LARGEST_BATCH = 80;
+/** Looks at the block of this number. @throws RpcFault when the answers are none, or contradict each other */
+export type Sight = (number: bigint) => Promise<Sighting>;
+
+/** Most heights that are asked for with one head. */
+const MOST_HEIGHTS = 80;
 
 /** Looks that travel together. */
-interface Look {
-  readonly numbers: Map<bigint, PromiseWithResolvers<Sighting>>;
-}
+type Look = Map<bigint, PromiseWithResolvers<Sighting>>;
 
 /**
  * Looks at blocks by number, each together with the head of the same node.
  *
  * One address often stands for several nodes, one of which may lag on a branch that the others left: its word that a block is canonical and another's word
  * that this height is final would together make an orphan final. Blocks and head are therefore asked in one HTTP request, which one node answers, and a
- * head is never kept for a later look. All looks of one event-loop tick share one head.
- *
- * @returns a function that throws RpcFault when the answers are none, or contradict each other
+ * head is never kept for a later look. All looks of one event-loop tick share one head. Where a node refuses so many calls at once, each smaller request
+ * has a head of its own; a node that refuses even two calls cannot be asked, and every look is a fault.
  */
 export function createSightings(
-  transport: RpcTransport,
+  transport: Pick<RpcTransport, "requestTogether">,
   headTag: "finalized" | "latest",
-): (number: bigint) => Promise<Sighting> {
+): Sight {
   let gathering: Look | undefined;
+  let mostHeights = MOST_HEIGHTS;
 
-  const send = (look: Look): void => {
-    if (gathering === look) gathering = undefined;
-    const head = readHead(transport, headTag);
-    for (const [number, { resolve, reject }] of look.numbers) {
-      const block = transport
-        .request(METHOD, [toQuantity(number), false])
-        .then((answer) => blockOf(answer, number));
-      Promise.all([block, head])
-        .then(([seen, newest]) => sightingOf(seen, newest))
-        .then(resolve, reject);
+  const send = async (look: Look): Promise<void> => {
+    const wanted = [...look];
+    try {
+      const calls = [callFor(headTag), ...wanted.map(([number]) => callFor(toQuantity(number)))];
+      const [first, ...others] = await transport.requestTogether(calls);
+      const head = headOf(first, headTag);
+      mostHeights = Math.min(MOST_HEIGHTS, mostHeights + 1);
+      wanted.forEach(([number, asked], at) => {
+        try {
+          asked.resolve(sightingOf(blockOf(others[at], number), head));
+        } catch (error) {
+          asked.reject(error);
+        }
+      });
+    } catch (error) {
+      if (wanted.length > 1 && isTooMuch(error)) {
+        const half = Math.ceil(wanted.length / 2);
+        mostHeights = Math.min(mostHeights, half);
+        await Promise.all([send(new Map(wanted.slice(0, half))), send(new Map(wanted.slice(half)))]);
+        return;
+      }
+      for (const [, asked] of wanted) asked.reject(error);
     }
   };
 
   return async (number) => {
-    if (gathering === undefined || gathering.numbers.size >= LARGEST_BATCH) {
-      const look: Look = { numbers: new Map() };
+    if (gathering === undefined || gathering.size >= mostHeights) {
+      const look: Look = new Map();
       gathering = look;
-      setImmediate(send, look);
+      setImmediate(() => {
+        if (gathering === look) gathering = undefined;
+        void send(look);
+      });
     }
-    const known = gathering.numbers.get(number);
+    const known = gathering.get(number);
     if (known !== undefined) return await known.promise;
     const asked = Promise.withResolvers<Sighting>();
-    gathering.numbers.set(number, asked);
+    gathering.set(number, asked);
     return await asked.promise;
   };
 }
 
 /** The block that the node tags so. @throws RpcFault */
-export async function readHead(transport: RpcTransport, headTag: "finalized" | "latest"): Promise<BlockRef> {
-  const head = readBlock(await transport.request(METHOD, [headTag, false]), METHOD);
+export async function readHead(
+  transport: Pick<RpcTransport, "requestTogether">,
+  headTag: "finalized" | "latest",
+): Promise<BlockRef> {
+  const [answer] = await transport.requestTogether([callFor(headTag)]);
+  return headOf(answer, headTag);
+}
+
+function callFor(tag: string): AskedCall {
+  return { method: METHOD, params: [tag, false] };
+}
+
+function isTooMuch(error: unknown): boolean {
+  return error instanceof RpcFault && (error.kind === "batchRefused" || error.kind === "tooLarge");
+}
+
+function headOf(answer: unknown, headTag: string): BlockRef {
+  const head = readBlock(answer, METHOD);
   if (head === undefined) throw garbage(METHOD, `the node has no ${headTag} block`);
   return head;
 }

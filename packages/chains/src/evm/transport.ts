@@ -23,6 +23,11 @@ export type CallOutcome = "ok" | "refused" | "fault";
 /** `tookMs` reaches from the request to the outcome, the wait for its batch included. Never learns the URL or what was asked. */
 export type ObserveCall = (method: string, outcome: CallOutcome, tookMs: number) => void;
 
+export interface AskedCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
 export interface CallOptions {
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
@@ -39,6 +44,13 @@ export interface RpcTransport {
    * @throws NodeRefusal when the node answered with an error, {@link RpcFault} when it gave no usable answer.
    */
   request(method: string, params: readonly unknown[], options?: CallOptions): Promise<unknown>;
+  /**
+   * The results of all `calls`, in their order, out of one HTTP answer to one HTTP request of their own, so that one node gave them: never cut, halved or
+   * sent one by one. Whoever needs fewer at once asks less.
+   *
+   * @throws RpcFault when not all of them have a result; of kind `batchRefused` when they cannot travel together
+   */
+  requestTogether(calls: readonly AskedCall[], options?: CallOptions): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
 
@@ -48,6 +60,9 @@ const LARGE_READS: ReadonlySet<string> = new Set([
   "eth_getTransactionReceipt",
   "eth_getTransactionByHash",
 ]);
+
+const NOT_TOGETHER =
+  "this endpoint does not accept these calls in one batch; what must come from one node cannot be asked of it";
 
 interface Call {
   readonly id: number;
@@ -100,7 +115,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     if (together.length < calls.length) send(calls.filter((call) => !goesAlong(call)));
   };
 
-  const post = async (calls: readonly Call[]): Promise<void> => {
+  const post = async (calls: readonly Call[], mayPart = true): Promise<void> => {
     const open = calls.filter((call) => !call.settled);
     const first = open[0];
     if (first === undefined) return;
@@ -118,7 +133,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     try {
       const answer = await postOnce(body, abort.signal);
       if (answer.kind === "tooLarge") {
-        if (open.length > 1) {
+        if (open.length > 1 && mayPart) {
           for (const call of open) void post([call]);
           return;
         }
@@ -126,6 +141,10 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
         return;
       }
       if (open.length > 1 && answer.refusesBatch !== undefined) {
+        if (!mayPart) {
+          failAll({ kind: "batchRefused", reason: NOT_TOGETHER });
+          return;
+        }
         const smaller = answer.refusesBatch === "never" ? 1 : Math.floor(open.length / 2);
         maxBatchSize = Math.min(maxBatchSize, smaller);
         loweredAtMs = performance.now();
@@ -167,50 +186,68 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     }
   };
 
+  /** One call, handed to `dispatch` before this returns, unless nothing is to be asked any more. */
+  const ask = async (
+    { method, params }: AskedCall,
+    callOptions: CallOptions,
+    dispatch: (call: Call) => void,
+  ): Promise<unknown> =>
+    await new Promise<unknown>((resolve, reject) => {
+      const { signal } = callOptions;
+      if (closed || signal?.aborted === true) {
+        const reason = closed ? "the connection was closed" : "the caller gave up";
+        reject(new RpcFault({ kind: "aborted", method, reason }));
+        return;
+      }
+      const id = nextId++;
+      const startedAtMs = onCall === undefined ? 0 : performance.now();
+      const onAbort = (): void =>
+        call.fail(new RpcFault({ kind: "aborted", method, reason: "the caller gave up" }));
+      const settle = (): boolean => {
+        if (call.settled) return false;
+        call.settled = true;
+        signal?.removeEventListener("abort", onAbort);
+        return true;
+      };
+      const call: Call = {
+        id,
+        method,
+        body: `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`,
+        deadlineMs: callOptions.deadlineMs ?? defaultDeadlineMs,
+        settled: false,
+        succeed: (result) => {
+          if (!settle()) return;
+          resolve(result);
+          onCall?.(method, "ok", performance.now() - startedAtMs);
+        },
+        fail: (fault) => {
+          if (!settle()) return;
+          reject(fault);
+          onCall?.(
+            method,
+            fault instanceof NodeRefusal ? "refused" : "fault",
+            performance.now() - startedAtMs,
+          );
+        },
+      };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      dispatch(call);
+    });
+
   return {
     request: async (method, params, callOptions = {}) =>
-      await new Promise<unknown>((resolve, reject) => {
-        const { signal } = callOptions;
-        if (closed || signal?.aborted === true) {
-          const reason = closed ? "the connection was closed" : "the caller gave up";
-          reject(new RpcFault({ kind: "aborted", method, reason }));
-          return;
-        }
-        const id = nextId++;
-        const startedAtMs = onCall === undefined ? 0 : performance.now();
-        const onAbort = (): void =>
-          call.fail(new RpcFault({ kind: "aborted", method, reason: "the caller gave up" }));
-        const settle = (): boolean => {
-          if (call.settled) return false;
-          call.settled = true;
-          signal?.removeEventListener("abort", onAbort);
-          return true;
-        };
-        const call: Call = {
-          id,
-          method,
-          body: `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`,
-          deadlineMs: callOptions.deadlineMs ?? defaultDeadlineMs,
-          settled: false,
-          succeed: (result) => {
-            if (!settle()) return;
-            resolve(result);
-            onCall?.(method, "ok", performance.now() - startedAtMs);
-          },
-          fail: (fault) => {
-            if (!settle()) return;
-            reject(fault);
-            onCall?.(
-              method,
-              fault instanceof NodeRefusal ? "refused" : "fault",
-              performance.now() - startedAtMs,
-            );
-          },
-        };
-        signal?.addEventListener("abort", onAbort, { once: true });
+      await ask({ method, params }, callOptions, (call) => {
         waiting.push(call);
         if (waiting.length === 1) setImmediate(flush);
       }),
+    requestTogether: async (calls, callOptions = {}) => {
+      if (calls.length > wantedBatchSize)
+        throw new RpcFault({ kind: "batchRefused", method: calls[0]?.method ?? "", reason: NOT_TOGETHER });
+      const group: Call[] = [];
+      const results = calls.map(async (call) => await ask(call, callOptions, (made) => group.push(made)));
+      void post(group, false);
+      return await Promise.all(results);
+    },
     close: async () => {
       if (closed) return;
       closed = true;

@@ -1,0 +1,78 @@
+import type { EvmAttestationFacts } from "@causeway/domain";
+import type { Evidence } from "../evidence.ts";
+import type { BlockRef } from "../family.ts";
+import { finalityOf, headTagOf, lowerCandidate } from "./finality.ts";
+import { singleFlight } from "./remembered-facts.ts";
+import { inconsistent } from "./rpc-fault.ts";
+import { createSightings, readHead, type Sight } from "./sighting.ts";
+import type { RpcTransport } from "./transport.ts";
+
+export interface FinalBlockReads {
+  /** A final block, the newest by the chain's policy or one a little older. @throws RpcFault */
+  block(): Promise<Evidence<BlockRef>>;
+  /** That `block` is still canonical and final after something was read at it. @throws RpcFault when it is not */
+  confirm(block: BlockRef): Promise<void>;
+}
+
+export interface FinalBlockOptions {
+  /** Milliseconds for which a final block serves for further reads. Default 0: each asks for its own. */
+  readonly reuseMs?: number;
+  /** Where others look at blocks of the same endpoint. */
+  readonly sight?: Sight;
+}
+
+/** Steps down from the head in search of a final block: more than one only where blocks come faster than their nominal time says. */
+const MOST_STEPS = 12;
+
+/**
+ * Blocks at which state can be read as final, at one endpoint: take `block()`, read at its hash (EIP-1898), then `confirm` it, and only then believe what was
+ * read. What `confirm` compares came from one node in one HTTP request, so that no two nodes behind one address can together make an orphan final.
+ */
+export function finalBlockReads(
+  transport: Pick<RpcTransport, "requestTogether">,
+  facts: Pick<EvmAttestationFacts, "finality" | "blockTimeSeconds">,
+  options: FinalBlockOptions = {},
+): FinalBlockReads {
+  const { finality: policy, blockTimeSeconds } = facts;
+  const { reuseMs = 0 } = options;
+  const headTag = headTagOf(policy);
+  const sight = options.sight ?? createSightings(transport, headTag);
+  const searching = singleFlight<Evidence<BlockRef>>();
+  let kept: { readonly block: Evidence<BlockRef>; readonly untilMs: number } | undefined;
+
+  const search = async (): Promise<Evidence<BlockRef>> => {
+    let head = await readHead(transport, headTag);
+    let block = head;
+    for (let step = 0; step < MOST_STEPS; step++) {
+      const finality = finalityOf(policy, block, head, blockTimeSeconds);
+      if (finality.kind === "final") return { kind: "final", value: block };
+      if (policy.kind === "tag")
+        throw inconsistent("eth_getBlockByNumber", "the finalized block is not final");
+      const number = lowerCandidate(policy, block, head, blockTimeSeconds);
+      if (number === undefined) return finality;
+      const seen = await sight(number);
+      if (seen.block === undefined)
+        throw inconsistent("eth_getBlockByNumber", "a block below the head is missing");
+      ({ head, block } = { head: seen.head, block: seen.block });
+    }
+    throw inconsistent("eth_getBlockByNumber", "no final block was found below the head");
+  };
+
+  return {
+    block: async () => {
+      if (kept !== undefined && performance.now() < kept.untilMs) return kept.block;
+      return await searching("block", async () => {
+        const block = await search();
+        if (block.kind === "final") kept = { block, untilMs: performance.now() + reuseMs };
+        return block;
+      });
+    },
+    confirm: async (block) => {
+      const seen = await sight(block.number);
+      const isFinal = finalityOf(policy, block, seen.head, blockTimeSeconds).kind === "final";
+      if (seen.block?.hash === block.hash && isFinal) return;
+      kept = undefined;
+      throw inconsistent("eth_call", "the block of the read is no longer the final one at its height");
+    },
+  };
+}
