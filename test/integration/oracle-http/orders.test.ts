@@ -1,4 +1,5 @@
 import { fillKey, onchainId, rawKeySigner } from "@causeway/attest";
+import type { Hex32 } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   account,
@@ -358,6 +359,115 @@ test("dust with an order's id cannot use up the key of a payment that was made f
   expect(await settled("solver-refunds", refund, 1n)).toEqual([400, "rejected"]);
   expect(await settled("solver-refunds", refund, 979n)).toEqual([400, "rejected"]);
   expect(await settled("solver-refunds", refund, 980n)).toEqual([200, undefined]);
+});
+
+/** The request with deposits that somebody else made for the same order. */
+function withDeposits<Request extends { inputs: { inputIndex: number }[] }>(
+  request: Request,
+  deposits: readonly { readonly amount: bigint; readonly currency?: string }[],
+  depositId: Hex32,
+): Request {
+  const transactionId = word("12");
+  world.origin.deposited(
+    transactionId,
+    deposits.map((one) => ({ depositId, ...one })),
+    1_500n,
+  );
+  const inputs = request.inputs.map(({ inputIndex }) => ({
+    transactionId,
+    onchainId: onchainId("origin", transactionId, String(inputIndex)),
+    inputIndex,
+  }));
+  return { ...request, inputs };
+}
+
+test.each([
+  ["of weight zero", "0", 1_000n],
+  ["made up for by another", "1", 1_999n],
+])("dust in an input %s cannot use up a fill's key", async (_what, weight, first) => {
+  const DAI = account("c2");
+  const order = anOrder((o) => {
+    secondInput(o);
+    o.inputs.forEach((input, i) => {
+      if (i === 1) Object.assign(input.payment, { currency: DAI, weight });
+    });
+  });
+  const request = await aFill(world, order);
+  const settled = async (dust: bigint) =>
+    face(
+      await world.post(
+        "solver-fills",
+        withDeposits(request, [{ amount: first }, { amount: dust, currency: DAI }], orderIdFor(order)),
+      ),
+    ).slice(0, 2);
+  expect(await settled(1n)).toEqual([400, "rejected"]);
+  expect(await settled(999n)).toEqual([400, "rejected"]);
+  expect(await settled(1_000n)).toEqual([200, undefined]);
+});
+
+test("dust in an input cannot use up a refund's key: what went to several recipients counts together", async () => {
+  for (const inTwo of [false, true]) {
+    const order = anOrder((o) => {
+      secondInput(o);
+      o.inputs.forEach((input, i) => i === 1 && input.refunds.forEach((r) => (r.recipient = RECIPIENT)));
+    });
+    const request = await aRefund(world, order);
+    if (inTwo) {
+      request.refunds.forEach((one, i) => (one.transactionId = i === 0 ? REFUND_TX : word("34")));
+      world.origin.paid(REFUND_TX, [[USER, USDC, 980n]]);
+      world.origin.paid(word("34"), [[RECIPIENT, USDC, 980n]]);
+    }
+    const settled = async (dust: bigint) =>
+      face(
+        await world.post(
+          "solver-refunds",
+          withDeposits(request, [{ amount: 1_000n }, { amount: dust }], orderIdFor(order)),
+        ),
+      ).slice(0, 2);
+    expect((await world.post("solver-refunds", request)).status).toBe(200);
+    expect(await settled(1n)).toEqual([400, "rejected"]);
+    expect(await settled(959n)).toEqual([400, "rejected"]);
+    expect(await settled(960n)).toEqual([200, undefined]);
+  }
+});
+
+test("a refund across currencies settles only inputs that are each of all that was asked for", async () => {
+  const DAI = account("c2");
+  // The first is given back in the currency of the second, the second in its own.
+  const order = anOrder((o) => {
+    secondInput(o);
+    o.inputs.forEach((input, i) => {
+      if (i === 1) input.payment.currency = DAI;
+      input.refunds.forEach((r) => (r.currency = DAI));
+    });
+  });
+  const request = await aRefund(world, order);
+  const settled = async (first: bigint, second: bigint) =>
+    (
+      await world.post(
+        "solver-refunds",
+        withDeposits(request, [{ amount: first }, { amount: second, currency: DAI }], orderIdFor(order)),
+      )
+    ).status;
+  expect(await settled(1_000n, 1_000n)).toBe(200);
+  expect(await settled(1n, 1_999n)).toBe(400);
+  expect(await settled(999n, 1_001n)).toBe(400);
+  expect(await settled(1_001n, 999n)).toBe(400);
+});
+
+test("an order of more refund options than anybody needs is refused before its work is done", async () => {
+  const many = async (total: number) => {
+    const order = anOrder((o) => {
+      const [input] = o.inputs;
+      const [option] = input?.refunds ?? [];
+      if (input === undefined || option === undefined) never();
+      input.refunds = Array.from({ length: 32 }, () => option);
+      o.inputs.push({ ...input, refunds: Array.from({ length: total - 32 }, () => option) });
+    });
+    return face(await world.post("solver-fills", await aFill(world, order)));
+  };
+  expect(await many(64)).toEqual([200, undefined, undefined]);
+  expect(await many(65)).toEqual([400, "invalid_request", "order.inputs"]);
 });
 
 test("a refund in another currency settles only a deposit of all that was asked for", async () => {

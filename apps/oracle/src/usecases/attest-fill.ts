@@ -17,13 +17,7 @@ import { depositsToSolver, feesFromSolver } from "./settle-actions.ts";
 import { readClaimedInputs, settledInputs } from "./settled-inputs.ts";
 import { settlementRoute } from "./settlement-route.ts";
 import { messageDifference } from "./message-difference.ts";
-
-/**
- * A payment settles once, so it must settle something worth it: else anybody could make a deposit of dust for the same order, have the fill attested for that,
- * and leave the solver without its key for the real one. See ADR 9.
- */
-const TOO_LITTLE_FOR_FILL =
-  "the deposits are less than the order asks for: they are to be refunded, not filled";
+import { mustBeWorthFilling } from "./worth-settling.ts";
 
 /**
  * "The solver paid what this order asks for, and these final deposits were made for it": gives the deposits to the solver, less the order's fees.
@@ -93,7 +87,7 @@ export function attestFill(services: AttestationServices, owner: string) {
           order,
           inputs.map(({ deposit }) => deposit.amount),
         );
-        if (hub.settlementKey === "payment" && difference < 0n) throw rejected("inputs", TOO_LITTLE_FOR_FILL);
+        if (hub.settlementKey === "payment") mustBeWorthFilling(order, inputs);
         const [seal, execution] = await Promise.all([
           sealer.message(messageId(difference)),
           sealer.execution({

@@ -19,6 +19,7 @@ import { readClaimedInputs, settledInputs } from "./settled-inputs.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 import { settlementRoute } from "./settlement-route.ts";
 import { messageDifference } from "./message-difference.ts";
+import { mustBeWorthRefunding } from "./worth-settling.ts";
 
 /**
  * "The solver gave back what was deposited for this order": gives the deposits to the solver, who has repaid the depositors on chain.
@@ -79,9 +80,7 @@ export function attestRefund(services: AttestationServices, owner: string) {
         const paid = await inOrder(
           payments.map(async (payment) => await mustHaveBeenPaid(orderId, payment, inputs)),
         );
-        if (hub.settlementKey === "payment")
-          for (const [at, payment] of payments.entries())
-            mustBeWorthIt(payment, paid[at] ?? [], inputs, difference);
+        if (hub.settlementKey === "payment") mustBeWorthRefunding(order, refunds, payments, paid, inputs);
         const [seal, execution] = await Promise.all([
           sealer.message(messageId(difference)),
           sealer.execution({ idempotencyKey, actions: depositsToSolver(signed, inputs) }),
@@ -142,31 +141,4 @@ async function mustHaveBeenPaid(
     if ((paid.amounts[at] ?? 0n) < minimum)
       throw rejected(field, `Insufficient refund amount for order input payment ${inputIndexes.join(", ")}`);
   return paid.amounts;
-}
-
-/**
- * A payment settles once, so it must settle no less than it gave: else anybody could make a deposit of dust for the same order, have the refund of the real one
- * attested for that, and leave the solver without its key. Nobody gives back more than was deposited. See ADR 9.
- * @param paid what arrived, one figure per wanted receipt. @throws AttestationError rejected.
- */
-function mustBeWorthIt(
-  { chain, wanted, inputIndexes }: RefundPayment,
-  paid: readonly bigint[],
-  inputs: readonly SettledInput[],
-  difference: bigint,
-): void {
-  const refunded = inputIndexes.flatMap((index) => inputs[index] ?? []);
-  for (const [at, { currency }] of wanted.entries()) {
-    const alike = refunded.filter(
-      (input) => input.chain.name === chain.chain.name && input.deposit.currency === currency,
-    );
-    const deposited = alike.reduce((sum, { deposit }) => sum + deposit.amount, 0n);
-    // In another currency the amounts say nothing about each other: then all that the order asks for must have been deposited.
-    const isWorthIt = alike.length > 0 ? (paid[at] ?? 0n) <= deposited : difference >= 0n;
-    if (!isWorthIt)
-      throw rejected(
-        "refunds",
-        "the refund gave more than was deposited: it is not the refund of this deposit",
-      );
-  }
 }

@@ -17,6 +17,9 @@ export interface SignedOrder {
   readonly solverChain: AttestationChain;
 }
 
+/** Of all inputs together; the other lists are bounded by their schema. Reading an order is work that is done before anything proves that its solver made it. */
+const MAX_REFUND_OPTIONS = 64;
+
 /**
  * Reads an order and checks what can be known without a chain: that all its chains are known, that it asks for something, and that its solver signed it
  * (an account with a key, canonical signature; contracts cannot be asked).
@@ -30,6 +33,8 @@ export function readSignedOrder(
   if (given.inputs.length === 0) throw invalid("order.inputs", "order.inputs must not be empty");
   if (given.output.payments.length === 0)
     throw invalid("order.output.payments", "order.output.payments must not be empty");
+  if (given.inputs.reduce((sum, { refunds }) => sum + refunds.length, 0) > MAX_REFUND_OPTIONS)
+    throw invalid("order.inputs", `the order must have at most ${MAX_REFUND_OPTIONS} refund options in all`);
   const solverChain = knownChain(chains, given.solverChainId, "order.solverChainId").chain;
   const { order, json } = spelled(chains, given);
   if (totalWeight(order) === 0n)
