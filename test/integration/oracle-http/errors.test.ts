@@ -1,7 +1,10 @@
+import { hubAlias, ownerAuthorisationHash, signPersonalMessage, withdrawalAddress } from "@causeway/attest";
 import { RpcFault } from "@causeway/chains";
+import { encodeEvmCallRequest } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { account, aFill, DEPOSIT_TX, DEPOSITORY, RECIPIENT, startWorld, USDC, word } from "./world.ts";
+import { account, aFill, DEPOSIT_TX, DEPOSITORY, owner, RECIPIENT, startWorld, USDC, word } from "./world.ts";
 import type { Answer, World, WorldOptions } from "./world.ts";
 
 const worlds: World[] = [];
@@ -224,8 +227,32 @@ const words = {
   withdrawalNonce: word("66"),
 };
 
+const addressOf = (changes: object = {}): bigint => {
+  const asked = { ...words, ...changes };
+  return BigInt(
+    withdrawalAddress(
+      { name: "origin", vmType: "ethereum-vm" },
+      {
+        depository: DEPOSITORY,
+        currency: asked.currency,
+        recipient: asked.recipient,
+        ownerAlias: hubAlias({ name: "destination", vmType: "ethereum-vm" }, asked.withdrawer),
+        nonce: asked.withdrawalNonce,
+      },
+    ),
+  );
+};
+
+const payloadWith = (nonce: bigint): Hex =>
+  encodeEvmCallRequest({
+    calls: [{ to: RECIPIENT, data: "0x", value: 50n, allowFailure: false }],
+    nonce,
+    expiration: 9_000n,
+  });
+
 function withdrawal(world: World, changes: object = {}, request: object = {}) {
-  world.origin.withdrawals.set("0xabcd", {
+  const payload = (request as { withdrawal?: Hex }).withdrawal ?? payloadWith(addressOf());
+  world.origin.withdrawals.set(payload, {
     kind: "final",
     value: {
       withdrawalId: word("77"),
@@ -239,7 +266,7 @@ function withdrawal(world: World, changes: object = {}, request: object = {}) {
   });
   return world.post("depository-withdrawals", {
     chainId: "origin",
-    withdrawal: "0xabcd",
+    withdrawal: payload,
     withdrawalAddressRequest: words,
     ...request,
   });
@@ -265,6 +292,67 @@ test("without a record of payloads an expiry is never attested, an execution is"
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
   expect(face(await withdrawal(world, { status: "expired" }))[1]).toBe("rejected");
   expect((await withdrawal(world, { status: "executed" })).status).toBe(200);
+});
+
+test("without a record the payload's nonce must be the withdrawal's address: one payment settles one of an owner's withdrawals", async () => {
+  const world = await aWorld({ hub: { allocatorAddress: undefined } });
+  const said = async (payload: Hex, asked: object = {}) =>
+    face(
+      await withdrawal(world, {}, { withdrawal: payload, withdrawalAddressRequest: { ...words, ...asked } }),
+    ).slice(0, 2);
+  const own = payloadWith(addressOf());
+  expect(await said(own)).toEqual([200, undefined]);
+  const refused = [400, "rejected"];
+  expect(await said(own, { withdrawalNonce: word("67") })).toEqual(refused);
+  expect(await said(own, { withdrawer: account("a8") })).toEqual(refused);
+  expect(await said(payloadWith(addressOf() + 1n))).toEqual(refused);
+  expect(await said(payloadWith(addressOf() + (1n << 160n)))).toEqual(refused);
+  expect(await said("0xabcd")).toEqual(refused);
+  expect(world.signatures.count).toBe(2);
+});
+
+test("nothing is set aside for a chain whose withdrawals could not be attested here", async () => {
+  const world = await aWorld();
+  world.balances.get = () => 50n;
+  const asked = {
+    settlementChainId: "hub",
+    expectedAmount: "50",
+    chainId: "solana",
+    currency: "11111111111111111111111111111111",
+    withdrawer: owner.address,
+    withdrawerChainId: "origin",
+    recipient: "11111111111111111111111111111112",
+    withdrawalNonce: word("66"),
+  };
+  const hash = ownerAuthorisationHash({
+    operation: "withdrawal",
+    chainId: asked.chainId,
+    currency: asked.currency,
+    amount: asked.expectedAmount,
+    ownerChainId: asked.withdrawerChainId,
+    owner: asked.withdrawer,
+    recipient: asked.recipient,
+    nonce: asked.withdrawalNonce,
+    settlementChainId: "hub",
+    settlementNetwork: String(world.hub.chainId),
+    depository: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2",
+    oracleContract: world.hub.oracleAddress,
+  });
+  const { settlementChainId: _, expectedAmount: __, ...withdrawalAddressRequest } = asked;
+  const answers = [
+    await world.post("withdrawal-initiation", {
+      ...asked,
+      signature: await signPersonalMessage(owner, hash),
+    }),
+    await world.post("withdrawal-initiated", asked),
+    await world.post("depository-withdrawals", {
+      chainId: "solana",
+      withdrawal: "0x00",
+      withdrawalAddressRequest,
+    }),
+  ];
+  for (const answer of answers) expect(face(answer)).toEqual([503, "upstream_unavailable", undefined]);
+  expect(world.signatures.count).toBe(0);
 });
 
 test("with a record, only exactly the recorded payload is attested, whatever became of it", async () => {

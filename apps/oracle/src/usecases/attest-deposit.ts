@@ -9,10 +9,15 @@ import {
 } from "@causeway/attest";
 import type { AttestationRoute } from "@causeway/attest";
 import type { DepositEvidence, TransactionDeposits } from "@causeway/chains";
-import { canonicalTransactionId } from "@causeway/domain";
-import type { AttestationChain, Hex, Hex32 } from "@causeway/domain";
+import { canonicalAddress, canonicalTransactionId } from "@causeway/domain";
+import type { AttestationChain, AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import { depositAttestationAnswer } from "@causeway/wire";
-import type { DepositAttestationAnswer, DepositAttestationRequest, DepositMessage } from "@causeway/wire";
+import type {
+  DepositAttestationAnswer,
+  DepositAttestationRequest,
+  DepositMessage,
+  Execution,
+} from "@causeway/wire";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import type { Understood } from "../ports/attestation-kind.ts";
 import { canonicalValue } from "./canonical-json.ts";
@@ -23,6 +28,7 @@ import {
   executionSlot,
   messageSignaturesOf,
   messageSlot,
+  signedPart,
   unsignedExecution,
 } from "./message-slots.ts";
 
@@ -102,20 +108,26 @@ async function signedDeposits(
       extraData: { timestamp: timestamp.toString() },
       ...(seals[at] ?? { signatures: [] }),
     })),
-    execution: {
-      ...execution,
-      metadata: deposits.map(({ currency }) => ({
-        hubTokenId: hubTokenId(chain, currency).toString(),
-        origin: { address: currency, chainId: chain.name, family: chain.vmType },
-        oracleChainId: String(hub.chainId),
-        oracleContract: hub.oracleAddress,
-      })),
-    },
+    execution: { ...execution, metadata: metadataOf(hub, chain, deposits) },
   };
 }
 
+/** Where the minted tokens come from; not signed, so always said by ourselves. */
+function metadataOf(
+  hub: AttestationHub,
+  chain: AttestationChain,
+  deposits: readonly Pick<DepositEvidence, "currency">[],
+): NonNullable<Execution["metadata"]> {
+  return deposits.map(({ currency }) => ({
+    hubTokenId: hubTokenId(chain, currency).toString(),
+    origin: { address: currency, chainId: chain.name, family: chain.vmType },
+    oracleChainId: String(hub.chainId),
+    oracleContract: hub.oracleAddress,
+  }));
+}
+
 /** To the account of the order that it pays, or, without an id, to the depositor. */
-function mint(chain: AttestationChain, deposit: DepositEvidence, timestamp: bigint): Hex {
+function mint(chain: AttestationChain, deposit: Omit<DepositEvidence, "index">, timestamp: bigint): Hex {
   const { depositor, currency, amount, depositId } = deposit;
   const to =
     depositId === undefined || depositId === NO_DEPOSIT_ID
@@ -140,11 +152,24 @@ function depositRoute(
       if ((execution === undefined) !== (messages.length === 0)) return undefined;
       if (!messages.every(({ data }) => data.chainId === chain.name && data.transactionId === transactionId))
         return undefined;
-      if (execution === undefined) return parsed.data;
+      if (execution === undefined) return { messages: [] };
       const { idempotencyKey, actions } = unsignedExecution(execution);
-      return actions.length === messages.length && idempotencyKey === depositKey(chain.name, transactionId)
-        ? parsed.data
-        : undefined;
+      if (actions.length !== messages.length || idempotencyKey !== depositKey(chain.name, transactionId))
+        return undefined;
+      const checked = messages.map((message, at) => withProvenTime(chain, message, actions[at]));
+      if (checked.includes(undefined)) return undefined;
+      const proven = checked.filter((message) => message !== undefined);
+      return {
+        messages: proven,
+        execution: {
+          ...signedPart(execution),
+          metadata: metadataOf(
+            hub,
+            chain,
+            proven.map(({ result }) => ({ currency: canonicalAddress(chain.vmType, result.currency) })),
+          ),
+        },
+      };
     },
     unsigned: ({ messages, execution }) =>
       canonicalValue({
@@ -168,5 +193,34 @@ function depositRoute(
         execution: { ...execution, signatures: executionSignaturesOf(slots[messages.length] ?? [], hub) },
       }),
     }),
+  };
+}
+
+/**
+ * A peer's message with the time of its block, which no signature of the message covers, where its signed mint proves it: undefined when the mint is not the one
+ * of this message at that time. A deposit without an id is minted to its depositor whatever the time: then the time is unproven, and left out.
+ * @throws ServiceError INVALID_REQUEST for an address that is not of the chain's family.
+ */
+function withProvenTime(
+  chain: AttestationChain,
+  { data, result, extraData, signatures }: DepositMessage,
+  action: Hex | undefined,
+): DepositMessage | undefined {
+  const depositId = result.depositId.toLowerCase() as Hex32;
+  const hasId = depositId !== NO_DEPOSIT_ID;
+  if (hasId && extraData === undefined) return undefined;
+  const deposit = {
+    depositor: canonicalAddress(chain.vmType, result.depositor),
+    currency: canonicalAddress(chain.vmType, result.currency),
+    amount: BigInt(result.amount),
+    depositId,
+  };
+  const timestamp = BigInt(extraData?.timestamp ?? 0);
+  if (mint(chain, deposit, timestamp) !== action) return undefined;
+  return {
+    data,
+    result,
+    ...(hasId && { extraData: { timestamp: timestamp.toString() } }),
+    signatures,
   };
 }

@@ -7,7 +7,7 @@ import {
 } from "@causeway/attest";
 import type { AttestationRoute } from "@causeway/attest";
 import type { WithdrawalAnswer } from "@causeway/chains";
-import { canonicalTransactionId } from "@causeway/domain";
+import { canonicalTransactionId, decodeEvmCallRequest } from "@causeway/domain";
 import type { Hex, Hex32 } from "@causeway/domain";
 import { withdrawalAttestationAnswer } from "@causeway/wire";
 import type { WithdrawalAttestationAnswer, WithdrawalAttestationRequest } from "@causeway/wire";
@@ -24,6 +24,7 @@ import {
   executionSlot,
   messageSignaturesOf,
   messageSlot,
+  signedPart,
   unsignedExecution,
 } from "./message-slots.ts";
 
@@ -33,8 +34,8 @@ type Message = Pick<WithdrawalAttestationAnswer["message"], "data" | "result">;
  * "This payload was executed", which burns what it paid out, or "it never can be", which gives the amount back to its owner on the hub. While it is neither,
  * nothing is signed.
  *
- * A payload alone does not say for whom it was made: the allocator's record does. Where the hub has none, an execution is attested for the withdrawal that
- * the payload pays, and an expiry never is, because another payload of the same withdrawal might still be executed.
+ * A payload alone does not say for whom it was made: the allocator's record does. Where the hub has none, an execution is attested for the withdrawal whose
+ * address the payload's nonce is, and an expiry never is, because another payload of the same withdrawal might still be executed.
  * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
  */
 export function attestWithdrawal(services: AttestationServices, owner: string) {
@@ -86,7 +87,7 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
           },
         };
         if (found.status === "pending") return { message: { ...message, signatures: [] } };
-        await mustBeRecorded(services, asked, found);
+        await mustBeItsPayload(services, asked, payload, found);
         const [seal, execution] = await Promise.all([
           services.sealer.message(idOf(message)),
           services.sealer.execution({
@@ -116,18 +117,29 @@ function mustPay({ recipient, currency }: WithdrawalAnswer, { words }: HubWithdr
     );
 }
 
-async function mustBeRecorded(
+/**
+ * The payload must be the one of this withdrawal: by the allocator's record, or, where the hub has none, by the nonce that its allocator derives from the
+ * withdrawal address. Recipient and currency alone would let one payment burn what several withdrawals of the same owner set aside.
+ */
+async function mustBeItsPayload(
   { hub, hubReader }: AttestationServices,
   asked: HubWithdrawal,
+  payload: Hex,
   { depository, status, withdrawalId }: WithdrawalAnswer,
 ): Promise<void> {
+  const address = asked.addressFor(depository);
   if (hub.allocatorAddress === undefined) {
     if (status === "expired")
       throw rejected("withdrawal", "this hub keeps no record of payloads: an expiry cannot be attested");
+    const nonce = asked.chain.vmType === "ethereum-vm" ? decodeEvmCallRequest(payload)?.nonce : undefined;
+    if (nonce !== BigInt(address))
+      throw rejected(
+        "withdrawal",
+        "this hub keeps no record of payloads, and this one's nonce is not the withdrawal's address",
+      );
     return;
   }
-  const recorded = await hubReader.recordedWithdrawal(asked.addressFor(depository));
-  if (recorded !== withdrawalId)
+  if ((await hubReader.recordedWithdrawal(address)) !== withdrawalId)
     throw rejected("withdrawal", "the allocator has not recorded this payload for this withdrawal");
 }
 
@@ -154,9 +166,11 @@ function withdrawalRoute(
       const { message, execution } = parsed.data;
       if (canonicalJson(message.data) !== canonicalJson(data)) return undefined;
       const isPending = message.result.status === WITHDRAWAL_STATUS.pending;
+      const own = { data, result: message.result };
       if (isPending || execution === undefined)
-        return isPending && execution === undefined ? parsed.data : undefined;
-      return settles(asked, message, execution) ? parsed.data : undefined;
+        return isPending && execution === undefined ? { message: { ...own, signatures: [] } } : undefined;
+      if (!settles(asked, message, execution)) return undefined;
+      return { message: { ...own, signatures: message.signatures }, execution: signedPart(execution) };
     },
     unsigned: ({ message, execution }) =>
       canonicalValue({

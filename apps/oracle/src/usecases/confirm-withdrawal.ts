@@ -7,12 +7,15 @@ import { rejected } from "../ports/attestation-error.ts";
 import type { Understood } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
-import { readWithdrawalOrder } from "./withdrawal-order.ts";
+import { mustBeConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
 import type { WithdrawalOrder } from "./withdrawal-order.ts";
 
 /**
- * "The address of this withdrawal holds the amount": what the allocator needs to hear before it makes a payload. At least the amount, because anybody may
- * send the address more; only the amount is signed.
+ * "The address of this withdrawal holds the amount": what the allocator needs to hear before it makes a payload. Only the amount is signed.
+ *
+ * At least the amount, because anybody may send the address more: were it exactly the amount, dust would hold up a withdrawal for good. So anybody may also
+ * have a smaller amount confirmed than the owner set aside. It is a true word and moves nothing, but the allocator must not take it for the order: it records
+ * only the amount of a withdrawal that the owner asked it for.
  * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
  */
 export function confirmWithdrawal(services: AttestationServices) {
@@ -33,6 +36,7 @@ export function confirmWithdrawal(services: AttestationServices) {
       key: JSON.stringify(ordered.echo),
       signsNothing: ({ payloadParams }) => payloadParams === undefined,
       async attest(): Promise<WithdrawalInitiatedAnswer> {
+        mustBeConcludable(services, ordered);
         if ((await hubReader.balanceOf(address, asked.tokenId)) < amount)
           throw rejected(
             "expectedAmount",
@@ -92,7 +96,11 @@ function initiatedRoute(
     path: "/attestations/withdrawal-initiated/v1",
     parse(json) {
       const parsed = withdrawalInitiatedAnswer.safeParse(json);
-      return parsed.success && canonicalJson(unsigned(parsed.data)) === wanted() ? parsed.data : undefined;
+      if (!parsed.success || canonicalJson(unsigned(parsed.data)) !== wanted()) return undefined;
+      const { payloadParams } = parsed.data;
+      return payloadParams === undefined || params === null
+        ? expected
+        : { ...expected, payloadParams: { ...params, signatures: payloadParams.signatures } };
     },
     unsigned,
     slots: ({ payloadParams }) =>

@@ -50,6 +50,12 @@ export function unsignedExecution({
   };
 }
 
+/** A peer's execution without anything that no signature covers: that is not passed on. */
+export function signedPart(execution: Execution): Execution {
+  const { idempotencyKey, actions } = unsignedExecution(execution);
+  return { idempotencyKey, actions: [...actions], signatures: execution.signatures };
+}
+
 /**
  * The signatures of a message as answers carry them. `own` is the answering oracle's address: its signature comes first in `signature` when it is there.
  */

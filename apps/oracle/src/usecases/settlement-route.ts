@@ -8,13 +8,14 @@ import {
   executionSlot,
   messageSignaturesOf,
   messageSlot,
+  signedPart,
   unsignedExecution,
 } from "./message-slots.ts";
 
 /** The common form of the answers about fills and refunds. */
-export interface SettlementAnswer {
+export interface SettlementAnswer<Data> {
   readonly message: {
-    readonly data: unknown;
+    readonly data: Data;
     readonly result: { orderId: string; status: 1; totalWeightedInputPaymentBpsDiff: string };
     readonly signature?: MessageSignature | undefined;
     readonly signatures: MessageSignature[];
@@ -23,22 +24,22 @@ export interface SettlementAnswer {
 }
 
 /** What a fill or refund that was asked about must be answered with. */
-export interface SettlementSubject<Answer> {
+export interface SettlementSubject<Data> {
   readonly path: string;
-  readonly data: unknown;
+  readonly data: Data;
   readonly orderId: Hex32;
   readonly idempotencyKey: Hex32;
   /** The answer that a JSON is by the route's schema. */
-  readonly read: (json: unknown) => Answer | undefined;
+  readonly read: (json: unknown) => SettlementAnswer<unknown> | undefined;
   readonly messageId: (difference: bigint) => Hex32;
 }
 
 /** How answers about one fill or refund are combined: one message slot, one execution slot. */
-export function settlementRoute<Answer extends SettlementAnswer>(
+export function settlementRoute<Data>(
   { hub, executionDigest }: AttestationServices,
   owner: string,
-  subject: SettlementSubject<Answer>,
-): AttestationRoute<Answer> {
+  subject: SettlementSubject<Data>,
+): AttestationRoute<SettlementAnswer<Data>> {
   return {
     path: subject.path,
     parse(json) {
@@ -49,7 +50,16 @@ export function settlementRoute<Answer extends SettlementAnswer>(
         canonicalJson(message.data) === canonicalJson(subject.data) &&
         message.result.orderId.toLowerCase() === subject.orderId &&
         execution.idempotencyKey.toLowerCase() === subject.idempotencyKey;
-      return isThis ? answer : undefined;
+      if (!isThis) return undefined;
+      const difference = BigInt(message.result.totalWeightedInputPaymentBpsDiff).toString();
+      return {
+        message: {
+          data: subject.data,
+          result: { orderId: subject.orderId, status: 1, totalWeightedInputPaymentBpsDiff: difference },
+          signatures: message.signatures,
+        },
+        execution: signedPart(execution),
+      };
     },
     unsigned: ({ message, execution }) =>
       canonicalValue({

@@ -3,7 +3,7 @@ import { invalid } from "../ports/attestation-error.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { readHubWithdrawal } from "./hub-withdrawal.ts";
 import type { HubWithdrawal, WithdrawalWords } from "./hub-withdrawal.ts";
-import { depositoryOf } from "./known-chain.ts";
+import { depositoryOf, evidenceOf, knownChain } from "./known-chain.ts";
 
 /** A withdrawal of a stated amount from this hub through the chain's depository. */
 export interface WithdrawalOrder {
@@ -35,4 +35,15 @@ export function readWithdrawalOrder(
     address: asked.addressFor(depository),
     echo: { settlementChainId: hub.name, expectedAmount: amount.toString(), ...asked.words },
   };
+}
+
+/**
+ * Nothing is set aside for a chain that cannot be read here: what became of the withdrawal could never be attested, and the balance would stay where it is.
+ * @throws AttestationError upstream_unavailable.
+ */
+export function mustBeConcludable(
+  { chains }: Pick<AttestationServices, "chains">,
+  { asked }: WithdrawalOrder,
+): void {
+  evidenceOf(knownChain(chains, asked.chain.name, "chainId"));
 }
