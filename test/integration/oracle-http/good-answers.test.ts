@@ -258,6 +258,7 @@ async function authorised(changes: Record<string, string> = {}): Promise<Hex> {
     recipient: RECIPIENT,
     nonce: word("66"),
     settlementChainId: "hub",
+    settlementNetwork: String(world.hub.chainId),
     depository: DEPOSITORY,
     oracleContract: world.hub.oracleAddress,
     ...changes,
@@ -286,6 +287,7 @@ test.each([
   ["another currency", { currency: account("c2") }],
   ["another nonce", { nonce: word("67") }],
   ["another hub", { settlementChainId: "other" }],
+  ["a hub of the same name on another chain", { settlementNetwork: "72" }],
   ["another depository", { depository: account("d1") }],
   ["another environment's oracle contract", { oracleContract: account("e9") }],
 ])("an owner's signature for %s is none", async (_what, changes) => {

@@ -8,8 +8,8 @@ import type { Understood } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { knownChain } from "./known-chain.ts";
-import { executionSignaturesOf, executionSlot, unsignedExecution } from "./message-slots.ts";
-import { readWithdrawalOrder } from "./withdrawal-order.ts";
+import { executionSignaturesOf, executionSlot, signedPart, unsignedExecution } from "./message-slots.ts";
+import { mustBeConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
 
 /**
  * Moves an amount from its owner's account on the hub to the address of one withdrawal, because the owner signed exactly this withdrawal for exactly this
@@ -41,6 +41,7 @@ export function initiateWithdrawal(services: AttestationServices) {
       key: JSON.stringify([ordered.echo, request.signature]),
       signsNothing: () => false,
       async attest(): Promise<WithdrawalInitiationAnswer> {
+        mustBeConcludable(services, ordered);
         if ((await hubReader.balanceOf(asked.ownerAlias, asked.tokenId)) < amount)
           throw rejected("expectedAmount", "the withdrawer's balance on the hub is below expectedAmount");
         return { message, execution: await sealer.execution(execution) };
@@ -69,6 +70,7 @@ function mustBeAuthorised(
     recipient: request.recipient,
     nonce: request.withdrawalNonce,
     settlementChainId: request.settlementChainId,
+    settlementNetwork: String(hub.chainId),
     depository,
     oracleContract: hub.oracleAddress,
   });
@@ -92,7 +94,9 @@ function initiationRoute(
     path: "/attestations/withdrawal-initiation/v1",
     parse(json) {
       const parsed = withdrawalInitiationAnswer.safeParse(json);
-      return parsed.success && canonicalJson(read(parsed.data)) === wanted() ? parsed.data : undefined;
+      return parsed.success && canonicalJson(read(parsed.data)) === wanted()
+        ? { message, execution: signedPart(parsed.data.execution) }
+        : undefined;
     },
     unsigned: read,
     slots: (answer) => [executionSlot(hub, executionDigest, answer.execution)],

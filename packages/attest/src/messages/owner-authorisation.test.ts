@@ -34,17 +34,18 @@ test("every field is signed, those that bind environment and depository included
   const bound: OwnerAuthorisation = {
     ...evm,
     settlementChainId: "hub",
+    settlementNetwork: "72100339",
     depository: "0x4cd00e387622c35bddb9b4c962c136462338bc31",
     oracleContract: "0x1111111111111111111111111111111111111111",
   };
   const keys = Object.keys(JSON.parse(ownerAuthorisationJson(bound)) as object);
   expect(keys).toEqual(keys.toSorted());
-  expect(keys).toHaveLength(11);
+  expect(keys).toHaveLength(12);
   const other = { operation: "transfer", amount: "1", nonce: `0x${"00".repeat(32)}` } as const;
   const hashes = keys.map((key) =>
     ownerAuthorisationHash({ ...bound, [key]: other[key as keyof typeof other] ?? "other" }),
   );
-  const without = ["settlementChainId", "depository", "oracleContract"].map((key) => {
+  const without = ["settlementChainId", "settlementNetwork", "depository", "oracleContract"].map((key) => {
     const { [key as "depository"]: _dropped, ...rest } = bound;
     return ownerAuthorisationHash(rest);
   });

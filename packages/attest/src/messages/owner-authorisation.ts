@@ -14,8 +14,10 @@ export interface OwnerAuthorisation {
   readonly owner: string;
   readonly recipient: string;
   readonly nonce: string;
-  /** The next three bind the agreement to one environment and depository: without them a signature for one would be good in another. */
+  /** The next four bind the agreement to one environment and depository: without them a signature for one would be good in another. */
   readonly settlementChainId?: string;
+  /** The hub's own chain id, decimal: hubs of two environments may have one name, and their contracts one address. */
+  readonly settlementNetwork?: string;
   readonly depository?: string;
   readonly oracleContract?: string;
 }
@@ -43,6 +45,7 @@ export function ownerAuthorisationJson(authorisation: OwnerAuthorisation): strin
     ownerChainId: authorisation.ownerChainId,
     recipient: authorisation.recipient,
     settlementChainId: authorisation.settlementChainId,
+    settlementNetwork: authorisation.settlementNetwork,
   });
 }
 

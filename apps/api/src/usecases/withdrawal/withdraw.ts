@@ -160,6 +160,7 @@ async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting
         recipient: rest.recipient,
         nonce: rest.withdrawalNonce,
         settlementChainId,
+        settlementNetwork: String(hub.hub.chainId),
         depository: it.order.depository,
         oracleContract: hub.hub.oracleAddress,
       }),
