@@ -1,6 +1,7 @@
 import { rawKeySigner } from "@causeway/attest";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import { connectPayouts } from "./adapters/payouts/evm-payouts.ts";
+import { hubOrAway } from "./adapters/payouts/node-away.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
@@ -25,7 +26,7 @@ export const openWithdrawals: OpenWithdrawals = ({
   const sql = sqlOn(pool);
   const all = config.chains.map((one) => ({ chain: one }));
   const log = createLogger({ name: "causeway-operator", level: "error" });
-  const settling = settlementServices(
+  const bare = settlementServices(
     {
       clock: { nowMs: () => Date.now() },
       events: loggedEvents(log, createMetrics("causeway-operator").registry),
@@ -36,6 +37,7 @@ export const openWithdrawals: OpenWithdrawals = ({
     settlementReads(sql),
     settlement,
   );
+  const settling = { ...bare, hub: hubOrAway(bare.hub) };
   const payouts = connectPayouts(settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal()));
   return {
     services: {

@@ -23,7 +23,8 @@ const USAGE = `usage:
 ${WITHDRAW_USAGE}DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
 `;
 
-type Question = (sql: Sql) => Promise<readonly object[]>;
+/** Undefined: what was asked about does not exist. */
+type Question = (sql: Sql) => Promise<readonly object[] | undefined>;
 
 /** Undefined when the words are no question. */
 function questionOf([command, argument, ...more]: readonly string[]): Question | undefined {
@@ -70,7 +71,12 @@ async function run(words: readonly string[], databaseUrl: string | undefined): P
     applicationName: "causeway operator",
   });
   try {
-    print(await question(sqlOn(pool)));
+    const rows = await question(sqlOn(pool));
+    if (rows === undefined) {
+      process.stderr.write(`no request is called ${words[1]}: it is unknown here\n`);
+      return 1;
+    }
+    print(rows);
     return 0;
   } catch (error) {
     process.stderr.write(`the database was not read: ${reasonOf(error)}\n`);

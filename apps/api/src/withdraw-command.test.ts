@@ -1,7 +1,11 @@
 import { localPrivateKey } from "@causeway/config";
+import type { Address } from "@causeway/domain";
 import { resolve } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { readApiConfig } from "./config.ts";
+import { openWithdrawals } from "./container-withdrawals.ts";
 import { runWithdraw, type OpenWithdrawals } from "./withdraw-command.ts";
+import { recipientOf } from "./withdrawal-recipient.ts";
 
 const env = {
   ENVIRONMENT: "local",
@@ -16,6 +20,7 @@ const env = {
   LOCAL_B_RPC_URL: "http://127.0.0.1:2",
   ORACLE_URLS: "http://127.0.0.1:3100|hunter2",
   HUB_RPC_URL: "http://127.0.0.1:3",
+  HUB_ALLOCATOR_ADDRESS: `0x${"24".repeat(20)}`,
   HUB_CHAIN_ID: "72100339",
   HUB_ADDRESS: `0x${"21".repeat(20)}`,
   HUB_ORACLE_ADDRESS: `0x${"22".repeat(20)}`,
@@ -30,13 +35,17 @@ const noFurther: OpenWithdrawals = () => {
 };
 
 let told = "";
+let shown = "";
 beforeEach(() => {
-  told = "";
+  [told, shown] = ["", ""];
   vi.spyOn(process.stderr, "write").mockImplementation((text) => {
     told += String(text);
     return true;
   });
-  vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    shown += String(text);
+    return true;
+  });
 });
 afterEach(() => void vi.restoreAllMocks());
 
@@ -55,13 +64,79 @@ test.for([
   ["a negative amount", [...wish, "--amount=-1"], "--amount must be"],
   ["an exponent", [...wish, "--amount", "1e3"], "--amount must be"],
   ["no address", [...wish, "--recipient", "0x12"], "--recipient must be an address"],
-  ["the zero address", [...wish, "--recipient", `0x${"00".repeat(20)}`], "--recipient must be an address"],
+  ["the zero address", [...wish, "--recipient", `0x${"00".repeat(20)}`], "not the zero address"],
+  [
+    "a wrong checksum",
+    [...wish, "--recipient", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed".replace("5aA", "5AA")],
+    "--recipient has a wrong checksum",
+  ],
   ["a short nonce", [...wish, "--nonce", "0x12"], "--nonce must be"],
   ["no time", [...wish, "--wait", "0"], "--wait must be"],
 ] as const)("%s is told, with the usage and exit code 2", async ([, words, problem]) => {
   expect(await runWithdraw(words, env, noFurther)).toBe(2);
   expect(told).toContain(problem);
   expect(told).toContain("usage:");
+});
+
+test("an address with the right checksum, or without one, is a recipient", async () => {
+  const mixed = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+  for (const spelling of [mixed, mixed.toLowerCase(), `0x${mixed.slice(2).toUpperCase()}`])
+    expect(await runWithdraw([...wish, "--recipient", spelling], env, noFurther), spelling).toBe(1);
+});
+
+test("what nobody could move again is no recipient: depository, contracts of the service, tokens", async () => {
+  const chain = readApiConfig(env).chains.find(({ name }) => name === "local-a");
+  if (chain === undefined) throw new Error("no local-a");
+  const { contracts, tokens } = chain;
+  const further: Address = `0x${"d2".repeat(20)}`;
+  for (const address of [...Object.values(contracts), ...tokens.map((token) => token.address)]) {
+    told = "";
+    expect(await runWithdraw([...wish, "--recipient", address], env, noFurther), address).toBe(2);
+    expect(told).toContain("--recipient must not be");
+  }
+  expect(recipientOf(contracts.depository, chain)).toMatchObject({
+    reason: expect.stringContaining("depository") as string,
+  });
+  expect(recipientOf(further, chain, [further]).kind).toBe("refused");
+  expect(recipientOf(further, chain).kind).toBe("recipient");
+});
+
+test("a hub that cannot be reached is waited for: one line of JSON, exit code 3, nothing of a library", async () => {
+  expect(await runWithdraw(wish, env, openWithdrawals)).toBe(3);
+  const last = JSON.parse(shown.trim().split("\n").at(-1) ?? "") as object;
+  expect(last).toEqual({
+    step: "waits",
+    reason: "the node of hub gave no usable answer: eth_chainId: request failed (ECONNREFUSED)",
+    nonce: expect.stringMatching(/^0x[0-9a-f]{64}$/) as string,
+  });
+  expect(told).toBe("");
+});
+
+test("a withdrawal that expired unpaid has an exit code of its own, and says where the money is", async () => {
+  const expired: OpenWithdrawals = (given) => {
+    const opened = openWithdrawals(given);
+    const { services } = opened;
+    return {
+      ...opened,
+      services: {
+        ...services,
+        hub: {
+          ...services.hub,
+          signers: async () => ({ signers: new Set(), threshold: 1 }),
+          executed: async (keys) => new Set(keys),
+        },
+        settlement: { ...services.settlement, execution: async () => undefined },
+        withdrawals: {
+          ...services.withdrawals,
+          find: async () => undefined,
+          open: async (address, order) => ({ ...order, address, payload: "0x", outcome: "expired" }),
+        },
+      },
+    };
+  };
+  expect(await runWithdraw(wish, env, expired)).toBe(4);
+  expect(shown).toContain('"step":"expired"');
+  expect(shown).toContain("nothing was paid");
 });
 
 test.for([

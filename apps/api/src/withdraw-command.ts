@@ -1,7 +1,7 @@
 import type { Secret } from "@causeway/config";
 import { ConfigError, isLocalKey, readSettings, withVaultSecrets } from "@causeway/config";
 import type { Address, Chain, Hex32 } from "@causeway/domain";
-import { NATIVE_CURRENCY, parseAddress, parseDecimal, parseHex32 } from "@causeway/domain";
+import { parseAddress, parseDecimal, parseHex32 } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import type { ApiConfig, SettlementConfig } from "./config.ts";
@@ -10,17 +10,19 @@ import type { WithdrawalOrder } from "./ports/withdrawals.ts";
 import { withdrawSettings } from "./settings.ts";
 import { withdraw } from "./usecases/withdrawal/withdraw.ts";
 import type { WithdrawalServices } from "./usecases/withdrawal/withdraw.ts";
+import { recipientOf } from "./withdrawal-recipient.ts";
 
 export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <symbol or address> --amount <decimal> --recipient <address> [--nonce <32 bytes>]
                     [--wait <seconds>] [--lifetime <seconds>]
                               moves the solver's balance on the hub out of the chain's depository. With the same --nonce it goes on where it stands;
-                              exit code 0: done, 3: it waits, run it again. Reads the worker's environment and ALLOCATOR_PRIVATE_KEY.
+                              exit code 0: paid, 3: it waits, run it again, 4: expired unpaid, the balance is back on the hub. Reads the worker's environment and ALLOCATOR_PRIVATE_KEY.
 `;
 
 const DONE = 0;
 const FAILED = 1;
 const MISUSED = 2;
 const WAITS = 3;
+const EXPIRED = 4;
 
 /** Connects everything that a withdrawal stands on. */
 export type OpenWithdrawals = (given: {
@@ -98,7 +100,16 @@ async function carryOut(wish: Wish, processEnv: NodeJS.ProcessEnv, open: OpenWit
       print("waits", { reason: progress.reason, nonce: order.nonce });
       return WAITS;
     }
-    print("done", { outcome: progress.outcome });
+    const { outcome } = progress;
+    if (outcome === "expired") {
+      print("expired", {
+        outcome,
+        reason:
+          "nothing was paid: the payload expired before it was executed, and the amount is the solver's on the hub again",
+      });
+      return EXPIRED;
+    }
+    print("done", { outcome });
     return DONE;
   } finally {
     await opened.close();
@@ -149,9 +160,8 @@ const DECIMAL = /^\d+(?:\.(\d+))?$/;
 
 function orderOf(wish: Wish, chain: Chain): WithdrawalOrder {
   const currency = currencyOf(wish.currency, chain);
-  const recipient = parseAddress(wish.recipient);
-  if (recipient === undefined || recipient === NATIVE_CURRENCY)
-    throw new Misused("--recipient must be an address");
+  const recipient = recipientOf(wish.recipient, chain);
+  if (recipient.kind === "refused") throw new Misused(recipient.reason);
   const [, fraction = ""] = DECIMAL.exec(wish.amount) ?? [];
   const amount = DECIMAL.test(wish.amount) ? parseDecimal(wish.amount, currency.decimals) : undefined;
   // Digits beyond the currency's would be cut: less would be withdrawn than was written.
@@ -162,7 +172,7 @@ function orderOf(wish: Wish, chain: Chain): WithdrawalOrder {
     depository: chain.contracts.depository,
     currency: currency.address,
     amount,
-    recipient,
+    recipient: recipient.address,
     nonce: nonceOf(wish.nonce),
   };
 }

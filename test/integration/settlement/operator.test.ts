@@ -1,4 +1,8 @@
+import { repositoryRoot, workspaceNode } from "@causeway/localnet";
 import { createMetrics } from "@causeway/service-kit";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   settlementOf,
@@ -19,7 +23,7 @@ afterAll(async () => await world.stop());
 test("the operator sees none, attested and settled, why it waits, and since when", async () => {
   const sql = sqlOn(world.engine.pool);
   const agreed = await world.filled();
-  const of = async () => (await settlementOf(sql, agreed.requestId))[0];
+  const of = async () => (await settlementOf(sql, agreed.requestId))?.[0];
   const metrics = createMetrics("test");
   settlementGauges(metrics.registry, world.services.settlement, world.engine.clock);
   const gauges = async () => await metrics.registry.metrics();
@@ -71,4 +75,25 @@ test("a payment that no oracle can attest says so, and asks nobody", async () =>
     reason: "the deposit does not carry the order's id",
   });
   expect(world.oracle.asked).toHaveLength(asked);
+});
+
+test("a request that nobody made is told from one that has nothing to settle", async () => {
+  const asked = async (requestId: string): Promise<unknown> => {
+    const program = join(repositoryRoot, "apps/api/src/operator.ts");
+    return await promisify(execFile)(
+      workspaceNode,
+      ["-C", "source", program, "settlement", requestId],
+      // The same environment and the test's database.
+      { cwd: repositoryRoot, env: { ...process.env, DATABASE_URL: world.engine.databaseUrl } },
+    );
+  };
+  const agreed = await world.engine.quote({ recipient: world.engine.anAddress() });
+  await world.engine.pay(agreed);
+  expect(await asked(agreed.requestId)).toEqual({ stdout: "", stderr: "none\n" });
+  const unknown = `0x${"77".repeat(32)}`;
+  await expect(asked(unknown)).rejects.toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: `no request is called ${unknown}: it is unknown here\n`,
+  });
 });

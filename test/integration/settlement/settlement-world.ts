@@ -150,6 +150,7 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
       return await chain.balance(
         hubAlias(at(home), engine.solver.address),
         hubTokenId(at(engine.origin.chain.name), engine.usdc),
+        "latest",
       );
     },
     async stop() {

@@ -106,7 +106,8 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     }
     if (path.includes("withdrawal-initiated")) {
       const spender = spenderOf();
-      if ((await world.services.hub.balance(spender, tokenId)) < amount) throw new Error("no balance");
+      if ((await world.services.hub.balance(spender, tokenId, "latest")) < amount)
+        throw new Error("no balance");
       const params = {
         chainId: BigInt(origin.chain.id),
         depository: origin.chain.contracts.depository,
@@ -243,7 +244,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       return { progress, steps };
     },
     solverOnHub: () => world.solverOnHub(),
-    onHub: async (order) => await world.services.hub.balance(addressOf(order), tokenId),
+    onHub: async (order) => await world.services.hub.balance(addressOf(order), tokenId, "latest"),
     balance: async (holder) => await origin.balance(holder, engine.usdc),
     allocatorIsAway(now) {
       away = now;

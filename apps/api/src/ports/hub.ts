@@ -23,8 +23,8 @@ export interface HubChain {
   broadcast(raw: Hex): Promise<BroadcastOutcome>;
   /** The call that carries executions out, in their order, and gas that suffices for all of them. */
   carry(executions: readonly SignedExecution[], threshold: number): HubCall;
-  /** Smallest units of a token of the hub that an address holds, in the newest block. */
-  balance(owner: Address, tokenId: bigint): Promise<bigint>;
+  /** Smallest units of a token of the hub that an address holds, in the newest block or in the newest final one. */
+  balance(owner: Address, tokenId: bigint, at: "latest" | "final"): Promise<bigint>;
   /** The payload that the hub's Allocator has recorded for a withdrawal address; undefined when there is none, or no Allocator. */
   recordedWithdrawal(address: Address, at: "latest" | "final"): Promise<Hex32 | undefined>;
   close(): Promise<void>;

@@ -24,15 +24,29 @@ export interface WithdrawalRecord extends WithdrawalOrder {
 
 /** What is remembered of withdrawals. Each method is one commit. */
 export interface WithdrawalStore {
-  /** Remembers the order, or gives what is remembered of this address. */
+  /** What is remembered of this nonce. */
+  find(nonce: Hex32): Promise<WithdrawalRecord | undefined>;
+  /** Remembers the order, or gives what is remembered of its nonce: perhaps another order, of another address. */
   open(address: Address, order: WithdrawalOrder, atMs: number): Promise<WithdrawalRecord>;
   /** Sets the payload when there is none; gives the one that counts. */
   choosePayload(address: Address, payload: Hex, atMs: number): Promise<Hex>;
   close(address: Address, outcome: WithdrawalOutcome, atMs: number): Promise<void>;
 }
 
-/** What the allocator's account does on the hub and on the chain that pays. @throws RpcFault */
+/** Whether the contracts take what the account of the allocator does. */
+export interface AllocatorStanding {
+  /** The account. */
+  readonly account: Address;
+  /** It may record payloads in the hub's Allocator. */
+  readonly mayRecord: boolean;
+  /** Whose signatures the depository accepts. */
+  readonly depositoryAllocator: Address;
+}
+
+/** What the allocator's account does on the hub and on the chain that pays. @throws NodeAway, RpcFault */
 export interface Payouts {
+  /** In the newest blocks. */
+  standing(): Promise<AllocatorStanding>;
   /** The payload that the hub's Allocator has recorded for the address, beyond reorgs or in the newest block. */
   recorded(address: Address, at: "latest" | "final"): Promise<Hex32 | undefined>;
   /** Records the payload on the hub and waits until that is mined. @throws PayoutReverted */
@@ -57,5 +71,13 @@ export class PayoutReverted extends Error {
   constructor(what: string, reason: string) {
     super(`${what} reverts: ${reason}`);
     this.name = "PayoutReverted";
+  }
+}
+
+/** A node gave no usable answer: nothing is known, and running it again may help. Holds no text of a library and no URL. */
+export class NodeAway extends Error {
+  constructor(node: string, reason: string) {
+    super(`the node of ${node} gave no usable answer: ${reason}`);
+    this.name = "NodeAway";
   }
 }

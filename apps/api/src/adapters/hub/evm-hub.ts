@@ -170,13 +170,16 @@ export function connectHub(hub: AttestationHub, clock: Clock, multisig: Address)
         BigInt((data.length - 2) / 2) * GAS.byte;
       return { to: hub.oracleAddress, data, gasLimit };
     },
-    async balance(owner, tokenId) {
+    async balance(owner, tokenId, at) {
       await verify();
+      const block = at === "latest" ? undefined : await finalBlock();
+      if (at === "final" && block === undefined) return 0n;
       return await client.readContract({
         abi: hubAbi,
         address: hub.hubAddress,
         functionName: "balanceOf",
         args: [owner, tokenId],
+        ...(block === undefined ? {} : { blockNumber: block }),
       });
     },
     async recordedWithdrawal(address, at) {

@@ -2,10 +2,11 @@ import { signatureToHex } from "@causeway/attest";
 import type { Signer } from "@causeway/attest";
 import { createRpcTransport, viemTransport } from "@causeway/chains";
 import { allocatorAbi, callRequestTypes, depositoryAbi, depositoryDomain } from "@causeway/contracts";
-import type { Chain } from "@causeway/domain";
+import type { Address, Chain } from "@causeway/domain";
 import { createPublicClient, encodeFunctionData, hashTypedData } from "viem";
 import type { HubChain } from "../../ports/hub.ts";
 import type { Payouts } from "../../ports/withdrawals.ts";
+import { orAway } from "./node-away.ts";
 import { sendCall } from "./send-call.ts";
 
 /** The allocator's account on the hub and on one chain. Its key is used by nothing else, so its nonces are what the nodes say. */
@@ -21,20 +22,45 @@ export function connectPayouts(
   const hubClient = createPublicClient({ transport: viemTransport(hubTransport), cacheTime: 0 });
   const client = createPublicClient({ transport: viemTransport(chainTransport), cacheTime: 0 });
   const { depository } = chain.contracts;
+  const registry = { abi: allocatorAbi, address: allocatorAddress } as const;
+  const onHub = async <T>(act: () => Promise<T>): Promise<T> => await orAway(hub.hub.name, act);
+  const onChain = async <T>(act: () => Promise<T>): Promise<T> => await orAway(chain.name, act);
   return {
-    recorded: (address, at) => hub.recordedWithdrawal(address, at),
+    async standing() {
+      const [mayRecord, depositoryAllocator] = await Promise.all([
+        onHub(async () => {
+          const role = await hubClient.readContract({ ...registry, functionName: "ALLOCATOR_ROLE" });
+          return await hubClient.readContract({
+            ...registry,
+            functionName: "hasAnyRole",
+            args: [allocator.address, role],
+          });
+        }),
+        onChain(() =>
+          client.readContract({ abi: depositoryAbi, address: depository, functionName: "allocator" }),
+        ),
+      ]);
+      return {
+        account: allocator.address,
+        mayRecord,
+        depositoryAllocator: depositoryAllocator.toLowerCase() as Address,
+      };
+    },
+    recorded: (address, at) => onHub(() => hub.recordedWithdrawal(address, at)),
     async record(address, withdrawalId, { receiver, ...request }, oracleSignature) {
       const data = encodeFunctionData({
         abi: allocatorAbi,
         functionName: "record",
         args: [address, withdrawalId, { ...request, receiver }, oracleSignature],
       });
-      return await sendCall(hubClient, hubChainId, allocator, {
-        what: "recording the payload",
-        to: allocatorAddress,
-        data,
-        abi: allocatorAbi,
-      });
+      return await onHub(() =>
+        sendCall(hubClient, hubChainId, allocator, {
+          what: "recording the payload",
+          to: allocatorAddress,
+          data,
+          abi: allocatorAbi,
+        }),
+      );
     },
     async sign(request) {
       const digest = hashTypedData({
@@ -46,14 +72,16 @@ export function connectPayouts(
       return signatureToHex(await allocator.signDigest(digest));
     },
     executed: (withdrawalId) =>
-      client.readContract({
-        abi: depositoryAbi,
-        address: depository,
-        functionName: "callRequests",
-        args: [withdrawalId],
-      }),
+      onChain(() =>
+        client.readContract({
+          abi: depositoryAbi,
+          address: depository,
+          functionName: "callRequests",
+          args: [withdrawalId],
+        }),
+      ),
     async chainTime() {
-      return (await client.getBlock({ blockTag: "latest" })).timestamp;
+      return await onChain(async () => (await client.getBlock({ blockTag: "latest" })).timestamp);
     },
     async execute(request, signature) {
       const data = encodeFunctionData({
@@ -61,12 +89,14 @@ export function connectPayouts(
         functionName: "execute",
         args: [request, signature],
       });
-      return await sendCall(client, chain.id, allocator, {
-        what: "the payout",
-        to: depository,
-        data,
-        abi: depositoryAbi,
-      });
+      return await onChain(() =>
+        sendCall(client, chain.id, allocator, {
+          what: "the payout",
+          to: depository,
+          data,
+          abi: depositoryAbi,
+        }),
+      );
     },
     async close() {
       await Promise.all([hubTransport.close(), chainTransport.close()]);

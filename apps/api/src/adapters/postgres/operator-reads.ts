@@ -46,6 +46,7 @@ const settlementOfRequest = statement(
    from slots p left join settlements s on s.slot_id = p.id left join hub_executions e on e.idempotency_key = s.payment_key
    where p.request_id = $1 and p.state = 'final' order by p.id`,
 );
+const knownRequest = statement("operator_known_request", "select 1 from requests where request_id = $1");
 const withdrawals = statement(
   "operator_withdrawals",
   `select withdrawal_address, chain_name, currency, amount, recipient, nonce, coalesce(outcome, 'under way') as state,
@@ -89,9 +90,12 @@ export function settlementReport(sql: Sql): Promise<object[]> {
   return sql.query(settlement, []);
 }
 
-/** Settlement of each final payment of one request. */
-export function settlementOf(sql: Sql, requestId: string): Promise<object[]> {
-  return sql.query(settlementOfRequest, [requestId]);
+/** Settlement of each final payment of one request; undefined when there is no such request. */
+export async function settlementOf(sql: Sql, requestId: string): Promise<object[] | undefined> {
+  const rows = await sql.query<object>(settlementOfRequest, [requestId]);
+  if (rows.length > 0) return rows;
+  const known = await sql.query(knownRequest, [requestId]);
+  return known.length > 0 ? rows : undefined;
 }
 
 /** Withdrawals from the hub, newest first. */

@@ -23,9 +23,9 @@ const insert = statement(
   `insert into hub_withdrawals (withdrawal_address, chain_name, depository, currency, amount, recipient, nonce, created_at_ms, updated_at_ms)
    values ($1, $2, $3, $4, $5, $6, $7, $8, $8) on conflict do nothing`,
 );
-const read = statement(
-  "withdrawal_read",
-  `select ${COLUMNS} from hub_withdrawals where withdrawal_address = $1`,
+const readByNonce = statement(
+  "withdrawal_read_by_nonce",
+  `select ${COLUMNS} from hub_withdrawals where nonce = $1`,
 );
 const choose = statement(
   "withdrawal_choose_payload",
@@ -38,7 +38,12 @@ const close = statement(
 
 /** Withdrawals on Postgres. */
 export function withdrawalStore(sql: Sql): WithdrawalStore {
+  const find = async (nonce: Hex32): Promise<WithdrawalRecord | undefined> => {
+    const [row] = await sql.query<Row>(readByNonce, [nonce]);
+    return row === undefined ? undefined : recordOf(row);
+  };
   return {
+    find,
     async open(address, order, atMs) {
       await sql.query(insert, [
         address,
@@ -50,9 +55,9 @@ export function withdrawalStore(sql: Sql): WithdrawalStore {
         order.nonce,
         atMs,
       ]);
-      const [row] = await sql.query<Row>(read, [address]);
-      if (row === undefined) throw new Error(`withdrawal ${address} was neither inserted nor found`);
-      return recordOf(row);
+      const record = await find(order.nonce);
+      if (record === undefined) throw new Error(`withdrawal ${address} was neither inserted nor found`);
+      return record;
     },
     async choosePayload(address, payload, atMs) {
       const [row] = await sql.query<{ payload: string }>(choose, [address, payload, atMs]);

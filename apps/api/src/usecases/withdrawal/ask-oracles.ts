@@ -10,6 +10,13 @@ export interface Waiting {
 
 const WITH_PEERS = { requestPeerSignatures: true, requireThreshold: true } as const;
 
+/** What came of asking: each oracle that was asked said no for good; or the time was up before one said anything. */
+export type Asked<T> =
+  | { readonly kind: "true"; readonly value: T }
+  | Waiting
+  | { readonly kind: "rejected"; readonly reason: string }
+  | { readonly kind: "timeUp" };
+
 /** Asks one oracle after the other until one gives what holds; what they said instead, when none does. */
 export async function askOracles<Answer, T>(
   { oracles }: Pick<SettlementServices, "oracles">,
@@ -18,11 +25,16 @@ export async function askOracles<Answer, T>(
   schema: AnswerForm<Answer>,
   judged: (answer: Answer) => Verdict<T> | Waiting,
   signal: AbortSignal,
-): Promise<{ readonly kind: "true"; readonly value: T } | Waiting> {
+): Promise<Asked<T>> {
   const reasons: string[] = [];
+  let rejections = 0;
   for (const oracle of oracles) {
+    if (signal.aborted) break;
     const said = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
+    // We hung up: that is no answer, and would hide the last one.
+    if (signal.aborted && said.kind === "away") break;
     if (said.kind !== "answer") {
+      if (said.kind === "refused" && said.code === "rejected") rejections++;
       reasons.push(`${oracle.name}: ${said.kind === "away" ? said.reason : `${said.code}: ${said.message}`}`);
       continue;
     }
@@ -33,5 +45,7 @@ export async function askOracles<Answer, T>(
     if (verdict.kind === "true") return verdict;
     reasons.push(`${oracle.name}: ${verdict.reason}`);
   }
-  return { kind: "waits", reason: reasons.join("; ") };
+  if (reasons.length === 0) return { kind: "timeUp" };
+  const reason = reasons.join("; ");
+  return { kind: rejections === oracles.length ? "rejected" : "waits", reason };
 }

@@ -27,11 +27,12 @@ import {
 import { encodeFunctionData, erc20Abi } from "viem";
 import type { SettlementServices } from "../../ports/settlement-services.ts";
 import type { SignedExecution } from "../../ports/settlement.ts";
-import { PayoutReverted } from "../../ports/withdrawals.ts";
+import { NodeAway, PayoutReverted } from "../../ports/withdrawals.ts";
 import type {
   Payouts,
   WithdrawalOrder,
   WithdrawalOutcome,
+  WithdrawalRecord,
   WithdrawalStore,
 } from "../../ports/withdrawals.ts";
 import { countedSignatures } from "../settlement/counted-signatures.ts";
@@ -40,7 +41,7 @@ import type { Judge } from "../settlement/hub-facts.ts";
 import { signedExecution } from "../settlement/signed-execution.ts";
 import { submitExecutions } from "../settlement/submit-executions.ts";
 import { askOracles } from "./ask-oracles.ts";
-import type { Waiting } from "./ask-oracles.ts";
+import type { Asked, Waiting } from "./ask-oracles.ts";
 
 export interface WithdrawalServices extends SettlementServices {
   readonly withdrawals: WithdrawalStore;
@@ -79,9 +80,24 @@ export class WithdrawalRefused extends Error {
  * Moves a withdrawal of the solver's balance on the hub as far as it goes now: initiated and moved to its own address on the hub; its one payload made, recorded
  * on the hub, then signed and carried out by the depository; burned, or given back when the payload expired unexecuted. Called again with the same order it goes on
  * where it stands: what was done is read from the chains. One payload is made for an order, committed before it is recorded, recorded beyond reorgs before it is signed.
- * @throws WithdrawalRefused, RpcFault
+ * A node or an oracle that cannot be asked makes it wait.
+ * @throws WithdrawalRefused
  */
 export async function withdraw(
+  services: WithdrawalServices,
+  order: WithdrawalOrder,
+  tell: Told,
+  signal: AbortSignal,
+): Promise<Progress> {
+  try {
+    return await proceed(services, order, tell, signal);
+  } catch (error) {
+    if (error instanceof NodeAway) return { kind: "waits", reason: error.message };
+    throw error;
+  }
+}
+
+async function proceed(
   services: WithdrawalServices,
   order: WithdrawalOrder,
   tell: Told,
@@ -97,11 +113,11 @@ export async function withdraw(
   const judge = judgeFor(hub.hub, { accepted, threshold }, names);
   const it: Case = { order, address, ownerAlias, tokenId, judge, signal, tell };
 
+  refuseAnother(await services.withdrawals.find(order.nonce), it);
+  if (!(await isBegun(services, it))) await refuseVain(services, it);
   const record = await services.withdrawals.open(address, order, services.clock.nowMs());
-  if (record.amount !== order.amount)
-    throw new WithdrawalRefused(
-      `this nonce belongs to a withdrawal of ${record.amount} to the same recipient: choose another`,
-    );
+  // Somebody may have taken the nonce since.
+  refuseAnother(record, it);
   tell("ordered", { withdrawalAddress: address, nonce: order.nonce, amount: order.amount });
   if (record.outcome !== undefined) return { kind: "done", outcome: record.outcome };
 
@@ -115,6 +131,43 @@ export async function withdraw(
   await payOut(services, it, request);
   return await conclude(services, it, payload, evmCallRequestId(request));
 }
+
+/** A nonce stands for one withdrawal: run again with another recipient, currency or amount it would be a second one. */
+function refuseAnother(known: WithdrawalRecord | undefined, { address, order }: Case): void {
+  if (known === undefined || (known.address === address && known.amount === order.amount)) return;
+  throw new WithdrawalRefused(
+    `this nonce belongs to a withdrawal of ${known.amount} of ${known.currency} on ${known.chainName} to ${known.recipient}: give the same options, or another nonce`,
+  );
+}
+
+/** Whether the amount has left the solver's account on the hub, or a quorum has signed that it may. */
+async function isBegun({ hub, settlement }: WithdrawalServices, it: Case): Promise<boolean> {
+  const key = keyOfInitiation(hub.hub.name, it);
+  const known = await settlement.execution(key);
+  if (known !== undefined && known.state !== "refused") return true;
+  return (await hub.executed([key], "latest")).has(key);
+}
+
+/** Before anything is stored or moved: money whose payload nobody could sign would be stuck between the solver's account and the recipient. */
+async function refuseVain({ hub, payouts }: WithdrawalServices, it: Case): Promise<void> {
+  const { account, mayRecord, depositoryAllocator } = await payouts.standing();
+  if (depositoryAllocator !== account)
+    throw new WithdrawalRefused(
+      `ALLOCATOR_PRIVATE_KEY is that of ${account}, but the allocator of the depository on ${it.order.chainName} is ${depositoryAllocator}`,
+    );
+  if (!mayRecord)
+    throw new WithdrawalRefused(
+      `ALLOCATOR_PRIVATE_KEY is that of ${account}, which the Allocator of ${hub.hub.name} does not know as allocator`,
+    );
+  const owned = await hub.balance(it.ownerAlias, it.tokenId, "final");
+  if (owned < it.order.amount)
+    throw new WithdrawalRefused(
+      `the solver owns ${owned} on ${hub.hub.name}, beyond its reorgs: less than the ${it.order.amount} to be withdrawn (smallest units)`,
+    );
+}
+
+const keyOfInitiation = (hubName: string, { tokenId, address }: Case): Hex32 =>
+  initiationKey(hubName, tokenId, address);
 
 /** The contracts do it once: what reverts may have been done by the transaction of a run that was cut short. */
 async function orDoneBefore(
@@ -132,7 +185,7 @@ async function orDoneBefore(
 /** The amount goes from the solver's account on the hub to the address of the withdrawal. */
 async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting | undefined> {
   const { hub, signer } = services;
-  const key = initiationKey(hub.hub.name, it.tokenId, it.address);
+  const key = keyOfInitiation(hub.hub.name, it);
   const expected = {
     idempotencyKey: key,
     actions: [
@@ -165,13 +218,15 @@ async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting
         oracleContract: hub.hub.oracleAddress,
       }),
     );
-    return await askOracles(
-      services,
-      "/attestations/withdrawal-initiation/v1",
-      { ...words, signature },
-      withdrawalInitiationAnswer,
-      (answer) => signedExecution(it.judge, "initiation", expected, answer.execution, []),
-      it.signal,
+    return told(
+      await askOracles(
+        services,
+        "/attestations/withdrawal-initiation/v1",
+        { ...words, signature },
+        withdrawalInitiationAnswer,
+        (answer) => signedExecution(it.judge, "initiation", expected, answer.execution, []),
+        it.signal,
+      ),
     );
   });
 }
@@ -250,7 +305,7 @@ async function confirm(
   const verifyingContract = hub.hub.allocatorAddress;
   if (verifyingContract === undefined) throw new WithdrawalRefused("the hub has no Allocator");
   const digest = submitWithdrawRequestDigest({ chainId: hub.hub.chainId, verifyingContract }, submit);
-  return await askOracles(
+  const asked = await askOracles(
     services,
     "/attestations/withdrawal-initiated/v1",
     wordsOf(services, it.order),
@@ -272,6 +327,7 @@ async function confirm(
     },
     it.signal,
   );
+  return told(asked);
 }
 
 /** The depository pays, unless it has, or never will. */
@@ -419,17 +475,26 @@ async function until(
   }
 }
 
+/** Asks until it holds, the oracles say no for good, or the time is up: then what they said last. */
 async function untilTrue<T>(
   services: WithdrawalServices,
   signal: AbortSignal,
-  ask: () => Promise<{ readonly kind: "true"; readonly value: T } | Waiting>,
+  ask: () => Promise<Asked<T>>,
 ): Promise<{ readonly kind: "true"; readonly value: T } | Waiting> {
-  let last: { readonly kind: "true"; readonly value: T } | Waiting = { kind: "waits", reason: "not asked" };
+  let last: Asked<T> = { kind: "timeUp" };
   await until(services, signal, async () => {
-    last = await ask();
-    return last.kind === "true";
+    const asked = await ask();
+    if (asked.kind !== "timeUp") last = asked;
+    return asked.kind === "true" || asked.kind === "rejected";
   });
-  return last;
+  return told(last);
+}
+
+/** @throws WithdrawalRefused when the oracles say no for good */
+function told<T>(asked: Asked<T>): { readonly kind: "true"; readonly value: T } | Waiting {
+  if (asked.kind === "rejected") throw new WithdrawalRefused(`the oracles reject it: ${asked.reason}`);
+  if (asked.kind === "timeUp") return { kind: "waits", reason: "the time was up before an oracle answered" };
+  return asked;
 }
 
 /** The order as the oracle's bodies name it. */

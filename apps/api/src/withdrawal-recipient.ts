@@ -1,0 +1,36 @@
+import type { Address, Chain } from "@causeway/domain";
+import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import { getAddress } from "viem";
+
+export type RecipientFound =
+  | { readonly kind: "recipient"; readonly address: Address }
+  /** Readable; names the option. */
+  | { readonly kind: "refused"; readonly reason: string };
+
+/**
+ * The address that a withdrawal pays. Refused where the money would be lost or go round in a circle: the zero address, the contracts of the service (a depository
+ * would take it for a deposit of nobody), token contracts; and where a mixed-case spelling has a wrong EIP-55 checksum, hence a slip of the pen.
+ * `depositories`: further ones of the chain.
+ */
+export function recipientOf(
+  text: string,
+  { contracts, tokens, name }: Chain,
+  depositories: readonly string[] = [],
+): RecipientFound {
+  const refused = (reason: string): RecipientFound => ({ kind: "refused", reason: `--recipient ${reason}` });
+  const address = parseAddress(text);
+  if (address === undefined) return refused("must be an address");
+  if (address === NATIVE_CURRENCY)
+    return refused("must be an address that somebody owns, not the zero address");
+  const digits = text.slice(2);
+  const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  if (isMixed && getAddress(address) !== text)
+    return refused("has a wrong checksum (EIP-55): a digit or its case is mistyped");
+  const isDepository = [contracts.depository, ...depositories].some((one) => one.toLowerCase() === address);
+  if (isDepository) return refused(`must not be a depository of ${name}: the money would never leave it`);
+  if (Object.values(contracts).includes(address)) return refused(`must not be a contract of the service`);
+  const token = tokens.find((one) => one.address === address);
+  if (token !== undefined)
+    return refused(`must not be the contract of ${token.symbol}: nobody could move it again`);
+  return { kind: "recipient", address };
+}
