@@ -1,5 +1,5 @@
 import { RpcFault } from "@causeway/chains";
-import type { RpcTransport } from "@causeway/chains";
+import type { AskedCall, RpcTransport } from "@causeway/chains";
 import type { AttestationHub, Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { createHubReader, WrongHub } from "./hub-reader.ts";
@@ -21,29 +21,53 @@ const hub: AttestationHub = {
   finality: { kind: "tag" },
 };
 
-/** A chain of blocks two seconds apart, ten of them, the seventh tagged final. Answers of calls come by contract. */
+interface ANode {
+  readonly height: bigint;
+  /** Which branch a block of this height is on. */
+  readonly forkAt: (number: bigint) => bigint;
+  readonly answers: Readonly<Record<string, Hex>>;
+}
+
+/** Blocks two seconds apart, the third from the end tagged final. */
+function answerOf(node: ANode, { method, params: [first, second] }: AskedCall): unknown {
+  if (method === "eth_getBlockByNumber") {
+    const tags: Readonly<Record<string, bigint>> = { latest: node.height, finalized: node.height - 3n };
+    const number = tags[String(first)] ?? BigInt(String(first));
+    if (number > node.height) return null;
+    return {
+      number: `0x${number.toString(16)}`,
+      hash: hashOf(number, node.forkAt(number)),
+      parentHash: hashOf(number - 1n, node.forkAt(number - 1n)),
+      timestamp: `0x${(number * 2n).toString(16)}`,
+    };
+  }
+  const { blockHash, requireCanonical } = second as { blockHash: Hex; requireCanonical: boolean };
+  const number = BigInt(blockHash) / 1_000n;
+  const isOurs = hashOf(number, node.forkAt(number)) === blockHash;
+  if (requireCanonical && !isOurs)
+    throw new RpcFault({ kind: "refused", method, reason: "the block is not canonical" });
+  return node.answers[(first as { to: string }).to] ?? word(0n);
+}
+
+/** Ten blocks, the seventh tagged final. Answers of calls come by contract. */
 function aNode(answers: Readonly<Record<string, Hex>>) {
-  const asked: { readonly to: unknown; readonly at: unknown }[] = [];
+  const asked: { readonly to: unknown; readonly at: unknown; readonly requireCanonical: unknown }[] = [];
   const state = { fork: 0n, onCall: () => {} };
-  const block = (number: bigint) => ({
-    number: `0x${number.toString(16)}`,
-    hash: hashOf(number, state.fork),
-    timestamp: `0x${(number * 2n).toString(16)}`,
-  });
-  const transport: RpcTransport = {
-    async request(method, params) {
-      const [first, second] = params as [unknown, unknown];
-      if (method === "eth_getBlockByNumber")
-        return first === "latest"
-          ? block(10n)
-          : first === "finalized"
-            ? block(7n)
-            : block(BigInt(String(first)));
-      const { to } = first as { to: string };
-      asked.push({ to, at: (second as { blockHash: unknown }).blockHash });
+  const answer = (call: AskedCall): unknown => {
+    const said = answerOf({ height: 10n, forkAt: () => state.fork, answers }, call);
+    if (call.method === "eth_call") {
+      const [{ to }, { blockHash: at, requireCanonical }] = call.params as [
+        { to: unknown },
+        { blockHash: unknown; requireCanonical: unknown },
+      ];
+      asked.push({ to, at, requireCanonical });
       state.onCall();
-      return answers[to] ?? word(0n);
-    },
+    }
+    return said;
+  };
+  const transport: RpcTransport = {
+    request: async (method, params) => answer({ method, params }),
+    requestTogether: async (calls) => calls.map(answer),
     close: async () => undefined,
   };
   return { transport, asked, state };
@@ -62,6 +86,7 @@ test("balances and records are read at the final block, by its hash", async () =
   expect(await reader.recordedWithdrawal(account("a1"))).toBe(word(7n));
   expect(node.asked.map(({ to }) => to)).toEqual([account("e2"), account("e1"), account("e4")]);
   expect(new Set(node.asked.map(({ at }) => at))).toEqual(new Set([hashOf(7n)]));
+  expect(node.asked.every(({ requireCanonical }) => requireCanonical === true)).toBe(true);
 });
 
 test("a withdrawal without a record has none", async () => {
@@ -101,6 +126,52 @@ test("a block that is replaced while it is read proves nothing", async () => {
   await expect(createHubReader(hub, node.transport).recordedWithdrawal(account("a1"))).rejects.toThrow(
     RpcFault,
   );
+});
+
+test("two nodes behind one address, one of them on a branch that was left, never say together what only the orphan holds", async () => {
+  const accounts = { balance: account("e1"), oracle: account("e2"), registry: account("e4") };
+  const ours = { [accounts.oracle]: word(BigInt(accounts.balance)) };
+  const good: ANode = { height: 100n, forkAt: () => 0n, answers: ours };
+  // Its own head is too low for its orphaned blocks to be final, and the money is on those alone.
+  const lagging: ANode = { height: 92n, forkAt: (number) => (number >= 85n ? 1n : 0n), answers: ours };
+  const finalities = [
+    { kind: "depth", blocks: 10n, seconds: 0n },
+    { kind: "depth", blocks: 0n, seconds: 20n },
+  ] as const;
+  const isOrphaned = (params: readonly unknown[]): boolean => {
+    const number = BigInt((params[1] as { blockHash: Hex }).blockHash) / 1_000n;
+    return hashOf(number, 1n) === (params[1] as { blockHash: Hex }).blockHash;
+  };
+  let answered = 0;
+  for (const finality of finalities)
+    for (let routing = 0; routing < 1 << 9; routing++) {
+      let at = 0;
+      const node = (): ANode => ((routing >> at++) & 1 ? lagging : good);
+      const answer = (one: ANode, call: AskedCall): unknown => {
+        const { to } = call.params[0] as { to?: string };
+        // A node that knows the orphan and does not mind that it is one.
+        if (call.method === "eth_call" && isOrphaned(call.params) && to !== accounts.oracle)
+          return word(500n);
+        return answerOf(one, call);
+      };
+      const transport: RpcTransport = {
+        request: async (method, params) => answer(node(), { method, params }),
+        requestTogether: async (calls) => {
+          const one = node();
+          return calls.map((call) => answer(one, call));
+        },
+        close: async () => undefined,
+      };
+      const reader = createHubReader({ ...hub, finality }, transport);
+      const said = await Promise.all([
+        reader.balanceOf(account("a1"), 5n).catch((error: unknown) => error),
+        reader.recordedWithdrawal(account("a1")).catch((error: unknown) => error),
+      ]);
+      expect([0n, expect.any(RpcFault)]).toContainEqual(said[0]);
+      expect([undefined, expect.any(RpcFault)]).toContainEqual(said[1]);
+      if (said[0] === 0n) answered++;
+    }
+  expect(answered).toBeGreaterThan(0);
 });
 
 test("only the ledger that the oracle contract writes to is read", async () => {

@@ -1,11 +1,12 @@
-import { RpcFault } from "@causeway/chains";
+import { finalBlockReads, RpcFault } from "@causeway/chains";
 import type { RpcTransport } from "@causeway/chains";
 import { allocatorAbi, hubAbi, oracleAbi } from "@causeway/contracts";
 import type { Address, AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import { decodeFunctionResult, encodeFunctionData } from "viem";
 import type { HubReader } from "../../ports/hub-reader.ts";
-import { createFinalBlock } from "./final-block.ts";
 
+/** Only leads the search for a block that is old enough, where the policy wants seconds: on a slower hub the one that is found is older than it had to be. */
+const NOMINAL_BLOCK_SECONDS = 1;
 const NONE: Hex32 = `0x${"00".repeat(32)}`;
 
 /** The hub named by the configuration is not the one that the oracle contract writes to: what is read here would not be what executions change. */
@@ -18,21 +19,27 @@ export class WrongHub extends Error {
 }
 
 /**
- * Reads the hub's contracts at a final block, pinned by its hash.
+ * Reads the hub's contracts at a final block, pinned by its hash, and believes what it read only while that block is still the final one at its height.
  * @param transport lets no call through to a node of another chain.
  */
 export function createHubReader(
   hub: AttestationHub,
   transport: RpcTransport,
 ): HubReader & { verify(): Promise<void> } {
-  const finalBlock = createFinalBlock(transport, hub.finality);
+  const final = finalBlockReads(transport, {
+    finality: hub.finality,
+    blockTimeSeconds: NOMINAL_BLOCK_SECONDS,
+  });
   let ledger: Promise<Address> | undefined;
 
   async function call(to: Address, data: Hex): Promise<Hex> {
     const method = "eth_call";
-    const block = await finalBlock.current();
-    const answer = await transport.request(method, [{ to, data }, { blockHash: block.hash }]);
-    await finalBlock.mustBeCanonical(block);
+    const found = await final.block();
+    if (found.kind !== "final")
+      throw new RpcFault({ kind: "inconsistent", method, reason: "the hub has no final block yet" });
+    const block = { blockHash: found.value.hash, requireCanonical: true };
+    const answer = await transport.request(method, [{ to, data }, block]);
+    await final.confirm(found.value);
     if (typeof answer !== "string" || !/^0x[0-9a-f]{64}$/i.test(answer))
       throw new RpcFault({ kind: "garbage", method, reason: "the hub's contract gave no word of 32 bytes" });
     return answer.toLowerCase() as Hex;
