@@ -92,6 +92,14 @@ test("the address of the service may come from the environment, as AWS's own too
   await expectSigns(signer);
 });
 
+test("credentials may be handed over: nothing of the process's environment is used then", async () => {
+  vi.stubEnv("AWS_ACCESS_KEY_ID", undefined);
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", undefined);
+  vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
+  const credentials = { accessKeyId: "handed", secretAccessKey: "over", sessionToken: "TOKEN" };
+  await expectSigns(await open({ credentials }));
+});
+
 test("a signer that is inspected or serialised shows neither key nor credentials", async () => {
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "not-for-anybody");
   const signer = await open();
@@ -198,7 +206,7 @@ test("without credentials nothing is asked, and that is said", async () => {
   vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere");
   vi.stubEnv("AWS_CONFIG_FILE", "/nowhere");
   vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
-  await expectUnavailable(open(), "refused");
+  await expectUnavailable(open(), "no-credentials");
   expect(kms.calls("GetPublicKey")).toBe(0);
 });
 

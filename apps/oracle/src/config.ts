@@ -1,5 +1,5 @@
 import { awsKmsSigner, rawKeySigner, readPeerList, readSignerPolicy } from "@causeway/attest";
-import type { PeerEndpoint, QuorumPolicy, Signer, SignerPolicy } from "@causeway/attest";
+import type { AwsCredentials, PeerEndpoint, QuorumPolicy, Signer, SignerPolicy } from "@causeway/attest";
 import type { Env, SettingValues } from "@causeway/config";
 import {
   ConfigError,
@@ -18,8 +18,22 @@ import { httpSettings, locationSettings, peerSettings, signerSettings } from "./
 /** The environment in which everything runs on one machine with keys that anyone can compute. */
 const LOCAL = "local";
 
+/** What AWS's own tools call these. */
+const AWS = {
+  accessKeyId: "AWS_ACCESS_KEY_ID",
+  secretAccessKey: "AWS_SECRET_ACCESS_KEY",
+  sessionToken: "AWS_SESSION_TOKEN",
+  endpoint: "AWS_ENDPOINT_URL_KMS",
+} as const;
+
 /** Variables that hold keys: taken out of the process's environment once they are read. */
-export const SECRET_VARIABLES = ["ECDSA_PRIVATE_KEY", "API_KEYS", "PEERS"] as const;
+export const SECRET_VARIABLES = [
+  "ECDSA_PRIVATE_KEY",
+  "API_KEYS",
+  "PEERS",
+  AWS.secretAccessKey,
+  AWS.sessionToken,
+] as const;
 
 /** Everything an oracle is told from outside. */
 export interface OracleConfig {
@@ -83,7 +97,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   if (keys !== undefined && env["SIGNING_MODULE"] === undefined)
     warnings.push("SIGNING_MODULE is not set: raw-private-key is used");
 
-  const signer = keys && (await signerOf(keys, location?.environment, problems));
+  const signer = keys && (await signerOf(keys, env, location?.environment, problems));
   const policy = policyOf(env, signer);
   problems.push(...policy.problems);
   if (peer && peers.peers.length > 0 && http && http.requestDeadlineMs > peer.peerTimeoutMs)
@@ -146,6 +160,7 @@ function withPort(env: Record<string, string | undefined>): Env {
 
 async function signerOf(
   { signingModule, privateKey, kmsKeyId, kmsKeyRegion }: SignerWords,
+  env: Env,
   environment: string | undefined,
   problems: string[],
 ): Promise<(Signer & { close?(): void }) | undefined> {
@@ -154,11 +169,19 @@ async function signerOf(
       problems.push("AWS_KMS_SIGNER_KEY_ID is required with SIGNING_MODULE aws-kms");
     if (kmsKeyRegion === undefined)
       problems.push("AWS_KMS_SIGNER_KEY_REGION is required with SIGNING_MODULE aws-kms");
-    if (kmsKeyId === undefined || kmsKeyRegion === undefined) return undefined;
+    const aws = awsCredentials(env);
+    problems.push(...aws.problems);
+    if (kmsKeyId === undefined || kmsKeyRegion === undefined || aws.problems.length > 0) return undefined;
     return await made(
       problems,
       "the key of AWS KMS cannot be used",
-      async () => await awsKmsSigner({ keyId: kmsKeyId, region: kmsKeyRegion }),
+      async () =>
+        await awsKmsSigner({
+          keyId: kmsKeyId,
+          region: kmsKeyRegion,
+          endpoint: given(env, AWS.endpoint),
+          credentials: aws.credentials,
+        }),
     );
   }
   if (privateKey === undefined) {
@@ -170,6 +193,27 @@ async function signerOf(
       `ECDSA_PRIVATE_KEY is a publicly known key of a local system: refused in ENVIRONMENT ${environment}`,
     );
   return await made(problems, "ECDSA_PRIVATE_KEY", async () => rawKeySigner(privateKey.reveal() as Hex));
+}
+
+/** AWS's client reads the process's environment, which lacks what came from the secrets folder. None at all: it looks elsewhere, e.g. for a role. */
+function awsCredentials(env: Env): {
+  readonly credentials?: AwsCredentials;
+  readonly problems: readonly string[];
+} {
+  const accessKeyId = given(env, AWS.accessKeyId);
+  const secretAccessKey = given(env, AWS.secretAccessKey);
+  if (accessKeyId === undefined && secretAccessKey === undefined) return { problems: [] };
+  if (accessKeyId === undefined)
+    return { problems: [`${AWS.accessKeyId} is required with ${AWS.secretAccessKey}`] };
+  if (secretAccessKey === undefined)
+    return { problems: [`${AWS.secretAccessKey} is required with ${AWS.accessKeyId}`] };
+  const sessionToken = given(env, AWS.sessionToken);
+  return { credentials: { accessKeyId, secretAccessKey, sessionToken }, problems: [] };
+}
+
+function given(env: Env, name: string): string | undefined {
+  const text = env[name]?.trim() ?? "";
+  return text === "" ? undefined : text;
 }
 
 /** A signer, or why there is none: their errors are made to be shown. */

@@ -34,5 +34,10 @@ export { connectPeer } from "./peers/peer.ts";
 export type { PeerReport, PeerWarning } from "./peers/peer-warning.ts";
 export type { PeerAttestation, PeerAttested, Quorum } from "./peers/with-peers.ts";
 export { attestWithPeers, NoCountedSignature } from "./peers/with-peers.ts";
-export { awsKmsSigner, type AwsKmsOptions, type AwsKmsSigner } from "./signer/aws-kms.ts";
+export {
+  awsKmsSigner,
+  type AwsCredentials,
+  type AwsKmsOptions,
+  type AwsKmsSigner,
+} from "./signer/aws-kms.ts";
 export { SignerUnavailable, type SignerFault } from "./signer/signer-unavailable.ts";

@@ -7,7 +7,7 @@ const faults: Readonly<Record<string, SignerFault>> = {
   ThrottlingException: "throttled",
   LimitExceededException: "throttled",
   AccessDeniedException: "refused",
-  CredentialsProviderError: "refused",
+  CredentialsProviderError: "no-credentials",
   ExpiredTokenException: "refused",
   IncompleteSignatureException: "refused",
   InvalidClientTokenId: "refused",

@@ -7,12 +7,21 @@ import type { Signature, Signer } from "./signer.ts";
 import { SignerUnavailable } from "./signer-unavailable.ts";
 import { pointOfSpki } from "./spki.ts";
 
+/** A key pair of AWS, with the token that belongs to it when it is a temporary one. */
+export interface AwsCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+}
+
 export interface AwsKmsOptions {
   /** Id, ARN or alias of an asymmetric secp256k1 key for signing. */
   readonly keyId: string;
   readonly region: string;
   /** Another address of the service; without it AWS_ENDPOINT_URL_KMS, else the region's own. */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
+  /** Without them they are found as AWS's own tools find them: the process's environment, files, the role of the machine. */
+  readonly credentials?: AwsCredentials | undefined;
   /** For one call with all its attempts and the wait for credentials. Default 5000. */
   readonly deadlineMs?: number;
   /** For one attempt; a slower one is given up and made again. Default 1500. */
@@ -28,7 +37,7 @@ export interface AwsKmsSigner extends Signer {
 }
 
 /**
- * Asks AWS KMS for the key's address, then signs with it. Credentials are found as AWS's own tools find them.
+ * Asks AWS KMS for the key's address, then signs with it.
  *
  * The SDK is loaded here and not before: who signs with a raw key never runs it.
  *
@@ -36,11 +45,13 @@ export interface AwsKmsSigner extends Signer {
  * @throws Error when the key is not one of secp256k1 for signing; the text does not name it
  */
 export async function awsKmsSigner(options: AwsKmsOptions): Promise<AwsKmsSigner> {
-  const { keyId, region, endpoint, deadlineMs = 5_000, attemptMs = 1_500, attempts = 3 } = options;
+  const { keyId, region, endpoint, credentials } = options;
+  const { deadlineMs = 5_000, attemptMs = 1_500, attempts = 3 } = options;
   const { GetPublicKeyCommand, KMSClient, SignCommand } = await import("@aws-sdk/client-kms");
   const client = new KMSClient({
     region,
     ...(endpoint === undefined ? {} : { endpoint }),
+    ...(credentials === undefined ? {} : { credentials: sdkCredentials(credentials) }),
     maxAttempts: attempts,
     retryMode: "standard",
     requestHandler: {
@@ -101,4 +112,8 @@ export async function awsKmsSigner(options: AwsKmsOptions): Promise<AwsKmsSigner
     client.destroy();
     throw error;
   }
+}
+
+function sdkCredentials({ sessionToken, ...pair }: AwsCredentials) {
+  return sessionToken === undefined ? pair : { ...pair, sessionToken };
 }
