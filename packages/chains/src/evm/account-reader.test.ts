@@ -35,6 +35,7 @@ function bench(options: Partial<AccountReaderOptions> = {}) {
         encodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", result }),
       );
     },
+    requestTogether: async () => await Promise.reject(new Error("nothing is asked together here")),
     close: async () => await Promise.resolve(),
   };
   const knowledge = {

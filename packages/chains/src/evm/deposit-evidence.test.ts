@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { encodeFunctionData, erc20Abi } from "viem";
+import { encodeAbiParameters, encodeFunctionData, erc20Abi } from "viem";
 import { expect, test } from "vitest";
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import {
@@ -21,6 +21,7 @@ import type { DepositEvidence } from "../evidence.ts";
 import type { TransactionFact } from "../family.ts";
 import { depositEvidenceIn, needsCalldata } from "./deposit-evidence.ts";
 import { addressTopic } from "./deposits.ts";
+import { CALL_EXECUTED_TOPIC } from "./withdrawals.ts";
 
 // Numbers are those of the cases that an attestation must withstand.
 
@@ -28,7 +29,9 @@ const rules = { depository, isZksyncStack: false };
 const otherId: Hex = `0x${"2e".repeat(32)}`;
 const lookalike: Address = `0x${"d1".repeat(20)}`;
 const zksyncBaseToken: Address = "0x000000000000000000000000000000000000800a";
-const eip7708: Address = "0xfffffffffffffffffffffffffffffffffffffffe";
+const eip7708 = ["f".repeat(39) + "e", "e".repeat(40), "0".repeat(40)].map(
+  (digits): Address => `0x${digits}`,
+);
 
 function read(said: readonly Said[], transaction?: TransactionFact): DepositEvidence[] {
   return depositEvidenceIn(rules, receiptOf(...said), transaction);
@@ -120,18 +123,56 @@ test("case 10: 32 zero bytes and, behind calldata, 16 leading zero bytes are no 
 test("case 11: Transfers that mirror the native coin are no deposits of their own, on the chains that write them", () => {
   const said = [
     transfer(zksyncBaseToken, alice, depository, 5n),
-    transfer(eip7708, alice, depository, 5n),
+    ...eip7708.map((system) => transfer(system, alice, depository, 5n)),
     nativeDeposit(alice, 5n, orderId),
   ];
   const zksync = { depository, isZksyncStack: true };
   expect(amountsOf(depositEvidenceIn(zksync, receiptOf(...said), undefined))).toEqual([
     `5 ${NATIVE_CURRENCY} ${orderId}`,
   ]);
-  expect(read([transfer(eip7708, alice, depository, 5n)])).toEqual([]);
+  for (const system of eip7708) expect(read([transfer(system, alice, depository, 5n)])).toEqual([]);
 });
 
 test("cases 11 and 12: native money that came without the depository's event is no deposit, whatever the input says", () => {
   expect(read([], aTransaction({ to: depository, value: 5n, input: orderId }))).toEqual([]);
+});
+
+const report = (token: Address, to: Address, amount: bigint, emitter = depository): Said => {
+  const tuple = {
+    type: "tuple",
+    components: [{ type: "address" }, { type: "bytes" }, { type: "uint256" }, { type: "bool" }],
+  } as const;
+  const calldata = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });
+  const data = encodeAbiParameters([{ type: "bytes32" }, tuple], [otherId, [token, calldata, 0n, false]]);
+  return { address: emitter, topics: [CALL_EXECUTED_TOPIC], data };
+};
+
+test("a token that takes its fee from the receiver credits what stayed, the direct transfers last", () => {
+  const fee = transfer(usdc, depository, bob, 30n);
+  expect(amountsOf(read([transfer(usdc, alice, depository, 100n), fee]))).toEqual([`70 ${usdc} -`]);
+  const measured = [transfer(usdc, alice, depository, 100n), fee, erc20Deposit(alice, usdc, 70n, orderId)];
+  expect(amountsOf(read(measured))).toEqual([`70 ${usdc} ${orderId}`]);
+  const both = [...measured, transfer(usdc, bob, depository, 20n)];
+  expect(amountsOf(read(both))).toEqual([`70 ${usdc} ${orderId}`, `20 ${usdc} -`]);
+  expect(amountsOf(read([...both, fee]))).toEqual([`60 ${usdc} ${orderId}`]);
+  expect(amountsOf(read([...both, transfer(dai, depository, bob, 30n)]))).toHaveLength(2);
+});
+
+test("a withdrawal beside a deposit takes nothing from it, as far as the depository reports it", () => {
+  const [arrived, left] = [transfer(usdc, alice, depository, 100n), transfer(usdc, depository, bob, 30n)];
+  const withdrawal = [left, report(usdc, bob, 30n)];
+  expect(amountsOf(read([arrived, ...withdrawal]))).toEqual([`100 ${usdc} -`]);
+  expect(amountsOf(read([...withdrawal, arrived]))).toEqual([`100 ${usdc} -`]);
+  for (const unexplained of [
+    [left, ...withdrawal],
+    [left, report(usdc, bob, 29n)],
+    [left, report(usdc, alice, 30n)],
+    [left, report(dai, bob, 30n)],
+    [left, report(usdc, bob, 30n, lookalike)],
+    [report(usdc, bob, 30n), left],
+    [left, report(dai, bob, 30n), report(usdc, bob, 30n)],
+  ])
+    expect(amountsOf(read([arrived, ...unexplained]))).toEqual([`70 ${usdc} -`]);
 });
 
 test("case 13: what the depository sends to itself or away is nobody's deposit", () => {
@@ -163,7 +204,7 @@ test("the transaction is asked for only when a direct transfer may carry an id",
 /** Any mixture of honest and dishonest events around one depository. */
 const anyEvent: fc.Arbitrary<Said> = fc
   .record({
-    kind: fc.constantFrom("in", "out", "event", "native", "self"),
+    kind: fc.constantFrom("in", "out", "event", "native", "self", "fee"),
     token: fc.constantFrom(usdc, dai, zksyncBaseToken),
     who: fc.constantFrom(alice, bob, solver),
     emitter: fc.constantFrom(depository, lookalike),
@@ -173,12 +214,13 @@ const anyEvent: fc.Arbitrary<Said> = fc
   .map(({ kind, token, who, emitter, amount, id }) => {
     if (kind === "in") return transfer(token, who, depository, amount);
     if (kind === "out") return transfer(token, who, bob, amount);
+    if (kind === "fee") return transfer(token, depository, who, amount);
     if (kind === "self") return transfer(token, depository, depository, amount);
     if (kind === "native") return nativeDeposit(who, amount, id, emitter);
     return erc20Deposit(who, token, amount, id, emitter);
   });
 
-test("invariant a: of no token is more credited than its Transfers brought, whatever else is said", () => {
+test("invariant a: of no token is more credited than its Transfers brought and left, whatever else is said", () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 12 }), fc.boolean(), (said, isZksyncStack) => {
       const deposits = depositEvidenceIn({ depository, isZksyncStack }, receiptOf(...said), undefined);
@@ -189,7 +231,11 @@ test("invariant a: of no token is more credited than its Transfers brought, what
           .logs.filter((log) => log.address === token && log.topics[2] === addressTopic(depository))
           .filter((log) => log.topics[1] !== addressTopic(depository))
           .reduce((total, log) => total + BigInt(log.data), 0n);
-        expect(sum <= inflow).toBe(true);
+        const outflow = receiptOf(...said)
+          .logs.filter((log) => log.address === token && log.topics[1] === addressTopic(depository))
+          .filter((log) => log.topics[2] !== addressTopic(depository))
+          .reduce((total, log) => total + BigInt(log.data), 0n);
+        expect(sum <= (inflow > outflow ? inflow - outflow : 0n)).toBe(true);
       }
       expect(new Set(deposits.map(({ index }) => index)).size).toBe(deposits.length);
     }),

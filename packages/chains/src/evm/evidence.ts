@@ -24,7 +24,7 @@ import {
   type RpcTransport,
   type RpcTransportOptions,
 } from "./transport.ts";
-import { readCallRequest, refusalOfExecution } from "./withdrawal-reads.ts";
+import { proofOfExecution, readCallRequest } from "./withdrawal-reads.ts";
 import { readWithdrawal } from "./withdrawals.ts";
 
 export interface EvmEvidenceOptions {
@@ -138,9 +138,10 @@ export function evidenceOfEndpoint(
       // The native coin cannot but have moved: its call succeeded, or the request would not be used.
       if (currency === NATIVE_CURRENCY) return answer("executed");
       const hint = transactionId === undefined ? undefined : canonical(transactionId);
-      const search = { depository, payment, upTo: block.number, lookBackBlocks, hint };
-      const refusal = await refusalOfExecution(reads, transport, search);
-      return refusal === undefined ? answer("executed") : { kind: "refuted", reason: refusal };
+      const retryAfterSeconds = Math.max(1, Math.ceil(evm.blockTimeSeconds));
+      const search = { depository, payment, upTo: block.number, lookBackBlocks, hint, retryAfterSeconds };
+      const proof = await proofOfExecution(reads, transport, search);
+      return proof.kind === "final" ? answer("executed") : proof;
     },
 
     close: async () => await transport.close(),

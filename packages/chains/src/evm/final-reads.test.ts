@@ -205,3 +205,12 @@ test("a block is confirmed only while it is canonical and final, and is not used
     kind: "inconsistent",
   });
 });
+
+test("a block above the finalized one is not confirmed, canonical as it may be", async () => {
+  const { reads } = await readsOf(() => undefined);
+  const above = { number: 111n, hash: `0x${(111).toString(16).padStart(64, "0")}` } as const;
+  const canonical = { ...above, parentHash: otherHash, timestamp: 111n, baseFeePerGas: undefined };
+  await expect(reads.confirm(canonical)).rejects.toMatchObject({ kind: "inconsistent" });
+  const below = { ...canonical, number: 109n, hash: `0x${(109).toString(16).padStart(64, "0")}` } as const;
+  await reads.confirm(below);
+});

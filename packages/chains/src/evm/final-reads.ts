@@ -34,8 +34,10 @@ export interface FinalReadOptions {
   readonly finalBlockReuseMs: number;
 }
 
-/** Characters of log data up to which a receipt is remembered: whoever pays for a transaction decides how large it is. */
+/** Bytes up to which a receipt or a transaction is remembered: one must not push all the others out. */
 const LARGEST_REMEMBERED = 64 * 1024;
+/** Bytes of receipts, and again of transactions, that are remembered at one endpoint. */
+const MOST_REMEMBERED = 4 * 1024 * 1024;
 
 /**
  * Reads what is final at one endpoint.
@@ -51,8 +53,15 @@ export function createFinalReads(
   const { finality: policy, blockTimeSeconds } = facts;
   const sight = createSightings(transport, headTagOf(policy));
   const blocks = finalBlockReads(transport, facts, { reuseMs: options.finalBlockReuseMs, sight });
-  const transactions = rememberedFacts<FinalTransaction>(options.rememberedTransactions);
-  const contents = rememberedFacts<TransactionFact>(options.rememberedTransactions);
+  const memory = { entries: options.rememberedTransactions, bytes: MOST_REMEMBERED };
+  const transactions = rememberedFacts<FinalTransaction>({
+    ...memory,
+    sizeOf: ({ receipt }) => sizeOf(receipt),
+  });
+  const contents = rememberedFacts<TransactionFact>({
+    ...memory,
+    sizeOf: ({ input }) => input.length + 512,
+  });
   const settling = singleFlight<Evidence<FinalTransaction>>();
   const fetching = singleFlight<ReturnType<typeof readTransaction>>();
 
@@ -128,6 +137,7 @@ function checkLogs({ logs, blockNumber }: ReceiptFact): void {
   }
 }
 
+/** Roughly what it takes in memory: a log's fields other than its data, its hashes above all, come to about a KiB. */
 function sizeOf({ logs }: ReceiptFact): number {
-  return logs.reduce((sum, log) => sum + log.data.length + 512, 0);
+  return logs.reduce((sum, log) => sum + log.data.length + 1_024, 1_024);
 }

@@ -37,6 +37,7 @@ function httpNode(latest?: number): {
       if (node.latest === undefined) throw new RpcFault({ kind: "network", method: "x", reason: "down" });
       return await Promise.resolve(header(node.latest, node.fork));
     },
+    requestTogether: async () => await Promise.reject(new Error("nothing is asked together here")),
     close: async () => await Promise.resolve(),
   };
   return { node, transport };

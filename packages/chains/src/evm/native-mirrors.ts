@@ -2,11 +2,15 @@ import type { Address } from "@causeway/domain";
 
 /** ZKsync's contract of the base coin: it reports every move of the native coin, also fees, as a Transfer. */
 const ZKSYNC_BASE_TOKEN: Address = "0x000000000000000000000000000000000000800a";
-/** The address under which EIP-7708 lets the protocol itself report moves of the native coin as Transfers. */
-const EIP_7708_SYSTEM: Address = "0xfffffffffffffffffffffffffffffffffffffffe";
+/** The address under which EIP-7708 lets the protocol itself report moves of the native coin as Transfers, then the others that it considers, or once did. */
+const EIP_7708: readonly Address[] = [
+  "0xfffffffffffffffffffffffffffffffffffffffe",
+  "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+  "0x0000000000000000000000000000000000000000",
+];
 
-const everywhere: ReadonlySet<string> = new Set<string>([EIP_7708_SYSTEM]);
-const onZksync: ReadonlySet<string> = new Set<string>([EIP_7708_SYSTEM, ZKSYNC_BASE_TOKEN]);
+const everywhere: ReadonlySet<string> = new Set<string>(EIP_7708);
+const onZksync: ReadonlySet<string> = new Set<string>([...EIP_7708, ZKSYNC_BASE_TOKEN]);
 
 /** Addresses whose Transfers show the native coin once more and are no token's. Believed, they would count one deposit or payment twice. */
 export function nativeMirrors(isZksyncStack: boolean): ReadonlySet<string> {

@@ -4,9 +4,23 @@ export interface RememberedFacts<T> {
   set(key: string, fact: T): void;
 }
 
-/** @param entries most facts that are kept */
-export function rememberedFacts<T>(entries: number): RememberedFacts<T> {
+export interface MemoryBounds<T> {
+  /** Most facts that are kept. */
+  readonly entries: number;
+  /** Most bytes that they may take together, by `sizeOf`. */
+  readonly bytes: number;
+  /** Must not change while a fact is kept. */
+  readonly sizeOf: (fact: T) => number;
+}
+
+/** Bounded by what the facts weigh as well as by their number: whoever pays for a transaction decides how large it is. */
+export function rememberedFacts<T>({ entries, bytes, sizeOf }: MemoryBounds<T>): RememberedFacts<T> {
   const facts = new Map<string, T>();
+  let held = 0;
+  const forget = (key: string, fact: T): void => {
+    facts.delete(key);
+    held -= sizeOf(fact);
+  };
   return {
     get: (key) => {
       const fact = facts.get(key);
@@ -16,11 +30,14 @@ export function rememberedFacts<T>(entries: number): RememberedFacts<T> {
       return fact;
     },
     set: (key, fact) => {
-      facts.delete(key);
+      const former = facts.get(key);
+      if (former !== undefined) forget(key, former);
       facts.set(key, fact);
-      if (facts.size <= entries) return;
-      const [oldest] = facts.keys();
-      if (oldest !== undefined) facts.delete(oldest);
+      held += sizeOf(fact);
+      for (const [oldest, its] of facts) {
+        if (facts.size <= entries && held <= bytes) return;
+        forget(oldest, its);
+      }
     },
   };
 }

@@ -35,6 +35,59 @@ test("a tick with more calls than a batch may hold becomes several", async () =>
   expect(node.requests.map((calls) => calls.length).toSorted()).toEqual([2, 4, 4]);
 });
 
+const echoed = (value: unknown): { method: string; params: unknown[] } => ({
+  method: "echo",
+  params: [value],
+});
+
+test("calls asked together travel alone in one HTTP request, and are answered in their order", async () => {
+  const { node, rpc } = await over(echo());
+  const others = [rpc.request("echo", [1]), rpc.request("echo", [2])];
+  expect(await rpc.requestTogether([echoed(3), echoed(4)])).toEqual([3, 4]);
+  expect(await Promise.all(others)).toEqual([1, 2]);
+  expect(node.requests.map((calls) => calls.map(({ params }) => params[0])).toSorted()).toEqual([
+    [1, 2],
+    [3, 4],
+  ]);
+});
+
+test("calls asked together are never cut, halved or sent one by one, and what refuses them refuses nothing else", async () => {
+  const { node, rpc } = await over(
+    startLyingNode((calls, response, isBatch) => {
+      const answers = calls.map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }));
+      if (calls.length > 2) response.writeHead(400).end();
+      else json(response, isBatch ? answers : answers[0]);
+    }),
+    { maxBatchSize: 4 },
+  );
+  const group = (size: number): ReturnType<typeof echoed>[] =>
+    Array.from({ length: size }, (_, at) => echoed(at));
+  await expect(rpc.requestTogether(group(5))).rejects.toMatchObject({ kind: "batchRefused" });
+  expect(node.requests).toHaveLength(0);
+  await expect(rpc.requestTogether(group(3))).rejects.toMatchObject({
+    kind: "batchRefused",
+    retryable: true,
+  });
+  expect(node.requests).toHaveLength(1);
+  // Nor are they sent so after others were refused.
+  await Promise.all(group(3).map(async (call) => await rpc.request(call.method, call.params)));
+  expect(await rpc.requestTogether(group(2))).toEqual([0, 1]);
+  expect(node.requests.at(-1)).toHaveLength(2);
+});
+
+test("calls asked together whose answer is too large, or lacks one of them, have no answer at all", async () => {
+  const { node, rpc } = await over(
+    startLyingNode((calls, response) => {
+      const result = "x".repeat(calls[0]?.params[0] === "large" ? 2_000 : 1);
+      json(response, [{ jsonrpc: "2.0", id: calls[0]?.id, result }]);
+    }),
+    { maxAnswerBytes: 1_000 },
+  );
+  await expect(rpc.requestTogether([echoed("large"), echoed(1)])).rejects.toMatchObject({ kind: "tooLarge" });
+  await expect(rpc.requestTogether([echoed("small"), echoed(1)])).rejects.toMatchObject({ kind: "garbage" });
+  expect(node.requests).toHaveLength(2);
+});
+
 test("one refused call of a batch does not spoil the others", async () => {
   const { rpc } = await over(
     startAnsweringNode(({ method }) =>

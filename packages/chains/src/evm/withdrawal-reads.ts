@@ -1,4 +1,5 @@
 import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
+import type { Evidence } from "../evidence.ts";
 import type { BlockRef } from "../family.ts";
 import { bytesOf, readLog, toQuantity } from "./answers.ts";
 import type { FinalReads } from "./final-reads.ts";
@@ -47,29 +48,43 @@ export interface ExecutionSearch {
   readonly lookBackBlocks: bigint;
   /** The transaction that is said to have carried it out. */
   readonly hint: TxHash | undefined;
+  /** When it may be worth to look again, where nothing was found. */
+  readonly retryAfterSeconds: number;
 }
 
 /**
- * Why the execution of a token's withdrawal does not prove that it was paid; undefined when it does.
+ * Whether the execution of a token's withdrawal proves that it was paid.
  *
  * That a request is used says only that the token did not revert. The transaction is therefore found, by the hint or among the depository's reports of
  * the last blocks, and its Transfers are counted, see `executionIn`.
  *
+ * Receipts and logs may come from a node that is behind the one that told the state, so what is merely not seen refutes nothing: only a final receipt does.
+ *
  * @throws RpcFault
  */
-export async function refusalOfExecution(
+export async function proofOfExecution(
   reads: FinalReads,
   transport: RpcTransport,
   search: ExecutionSearch,
-): Promise<string | undefined> {
+): Promise<Evidence<"paid">> {
+  let unseen: Evidence<never> | undefined;
+  let isElsewhere = false;
   for await (const hash of candidates(transport, search)) {
     const settled = await reads.transaction(hash);
-    if (settled.kind !== "final" || settled.value.receipt.status !== "success") continue;
+    if (settled.kind !== "final") {
+      unseen ??= settled;
+      continue;
+    }
+    isElsewhere = true;
+    if (settled.value.receipt.status !== "success") continue;
     const execution = executionIn(settled.value.receipt.logs, search.depository, search.payment);
-    if (execution === "paid") return undefined;
-    if (execution === "movedNothing") return "the request was executed, and its token did not move";
+    if (execution === "paid") return { kind: "final", value: "paid" };
+    if (execution === "movedNothing")
+      return { kind: "refuted", reason: "the request was executed, and its token did not move" };
   }
-  return EXECUTION_NOT_FOUND;
+  if (unseen !== undefined) return unseen;
+  if (isElsewhere) return { kind: "refuted", reason: EXECUTION_NOT_FOUND };
+  return { kind: "notFinal", reason: EXECUTION_NOT_FOUND, retryAfterSeconds: search.retryAfterSeconds };
 }
 
 async function* candidates(transport: RpcTransport, search: ExecutionSearch): AsyncGenerator<TxHash> {

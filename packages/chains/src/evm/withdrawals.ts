@@ -8,6 +8,7 @@ import {
   type Hex,
   type Hex32,
 } from "@causeway/domain";
+import { decodeAbiParameters, decodeFunctionData, erc20Abi } from "viem";
 import type { LogFact } from "../family.ts";
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
 import { wordsOf } from "./event-words.ts";
@@ -32,6 +33,33 @@ export function readWithdrawal(payload: Hex): WithdrawalPayment | { readonly ref
   const payment = evmWithdrawalPayment(request);
   if ("refusal" in payment) return payment;
   return { ...payment, id: evmCallRequestId(request), expiration: request.expiration };
+}
+
+const reportFields = [
+  { type: "bytes32" },
+  {
+    type: "tuple",
+    components: [{ type: "address" }, { type: "bytes" }, { type: "uint256" }, { type: "bool" }],
+  },
+] as const;
+
+/** The token transfer that a depository's report of an executed call is about; undefined when it is about anything else. */
+export function tokenPaymentIn(
+  data: Hex,
+): { readonly token: Address; readonly recipient: Address; readonly amount: bigint } | undefined {
+  try {
+    const [, [to, calldata]] = decodeAbiParameters(reportFields, data);
+    const { functionName, args } = decodeFunctionData({ abi: erc20Abi, data: calldata });
+    if (functionName !== "transfer") return undefined;
+    const [recipient, amount] = args;
+    return { token: lowerCase(to), recipient: lowerCase(recipient), amount };
+  } catch {
+    return undefined;
+  }
+}
+
+function lowerCase(address: Address): Address {
+  return address.toLowerCase() as Address;
 }
 
 /**

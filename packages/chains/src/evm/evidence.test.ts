@@ -1,0 +1,183 @@
+import { encodeAbiParameters, encodeFunctionData, erc20Abi } from "viem";
+import { afterEach, expect, test } from "vitest";
+import { encodeEvmCallRequest, type AttestationChain, type EvmCall, type Hex } from "@causeway/domain";
+import { alice, blockHash, bob, depository, transfer, usdc, type Said } from "../../test/event-logs.ts";
+import { startAnsweringNode, type RpcCall } from "../../test/lying-node.ts";
+import type { EvidenceSource } from "../evidence.ts";
+import { evmEvidence, type EvmEvidenceOptions } from "./evidence.ts";
+import { CALL_EXECUTED_TOPIC, readWithdrawal } from "./withdrawals.ts";
+
+type Fields = Record<string, unknown>;
+
+const otherHash: Hex = `0x${"cc".repeat(32)}`;
+const hint: Hex = `0x${"11".repeat(32)}`;
+const executedIn: Hex = `0x${"22".repeat(32)}`;
+const call: EvmCall = {
+  to: usdc,
+  data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [alice, 9n] }),
+  value: 0n,
+  allowFailure: false,
+};
+const payloadOf = (one: EvmCall): Hex =>
+  encodeEvmCallRequest({ calls: [one], nonce: 1n, expiration: 2_000n });
+const payload = payloadOf(call);
+const read = readWithdrawal(payload);
+if ("refusal" in read) throw new Error(read.refusal);
+const { id } = read;
+
+function report(emitter = depository): Said {
+  const tuple = {
+    type: "tuple",
+    components: [{ type: "address" }, { type: "bytes" }, { type: "uint256" }, { type: "bool" }],
+  } as const;
+  const data = encodeAbiParameters([{ type: "bytes32" }, tuple], [id, [call.to, call.data, 0n, false]]);
+  return { address: emitter, topics: [CALL_EXECUTED_TOPIC], data };
+}
+const paid = [transfer(usdc, depository, alice, 9n), report()];
+
+const logsIn = (transactionHash: Hex, said: readonly Said[]): Fields[] =>
+  said.map((one, at) => ({
+    ...one,
+    logIndex: `0x${at.toString(16)}`,
+    blockNumber: "0x64",
+    blockHash,
+    transactionHash,
+  }));
+const receiptOf = (
+  transactionHash: Hex,
+  said: readonly Said[],
+  status = "0x1",
+  blockNumber = "0x64",
+): Fields => ({
+  transactionHash,
+  status,
+  blockNumber,
+  blockHash,
+  gasUsed: "0x1",
+  effectiveGasPrice: "0x1",
+  logs: logsIn(transactionHash, said).map((log) => ({ ...log, blockNumber })),
+});
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+/** A node for which the request is used at its final block, 110; `told` says what else it knows, and nothing is null. */
+async function sourceOf(
+  told: (asked: RpcCall) => unknown,
+  options: EvmEvidenceOptions = {},
+): Promise<EvidenceSource> {
+  const node = await startAnsweringNode((asked) => {
+    const { method, params } = asked;
+    const result = told(asked);
+    if (result !== undefined) return { result };
+    if (method === "eth_chainId") return { result: "0x7" };
+    if (method === "eth_call") return { result: `0x${"0".repeat(63)}1` };
+    if (method === "eth_getLogs") return { result: [] };
+    if (method !== "eth_getBlockByNumber") return { result: null };
+    const number = params[0] === "finalized" ? "0x6e" : params[0];
+    const hash = number === "0x6e" ? otherHash : blockHash;
+    return { result: { number, hash, parentHash: otherHash, timestamp: number } };
+  });
+  const chain: AttestationChain = {
+    name: "base",
+    vmType: "ethereum-vm",
+    rpcUrls: [node.url],
+    rpcQuorum: 1,
+    depository,
+    additionalDepositories: [],
+    hubChainId: "7",
+    evm: {
+      chainId: 7,
+      finality: { kind: "tag" },
+      blockTimeSeconds: 1,
+      fillContracts: [],
+      isZksyncStack: false,
+    },
+  };
+  const source = evmEvidence(chain, options);
+  closers.push(node.stop, source.close);
+  return source;
+}
+
+const receipts =
+  (known: Record<Hex, Fields>, logs: readonly Fields[] = []) =>
+  ({ method, params }: RpcCall): unknown => {
+    if (method === "eth_getLogs") return logs;
+    return method === "eth_getTransactionReceipt" ? (known[params[0] as Hex] ?? null) : undefined;
+  };
+
+test("a withdrawal to the depository itself is no withdrawal, whatever the chain says", async () => {
+  const source = await sourceOf(() => undefined);
+  const native = payloadOf({ to: depository, data: "0x", value: 9n, allowFailure: false });
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [depository, 9n] });
+  for (const toItself of [native, payloadOf({ ...call, data })])
+    expect(await source.withdrawal(toItself, undefined)).toMatchObject({ kind: "refuted" });
+});
+
+test("a used request whose transaction is not seen yet is not settled: logs and receipts may lag behind the state", async () => {
+  const source = await sourceOf(() => undefined);
+  expect(await source.withdrawal(payload, undefined)).toMatchObject({
+    kind: "notFinal",
+    retryAfterSeconds: 1,
+  });
+  expect(await source.withdrawal(payload, hint)).toEqual({ kind: "absent" });
+});
+
+test("a named transaction that is in no final block yet is waited for", async () => {
+  const source = await sourceOf(receipts({ [hint]: receiptOf(hint, paid, "0x1", "0x6f") }));
+  expect(await source.withdrawal(payload, hint)).toMatchObject({ kind: "notFinal" });
+});
+
+test("a named transaction that is final and shows no execution is refuted", async () => {
+  const source = await sourceOf(receipts({ [hint]: receiptOf(hint, []) }));
+  expect(await source.withdrawal(payload, hint)).toMatchObject({ kind: "refuted" });
+});
+
+test("a reverted transaction executed nothing, named or found, whatever logs a node shows of it (case 28)", async () => {
+  const found = logsIn(executedIn, paid).slice(1);
+  const named = await sourceOf(receipts({ [hint]: receiptOf(hint, paid, "0x0") }));
+  expect(await named.withdrawal(payload, hint)).toMatchObject({ kind: "refuted" });
+  const searched = await sourceOf(receipts({ [executedIn]: receiptOf(executedIn, paid, "0x0") }, found));
+  expect(await searched.withdrawal(payload, undefined)).toMatchObject({ kind: "refuted" });
+});
+
+test("the execution is found although another was named", async () => {
+  const known = { [hint]: receiptOf(hint, []), [executedIn]: receiptOf(executedIn, paid) };
+  const source = await sourceOf(receipts(known, logsIn(executedIn, paid).slice(1)));
+  expect(await source.withdrawal(payload, hint)).toMatchObject({ value: { status: "executed" } });
+});
+
+test("a look-alike's report is not taken for the depository's, though a node lists it first", async () => {
+  const known = { [hint]: receiptOf(hint, [report(bob)]), [executedIn]: receiptOf(executedIn, paid) };
+  const logs = [...logsIn(hint, [report(bob)]), ...logsIn(executedIn, paid).slice(1)];
+  const source = await sourceOf(receipts(known, logs));
+  expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "executed" } });
+});
+
+test("case 33: logs beyond all bounds are a fault, and say neither that nothing was deposited nor that nothing was paid", async () => {
+  const huge: Said = { address: bob, topics: [], data: `0x${"ab".repeat(64 * 1024)}` };
+  const told = receipts({ [hint]: receiptOf(hint, [...paid, huge]) });
+  const source = await sourceOf(told, { rpc: { maxAnswerBytes: 64 * 1024 } });
+  await expect(source.deposits(hint)).rejects.toMatchObject({ kind: "tooLarge" });
+  await expect(source.withdrawal(payload, hint)).rejects.toMatchObject({ kind: "tooLarge" });
+});
+
+test("case 33: of large transactions only so many are remembered as memory allows", async () => {
+  const large: Said = { address: bob, topics: [], data: `0x${"ab".repeat(25_000)}` };
+  let asked = 0;
+  const source = await sourceOf(({ method, params }) => {
+    if (method !== "eth_getTransactionReceipt") return undefined;
+    asked += 1;
+    return receiptOf(params[0] as Hex, [large]);
+  });
+  const hashes = Array.from({ length: 120 }, (_, at): Hex => `0x${at.toString(16).padStart(64, "0")}`);
+  for (const hash of hashes) await source.deposits(hash);
+  expect(asked).toBe(120);
+  await source.deposits(hashes.at(-1) ?? hint);
+  expect(asked).toBe(120);
+  // 4 MiB hold about eighty of them.
+  await source.deposits(hashes[20] ?? hint);
+  expect(asked).toBe(121);
+});
