@@ -1,4 +1,7 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { honest } from "./fake-oracle.ts";
 import { startWithdrawalWorld, type WithdrawalWorld } from "./withdrawal-world.ts";
 
 let world: WithdrawalWorld;
@@ -115,5 +118,94 @@ test("oracles that sign for another withdrawal, or too few of them, move nothing
     expect(await world.onHub(order), lie).toBe(0n);
   }
   world.lie(undefined);
+  expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
+});
+
+test("a nonce stands for one withdrawal: with another recipient or currency it begins no second one", async () => {
+  const order = world.order({ amount: 1_000_000n });
+  await world.withdraw(order);
+  const owned = await world.solverOnHub();
+  const { recipient } = world.order({ amount: 1n });
+  for (const change of [{ recipient }, { currency: NATIVE_CURRENCY }])
+    await expect(world.withdraw({ ...order, ...change })).rejects.toThrow(
+      `this nonce belongs to a withdrawal of 1000000 of ${order.currency}`,
+    );
+  expect(await world.solverOnHub()).toBe(owned);
+  expect(await world.balance(recipient)).toBe(0n);
+});
+
+test("two orders with one nonce at once: one of them is carried out", async () => {
+  const order = world.order({ amount: 1_000_000n });
+  const other = { ...order, recipient: world.order({ amount: 1n }).recipient };
+  await Promise.allSettled([world.withdraw(order), world.withdraw(other)]);
+  const paid = [await world.balance(order.recipient), await world.balance(other.recipient)];
+  expect(paid.toSorted()).toEqual([0n, 1_000_000n]);
+});
+
+test("more than the solver owns on the hub is refused with both figures, before anything is stored", async () => {
+  const owned = await world.solverOnHub();
+  const order = world.order({ amount: owned + 1n });
+  await expect(world.withdraw(order)).rejects.toThrow(
+    new RegExp(`the solver owns ${owned} on .* less than the ${owned + 1n} to be withdrawn`),
+  );
+  expect(await world.isStored(order)).toBe(false);
+});
+
+test("what is not beyond reorgs of the hub is not owned yet; what is begun goes on with nothing left", async () => {
+  const order = world.order({ amount: await world.solverOnHub() });
+  world.finalityIsFar(true);
+  await expect(world.withdraw(order)).rejects.toThrow("the solver owns 0 on");
+  world.finalityIsFar(false);
+  world.allocatorIsAway(true);
+  await expect(world.withdraw(order)).rejects.toThrow("away");
+  world.allocatorIsAway(false);
+  expect(await world.solverOnHub()).toBe(0n);
+  expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
+});
+
+test("the key of somebody whom the depository or the hub does not know as allocator moves nothing", async () => {
+  const owned = await world.solverOnHub();
+  const order = world.order({ amount: 1_000_000n });
+  world.allocatorKey(`0x${"d4".repeat(32)}`);
+  await expect(world.withdraw(order)).rejects.toThrow("but the allocator of the depository on");
+  world.allocatorKey(undefined);
+  await world.roleIsTaken(true);
+  await expect(world.withdraw(order)).rejects.toThrow("does not know as allocator");
+  await world.roleIsTaken(false);
+  expect(await world.isStored(order)).toBe(false);
+  expect(await world.solverOnHub()).toBe(owned);
+  expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
+});
+
+test("when the time is up, what the oracles said last is told, and not that we hung up", async () => {
+  const order = world.order({ amount: 1_000_000n });
+  const notFinal = { status: 400, json: { message: "12 blocks to go", code: "not_final", retryAfter: 5 } };
+  world.oraclesSay(async () => notFinal);
+  expect((await world.withdraw(order, 6_000)).progress).toMatchObject({ kind: "waits" });
+  let asked = 0;
+  // The first answers; the next would take longer than there is time.
+  world.oraclesSay(async () => {
+    if (asked++ > 0) await setTimeout(1_900);
+    return notFinal;
+  });
+  const { progress } = await world.withdraw(order, 1_000);
+  expect(asked).toBe(2);
+  expect(progress).toEqual({
+    kind: "waits",
+    reason: expect.stringMatching(/^127\.0\.0\.1:\d+: not_final: 12 blocks to go$/) as string,
+  });
+  world.oraclesSay(honest);
+  expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
+});
+
+test("when every oracle rejects it, it ends at once with their reason", async () => {
+  const order = world.order({ amount: 1_000_000n });
+  world.oraclesSay(async () => ({ status: 400, json: { message: "another payload", code: "rejected" } }));
+  const startedMs = performance.now();
+  await expect(world.withdraw(order, 15_000)).rejects.toThrow(
+    /the oracles reject it: .*: rejected: another payload/,
+  );
+  expect(performance.now() - startedMs).toBeLessThan(10_000);
+  world.oraclesSay(honest);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });

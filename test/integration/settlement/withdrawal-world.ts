@@ -9,7 +9,7 @@ import {
   withdrawalAddress,
   withdrawalKey,
 } from "@causeway/attest";
-import { depositoryAbi } from "@causeway/contracts";
+import { allocatorAbi, depositoryAbi } from "@causeway/contracts";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { decodeEvmCallRequest, evmCallRequestId } from "@causeway/domain";
 import { localAccount } from "@causeway/localnet";
@@ -24,7 +24,7 @@ import {
   type Progress,
   type WithdrawalServices,
 } from "../../../apps/api/src/usecases/withdrawal/withdraw.ts";
-import { honest, startFakeOracle, type MoreRoutes } from "./fake-oracle.ts";
+import { honest, startFakeOracle, type Behaviour, type MoreRoutes } from "./fake-oracle.ts";
 import { startSettlementWorld } from "./settlement-world.ts";
 
 type Lie = "fewSignatures" | "anotherAmount" | undefined;
@@ -54,6 +54,13 @@ export interface WithdrawalWorld {
   /** Nothing that is new becomes final on the hub. */
   finalityIsFar(far: boolean): void;
   lie(lie: Lie): void;
+  /** What the oracles answer on the route of what became of a payload. */
+  oraclesSay(behaviour: Behaviour): void;
+  /** The key that the allocator's account is made of; undefined: the one that the contracts know. */
+  allocatorKey(privateKey: Hex | undefined): void;
+  /** The hub's Allocator gives the allocator's role to nobody. */
+  roleIsTaken(taken: boolean): Promise<void>;
+  isStored(order: WithdrawalOrder): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -81,6 +88,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   let away = false;
   let signed = 0;
   let hubMines = true;
+  let said: Behaviour = honest;
   let far = false;
 
   const routes: MoreRoutes = async (path, body, signing) => {
@@ -187,11 +195,19 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   };
   const quorum = await startFakeOracle([origin, engine.destination], hub, world.signers.slice(0, 2), routes);
   const alone = await startFakeOracle([origin, engine.destination], hub, world.signers.slice(0, 1), routes);
-  quorum.behave(honest);
+  quorum.behave(async (path, body, answer) =>
+    path.includes("depository-withdrawals")
+      ? await said(path, body, answer)
+      : await honest(path, body, answer),
+  );
 
-  const payouts = connectPayouts(world.services.hub, origin.chain, rawKeySigner(allocator.privateKey));
+  const payoutsOf = (privateKey: Hex): ReturnType<typeof connectPayouts> =>
+    connectPayouts(world.services.hub, origin.chain, rawKeySigner(privateKey));
+  const payouts = payoutsOf(allocator.privateKey);
+  let stranger: typeof payouts | undefined;
   const steered: Payouts = {
     ...payouts,
+    standing: async () => await (stranger ?? payouts).standing(),
     sign: async (request) => {
       signed++;
       return await payouts.sign(request);
@@ -206,6 +222,11 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   const services = (): WithdrawalServices => ({
     ...world.services,
     settlementPolicy: { ...world.services.settlementPolicy, intervalMs: 50 },
+    hub: {
+      ...world.services.hub,
+      balance: async (owner, token, at) =>
+        at === "final" && far ? 0n : await world.services.hub.balance(owner, token, at),
+    },
     oracles: [lie === "fewSignatures" ? alone : quorum].map(({ url }) =>
       createHttpOracle({ url, apiKey: undefined }, { timeoutMs: 2_000 }),
     ),
@@ -271,9 +292,34 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     lie(now) {
       lie = now;
     },
+    oraclesSay(behaviour) {
+      said = behaviour;
+    },
+    allocatorKey(privateKey) {
+      void stranger?.close();
+      stranger = privateKey === undefined ? undefined : payoutsOf(privateKey);
+    },
+    async roleIsTaken(taken) {
+      const registry = { address: hub.allocatorAddress ?? "0x", abi: allocatorAbi } as const;
+      const account = await world.hubClient.readContract({ ...registry, functionName: "owner" });
+      await world.hubClient.impersonateAccount({ address: account });
+      await world.hubClient.setBalance({ address: account, value: 10n ** 20n });
+      const hash = await world.hubClient.writeContract({
+        ...registry,
+        account,
+        chain: null,
+        functionName: taken ? "revokeRoles" : "grantRoles",
+        args: [allocator.address, 1n],
+      });
+      await world.hubClient.waitForTransactionReceipt({ hash });
+    },
+    async isStored({ nonce }) {
+      return (await withdrawalStore(sqlOn(engine.pool)).find(nonce)) !== undefined;
+    },
     async stop() {
       clearInterval(miner);
       await mining;
+      await stranger?.close();
       await payouts.close();
       await Promise.all([quorum.close(), alone.close()]);
       await world.stop();
