@@ -220,6 +220,7 @@ export async function startWorld(options: WorldOptions = {}) {
   const signer = options.signer ?? oracleSigner(0);
   const balances = new Map<string, bigint>();
   const recorded = new Map<Address, Hex32>();
+  const hubReads = { count: 0, delayMs: 0 };
   const warnings: PeerWarning[] = [];
   const signatures = { count: 0 };
   const outcomes: Parameters<OracleEvents["attested"]>[0][] = [];
@@ -237,7 +238,11 @@ export async function startWorld(options: WorldOptions = {}) {
       chains,
       hub,
       hubReader: {
-        balanceOf: async (holder, tokenId) => balances.get(`${holder}:${tokenId}`) ?? 0n,
+        async balanceOf(holder, tokenId) {
+          hubReads.count++;
+          await new Promise((resolve) => setTimeout(resolve, hubReads.delayMs));
+          return balances.get(`${holder}:${tokenId}`) ?? 0n;
+        },
         recordedWithdrawal: async (address) => recorded.get(address),
       },
       sealer: createSealer(signer, hub, events.signed),
@@ -278,6 +283,7 @@ export async function startWorld(options: WorldOptions = {}) {
     destination,
     balances,
     recorded,
+    hubReads,
     warnings,
     outcomes,
     signatures,

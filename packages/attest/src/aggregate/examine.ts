@@ -46,6 +46,8 @@ export interface RefusedSignature {
 
 /** Recovering costs time, and a peer says how much is to be recovered: no oracle needs to pass on more. */
 const MAX_SIGNATURES_PER_SLOT = 64;
+/** For a whole answer of a peer, whatever its slots: an honest one holds its own signature in each. */
+const MAX_RECOVERIES_PER_ANSWER = 256;
 
 /**
  * Finds out who signed an answer. Believes no claim: each signature is recovered over the digest that this oracle itself makes of the payload, and must
@@ -62,11 +64,18 @@ export function examine<Answer>(
   const mayCount = (signer: Address): boolean =>
     (policy.signers?.has(signer) ?? true) && (source !== "local" || signer === policy.localSigner);
   const refused: RefusedSignature[] = [];
+  let left = source === "local" ? Infinity : MAX_RECOVERIES_PER_ANSWER;
+  const counted: RecoverSigner = (digest, signature) => {
+    left--;
+    return recover(digest, signature);
+  };
   const signed = slots.map(({ digest, signatures }, slot) => {
     const bySigner = new Map<Address, Hex>();
     for (const [index, claim] of signatures.entries()) {
       const verdict =
-        index < MAX_SIGNATURES_PER_SLOT ? judge(claim, digest, mayCount, recover) : ("tooMany" as const);
+        index < MAX_SIGNATURES_PER_SLOT && left > 0
+          ? judge(claim, digest, mayCount, counted)
+          : ("tooMany" as const);
       if (typeof verdict === "string")
         refused.push({ slot, claimedSigner: claim.signer.slice(0, 42), reason: verdict });
       else if (!bySigner.has(verdict.signer)) bySigner.set(verdict.signer, verdict.signature);

@@ -223,3 +223,35 @@ test("answers whose digests differ are never combined, although the route names 
   );
   expect(x?.key).not.toBe(y?.key);
 });
+
+test("a peer cannot make this oracle recover without end: 256 signatures of its answer are looked at, of our own answer all", () => {
+  const answer: Lines = {
+    lines: Array.from({ length: 10 }, () => ({
+      text: "x",
+      // Not theirs, so that each has to be recovered to find out.
+      signatures: Array.from({ length: 40 }, () => ({ signer: A, signature: sign(A, digestOf("other")) })),
+    })),
+    domain: "ours",
+    remark: "",
+  };
+  let recoveries = 0;
+  const counting = (digest: Hex, signature: string): Address | undefined => {
+    recoveries++;
+    return recover(digest, signature);
+  };
+  const { refused } = examine({ source: 0, answer }, route, policy, counting);
+  expect(recoveries).toBe(256);
+  expect(refused.filter(({ reason }) => reason === "notTheirs")).toHaveLength(256);
+  expect(refused.filter(({ reason }) => reason === "tooMany")).toHaveLength(144);
+
+  const own: Lines = {
+    ...answer,
+    lines: Array.from({ length: 300 }, () => ({
+      text: "x",
+      signatures: [{ signer: L, signature: sign(L, digestOf("x")) }],
+    })),
+  };
+  const signed = (source: AnswerSource): number =>
+    examine({ source, answer: own }, route, policy, recover).slots.filter((slot) => slot.has(L)).length;
+  expect([signed("local"), signed(0)]).toEqual([300, 256]);
+});
