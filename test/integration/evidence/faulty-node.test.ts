@@ -73,8 +73,14 @@ beforeAll(async () => {
       "--no-storage-caching",
     ],
   });
-  const send = async (call: object): Promise<Hex> =>
-    (await onBranch("eth_sendTransaction", [{ from: user.address, gas: "0x493e0", ...call }])) as Hex;
+  const send = async (call: object): Promise<Hex> => {
+    const hash = await onBranch("eth_sendTransaction", [{ from: user.address, gas: "0x493e0", ...call }]);
+    // The node answers before it mines; after the jump in time the execution would be too late.
+    await expect
+      .poll(async () => await onBranch("eth_getTransactionReceipt", [hash]), { timeout: 5_000 })
+      .toMatchObject({ status: "0x1" });
+    return hash as Hex;
+  };
   const depositCall = {
     to: world.depository,
     value: "0x3",
