@@ -10,13 +10,8 @@ export type RecipientFound =
 /**
  * The address that a withdrawal pays. Refused where the money would be lost or go round in a circle: the zero address, the contracts of the service (a depository
  * would take it for a deposit of nobody), token contracts; and where a mixed-case spelling has a wrong EIP-55 checksum, hence a slip of the pen.
- * `depositories`: further ones of the chain.
  */
-export function recipientOf(
-  text: string,
-  { contracts, tokens, name }: Chain,
-  depositories: readonly string[] = [],
-): RecipientFound {
+export function recipientOf(text: string, { contracts, tokens, name }: Chain): RecipientFound {
   const refused = (reason: string): RecipientFound => ({ kind: "refused", reason: `--recipient ${reason}` });
   const address = parseAddress(text);
   if (address === undefined) return refused("must be an address");
@@ -26,9 +21,9 @@ export function recipientOf(
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
   if (isMixed && getAddress(address) !== text)
     return refused("has a wrong checksum (EIP-55): a digit or its case is mistyped");
-  const isDepository = [contracts.depository, ...depositories].some((one) => one.toLowerCase() === address);
-  if (isDepository) return refused(`must not be a depository of ${name}: the money would never leave it`);
-  if (Object.values(contracts).includes(address)) return refused(`must not be a contract of the service`);
+  if (address === contracts.depository)
+    return refused(`must not be the depository of ${name}: the money would never leave it`);
+  if (Object.values(contracts).includes(address)) return refused("must not be a contract of the service");
   const token = tokens.find((one) => one.address === address);
   if (token !== undefined)
     return refused(`must not be the contract of ${token.symbol}: nobody could move it again`);
