@@ -2,7 +2,7 @@ import { evmEvidence, RpcFault, type Evidence, type EvidenceSource } from "@caus
 import { NATIVE_CURRENCY, type Address, type AttestationChain, type Hex } from "@causeway/domain";
 import { startAnvil, type RunningAnvil } from "@causeway/localnet";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { rpcTroubles, startFaultyRpc, type FaultyRpc, type RpcTrouble } from "../../support/faulty-rpc.ts";
 import {
   DEPTH,
@@ -76,9 +76,9 @@ beforeAll(async () => {
   const send = async (call: object): Promise<Hex> => {
     const hash = await onBranch("eth_sendTransaction", [{ from: user.address, gas: "0x493e0", ...call }]);
     // The node answers before it mines; after the jump in time the execution would be too late.
-    await expect
-      .poll(async () => await onBranch("eth_getTransactionReceipt", [hash]), { timeout: 5_000 })
-      .toMatchObject({ status: "0x1" });
+    await vi.waitFor(async () => {
+      expect(await onBranch("eth_getTransactionReceipt", [hash])).toMatchObject({ status: "0x1" });
+    });
     return hash as Hex;
   };
   const depositCall = {
