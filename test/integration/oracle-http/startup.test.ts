@@ -18,7 +18,8 @@ const KEY = `0x${"5a".repeat(32)}` as const;
 const own = privateKeyToAddress(KEY).toLowerCase();
 
 beforeAll(async () => {
-  const block = { number: "0x10", hash: `0x${"ab".repeat(32)}`, timestamp: "0x100" };
+  const parentHash = `0x${"aa".repeat(32)}`;
+  const block = { number: "0x10", hash: `0x${"ab".repeat(32)}`, parentHash, timestamp: "0x100" };
   node = await startFakeNode({
     eth_chainId: () => "0x7b",
     eth_getBlockByNumber: () => block,
