@@ -3,6 +3,8 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } fro
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { freePort } from "@causeway/localnet";
+import type { Hex } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
 import { isInContext, parseDockerfile, type Stage } from "./check/dockerfile.ts";
 import { root, runCommand } from "./check/run-command.ts";
 
@@ -13,9 +15,9 @@ import { root, runCommand } from "./check/run-command.ts";
  */
 interface Image {
   readonly dockerfile: string;
-  /** Commands of the image that must refuse to start without configuration, and what they must say. */
-  readonly refusals: readonly { readonly entry: string; readonly says: string }[];
-  /** What suffices to start its main process: files of `configs`, and variables. */
+  /** Commands of the image that must refuse to start with no variable but these, and everything they must say at once. */
+  readonly refusals: readonly Refusal[];
+  /** What suffices to start its main process: files of `configs`, and variables; it gets no other. */
   readonly start?: {
     readonly configs: Readonly<Record<string, unknown>>;
     readonly env: Readonly<Record<string, string>>;
@@ -24,27 +26,67 @@ interface Image {
   };
 }
 
+interface Refusal {
+  readonly entry: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly says: readonly string[];
+}
+
 const nobody = `0x${"11".repeat(20)}`;
+const another = `0x${"22".repeat(20)}`;
 /** Nothing listens there: an oracle starts all the same, and asks again when it is asked. */
 const nowhere = "http://127.0.0.1:9";
+
+const oracleKey: Hex = `0x${randomBytes(32).toString("hex")}`;
+
+/** Without these an oracle of the shipped testnets file has no hub and no chain. */
+const variablesOfTestnets = [
+  "HUB_RPC_URL",
+  "HUB_CHAIN_ID",
+  "HUB_ADDRESS",
+  "HUB_ORACLE_ADDRESS",
+  "SEPOLIA_RPC_URL",
+  "BASE_SEPOLIA_RPC_URL",
+  "ARBITRUM_SEPOLIA_RPC_URL",
+  "OPTIMISM_SEPOLIA_RPC_URL",
+  "POLYGON_AMOY_RPC_URL",
+  "BNB_TESTNET_RPC_URL",
+];
 
 const images: readonly Image[] = [
   {
     dockerfile: "Dockerfile.api",
     refusals: [
-      { entry: "dist/main.js", says: "SOLVER_PRIVATE_KEY is required" },
-      { entry: "dist/worker.js", says: "SOLVER_PRIVATE_KEY is required" },
-      { entry: "dist/migrate.js", says: "DATABASE_URL is required" },
+      { entry: "dist/main.js", says: ["SOLVER_PRIVATE_KEY is required"] },
+      { entry: "dist/worker.js", says: ["SOLVER_PRIVATE_KEY is required"] },
+      { entry: "dist/migrate.js", says: ["DATABASE_URL is required"] },
     ],
   },
   {
     dockerfile: "Dockerfile.oracle",
-    refusals: [{ entry: "dist/main.js", says: "ECDSA_PRIVATE_KEY is required" }],
+    refusals: [
+      { entry: "dist/main.js", says: ["ENVIRONMENT is required", "ECDSA_PRIVATE_KEY is required"] },
+      {
+        // The files that the image brings name what the operator of a network has not written into them yet.
+        entry: "dist/main.js",
+        env: { ENVIRONMENT: "testnets.prod", ECDSA_PRIVATE_KEY: oracleKey },
+        says: variablesOfTestnets.map((variable) => `not set: ${variable}\n`),
+      },
+    ],
     start: {
       configs: {
         "chains.proof.one.json": [
           { id: "one", vmType: "ethereum-vm", chainId: 1, httpRpcUrl: "$ONE_RPC_URL", depository: nobody },
+          // One on which nothing is deployed: its variable is set by nobody.
+          {
+            id: "two",
+            vmType: "ethereum-vm",
+            chainId: 3,
+            httpRpcUrl: "$TWO_RPC_URL",
+            depository: "$TWO_DEPOSITORY_ADDRESS",
+          },
         ],
+        // Literal addresses, as the operator of a network hands the file out.
         "chains.hub.proof.one.json": [
           {
             id: "hub",
@@ -52,14 +94,20 @@ const images: readonly Image[] = [
             chainId: "2",
             httpRpcUrl: "$HUB_RPC_URL",
             hubAddress: nobody,
-            oracleAddress: nobody,
+            oracleAddress: another,
           },
         ],
       },
       env: {
         ENVIRONMENT: "proof.one",
-        ECDSA_PRIVATE_KEY: randomBytes(32).toString("hex"),
+        SIGNING_MODULE: "raw-private-key",
+        ECDSA_PRIVATE_KEY: oracleKey,
+        API_KEYS: "key-of-a-caller:caller",
+        PEERS: `${nowhere}|key-at-a-peer`,
+        ORACLE_SIGNERS: privateKeyToAddress(oracleKey),
+        ORACLE_SIGNERS_THRESHOLD: "1",
         ONE_RPC_URL: nowhere,
+        TWO_RPC_URL: nowhere,
         HUB_RPC_URL: nowhere,
       },
       path: "/lives/v1",
@@ -81,8 +129,9 @@ if ((await runCommand(["docker", "info"], { timeoutMs: 10_000, signal })).ok) {
 async function buildWithDocker(image: Image): Promise<void> {
   const tag = `causeway-check-${image.dockerfile.toLowerCase().replace("dockerfile.", "")}`;
   await must(["docker", "build", "--file", image.dockerfile, "--tag", tag, "."], root);
-  for (const { entry, says } of image.refusals) {
-    const { ok, output } = await runCommand(["docker", "run", "--rm", tag, entry], bound);
+  for (const { entry, env = {}, says } of image.refusals) {
+    const variables = Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+    const { ok, output } = await runCommand(["docker", "run", "--rm", ...variables, tag, entry], bound);
     expectRefusal(`${tag} ${entry}`, ok, output, says);
   }
   if (image.start !== undefined) await startWithDocker(tag, image.start);
@@ -108,17 +157,18 @@ async function buildByHand(image: Image): Promise<void> {
     await runBuildStage(build, built, context);
     const laidOut = join(folder, "run");
     await layOut(final, built, laidOut);
-    for (const { entry, says } of image.refusals) {
-      // An empty environment: what starts here starts from the image's own files, or not at all.
+    for (const { entry, env = {}, says } of image.refusals) {
+      const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+      // No variable but these: what starts here starts from the image's own files, or not at all.
       const { ok, output } = await runCommand(
-        ["env", "-i", process.execPath, "--enable-source-maps", entry],
+        ["env", "-i", ...variables, process.execPath, "--enable-source-maps", entry],
         { ...bound, timeoutMs: 60_000, cwd: join(laidOut, "app") },
       );
       expectRefusal(`${image.dockerfile} ${entry}`, ok, output, says);
     }
     if (image.start !== undefined) await startByHand(join(laidOut, "app"), image.start);
     await expectNothingOfDevelopment(join(laidOut, "app"));
-    const started = image.refusals.map((r) => basename(r.entry)).join(", ");
+    const started = [...new Set(image.refusals.map((r) => basename(r.entry)))].join(", ");
     console.log(`images: ${image.dockerfile}: build stage ran in an empty folder; started: ${started}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -222,9 +272,12 @@ async function contextFiles(): Promise<readonly string[]> {
   return candidates.filter((_, index) => present[index]);
 }
 
-function expectRefusal(what: string, ok: boolean, output: string, says: string): void {
-  if (ok || !output.includes(says))
-    throw new Error(`${what} must refuse to start with "${says}", but says:\n${output.slice(-4_000)}`);
+function expectRefusal(what: string, ok: boolean, output: string, says: readonly string[]): void {
+  const unsaid = says.filter((text) => !`${output}\n`.includes(text));
+  if (ok || unsaid.length > 0)
+    throw new Error(
+      `${what} must refuse to start with "${unsaid.join('", "')}", but says:\n${output.slice(-4_000)}`,
+    );
 }
 
 async function expectNothingOfDevelopment(app: string): Promise<void> {
