@@ -57,6 +57,7 @@ test.for([
     "HTTP status 503",
   ],
   ["text that is no JSON", answering(200, "{"), "the answer is no JSON"],
+  ["the answer of a shadow", answering(200, '{"messages":[],"shadow":true}'), "it runs as a shadow"],
   [
     "a redirect",
     ((_q, r) => void r.writeHead(302, { location: "http://127.0.0.1:9/" }).end()) as RequestListener,

@@ -42,10 +42,13 @@ export function createHttpOracle(
 
 function read(status: number, text: string): OracleAnswer {
   const json = parsed(text);
-  if (status === 200)
-    return json === undefined
-      ? { kind: "away", reason: "the answer is no JSON" }
+  if (status === 200) {
+    if (json === undefined) return { kind: "away", reason: "the answer is no JSON" };
+    // Its operator is still trying it out: nothing is to rest on its word.
+    return isShadow(json.value)
+      ? { kind: "away", reason: "it runs as a shadow" }
       : { kind: "answer", json: json.value };
+  }
   const error = oracleError.safeParse(json?.value);
   // Who answers errors in other words is not the oracle: a proxy before it, say.
   if (!error.success || status >= 500) return { kind: "away", reason: `HTTP status ${status}` };
@@ -56,6 +59,10 @@ function read(status: number, text: string): OracleAnswer {
     message: message.slice(0, 300),
     retryAfterMs: retryAfter === undefined ? undefined : retryAfter * 1000,
   };
+}
+
+function isShadow(json: unknown): boolean {
+  return typeof json === "object" && json !== null && "shadow" in json && json.shadow === true;
 }
 
 function parsed(text: string): { readonly value: unknown } | undefined {
