@@ -65,7 +65,12 @@ export async function startHubNode(chainId: number) {
     eth_chainId: () => quantity(chainId),
     eth_getBlockByNumber: ([tag]) => {
       const number = typeof tag === "string" && tag.startsWith("0x") ? Number(tag) : HEAD;
-      return { number: quantity(number), hash: blockHash(number), timestamp: quantity(1_000 + number) };
+      return {
+        number: quantity(number),
+        hash: blockHash(number),
+        parentHash: blockHash(number - 1),
+        timestamp: quantity(1_000 + number),
+      };
     },
     eth_call: () => `0x${"00".repeat(12)}${account("e1").slice(2)}`,
   });
