@@ -27,7 +27,25 @@ beforeAll(async () => {
     print: () => undefined,
     deadlineMs: 30_000,
   });
+  await blocksPass(3);
 });
+
+/** Until the chain of the deposit has grown by so many blocks: a young deposit is not final, and the page asks at once. */
+async function blocksPass(count: number): Promise<void> {
+  const rpcUrl = system.endpoints.chains.find(({ id }) => id === 72100117)?.rpcUrl;
+  if (rpcUrl === undefined) throw new Error("the system has no chain local-a");
+  const height = async (): Promise<number> => {
+    const answer = await fetch(rpcUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_blockNumber", params: [] }),
+    });
+    return Number(((await answer.json()) as { result: string }).result);
+  };
+  const wanted = (await height()) + count;
+  while ((await height()) < wanted) await new Promise((resolve) => setTimeout(resolve, 100));
+}
+
 afterAll(async () => {
   await system.stop();
   await rm(folder, { recursive: true, force: true });
