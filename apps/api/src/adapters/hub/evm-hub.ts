@@ -4,6 +4,7 @@ import {
   RpcFault,
   createChainWriter,
   createRpcTransport,
+  finalBlockReads,
   gasPricesFrom,
   readFeeHistory,
   viemTransport,
@@ -25,8 +26,8 @@ import type { SignedExecution } from "../../ports/settlement.ts";
 const FEES = { minPriorityFeeWei: 1_000_000n, maxFeePerGasWei: 2_000_000_000_000n };
 /** The multisig's signers change rarely, and a stale list costs a refused execution, never money. */
 const SIGNERS_KEPT_MS = 30_000;
-/** Blocks looked at, at most, to find one that is old enough. */
-const OLD_ENOUGH_STEPS = 64;
+/** Only leads the search for a block that is old enough. */
+const NOMINAL_BLOCK_SECONDS = 1;
 /** What carrying out takes at most, in units of gas; what is not used is not paid for. Too little would leave executions undone. */
 const GAS = { transaction: 60_000n, execution: 110_000n, action: 110_000n, signature: 15_000n, byte: 40n };
 
@@ -59,50 +60,63 @@ export function connectHub(hub: AttestationHub, clock: Clock, multisig: Address)
       });
   };
 
-  /** Newest block that is final by the hub's policy; undefined while there is none. */
-  const finalBlock = async (): Promise<bigint | undefined> => {
-    if (hub.finality.kind === "tag") {
-      const block = await client.getBlock({ blockTag: "finalized" });
-      return block.number;
-    }
-    const newest = await client.getBlock({ blockTag: "latest" });
-    const { blocks, seconds } = hub.finality;
-    const stride = blocks > 0n ? blocks : 1n;
-    for (let at = newest.number - blocks, steps = 0; at >= 0n && steps < OLD_ENOUGH_STEPS; steps++) {
-      if (seconds === 0n) return at;
-      const block = await client.getBlock({ blockNumber: at });
-      if (newest.timestamp - block.timestamp >= seconds) return at;
-      at -= stride;
-    }
-    return undefined;
+  const final = finalBlockReads(transport, {
+    finality: hub.finality,
+    blockTimeSeconds: NOMINAL_BLOCK_SECONDS,
+  });
+  /**
+   * Reads at a block that one node called final, pinned by its hash, and believes it only while that block is still canonical: on a final read it is decided
+   * what is signed next. Undefined while no block is final.
+   */
+  const atFinal = async <T>(read: (at: BlockPin) => Promise<T>): Promise<T | undefined> => {
+    const found = await final.block();
+    if (found.kind !== "final") return undefined;
+    const value = await read({ blockHash: found.value.hash, requireCanonical: true });
+    await final.confirm(found.value);
+    return value;
+  };
+  const callAt = async (to: Address, data: Hex, at: BlockPin | "latest"): Promise<Hex> => {
+    const answer = await transport.request("eth_call", [{ to, data }, at]);
+    // One word: everything that is read here at a final block is one.
+    if (typeof answer === "string" && /^0x[0-9a-f]{64}$/i.test(answer)) return answer.toLowerCase() as Hex;
+    throw new RpcFault({
+      kind: "garbage",
+      method: "eth_call",
+      reason: "the contract gave no word of 32 bytes",
+    });
+  };
+  const wordAt = async (to: Address, data: Hex, at: "latest" | "final"): Promise<Hex | undefined> =>
+    at === "latest" ? await callAt(to, data, at) : await atFinal(async (pin) => await callAt(to, data, pin));
+  const nonceAt = async (account: Address, at: BlockPin | "latest"): Promise<number> => {
+    const answer = await transport.request("eth_getTransactionCount", [account, at]);
+    if (typeof answer === "string" && /^0x[0-9a-f]{1,13}$/i.test(answer)) return Number(answer);
+    throw new RpcFault({
+      kind: "garbage",
+      method: "eth_getTransactionCount",
+      reason: "the answer is no number",
+    });
   };
 
   return {
     hub,
     async nonces(account) {
       await verify();
-      const final = await finalBlock();
-      const [latest, atFinal] = await Promise.all([
-        client.getTransactionCount({ address: account, blockTag: "latest" }),
-        final === undefined ? 0 : client.getTransactionCount({ address: account, blockNumber: final }),
+      const [latest, final] = await Promise.all([
+        nonceAt(account, "latest"),
+        atFinal(async (pin) => await nonceAt(account, pin)),
       ]);
-      return { latest, final: atFinal };
+      return { latest, final: final ?? 0 };
     },
     async executed(keys, at) {
       await verify();
-      const block = at === "latest" ? undefined : await finalBlock();
-      if (at === "final" && block === undefined) return new Set();
-      const done = await Promise.all(
-        keys.map((key) =>
-          client.readContract({
-            ...oracle,
-            functionName: "isExecuted",
-            args: [key],
-            ...(block === undefined ? {} : { blockNumber: block }),
-          }),
-        ),
-      );
-      return new Set(keys.filter((_, n) => done[n] === true));
+      if (keys.length === 0) return new Set();
+      const read = async (pin: BlockPin | "latest"): Promise<Set<Hex32>> => {
+        const words = await Promise.all(
+          keys.map(async (key) => await callAt(oracle.address, isExecuted(key), pin)),
+        );
+        return new Set(keys.filter((_, n) => BigInt(words[n] ?? 0) === 1n));
+      };
+      return at === "latest" ? await read(at) : ((await atFinal(read)) ?? new Set());
     },
     async refusal(execution, sender) {
       await verify();
@@ -172,32 +186,28 @@ export function connectHub(hub: AttestationHub, clock: Clock, multisig: Address)
     },
     async balance(owner, tokenId, at) {
       await verify();
-      const block = at === "latest" ? undefined : await finalBlock();
-      if (at === "final" && block === undefined) return 0n;
-      return await client.readContract({
-        abi: hubAbi,
-        address: hub.hubAddress,
-        functionName: "balanceOf",
-        args: [owner, tokenId],
-        ...(block === undefined ? {} : { blockNumber: block }),
-      });
+      const data = encodeFunctionData({ abi: hubAbi, functionName: "balanceOf", args: [owner, tokenId] });
+      return BigInt((await wordAt(hub.hubAddress, data, at)) ?? 0);
     },
     async recordedWithdrawal(address, at) {
       if (hub.allocatorAddress === undefined) return undefined;
       await verify();
-      const block = at === "latest" ? undefined : await finalBlock();
-      if (at === "final" && block === undefined) return undefined;
-      const id = await client.readContract({
-        abi: allocatorAbi,
-        address: hub.allocatorAddress,
-        functionName: "withdrawalIdOf",
-        args: [address],
-        ...(block === undefined ? {} : { blockNumber: block }),
-      });
-      return BigInt(id) === 0n ? undefined : id;
+      const data = encodeFunctionData({ abi: allocatorAbi, functionName: "withdrawalIdOf", args: [address] });
+      const id = await wordAt(hub.allocatorAddress, data, at);
+      return id === undefined || BigInt(id) === 0n ? undefined : id;
     },
     close: () => transport.close(),
   };
+}
+
+/** EIP-1898: this very block, and a fault when it is not canonical any more. */
+interface BlockPin {
+  readonly blockHash: Hex;
+  readonly requireCanonical: true;
+}
+
+function isExecuted(key: Hex32): Hex {
+  return encodeFunctionData({ abi: oracleAbi, functionName: "isExecuted", args: [key] });
 }
 
 function structOf({ idempotencyKey, actions }: SignedExecution): {
