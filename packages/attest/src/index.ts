@@ -41,3 +41,4 @@ export {
   type AwsKmsSigner,
 } from "./signer/aws-kms.ts";
 export { SignerUnavailable, type SignerFault } from "./signer/signer-unavailable.ts";
+export { canonicalJson } from "./aggregate/canonical-json.ts";

@@ -1,3 +1,5 @@
+import { canonicalJson as jsonOf } from "@causeway/attest";
+
 /**
  * A JSON value with hex in lower case and decimal texts without leading zeros, so that two spellings of one payload are one. Other texts (base58, names of
  * chains) mean what they say.
@@ -16,9 +18,5 @@ function canonicalText(text: string): string {
 
 /** One text for one payload: keys sorted, hex and numbers canonical. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(canonicalValue(value), (_key, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
+  return jsonOf(canonicalValue(value));
 }
