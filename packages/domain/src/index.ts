@@ -39,6 +39,7 @@ export * from "./quote/slippage.ts";
 export * from "./quote/steps.ts";
 export * from "./quote/confirmations.ts";
 export * from "./withdrawal/evm-call-request.ts";
+export * from "./sponsorship/rules.ts";
 export * from "./withdrawal/bitcoin-psbt.ts";
 export * from "./withdrawal/evm-call-request.ts";
 export * from "./withdrawal/hyperliquid-action.ts";
