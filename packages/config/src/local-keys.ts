@@ -3,7 +3,16 @@ import { mnemonicToAccount } from "viem/accounts";
 import type { Hex32 } from "@causeway/domain";
 
 /** Who a key of the local system belongs to. */
-export const LOCAL_ROLES = ["deployer", "owner", "allocator", "solver", "user", "oracle"] as const;
+export const LOCAL_ROLES = [
+  "deployer",
+  "owner",
+  "allocator",
+  "solver",
+  "executor",
+  "sponsor",
+  "user",
+  "oracle",
+] as const;
 export type LocalRole = (typeof LOCAL_ROLES)[number];
 
 /** Keys per role that the local system may use and that production refuses. */

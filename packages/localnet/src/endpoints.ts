@@ -2,6 +2,7 @@ import type { Chain } from "@causeway/domain";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Address, Hex } from "viem";
+import { localAccountAbstraction } from "./account-abstraction.ts";
 import type { LocalAccount } from "./accounts.ts";
 import type { HubContracts } from "./deploy-hub.ts";
 import { isPortFree } from "./free-port.ts";
@@ -73,7 +74,7 @@ export function describeEndpoints(facts: {
       id: chain.id,
       name: chain.name,
       rpcUrl: chain.rpcUrl,
-      contracts: { ...chain.contracts },
+      contracts: { ...chain.contracts, ...localAccountAbstraction },
       tokens: chain.tokens.map(({ symbol, address, decimals }) => ({ symbol, address, decimals })),
     })),
     ...(facts.hub === undefined ? {} : { hub: facts.hub }),

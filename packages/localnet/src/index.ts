@@ -1,4 +1,9 @@
 export { localAccount, localAccounts, type LocalAccount } from "./accounts.ts";
+export {
+  deployAccountAbstraction,
+  localAccountAbstraction,
+  type AccountAbstractionContracts,
+} from "./account-abstraction.ts";
 export { startAnvil, type AnvilOptions, type RunningAnvil } from "./anvil.ts";
 export { freePort, isPortFree, PortInUse } from "./free-port.ts";
 export { newTempDir, repositoryRoot, workspaceNode } from "./paths.ts";

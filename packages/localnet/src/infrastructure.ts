@@ -1,6 +1,7 @@
 import type { Chain } from "@causeway/domain";
 import { join } from "node:path";
 import type { Address } from "viem";
+import { deployAccountAbstraction } from "./account-abstraction.ts";
 import { startAnvil, type RunningAnvil } from "./anvil.ts";
 import { deployHub, localHub, type Quorum } from "./deploy-hub.ts";
 import { deployLocal } from "./deploy.ts";
@@ -106,6 +107,7 @@ async function startChain(chain: Chain, options: InfrastructureOptions): Promise
     options,
     async (started) => {
       await deployLocal(started);
+      await deployAccountAbstraction(started);
       await fundLocal(started, options.fundings(chain));
     },
   );

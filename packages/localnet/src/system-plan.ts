@@ -55,6 +55,10 @@ export interface SystemPlan {
   readonly nodeEnv: Readonly<Record<string, string>>;
   readonly chains: readonly Chain[];
   readonly solver: LocalAccount;
+  /** Sends sponsored executions; has native money for their gas and nothing else. */
+  readonly executor: LocalAccount;
+  /** Pays for its users from its app balance. */
+  readonly sponsor: LocalAccount;
   readonly users: readonly LocalAccount[];
   readonly onProgress: (text: string) => void;
   readonly signal: { readonly signal?: AbortSignal };
@@ -75,6 +79,8 @@ export function planSystem(options: SystemOptions): SystemPlan {
     nodeEnv,
     chains: readLocalChains(nodeEnv),
     solver: localAccount("solver"),
+    executor: localAccount("executor"),
+    sponsor: localAccount("sponsor"),
     users: localAccounts("user", options.users ?? 10),
     onProgress: options.onProgress ?? (() => undefined),
     signal: options.signal === undefined ? {} : { signal: options.signal },
@@ -112,6 +118,8 @@ export function fundings(chain: Chain, plan: SystemPlan): Funding[] {
   const staff = [localAccount("owner"), localAccount("allocator")];
   return [
     { address: plan.solver.address, ...rich },
+    { address: plan.executor.address, nativeWei: parseEther("1000") },
+    { address: plan.sponsor.address, ...usual },
     ...staff.map(({ address }) => ({ address, nativeWei: parseEther("1000") })),
     ...plan.users.map(({ address }) => ({ address, ...usual })),
   ];

@@ -60,6 +60,7 @@ function appEnvironment(
     REDIS_URL: ground.redisUrl,
     HTTP_HOST: "127.0.0.1",
     SOLVER_PRIVATE_KEY: plan.solver.privateKey,
+    EXECUTOR_PRIVATE_KEY: plan.executor.privateKey,
     CONFIGS_DIR: join(repositoryRoot, "configs"),
     PRICE_SOURCE: "fixed",
     // A Redis of the user's own may still hold the jobs of an earlier start, about chains that are gone.

@@ -36,6 +36,10 @@ export interface System extends Stoppable {
   readonly apis: readonly SystemProcess[];
   readonly workers: readonly SystemProcess[];
   readonly solver: LocalAccount;
+  /** Sends sponsored executions. */
+  readonly executor: LocalAccount;
+  /** Pays for its users from its app balance. */
+  readonly sponsor: LocalAccount;
   readonly users: readonly LocalAccount[];
   /** Stops every process that was started, services first. May be called twice. */
   stop(): Promise<void>;
@@ -74,7 +78,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       apiUrls: plan.apiPorts.map(urlOfPort),
       chains: plan.chains,
       ...describeSettlement(plan),
-      accounts: [plan.solver, ...plan.users],
+      accounts: [plan.solver, plan.executor, plan.sponsor, ...plan.users],
     });
     // An operator sits where the allocator's key is: without it nobody withdraws.
     const operatorEnvironment = {
@@ -90,7 +94,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     let stopping: Promise<void> | undefined;
     const { databaseUrl, redisUrl, nodes, hubNode } = ground;
     const { apis, workers, oracles } = processes;
-    const { folder, chains, solver, users } = plan;
+    const { folder, chains, solver, executor, sponsor, users } = plan;
     return {
       endpoints,
       databaseUrl,
@@ -104,6 +108,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       apis,
       workers,
       solver,
+      executor,
+      sponsor,
       users,
       stop: async () => await (stopping ??= stop()),
     };
