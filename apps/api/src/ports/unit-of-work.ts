@@ -10,6 +10,7 @@ import type {
   RequestState,
   TxHash,
 } from "@causeway/domain";
+import type { IdempotencyWrites } from "./idempotency.ts";
 import type {
   Attempt,
   DepositDisposition,
@@ -36,6 +37,7 @@ export interface Tx {
   readonly trail: TrailWrites;
   readonly outbox: Outbox;
   readonly settlement: SettlementWrites;
+  readonly idempotency: IdempotencyWrites;
 }
 
 /** What changes with a transition besides the state. */

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import type { Tx, UnitOfWork } from "../../ports/unit-of-work.ts";
 import { depositWrites } from "./deposit-writes.ts";
+import { idempotencyWrites } from "./idempotency-store.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { laneWrites } from "./lane-writes.ts";
 import { outbox } from "./outbox.ts";
@@ -39,6 +40,7 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
       trail: trailWrites(sql),
       outbox: outbox(sql),
       settlement: settlementWrites(sql),
+      idempotency: idempotencyWrites(sql),
     });
   });
 }

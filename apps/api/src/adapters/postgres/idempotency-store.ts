@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import type {
+  Idempotency,
+  IdempotencyBegin,
+  IdempotencyLease,
+  IdempotencyWrites,
+  IdempotentCall,
+  StoredAnswer,
+} from "../../ports/idempotency.ts";
+import { LeaseLost } from "../../ports/idempotency.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+
+/** A run that takes longer is taken for dead. Longer than any route may take to answer. */
+const LEASE_MS = 60_000;
+/** For so long an answer is given again, and a key belongs to its first body. */
+export const IDEMPOTENCY_KEPT_MS = 24 * 3600 * 1000;
+
+// One statement, so that of any number of callers one gets the row: a new one, one whose run died, or one that has served its time.
+const take = statement(
+  "idempotency_take",
+  `insert into idempotency_keys as known (scope, endpoint, key, body_hash, lease_token, lease_until_ms, created_at_ms)
+   values ($1, $2, $3, $4, $5, $6::bigint + ${LEASE_MS}, $6)
+   on conflict (scope, endpoint, key) do update
+     set body_hash = excluded.body_hash, lease_token = excluded.lease_token, lease_until_ms = excluded.lease_until_ms,
+         created_at_ms = excluded.created_at_ms, status = null, body = null
+     where known.created_at_ms <= $6::bigint - ${IDEMPOTENCY_KEPT_MS}
+        or (known.status is null and known.lease_until_ms <= $6 and known.body_hash = excluded.body_hash)
+   returning lease_token`,
+);
+const look = statement(
+  "idempotency_look",
+  "select body_hash, status, body from idempotency_keys where scope = $1 and endpoint = $2 and key = $3",
+);
+const OWN = "scope = $1 and endpoint = $2 and key = $3 and lease_token = $4 and status is null";
+const store = statement(
+  "idempotency_finish",
+  `update idempotency_keys set status = $5, body = $6 where ${OWN} returning key`,
+);
+const release = statement("idempotency_abandon", `delete from idempotency_keys where ${OWN}`);
+const prune = statement(
+  "idempotency_prune",
+  `delete from idempotency_keys where (scope, endpoint, key) in
+     (select scope, endpoint, key from idempotency_keys where created_at_ms < $1 order by created_at_ms limit $2 for update skip locked)
+   returning key`,
+);
+
+interface Row {
+  body_hash: string;
+  status: number | null;
+  body: string | null;
+}
+
+/** First answers of calls, on Postgres. */
+export function idempotencyStore(sql: Sql): Idempotency {
+  return {
+    async begin({ scope, endpoint, key, bodyHash }: IdempotentCall, nowMs): Promise<IdempotencyBegin> {
+      const token = randomBytes(16).toString("hex");
+      for (;;) {
+        const taken = await sql.query(take, [scope, endpoint, key, bodyHash, token, nowMs]);
+        if (taken.length > 0) return { kind: "begun", lease: { scope, endpoint, key, token } };
+        const [row] = await sql.query<Row>(look, [scope, endpoint, key]);
+        // Abandoned or pruned between the two statements: it is free again.
+        if (row === undefined) continue;
+        if (row.body_hash !== bodyHash) return { kind: "otherBody" };
+        if (row.status === null || row.body === null) return { kind: "underWay" };
+        return { kind: "answered", answer: { status: row.status, body: row.body } };
+      }
+    },
+    finish: async (lease, answer) => await finish(sql, lease, answer),
+    async abandon(lease) {
+      await sql.query(release, [lease.scope, lease.endpoint, lease.key, lease.token]);
+    },
+  };
+}
+
+/** What a commit writes of a call that it carries out. */
+export function idempotencyWrites(sql: Sql): IdempotencyWrites {
+  return {
+    finish: async (lease, answer) => await finish(sql, lease, answer),
+    prune: async (beforeMs, limit) => (await sql.query(prune, [beforeMs, limit])).length,
+  };
+}
+
+async function finish(sql: Sql, lease: IdempotencyLease, answer: StoredAnswer): Promise<void> {
+  const { scope, endpoint, key, token } = lease;
+  const own = await sql.query(store, [scope, endpoint, key, token, answer.status, answer.body]);
+  if (own.length === 0) throw new LeaseLost(lease);
+}
