@@ -50,6 +50,16 @@ module.exports = {
       to: { path: "^(apps/|packages/localnet/|scripts/|bench/|test/)", pathNot: "^apps/$1/" },
     },
     {
+      name: "examples-are-clients",
+      comment: "an example shows what anybody can do from outside: with viem and fetch, nothing of ours",
+      severity: "error",
+      from: { path: "^examples/" },
+      to: {
+        path: "^(apps|packages|scripts|test|bench)/|^node_modules/",
+        pathNot: "^node_modules/(\\.pnpm/)?viem",
+      },
+    },
+    {
       name: "sources-import-no-tests",
       comment: "what runs in production knows nothing of tests, scripts and benches",
       severity: "error",

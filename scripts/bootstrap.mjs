@@ -33,8 +33,9 @@ const startedAtMs = Date.now();
 let dotting = false;
 
 const [command = "", ...args] = process.argv.slice(2);
+if (command === "example") programs.example = exampleNamed(args.shift());
 if (!Object.hasOwn(programs, command))
-  fail(`usage: bootstrap.mjs ${Object.keys(programs).join("|")} [options]`, 2);
+  fail(`usage: bootstrap.mjs ${Object.keys(programs).join("|")}|example [options]`, 2);
 requireNode(20, 19);
 endWithCaller();
 await installWhenNeeded();
@@ -66,6 +67,14 @@ function dot() {
 function fail(text, code = 1) {
   process.stderr.write(`${text}\n`);
   process.exit(code);
+}
+
+function exampleNamed(name) {
+  const names = readdirSync(join(root, "examples"))
+    .filter((file) => file.endsWith(".ts") && file !== "local-system.ts")
+    .map((file) => file.slice(0, -".ts".length));
+  if (!names.includes(name)) fail(`usage: npm run example ${names.join("|")}`, 2);
+  return `examples/${name}.ts`;
 }
 
 function requireNode(major, minor) {

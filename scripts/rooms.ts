@@ -18,7 +18,7 @@ process.chdir(root);
 const { forbidden, options } = createRequire(import.meta.url)("../.dependency-cruiser.cjs") as Rules;
 const { enhancedResolveOptions, ...cruiseOptions } = options;
 
-const folders = ["apps", "packages", "scripts", "test", "bench"];
+const folders = ["apps", "packages", "scripts", "test", "bench", "examples"];
 const files = folders.flatMap((folder) => sourceFiles(join(root, folder)));
 
 const { output } = await cruise(
@@ -27,7 +27,7 @@ const { output } = await cruise(
   enhancedResolveOptions,
 );
 const { modules, summary } = output as ICruiseResult;
-const own = modules.filter((module) => /^(apps|packages|scripts|test|bench)\//.test(module.source));
+const own = modules.filter((module) => /^(apps|packages|scripts|test|bench|examples)\//.test(module.source));
 const dependencies = own.reduce((count, module) => count + module.dependencies.length, 0);
 
 for (const { rule, from, to, cycle } of summary.violations) {

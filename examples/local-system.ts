@@ -1,0 +1,135 @@
+// What stands in for your own world: a chain's node, an API key, and somebody who has money. All of it belongs to the
+// local system that `npm start` runs; the calls that matter are in the examples themselves.
+import { existsSync, readFileSync } from "node:fs";
+import {
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  erc20Abi,
+  formatUnits,
+  http,
+  type Account,
+  type Address,
+  type Hex,
+} from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+
+interface Endpoints {
+  readonly api: { readonly url: string };
+  readonly chains: readonly {
+    readonly id: number;
+    readonly name: string;
+    readonly rpcUrl: string;
+    readonly contracts: Readonly<Record<string, Address>>;
+    readonly tokens: readonly { readonly symbol: string; readonly address: Address }[];
+  }[];
+  readonly accounts: readonly { readonly role: string; readonly privateKey: Hex }[];
+  readonly apiKeys: readonly { readonly key: string; readonly fundingAddress: Address }[];
+}
+
+const file = process.env["ENDPOINTS"] ?? new URL("../.localnet/endpoints.json", import.meta.url);
+if (!existsSync(file))
+  throw new Error("no local system runs here: begin with `npm start` in another terminal");
+const system = JSON.parse(readFileSync(file, "utf8")) as Endpoints;
+
+/** The API key of an app, and the wallet whose app balance pays for what is sent with it. */
+export const app = first(system.apiKeys, "API key");
+
+export type LocalChain = ReturnType<typeof chainNamed>;
+
+export function chainNamed(wanted: string) {
+  const { id, name, rpcUrl, contracts, tokens } = first(
+    system.chains.filter((one) => one.name === wanted),
+    wanted,
+  );
+  const transport = http(rpcUrl);
+  const nativeCurrency = { name: "Ether", symbol: "ETH", decimals: 18 };
+  const chain = defineChain({ id, name, nativeCurrency, rpcUrls: { default: { http: [rpcUrl] } } });
+  const reads = createPublicClient({ chain, transport, pollingInterval: 100, cacheTime: 0 });
+  const usdc = first(
+    tokens.filter(({ symbol }) => symbol === "USDC"),
+    "USDC",
+  ).address;
+  return {
+    id,
+    name,
+    rpcUrl,
+    usdc,
+    reads,
+    contract: (called: string): Address => contracts[called] ?? fail(`${name} has no ${called}`),
+    wallet: (account: Account) => createWalletClient({ chain, transport, account }),
+    usdcOf: async (address: Address): Promise<bigint> =>
+      await reads.readContract({ address: usdc, abi: erc20Abi, functionName: "balanceOf", args: [address] }),
+  };
+}
+
+/** The `index`-th of the people who have money on both chains from the start. */
+export function someoneRich(index: number) {
+  const users = system.accounts.filter(({ role }) => role === "user");
+  return privateKeyToAccount(users[index]?.privateKey ?? fail(`there is no user ${index}`));
+}
+
+/** @param usdc smallest units, six decimals */
+export async function giveUsdc(chain: LocalChain, to: Address, usdc: bigint): Promise<void> {
+  const hash = await chain.wallet(someoneRich(0)).writeContract({
+    address: chain.usdc,
+    abi: erc20Abi,
+    functionName: "transfer",
+    args: [to, usdc],
+  });
+  await chain.reads.waitForTransactionReceipt({ hash });
+}
+
+/** @throws Error with the whole answer when it is not 200 */
+export async function callApi<Answer>(path: string, body?: object): Promise<Answer> {
+  const response = await fetch(`${system.api.url}${path}`, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { "content-type": "application/json", "x-api-key": app.key },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path} was answered ${response.status}: ${text}`);
+  return JSON.parse(text) as Answer;
+}
+
+/** Asks until the request has ended, one line per news. */
+export async function untilEnded(requestId: string): Promise<string> {
+  for (let last = "", tries = 0; tries < 120; tries++) {
+    const { status } = await callApi<{ status: string }>(`/intents/status/v3?requestId=${requestId}`);
+    if (status !== last) tell("status", status);
+    last = status;
+    if (["success", "failure", "refund"].includes(status)) return status;
+    await pause(500);
+  }
+  return "still under way after a minute";
+}
+
+/** What the app has with the service, in US dollars. */
+export async function appBalance(): Promise<{ totalUsd: number; heldUsd: number }> {
+  const answer = await callApi<{ totalBalanceUsd: number; outstandingFastFillBalanceUsd: number }>(
+    `/app-fees/${app.fundingAddress}/balances`,
+  );
+  return { totalUsd: answer.totalBalanceUsd, heldUsd: answer.outstandingFastFillBalanceUsd };
+}
+
+export const inUsdc = (amount: bigint): string => `${formatUnits(amount, 6)} USDC`;
+
+export const pause = async (ms: number): Promise<void> => await new Promise((done) => setTimeout(done, ms));
+
+export function tell(what: string, text: string): void {
+  console.log(`  ${what.padEnd(10)} ${text}`);
+}
+
+/** Ends the program: with code 0 only when the money is where it should be. */
+export function conclude(arrived: boolean, text: string): void {
+  console.log(arrived ? text : `NOT AS PROMISED: ${text}`);
+  process.exitCode = arrived ? 0 : 1;
+}
+
+function first<Thing>(things: readonly Thing[], called: string): Thing {
+  return things[0] ?? fail(`the local system has no ${called}`);
+}
+
+function fail(problem: string): never {
+  throw new Error(problem);
+}
