@@ -25,6 +25,9 @@ const services: RouteServices = {
   indexTransaction: unused,
   recordSingleTransaction: unused,
   readiness: unused,
+  apiKeys: { find: unused },
+  idempotency: { begin: unused, finish: unused, abandon: unused },
+  clock: { nowMs: unused },
 };
 const oracleServices: OracleRouteServices = {
   attestDeposit: unused,

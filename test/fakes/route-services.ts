@@ -1,6 +1,8 @@
 import { type ErrorCode, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { AmountObject, ChainsAnswer, QuoteAnswer } from "@causeway/wire";
 import type { RouteServices, SignedRequest, StatusView } from "../../apps/api/src/ports/route-services.ts";
+import { fakeApiKeys } from "./api-keys.ts";
+import { fakeIdempotency } from "./idempotency.ts";
 
 /** A request id that the fake knows; every other one is unknown to it. */
 export const KNOWN_REQUEST_ID = `0x${"a1".repeat(32)}` as const;
@@ -20,6 +22,9 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     indexTransaction: async () => ({ message: "Transaction is being looked at" }),
     recordSingleTransaction: async () => ({ message: "Transaction is being looked at" }),
     readiness: async () => ({ ready: true, checks: { database: "ok" } }),
+    apiKeys: fakeApiKeys({}),
+    idempotency: fakeIdempotency(),
+    clock: { nowMs: () => 1_790_000_000_000 },
     ...overrides,
   };
 }

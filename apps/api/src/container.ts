@@ -30,6 +30,7 @@ import type { ConnectedChain } from "./ports/chains.ts";
 import type { PriceSource } from "./ports/price-source.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
+import { accessServices } from "./container-access.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { createQuote } from "./usecases/create-quote.ts";
 import { indexTransaction } from "./usecases/index-transaction.ts";
@@ -152,6 +153,7 @@ export async function createContainer(
           ),
         recordSingleTransaction: (report) => recordSingleTransaction(services, report),
         readiness: () => readiness(services),
+        ...accessServices(services, { sql, databaseUrl, lifecycle }),
       };
     },
     async work(): Promise<Pick<OutboxRelay, "ping">> {

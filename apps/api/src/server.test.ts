@@ -109,7 +109,7 @@ test("browsers of every origin may call, with the headers that clients send", as
     "access-control-allow-origin": "*",
     "access-control-allow-methods": "GET, HEAD, POST",
     "access-control-allow-headers":
-      "content-type, x-api-key, authorization, relay-sdk-version, relay-kit-ui-version",
+      "content-type, x-api-key, authorization, idempotency-key, relay-sdk-version, relay-kit-ui-version",
   });
   for (const url of ["/chains", "/nothing"]) {
     const { headers } = await app.inject({ url, headers: { origin: "https://app.example" } });

@@ -1,4 +1,5 @@
 export * from "./ids/hex.ts";
+export * from "./ids/api-key-text.ts";
 export * from "./chain/chain.ts";
 export * from "./chain/attestation-chain.ts";
 export * from "./address/codec.ts";

@@ -5,6 +5,7 @@ const ALLOWED_HEADERS = [
   "content-type",
   "x-api-key",
   "authorization",
+  "idempotency-key",
   "relay-sdk-version",
   "relay-kit-ui-version",
 ].join(", ");
@@ -19,6 +20,7 @@ const EXPOSED_HEADERS = [
   "RateLimit-Limit",
   "RateLimit-Remaining",
   "RateLimit-Reset",
+  "Idempotency-Replayed",
 ].join(", ");
 
 const PREFLIGHT_SECONDS = 86_400;

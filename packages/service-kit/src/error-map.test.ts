@@ -12,12 +12,12 @@ test("every code answers a complete body whose statusCode repeats the HTTP statu
   }
 });
 
-test("what may be tried again is a 429 or a 5xx, and the rest of the 503s say when", () => {
+test("what may be tried again is a 409, a 429 or a 5xx, and all but the 500s say when", () => {
   for (const code of errorCodes) {
     const error = new ServiceError(code, "why");
     const { status, headers } = answerFor(error);
-    expect([code, status === 429 || status >= 500]).toEqual([code, error.retryable]);
-    expect([code, headers["retry-after"] !== undefined]).toEqual([code, status === 429 || status === 503]);
+    expect([code, [409, 429].includes(status) || status >= 500]).toEqual([code, error.retryable]);
+    expect([code, headers["retry-after"] !== undefined]).toEqual([code, [409, 429, 503].includes(status)]);
   }
 });
 

@@ -51,6 +51,8 @@ const faces = {
   TRANSACTION_NOT_FOUND: { status: 404 },
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
+  IDEMPOTENCY_IN_PROGRESS: { status: 409, retryAfterSeconds: 1 },
+  IDEMPOTENCY_KEY_REUSED: { status: 422 },
   RATE_LIMITED: { status: 429, retryAfterSeconds: 1 },
   PRICE_FETCH_FAILED: { status: 503, retryAfterSeconds: 1 },
   SERVICE_UNAVAILABLE: { status: 503, retryAfterSeconds: 1 },

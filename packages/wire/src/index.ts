@@ -8,6 +8,7 @@ export * from "./api/quote-request.ts";
 export * from "./api/quote-answer.ts";
 export * from "./api/intent-status.ts";
 export * from "./api/request-signature.ts";
+export * from "./api/sponsorship-rules.ts";
 export * from "./api/transactions.ts";
 export * from "./api/health.ts";
 export * from "./oracle/order.ts";

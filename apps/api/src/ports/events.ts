@@ -52,4 +52,5 @@ export type EventName =
   | "oracle_lied"
   | "execution_refused"
   | "hub_broadcast"
-  | "hub_refused";
+  | "hub_refused"
+  | "api_keys_fault";

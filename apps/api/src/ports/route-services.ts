@@ -7,6 +7,9 @@ import type {
   RequestId,
   TxHash,
 } from "@causeway/domain";
+import type { ApiKeys } from "./api-keys.ts";
+import type { Clock } from "./clock.ts";
+import type { Idempotency } from "./idempotency.ts";
 import type { ChainsAnswer, MessageAnswer, QuoteAnswer, QuoteInput, ReadinessAnswer } from "@causeway/wire";
 
 /** Everything the routes can ask for. Each member is a use case with its own services already given. */
@@ -25,6 +28,9 @@ export interface RouteServices {
     report: TransactionReport & { readonly requestId: RequestId },
   ): Promise<MessageAnswer>;
   readiness(): Promise<ReadinessAnswer>;
+  readonly apiKeys: ApiKeys;
+  readonly idempotency: Idempotency;
+  readonly clock: Clock;
 }
 
 /** What was agreed, and the solver's personal signature (65 bytes) of its hash. */

@@ -6,12 +6,16 @@ import { errors, type TypedServer } from "./typed.ts";
 export function healthRoutes(app: TypedServer, services: Pick<RouteServices, "readiness">): void {
   app.get(
     "/health/live",
-    { schema: { tags: ["health"], summary: "The process runs", response: { 200: livenessAnswer } } },
+    {
+      config: { access: { kind: "unkeyed" } },
+      schema: { tags: ["health"], summary: "The process runs", response: { 200: livenessAnswer } },
+    },
     async () => ({ status: "ok" as const }),
   );
   app.get(
     "/health/ready",
     {
+      config: { access: { kind: "unkeyed" } },
       schema: {
         tags: ["health"],
         summary: "The process can do its work",

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { RouteServices } from "../ports/route-services.ts";
+import { checkKeys } from "./access.ts";
 import { chainsRoute } from "./chains.ts";
 import { healthRoutes } from "./health.ts";
 import { intentStatusRoutes } from "./intent-status.ts";
@@ -21,5 +22,6 @@ const routes = [
 ] as const;
 
 export function addRoutes(app: FastifyInstance, services: RouteServices): void {
+  checkKeys(app, services);
   for (const add of routes) add(typed(app), services);
 }

@@ -1,12 +1,16 @@
-import { plainFirst, sendJson } from "@causeway/service-kit";
+import { plainFirst } from "@causeway/service-kit";
 import { quoteAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
 import { plainQuoteBody } from "./plain-inputs.ts";
 import { quoteJson } from "./quote-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
+import { withIdempotency } from "./with-idempotency.ts";
 
 /** `POST /quote/v2`, and `POST /quote` for older clients: one schema, one answer. */
-export function quoteRoutes(app: TypedServer, services: Pick<RouteServices, "createQuote">): void {
+export function quoteRoutes(
+  app: TypedServer,
+  services: Pick<RouteServices, "createQuote" | "idempotency" | "clock">,
+): void {
   for (const { url, deprecated } of [
     { url: "/quote/v2", deprecated: false },
     { url: "/quote", deprecated: true },
@@ -14,7 +18,7 @@ export function quoteRoutes(app: TypedServer, services: Pick<RouteServices, "cre
     app.post(
       url,
       {
-        config: { fieldErrorCodes: quoteFieldErrorCodes },
+        config: { fieldErrorCodes: quoteFieldErrorCodes, access: { kind: "anybody", scope: "quote" } },
         validatorCompiler: plainFirst(plainQuoteBody),
         schema: {
           tags: ["quote"],
@@ -23,12 +27,14 @@ export function quoteRoutes(app: TypedServer, services: Pick<RouteServices, "cre
             : "Price an intent and get the steps to carry it out",
           deprecated,
           body: quoteRequest,
-          response: { 200: quoteAnswer, ...errors(400, 413, 415, 500, 503) },
+          response: { 200: quoteAnswer, ...errors(400, 401, 403, 409, 413, 415, 422, 429, 500, 503) },
         },
       },
-      async (request, reply) => {
-        sendJson(reply, quoteJson(await services.createQuote(request.body)));
-      },
+      async (request, reply) =>
+        await withIdempotency(services, request, reply, async () => ({
+          status: 200,
+          body: quoteJson(await services.createQuote(request.body)),
+        })),
     );
   }
 }

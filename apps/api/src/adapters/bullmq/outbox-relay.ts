@@ -1,10 +1,11 @@
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import pg from "pg";
+import type pg from "pg";
 import type { Catalog } from "../../jobs/define-job.ts";
 import type { Services } from "../../ports/services.ts";
 import type { JobName } from "../../ports/unit-of-work.ts";
 import { inTransaction } from "../postgres/in-transaction.ts";
+import { listen } from "../postgres/listen.ts";
 import { OUTBOX_CHANNEL } from "../postgres/outbox.ts";
 import { producerConnection } from "./connections.ts";
 
@@ -97,8 +98,9 @@ export async function startOutboxRelay(
       return rows.length;
     });
 
-  const listener = listen(options.databaseUrl, poke, (error) => {
-    services.events.fault("relay_fault", error, { part: "listen" });
+  const listener = listen(options.databaseUrl, OUTBOX_CHANNEL, {
+    onNotice: poke,
+    onFault: (error) => services.events.fault("relay_fault", error, { part: "listen" }),
   });
 
   const loop = (async () => {
@@ -130,52 +132,6 @@ export async function startOutboxRelay(
       await listener.close();
       await Promise.all([...queues.values()].map((queue) => queue.close()));
       connection.disconnect();
-    },
-  };
-}
-
-/** Listens for announcements on a connection of its own, and comes back when the connection is lost. */
-function listen(
-  databaseUrl: string,
-  onNotice: () => void,
-  onFault: (error: unknown) => void,
-): { close(): Promise<void> } {
-  let closed = false;
-  let current: pg.Client | undefined;
-  const loop = (async () => {
-    while (!closed) {
-      const client = new pg.Client({
-        connectionString: databaseUrl,
-        application_name: "outbox listener",
-        keepAlive: true,
-      });
-      current = client;
-      const ended = new Promise<void>((resolve) => {
-        client.once("end", () => resolve());
-        client.on("error", (error) => {
-          onFault(error);
-          resolve();
-        });
-      });
-      client.on("notification", onNotice);
-      try {
-        await client.connect();
-        await client.query(`listen ${OUTBOX_CHANNEL}`);
-        // What was announced while nobody listened is read now.
-        onNotice();
-        await ended;
-      } catch (error) {
-        if (!closed) onFault(error);
-      }
-      await client.end().catch(() => undefined);
-      if (!closed) await pause(500);
-    }
-  })();
-  return {
-    async close(): Promise<void> {
-      closed = true;
-      await current?.end().catch(() => undefined);
-      await loop;
     },
   };
 }

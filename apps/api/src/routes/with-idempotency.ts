@@ -1,0 +1,107 @@
+import { ServiceError } from "@causeway/domain";
+import { answerFor, sendJson } from "@causeway/service-kit";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { createHash } from "node:crypto";
+import type { Idempotency, IdempotencyLease, StoredAnswer } from "../ports/idempotency.ts";
+import { LeaseLost } from "../ports/idempotency.ts";
+
+const FORM = /^[\x21-\x7e]{1,255}$/;
+/** Answers below 500 that say nothing of the call itself: who asks may be let in, or find it free, the next time. */
+const PASSING: ReadonlySet<number> = new Set([401, 409, 429]);
+
+export interface IdempotencyServices {
+  readonly idempotency: Idempotency;
+  readonly clock: { nowMs(): number };
+}
+
+export interface IdempotencyOptions {
+  /** How the route answers what was thrown; the usual answer when absent. */
+  readonly errorAnswer?: (thrown: unknown) => StoredAnswer;
+}
+
+/**
+ * Runs a call once for its `Idempotency-Key`: whoever repeats it within 24 hours gets the first answer again, with `Idempotency-Replayed: true`. Without the header it
+ * only runs. What a use case commits, it commits together with the answer (`tx.idempotency.finish(lease, answer)`); the answer of one that committed nothing is stored here.
+ * @throws ServiceError IDEMPOTENCY_IN_PROGRESS while somebody runs it, IDEMPOTENCY_KEY_REUSED for another body, INVALID_REQUEST for a malformed header; and whatever `run` throws.
+ */
+export async function withIdempotency(
+  { idempotency, clock }: IdempotencyServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  run: (lease: IdempotencyLease | undefined) => Promise<StoredAnswer>,
+  { errorAnswer = usualAnswer }: IdempotencyOptions = {},
+): Promise<void> {
+  const key = request.headers["idempotency-key"];
+  if (key === undefined) return send(reply, await run(undefined));
+  if (typeof key !== "string" || !FORM.test(key))
+    throw new ServiceError("INVALID_REQUEST", "Idempotency-Key must be 1 to 255 visible ASCII characters");
+
+  const begun = await idempotency.begin(
+    {
+      scope: request.apiKey?.id ?? `ip:${request.ip}`,
+      endpoint: `${request.method} ${request.routeOptions.url ?? ""}`,
+      key,
+      bodyHash: hashOf({ params: request.params, query: request.query, body: request.body }),
+    },
+    clock.nowMs(),
+  );
+  if (begun.kind === "otherBody")
+    throw new ServiceError("IDEMPOTENCY_KEY_REUSED", "this Idempotency-Key was used with another body");
+  if (begun.kind === "underWay") throw inProgress();
+  if (begun.kind === "answered") {
+    reply.header("idempotency-replayed", "true");
+    return send(reply, begun.answer);
+  }
+  const { lease } = begun;
+  let answer: StoredAnswer;
+  try {
+    answer = await run(lease);
+  } catch (error) {
+    if (error instanceof LeaseLost) throw inProgress();
+    await keep(idempotency, lease, errorAnswer(error));
+    throw error;
+  }
+  await keep(idempotency, lease, answer);
+  send(reply, answer);
+}
+
+/** Does nothing when the answer was stored with the commit already. */
+async function keep(idempotency: Idempotency, lease: IdempotencyLease, answer: StoredAnswer): Promise<void> {
+  if (answer.status >= 500 || PASSING.has(answer.status)) return await idempotency.abandon(lease);
+  try {
+    await idempotency.finish(lease, answer);
+  } catch (error) {
+    // Stored with the commit, or taken over: by whoever repeats it, the stored answer is told.
+    if (!(error instanceof LeaseLost)) throw error;
+  }
+}
+
+function usualAnswer(thrown: unknown): StoredAnswer {
+  const { status, body } = answerFor(thrown);
+  return { status, body: JSON.stringify(body) };
+}
+
+function send(reply: FastifyReply, { status, body }: StoredAnswer): void {
+  // The watch over slow answers may have answered already.
+  if (!reply.sent) sendJson(reply.code(status), body);
+}
+
+const inProgress = (): ServiceError =>
+  new ServiceError("IDEMPOTENCY_IN_PROGRESS", "a call with this Idempotency-Key is under way; try again");
+
+/** Of the values as the schema read them: neither spelling nor order of the fields makes another body. */
+function hashOf(asked: object): string {
+  return createHash("sha256")
+    .update(JSON.stringify(sorted(asked)))
+    .digest("hex");
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, inner]) => [name, sorted(inner)] as const),
+  );
+}

@@ -1,0 +1,150 @@
+import type { Address, Hex, SelectorRule, SponsorshipRules } from "@causeway/domain";
+import { formatAmount, parseDecimal, USD_DECIMALS } from "@causeway/domain";
+import { z } from "zod";
+import { because } from "../because.ts";
+
+const MOST_ENTRIES = 1_000;
+
+const usd = z
+  .string(because('must be USD as a decimal string, e.g. "12.5"'))
+  .regex(/^\d{1,15}(\.\d{1,18})?$/, 'must be USD as a decimal string, e.g. "12.5"');
+const evmAddress = z
+  .string(because("must be a 20-byte address"))
+  .regex(/^0x[0-9a-fA-F]{40}$/, "must be a 20-byte address");
+const selector = z
+  .string(because("must be a 4-byte selector: 0x and 8 hex digits"))
+  .regex(/^0x[0-9a-fA-F]{8}$/, "must be a 4-byte selector: 0x and 8 hex digits");
+
+const targets = z.array(evmAddress, because("must be an array of addresses")).max(MOST_ENTRIES);
+const selectors = z
+  .array(
+    z.union(
+      [selector, z.strictObject({ selector, target: evmAddress })],
+      because("must be a selector, or an object with selector and target"),
+    ),
+    because("must be an array of selectors"),
+  )
+  .max(MOST_ENTRIES);
+
+/** What a key may have paid from its app balance. A name that is not known is refused: a bound that is misspelt would not bind. */
+export const sponsorshipRules = z
+  .strictObject({
+    dailyUsd: usd.optional().describe("Most that all sponsored executions may cost in a UTC day."),
+    perUserDailyUsd: usd.optional().describe("The same for each user."),
+    perTargetDailyUsd: z
+      .union([usd, z.record(evmAddress, usd)], because("must be USD, or an object of USD by address"))
+      .optional()
+      .describe("The same for each target contract: one figure for every one, or figures by address."),
+    allowTargets: targets.optional().describe("Only these contracts may be called."),
+    denyTargets: targets.optional().describe("These contracts never."),
+    allowSelectors: selectors
+      .optional()
+      .describe("Only these functions may be called, everywhere or on `target`."),
+    denySelectors: selectors.optional().describe("These functions never."),
+    maxCallValueUsd: usd
+      .optional()
+      .describe("Most native currency that one call may carry from the sponsor; default 0."),
+    maxHoldsUsd: usd.optional().describe("Most that fast fills may have at risk at once."),
+    maxFastFillUsd: usd.optional().describe("Most that one fast fill may be worth."),
+    lowBalanceWarningUsd: usd.optional().describe("Below this much available balance there is a warning."),
+  })
+  .meta({ id: "SponsorshipRules" });
+
+export type SponsorshipRulesJson = z.infer<typeof sponsorshipRules>;
+
+const figures = [
+  "dailyUsd",
+  "perUserDailyUsd",
+  "maxHoldsUsd",
+  "maxFastFillUsd",
+  "lowBalanceWarningUsd",
+] as const;
+const targetLists = ["allowTargets", "denyTargets"] as const;
+const selectorLists = ["allowSelectors", "denySelectors"] as const;
+
+/** The rules that a well-formed text states. */
+export function rulesFromJson(json: SponsorshipRulesJson): SponsorshipRules {
+  const perTarget = json.perTargetDailyUsd;
+  return {
+    maxCallValueUsd: usdOf(json.maxCallValueUsd ?? "0"),
+    ...present(figures, (name) => json[name], usdOf),
+    ...present(
+      targetLists,
+      (name) => json[name],
+      (list) => list.map(lower<Address>),
+    ),
+    ...present(
+      selectorLists,
+      (name) => json[name],
+      (list) => list.map(selectorFrom),
+    ),
+    ...(perTarget === undefined
+      ? {}
+      : {
+          perTargetDailyUsd:
+            typeof perTarget === "string"
+              ? usdOf(perTarget)
+              : new Map(Object.entries(perTarget).map(([to, most]) => [lower<Address>(to), usdOf(most)])),
+        }),
+  };
+}
+
+/** The text of rules, which {@link rulesFromJson} reads back. */
+export function rulesToJson(rules: SponsorshipRules): SponsorshipRulesJson {
+  const perTarget = rules.perTargetDailyUsd;
+  return {
+    maxCallValueUsd: usdText(rules.maxCallValueUsd),
+    ...present(figures, (name) => rules[name], usdText),
+    ...present(
+      targetLists,
+      (name) => rules[name],
+      (list) => [...list],
+    ),
+    ...present(
+      selectorLists,
+      (name) => rules[name],
+      (list) =>
+        list.map((one) =>
+          one.target === undefined ? one.selector : { selector: one.selector, target: one.target },
+        ),
+    ),
+    ...(perTarget === undefined
+      ? {}
+      : {
+          perTargetDailyUsd:
+            typeof perTarget === "bigint"
+              ? usdText(perTarget)
+              : Object.fromEntries([...perTarget].map(([to, most]) => [to, usdText(most)] as const)),
+        }),
+  };
+}
+
+/** Those of the names that have a value, converted. */
+function present<Name extends string, In, Out>(
+  names: readonly Name[],
+  valueOf: (name: Name) => In | undefined,
+  convert: (value: In) => Out,
+): Partial<Record<Name, Out>> {
+  const found: Partial<Record<Name, Out>> = {};
+  for (const name of names) {
+    const value = valueOf(name);
+    if (value !== undefined) found[name] = convert(value);
+  }
+  return found;
+}
+
+function usdOf(text: string): bigint {
+  const value = parseDecimal(text, USD_DECIMALS);
+  if (value === undefined) throw new TypeError(`not a decimal number: ${text}`);
+  return value;
+}
+
+const usdText = (usd: bigint): string => formatAmount(usd, USD_DECIMALS);
+
+const lower = <T extends Hex>(text: string): T => text.toLowerCase() as T;
+
+function selectorFrom(entry: string | { readonly selector: string; readonly target: string }): SelectorRule {
+  return typeof entry === "string"
+    ? { selector: lower<Hex>(entry) }
+    : { selector: lower<Hex>(entry.selector), target: lower<Address>(entry.target) };
+}

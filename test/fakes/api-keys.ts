@@ -1,0 +1,22 @@
+import { defaultSponsorshipRules } from "@causeway/domain";
+import type { ApiKeyIdentity, ApiKeys } from "../../apps/api/src/ports/api-keys.ts";
+
+/** Keys by their text. */
+export function fakeApiKeys(keys: Readonly<Record<string, ApiKeyIdentity>>): ApiKeys {
+  return { find: async (text) => (Object.hasOwn(keys, text) ? keys[text] : undefined) };
+}
+
+/** A key with every scope and no bounds, changed as the test wants. */
+export function anApiKey(change: Partial<ApiKeyIdentity> = {}): ApiKeyIdentity {
+  return {
+    id: "00112233445566aa",
+    label: "test",
+    scopes: ["quote", "execute", "fast-fill", "read"],
+    referrers: [],
+    origins: [],
+    fundingAddress: undefined,
+    rules: defaultSponsorshipRules,
+    limits: {},
+    ...change,
+  };
+}

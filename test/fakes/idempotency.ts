@@ -1,0 +1,52 @@
+import type {
+  Idempotency,
+  IdempotencyLease,
+  IdempotentCall,
+  StoredAnswer,
+} from "../../apps/api/src/ports/idempotency.ts";
+import { LeaseLost } from "../../apps/api/src/ports/idempotency.ts";
+
+/** As the adapter's. */
+const LEASE_MS = 60_000;
+const KEPT_MS = 24 * 3600 * 1000;
+
+interface Entry {
+  readonly bodyHash: string;
+  readonly token: string;
+  readonly atMs: number;
+  answer: StoredAnswer | undefined;
+}
+
+/** First answers of calls in memory. */
+export function fakeIdempotency(): Idempotency {
+  const entries = new Map<string, Entry>();
+  let tokens = 0;
+  const nameOf = ({ scope, endpoint, key }: Pick<IdempotentCall, "scope" | "endpoint" | "key">): string =>
+    JSON.stringify([scope, endpoint, key]);
+  const own = (lease: IdempotencyLease): Entry | undefined => {
+    const entry = entries.get(nameOf(lease));
+    return entry?.token === lease.token && entry.answer === undefined ? entry : undefined;
+  };
+  return {
+    async begin(call, nowMs) {
+      const entry = entries.get(nameOf(call));
+      if (entry !== undefined && nowMs - entry.atMs < KEPT_MS) {
+        if (entry.bodyHash !== call.bodyHash) return { kind: "otherBody" };
+        if (entry.answer !== undefined) return { kind: "answered", answer: entry.answer };
+        if (nowMs - entry.atMs < LEASE_MS) return { kind: "underWay" };
+      }
+      const { scope, endpoint, key, bodyHash } = call;
+      const token = String(++tokens);
+      entries.set(nameOf(call), { bodyHash, token, atMs: nowMs, answer: undefined });
+      return { kind: "begun", lease: { scope, endpoint, key, token } };
+    },
+    async finish(lease, answer) {
+      const entry = own(lease);
+      if (entry === undefined) throw new LeaseLost(lease);
+      entry.answer = answer;
+    },
+    async abandon(lease) {
+      if (own(lease) !== undefined) entries.delete(nameOf(lease));
+    },
+  };
+}
