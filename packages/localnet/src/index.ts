@@ -4,6 +4,7 @@ export {
   localAccountAbstraction,
   type AccountAbstractionContracts,
 } from "./account-abstraction.ts";
+export { readAppBalance, topUp, topUpCalldata, untilAppBalance, type TopUp } from "./app-balance.ts";
 export { startAnvil, type AnvilOptions, type RunningAnvil } from "./anvil.ts";
 export { freePort, isPortFree, PortInUse } from "./free-port.ts";
 export { newTempDir, repositoryRoot, workspaceNode } from "./paths.ts";
