@@ -1,7 +1,7 @@
 // Writes docs/LIFECYCLE.md from the state machine itself; `--check` only says whether the committed page still tells the truth.
 import { readFile, writeFile } from "node:fs/promises";
 import { decide, fundsAt, nextAction, publicStatus, quotedState, requestStates } from "@causeway/domain";
-import type { Decision, Effect, RequestEvent, RequestState, StateName } from "@causeway/domain";
+import type { Decision, Effect, RequestEvent, RequestKind, RequestState, StateName } from "@causeway/domain";
 import { format } from "prettier";
 
 const PAGE = new URL("../docs/LIFECYCLE.md", import.meta.url);
@@ -49,6 +49,17 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
     label: "refund impossible",
     event: { kind: "refundImpossible", depositId: DEPOSIT, reason: "AMOUNT_TOO_LOW_TO_REFUND" },
   },
+  { label: "call accepted (an app pays for it)", event: { kind: "executionAccepted" } },
+  { label: "call mined", event: { kind: "executionMined" } },
+  { label: "call mined without effect", event: { kind: "executionReverted", reason: "EXECUTION_REVERTED" } },
+  { label: "call fallen out of the chain", event: { kind: "executionUnmined" } },
+  { label: "call beyond reorgs", event: { kind: "executionFinal" } },
+  {
+    label: "call never mined, or without effect beyond reorgs",
+    event: { kind: "executionDead", reason: "TRANSACTION_NOT_INCLUDED" },
+  },
+  { label: "fast fill accepted (an app vouches)", event: { kind: "fastFillAccepted" } },
+  { label: "deposit of a fast fill overdue", event: { kind: "frontOverdue" } },
   { label: "deadline passed", event: { kind: "deadlinePassed" } },
 ];
 
@@ -66,9 +77,30 @@ function seen(
   return { label, event: { ...event, ...change } };
 }
 
-function stateNamed(name: StateName, kind: "bridge" | "send"): RequestState {
-  const hasDeposit = kind === "bridge" && name !== "quoted" && name !== "expired";
+type Row = { readonly name: StateName; readonly state: RequestState };
+
+const withoutDeposit: readonly StateName[] = ["quoted", "accepted", "depositing", "expired"];
+
+function stateNamed(name: StateName, kind: RequestKind): RequestState {
+  const hasDeposit = kind === "bridge" && !withoutDeposit.includes(name);
   return { ...quotedState(kind), name, depositId: hasDeposit ? DEPOSIT : undefined };
+}
+
+/** The states that only a fast fill knows: a fill without a deposit that waits for nothing. */
+function frontedStates(): Row[] {
+  const states = (["fillable", "filling", "submitted", "filled"] as const).flatMap((name) => {
+    const held: RequestState = { ...quotedState("bridge"), name, front: "held" };
+    return [
+      held,
+      { ...held, depositId: DEPOSIT },
+      { ...held, depositId: DEPOSIT, front: "covered" as const },
+    ];
+  });
+  const final: RequestState = { ...quotedState("bridge"), name: "filled", front: "held", final: true };
+  return [...states, final, { ...final, front: "debited" as const }].map((state) => ({
+    name: state.name,
+    state,
+  }));
 }
 
 function page(): string {
@@ -101,32 +133,53 @@ ${edges().join("\n")}
 
 ## Transitions of a bridge
 
-${table("bridge")}
+${table(rowsOf("bridge", requestStates))}
+
+## Fast fills
+
+An app vouches for the deposit: a hold stands on its balance (\`held\`) until the deposit is confirmed (\`covered\`); when it never comes, the app pays (\`debited\`).
+
+${table(frontedStates())}
 
 ## Transitions of a same-chain send
 
-${table("send")}
+${table(rowsOf("send", ["quoted", "filled", "expired"]))}
+
+## Transitions of a call that an app pays for
+
+${table(rowsOf("call", ["quoted", "accepted", "filled", "failed", "expired"]))}
 `;
 }
 
-function table(kind: "bridge" | "send"): string {
-  const names = kind === "bridge" ? requestStates : (["quoted", "filled", "expired"] as const);
-  const rows = names.flatMap((name) =>
-    events
-      .map(({ label, event }) => ({ label, decision: decide(stateNamed(name, kind), event) }))
-      .filter(({ decision }) => decision.kind === "applied")
-      .map(({ label, decision }) => row(name, label, decision)),
-  );
-  return ["| In | When | Then | And |", "| --- | --- | --- | --- |", ...rows].join("\n");
+function rowsOf(kind: RequestKind, names: readonly StateName[]): Row[] {
+  return names.map((name) => ({ name, state: stateNamed(name, kind) }));
 }
 
-function row(from: StateName, label: string, decision: Decision): string {
+function table(rows: readonly Row[]): string {
+  const lines = rows.flatMap(({ state }) =>
+    events
+      .map(({ label, event }) => ({ label, decision: decide(state, event) }))
+      .filter(({ decision }) => decision.kind === "applied")
+      .map(({ label, decision }) => row(state, label, decision)),
+  );
+  return ["| In | When | Then | And |", "| --- | --- | --- | --- |", ...lines].join("\n");
+}
+
+function wordsOf(state: RequestState): string {
+  if (state.front === "none") return `\`${state.name}\``;
+  const deposit = state.depositId === undefined ? "no deposit" : "deposit seen";
+  return `\`${state.name}\`${state.final ? ", final" : ""}, ${state.front}, ${deposit}`;
+}
+
+function row(state: RequestState, label: string, decision: Decision): string {
   if (decision.kind !== "applied") throw new Error("only applied decisions have a row");
   const { next, effects } = decision;
-  const to = next.name === from ? (next.final ? "final" : "stays") : `\`${next.name}\``;
+  const from = wordsOf(state);
+  const to =
+    next.name === state.name && next.front === "none" ? (next.final ? "final" : "stays") : wordsOf(next);
   const reasons = [next.failReason, next.refundFailReason].filter((reason) => reason !== undefined);
   const words = [...effects.map(effectWords), ...reasons.map((reason) => `\`${reason}\``)];
-  return `| \`${from}\` | ${label} | ${to} | ${words.join("; ")} |`;
+  return `| ${from} | ${label} | ${to} | ${words.join("; ")} |`;
 }
 
 function effectWords(effect: Effect): string {
@@ -135,6 +188,14 @@ function effectWords(effect: Effect): string {
       return "fill is queued";
     case "acceptDeposit":
       return "the deposit is taken";
+    case "releaseHold":
+      return "the hold is released";
+    case "reinstateHold":
+      return "the hold stands again";
+    case "debitHold":
+      return "the app is debited for good";
+    case "returnHold":
+      return "the app gets the debit back";
     case "refundDeposit":
       return `refund of that deposit is queued (\`${effect.reason}\`)`;
     default:

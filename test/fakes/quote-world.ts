@@ -172,6 +172,7 @@ function connect(chain: Chain, world: World): ConnectedChain {
       head: () => undefined,
       gasPrices: () => world.gasPrices ?? defaultGasPrices,
       solverBalance: (currency) => ({ amount: held(currency), blockNumber: 1n }),
+      executorBalance: () => ({ amount: 0n, blockNumber: 0n }),
       lagging: () => false,
     },
   };

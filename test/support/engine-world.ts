@@ -2,7 +2,7 @@ import { createCodeCache } from "../../apps/api/src/adapters/chains/code-cache.t
 import { rawKeySigner } from "@causeway/attest";
 import type { BlockRef } from "@causeway/chains";
 import type { Address, Chain, RequestId, RequestTerms, StateName, TxHash } from "@causeway/domain";
-import { defaultFeePolicy, publicStatus } from "@causeway/domain";
+import { defaultFeePolicy, inChargeOrder, publicStatus } from "@causeway/domain";
 import {
   freePort,
   localAccount,
@@ -123,6 +123,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
   const prices = adjustablePrices({ ethereum: "2500", "usd-coin": "1", "causeway-test-token": "0.5" });
   const events = recordedEvents();
   const solver = localAccount("solver");
+  const executor = localAccount("executor");
   const user = localAccount("user", 0);
   const stranger = localAccount("user", 1);
   const solverAddress = solver.address.toLowerCase() as Address;
@@ -134,6 +135,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         await startTestChain((rpcUrl) => ({ ...chain, ...options.chain, rpcUrl }), chain.id, {
           clock,
           solver: solverAddress,
+          executor: executor.address.toLowerCase() as Address,
           onFault: (error) => events.fault("chain_fault", error, { chain: chain.name }),
         }),
     ),
@@ -147,6 +149,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     prices,
     events,
     signer: rawKeySigner(solver.privateKey),
+    executor: rawKeySigner(executor.privateKey),
     chains: createChainDirectory(chains.map(({ connected }) => connected)),
     uow: postgresUnitOfWork(pool),
     reads: postgresReads(sql),
@@ -157,6 +160,12 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       solverChainName: origin.chain.name,
     },
     enginePolicy: { ...enginePolicy, ...options.policy },
+    appBalance: {
+      chainId: origin.chain.id,
+      currencies: inChargeOrder([origin.chain.native, ...origin.chain.tokens], "usdc"),
+      confirmations: 2,
+      claimLifetimeSeconds: 600,
+    },
   };
   const quoting = {
     ...services,

@@ -60,7 +60,12 @@ export interface SentTransaction {
 export async function startTestChain(
   describe: (url: string) => Chain,
   chainId: number,
-  options: { readonly clock: Clock; readonly solver: Address; readonly onFault: (error: unknown) => void },
+  options: {
+    readonly clock: Clock;
+    readonly solver: Address;
+    readonly executor?: Address;
+    readonly onFault: (error: unknown) => void;
+  },
 ): Promise<TestChain> {
   const node: RunningAnvil = await startAnvil({ chainId, extraArgs: ["--no-mining"] });
   const chain = describe(node.url);
@@ -80,6 +85,7 @@ export async function startTestChain(
     connection,
     clock: options.clock,
     solver: options.solver,
+    executor: options.executor,
     maxAgeMs: Number.MAX_SAFE_INTEGER,
     quietRefreshMs: 2 ** 30,
     onFault: options.onFault,

@@ -12,11 +12,14 @@ import {
 } from "@causeway/config";
 import type { Address, AttestationHub, Chain, FeePolicy } from "@causeway/domain";
 import { parseAddress } from "@causeway/domain";
+import { appBalancePolicy } from "./app-balance-policy.ts";
 import { readOracleUrls } from "./oracle-urls.ts";
 import type { OracleUrl } from "./oracle-urls.ts";
+import type { AppBalancePolicy } from "./ports/app-balance.ts";
 import type { EnginePolicy } from "./ports/engine-policy.ts";
 import type { SettlementPolicy } from "./ports/settlement-policy.ts";
 import {
+  appBalanceSettings,
   engineSettings,
   httpSettings,
   locationSettings,
@@ -77,11 +80,14 @@ export interface ApiConfig {
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly shutdownTimeoutMs: number;
   readonly solver: { readonly privateKey: Secret; readonly chainName: string };
+  /** Undefined: calls are not sent for users. */
+  readonly executor: { readonly privateKey: Secret } | undefined;
   readonly prices: PriceConfig;
   readonly fees: FeePolicy;
   /** Longest time to live that a quote request may ask for. */
   readonly maxTtlSeconds: number;
   readonly engine: EnginePolicy;
+  readonly appBalance: AppBalancePolicy;
   /** Undefined: nothing is settled. */
   readonly settlement: SettlementConfig | undefined;
   /** Enabled chains, never empty. */
@@ -107,15 +113,15 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   const quote = read(() => readSettings(quoteSettings, env));
   const engine = read(() => readSettings(engineSettings, env));
   const settling = read(() => readSettings(settlementSettings, env));
+  const balances = read(() => readSettings(appBalanceSettings, env));
   const loaded = location && read(() => loadChains({ ...location, env }));
+  const appBalance =
+    balances && loaded?.chains[0] && read(() => appBalancePolicy(balances, loaded.chains));
   const prices = location && price && read(() => priceConfig(location, price));
   const settlement =
     location && settling && read(() => settlementConfig({ ...location, env }, settling, engine));
 
-  if (location && solver && location.environment !== LOCAL && isLocalKey(solver.solverPrivateKey.reveal()))
-    problems.push(
-      `SOLVER_PRIVATE_KEY is a publicly known key of a local system: refused in ENVIRONMENT ${location.environment}`,
-    );
+  if (location && solver) problems.push(...keyProblems(location.environment, solver));
   if (quote && quote.maxTtlSeconds < quote.orderLifetimeSeconds)
     problems.push("QUOTE_MAX_TTL_SECONDS must not be below ORDER_LIFETIME_SECONDS");
   if (quote && engine && quote.fillGraceSeconds * 1000 < 2 * engine.cancelAfterDeadlineMs)
@@ -135,6 +141,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     !solver ||
     !quote ||
     !engine ||
+    !appBalance ||
     !loaded ||
     !prices ||
     home === undefined
@@ -160,10 +167,12 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     logLevel: http.logLevel,
     shutdownTimeoutMs: http.shutdownTimeoutMs,
     solver: { privateKey: solver.solverPrivateKey, chainName: home },
+    executor: solver.executorPrivateKey && { privateKey: solver.executorPrivateKey },
     prices,
     fees: feePolicy(quote),
     maxTtlSeconds: quote.maxTtlSeconds,
     engine,
+    appBalance,
     settlement,
     chains: loaded.chains,
     warnings: loaded.warnings,
@@ -245,6 +254,25 @@ function feePolicy(quote: SettingValues<typeof quoteSettings>): FeePolicy {
     refundGraceSeconds: quote.refundGraceSeconds,
     refundGasMarginBps: quote.refundGasMarginBps,
   };
+}
+
+/** Keys that are known to everybody, or one key for two purposes: a call sent for a user must never run in the name of who holds the inventory. */
+function keyProblems(
+  environment: string,
+  { solverPrivateKey, executorPrivateKey }: SettingValues<typeof solverSettings>,
+): string[] {
+  const keys = { SOLVER_PRIVATE_KEY: solverPrivateKey, EXECUTOR_PRIVATE_KEY: executorPrivateKey };
+  const known = Object.entries(keys).filter(
+    ([, key]) => key !== undefined && environment !== LOCAL && isLocalKey(key.reveal()),
+  );
+  const isOne = executorPrivateKey?.reveal().toLowerCase() === solverPrivateKey.reveal().toLowerCase();
+  return [
+    ...known.map(
+      ([name]) =>
+        `${name} is a publicly known key of a local system: refused in ENVIRONMENT ${environment}`,
+    ),
+    ...(isOne ? ["EXECUTOR_PRIVATE_KEY must be another key than SOLVER_PRIVATE_KEY"] : []),
+  ];
 }
 
 function chainProblems(

@@ -85,8 +85,11 @@ export async function createContainer(
   lifecycle.add("postgres", () => pool.end());
   const sql = sqlOn(pool);
   const signer = overrides.signer ?? rawKeySigner(config.solver.privateKey.reveal());
+  const executor =
+    overrides.executor ?? (config.executor && rawKeySigner(config.executor.privateKey.reveal()));
+  const senders = { solver: signer.address, executor: executor?.address };
   const connected = await Promise.all(
-    config.chains.map((chain) => connect(chain, signer.address, { clock, events, lifecycle })),
+    config.chains.map((chain) => connect(chain, senders, { clock, events, lifecycle })),
   );
   const prices = createPriceBook({
     source: priceSource(config.prices, clock),
@@ -106,6 +109,7 @@ export async function createContainer(
     clock,
     events,
     signer,
+    executor,
     prices,
     chains: createChainDirectory(connected),
     uow: postgresUnitOfWork(pool),
@@ -117,6 +121,7 @@ export async function createContainer(
       solverChainName: config.solver.chainName,
     },
     enginePolicy: config.engine,
+    appBalance: config.appBalance,
     ...overrides,
   };
 
@@ -188,7 +193,7 @@ export async function createContainer(
 
 async function connect(
   chain: Chain,
-  solver: Address,
+  senders: { readonly solver: Address; readonly executor: Address | undefined },
   { clock, events, lifecycle }: Pick<Services, "clock" | "events"> & { readonly lifecycle: Lifecycle },
 ): Promise<ConnectedChain> {
   const facts = { chain: chain.name };
@@ -202,7 +207,7 @@ async function connect(
     chain,
     connection,
     clock,
-    solver,
+    ...senders,
     maxAgeMs: Math.max(PULSE_MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, PULSE_MIN_MAX_AGE_MS),
     quietRefreshMs: PULSE_QUIET_REFRESH_MS,
     onFault: (fault) => events.fault("chain_fault", fault, { ...facts, part: "pulse" }),

@@ -128,6 +128,12 @@ export const solverSettings = {
     describe:
       "Signs fills, refunds and orders, on every chain. Keys of the local system are refused outside `local`.",
   }),
+  executorPrivateKey: privateKey({
+    name: "EXECUTOR_PRIVATE_KEY",
+    describe:
+      "Sends the calls of `POST /execute`, on every chain. Another key than the solver's, with native coin for gas and nothing else: whatever a user signed runs in its name. Unset: no gasless execution.",
+    optional: true,
+  }),
   solverChainName: text({
     name: "SOLVER_CHAIN_NAME",
     describe: "Chain that orders name as the solver's home. Default: the first enabled chain.",
@@ -379,6 +385,41 @@ export const settlementSettings = {
   }),
 };
 
+export const appBalanceSettings = {
+  appBalanceChainId: integer(
+    1,
+    Number.MAX_SAFE_INTEGER,
+  )({
+    name: "APP_BALANCE_CHAIN_ID",
+    describe:
+      "Chain on which app balances are filled, by transfers to the solver, and paid out. Keep it once there are balances. Default: the first enabled chain.",
+    optional: true,
+  }),
+  appBalanceCurrency: text({
+    name: "APP_BALANCE_CURRENCY",
+    describe:
+      "Symbol, `id` or `priceId` of what charges take first and debts are kept in; the chain's other currencies follow by address. Default: `usdc` where the chain has it.",
+    optional: true,
+  }),
+  appBalanceConfirmations: integer(
+    1,
+    100_000,
+  )({
+    name: "APP_BALANCE_CONFIRMATIONS",
+    describe:
+      "Blocks, its own included, before a top-up is credited. Default: those of the chain's strictest tier.",
+    optional: true,
+  }),
+  appBalanceClaimSeconds: integer(
+    10,
+    DAY_SECONDS,
+  )({
+    name: "APP_BALANCE_CLAIM_SECONDS",
+    describe: "How long the offer of a claim can be signed.",
+    default: 600,
+  }),
+};
+
 /** What only the operator's `withdraw` needs; the service never reads it. */
 export const withdrawSettings = {
   allocatorPrivateKey: privateKey({
@@ -398,6 +439,7 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "Prices", settings: priceSettings },
   { title: "Quotes and fees", settings: quoteSettings },
   { title: "Transactions", settings: engineSettings },
+  { title: "App balance", settings: appBalanceSettings },
   { title: "Settlement", settings: settlementSettings },
   { title: "Withdrawals from the hub", settings: withdrawSettings },
 ];

@@ -9,6 +9,8 @@ export interface ChainPulse {
   gasPrices(): GasPrices;
   /** What the solver holds of a configured currency, smallest units, at the newest block read. @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known. */
   solverBalance(currency: Address): { readonly amount: bigint; readonly blockNumber: bigint };
+  /** Native coin of the executor, wei, at the newest block read. @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known; RangeError without an executor */
+  executorBalance(): { readonly amount: bigint; readonly blockNumber: bigint };
   /** True when no block came for much longer than the chain's block time. */
   lagging(): boolean;
 }

@@ -1,5 +1,6 @@
 import type { BlockRef } from "@causeway/chains";
 import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
+import type { LegKind } from "./leg.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.ts";
 
 /** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */
@@ -11,7 +12,7 @@ export interface Reads {
   request(requestId: RequestId): Promise<RequestRecord | undefined>;
   requestsByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
   deposit(id: DepositId): Promise<DepositRecord | undefined>;
-  slotOfLeg(kind: "fill" | "refund", legId: string): Promise<Slot | undefined>;
+  slotOfLeg(kind: LegKind, legId: string): Promise<Slot | undefined>;
   slot(slotId: string): Promise<Slot | undefined>;
   /** Open and mined slots of a lane in nonce order. */
   unsettledSlots(chainId: number, sender: Address): Promise<Slot[]>;
@@ -19,7 +20,7 @@ export interface Reads {
   cursor(chainId: number): Promise<{ number: bigint; hash: Hex } | undefined>;
   /** The stored tail of the chain, oldest first. */
   trail(chainId: number): Promise<BlockRef[]>;
-  /** Sum of outflows of open slots per currency of one chain, whoever sends. */
+  /** Sum of what open payments of the solver take out per currency of one chain. What executions spend is not the solver's. */
   reservedOn(chainId: number): Promise<Map<Address, bigint>>;
   /** Requests and deposits that stand longer than `olderThanMs` without the job that should move them. */
   overdueFills(updatedBeforeMs: number, limit: number): Promise<RequestId[]>;

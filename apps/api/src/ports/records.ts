@@ -11,6 +11,8 @@ import type {
   TxHash,
 } from "@causeway/domain";
 
+import type { LaneCall, Leg } from "./leg.ts";
+
 /** A request with its state, as locked for a transition. */
 export interface RequestRecord {
   readonly terms: RequestTerms;
@@ -70,16 +72,12 @@ export interface SendRecord {
   readonly reportedAtMs: number;
 }
 
-export type Leg =
-  | { readonly kind: "fill"; readonly requestId: RequestId }
-  | { readonly kind: "refund"; readonly depositId: DepositId; readonly requestId: RequestId | undefined };
-
 /** What a nonce is to do, decided before it is given. */
 export interface SlotPlan {
   readonly chainId: number;
   readonly sender: Address;
   readonly leg: Leg;
-  readonly call: { readonly to: Address; readonly data: Hex; readonly value: bigint };
+  readonly call: LaneCall;
   readonly gasLimit: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
@@ -100,6 +98,9 @@ export interface Slot extends SlotPlan {
   readonly minedBlockNumber: bigint | undefined;
   readonly minedBlockHash: Hex | undefined;
   readonly minedStatus: "success" | "reverted" | undefined;
+  readonly gasUsed: bigint | undefined;
+  /** Wei per gas. */
+  readonly effectiveGasPrice: bigint | undefined;
   readonly unexplainedSince: bigint | undefined;
   readonly createdAtMs: number;
   /** Signed variants, oldest first. */

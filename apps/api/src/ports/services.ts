@@ -1,4 +1,5 @@
 import type { Signer } from "@causeway/attest";
+import type { AppBalancePolicy } from "./app-balance.ts";
 import type { ChainDirectory } from "./chains.ts";
 import type { Clock } from "./clock.ts";
 import type { EnginePolicy } from "./engine-policy.ts";
@@ -13,10 +14,14 @@ export interface Services {
   readonly clock: Clock;
   readonly chains: ChainDirectory;
   readonly prices: PriceBook;
+  /** Holds the inventory; pays fills, refunds and claims. */
   readonly signer: Signer;
+  /** Sends calls for users and holds nothing but coin for gas; undefined: this instance does not. Never the solver's own key: a call runs in its sender's name. */
+  readonly executor: Signer | undefined;
   readonly uow: UnitOfWork;
   readonly reads: Reads;
   readonly events: Events;
   readonly quotePolicy: QuotePolicy;
   readonly enginePolicy: EnginePolicy;
+  readonly appBalance: AppBalancePolicy;
 }

@@ -14,7 +14,16 @@ import type { Progress } from "./wait.ts";
 
 type Needs = Pick<
   Services,
-  "clock" | "chains" | "prices" | "signer" | "uow" | "reads" | "events" | "enginePolicy" | "quotePolicy"
+  | "clock"
+  | "chains"
+  | "prices"
+  | "signer"
+  | "executor"
+  | "uow"
+  | "reads"
+  | "events"
+  | "enginePolicy"
+  | "quotePolicy"
 >;
 
 /**

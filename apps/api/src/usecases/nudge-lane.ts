@@ -2,33 +2,39 @@ import type { GasPrices } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Attempt, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
+import { laneSigners } from "./lane-signers.ts";
 import { broadcast, sendSlot } from "./send-slot.ts";
 import { signAttempt } from "./sign-attempt.ts";
 
-type Needs = Pick<Services, "uow" | "reads" | "events" | "clock" | "signer" | "chains" | "enginePolicy">;
+type Needs = Pick<
+  Services,
+  "uow" | "reads" | "events" | "clock" | "signer" | "executor" | "chains" | "enginePolicy"
+>;
 
 /** Slots looked after in one go: those in front come first, and the others get their turn. */
 const WINDOW = 200;
 
 /**
- * Takes care of a lane: sends what a dead process left unsent, sends again what nodes may have forgotten, raises the fees of what is stuck,
+ * Takes care of the lanes of a chain: sends what a dead process left unsent, sends again what nodes may have forgotten, raises the fees of what is stuck,
  * and lets a no-op use up the nonce of a payment that must not be made any more, so that nothing behind it is held up. One slot's fault does not keep the others waiting.
  * @throws RpcFault when the lane cannot be compared with its chain; after the round, an error caused by the first fault that a slot met. The next round tries again.
  */
 export async function nudgeLane(services: Needs, connected: ConnectedChain): Promise<void> {
   const { chain, connection, pulse } = connected;
-  const slots = (await services.reads.unsettledSlots(chain.id, services.signer.address)).filter(
-    ({ state }) => state === "open",
-  );
-  if (slots.length === 0) return;
-  const used = await connection.reader.nonce(services.signer.address, "latest");
-  const round: Round = { connected, used, prices: pulse.gasPrices() };
   const faults: unknown[] = [];
-  for (const slot of slots.filter(({ nonce }) => nonce >= used).slice(0, WINDOW))
-    await nudgeSlot(services, round, slot).catch((error: unknown) => faults.push(error));
+  for (const { address } of laneSigners(services)) {
+    const slots = (await services.reads.unsettledSlots(chain.id, address)).filter(
+      ({ state }) => state === "open",
+    );
+    if (slots.length === 0) continue;
+    const used = await connection.reader.nonce(address, "latest");
+    const round: Round = { connected, used, prices: pulse.gasPrices() };
+    for (const slot of slots.filter(({ nonce }) => nonce >= used).slice(0, WINDOW))
+      await nudgeSlot(services, round, slot).catch((error: unknown) => faults.push(error));
+  }
   const [first] = faults;
   if (faults.length > 0)
-    throw new Error(`${faults.length} of the lane's payments could not be cared for`, { cause: first });
+    throw new Error(`${faults.length} of the lane's slots could not be cared for`, { cause: first });
 }
 
 /** What all slots of one round share. */

@@ -3,7 +3,8 @@ import type { CallPlan } from "@causeway/chains";
 import { NATIVE_CURRENCY, usdToAmountDown } from "@causeway/domain";
 import type { Address, OrderId, PricedUnit } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { Leg, SlotPlan } from "../ports/records.ts";
+import type { Leg } from "../ports/leg.ts";
+import type { SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { LaneWrites } from "../ports/unit-of-work.ts";
 

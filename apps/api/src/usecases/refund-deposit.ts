@@ -13,7 +13,16 @@ import type { Progress } from "./wait.ts";
 
 type Needs = Pick<
   Services,
-  "clock" | "chains" | "prices" | "signer" | "uow" | "reads" | "events" | "enginePolicy" | "quotePolicy"
+  | "clock"
+  | "chains"
+  | "prices"
+  | "signer"
+  | "executor"
+  | "uow"
+  | "reads"
+  | "events"
+  | "enginePolicy"
+  | "quotePolicy"
 >;
 
 /** A refund is kept trying for this long; money that is owed does not lapse. */

@@ -8,6 +8,7 @@ const record: StatusRecord = {
   state: {
     name: "quoted",
     kind: "bridge",
+    front: "none",
     depositId: undefined,
     failReason: undefined,
     refundFailReason: undefined,

@@ -4,7 +4,7 @@ import type { Services } from "../ports/services.ts";
 import { signAttempt } from "./sign-attempt.ts";
 import { transition } from "./transition.ts";
 
-type Needs = Pick<Services, "signer" | "clock" | "uow" | "reads" | "chains" | "events">;
+type Needs = Pick<Services, "signer" | "executor" | "clock" | "uow" | "reads" | "chains" | "events">;
 
 /**
  * Gets a slot's newest bytes to the node: signs them when nobody has yet, commits them, then broadcasts. Safe to call from anywhere, at any time, by any number

@@ -1,18 +1,20 @@
 import { signTransaction } from "@causeway/chains";
 import type { Attempt, AttemptKind, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
+import { signerOf } from "./lane-signers.ts";
 
 /**
  * Signs the next variant of a slot. A payment repeats the slot's call; a no-op sends nothing to ourselves at the same nonce.
  * Nothing leaves this process: the caller commits the bytes first.
  */
 export async function signAttempt(
-  services: Pick<Services, "signer" | "clock">,
+  services: Pick<Services, "signer" | "executor" | "clock">,
   slot: Slot,
   kind: AttemptKind,
   terms: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint; readonly gasLimit: bigint },
 ): Promise<Attempt> {
   const call = kind === "pay" ? slot.call : ({ to: slot.sender, data: "0x", value: 0n } as const);
+  const signer = signerOf(services, slot.sender);
   const { raw, hash } = await signTransaction(
     {
       chainId: slot.chainId,
@@ -22,7 +24,7 @@ export async function signAttempt(
       maxFeePerGas: terms.maxFeePerGas,
       maxPriorityFeePerGas: terms.maxPriorityFeePerGas,
     },
-    (digest) => services.signer.signDigest(digest),
+    (digest) => signer.signDigest(digest),
   );
   return {
     n: slot.attempts.length,

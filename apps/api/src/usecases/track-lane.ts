@@ -1,15 +1,16 @@
 import type { BlockRef, ReceiptFact } from "@causeway/chains";
-import type { FailReason, TxHash } from "@causeway/domain";
+import type { Address, FailReason } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Attempt, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
-import { transition } from "./transition.ts";
+import { laneSigners } from "./lane-signers.ts";
+import { legOf } from "./legs/leg-of.ts";
+import type { LegServices } from "./legs/leg-course.ts";
 
-type Needs = Pick<Services, "uow" | "reads" | "events" | "clock" | "signer" | "chains">;
+type Needs = LegServices & Pick<Services, "reads" | "signer" | "executor">;
 
 /**
- * Compares a lane with the chain after a new head: which of our nonces are in a block, which fell out of one, which are beyond doubt. One nonce count per head,
+ * Compares the lanes of a chain with it after a new head: which of our nonces are in a block, which fell out of one, which are beyond doubt. One nonce count per head and lane,
  * and receipts only for what that count says is mined.
  * @param reorged blocks were dropped since the last look: nodes then drop pooled transactions too, so everything unmined is to be sent again.
  * @param trail canonical blocks as the watcher knows them, ending with the head.
@@ -21,10 +22,21 @@ export async function trackLane(
   trail: readonly BlockRef[],
   { reorged }: { readonly reorged: boolean } = { reorged: false },
 ): Promise<void> {
+  for (const { address } of laneSigners(services))
+    await trackSender(services, connected, address, trail, reorged);
+}
+
+async function trackSender(
+  services: Needs,
+  connected: ConnectedChain,
+  sender: Address,
+  trail: readonly BlockRef[],
+  reorged: boolean,
+): Promise<void> {
   const { chain, connection } = connected;
   const head = trail.at(-1);
   if (head === undefined) return;
-  const slots = await services.reads.unsettledSlots(chain.id, services.signer.address);
+  const slots = await services.reads.unsettledSlots(chain.id, sender);
   if (slots.length === 0) return;
   const hashes = new Map(trail.map((block) => [block.number, block.hash]));
 
@@ -45,7 +57,7 @@ export async function trackLane(
     await services.uow.run(async (tx) => {
       for (const slot of open) await tx.lanes.forgetBroadcast(slot.id);
     });
-  const used = await connection.reader.nonce(services.signer.address, "latest");
+  const used = await connection.reader.nonce(sender, "latest");
   await Promise.all(
     open
       .filter((slot) => slot.nonce < used)
@@ -83,7 +95,6 @@ async function findMined(
 }
 
 async function noteMined(services: Needs, slot: Slot, attempt: Attempt, receipt: ReceiptFact): Promise<void> {
-  const atMs = services.clock.nowMs();
   const applied = await services.uow.run(async (tx) => {
     const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
     const current = await tx.lanes.lockSlot(slot.id);
@@ -96,37 +107,7 @@ async function noteMined(services: Needs, slot: Slot, attempt: Attempt, receipt:
       gasUsed: receipt.gasUsed,
       effectiveGasPrice: receipt.effectiveGasPrice,
     });
-    if (attempt.kind !== "pay" || receipt.status !== "success" || record === undefined) return true;
-    const facts = { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed };
-    if (slot.leg.kind === "refund") {
-      await transition(
-        services,
-        tx,
-        record,
-        { kind: "refundMined", depositId: slot.leg.depositId },
-        { refundTxHashes: withHash(record.refundTxHashes, attempt.txHash) },
-        facts,
-      );
-      // A refund beside the request's own course (a second deposit, say) changes no state, yet its hash must show; not so that of a stranger's money.
-      const isOwn = record.state.depositId === slot.leg.depositId && record.state.name === "refunding";
-      const deposit = await tx.deposits.lock(slot.leg.depositId);
-      if (!isOwn && deposit?.depositor === record.terms.user)
-        await tx.requests.save(
-          record.terms.requestId,
-          { state: record.state, refundTxHashes: withHash(record.refundTxHashes, attempt.txHash) },
-          atMs,
-        );
-      return true;
-    }
-    const { decision } = await transition(
-      services,
-      tx,
-      record,
-      { kind: "fillMined" },
-      { txHashes: [attempt.txHash] },
-      facts,
-    );
-    if (decision.kind === "applied") await measure(services, tx, slot, record.state.depositId, atMs);
+    if (attempt.kind === "pay") await legOf(slot).mined({ services, tx, slot, record }, { attempt, receipt });
     return true;
   });
   if (applied)
@@ -142,22 +123,6 @@ async function noteMined(services: Needs, slot: Slot, attempt: Attempt, receipt:
     });
 }
 
-/** How long the route took beyond the confirmations that the deposit's value asked for: those are known beforehand and differ by value. */
-async function measure(
-  services: Needs,
-  tx: Tx,
-  slot: Slot,
-  depositId: string | undefined,
-  atMs: number,
-): Promise<void> {
-  const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
-  const origin = deposit && services.chains.get(deposit.chainId);
-  if (!origin) return;
-  const awaitedBlocks = Number(deposit.confirmAtBlock - deposit.blockNumber);
-  const tookMs = atMs - deposit.seenAtMs - awaitedBlocks * origin.chain.blockTimeSeconds * 1000;
-  await tx.requests.measured(deposit.chainId, slot.chainId, Math.max(tookMs, 0));
-}
-
 async function fallOut(services: Needs, slot: Slot): Promise<void> {
   await services.uow.run(async (tx) => {
     const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
@@ -166,17 +131,8 @@ async function fallOut(services: Needs, slot: Slot): Promise<void> {
     await tx.lanes.setOpen(slot.id);
     // The bytes are the same, so they can only pay once; they are sent again at once.
     await tx.lanes.forgetBroadcast(slot.id);
-    if (record === undefined || slot.minedStatus !== "success") return;
-    const hash = slot.attempts.find(({ n }) => n === slot.minedAttempt)?.txHash;
-    if (slot.leg.kind === "fill") await transition(services, tx, record, { kind: "fillUnmined" });
-    else
-      await transition(
-        services,
-        tx,
-        record,
-        { kind: "refundUnmined", depositId: slot.leg.depositId },
-        { refundTxHashes: record.refundTxHashes.filter((known) => known !== hash) },
-      );
+    const attempt = slot.attempts.find(({ n }) => n === slot.minedAttempt);
+    if (attempt?.kind === "pay") await legOf(slot).unmined({ services, tx, slot, record }, attempt);
   });
   services.events.alarm("slot_unmined", {
     chainId: slot.chainId,
@@ -201,11 +157,7 @@ async function settle(services: Needs, slot: Slot): Promise<void> {
     const current = await tx.lanes.lockSlot(slot.id);
     if (current?.state !== "mined") return;
     await tx.lanes.setFinal(slot.id);
-    if (slot.leg.kind === "refund") {
-      await tx.deposits.setRefund(slot.leg.depositId, "final", undefined);
-      if (record)
-        await transition(services, tx, record, { kind: "refundFinal", depositId: slot.leg.depositId });
-    } else if (record) await transition(services, tx, record, { kind: "fillFinal" });
+    await legOf(slot).final({ services, tx, slot, record });
   });
   services.events.happened("slot_final", {
     chainId: slot.chainId,
@@ -222,30 +174,7 @@ async function die(services: Needs, slot: Slot, reason: FailReason, from: "open"
     const current = await tx.lanes.lockSlot(slot.id);
     if (current?.state !== from) return;
     await tx.lanes.setDead(slot.id, reason);
-    if (slot.leg.kind === "fill") {
-      if (record === undefined) return;
-      const { depositId } = record.state;
-      const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
-      const depositGone = deposit?.canonical === false;
-      const change = depositGone
-        ? { txHashes: [], inTxHashes: record.inTxHashes.filter((hash) => hash !== deposit.txHash) }
-        : { txHashes: [] };
-      await transition(services, tx, record, { kind: "fillDead", reason, depositGone }, change, { reason });
-      return;
-    }
-    // A refund that reverted will revert again: somebody has to look. One that was merely not included is tried anew.
-    const impossible = reason === "TRANSACTION_REVERTED";
-    await tx.deposits.setRefund(
-      slot.leg.depositId,
-      impossible ? "impossible" : "none",
-      impossible ? "MANUAL_REFUND_REQUIRED" : undefined,
-    );
-    if (impossible && record)
-      await transition(services, tx, record, {
-        kind: "refundImpossible",
-        depositId: slot.leg.depositId,
-        reason: "MANUAL_REFUND_REQUIRED",
-      });
+    await legOf(slot).dead({ services, tx, slot, record }, reason);
   });
   services.events.alarm("slot_dead", {
     chainId: slot.chainId,
@@ -280,8 +209,4 @@ async function noteUnexplained(
   services.events.alarm("nonce_unexplained", { ...facts, usedBy: user });
   if (user === undefined || slot.attempts.some(({ txHash }) => txHash === user)) return;
   await die(services, slot, "TRANSACTION_NOT_INCLUDED", "open");
-}
-
-function withHash(hashes: readonly TxHash[], hash: TxHash): TxHash[] {
-  return hashes.includes(hash) ? [...hashes] : [...hashes, hash];
 }

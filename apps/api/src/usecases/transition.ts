@@ -52,6 +52,12 @@ async function carryOut(tx: Tx, record: RequestRecord, effect: Effect, atMs: num
     case "refundDeposit":
       await tx.deposits.setDisposition(effect.depositId, "refund", effect.reason, requestId);
       return tx.outbox.add([refundJob(effect.depositId, atMs)], atMs);
+    case "releaseHold":
+    case "reinstateHold":
+    case "debitHold":
+    case "returnHold":
+      // Nothing accepts a fast fill yet.
+      throw new Error(`${effect.kind}: there are no holds`);
     default:
       effect satisfies never;
   }

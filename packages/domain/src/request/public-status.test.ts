@@ -3,9 +3,9 @@ import { fundsAt, nextAction, pollAfterMs, publicStatus, publicStatuses } from "
 import { requestStates } from "./state.ts";
 
 const views = requestStates.flatMap((name) =>
-  (["bridge", "send"] as const).flatMap((kind) =>
+  (["bridge", "send", "call"] as const).flatMap((kind) =>
     [true, false].map((final) => {
-      const state = { name, kind, final };
+      const state = { name, kind, final, depositId: "1" };
       return {
         ...state,
         status: publicStatus(state),
@@ -23,6 +23,8 @@ test("every state has one of the words that clients know", () => {
 
 test.each([
   ["quoted", "waiting", "user", "send_deposit"],
+  ["accepted", "waiting", "user", "wait_for_execution"],
+  ["depositing", "depositing", "user", "wait_for_confirmations"],
   ["deposited", "pending", "depository", "wait_for_confirmations"],
   ["fillable", "pending", "depository", "wait_for_fill"],
   ["filling", "pending", "depository", "wait_for_fill"],
@@ -33,8 +35,20 @@ test.each([
   ["failed", "failure", "depository", "contact_operator"],
   ["expired", "failure", "user", "none"],
 ] as const)("a request that is %s shows %s, the money at %s, next %s", (name, status, at, next) => {
-  const state = { name, kind: "bridge", final: false } as const;
+  const state = { name, kind: "bridge", final: false, depositId: "1" } as const;
   expect([publicStatus(state), fundsAt(state), nextAction(state)]).toEqual([status, at, next]);
+});
+
+test.each(["fillable", "filling", "submitted"] as const)(
+  "while a fast fill is %s and the deposit is not there, the user still has the money",
+  (name) => {
+    expect(fundsAt({ name, kind: "bridge", depositId: undefined })).toBe("user");
+  },
+);
+
+test("of a mere call the service never holds any money, and a failed one leaves nothing to ask for", () => {
+  for (const { kind, at, next } of views)
+    if (kind === "call") expect([at, next === "contact_operator"]).toEqual(["user", false]);
 });
 
 test("who pays the recipient himself is asked for a payment, not for a deposit", () => {
@@ -49,7 +63,7 @@ test("a failure is shown only when no refund can follow any more", () => {
 test("a client is told to stop asking only when nothing will change any more", () => {
   for (const { name, status, next, pollMs, final } of views) {
     if (pollMs === 0) expect(["success", "refund", "failure"], name).toContain(status);
-    if (pollMs === 0) expect(final || status === "failure", name).toBe(true);
+    if (pollMs === 0) expect(final, name).toBe(true);
     if (next.startsWith("wait") || next.startsWith("send")) expect(pollMs, name).toBeGreaterThan(0);
   }
 });

@@ -21,6 +21,7 @@ export type FundsPlace = (typeof fundsPlaces)[number];
 export const nextActions = [
   "send_deposit",
   "send_payment",
+  "wait_for_execution",
   "wait_for_confirmations",
   "wait_for_fill",
   "wait_for_refund",
@@ -33,7 +34,10 @@ export type NextAction = (typeof nextActions)[number];
 export function publicStatus(state: Pick<RequestState, "name">): PublicStatus {
   switch (state.name) {
     case "quoted":
+    case "accepted":
       return "waiting";
+    case "depositing":
+      return "depositing";
     case "deposited":
     case "fillable":
     case "filling":
@@ -53,16 +57,21 @@ export function publicStatus(state: Pick<RequestState, "name">): PublicStatus {
   }
 }
 
-/** Where the money is now, as far as this instance has seen it on chain. */
-export function fundsAt(state: Pick<RequestState, "name">): FundsPlace {
+/** Where the money is now, as far as this instance has seen it on chain. Of a mere call the service never holds any. */
+export function fundsAt(state: Pick<RequestState, "name" | "kind" | "depositId">): FundsPlace {
+  if (state.kind === "call") return "user";
   switch (state.name) {
     case "quoted":
+    case "accepted":
+    case "depositing":
     case "expired":
       return "user";
-    case "deposited":
     case "fillable":
     case "filling":
     case "submitted":
+      // A fast fill does not wait for the deposit.
+      return state.depositId === undefined ? "user" : "depository";
+    case "deposited":
     case "refunding":
     case "failed":
       return "depository";
@@ -80,6 +89,9 @@ export function nextAction(state: Pick<RequestState, "name" | "kind">): NextActi
   switch (state.name) {
     case "quoted":
       return state.kind === "send" ? "send_payment" : "send_deposit";
+    case "accepted":
+      return "wait_for_execution";
+    case "depositing":
     case "deposited":
       return "wait_for_confirmations";
     case "fillable":
@@ -89,7 +101,8 @@ export function nextAction(state: Pick<RequestState, "name" | "kind">): NextActi
     case "refunding":
       return "wait_for_refund";
     case "failed":
-      return "contact_operator";
+      // A call that failed left nothing behind that anybody could give back.
+      return state.kind === "call" ? "none" : "contact_operator";
     case "filled":
     case "refunded":
     case "expired":
@@ -106,17 +119,18 @@ export function pollAfterMs(state: Pick<RequestState, "name" | "final">): number
     case "deposited":
     case "refunding":
       return 1000;
+    case "accepted":
+    case "depositing":
     case "fillable":
     case "filling":
     case "submitted":
       return 250;
     case "filled":
     case "refunded":
+    case "failed":
       return state.final ? 0 : 5000;
     case "expired":
       return 60_000;
-    case "failed":
-      return 0;
     default:
       return unreachable(state.name);
   }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { publicStatus } from "./public-status.ts";
 import { failReasons, refundFailReasons } from "./reasons.ts";
-import { decide, quotedState, requestStates } from "./state.ts";
+import { decide, frontStates, quotedState, requestStates } from "./state.ts";
 import type { Effect, RequestEvent, RequestState } from "./state.ts";
 
 const depositId = fc.constantFrom("1", "2", "3");
@@ -37,6 +37,18 @@ const anEvent: fc.Arbitrary<RequestEvent> = fc.oneof(
   },
   fc.record({ kind: fc.constant("fillDead" as const), reason, depositGone: fc.boolean() }),
   fc.record({ kind: fc.constant("fillImpossible" as const), reason }),
+  fc.record({
+    kind: fc.constantFrom(
+      "executionAccepted" as const,
+      "executionMined" as const,
+      "executionUnmined" as const,
+      "executionFinal" as const,
+      "fastFillAccepted" as const,
+      "frontOverdue" as const,
+    ),
+  }),
+  fc.record({ kind: fc.constant("executionReverted" as const), reason }),
+  fc.record({ kind: fc.constant("executionDead" as const), reason }),
   fc.record({ kind: fc.constantFrom("sendMined" as const, "sendUnmined" as const, "sendFinal" as const) }),
   fc.record({
     kind: fc.constantFrom("refundMined" as const, "refundUnmined" as const, "refundFinal" as const),
@@ -51,7 +63,8 @@ const anEvent: fc.Arbitrary<RequestEvent> = fc.oneof(
 );
 const aState: fc.Arbitrary<RequestState> = fc.record({
   name: fc.constantFrom(...requestStates),
-  kind: fc.constantFrom("bridge" as const, "send" as const),
+  kind: fc.constantFrom("bridge" as const, "send" as const, "call" as const),
+  front: fc.constantFrom(...frontStates),
   depositId: fc.option(depositId, { nil: undefined }),
   failReason: fc.option(reason, { nil: undefined }),
   refundFailReason: fc.option(fc.constantFrom(...refundFailReasons), { nil: undefined }),
@@ -90,6 +103,14 @@ const everyEvent: readonly RequestEvent[] = [
   { kind: "fillFinal" },
   { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false },
   { kind: "fillImpossible", reason: "SLIPPAGE" },
+  { kind: "executionAccepted" },
+  { kind: "executionMined" },
+  { kind: "executionReverted", reason: "EXECUTION_REVERTED" },
+  { kind: "executionUnmined" },
+  { kind: "executionFinal" },
+  { kind: "executionDead", reason: "TRANSACTION_NOT_INCLUDED" },
+  { kind: "fastFillAccepted" },
+  { kind: "frontOverdue" },
   { kind: "sendMined" },
   { kind: "sendUnmined" },
   { kind: "sendFinal" },
@@ -98,7 +119,13 @@ const everyEvent: readonly RequestEvent[] = [
 
 /** Events as they may come to one request of either kind, from its quote on: mostly those that its state waits for, and now and then any. */
 const aLife = fc.record({
-  kind: fc.constantFrom("bridge" as const, "bridge" as const, "send" as const),
+  kind: fc.constantFrom(
+    "bridge" as const,
+    "bridge" as const,
+    "bridge" as const,
+    "send" as const,
+    "call" as const,
+  ),
   turns: fc.array(fc.record({ pick: fc.nat(), stray: fc.option(anEvent, { nil: undefined, freq: 3 }) }), {
     maxLength: 30,
   }),
@@ -134,7 +161,7 @@ function live({ kind, turns }: Life): Step[] {
 function everyStep(): Step[] {
   const steps: Step[] = [];
   const seen = new Set<string>();
-  const open = [quotedState("bridge"), quotedState("send")];
+  const open = [quotedState("bridge"), quotedState("send"), quotedState("call")];
   for (let before = open.pop(); before !== undefined; before = open.pop()) {
     for (const event of everyEvent) {
       const decision = decide(before, event);
@@ -172,8 +199,8 @@ test("a fill is asked for only when a request becomes fillable, so at most once 
         const fills = effects.filter((effect) => effect.kind === "fill").length;
         expect(fills).toBe(before.name !== "fillable" && after.name === "fillable" ? 1 : 0);
         owed += fills;
-        // No fill is owed when its deposit vanished, nor when it is known that none can be mined any more.
-        const isTakenBack = event.kind === "depositRemoved" || event.kind === "fillDead";
+        // No fill is owed when its deposit vanished, nor when it is known that none can be mined any more, nor when one without a deposit was given up.
+        const isTakenBack = ["depositRemoved", "fillDead", "fillImpossible"].includes(event.kind);
         if (isTakenBack && before.name !== "quoted" && after.name === "quoted") owed = 0;
         if (after.name === "refunding") owed = 0;
         expect(owed).toBeLessThanOrEqual(1);
@@ -201,8 +228,16 @@ test("the accepted deposit is refunded only by giving up its fill, and never whi
 
 test("a final outcome stays what it is, whatever comes later", () => {
   for (const { before, event, after } of everyStep())
-    if (before.final) expect(after, event.kind).toEqual(before);
+    if (before.final)
+      // What an app vouched for is settled with the app, and changes nothing for the recipient.
+      expect(before.front === "none" ? after : outcomeOf(after), event.kind).toEqual(
+        before.front === "none" ? before : outcomeOf(before),
+      );
 });
+
+function outcomeOf({ name, final, failReason, refundFailReason }: RequestState): Partial<RequestState> {
+  return { name, final, failReason, refundFailReason };
+}
 
 test("what would undo a final outcome, or end a paid request otherwise, is refused and told", () => {
   const filled = { ...quotedState("bridge"), name: "filled", depositId: "1" } as const;
@@ -270,10 +305,10 @@ test("once a deposit was seen, no visible failure comes before a refund", () => 
     }),
     { numRuns: 1_000 },
   );
-  // Of all ends that show failure, only that of a request without money can be left.
+  // Of all ends that show failure, only those without money can be left: what expired, and a call whose block vanished.
   for (const { before, event, after } of everyStep())
     if (publicStatus(before) === "failure" && publicStatus(after) !== "failure")
-      expect(before.name, event.kind).toBe("expired");
+      expect(before.name === "expired" || (before.kind === "call" && !before.final), event.kind).toBe(true);
 });
 
 test("a stranger's deposit that is not what was agreed never moves the request", () => {
@@ -305,7 +340,7 @@ test("every deposit that is seen is accepted or goes back, in every state", () =
       if (state.depositId === event.depositId) return;
       const decision = decide(state, event);
       const effects = decision.kind === "applied" ? decision.effects : [];
-      const answers = effects.filter((effect) => effect.kind !== "fill");
+      const answers = effects.filter(({ kind }) => kind === "acceptDeposit" || kind === "refundDeposit");
       expect(answers).toHaveLength(1);
       expect(answers[0]).toMatchObject({ depositId: event.depositId });
     }),
@@ -326,4 +361,145 @@ test("a payment of a send that falls out of the chain leaves the request open fo
 test("a bridge is never fulfilled by the events of a send, nor a send by those of a bridge", () => {
   expect(decide(quotedState("bridge"), { kind: "sendMined" }).kind).toBe("rejected");
   expect(decide(quotedState("send"), { kind: "fillMined" }).kind).toBe("rejected");
+});
+
+const matching = {
+  kind: "depositSeen",
+  depositId: "1",
+  verdict: { kind: "match" },
+  confirmed: true,
+  late: false,
+} as const;
+
+function after(kind: RequestState["kind"], ...events: readonly RequestEvent[]): RequestState {
+  return events.reduce(stateAfter, quotedState(kind));
+}
+
+function effectsOf(state: RequestState, event: RequestEvent): readonly Effect[] {
+  const decision = decide(state, event);
+  return decision.kind === "applied" ? decision.effects : [];
+}
+
+test("a fast fill leaves at once, and the hold is released when the deposit is confirmed, never before", () => {
+  const fronted = after("bridge", { kind: "fastFillAccepted" });
+  expect(fronted).toMatchObject({ name: "fillable", front: "held", depositId: undefined });
+  expect(effectsOf(quotedState("bridge"), { kind: "fastFillAccepted" })).toEqual([{ kind: "fill" }]);
+  const course: RequestEvent[] = [{ kind: "fillPlanned" }, { kind: "fillBroadcast" }, { kind: "fillMined" }];
+  let state = fronted;
+  for (const event of course) {
+    state = stateAfter(state, event);
+    const seen = stateAfter(state, { ...matching, confirmed: false });
+    expect(seen).toMatchObject({ name: state.name, front: "held", depositId: "1" });
+    expect(effectsOf(seen, { kind: "depositConfirmed", depositId: "1" })).toEqual([{ kind: "releaseHold" }]);
+    expect(effectsOf(state, matching)).toEqual([
+      { kind: "acceptDeposit", depositId: "1" },
+      { kind: "releaseHold" },
+    ]);
+  }
+  expect(state.name).toBe("filled");
+});
+
+test("a deposit that waits for its confirmations can be filled fast, and releases the hold when it has them", () => {
+  const state = after("bridge", { ...matching, confirmed: false }, { kind: "fastFillAccepted" });
+  expect(state).toMatchObject({ name: "fillable", front: "held", depositId: "1" });
+  expect(decide(state, { kind: "fastFillAccepted" }).kind).toBe("already");
+  expect(effectsOf(state, { kind: "depositConfirmed", depositId: "1" })).toEqual([{ kind: "releaseHold" }]);
+});
+
+test("a deposit that never comes is paid by the app once, when the fill is final; one that comes after all pays it back", () => {
+  const filled = after(
+    "bridge",
+    { kind: "fastFillAccepted" },
+    { kind: "fillPlanned" },
+    { kind: "fillBroadcast" },
+    { kind: "fillMined" },
+  );
+  expect(decide(filled, { kind: "frontOverdue" }).kind).toBe("already");
+  const final = stateAfter(filled, { kind: "fillFinal" });
+  expect(effectsOf(final, { kind: "frontOverdue" })).toEqual([{ kind: "debitHold" }]);
+  const debited = stateAfter(final, { kind: "frontOverdue" });
+  expect(decide(debited, { kind: "frontOverdue" }).kind).toBe("already");
+  expect(effectsOf(debited, { ...matching, late: true })).toEqual([
+    { kind: "acceptDeposit", depositId: "1" },
+    { kind: "returnHold" },
+  ]);
+});
+
+test("a deposit lost to a reorg makes the app vouch again for what was already filled", () => {
+  const covered = after("bridge", { kind: "fastFillAccepted" }, { kind: "fillPlanned" }, matching);
+  expect(covered.front).toBe("covered");
+  expect(effectsOf(covered, { kind: "depositRemoved", depositId: "1" })).toEqual([{ kind: "reinstateHold" }]);
+  expect(stateAfter(covered, { kind: "depositRemoved", depositId: "1" })).toMatchObject({
+    name: "filling",
+    front: "held",
+    depositId: undefined,
+  });
+});
+
+test("a hold ends with every way on which nothing was paid", () => {
+  for (const { before, event, after: next, effects } of everyStep()) {
+    if (before.front === "none") continue;
+    const released = effects.some(({ kind }) => kind === "releaseHold");
+    if (next.front === "none") expect(released, event.kind).toBe(before.front === "held");
+    if (next.front === "held") expect(released, event.kind).toBe(false);
+  }
+});
+
+test("holds are placed, released, reinstated, debited and returned in turn, never twice in a row", () => {
+  fc.assert(
+    fc.property(aLife, (life) => {
+      let held = false;
+      let debited = false;
+      for (const { before, after: next, effects } of live(life)) {
+        if (before.front === "none" && next.front === "held") held = true;
+        for (const { kind } of effects) {
+          if (kind === "releaseHold" || kind === "debitHold") {
+            expect(held).toBe(true);
+            held = false;
+            debited = kind === "debitHold";
+          }
+          if (kind === "returnHold") {
+            expect(debited).toBe(true);
+            debited = false;
+          }
+          if (kind === "reinstateHold") {
+            expect([held, debited]).toEqual([false, false]);
+            held = true;
+          }
+        }
+        expect(held).toBe(next.front === "held");
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test("a call ends with its transaction, and a block that vanishes takes the end back", () => {
+  const accepted = after("call", { kind: "executionAccepted" });
+  expect(accepted.name).toBe("accepted");
+  const done = stateAfter(accepted, { kind: "executionMined" });
+  expect(done).toMatchObject({ name: "filled", final: false });
+  expect(stateAfter(done, { kind: "executionUnmined" })).toEqual(accepted);
+  const reverted = stateAfter(accepted, { kind: "executionReverted", reason: "EXECUTION_REVERTED" });
+  expect(reverted).toMatchObject({ name: "failed", failReason: "EXECUTION_REVERTED", final: false });
+  expect(stateAfter(reverted, { kind: "executionUnmined" })).toEqual(accepted);
+  const dead = stateAfter(reverted, { kind: "executionDead", reason: "TRANSACTION_REVERTED" });
+  expect(dead).toMatchObject({ name: "failed", failReason: "EXECUTION_REVERTED", final: true });
+  expect(decide(stateAfter(done, { kind: "executionFinal" }), { kind: "executionUnmined" }).kind).toBe(
+    "rejected",
+  );
+});
+
+test("a bridge whose origin transaction the service sends shows depositing, then goes on with its deposit", () => {
+  const accepted = after("bridge", { kind: "executionAccepted" });
+  expect(publicStatus(accepted)).toBe("waiting");
+  const mined = stateAfter(accepted, { kind: "executionMined" });
+  expect(publicStatus(mined)).toBe("depositing");
+  expect(stateAfter(mined, matching)).toMatchObject({ name: "fillable", depositId: "1" });
+  // The watcher may read the deposit before the lane is compared with the chain.
+  expect(decide(stateAfter(accepted, matching), { kind: "executionMined" }).kind).toBe("already");
+  expect(stateAfter(accepted, { kind: "executionReverted", reason: "EXECUTION_REVERTED" })).toMatchObject({
+    name: "expired",
+    failReason: "EXECUTION_REVERTED",
+  });
 });

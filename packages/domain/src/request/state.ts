@@ -5,6 +5,8 @@ import type { FailReason, RefundFailReason } from "./reasons.ts";
 /** Where a request stands. Finer than what clients see: `public-status.ts` maps it to their words. */
 export const requestStates = [
   "quoted",
+  "accepted",
+  "depositing",
   "deposited",
   "fillable",
   "filling",
@@ -20,9 +22,17 @@ export type StateName = (typeof requestStates)[number];
 /** Row id of a deposit, decimal text. */
 export type DepositId = string;
 
+/**
+ * How far an app vouches for a fill that does not wait for the deposit: `held` = a hold stands on its balance, `covered` = the deposit came and the hold was released,
+ * `debited` = it never came and the app paid.
+ */
+export const frontStates = ["none", "held", "covered", "debited"] as const;
+export type FrontState = (typeof frontStates)[number];
+
 export interface RequestState {
   readonly name: StateName;
   readonly kind: RequestKind;
+  readonly front: FrontState;
   /** The accepted deposit, or the one being refunded. */
   readonly depositId: DepositId | undefined;
   readonly failReason: FailReason | undefined;
@@ -56,6 +66,19 @@ export type RequestEvent =
   /** `depositGone`: no canonical block holds the deposit any more, so there is nothing to send back. */
   | { readonly kind: "fillDead"; readonly reason: FailReason; readonly depositGone: boolean }
   | { readonly kind: "fillImpossible"; readonly reason: FailReason }
+  /** The service will send the origin transaction for the user. */
+  | { readonly kind: "executionAccepted" }
+  | { readonly kind: "executionMined" }
+  /** It is in a block and did nothing: it reverted, or the user operation inside did. */
+  | { readonly kind: "executionReverted"; readonly reason: FailReason }
+  | { readonly kind: "executionUnmined" }
+  | { readonly kind: "executionFinal" }
+  /** It will never be in a block, or was never sent. */
+  | { readonly kind: "executionDead"; readonly reason: FailReason }
+  /** An app vouches for the deposit: the hold stands in the same commit. */
+  | { readonly kind: "fastFillAccepted" }
+  /** The deposit of a fast fill can not come in time any more. */
+  | { readonly kind: "frontOverdue" }
   | { readonly kind: "sendMined" }
   | { readonly kind: "sendUnmined" }
   | { readonly kind: "sendFinal" }
@@ -68,11 +91,25 @@ export type RequestEvent =
 /** What must happen because of a transition; written to the outbox or the deposit's row in the same commit. */
 export type Effect =
   | { readonly kind: "fill" }
+  /** The deposit came, or nothing was paid: the app's balance is free again. */
+  | { readonly kind: "releaseHold" }
+  /** A reorg took the deposit back: the app vouches again. */
+  | { readonly kind: "reinstateHold" }
+  /** The deposit never came: the app pays. */
+  | { readonly kind: "debitHold" }
+  /** It came after all: the app gets its payment back. */
+  | { readonly kind: "returnHold" }
   | { readonly kind: "acceptDeposit"; readonly depositId: DepositId }
   | { readonly kind: "refundDeposit"; readonly depositId: DepositId; readonly reason: FailReason };
 
+interface Applied {
+  readonly kind: "applied";
+  readonly next: RequestState;
+  readonly effects: readonly Effect[];
+}
+
 export type Decision =
-  | { readonly kind: "applied"; readonly next: RequestState; readonly effects: readonly Effect[] }
+  | Applied
   /** A duplicate or late event: nothing to do, and that is fine. */
   | { readonly kind: "already"; readonly state: RequestState }
   /** The event cannot happen in this state: a defect or a lie somewhere; nothing changes and somebody is told. */
@@ -83,6 +120,7 @@ export function quotedState(kind: RequestKind): RequestState {
   return {
     name: "quoted",
     kind,
+    front: "none",
     depositId: undefined,
     failReason: undefined,
     refundFailReason: undefined,
@@ -96,9 +134,9 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
     case "depositSeen":
       return onDepositSeen(state, event);
     case "depositConfirmed":
-      if (state.name === "deposited" && state.depositId === event.depositId)
-        return to(state, { name: "fillable" }, { kind: "fill" });
-      return already(state);
+      if (state.depositId !== event.depositId) return already(state);
+      if (state.name === "deposited") return to(state, { name: "fillable" }, { kind: "fill" });
+      return isFronted(state) ? cover(state) : already(state);
     case "depositRemoved":
       return onDepositRemoved(state, event.depositId);
     case "fillPlanned":
@@ -121,12 +159,43 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
     case "fillDead":
       if (state.name === "filling" || state.name === "submitted")
         return event.depositGone
-          ? to(state, { name: "quoted", depositId: undefined, final: false })
-          : startRefund(state, event.reason);
+          ? waitAgain(state, { depositId: undefined, final: false })
+          : giveUp(state, event.reason);
       // The recipient has the money: sending the deposit back as well would pay twice.
       return state.name === "filled" ? rejected(state, event) : already(state);
     case "fillImpossible":
-      if (state.name === "fillable") return startRefund(state, event.reason);
+      if (state.name === "fillable") return giveUp(state, event.reason);
+      return already(state);
+    case "executionAccepted":
+      if (state.kind === "send") return rejected(state, event);
+      return state.name === "quoted" ? to(state, { name: "accepted" }) : already(state);
+    case "executionMined":
+      if (state.name !== "accepted") return already(state);
+      return to(state, { name: state.kind === "call" ? "filled" : "depositing" });
+    case "executionReverted":
+      if (state.name !== "accepted") return already(state);
+      return to(state, { name: failedExecution(state), failReason: event.reason });
+    case "executionUnmined":
+      return onExecutionUnmined(state, event);
+    case "executionFinal":
+      if (state.kind === "call" && (state.name === "filled" || state.name === "failed") && !state.final)
+        return to(state, { final: true });
+      return already(state);
+    case "executionDead":
+      if (state.name !== "accepted" && !isRevertedExecution(state)) return already(state);
+      return to(state, {
+        name: failedExecution(state),
+        failReason: state.failReason ?? event.reason,
+        final: state.kind === "call",
+      });
+    case "fastFillAccepted":
+      if (state.kind !== "bridge" || state.front !== "none") return already(state);
+      if (isBeforeDeposit(state) || state.name === "deposited")
+        return to(state, { name: "fillable", front: "held" }, { kind: "fill" });
+      return already(state);
+    case "frontOverdue":
+      if (state.name === "filled" && state.final && state.front === "held" && state.depositId === undefined)
+        return to(state, { front: "debited" }, { kind: "debitHold" });
       return already(state);
     case "sendMined":
       if (state.kind !== "send") return rejected(state, event);
@@ -157,7 +226,8 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
         return to(state, { name: "failed", refundFailReason: event.reason, final: true });
       return already(state);
     case "deadlinePassed":
-      if (state.name === "quoted") return to(state, { name: "expired", failReason: "TTL_EXPIRED" });
+      if (state.name === "quoted" || state.name === "depositing")
+        return to(state, { name: "expired", failReason: "TTL_EXPIRED" });
       return already(state);
     default:
       return unreachable(event);
@@ -167,10 +237,19 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
 function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind: "depositSeen" }>): Decision {
   const { depositId, verdict } = event;
   if (state.depositId === depositId) return already(state);
-  if (state.kind === "send")
+  if (state.kind !== "bridge")
     return to(state, {}, { kind: "refundDeposit", depositId, reason: "ORPHANED_DEPOSIT_REFUND" });
 
-  if (state.name === "quoted" || state.name === "expired") {
+  if (isFronted(state) && state.depositId === undefined && verdict.kind === "match") {
+    const accepted = { ...state, depositId };
+    const accept: Effect = { kind: "acceptDeposit", depositId };
+    const covered = event.confirmed ? cover(accepted) : already(accepted);
+    // However late it is: the recipient has the money already, and this is what it was lent against.
+    return covered.kind === "applied"
+      ? { ...covered, effects: [accept, ...covered.effects] }
+      : to(accepted, {}, accept);
+  }
+  if (isBeforeDeposit(state) || state.name === "expired") {
     if (verdict.kind === "mismatch") {
       const refund: Effect = { kind: "refundDeposit", depositId, reason: verdict.reason };
       // A stranger can name any order in a deposit of his own: it goes back to him and the request waits on.
@@ -192,11 +271,86 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
 
 function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
   if (state.depositId !== depositId) return already(state);
+  // The fill does not depend on it: the app vouches for it again.
+  if (isFronted(state)) {
+    if (state.front !== "covered") return to(state, { depositId: undefined });
+    return to(state, { depositId: undefined, front: "held" }, { kind: "reinstateHold" });
+  }
   // Nothing was sent for it yet: the request waits again, as if the deposit had never been.
   // (The watcher does not raise this event for a deposit whose refund is already on its way.)
   if (state.name === "deposited" || state.name === "fillable" || state.name === "refunding")
     return to(state, { name: "quoted", depositId: undefined, failReason: undefined });
   // Money is on its way, or gone: the state stands, and the watcher reports the exposure until the deposit is mined again.
+  return already(state);
+}
+
+/** A fill that an app vouched for, under way or made. */
+function isFronted({ name, front }: RequestState): boolean {
+  if (front === "none") return false;
+  return name === "fillable" || name === "filling" || name === "submitted" || name === "filled";
+}
+
+function isBeforeDeposit({ name }: RequestState): boolean {
+  return name === "quoted" || name === "accepted" || name === "depositing";
+}
+
+/** The deposit that was vouched for is there for good. */
+function cover(state: RequestState): Decision {
+  switch (state.front) {
+    case "held":
+      return to(state, { front: "covered" }, { kind: "releaseHold" });
+    case "debited":
+      return to(state, { front: "covered" }, { kind: "returnHold" });
+    case "none":
+    case "covered":
+      return already(state);
+    default:
+      return unreachable(state.front);
+  }
+}
+
+/** Nothing was paid and nothing will be by this fill: whatever is there goes back, and nobody vouches any more. */
+function giveUp(state: RequestState, reason: FailReason): Decision {
+  if (state.front === "none" || state.depositId !== undefined) {
+    const unheld: Effect[] = state.front === "held" ? [{ kind: "releaseHold" }] : [];
+    const decision = startRefund({ ...state, front: "none" }, reason);
+    return decision.kind === "applied"
+      ? { ...decision, effects: [...unheld, ...decision.effects] }
+      : { ...decision, state };
+  }
+  return waitAgain(state, {});
+}
+
+/** Back to waiting for a deposit, as if nothing had been. */
+function waitAgain(state: RequestState, change: Partial<RequestState>): Decision {
+  const unheld: Effect[] = state.front === "held" ? [{ kind: "releaseHold" }] : [];
+  return to(state, { ...change, name: "quoted", front: "none" }, ...unheld);
+}
+
+/** A call ends; a bridge whose transaction failed is closed, and a deposit that comes all the same goes back. */
+function failedExecution({ kind }: RequestState): "failed" | "expired" {
+  return kind === "call" ? "failed" : "expired";
+}
+
+/** Failed by its own transaction in a block that may still vanish. */
+function isRevertedExecution(state: RequestState): boolean {
+  if (state.kind === "call") return state.name === "failed" && !state.final;
+  return (
+    state.kind === "bridge" &&
+    state.name === "expired" &&
+    state.failReason !== undefined &&
+    state.failReason !== "TTL_EXPIRED"
+  );
+}
+
+function onExecutionUnmined(
+  state: RequestState,
+  event: Extract<RequestEvent, { kind: "executionUnmined" }>,
+): Decision {
+  if (state.kind === "call" && state.name === "filled")
+    return state.final ? rejected(state, event) : to(state, { name: "accepted" });
+  if (state.name === "depositing" || isRevertedExecution(state))
+    return to(state, { name: "accepted", failReason: undefined });
   return already(state);
 }
 
@@ -209,7 +363,7 @@ function startRefund(state: RequestState, reason: FailReason): Decision {
   );
 }
 
-function to(state: RequestState, change: Partial<RequestState>, ...effects: Effect[]): Decision {
+function to(state: RequestState, change: Partial<RequestState>, ...effects: Effect[]): Applied {
   return { kind: "applied", next: { ...state, ...change }, effects };
 }
 

@@ -3,8 +3,11 @@ import type { Order } from "../order/order.ts";
 
 export type TradeType = "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
 
-/** `bridge`: deposit and fill (also for two assets on one chain). `send`: the user pays the recipient directly, on one chain; the service only watches. */
-export type RequestKind = "bridge" | "send";
+/**
+ * `bridge`: deposit and fill (also for two assets on one chain). `send`: the user pays the recipient directly, on one chain; the service only watches.
+ * `call`: the service sends a call for the user and an app pays for it; nothing is quoted, and its order is empty.
+ */
+export type RequestKind = "bridge" | "send" | "call";
 
 /** What was agreed in the quote. Written once, never changed. */
 export interface RequestTerms {

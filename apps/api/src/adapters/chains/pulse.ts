@@ -1,6 +1,6 @@
 import type { ChainConnection, GasPrices } from "@causeway/chains";
 import type { Address, Chain } from "@causeway/domain";
-import { ServiceError } from "@causeway/domain";
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { ChainPulse } from "../../ports/chains.ts";
 import type { Clock } from "../../ports/clock.ts";
 
@@ -9,6 +9,8 @@ export interface ChainPulseOptions {
   readonly connection: Pick<ChainConnection, "reader" | "heads">;
   readonly clock: Clock;
   readonly solver: Address;
+  /** Undefined when this instance sends no calls for users. */
+  readonly executor?: Address | undefined;
   /** Facts read longer ago are not used, ms. */
   readonly maxAgeMs: number;
   /** While no head comes the facts are read again this often, ms: the solver may have been funded, gas repriced. */
@@ -29,6 +31,7 @@ interface Facts {
   readonly gasPrices: GasPrices;
   readonly balances: ReadonlyMap<Address, bigint>;
   readonly blockNumber: bigint;
+  readonly executor: { readonly amount: bigint; readonly blockNumber: bigint } | undefined;
 }
 
 /** Silence for so many block times is late, but never less than half a minute of it. */
@@ -40,7 +43,7 @@ const LATE_LEAST_MS = 30_000;
  * currency are read together, as one batch. At most one reading runs; heads that come meanwhile cause exactly one more.
  */
 export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
-  const { chain, connection, clock, solver, maxAgeMs, quietRefreshMs, onFault } = options;
+  const { chain, connection, clock, solver, executor, maxAgeMs, quietRefreshMs, onFault } = options;
   const { reader, heads } = connection;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
   const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);
@@ -51,11 +54,21 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   let closed = false;
 
   async function read(): Promise<void> {
-    const [gasPrices, { blockNumber, balances }] = await Promise.all([
+    const [gasPrices, { blockNumber, balances }, executorHas] = await Promise.all([
       reader.gasPrices(),
       reader.balances(solver, currencies),
+      executor === undefined ? undefined : reader.balances(executor, [NATIVE_CURRENCY]),
     ]);
-    facts = { readAtMs: clock.nowMs(), gasPrices, balances, blockNumber };
+    facts = {
+      readAtMs: clock.nowMs(),
+      gasPrices,
+      balances,
+      blockNumber,
+      executor: executorHas && {
+        amount: executorHas.balances.get(NATIVE_CURRENCY) ?? 0n,
+        blockNumber: executorHas.blockNumber,
+      },
+    };
   }
 
   function refresh(): Promise<void> {
@@ -103,6 +116,11 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
       if (amount === undefined)
         throw new RangeError(`${currency} is no configured currency of ${chain.name}`);
       return { amount, blockNumber };
+    },
+    executorBalance: () => {
+      const has = fresh().executor;
+      if (has === undefined) throw new RangeError(`there is no executor on ${chain.name}`);
+      return has;
     },
     lagging: () => clock.nowMs() - (heads.latest?.seenAtMs ?? startedAtMs) > lateMs,
     refresh,

@@ -1,5 +1,6 @@
 import type { Attempt, Slot, SlotPlan } from "../../ports/records.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
+import { legId } from "../../ports/leg.ts";
 import type { LaneWrites } from "../../ports/unit-of-work.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
@@ -33,8 +34,9 @@ const reserved = statement(
 const insertSlot = statement(
   "slot_insert",
   `insert into slots (chain_id, sender, nonce, leg_kind, leg_id, request_id, call_to, call_data, call_value, gas_limit,
-     max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_after_ms, created_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'open', $15, $16)
+     max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_after_ms, created_at_ms,
+     call_authorizations, settlement_noted)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'open', $15, $16, $17, $4 not in ('fill', 'refund'))
    returning ${SLOT_COLUMNS}`,
 );
 const liveOfLeg = statement(
@@ -88,10 +90,10 @@ export function laneWrites(sql: Sql): LaneWrites {
     },
     async reserve(plan: SlotPlan, atMs: number): Promise<Slot> {
       const { leg } = plan;
-      const legId = leg.kind === "fill" ? leg.requestId : leg.depositId;
+      const id = legId(leg);
       // The lane's row lock makes "is the leg paid already" and "take a nonce" one act.
       await sql.query(lockLane, [plan.chainId, plan.sender]);
-      if ((await sql.query(liveOfLeg, [leg.kind, legId])).length > 0) throw new LegTaken(leg);
+      if ((await sql.query(liveOfLeg, [leg.kind, id])).length > 0) throw new LegTaken(leg);
       const [taken] = await sql.query<{ nonce: number }>(takeNonce, [plan.chainId, plan.sender]);
       if (!taken) throw new Error(`the lane of chain ${plan.chainId} was never opened`);
       const [row] = await sql.query<SlotRow>(insertSlot, [
@@ -99,7 +101,7 @@ export function laneWrites(sql: Sql): LaneWrites {
         plan.sender,
         taken.nonce,
         leg.kind,
-        legId,
+        id,
         leg.requestId ?? null,
         plan.call.to,
         plan.call.data,
@@ -111,6 +113,7 @@ export function laneWrites(sql: Sql): LaneWrites {
         plan.outflow.amount,
         plan.cancelAfterMs,
         atMs,
+        plan.call.authorizationList === undefined ? null : JSON.stringify(plan.call.authorizationList),
       ]);
       if (!row) throw new Error("the slot was not stored");
       return slotOf(row, []);

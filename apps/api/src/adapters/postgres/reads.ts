@@ -52,7 +52,7 @@ const trail = statement(
 );
 const reservedOn = statement(
   "read_reserved_on",
-  "select outflow_currency, sum(outflow_amount) as amount from slots where chain_id = $1 and state = 'open' group by 1",
+  "select outflow_currency, sum(outflow_amount) as amount from slots where chain_id = $1 and state = 'open' and leg_kind <> 'execution' group by 1",
 );
 const overdueFills = statement(
   "read_overdue_fills",

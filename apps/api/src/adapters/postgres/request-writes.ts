@@ -16,7 +16,7 @@ const lockByOrders = statement(
 );
 const lockOverdue = statement(
   "request_lock_overdue",
-  `select ${REQUEST_COLUMNS} from requests where state = 'quoted' and fill_deadline_ms < $1
+  `select ${REQUEST_COLUMNS} from requests where state in ('quoted', 'depositing') and fill_deadline_ms < $1
      -- A deposit made in time may lie in a block that nobody has read yet.
      and fill_deadline_ms < (select max(b.timestamp) * 1000 from chain_blocks b where b.chain_id = requests.origin_chain_id)
    order by fill_deadline_ms limit $2 for update skip locked`,
@@ -25,7 +25,7 @@ const save = statement(
   "request_save",
   `update requests set state = $2, deposit_id = $3, fail_reason = $4, refund_fail_reason = $5, final = $6,
      in_tx_hashes = coalesce($7, in_tx_hashes), tx_hashes = coalesce($8, tx_hashes),
-     refund_tx_hashes = coalesce($9, refund_tx_hashes), updated_at_ms = greatest(updated_at_ms, $10)
+     refund_tx_hashes = coalesce($9, refund_tx_hashes), updated_at_ms = greatest(updated_at_ms, $10), front = $11
    where request_id = $1`,
 );
 const note = statement(
@@ -78,6 +78,7 @@ export function requestWrites(sql: Sql): RequestWrites {
         change.txHashes ?? null,
         change.refundTxHashes ?? null,
         atMs,
+        state.front,
       ]);
     },
     async note(requestId, atMs, event, detail): Promise<void> {

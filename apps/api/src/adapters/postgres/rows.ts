@@ -1,6 +1,9 @@
+import type { Authorization } from "@causeway/chains";
+import { unreachable } from "@causeway/domain";
 import type {
   Address,
   FailReason,
+  FrontState,
   Hex,
   RefundFailReason,
   RequestKind,
@@ -20,6 +23,7 @@ import type {
   SlotState,
   StatusRecord,
 } from "../../ports/records.ts";
+import type { Leg, LegKind } from "../../ports/leg.ts";
 import { termsFromJson } from "./terms-json.ts";
 
 export interface StateRow {
@@ -29,6 +33,7 @@ export interface StateRow {
   fail_reason: string | null;
   refund_fail_reason: string | null;
   final: boolean;
+  front: string;
 }
 
 export interface StatusRow extends StateRow {
@@ -48,13 +53,14 @@ export interface RequestRow extends StatusRow {
 }
 
 export const STATUS_COLUMNS =
-  "request_id, kind, state, deposit_id, fail_reason, refund_fail_reason, final, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms, in_tx_hashes, tx_hashes, refund_tx_hashes";
+  "request_id, kind, state, deposit_id, fail_reason, refund_fail_reason, final, front, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms, in_tx_hashes, tx_hashes, refund_tx_hashes";
 export const REQUEST_COLUMNS = `${STATUS_COLUMNS}, order_id, terms`;
 
 function stateOf(row: StateRow): RequestState {
   return {
     name: row.state as StateName,
     kind: row.kind as RequestKind,
+    front: row.front as FrontState,
     depositId: row.deposit_id === null ? undefined : String(row.deposit_id),
     failReason: (row.fail_reason as FailReason | null) ?? undefined,
     refundFailReason: (row.refund_fail_reason as RefundFailReason | null) ?? undefined,
@@ -173,6 +179,9 @@ export interface SlotRow {
   mined_block_number: number | null;
   mined_block_hash: string | null;
   mined_status: string | null;
+  gas_used: bigint | null;
+  effective_gas_price: bigint | null;
+  call_authorizations: string | null;
   unexplained_since: number | null;
   created_at_ms: number;
 }
@@ -191,9 +200,23 @@ export interface AttemptRow {
 }
 
 export const SLOT_COLUMNS =
-  "id, chain_id, sender, nonce, leg_kind, leg_id, request_id, call_to, call_data, call_value, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_reason, cancel_after_ms, mined_attempt, mined_block_number, mined_block_hash, mined_status, unexplained_since, created_at_ms";
+  "id, chain_id, sender, nonce, leg_kind, leg_id, request_id, call_to, call_data, call_value, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_reason, cancel_after_ms, mined_attempt, mined_block_number, mined_block_hash, mined_status, gas_used, effective_gas_price, call_authorizations, unexplained_since, created_at_ms";
 export const ATTEMPT_COLUMNS =
   "slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms, offered_since_ms";
+
+function legOf(kind: LegKind, id: string, requestId: Hex | undefined): Leg {
+  switch (kind) {
+    case "fill":
+    case "execution":
+      return { kind, requestId: id as Hex };
+    case "refund":
+      return { kind, depositId: id, requestId };
+    case "claim":
+      return { kind, claimId: id as Hex, requestId: undefined };
+    default:
+      return unreachable(kind);
+  }
+}
 
 export function slotOf(row: SlotRow, attempts: readonly AttemptRow[]): Slot {
   const requestId = (row.request_id as Hex | null) ?? undefined;
@@ -202,11 +225,16 @@ export function slotOf(row: SlotRow, attempts: readonly AttemptRow[]): Slot {
     chainId: row.chain_id,
     sender: row.sender as Address,
     nonce: row.nonce,
-    leg:
-      row.leg_kind === "fill"
-        ? { kind: "fill", requestId: row.leg_id as Hex }
-        : { kind: "refund", depositId: row.leg_id, requestId },
-    call: { to: row.call_to as Address, data: row.call_data as Hex, value: row.call_value },
+    leg: legOf(row.leg_kind as LegKind, row.leg_id, requestId),
+    call: {
+      to: row.call_to as Address,
+      data: row.call_data as Hex,
+      value: row.call_value,
+      authorizationList:
+        row.call_authorizations === null
+          ? undefined
+          : (JSON.parse(row.call_authorizations) as readonly Authorization[]),
+    },
     gasLimit: BigInt(row.gas_limit),
     maxFeePerGas: row.max_fee_per_gas,
     maxPriorityFeePerGas: row.max_priority_fee_per_gas,
@@ -219,6 +247,8 @@ export function slotOf(row: SlotRow, attempts: readonly AttemptRow[]): Slot {
     minedBlockHash: (row.mined_block_hash as Hex | null) ?? undefined,
     minedStatus:
       row.mined_status === null ? undefined : row.mined_status === "success" ? "success" : "reverted",
+    gasUsed: row.gas_used ?? undefined,
+    effectiveGasPrice: row.effective_gas_price ?? undefined,
     unexplainedSince: row.unexplained_since === null ? undefined : BigInt(row.unexplained_since),
     createdAtMs: row.created_at_ms,
     attempts: attempts.map(attemptOf),

@@ -7,17 +7,17 @@ import { tickBatcher } from "./tick-batcher.ts";
 
 const FIELD_END = "\u001f";
 /** Columns of a row below. */
-const FIELDS = 14;
+const FIELDS = 15;
 
 /**
- * All rows as one text, a field after the other: taking apart some thousand rows of fourteen columns a second is what the driver would do most of its time.
+ * All rows as one text, a field after the other: taking apart some thousand rows of fifteen columns a second is what the driver would do most of its time.
  * No column holds a control character: they are hashes, words of ours and numbers.
  */
 const readMany = statement(
   "status_read",
   `select string_agg(concat_ws(chr(31), request_id, kind, state, coalesce(deposit_id::text, ''), coalesce(fail_reason, ''),
      coalesce(refund_fail_reason, ''), final, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms,
-     array_to_string(in_tx_hashes, ','), array_to_string(tx_hashes, ','), array_to_string(refund_tx_hashes, ',')), chr(31)) as rows
+     array_to_string(in_tx_hashes, ','), array_to_string(tx_hashes, ','), array_to_string(refund_tx_hashes, ','), front), chr(31)) as rows
    from requests where request_id = any(string_to_array($1, ','))`,
 );
 
@@ -54,6 +54,7 @@ function recordAt(fields: readonly string[], at: number): StatusRecord {
     in_tx_hashes: list(fields, at + 11),
     tx_hashes: list(fields, at + 12),
     refund_tx_hashes: list(fields, at + 13),
+    front: text(fields, at + 14),
   });
 }
 

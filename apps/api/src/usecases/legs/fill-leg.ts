@@ -1,0 +1,50 @@
+import { transition } from "../transition.ts";
+import type { LegCourse, LegMoment } from "./leg-course.ts";
+
+/** The payment of a request's recipient. */
+export const fillLeg: LegCourse = {
+  async mined({ services, tx, slot, record }, { attempt, receipt }) {
+    if (record === undefined || receipt.status !== "success") return;
+    const { decision } = await transition(
+      services,
+      tx,
+      record,
+      { kind: "fillMined" },
+      { txHashes: [attempt.txHash] },
+      { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed },
+    );
+    if (decision.kind === "applied")
+      await measure({ services, tx, slot, record }, record.state.depositId, services.clock.nowMs());
+  },
+  async unmined({ services, tx, slot, record }) {
+    if (record && slot.minedStatus === "success")
+      await transition(services, tx, record, { kind: "fillUnmined" });
+  },
+  async final({ services, tx, record }) {
+    if (record) await transition(services, tx, record, { kind: "fillFinal" });
+  },
+  async dead({ services, tx, record }, reason) {
+    if (record === undefined) return;
+    const { depositId } = record.state;
+    const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
+    const depositGone = deposit?.canonical === false;
+    const change = depositGone
+      ? { txHashes: [], inTxHashes: record.inTxHashes.filter((hash) => hash !== deposit.txHash) }
+      : { txHashes: [] };
+    await transition(services, tx, record, { kind: "fillDead", reason, depositGone }, change, { reason });
+  },
+};
+
+/** How long the route took beyond the confirmations that the deposit's value asked for: those are known beforehand and differ by value. */
+async function measure(
+  { services, tx, slot }: LegMoment,
+  depositId: string | undefined,
+  atMs: number,
+): Promise<void> {
+  const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
+  const origin = deposit && services.chains.get(deposit.chainId);
+  if (!origin) return;
+  const awaitedBlocks = Number(deposit.confirmAtBlock - deposit.blockNumber);
+  const tookMs = atMs - deposit.seenAtMs - awaitedBlocks * origin.chain.blockTimeSeconds * 1000;
+  await tx.requests.measured(deposit.chainId, slot.chainId, Math.max(tookMs, 0));
+}

@@ -1,0 +1,31 @@
+import type { ReceiptFact } from "@causeway/chains";
+import type { FailReason } from "@causeway/domain";
+import type { Attempt, RequestRecord, Slot } from "../../ports/records.ts";
+import type { Services } from "../../ports/services.ts";
+import type { Tx } from "../../ports/unit-of-work.ts";
+
+export type LegServices = Pick<Services, "uow" | "events" | "clock" | "chains">;
+
+/** The commit in which a slot moves. The leg's request, when it has one, is locked in it, then the slot. */
+export interface LegMoment {
+  readonly services: LegServices;
+  readonly tx: Tx;
+  readonly slot: Slot;
+  /** Undefined when the leg belongs to no request, or to one that is forgotten. */
+  readonly record: RequestRecord | undefined;
+}
+
+/** What becomes of whatever a slot was to pay, as its nonce goes its way. Each is called in the very commit that moves the slot, and once per move. */
+export interface LegCourse {
+  /** The payment (not a no-op) is in a canonical block, whether it succeeded or reverted there. */
+  mined(
+    moment: LegMoment,
+    mined: { readonly attempt: Attempt; readonly receipt: ReceiptFact },
+  ): Promise<void>;
+  /** The block is gone, and the same bytes are sent again. `slot` still says how it was mined. */
+  unmined(moment: LegMoment, attempt: Attempt): Promise<void>;
+  /** The payment succeeded in a block beyond reorgs. */
+  final(moment: LegMoment): Promise<void>;
+  /** The nonce is used up for good and did not pay: it reverted, or something else used it. Only now may the leg go another way. */
+  dead(moment: LegMoment, reason: FailReason): Promise<void>;
+}

@@ -1,0 +1,22 @@
+import { unreachable } from "@causeway/domain";
+import type { Slot } from "../../ports/records.ts";
+import { executionLeg } from "./execution-leg.ts";
+import { fillLeg } from "./fill-leg.ts";
+import type { LegCourse } from "./leg-course.ts";
+import { refundLeg } from "./refund-leg.ts";
+
+/** The course of what a slot pays. */
+export function legOf({ leg }: Pick<Slot, "leg">): LegCourse {
+  switch (leg.kind) {
+    case "fill":
+      return fillLeg;
+    case "refund":
+      return refundLeg(leg.depositId);
+    case "execution":
+      return executionLeg;
+    case "claim":
+      throw new Error("nothing pays claims yet");
+    default:
+      return unreachable(leg);
+  }
+}

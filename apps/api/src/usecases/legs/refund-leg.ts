@@ -1,0 +1,63 @@
+import type { DepositId, TxHash } from "@causeway/domain";
+import { transition } from "../transition.ts";
+import type { LegCourse } from "./leg-course.ts";
+
+/** Money of a deposit that goes back. */
+export function refundLeg(depositId: DepositId): LegCourse {
+  return {
+    async mined({ services, tx, record }, { attempt, receipt }) {
+      if (record === undefined || receipt.status !== "success") return;
+      const refundTxHashes = withHash(record.refundTxHashes, attempt.txHash);
+      await transition(
+        services,
+        tx,
+        record,
+        { kind: "refundMined", depositId },
+        { refundTxHashes },
+        { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed },
+      );
+      // A refund beside the request's own course (a second deposit, say) changes no state, yet its hash must show; not so that of a stranger's money.
+      const isOwn = record.state.depositId === depositId && record.state.name === "refunding";
+      const deposit = await tx.deposits.lock(depositId);
+      if (!isOwn && deposit?.depositor === record.terms.user)
+        await tx.requests.save(
+          record.terms.requestId,
+          { state: record.state, refundTxHashes },
+          services.clock.nowMs(),
+        );
+    },
+    async unmined({ services, tx, slot, record }, attempt) {
+      if (record === undefined || slot.minedStatus !== "success") return;
+      await transition(
+        services,
+        tx,
+        record,
+        { kind: "refundUnmined", depositId },
+        { refundTxHashes: record.refundTxHashes.filter((known) => known !== attempt.txHash) },
+      );
+    },
+    async final({ services, tx, record }) {
+      await tx.deposits.setRefund(depositId, "final", undefined);
+      if (record) await transition(services, tx, record, { kind: "refundFinal", depositId });
+    },
+    async dead({ services, tx, record }, reason) {
+      // A refund that reverted will revert again: somebody has to look. One that was merely not included is tried anew.
+      const impossible = reason === "TRANSACTION_REVERTED";
+      await tx.deposits.setRefund(
+        depositId,
+        impossible ? "impossible" : "none",
+        impossible ? "MANUAL_REFUND_REQUIRED" : undefined,
+      );
+      if (impossible && record)
+        await transition(services, tx, record, {
+          kind: "refundImpossible",
+          depositId,
+          reason: "MANUAL_REFUND_REQUIRED",
+        });
+    },
+  };
+}
+
+function withHash(hashes: readonly TxHash[], hash: TxHash): TxHash[] {
+  return hashes.includes(hash) ? [...hashes] : [...hashes, hash];
+}
