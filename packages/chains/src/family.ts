@@ -1,4 +1,4 @@
-import type { Address, Hex, TxHash } from "@causeway/domain";
+import type { Address, FrameLog, Hex, Hex32, SimulationFailure, TxHash } from "@causeway/domain";
 
 /**
  * What every chain family can do for us, by question and not by protocol. A family fetches raw facts (I/O files) and judges them (pure files);
@@ -111,6 +111,68 @@ export type SimulationOutcome =
   /** The sender lacks the native coin for value plus gas. */
   | { readonly kind: "insufficientFunds" };
 
+/** One account's signed consent to run the code of `address` as its own (EIP-7702). */
+export interface Authorization {
+  /** 0 = any chain. */
+  readonly chainId: number;
+  /** Whose code; the zero address takes the code away again. */
+  readonly address: Address;
+  /** The nonce that the signing account must have. */
+  readonly nonce: number;
+  readonly yParity: 0 | 1;
+  readonly r: Hex32;
+  readonly s: Hex32;
+}
+
+/** A call that may change the code of accounts before it runs. */
+export interface TracedCall extends CallPlan {
+  readonly authorizationList?: readonly Authorization[];
+  /** The limit it will be sent with; without one the limit it needs is looked for. */
+  readonly gas?: bigint;
+}
+
+export interface TraceOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds for each question to the node; default the connection's. */
+  readonly deadlineMs?: number;
+}
+
+/** What an account had before a call and has after it. */
+export interface AccountChange {
+  readonly balanceBefore: bigint;
+  readonly balanceAfter: bigint;
+  readonly nonceBefore: bigint;
+  readonly nonceAfter: bigint;
+  /** The code is another one afterwards: put there, replaced or taken away. */
+  readonly codeChanged: boolean;
+}
+
+/** What a call would leave behind, its own gas included where it was priced. */
+export type CallEffects =
+  | {
+      readonly kind: "seen";
+      /** Of everything that did not revert, in the order in which it was emitted. */
+      readonly logs: readonly FrameLog[];
+      /** Accounts that changed, by lower-case address. */
+      readonly accounts: ReadonlyMap<Address, AccountChange>;
+    }
+  /** The node can tell whether the call succeeds, but not what it does. */
+  | { readonly kind: "unseen" };
+
+export type TraceOutcome =
+  | {
+      readonly kind: "ok";
+      /** The limit to give it: with this very limit it was seen to do the same as with as much gas as a block has. No room for a changed state in it. */
+      readonly gas: bigint;
+      /** What it uses of that, after refunds. */
+      readonly gasUsed: bigint;
+      readonly effects: CallEffects;
+      readonly blockNumber: bigint;
+    }
+  | { readonly kind: "reverts"; readonly failure: SimulationFailure }
+  /** The sender lacks the native coin for value plus gas. */
+  | { readonly kind: "insufficientFunds" };
+
 /** How a node answered to signed bytes. Everything else (timeouts, 5xx) is an RpcFault: not known, send again. */
 export type BroadcastOutcome =
   | { readonly kind: "accepted" }
@@ -156,6 +218,12 @@ export interface ChainReader {
    * `maxFeePerGas`; without, a recipient can tell it from a payment by its gas price of zero.
    */
   simulate(from: Address, call: CallPlan, fees?: FeeCaps): Promise<SimulationOutcome>;
+  /**
+   * Runs a call on the newest block's state without sending it, at the price it will be sent with, and tells all that it does or exactly why it cannot.
+   * A user operation that fails inside a call that succeeds, and an authorization that the chain would skip, are failures too.
+   * Throws RpcFault for whatever the node did not say.
+   */
+  trace(from: Address, call: TracedCall, fees: FeeCaps, options?: TraceOptions): Promise<TraceOutcome>;
 }
 
 /** Sends signed bytes. */

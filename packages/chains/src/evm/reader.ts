@@ -8,7 +8,9 @@ import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, gasPricesFrom, readFeeHisto
 import { findNonceUser } from "./nonce-user.ts";
 import { isMethodMissing } from "./rpc-errors.ts";
 import { garbage, inconsistent, NodeRefusal } from "./rpc-fault.ts";
+import { knownContractsOf } from "./known-contracts.ts";
 import { simulateCall } from "./simulate.ts";
+import { createTracer } from "./trace.ts";
 import type { RpcTransport } from "./transport.ts";
 
 export interface ReaderOptions {
@@ -64,6 +66,8 @@ export function createChainReader(
     return gasPricesFrom(block, fees, chain.fees);
   };
   let keptGas: { readonly hash: Hex; readonly prices: Promise<GasPrices> } | undefined;
+
+  const trace = createTracer(transport, chain.id, knownContractsOf(chain));
 
   return {
     chainId: chain.id,
@@ -131,5 +135,6 @@ export function createChainReader(
       return bytesOf(await transport.request(method, [account, "latest"]), method) !== "0x";
     },
     simulate: async (from, call, fees) => await simulateCall(transport, from, call, fees),
+    trace,
   };
 }

@@ -80,6 +80,21 @@ export function isMethodMissing(refusal: NodeRefusal): boolean {
   );
 }
 
+/** True when the node has the method, but not for us: tracing is often switched off, or sold apart. */
+export function isTracingRefused(refusal: NodeRefusal): boolean {
+  if (isRateLimit(refusal) || isUnknownBlock(refusal)) return false;
+  return /not (?:enabled|allowed|permitted|supported|available|whitelisted|authorized)|disabled|unauthorized|forbidden|unsupported|upgrade|(?:paid|higher|this|free).{0,20}(?:plan|tier)/i.test(
+    refusal.nodeText,
+  );
+}
+
+/** True when the gas limit does not even pay for the transaction's bytes. */
+export function isBelowIntrinsicGas(refusal: NodeRefusal): boolean {
+  return /intrinsic gas|CallGasCostMoreThanGasLimit|GasFloorMoreThanGasLimit|floor data gas/i.test(
+    refusal.nodeText,
+  );
+}
+
 /** True when the node refuses for the number of our calls. */
 export function isRateLimit(refusal: NodeRefusal): boolean {
   return (

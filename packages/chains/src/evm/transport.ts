@@ -59,6 +59,8 @@ const LARGE_READS: ReadonlySet<string> = new Set([
   "eth_getLogs",
   "eth_getTransactionReceipt",
   "eth_getTransactionByHash",
+  "debug_traceCall",
+  "eth_simulateV1",
 ]);
 
 const NOT_TOGETHER =

@@ -1,0 +1,87 @@
+import { recoverAuthorizationAddress } from "viem/utils";
+import type { Address, Hex } from "@causeway/domain";
+import type { Authorization } from "../family.ts";
+
+/** Half of the secp256k1 order: authorizations above it count for nothing (EIP-7702). */
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+const DELEGATION = "0xef0100";
+const NO_CODE: Address = "0x0000000000000000000000000000000000000000";
+
+/** What an account has before the transaction. */
+export interface AuthorityState {
+  readonly nonce: bigint;
+  readonly code: Hex;
+}
+
+/** Code that the chain puts into an account that consents. */
+export interface Delegation {
+  readonly authority: Address;
+  /** Of the account afterwards. */
+  readonly code: Hex;
+  readonly nonce: bigint;
+}
+
+export type AuthorizationJudgement =
+  | { readonly kind: "apply"; readonly delegations: readonly Delegation[] }
+  /** The chain would go on without this one, and the call would do something else than was signed for. */
+  | { readonly kind: "skipped"; readonly label: string; readonly message: string };
+
+/** Who signed an authorization; undefined when nobody can have. Whoever it is, is not said to have wanted it: a wrong signature names a stranger. */
+export async function recoverAuthority(authorization: Authorization): Promise<Address | undefined> {
+  if (BigInt(authorization.s) > HALF_ORDER || BigInt(authorization.s) === 0n) return undefined;
+  try {
+    const { chainId, address, nonce, r, s, yParity } = authorization;
+    const signer = await recoverAuthorizationAddress({
+      authorization: { chainId, address, nonce, r, s, yParity },
+    });
+    return signer.toLowerCase() as Address;
+  } catch {
+    // r or s is no point of the curve.
+    return undefined;
+  }
+}
+
+/**
+ * What the chain makes of a list of authorizations, in order, by the rules of EIP-7702. Pure.
+ *
+ * @param authorities who signed each, as {@link recoverAuthority} says
+ * @param accounts of every authority, before the transaction
+ * @param sender sends the transaction, so that its nonce is one higher when the list is read
+ */
+export function judgeAuthorizations(
+  list: readonly Authorization[],
+  authorities: readonly (Address | undefined)[],
+  accounts: ReadonlyMap<Address, AuthorityState>,
+  { chainId, sender }: { readonly chainId: number; readonly sender: Address },
+): AuthorizationJudgement {
+  const after = new Map<Address, Delegation>();
+  for (const [at, authorization] of list.entries()) {
+    const authority = authorities[at];
+    const skipped = (label: string, why: string): AuthorizationJudgement => ({
+      kind: "skipped",
+      label: `AUTHORIZATION_${label}`,
+      message: `Authorization ${at} would be skipped: ${why}`,
+    });
+    if (authorization.chainId !== 0 && authorization.chainId !== chainId) {
+      return skipped("CHAIN_MISMATCH", `it is for chain ${authorization.chainId}, not ${chainId}`);
+    }
+    if (authority === undefined) return skipped("INVALID_SIGNATURE", "its signature is invalid");
+    const account = after.get(authority) ?? accounts.get(authority);
+    if (account === undefined) throw new RangeError("the state of an authority is missing");
+    const isSender = authority === sender && !after.has(authority);
+    const nonce = isSender ? account.nonce + 1n : account.nonce;
+    if (BigInt(authorization.nonce) !== nonce) {
+      return skipped(
+        "NONCE_MISMATCH",
+        `its nonce is ${authorization.nonce}, and that of ${authority}, who signed it, is ${nonce}`,
+      );
+    }
+    if (account.code !== "0x" && !account.code.startsWith(DELEGATION)) {
+      return skipped("ACCOUNT_HAS_CODE", `${authority}, who signed it, is a contract`);
+    }
+    const address = authorization.address.toLowerCase();
+    const code: Hex = address === NO_CODE ? "0x" : `${DELEGATION}${address.slice(2)}`;
+    after.set(authority, { authority, code, nonce: nonce + 1n });
+  }
+  return { kind: "apply", delegations: [...after.values()] };
+}

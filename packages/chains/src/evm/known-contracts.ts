@@ -1,0 +1,32 @@
+import {
+  allocatorAbi,
+  approvalProxyAbi,
+  depositoryAbi,
+  hubAbi,
+  multicall3Abi,
+  oracleAbi,
+  oracleMultisigAbi,
+  receiverAbi,
+  requestAttestationVerifierAbi,
+  routerAbi,
+  transferErrorsAbi,
+} from "@causeway/contracts";
+import { createKnownAbis, type Address, type Chain, type KnownAbis } from "@causeway/domain";
+
+/** Names for what a trace on this chain shows: the standard contracts and our own, at their addresses. */
+export function knownContractsOf({ contracts }: Pick<Chain, "contracts">): KnownAbis {
+  const at = (address: Address): readonly Address[] => [address.toLowerCase() as Address];
+  return createKnownAbis([
+    { name: "Depository", abi: depositoryAbi, addresses: at(contracts.depository) },
+    { name: "Router", abi: routerAbi, addresses: at(contracts.router) },
+    { name: "ApprovalProxy", abi: approvalProxyAbi, addresses: at(contracts.approvalProxy) },
+    { name: "Receiver", abi: receiverAbi, addresses: at(contracts.serviceReceiver) },
+    { name: "Multicall3", abi: multicall3Abi, addresses: at(contracts.multicall3) },
+    { name: "Allocator", abi: allocatorAbi },
+    { name: "Hub", abi: hubAbi },
+    { name: "Oracle", abi: oracleAbi },
+    { name: "OracleMultisig", abi: oracleMultisigAbi },
+    { name: "RequestAttestationVerifier", abi: requestAttestationVerifierAbi },
+    { name: undefined, abi: transferErrorsAbi },
+  ]);
+}

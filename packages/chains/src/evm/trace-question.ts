@@ -1,0 +1,138 @@
+import { plainFailure, type Address, type Hex, type KnownAbis } from "@causeway/domain";
+import type { FeeCaps, TracedCall, TraceOutcome } from "../family.ts";
+import { bytesOf, fieldsOf, hashOf, quantityOf, toQuantity } from "./answers.ts";
+import {
+  judgeAuthorizations,
+  recoverAuthority,
+  type AuthorityState,
+  type Delegation,
+} from "./authorizations.ts";
+import { garbage, inconsistent } from "./rpc-fault.ts";
+
+export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
+
+/** One call and all that does not change while it is asked about; every question is about the state after the same block. */
+export interface TraceQuestion {
+  readonly from: Address;
+  readonly call: TracedCall;
+  readonly fees: FeeCaps;
+  readonly block: { readonly number: bigint; readonly hash: Hex; readonly gasLimit: bigint };
+  /** The wanted limit, else the most gas that a block has and the sender can pay for. */
+  readonly ceiling: bigint;
+  /** What the authorizations of the call bring about. */
+  readonly delegations: readonly Delegation[];
+  readonly ask: Ask;
+}
+
+export type Prepared =
+  | { readonly kind: "ask"; readonly question: TraceQuestion }
+  | { readonly kind: "answered"; readonly outcome: TraceOutcome };
+
+const LEAST_GAS = 21_000n;
+const POOR: Prepared = { kind: "answered", outcome: { kind: "insufficientFunds" } };
+
+/** Asks for the newest block, what the sender can pay for, and who consents to what. @throws RpcFault */
+export async function prepareTrace(
+  ask: Ask,
+  chainId: number,
+  { from, call, fees }: Pick<TraceQuestion, "from" | "call" | "fees">,
+  known: KnownAbis,
+): Promise<Prepared> {
+  const list = call.authorizationList ?? [];
+  const [header, balance, authorities] = await Promise.all([
+    ask("eth_getBlockByNumber", ["latest", false]),
+    ask("eth_getBalance", [from, "latest"]).then((answer) => quantityOf(answer, "eth_getBalance")),
+    Promise.all(list.map(recoverAuthority)),
+  ]);
+  const block = readHeader(header);
+  const forGas = balance - call.value;
+  const affordable = fees.maxFeePerGas > 0n ? forGas / fees.maxFeePerGas : block.gasLimit;
+  if (forGas < 0n || affordable < (call.gas ?? LEAST_GAS)) return POOR;
+  const ceiling = call.gas ?? (affordable < block.gasLimit ? affordable : block.gasLimit);
+  const question = { from, call, fees, block, ceiling, ask };
+  if (list.length === 0) return { kind: "ask", question: { ...question, delegations: [] } };
+
+  const failed = (label: string, message: string): Prepared => {
+    const failure = plainFailure({ to: call.to, input: call.data }, label, message, known);
+    return { kind: "answered", outcome: { kind: "reverts", failure } };
+  };
+  const tag = toQuantity(block.number);
+  const codeOf = async (account: Address): Promise<Hex> =>
+    bytesOf(await ask("eth_getCode", [account, tag]), "eth_getCode");
+  const signers = [...new Set(authorities.filter((authority) => authority !== undefined))];
+  const [accounts, codes] = await Promise.all([
+    Promise.all(
+      signers.map(async (authority): Promise<[Address, AuthorityState]> => {
+        const nonce = ask("eth_getTransactionCount", [authority, tag]);
+        const code = await codeOf(authority);
+        return [authority, { nonce: quantityOf(await nonce, "eth_getTransactionCount"), code }];
+      }),
+    ),
+    Promise.all(
+      [call.to, ...list.map(({ address }) => address.toLowerCase() as Address)].map(
+        async (account): Promise<[Address, Hex]> => [account, await codeOf(account)],
+      ),
+    ),
+  ]);
+  const judged = judgeAuthorizations(list, authorities, new Map(accounts), { chainId, sender: from });
+  if (judged.kind === "skipped") return failed(judged.label, judged.message);
+  const { delegations } = judged;
+  // Code lives where a delegation points to; a call to an account without any succeeds and does nothing.
+  const codeAt = new Map(codes);
+  const delegation = delegations.find(({ authority }) => authority === call.to);
+  const code = delegation === undefined ? codeAt.get(call.to) : delegation.code;
+  const target = code?.startsWith("0xef0100") === true ? (`0x${code.slice(8)}` as Address) : undefined;
+  const runs = target === undefined ? code : (codeAt.get(target) ?? code);
+  if (call.data !== "0x" && (runs === undefined || runs === "0x")) {
+    return failed("NO_CODE_TO_CALL", "The called account has no code, not even after its authorization");
+  }
+  return { kind: "ask", question: { ...question, delegations } };
+}
+
+/** @throws RpcFault when the block that was asked about is not the chain's any more */
+export async function confirmBlock({ ask, block }: TraceQuestion): Promise<void> {
+  const header = await ask("eth_getBlockByNumber", [toQuantity(block.number), false]);
+  if (header === null || readHeader(header).hash !== block.hash) {
+    throw inconsistent("eth_getBlockByNumber", "the block was replaced while a call was traced on it");
+  }
+}
+
+/** The transaction as nodes take it in calls. */
+export function transactionOf({ from, call, fees }: TraceQuestion): Readonly<Record<string, unknown>> {
+  return {
+    from,
+    to: call.to,
+    data: call.data,
+    value: toQuantity(call.value),
+    maxFeePerGas: toQuantity(fees.maxFeePerGas),
+    maxPriorityFeePerGas: toQuantity(fees.maxPriorityFeePerGas),
+  };
+}
+
+/** The list as nodes take it; no field at all without one, since an empty list is no transaction. */
+export function authorizationListOf({ call }: TraceQuestion): { readonly authorizationList?: unknown } {
+  const list = call.authorizationList ?? [];
+  if (list.length === 0) return {};
+  return {
+    authorizationList: list.map(({ chainId, address, nonce, yParity, r, s }) => ({
+      chainId: toQuantity(chainId),
+      address,
+      nonce: toQuantity(nonce),
+      yParity: toQuantity(yParity),
+      // Numbers here, which some nodes refuse to read with leading zeros.
+      r: toQuantity(BigInt(r)),
+      s: toQuantity(BigInt(s)),
+    })),
+  };
+}
+
+function readHeader(value: unknown): TraceQuestion["block"] {
+  const method = "eth_getBlockByNumber";
+  if (value === null) throw garbage(method, "the node has no latest block");
+  const fields = fieldsOf(value, method);
+  return {
+    number: quantityOf(fields["number"], method, "number"),
+    hash: hashOf(fields["hash"], method, "hash"),
+    gasLimit: quantityOf(fields["gasLimit"], method, "gasLimit"),
+  };
+}

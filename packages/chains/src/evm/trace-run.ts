@@ -1,0 +1,87 @@
+import type { Address, CallFrame, Hex } from "@causeway/domain";
+import type { AccountChange } from "../family.ts";
+import { toQuantity } from "./answers.ts";
+import { isBelowIntrinsicGas, simulationOutcomeOf } from "./rpc-errors.ts";
+import { NodeRefusal } from "./rpc-fault.ts";
+import { readCallFrame, readStateDiff } from "./trace-answers.ts";
+import { authorizationListOf, transactionOf, type TraceQuestion } from "./trace-question.ts";
+
+/**
+ * How a node is told of authorizations: by the list itself, or, where it ignores that, by the code that the list would bring about.
+ */
+export type AuthorizationWay = "listed" | "overridden";
+
+export type CallsRun =
+  | { readonly kind: "ran"; readonly frame: CallFrame }
+  | { readonly kind: "insufficientFunds" }
+  /** The limit does not even pay for the bytes of the transaction. */
+  | { readonly kind: "gasTooLow" };
+
+export interface RunOptions {
+  readonly gas: bigint;
+  readonly way: AuthorizationWay;
+  /** Gives the sender what so much gas costs. */
+  readonly rich?: boolean;
+}
+
+/** Intrinsic gas of one authorization (EIP-7702, PER_EMPTY_ACCOUNT_COST). */
+const AUTHORIZATION_GAS = 25_000n;
+
+/** The tree of calls. @throws RpcFault, NodeRefusal when the node does not trace */
+export async function runCalls(question: TraceQuestion, options: RunOptions): Promise<CallsRun> {
+  try {
+    const tracer = { tracer: "callTracer", tracerConfig: { withLog: true } };
+    const frame = readCallFrame(await run(question, options, tracer));
+    const gasUsed = frame.gasUsed + unlistedGas(question, options);
+    return { kind: "ran", frame: { ...frame, gasUsed } };
+  } catch (error) {
+    if (!(error instanceof NodeRefusal)) throw error;
+    if (isBelowIntrinsicGas(error)) return { kind: "gasTooLow" };
+    if (simulationOutcomeOf(error)?.kind === "insufficientFunds") return { kind: "insufficientFunds" };
+    throw error;
+  }
+}
+
+/** What the accounts have before and after. @throws RpcFault, NodeRefusal when the node does not trace */
+export async function runChanges(
+  question: TraceQuestion,
+  options: RunOptions,
+): Promise<Map<Address, AccountChange>> {
+  const tracer = { tracer: "prestateTracer", tracerConfig: { diffMode: true } };
+  const changes = readStateDiff(await run(question, options, tracer));
+  if (options.way === "listed") return changes;
+  for (const { authority, nonce } of question.delegations) {
+    // The node took these for given: what the list changes stands in no difference.
+    const change = changes.get(authority);
+    const unknown = { balanceBefore: 0n, balanceAfter: 0n, nonceAfter: nonce };
+    changes.set(authority, { ...unknown, ...change, nonceBefore: nonce - 1n, codeChanged: true });
+  }
+  return changes;
+}
+
+async function run(question: TraceQuestion, options: RunOptions, tracer: object): Promise<unknown> {
+  const { ask, block, call, fees, from } = question;
+  const gas = options.gas - unlistedGas(question, options);
+  const transaction = {
+    ...transactionOf(question),
+    gas: toQuantity(gas > 0n ? gas : 0n),
+    ...(options.way === "listed" && authorizationListOf(question)),
+  };
+  const overrides: Record<Address, { code?: Hex; nonce?: Hex; balance?: Hex }> = {};
+  if (options.way === "overridden") {
+    for (const { authority, code, nonce } of question.delegations) {
+      overrides[authority] = { code, nonce: toQuantity(nonce) };
+    }
+  }
+  if (options.rich === true) {
+    const balance = call.value + options.gas * fees.maxFeePerGas;
+    overrides[from] = { ...overrides[from], balance: toQuantity(balance) };
+  }
+  const config = { ...tracer, ...(Object.keys(overrides).length > 0 && { stateOverrides: overrides }) };
+  return await ask("debug_traceCall", [transaction, toQuantity(block.number), config]);
+}
+
+/** What the chain charges for authorizations that the node was not told of. */
+function unlistedGas({ call }: TraceQuestion, { way }: RunOptions): bigint {
+  return way === "overridden" ? AUTHORIZATION_GAS * BigInt(call.authorizationList?.length ?? 0) : 0n;
+}

@@ -1,0 +1,108 @@
+import { explainFailure, plainFailure, type Address, type KnownAbis } from "@causeway/domain";
+import type { FeeCaps, TracedCall, TraceOptions, TraceOutcome } from "../family.ts";
+import { didTheSame, gasLimitsToTry } from "./gas-limit.ts";
+import { isMethodMissing, isTracingRefused } from "./rpc-errors.ts";
+import { inconsistent, NodeRefusal, RpcFault } from "./rpc-fault.ts";
+import { logsOf } from "./trace-answers.ts";
+import { simulateUntraced } from "./trace-fallback.ts";
+import { confirmBlock, prepareTrace, type TraceQuestion } from "./trace-question.ts";
+import { runCalls, runChanges, type AuthorizationWay } from "./trace-run.ts";
+import type { RpcTransport } from "./transport.ts";
+
+export type Trace = (
+  from: Address,
+  call: TracedCall,
+  fees: FeeCaps,
+  options?: TraceOptions,
+) => Promise<TraceOutcome>;
+
+/** A refusal to trace may be a passing one of a proxy: it is asked again after this time, ms. */
+const ASK_AGAIN_MS = 600_000;
+
+/**
+ * Traces calls on one connection and remembers what its node can do.
+ *
+ * Three rounds of questions: the newest block and what the sender can pay; the call with plenty of gas, which says why it fails or what gas
+ * it needs; the call and the change of state with that gas, which must do the same.
+ */
+export function createTracer(transport: RpcTransport, chainId: number, known: KnownAbis): Trace {
+  let refusedAtMs: number | undefined;
+  let learntWay: AuthorizationWay | undefined;
+
+  /** Whether the node reads authorization lists: asked once, by what it says became of the accounts. */
+  const wayFor = async (question: TraceQuestion): Promise<AuthorizationWay> => {
+    if (question.delegations.length === 0) return "listed";
+    if (learntWay === undefined) {
+      const changes = await runChanges(question, { gas: question.ceiling, way: "listed" });
+      const isApplied = question.delegations.every(
+        ({ authority, nonce }) => changes.get(authority)?.nonceAfter === nonce,
+      );
+      learntWay = isApplied ? "listed" : "overridden";
+    }
+    return learntWay;
+  };
+
+  const trace = async (question: TraceQuestion): Promise<TraceOutcome> => {
+    const { call, ceiling, block } = question;
+    const way = await wayFor(question);
+    const plenty = await runCalls(question, { gas: ceiling, way });
+    if (plenty.kind === "insufficientFunds") return plenty;
+    const failure =
+      plenty.kind === "gasTooLow"
+        ? plainFailure(frameOf(question), "OUT_OF_GAS", "Out of gas", known)
+        : explainFailure(plenty.frame, known);
+    if (plenty.kind === "gasTooLow" || failure !== undefined) {
+      if (call.gas === undefined && ceiling < block.gasLimit) {
+        // What fails with all that the sender can pay for may want no more than gas.
+        const rich = await runCalls(question, { gas: block.gasLimit, way, rich: true });
+        const succeeds = rich.kind === "ran" && explainFailure(rich.frame, known) === undefined;
+        if (succeeds) return { kind: "insufficientFunds" };
+      }
+      return failure === undefined ? { kind: "insufficientFunds" } : { kind: "reverts", failure };
+    }
+    const limits = call.gas === undefined ? gasLimitsToTry(plenty.frame, ceiling) : [ceiling];
+    for (const gas of limits) {
+      const run = await runCalls(question, { gas, way });
+      if (run.kind !== "ran" || !didTheSame(plenty.frame, run.frame)) continue;
+      const [accounts] = await Promise.all([runChanges(question, { gas, way }), confirmBlock(question)]);
+      const { gasUsed } = run.frame;
+      const effects = { kind: "seen", logs: logsOf(run.frame), accounts } as const;
+      return { kind: "ok", gas, gasUsed, effects, blockNumber: block.number };
+    }
+    throw inconsistent("debug_traceCall", "the same call did something else when asked again");
+  };
+
+  return async (from, call, fees, options = {}) => {
+    const ask = async (method: string, params: readonly unknown[]): Promise<unknown> =>
+      await transport.request(method, params, options);
+    const sender = from.toLowerCase() as Address;
+    const asked = { from: sender, call: { ...call, to: call.to.toLowerCase() as Address }, fees };
+    const prepared = await prepareTrace(ask, chainId, asked, known);
+    if (prepared.kind === "answered") return prepared.outcome;
+    const { question } = prepared;
+    if (refusedAtMs === undefined || performance.now() - refusedAtMs > ASK_AGAIN_MS) {
+      try {
+        const outcome = await trace(question);
+        refusedAtMs = undefined;
+        return outcome;
+      } catch (error) {
+        if (error instanceof RpcFault && error.kind === "tooLarge") {
+          const message = "The call does more than can be looked at";
+          return {
+            kind: "reverts",
+            failure: plainFailure(frameOf(question), "TRACE_TOO_LARGE", message, known),
+          };
+        }
+        const isUnable = error instanceof NodeRefusal && (isMethodMissing(error) || isTracingRefused(error));
+        if (!isUnable) throw error;
+        refusedAtMs = performance.now();
+      }
+    }
+    const [outcome] = await Promise.all([simulateUntraced(question, known), confirmBlock(question)]);
+    return outcome;
+  };
+}
+
+function frameOf({ call }: TraceQuestion): { readonly to: Address; readonly input: `0x${string}` } {
+  return { to: call.to, input: call.data };
+}

@@ -1,0 +1,23 @@
+/** Longest text taken over from a contract. */
+export const MAX_TEXT = 256;
+
+/**
+ * A text of a contract, fit to be shown and logged: one line, printable, at most `most` characters.
+ *
+ * Control characters would forge lines of a log, and formatting characters (right-to-left marks, zero widths) disguise what is said.
+ */
+export function cleanText(text: string, most = MAX_TEXT): string {
+  // Bounded first: a contract may answer with megabytes, and only the beginning is kept anyway.
+  const printable = text
+    .slice(0, most * 2)
+    .replaceAll(/[\s\p{C}\p{Zl}\p{Zp}]+/gu, " ")
+    .trim();
+  const characters = [...printable];
+  return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : printable;
+}
+
+/** Bytes as text, cut to `most` bytes with a mark. */
+export function cleanHex(hex: string, most = MAX_TEXT): string {
+  const digits = 2 + most * 2;
+  return hex.length > digits ? `${hex.slice(0, digits)}…` : hex;
+}

@@ -1,0 +1,120 @@
+import { decodeAbiParameters, decodeErrorResult } from "viem";
+import type { Hex } from "../ids/hex.ts";
+import { cleanHex, cleanText } from "./clean-text.ts";
+import type { KnownAbis, KnownError } from "./known-abis.ts";
+import { labelOfName, labelOfText, sentenceOfName } from "./labels.ts";
+import { panicOf } from "./panics.ts";
+import type { FailureRevert } from "./simulation-failure.ts";
+
+const ERROR_STRING = "0x08c379a0";
+const PANIC = "0x4e487b71";
+/** Longest revert data that is decoded, bytes; what is longer is shown by its beginning. */
+const MAX_DECODED_BYTES = 16_384;
+const MAX_RAW_BYTES = 4_096;
+const MAX_ARGS = 16;
+
+export const EMPTY_REVERT: FailureRevert = {
+  type: "empty",
+  label: "EMPTY_REVERT",
+  message: "Reverted without a reason",
+};
+
+/** What revert data says. Bytes that only begin like a known error are an unknown one: contracts may revert with anything. */
+export function decodeRevert(data: Hex, known: KnownAbis): FailureRevert {
+  if (data === "0x") return EMPTY_REVERT;
+  if (data.length < 10) {
+    return {
+      type: "unknownCustomError",
+      label: "UNKNOWN_REVERT_DATA",
+      message: "Unknown revert data",
+      rawArgsHex: data,
+    };
+  }
+  const selector = data.slice(0, 10).toLowerCase() as Hex;
+  if (data.length <= 2 + MAX_DECODED_BYTES * 2) {
+    const standard =
+      selector === ERROR_STRING ? errorString(data) : selector === PANIC ? panic(data) : undefined;
+    if (standard !== undefined) return standard;
+    for (const error of known.errorsOf(selector)) {
+      const decoded = customError(error, selector, data);
+      if (decoded !== undefined) return decoded;
+    }
+  }
+  return {
+    type: "unknownCustomError",
+    label: `UNKNOWN_CUSTOM_ERROR_${selector}`,
+    message: `Unknown custom error ${selector}`,
+    selector,
+    ...(data.length > 10 && { rawArgsHex: cleanHex(`0x${data.slice(10)}`, MAX_RAW_BYTES) }),
+  };
+}
+
+function errorString(data: Hex): FailureRevert | undefined {
+  const text = attempt(() => decodeAbiParameters([{ type: "string" }], `0x${data.slice(10)}`)[0]);
+  if (text === undefined) return undefined;
+  const message = cleanText(text);
+  return {
+    type: "errorString",
+    label: labelOfText(message) ?? "REVERTED",
+    message: message === "" ? "Reverted with an empty text" : message,
+    selector: ERROR_STRING,
+  };
+}
+
+function panic(data: Hex): FailureRevert | undefined {
+  // Exactly one word: anything else is not what the compiler writes.
+  if (data.length !== 10 + 64) return undefined;
+  const code = BigInt(`0x${data.slice(10)}`);
+  if (code > 0xffn) return undefined;
+  return {
+    type: "panic",
+    ...panicOf(code),
+    selector: PANIC,
+    args: { code: `0x${code.toString(16).padStart(2, "0")}` },
+  };
+}
+
+function customError(error: KnownError, selector: Hex, data: Hex): FailureRevert | undefined {
+  const values = attempt(() => decodeErrorResult({ abi: [error], data }).args ?? []);
+  if (values === undefined) return undefined;
+  const { name, inputs } = error;
+  const args: Record<string, string> = {};
+  for (const [at, input] of inputs.slice(0, MAX_ARGS).entries()) {
+    args[input.name === undefined || input.name === "" ? `arg${at}` : input.name] = textOf(values[at]);
+  }
+  const said = saidBy(name, args);
+  return {
+    type: "customError",
+    label: (said === undefined ? undefined : labelOfText(said)) ?? labelOfName(name) ?? "CUSTOM_ERROR",
+    message: said ?? sentenceOfName(name),
+    selector,
+    name,
+    ...(inputs.length > 0 && { args }),
+  };
+}
+
+/** Errors that exist to carry a text: the entry point's reason (`AA24 signature error`) says more than that the operation failed. */
+function saidBy(name: string, args: Readonly<Record<string, string>>): string | undefined {
+  const reason = name === "FailedOp" || name === "FailedOpWithRevert" ? args["reason"] : undefined;
+  return reason === "" ? undefined : reason;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "string")
+    return value.startsWith("0x") ? cleanHex(value.toLowerCase()) : cleanText(value);
+  if (typeof value === "bigint" || typeof value === "number" || typeof value === "boolean")
+    return value.toString();
+  const json = JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "bigint" ? inner.toString() : inner,
+  );
+  return cleanText(json, 1_024);
+}
+
+/** Decoders throw at bytes that are not what they expect. */
+function attempt<T>(decode: () => T): T | undefined {
+  try {
+    return decode();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,131 @@
+import type { Hex } from "../ids/hex.ts";
+import type { CallFrame } from "./call-frame.ts";
+import { cleanText } from "./clean-text.ts";
+import { decodeRevert, EMPTY_REVERT } from "./decode-revert.ts";
+import { failedUserOperationIn } from "./failed-user-operation.ts";
+import { failingPath, onlySaysThatACallFailed } from "./failing-path.ts";
+import type { KnownAbis } from "./known-abis.ts";
+import { machineFailureOf } from "./machine-failure.ts";
+import type { FailureFrame, FailureRevert, SimulationFailure } from "./simulation-failure.ts";
+
+const REDEEM_DELEGATIONS = "0xcef6d209";
+/** Frames of a path that are shown; of a longer one both ends. */
+const MAX_PATH = 64;
+
+/**
+ * Why a traced call does not do what was wanted, or undefined when nothing failed that anybody would mind: the call itself failed, or a user
+ * operation in it did although the entry point went on.
+ */
+export function explainFailure(root: CallFrame, known: KnownAbis): SimulationFailure | undefined {
+  if (root.error !== undefined) return failureOn(failingPath(root, known), known);
+  const operation = failedUserOperationIn(root);
+  if (operation === undefined) return undefined;
+  const { above, failed } = operation;
+  const origin = failed.at(-1);
+  const below = origin === undefined ? [] : [...failed.slice(0, -1), ...failingPath(origin, known)];
+  const failure = failureOn([...above, ...below], known);
+  if (origin !== undefined) return failure;
+  const label = "USER_OPERATION_FAILED";
+  const message = `The user operation of ${operation.sender} failed`;
+  return { label, message, details: { ...failure.details, revert: { type: "empty", label, message } } };
+}
+
+/** For a node that only says that a call failed and with which data: one frame is all that is known. */
+export function explainRevertData(
+  call: Pick<CallFrame, "from" | "to" | "input" | "value">,
+  revert: { readonly data: Hex; readonly reason: string },
+  known: KnownAbis,
+): SimulationFailure {
+  const frame: CallFrame = {
+    ...call,
+    type: "CALL",
+    output: revert.data,
+    gas: 0n,
+    gasUsed: 0n,
+    error:
+      revert.data === "0x" && machineFailureOf(revert.reason) !== undefined
+        ? revert.reason
+        : "execution reverted",
+    logs: [],
+    calls: [],
+  };
+  return failureOn([frame], known);
+}
+
+/** A failure that no contract told, about the call as a whole. */
+export function plainFailure(
+  call: Pick<CallFrame, "to" | "input">,
+  label: string,
+  message: string,
+  known: KnownAbis,
+): SimulationFailure {
+  const frame = describe({ type: "CALL", to: call.to, input: call.input }, known);
+  const revert: FailureRevert = { type: "empty", label, message };
+  return { label, message, details: { topLevel: frame, innermost: frame, path: [frame], revert } };
+}
+
+function failureOn(path: readonly CallFrame[], known: KnownAbis): SimulationFailure {
+  const revert = revertOn(path, known);
+  const frames = shortened(path).map((frame) => describe(frame, known));
+  const [topLevel] = frames;
+  const innermost = frames.at(-1);
+  if (topLevel === undefined || innermost === undefined)
+    throw new RangeError("a path has at least one frame");
+  return {
+    label: revert.label,
+    message: revert.message,
+    details: { topLevel, innermost, path: frames, revert },
+  };
+}
+
+/** What the innermost call said; when it said nothing, the nearest caller that did, or the machine's word, or where it happened. */
+function revertOn(path: readonly CallFrame[], known: KnownAbis): FailureRevert {
+  const innermost = path.at(-1);
+  const machine = machineFailureOf(innermost?.error);
+  if (machine !== undefined) return { type: "empty", ...machine };
+  const said = path.map((frame) =>
+    frame.error === undefined ? EMPTY_REVERT : decodeRevert(frame.output, known),
+  );
+  const telling = said.findLast((revert) => revert.type !== "empty");
+  const isInRedeeming = path.some(({ input }) => input.startsWith(REDEEM_DELEGATIONS));
+  if (
+    isInRedeeming &&
+    (telling === undefined || (said.at(-1)?.type === "empty" && onlySaysThatACallFailed(telling)))
+  ) {
+    return {
+      ...(telling ?? EMPTY_REVERT),
+      label: "DELEGATION_REDEEM_FAILED",
+      message: telling === undefined ? "Redeeming the delegation failed" : telling.message,
+    };
+  }
+  return telling ?? EMPTY_REVERT;
+}
+
+function describe(
+  frame: Pick<CallFrame, "type" | "to" | "input"> & Partial<CallFrame>,
+  known: KnownAbis,
+): FailureFrame {
+  const { to, input, error, output, gasUsed } = frame;
+  const isCreation = frame.type.startsWith("CREATE");
+  const selector = isCreation || input.length < 10 ? undefined : (input.slice(0, 10) as Hex);
+  const called = selector === undefined ? undefined : known.functionOf(selector, to);
+  const contract = (to === undefined ? undefined : known.contractAt(to)) ?? called?.contract;
+  const revert =
+    error === undefined || output === undefined || output === "0x" ? undefined : decodeRevert(output, known);
+  return {
+    type: cleanText(frame.type, 32),
+    ...(to !== undefined && { address: to }),
+    ...(contract !== undefined && { contract }),
+    ...(called !== undefined && {
+      function: called.contract === undefined ? called.name : `${called.contract}.${called.name}`,
+    }),
+    ...(selector !== undefined && { selector }),
+    ...(error !== undefined && { error: cleanText(error) }),
+    ...(revert !== undefined && { revertReason: revert.message }),
+    ...(gasUsed !== undefined && { gasUsed: gasUsed.toString() }),
+  };
+}
+
+function shortened(path: readonly CallFrame[]): readonly CallFrame[] {
+  return path.length <= MAX_PATH ? path : [...path.slice(0, MAX_PATH / 2), ...path.slice(-MAX_PATH / 2)];
+}

@@ -1,0 +1,84 @@
+import { decodeAbiParameters } from "viem";
+import type { Address, Hex } from "../ids/hex.ts";
+import type { CallFrame, FrameLog } from "./call-frame.ts";
+
+/** keccak256("UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)"), the same in all entry points (ERC-4337). */
+export const USER_OPERATION_EVENT: Hex = "0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f";
+const INNER_HANDLE_OP = "0x0042dc53";
+const handlers: ReadonlySet<string> = new Set([
+  // handleOps and handleAggregatedOps of the entry points 0.7 and 0.8
+  "0x765e827f",
+  "0xdbed18e0",
+]);
+
+export interface UserOperationResult {
+  readonly userOpHash: Hex;
+  readonly sender: Address;
+  readonly success: boolean;
+}
+
+/** Reads one event of an entry point; undefined for any other log. */
+export function readUserOperationEvent(log: FrameLog): UserOperationResult | undefined {
+  const [topic, userOpHash, sender] = log.topics;
+  if (topic !== USER_OPERATION_EVENT || userOpHash === undefined || sender === undefined) return undefined;
+  try {
+    const [, success] = decodeAbiParameters(
+      [{ type: "uint256" }, { type: "bool" }, { type: "uint256" }, { type: "uint256" }],
+      log.data,
+    );
+    return { userOpHash, sender: `0x${sender.slice(-40)}`, success };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A user operation that failed although `handleOps` did not. */
+export interface FailedUserOperation {
+  readonly sender: Address;
+  /** From the whole transaction to the call to the entry point. */
+  readonly above: readonly CallFrame[];
+  /** From the entry point down to the call that failed; empty when the trace does not show it. */
+  readonly failed: readonly CallFrame[];
+}
+
+/** Finds the first failed user operation anywhere in a transaction that succeeded. */
+export function failedUserOperationIn(root: CallFrame): FailedUserOperation | undefined {
+  const search = (frame: CallFrame, above: readonly CallFrame[]): FailedUserOperation | undefined => {
+    if (frame.error !== undefined) return undefined;
+    const here = [...above, frame];
+    if (handlers.has(frame.input.slice(0, 10))) {
+      const found = failedIn(frame);
+      if (found !== undefined) return { ...found, above: here };
+    }
+    for (const call of frame.calls) {
+      const found = search(call, here);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return search(root, []);
+}
+
+function failedIn(handler: CallFrame): Omit<FailedUserOperation, "above"> | undefined {
+  const entryPoint = handler.to;
+  const inner = handler.calls.filter(
+    (call) => call.to === entryPoint && call.input.startsWith(INNER_HANDLE_OP),
+  );
+  const events = [handler, ...inner]
+    .flatMap(({ logs }) => logs)
+    .filter(({ address }) => address === entryPoint)
+    .flatMap((log) => readUserOperationEvent(log) ?? []);
+  const event = events.find(({ success }) => !success);
+  if (event === undefined) return undefined;
+  const { sender } = event;
+  for (const call of inner) {
+    if (call.error !== undefined && mentions(call, sender)) return { sender, failed: [call] };
+    const execution = call.calls.findLast(({ to, error }) => to === sender && error !== undefined);
+    if (execution !== undefined) return { sender, failed: [call, execution] };
+  }
+  return { sender, failed: [] };
+}
+
+function mentions(call: CallFrame, sender: Address): boolean {
+  return call.input.includes(sender.slice(2));
+}

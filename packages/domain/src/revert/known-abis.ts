@@ -1,0 +1,81 @@
+import { toFunctionSelector, type AbiFunction, type AbiParameter } from "viem";
+import type { Address, Hex } from "../ids/hex.ts";
+import { standardContracts } from "./standard-signatures.ts";
+
+type AbiItems = readonly { readonly type: string }[];
+
+export interface KnownError {
+  readonly type: "error";
+  readonly name: string;
+  readonly inputs: readonly AbiParameter[];
+}
+
+/** A contract whose functions and errors shall be called by their names. */
+export interface KnownContract {
+  /** Undefined for interfaces that many contracts have: their functions are named without one. */
+  readonly name: string | undefined;
+  readonly abi: AbiItems;
+  /** Where it is deployed, lower case, if that is known. */
+  readonly addresses?: readonly Address[];
+}
+
+export interface KnownFunction {
+  readonly name: string;
+  /** The one known contract that has it. */
+  readonly contract: string | undefined;
+}
+
+/** Names for what is seen in a trace. */
+export interface KnownAbis {
+  contractAt(address: Address): string | undefined;
+  /** Of a selector, as the contract at `address` has it, else as anybody has it. */
+  functionOf(selector: Hex, address: Address | undefined): KnownFunction | undefined;
+  /** All errors with this selector: two texts may share four bytes. */
+  errorsOf(selector: Hex): readonly KnownError[];
+}
+
+/** Collects the standard contracts and `further` ones. A function that several named contracts have belongs to none of them. */
+export function createKnownAbis(further: readonly KnownContract[] = []): KnownAbis {
+  const names = new Map<Address, string>();
+  const functions = new Map<Hex, Map<string | undefined, string>>();
+  const errors = new Map<Hex, Map<string, KnownError>>();
+  for (const { name, abi, addresses } of [...standardContracts(), ...further]) {
+    if (name !== undefined) for (const address of addresses ?? []) names.set(address, name);
+    for (const item of abi) {
+      if (item.type === "function") {
+        const { name: functionName } = item as AbiFunction;
+        const selector = selectorOf(item as AbiFunction);
+        functions.set(
+          selector,
+          (functions.get(selector) ?? new Map<string | undefined, string>()).set(name, functionName),
+        );
+      } else if (item.type === "error") {
+        const error = item as KnownError;
+        const selector = selectorOf(error);
+        const types = `${error.name}(${error.inputs.map(({ type }) => type).join(",")})`;
+        const alike = errors.get(selector) ?? new Map<string, KnownError>();
+        if (!alike.has(types)) errors.set(selector, alike.set(types, error));
+      }
+    }
+  }
+  return {
+    contractAt: (address) => names.get(address),
+    functionOf: (selector, address) => {
+      const owners = functions.get(selector);
+      if (owners === undefined) return undefined;
+      const contract = address === undefined ? undefined : names.get(address);
+      const own = owners.get(contract);
+      if (contract !== undefined && own !== undefined) return { name: own, contract };
+      const [first, ...others] = [...owners];
+      if (first === undefined) return undefined;
+      return { name: first[1], contract: others.length === 0 ? first[0] : undefined };
+    },
+    errorsOf: (selector) => [...(errors.get(selector)?.values() ?? [])],
+  };
+}
+
+function selectorOf(item: AbiFunction | KnownError): Hex {
+  return toFunctionSelector(
+    item.type === "function" ? item : { ...item, type: "function", outputs: [], stateMutability: "pure" },
+  );
+}
