@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ONE_USD } from "../money/usd.ts";
+import { executionCost } from "./execution-cost.ts";
+
+const ether = { decimals: 18, priceUsd: 2_500n * ONE_USD };
+
+test("gas, coin and flat fee add up", () => {
+  const spending = { gas: 100_000n, weiPerGas: 2_000_000_000n, valueWei: 10n ** 16n, flatUsd: ONE_USD / 50n };
+  expect(executionCost(spending, ether)).toEqual({
+    gasUsd: ONE_USD / 2n,
+    valueUsd: 25n * ONE_USD,
+    flatUsd: ONE_USD / 50n,
+    totalUsd: (2552n * ONE_USD) / 100n,
+  });
+});
+
+test("a fraction of the smallest USD unit is charged as a whole one", () => {
+  const cheap = { decimals: 18, priceUsd: 1n };
+  expect(executionCost({ gas: 1n, weiPerGas: 1n, valueWei: 1n, flatUsd: 0n }, cheap).totalUsd).toBe(2n);
+});
+
+test("what it did cost never exceeds what was set aside for more gas at a higher price", () => {
+  const natural = fc.bigInt({ min: 0n, max: 10n ** 15n });
+  fc.assert(
+    fc.property(natural, natural, natural, natural, natural, (gas, less, wei, lower, valueWei) => {
+      const shared = { valueWei, flatUsd: 1n };
+      const most = executionCost({ gas: gas + less, weiPerGas: wei + lower, ...shared }, ether);
+      expect(executionCost({ gas, weiPerGas: wei, ...shared }, ether).totalUsd).toBeLessThanOrEqual(
+        most.totalUsd,
+      );
+    }),
+  );
+});

@@ -1,0 +1,102 @@
+import type { Address, Hex } from "../ids/hex.ts";
+import type { SelectorRule, SponsorshipRules } from "./rules.ts";
+
+/** One call made by a sponsored transaction. */
+export interface SponsoredCall {
+  readonly target: Address;
+  /** First four bytes of its data; undefined when it has fewer. */
+  readonly selector: Hex | undefined;
+}
+
+/** What is asked of a sponsor. */
+export interface SponsorshipQuestion {
+  /** The transaction itself. */
+  readonly call: SponsoredCall;
+  /** Every call that it makes, at whatever depth, as far as the simulation showed them. */
+  readonly innerCalls: readonly SponsoredCall[];
+  /** Whom it is made for; undefined when nobody can be named. */
+  readonly user: Address | undefined;
+  /** The most it may cost, USD with 18 decimals. */
+  readonly costUsd: bigint;
+  /** Native coin that it carries, USD with 18 decimals. */
+  readonly valueUsd: bigint;
+}
+
+/** What the key has spent or set aside this UTC day, USD with 18 decimals. */
+export interface SponsorshipSpending {
+  readonly todayUsd: bigint;
+  readonly userTodayUsd: bigint;
+  readonly targetTodayUsd: bigint;
+}
+
+export interface SponsorshipRefusal {
+  /** Name of the rule, as the owner set it. */
+  readonly rule: keyof SponsorshipRules;
+  readonly message: string;
+}
+
+/**
+ * Whether the rules of a key let it pay for a call; undefined when they do. What is allowed is the transaction itself: who allows a wallet or an entry point
+ * allows what users do by it. What is denied is denied at every depth.
+ */
+export function judgeSponsorship(
+  rules: SponsorshipRules,
+  question: SponsorshipQuestion,
+  spending: SponsorshipSpending,
+): SponsorshipRefusal | undefined {
+  return judgeCalls(rules, question) ?? judgeCosts(rules, question, spending);
+}
+
+function judgeCalls(
+  rules: SponsorshipRules,
+  { call, innerCalls }: SponsorshipQuestion,
+): SponsorshipRefusal | undefined {
+  for (const one of [call, ...innerCalls]) {
+    if (rules.denyTargets?.includes(one.target))
+      return { rule: "denyTargets", message: `calls to ${one.target} are not sponsored` };
+    if (rules.denySelectors?.some((rule) => names(rule, one)))
+      return { rule: "denySelectors", message: `${one.selector} on ${one.target} is not sponsored` };
+  }
+  if (rules.allowTargets !== undefined && !rules.allowTargets.includes(call.target))
+    return { rule: "allowTargets", message: `${call.target} is not among the contracts that are sponsored` };
+  if (rules.allowSelectors !== undefined && !rules.allowSelectors.some((rule) => names(rule, call)))
+    return {
+      rule: "allowSelectors",
+      message: `${call.selector ?? "a call without a function"} on ${call.target} is not among the functions that are sponsored`,
+    };
+  return undefined;
+}
+
+function names(rule: SelectorRule, { target, selector }: SponsoredCall): boolean {
+  return rule.selector === selector && (rule.target === undefined || rule.target === target);
+}
+
+function judgeCosts(
+  rules: SponsorshipRules,
+  { call, user, costUsd, valueUsd }: SponsorshipQuestion,
+  spending: SponsorshipSpending,
+): SponsorshipRefusal | undefined {
+  if (valueUsd > rules.maxCallValueUsd)
+    return { rule: "maxCallValueUsd", message: "the call carries more native coin than is sponsored" };
+  if (exceeds(spending.todayUsd + costUsd, rules.dailyUsd))
+    return { rule: "dailyUsd", message: "the budget of the day does not cover this call" };
+  // Without a name the bound would not bind: whoever hides the user gets nothing.
+  if (rules.perUserDailyUsd !== undefined && user === undefined)
+    return { rule: "perUserDailyUsd", message: "nobody can be named as the user of this call" };
+  if (exceeds(spending.userTodayUsd + costUsd, rules.perUserDailyUsd))
+    return { rule: "perUserDailyUsd", message: "the user's budget of the day does not cover this call" };
+  if (exceeds(spending.targetTodayUsd + costUsd, targetBudget(rules, call.target)))
+    return {
+      rule: "perTargetDailyUsd",
+      message: `the budget of the day for ${call.target} does not cover this call`,
+    };
+  return undefined;
+}
+
+function targetBudget({ perTargetDailyUsd }: SponsorshipRules, target: Address): bigint | undefined {
+  return typeof perTargetDailyUsd === "bigint" ? perTargetDailyUsd : perTargetDailyUsd?.get(target);
+}
+
+function exceeds(usd: bigint, most: bigint | undefined): boolean {
+  return most !== undefined && usd > most;
+}
