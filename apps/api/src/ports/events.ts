@@ -53,4 +53,15 @@ export type EventName =
   | "execution_refused"
   | "hub_broadcast"
   | "hub_refused"
-  | "api_keys_fault";
+  | "api_keys_fault"
+  | "hold_moved"
+  | "hold_move_rejected"
+  | "app_balance_owed"
+  | "top_up_seen"
+  | "top_up_credited"
+  | "top_up_removed"
+  | "top_up_reversed"
+  | "top_up_unattributed"
+  | "claim_accepted"
+  | "claim_paid"
+  | "claim_returned";

@@ -11,6 +11,7 @@ import type {
   TxHash,
 } from "@causeway/domain";
 import type { IdempotencyWrites } from "./idempotency.ts";
+import type { LedgerWrites } from "./ledger.ts";
 import type {
   Attempt,
   DepositDisposition,
@@ -34,6 +35,7 @@ export interface Tx {
   readonly deposits: DepositWrites;
   readonly sends: SendWrites;
   readonly lanes: LaneWrites;
+  readonly ledger: LedgerWrites;
   readonly trail: TrailWrites;
   readonly outbox: Outbox;
   readonly settlement: SettlementWrites;

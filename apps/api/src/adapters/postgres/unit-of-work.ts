@@ -4,6 +4,7 @@ import { depositWrites } from "./deposit-writes.ts";
 import { idempotencyWrites } from "./idempotency-store.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { laneWrites } from "./lane-writes.ts";
+import { ledgerWrites } from "./ledger-writes.ts";
 import { outbox } from "./outbox.ts";
 import { sqlOn } from "./pool.ts";
 import { requestWrites } from "./request-writes.ts";
@@ -37,6 +38,7 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
       deposits: depositWrites(sql),
       sends: sendWrites(sql),
       lanes: laneWrites(sql),
+      ledger: ledgerWrites(sql),
       trail: trailWrites(sql),
       outbox: outbox(sql),
       settlement: settlementWrites(sql),

@@ -1,0 +1,99 @@
+import type {
+  Address,
+  ChargePart,
+  HoldState,
+  LedgerAsset,
+  LedgerEntry,
+  MovementContext,
+  RequestId,
+} from "@causeway/domain";
+
+/** What a wallet has in one asset, smallest units, none negative. */
+export interface BookLine {
+  readonly asset: LedgerAsset;
+  readonly balance: bigint;
+  /** Set aside for executions and claims under way. */
+  readonly pending: bigint;
+  readonly owed: bigint;
+}
+
+/** Everything a wallet has, every asset that ever moved. */
+export interface WalletBook {
+  readonly wallet: Address;
+  readonly lines: readonly BookLine[];
+  /** USD with 18 decimals: sum of the active holds. */
+  readonly heldUsd: bigint;
+}
+
+/** Entries that sum to zero per asset; those of wallet accounts are this wallet's. */
+export interface NewMovement {
+  /** The same movement tried again has the same key, and is posted once. */
+  readonly key: string;
+  readonly context: MovementContext;
+  readonly reason: string;
+  readonly wallet: Address;
+  readonly requestId: RequestId | undefined;
+  readonly entries: readonly LedgerEntry[];
+}
+
+export type ReservationState = "open" | "paid" | "released";
+
+/** Money set aside for the fees of a request. */
+export interface Reservation {
+  readonly id: string;
+  readonly requestId: RequestId;
+  readonly wallet: Address;
+  /** In the order in which they pay. */
+  readonly parts: readonly ChargePart[];
+  /** USD with 18 decimals. */
+  readonly usd: bigint;
+}
+
+export interface ReservationRecord extends Reservation {
+  readonly state: ReservationState;
+}
+
+/** What an app vouches for. */
+export interface HoldRecord {
+  readonly requestId: RequestId;
+  readonly wallet: Address;
+  readonly keyId: string;
+  readonly state: HoldState;
+  /** USD with 18 decimals. */
+  readonly usd: bigint;
+  /** What is paid out ahead of the deposit: currency and smallest units on the chain of the fill. */
+  readonly chainId: number;
+  readonly currency: Address;
+  readonly amount: bigint;
+  /** How often it became permanent. */
+  readonly debits: number;
+  readonly placedAtMs: number;
+  readonly resolvedAtMs: number | undefined;
+}
+
+export type NewHold = Omit<HoldRecord, "state" | "debits" | "resolvedAtMs">;
+
+/** The ledger inside one transaction. Lock the wallet first: what is read before that may be old. */
+export interface LedgerWrites {
+  /** Locks the wallet, making it known when it is new. Of several wallets the lesser address is locked first. */
+  lockWallet(wallet: Address, atMs: number): Promise<WalletBook>;
+  /**
+   * Writes a movement, or finds that it was written before.
+   * @throws when an account of the wallet would be overdrawn, and at commit when the movement does not balance.
+   */
+  post(movement: NewMovement, atMs: number): Promise<"posted" | "already">;
+  /** The entries of a movement written before; empty when there is none. */
+  entriesOf(movementKey: string): Promise<readonly LedgerEntry[]>;
+
+  reservation(requestId: RequestId): Promise<ReservationRecord | undefined>;
+  addReservation(reservation: Omit<Reservation, "id">, atMs: number): Promise<Reservation>;
+  closeReservation(id: string, state: "paid" | "released", atMs: number): Promise<void>;
+
+  /** Whose hold it is, for good: known before the wallet is locked. */
+  holdWallet(requestId: RequestId): Promise<Address | undefined>;
+  hold(requestId: RequestId): Promise<HoldRecord | undefined>;
+  addHold(hold: NewHold): Promise<void>;
+  setHold(requestId: RequestId, state: HoldState, debits: number, atMs: number): Promise<void>;
+  /** USD with 18 decimals: sum of the active holds that this key placed. */
+  exposureUsd(keyId: string): Promise<bigint>;
+}

@@ -1,0 +1,65 @@
+import type { ChargeableBalance, Currency, PricedUnit, Standing } from "@causeway/domain";
+import { ServiceError, amountToUsdDown, amountToUsdUp, assetKey } from "@causeway/domain";
+import type { WalletBook } from "../../ports/ledger.ts";
+import type { Services } from "../../ports/services.ts";
+
+export type AppraisalServices = Pick<Services, "prices" | "appBalance">;
+
+/** What a wallet's book is worth now. */
+export interface Appraisal {
+  /** Balances with a price, in the order in which charges take them. */
+  readonly balances: readonly ChargeableBalance[];
+  readonly standing: Standing;
+  /** Set when a balance has no fresh price: it counts as nothing, and "not enough" cannot be said for certain. */
+  readonly unpriced: ServiceError | undefined;
+}
+
+/**
+ * Values the book at the prices in memory: inside a transaction nobody waits for a price source.
+ * @throws ServiceError PRICE_FETCH_FAILED when something owed has no fresh price.
+ */
+export function appraise(services: AppraisalServices, book: WalletBook): Appraisal {
+  const { chainId, currencies } = services.appBalance;
+  const lines = new Map(book.lines.map((line) => [assetKey(line.asset), line]));
+  const balances: ChargeableBalance[] = [];
+  let unpriced: ServiceError | undefined;
+  let balanceUsd = 0n;
+  let owedUsd = 0n;
+  for (const currency of currencies) {
+    const line = lines.get(assetKey({ chainId, currency: currency.address }));
+    if (line === undefined || (line.balance === 0n && line.owed === 0n)) continue;
+    const unit = unitInMemory(services, currency);
+    if (unit instanceof ServiceError) {
+      if (line.owed > 0n) throw unit;
+      unpriced = unit;
+      continue;
+    }
+    balances.push({ asset: line.asset, amount: line.balance, unit });
+    balanceUsd += amountToUsdDown(line.balance, unit);
+    owedUsd += amountToUsdUp(line.owed, unit);
+  }
+  return { balances, standing: { balanceUsd, owedUsd, heldUsd: book.heldUsd }, unpriced };
+}
+
+/** The price in memory; when there is none, the error to throw, and a fetch is under way for the next try. */
+export function unitInMemory(
+  { prices }: Pick<Services, "prices">,
+  currency: Currency,
+): PricedUnit | ServiceError {
+  const unpriced = (cause?: unknown): ServiceError =>
+    new ServiceError("PRICE_FETCH_FAILED", `There is no fresh price of ${currency.symbol}`, { cause });
+  try {
+    const priceUsd = prices.usd(currency);
+    if (typeof priceUsd === "bigint") return { decimals: currency.decimals, priceUsd };
+    // Its outcome concerns whoever asks next.
+    priceUsd.catch(() => {});
+    return unpriced();
+  } catch (error) {
+    return unpriced(error);
+  }
+}
+
+/** Sees to it that the prices which {@link appraise} needs are in memory, as far as they can be had: for callers that may wait, before their transaction. */
+export async function warmPrices({ prices, appBalance }: AppraisalServices): Promise<void> {
+  await Promise.allSettled(appBalance.currencies.map(async (currency) => await prices.usd(currency)));
+}

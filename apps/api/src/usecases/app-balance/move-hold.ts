@@ -1,0 +1,157 @@
+import type { HoldAct, LedgerEntry, RequestId } from "@causeway/domain";
+import { ServiceError, decideHold, mergeEntries, splitCharge, usdToAmountUp } from "@causeway/domain";
+import type { HoldRecord, WalletBook } from "../../ports/ledger.ts";
+import type { Services } from "../../ports/services.ts";
+import type { Tx } from "../../ports/unit-of-work.ts";
+import { appraise, unitInMemory } from "./appraise.ts";
+import type { AppraisalServices } from "./appraise.ts";
+import { creditEntries } from "./credit-entries.ts";
+
+type HoldServices = Pick<Services, "clock" | "events" | "prices" | "appBalance">;
+type HoldTx = Pick<Tx, "ledger">;
+
+/** `none`: this request never had a hold. `rejected`: not from the state that the hold is in; an alarm was raised and nothing changed. */
+export type MovedHold = "applied" | "already" | "rejected" | "none";
+
+/** The deposit came, or nothing was paid: the hold is over. */
+export async function releaseHold(
+  services: HoldServices,
+  tx: HoldTx,
+  requestId: RequestId,
+): Promise<MovedHold> {
+  return await moveHold(services, tx, requestId, "release");
+}
+
+/** A deposit that had released the hold vanished: the app vouches again, whether its balance still covers it or not. */
+export async function reinstateHold(
+  services: HoldServices,
+  tx: HoldTx,
+  requestId: RequestId,
+): Promise<MovedHold> {
+  return await moveHold(services, tx, requestId, "reinstate");
+}
+
+/**
+ * The deposit never came: the balance pays what was held, and what it does not cover is owed.
+ * @throws ServiceError PRICE_FETCH_FAILED when a balance has no fresh price: to be tried again
+ */
+export async function makeHoldPermanent(
+  services: HoldServices,
+  tx: HoldTx,
+  requestId: RequestId,
+): Promise<MovedHold> {
+  return await moveHold(services, tx, requestId, "makePermanent");
+}
+
+/** A deposit came after the app had paid: exactly what was taken goes back. */
+export async function returnPermanent(
+  services: HoldServices,
+  tx: HoldTx,
+  requestId: RequestId,
+): Promise<MovedHold> {
+  return await moveHold(services, tx, requestId, "return");
+}
+
+async function moveHold(
+  services: HoldServices,
+  tx: HoldTx,
+  requestId: RequestId,
+  act: HoldAct,
+): Promise<MovedHold> {
+  const wallet = await tx.ledger.holdWallet(requestId);
+  if (wallet === undefined) return "none";
+  const atMs = services.clock.nowMs();
+  const book = await tx.ledger.lockWallet(wallet, atMs);
+  const hold = await tx.ledger.hold(requestId);
+  if (hold === undefined) return "none";
+  const decision = decideHold(hold.state, act);
+  const facts = { requestId, wallet, usd: hold.usd };
+  if (decision.kind === "rejected") {
+    services.events.alarm("hold_move_rejected", { ...facts, act, state: hold.state });
+    return "rejected";
+  }
+  if (decision.kind === "already") return "already";
+  const debits = decision.moves === "debit" ? hold.debits + 1 : hold.debits;
+  if (decision.moves === "debit") await debit(services, tx, book, hold, atMs);
+  if (decision.moves === "credit") await giveBack(tx, book, hold, atMs);
+  await tx.ledger.setHold(requestId, decision.state, debits, atMs);
+  services.events.happened("hold_moved", { ...facts, act, state: decision.state });
+  return "applied";
+}
+
+async function debit(
+  services: HoldServices,
+  tx: HoldTx,
+  book: WalletBook,
+  hold: HoldRecord,
+  atMs: number,
+): Promise<void> {
+  const { wallet, requestId } = hold;
+  const { balances, unpriced } = appraise(services, book);
+  const { parts, uncoveredUsd } = splitCharge(hold.usd, balances);
+  if (uncoveredUsd > 0n && unpriced) throw unpriced;
+  const entries = mergeEntries([
+    ...parts.flatMap(({ asset, amount }): LedgerEntry[] => [
+      { account: "balance", asset, amount: -amount },
+      { account: "fronted", asset, amount },
+    ]),
+    ...owedEntries(services, uncoveredUsd),
+  ]);
+  if (uncoveredUsd > 0n)
+    services.events.alarm("app_balance_owed", { wallet, requestId, owedUsd: uncoveredUsd });
+  if (entries.length > 0)
+    await tx.ledger.post(
+      {
+        key: debitKey(requestId, hold.debits + 1),
+        context: "fast-fill-reduce-balance",
+        reason: "the deposit of a fast fill never came",
+        wallet,
+        requestId,
+        entries,
+      },
+      atMs,
+    );
+}
+
+/** A debt in dollars is kept in the first currency. */
+function owedEntries(services: AppraisalServices, usd: bigint): LedgerEntry[] {
+  const { chainId, currencies } = services.appBalance;
+  const [first] = currencies;
+  if (usd === 0n || first === undefined) return [];
+  const unit = unitInMemory(services, first);
+  if (unit instanceof ServiceError) throw unit;
+  const asset = { chainId, currency: first.address };
+  const amount = usdToAmountUp(usd, unit);
+  return [
+    { account: "owed", asset, amount: -amount },
+    { account: "fronted", asset, amount },
+  ];
+}
+
+async function giveBack(tx: HoldTx, book: WalletBook, hold: HoldRecord, atMs: number): Promise<void> {
+  const { wallet, requestId, debits } = hold;
+  const taken = (await tx.ledger.entriesOf(debitKey(requestId, debits))).filter(
+    ({ account }) => account === "fronted",
+  );
+  if (taken.length === 0) return;
+  await tx.ledger.post(
+    {
+      key: `hold:${requestId}:return:${debits}`,
+      context: "fast-fill-increase-balance",
+      reason: "the deposit of a fast fill came after all",
+      wallet,
+      requestId,
+      entries: mergeEntries(
+        taken.flatMap(({ asset, amount }) => [
+          { account: "fronted", asset, amount: -amount },
+          ...creditEntries(book, asset, amount),
+        ]),
+      ),
+    },
+    atMs,
+  );
+}
+
+function debitKey(requestId: RequestId, n: number): string {
+  return `hold:${requestId}:debit:${n}`;
+}

@@ -1,0 +1,46 @@
+import { availableFor } from "@causeway/domain";
+import type { HoldRecord, NewHold } from "../../ports/ledger.ts";
+import type { Services } from "../../ports/services.ts";
+import type { Tx } from "../../ports/unit-of-work.ts";
+import { appraise } from "./appraise.ts";
+
+export type HoldWish = Omit<NewHold, "placedAtMs"> & {
+  /** The most that this key may have in active holds, USD with 18 decimals; undefined: as much as is available. */
+  readonly maxExposureUsd?: bigint | undefined;
+};
+
+/** `taken`: this request had a hold that was resolved, or that is another's or of another amount; a request is vouched for once. */
+export type PlacedHold =
+  | { readonly kind: "placed" }
+  | { readonly kind: "insufficient"; readonly availableUsd: bigint }
+  | { readonly kind: "overExposure"; readonly exposureUsd: bigint }
+  | { readonly kind: "taken"; readonly hold: HoldRecord };
+
+/**
+ * Holds back a part of the balance that the app vouches with; no money moves. Asked again for the same active hold, it is `placed`.
+ * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
+ */
+export async function placeHold(
+  services: Pick<Services, "clock" | "prices" | "appBalance">,
+  tx: Pick<Tx, "ledger">,
+  { maxExposureUsd, ...wish }: HoldWish,
+): Promise<PlacedHold> {
+  const atMs = services.clock.nowMs();
+  const book = await tx.ledger.lockWallet(wish.wallet, atMs);
+  const known = await tx.ledger.hold(wish.requestId);
+  if (known !== undefined) {
+    const isSame = known.state === "active" && known.wallet === wish.wallet && known.usd === wish.usd;
+    return isSame ? { kind: "placed" } : { kind: "taken", hold: known };
+  }
+  const exposureUsd = await tx.ledger.exposureUsd(wish.keyId);
+  if (maxExposureUsd !== undefined && exposureUsd + wish.usd > maxExposureUsd)
+    return { kind: "overExposure", exposureUsd };
+  const { standing, unpriced } = appraise(services, book);
+  const availableUsd = availableFor("fastFill", standing);
+  if (availableUsd < wish.usd) {
+    if (unpriced) throw unpriced;
+    return { kind: "insufficient", availableUsd };
+  }
+  await tx.ledger.addHold({ ...wish, placedAtMs: atMs });
+  return { kind: "placed" };
+}

@@ -1,0 +1,38 @@
+import { mergeEntries } from "@causeway/domain";
+import type { Reservation } from "../../ports/ledger.ts";
+import type { Services } from "../../ports/services.ts";
+import type { Tx } from "../../ports/unit-of-work.ts";
+import { creditEntries } from "./credit-entries.ts";
+
+/** Gives back what was reserved for a request that costs nothing after all: pending → balance. `already` when the reservation was closed before. */
+export async function releaseFees(
+  services: Pick<Services, "clock">,
+  tx: Pick<Tx, "ledger">,
+  { requestId, wallet }: Pick<Reservation, "requestId" | "wallet">,
+  movementKey: string,
+): Promise<"released" | "already"> {
+  const atMs = services.clock.nowMs();
+  const book = await tx.ledger.lockWallet(wallet, atMs);
+  const reservation = await tx.ledger.reservation(requestId);
+  if (reservation?.wallet !== wallet || reservation.state !== "open") return "already";
+  const entries = mergeEntries(
+    reservation.parts.flatMap(({ asset, amount }) => [
+      { account: "pending", asset, amount: -amount },
+      ...creditEntries(book, asset, amount),
+    ]),
+  );
+  if (entries.length > 0)
+    await tx.ledger.post(
+      {
+        key: movementKey,
+        context: "unset-pending-amount",
+        reason: "no fees fell due",
+        wallet,
+        requestId,
+        entries,
+      },
+      atMs,
+    );
+  await tx.ledger.closeReservation(reservation.id, "released", atMs);
+  return "released";
+}

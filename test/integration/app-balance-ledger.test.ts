@@ -1,0 +1,315 @@
+import type { Address, RequestId } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  makeHoldPermanent,
+  reinstateHold,
+  releaseHold,
+  returnPermanent,
+} from "../../apps/api/src/usecases/app-balance/move-hold.ts";
+import { payFees } from "../../apps/api/src/usecases/app-balance/pay-fees.ts";
+import { placeHold } from "../../apps/api/src/usecases/app-balance/place-hold.ts";
+import { releaseFees } from "../../apps/api/src/usecases/app-balance/release-fees.ts";
+import { reserveFees } from "../../apps/api/src/usecases/app-balance/reserve-fees.ts";
+import { creditTopUp, reverseTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { ONE, brokenLaws, ether, startLedgerWorld, usdc, type LedgerWorld } from "../support/ledger-world.ts";
+import { someAddress, someHash } from "../support/terms.ts";
+
+let world: LedgerWorld;
+beforeAll(async () => {
+  world = await startLedgerWorld();
+});
+afterAll(async () => {
+  expect(await brokenLaws(world.pool)).toEqual([]);
+  await world.stop();
+});
+
+const reserve = async (wallet: Address, usd: bigint, requestId: RequestId = someHash()) =>
+  await world.in(
+    async (tx) =>
+      await reserveFees(world.services, tx, { wallet, usd, requestId, movementKey: `reserve:${requestId}` }),
+  );
+
+const hold = async (
+  wallet: Address,
+  usd: bigint,
+  more: { requestId?: RequestId; keyId?: string; maxExposureUsd?: bigint } = {},
+) =>
+  await world.in(
+    async (tx) =>
+      await placeHold(world.services, tx, {
+        wallet,
+        keyId: "key",
+        requestId: someHash(),
+        usd,
+        chainId: 10,
+        currency: usdc.currency,
+        amount: 1n,
+        ...more,
+      }),
+  );
+
+async function aWallet(usdcUnits: bigint, wei = 0n): Promise<Address> {
+  const wallet = someAddress();
+  if (usdcUnits > 0n) await world.give(wallet, usdc, usdcUnits);
+  if (wei > 0n) await world.give(wallet, ether, wei);
+  return wallet;
+}
+
+test("fees are taken from the preferred currency first, then from the next, and pay at the rate at which they were reserved", async () => {
+  const wallet = await aWallet(3_000_000n, ONE);
+  const requestId = someHash();
+  const reserved = await reserve(wallet, 5n * ONE, requestId);
+  if (reserved.kind !== "reserved") throw new Error(reserved.kind);
+  expect(reserved.reservation.parts).toEqual([
+    { asset: usdc, amount: 3_000_000n, usd: 3n * ONE },
+    { asset: ether, amount: ONE / 1000n, usd: 2n * ONE },
+  ]);
+  world.prices.set("ethereum", "4000");
+  const paid = await world.in(
+    async (tx) =>
+      await payFees(world.services, tx, reserved.reservation, { usd: 4n * ONE }, `pay:${requestId}`),
+  );
+  world.prices.set("ethereum", "2000");
+  expect(paid).toEqual({ kind: "paid", uncoveredUsd: 0n });
+  expect(await world.line(wallet, usdc)).toEqual({ balance: 0n, pending: 0n, owed: 0n });
+  expect(await world.line(wallet, ether)).toEqual({
+    balance: ONE - ONE / 2000n,
+    pending: 0n,
+    owed: 0n,
+  });
+});
+
+test("fees are all or nothing: a dollar short reserves nothing and says what there is", async () => {
+  const wallet = await aWallet(3_000_000n);
+  expect(await reserve(wallet, 4n * ONE)).toEqual({ kind: "insufficient", availableUsd: 3n * ONE });
+  expect(await world.line(wallet, usdc)).toEqual({ balance: 3_000_000n, pending: 0n, owed: 0n });
+});
+
+test("reserving, paying and releasing the same request twice does it once", async () => {
+  const wallet = await aWallet(10_000_000n);
+  const requestId = someHash();
+  const [first, second] = [await reserve(wallet, ONE, requestId), await reserve(wallet, ONE, requestId)];
+  if (first.kind !== "reserved") throw new Error(first.kind);
+  expect(second).toMatchObject({ kind: "reserved", reservation: { id: first.reservation.id } });
+  const pay = async () =>
+    await world.in(
+      async (tx) => await payFees(world.services, tx, first.reservation, { usd: ONE }, `pay:${requestId}`),
+    );
+  expect((await Promise.all([pay(), pay(), pay()])).map(({ kind }) => kind).toSorted()).toEqual([
+    "already",
+    "already",
+    "paid",
+  ]);
+  const release = await world.in(
+    async (tx) => await releaseFees(world.services, tx, first.reservation, `release:${requestId}`),
+  );
+  expect(release).toBe("already");
+  expect(await reserve(wallet, ONE, requestId)).toEqual({ kind: "closed" });
+  expect(await world.line(wallet, usdc)).toEqual({ balance: 9_000_000n, pending: 0n, owed: 0n });
+});
+
+test("what costs more than was reserved takes the reservation whole and tells the rest", async () => {
+  const wallet = await aWallet(10_000_000n);
+  const reserved = await reserve(wallet, 2n * ONE);
+  if (reserved.kind !== "reserved") throw new Error(reserved.kind);
+  const paid = await world.in(
+    async (tx) => await payFees(world.services, tx, reserved.reservation, { usd: 5n * ONE }, someHash()),
+  );
+  expect(paid).toEqual({ kind: "paid", uncoveredUsd: 3n * ONE });
+  expect(await world.line(wallet, usdc)).toEqual({ balance: 8_000_000n, pending: 0n, owed: 0n });
+});
+
+test("two hundred reservations at once on a balance for fifty: fifty get theirs, and not a cent is below zero", async () => {
+  const wallet = await aWallet(50_000_000n);
+  const answers = await Promise.all(Array.from({ length: 200 }, async () => await reserve(wallet, ONE)));
+  expect(answers.filter(({ kind }) => kind === "reserved")).toHaveLength(50);
+  expect(await world.line(wallet, usdc)).toEqual({ balance: 0n, pending: 50_000_000n, owed: 0n });
+  expect(await brokenLaws(world.pool)).toEqual([]);
+});
+
+test("two hundred holds and reservations at once: holds never vouch beyond the balance, and fees pass them by", async () => {
+  const wallet = await aWallet(100_000_000n);
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, async (_, at) =>
+      at % 2 === 0 ? await hold(wallet, 3n * ONE) : await reserve(wallet, ONE / 2n),
+    ),
+  );
+  const placed = answers.filter(({ kind }) => kind === "placed").length;
+  expect(
+    answers.filter(({ kind }) => kind === "reserved"),
+    "fees are not blocked by holds",
+  ).toHaveLength(100);
+  expect(placed).toBeGreaterThanOrEqual(16);
+  expect(placed).toBeLessThanOrEqual(33);
+  const book = await world.book(wallet);
+  expect(book.heldUsd).toBe(BigInt(placed) * 3n * ONE);
+  expect(await world.available(wallet, "sponsorship")).toBe(50n * ONE);
+});
+
+test("a hold lessens what fast fills and claims may use, and not what sponsorship may", async () => {
+  const wallet = await aWallet(10_000_000n);
+  expect(await hold(wallet, 7n * ONE)).toEqual({ kind: "placed" });
+  expect(await world.available(wallet, "fastFill")).toBe(3n * ONE);
+  expect(await world.available(wallet, "claim")).toBe(3n * ONE);
+  expect(await world.available(wallet, "sponsorship")).toBe(10n * ONE);
+  expect(await hold(wallet, 4n * ONE)).toEqual({ kind: "insufficient", availableUsd: 3n * ONE });
+  expect((await reserve(wallet, 9n * ONE)).kind).toBe("reserved");
+  expect(await world.available(wallet, "claim")).toBe(0n);
+});
+
+test("a key vouches for no more at once than it may, whatever its wallet has", async () => {
+  const wallet = await aWallet(100_000_000n);
+  const limit = { keyId: someHash(), maxExposureUsd: 10n * ONE };
+  expect(await hold(wallet, 6n * ONE, limit)).toEqual({ kind: "placed" });
+  expect(await hold(wallet, 5n * ONE, limit)).toEqual({ kind: "overExposure", exposureUsd: 6n * ONE });
+  expect(await hold(wallet, 4n * ONE, limit)).toEqual({ kind: "placed" });
+});
+
+test("a request is vouched for once: the same hold again is the same hold, and one that was resolved is not placed anew", async () => {
+  const wallet = await aWallet(10_000_000n);
+  const requestId = someHash();
+  expect(await hold(wallet, 6n * ONE, { requestId })).toEqual({ kind: "placed" });
+  expect(await hold(wallet, 6n * ONE, { requestId })).toEqual({ kind: "placed" });
+  expect((await hold(await aWallet(9_000_000n), 6n * ONE, { requestId })).kind).toBe("taken");
+  expect((await world.book(wallet)).heldUsd).toBe(6n * ONE);
+  await world.in(async (tx) => await releaseHold(world.services, tx, requestId));
+  expect(await hold(wallet, 6n * ONE, { requestId })).toMatchObject({
+    kind: "taken",
+    hold: { state: "released" },
+  });
+});
+
+test("a hold that becomes permanent is paid by the balance, and what that does not cover is owed and repaid by the next credit", async () => {
+  const wallet = await aWallet(10_000_000n);
+  const requestId = someHash();
+  await hold(wallet, 8n * ONE, { requestId });
+  const spent = await reserve(wallet, 5n * ONE);
+  expect(spent.kind).toBe("reserved");
+  const act = async (move: typeof releaseHold) =>
+    await world.in(async (tx) => await move(world.services, tx, requestId));
+  expect(await act(makeHoldPermanent)).toBe("applied");
+  expect(await act(makeHoldPermanent)).toBe("already");
+  expect(await act(releaseHold)).toBe("rejected");
+  expect(await world.line(wallet, usdc)).toEqual({ balance: 0n, pending: 5_000_000n, owed: 3_000_000n });
+  expect(await world.available(wallet, "sponsorship")).toBe(0n);
+  await world.give(wallet, usdc, 4_000_000n);
+  expect(await world.line(wallet, usdc)).toEqual({
+    balance: 1_000_000n,
+    pending: 5_000_000n,
+    owed: 0n,
+  });
+  // The deposit comes after all: all eight dollars come back, to whoever paid them.
+  expect(await act(returnPermanent)).toBe("applied");
+  expect(await act(returnPermanent)).toBe("already");
+  expect((await world.line(wallet, usdc)).balance).toBe(9_000_000n);
+  // And vanishes again.
+  expect(await act(reinstateHold)).toBe("applied");
+  expect((await world.book(wallet)).heldUsd).toBe(8n * ONE);
+  expect(await act(makeHoldPermanent)).toBe("applied");
+  expect((await world.line(wallet, usdc)).balance).toBe(1_000_000n);
+});
+
+test("a debt in one currency keeps the others from being used", async () => {
+  const wallet = await aWallet(0n, ONE / 100n);
+  const topUp = { wallet, asset: usdc, amount: 15_000_000n, movementKey: someHash() };
+  await world.in(async (tx) => await creditTopUp(world.services, tx, topUp));
+  await reserve(wallet, 15n * ONE);
+  await world.in(async (tx) => await reverseTopUp(world.services, tx, { ...topUp, movementKey: someHash() }));
+  expect((await world.line(wallet, usdc)).owed).toBe(15_000_000n);
+  expect(await world.available(wallet, "sponsorship")).toBe(5n * ONE);
+  expect(await reserve(wallet, 6n * ONE)).toMatchObject({ kind: "insufficient" });
+});
+
+test("without a fresh price nobody is told that his balance does not suffice", async () => {
+  const wallet = await aWallet(2_000_000n, ONE);
+  world.prices.set("ethereum", undefined);
+  await expect(reserve(wallet, 5n * ONE)).rejects.toThrow(ServiceError);
+  await expect(hold(wallet, 5n * ONE)).rejects.toThrow(/fresh price/);
+  expect((await reserve(wallet, ONE)).kind, "what the rest covers goes on").toBe("reserved");
+  world.prices.set("ethereum", "2000");
+});
+
+test("the same movement is posted once, however many processes post it at once", async () => {
+  const wallet = someAddress();
+  const topUp = { wallet, asset: usdc, amount: 7n, movementKey: someHash() };
+  const posted = await Promise.all(
+    Array.from(
+      { length: 20 },
+      async () => await world.in(async (tx) => await creditTopUp(world.services, tx, topUp)),
+    ),
+  );
+  expect(posted.filter((one) => one === "posted")).toHaveLength(1);
+  expect((await world.line(wallet, usdc)).balance).toBe(7n);
+});
+
+test("a transaction that fails leaves no trace in the ledger", async () => {
+  const wallet = await aWallet(5_000_000n);
+  const requestId = someHash();
+  await expect(
+    world.in(async (tx) => {
+      await reserveFees(world.services, tx, { wallet, usd: ONE, requestId, movementKey: requestId });
+      throw new Error("the process dies before its commit");
+    }),
+  ).rejects.toThrow("before its commit");
+  expect(await world.line(wallet, usdc)).toEqual({ balance: 5_000_000n, pending: 0n, owed: 0n });
+  expect((await reserve(wallet, ONE, requestId)).kind).toBe("reserved");
+});
+
+test("the database itself refuses to overdraw, to unbalance, to change and to forget", async () => {
+  const wallet = await aWallet(5n);
+  const post = async (entries: { account: "balance" | "custody"; amount: bigint }[]) =>
+    await world.in(
+      async (tx) =>
+        await tx.ledger.post(
+          {
+            key: someHash(),
+            context: "claim",
+            reason: "test",
+            wallet,
+            requestId: undefined,
+            entries: entries.map((entry) => ({ ...entry, asset: usdc })),
+          },
+          1,
+        ),
+    );
+  const take = (amount: bigint) => [
+    { account: "balance" as const, amount: -amount },
+    { account: "custody" as const, amount },
+  ];
+  await expect(post(take(6n))).rejects.toThrow(/never_overdrawn/);
+  await expect(post([{ account: "balance", amount: 1n }])).rejects.toThrow(/does not balance/);
+  await expect(post([])).rejects.toThrow(/moves nothing/);
+  expect(await post(take(5n))).toBe("posted");
+  for (const table of ["ledger_movements", "ledger_entries", "ledger_accounts"]) {
+    await expect(world.pool.query(`delete from ${table}`)).rejects.toThrow(/what was written stays/);
+    await expect(world.pool.query(`truncate ${table} cascade`)).rejects.toThrow(/what was written stays/);
+    await expect(
+      world.pool.query(`update ${table} set ${table === "ledger_accounts" ? "account" : "id"} = default`),
+    ).rejects.toThrow(/what was written stays|can only be updated to DEFAULT/);
+  }
+  await expect(
+    world.pool.query("update ledger_entries set amount = 0 where wallet = $1", [wallet]),
+  ).rejects.toThrow(/what was written stays/);
+  // Nor are balanced entries added to a movement of another day, nor after an early check.
+  const add = `insert into ledger_entries (movement_id, account, wallet, chain_id, currency, amount)
+    select max(id), 'balance', '${wallet}', 1, '0x', 1 from ledger_movements where wallet = '${wallet}'`;
+  await expect(world.pool.query(add)).rejects.toThrow(/another transaction/);
+  await expect(
+    world.in(async (tx) => {
+      await tx.ledger.lockWallet(wallet, 1);
+      await world.pool.query("select 1");
+      return await tx.ledger.post(
+        {
+          key: someHash(),
+          context: "claim",
+          reason: "of another wallet",
+          wallet: someAddress(),
+          requestId: undefined,
+          entries: [{ account: "balance", asset: usdc, amount: 1n }],
+        },
+        1,
+      );
+    }),
+  ).rejects.toThrow(/foreign key/);
+});

@@ -1,0 +1,145 @@
+import type { Address, Currency, Hex, LedgerAsset } from "@causeway/domain";
+import { availableFor } from "@causeway/domain";
+import type { BalancePurpose } from "@causeway/domain";
+import type pg from "pg";
+import { createPool } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import type { BookLine, WalletBook } from "../../apps/api/src/ports/ledger.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
+import { appraise } from "../../apps/api/src/usecases/app-balance/appraise.ts";
+import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
+import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
+import { createTestDatabase } from "./database.ts";
+import { someHash } from "./terms.ts";
+
+const CHAIN_ID = 8453;
+export const ONE = 10n ** 18n;
+
+/** Priced at 1 and 2,000 dollars. */
+export const usdc: LedgerAsset = {
+  chainId: CHAIN_ID,
+  currency: "0xaa00000000000000000000000000000000000001",
+};
+export const ether: LedgerAsset = {
+  chainId: CHAIN_ID,
+  currency: "0x0000000000000000000000000000000000000000",
+};
+
+/** The ledger on a real database, with prices that a test moves. */
+export interface LedgerWorld {
+  readonly services: Pick<Services, "clock" | "events" | "prices" | "appBalance" | "uow">;
+  readonly events: RecordedEvents;
+  readonly prices: AdjustablePrices;
+  readonly pool: pg.Pool;
+  readonly databaseUrl: string;
+  in<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Credits a wallet out of thin air; the key is new each time. */
+  give(wallet: Address, asset: LedgerAsset, amount: bigint): Promise<void>;
+  book(wallet: Address): Promise<WalletBook>;
+  line(wallet: Address, asset: LedgerAsset): Promise<Omit<BookLine, "asset">>;
+  available(wallet: Address, purpose: BalancePurpose): Promise<bigint>;
+  stop(): Promise<void>;
+}
+
+export async function startLedgerWorld(): Promise<LedgerWorld> {
+  const database = await createTestDatabase();
+  const pool = createPool(database.url, { max: 20, statementTimeoutMs: 20_000, applicationName: "test" });
+  const prices = adjustablePrices({ "usd-coin": "1", ethereum: "2000" });
+  const events = recordedEvents();
+  let now = 1_700_000_000_000;
+  const uow = postgresUnitOfWork(pool);
+  const services = {
+    clock: { nowMs: () => now++ },
+    events,
+    prices,
+    uow,
+    appBalance: {
+      chainId: CHAIN_ID,
+      currencies: [
+        aCurrency(usdc.currency, "usdc", 6, "usd-coin"),
+        aCurrency(ether.currency, "eth", 18, "ethereum"),
+      ],
+      confirmations: 2,
+      claimLifetimeSeconds: 600,
+    },
+  };
+  const world: LedgerWorld = {
+    services,
+    events,
+    prices,
+    pool,
+    databaseUrl: database.url,
+    in: (work) => uow.run(work),
+    async give(wallet, asset, amount) {
+      await uow.run(
+        async (tx) =>
+          await creditTopUp(services, tx, { wallet, asset, amount, movementKey: `given:${someHash()}` }),
+      );
+    },
+    book: (wallet) => uow.run(async (tx) => await tx.ledger.lockWallet(wallet, now)),
+    async line(wallet, asset) {
+      const { lines } = await world.book(wallet);
+      const found = lines.find((line) => line.asset.currency === asset.currency);
+      return { balance: found?.balance ?? 0n, pending: found?.pending ?? 0n, owed: found?.owed ?? 0n };
+    },
+    async available(wallet, purpose) {
+      return availableFor(purpose, appraise(services, await world.book(wallet)).standing);
+    },
+    async stop() {
+      await pool.end();
+      await database.drop();
+    },
+  };
+  return world;
+}
+
+function aCurrency(address: Hex, id: string, decimals: number, priceId: string): Currency {
+  return {
+    chainId: CHAIN_ID,
+    address,
+    id,
+    symbol: id.toUpperCase(),
+    name: id,
+    decimals,
+    class: "stable",
+    priceId,
+    supportsBridging: true,
+    supportsPermit: false,
+    resetsApproval: false,
+    logoUri: undefined,
+    verified: true,
+    maxFillAmount: undefined,
+  };
+}
+
+/** Every statement about the whole ledger that must hold after any history; empty when all hold. */
+export async function brokenLaws(pool: pg.Pool): Promise<string[]> {
+  const laws: Readonly<Record<string, string>> = {
+    "every asset sums to zero over all accounts":
+      "select chain_id, currency, sum(amount) from ledger_entries group by 1, 2 having sum(amount) <> 0",
+    "every movement sums to zero in every asset":
+      "select movement_id from ledger_entries group by movement_id, chain_id, currency having sum(amount) <> 0",
+    "the running balance is the sum of the entries": `select * from (
+        select balance_after, sum(amount) over (partition by wallet, account, chain_id, currency order by seq) as total
+        from ledger_entries where wallet is not null) e where balance_after <> total`,
+    "entries are numbered without a gap": `select wallet from ledger_entries where wallet is not null
+        group by wallet, account, chain_id, currency having max(seq) <> count(*)`,
+    "nothing but a debt is below zero":
+      "select id from ledger_entries where (account <> 'owed' and balance_after < 0) or (account = 'owed' and balance_after > 0)",
+    "pending is open reservations and claims being paid": `select * from (
+        select wallet, chain_id, currency, sum(amount) as amount from ledger_entries where account = 'pending' group by 1, 2, 3
+      ) l full join (
+        select wallet, chain_id, currency, sum(amount) as amount from (
+          select r.wallet, p.chain_id, p.currency, p.amount from fee_reservations r
+            join fee_reservation_parts p on p.reservation_id = r.id where r.state = 'open'
+          union all select wallet, chain_id, currency, amount + fee_amount from claims where state = 'paying'
+        ) o group by 1, 2, 3
+      ) s using (wallet, chain_id, currency) where coalesce(l.amount, 0) <> coalesce(s.amount, 0)`,
+  };
+  const broken: string[] = [];
+  for (const [law, query] of Object.entries(laws))
+    if ((await pool.query(query)).rows.length > 0) broken.push(law);
+  return broken;
+}
