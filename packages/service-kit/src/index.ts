@@ -4,6 +4,7 @@ export * from "./json.ts";
 export * from "./lifecycle.ts";
 export * from "./logging.ts";
 export * from "./metrics.ts";
+export type { NothingLeft } from "./nothing-left.ts";
 export * from "./openapi.ts";
 export * from "./plain-first.ts";
 export * from "./response-check.ts";

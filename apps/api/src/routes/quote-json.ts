@@ -1,6 +1,7 @@
 import { orderText } from "@causeway/domain";
 import type { OrderIn, OrderWords } from "@causeway/domain";
 import { jsonText } from "@causeway/service-kit";
+import type { NothingLeft } from "@causeway/service-kit";
 import type {
   AmountObject,
   OrderData,
@@ -10,7 +11,6 @@ import type {
   QuoteDetails,
   QuoteFees,
 } from "@causeway/wire";
-import type { NothingLeft } from "./nothing-left.ts";
 import { stepsJson } from "./steps-json.ts";
 
 type Impacts = QuoteDetails["expandedPriceImpact"];

@@ -1,6 +1,6 @@
 import { jsonList, jsonText } from "@causeway/service-kit";
+import type { NothingLeft } from "@causeway/service-kit";
 import type { QuoteStep, QuoteStepItem, TransactionData } from "@causeway/wire";
-import type { NothingLeft } from "./nothing-left.ts";
 
 true satisfies NothingLeft<
   QuoteStep,

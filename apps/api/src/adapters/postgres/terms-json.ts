@@ -1,39 +1,70 @@
 import { orderText } from "@causeway/domain";
 import type { OrderWords, RequestTerms } from "@causeway/domain";
 import { jsonText } from "@causeway/service-kit";
+import type { NothingLeft } from "@causeway/service-kit";
+import { shortOrderJson, wholeOrder } from "./short-order.ts";
 
 const BIG = "$n";
 
+true satisfies NothingLeft<RequestTerms["origin"], "chainId" | "currency" | "amount">;
+true satisfies NothingLeft<
+  RequestTerms["destination"],
+  "chainId" | "currency" | "expectedAmount" | "minimumAmount"
+>;
+
 /**
- * Terms as stored: JSON text, each bigint as `{"$n":"decimal"}`. The amounts are named one by one because asking about every value costs twice as
- * much; one that is not named makes `JSON.stringify` throw, so none can be lost.
+ * Terms as stored: JSON text, each bigint as `{"$n":"decimal"}`; an order that says no more than its terms is shortened. The fields that all terms have are written out
+ * by hand, which takes a fraction of `JSON.stringify`; what is not named goes through it, and it throws on an amount, so none can be lost.
  */
 export function termsToJson(terms: RequestTerms): string {
-  const { order, ...agreed } = terms;
-  const { origin, destination } = terms;
-  const text = JSON.stringify({
-    ...agreed,
-    origin: { ...origin, amount: big(origin.amount) },
-    destination: {
-      ...destination,
-      expectedAmount: big(destination.expectedAmount),
-      minimumAmount: big(destination.minimumAmount),
-    },
-    inputUsd: big(terms.inputUsd),
-  });
-  return `${text.slice(0, -1)},"order":${orderText(order, words)}}`;
+  const { order, origin, destination } = terms;
+  let text =
+    `{"requestId":"${terms.requestId}","orderId":"${terms.orderId}","kind":"${terms.kind}","tradeType":"${terms.tradeType}",` +
+    `"user":"${terms.user}","recipient":"${terms.recipient}","refundTo":"${terms.refundTo}",` +
+    `"origin":{"chainId":${origin.chainId},"currency":"${origin.currency}","amount":${big(origin.amount)}},` +
+    `"destination":{"chainId":${destination.chainId},"currency":"${destination.currency}",` +
+    `"expectedAmount":${big(destination.expectedAmount)},"minimumAmount":${big(destination.minimumAmount)}},` +
+    `"inputUsd":${big(terms.inputUsd)},"explicitDeposit":${terms.explicitDeposit},"createdAtMs":${terms.createdAtMs},` +
+    `"firmUntilMs":${terms.firmUntilMs},"fillDeadlineMs":${terms.fillDeadlineMs},"forceRefund":${terms.forceRefund}`;
+  for (const name in terms)
+    if (!written.has(name)) {
+      const json = JSON.stringify(terms[name as keyof RequestTerms]) as string | undefined;
+      if (json !== undefined) text += `,${jsonText(name)}:${json}`;
+    }
+  return `${text},"order":${shortOrderJson(order, terms) ?? orderText(order, words)}}`;
 }
 
-const words: OrderWords<bigint> = { name: jsonText, amount: (amount) => `{"${BIG}":"${amount}"}` };
+/** The fields above. Hex, words of ours and numbers: nothing to escape. */
+const written: ReadonlySet<string> = new Set<keyof RequestTerms>([
+  "requestId",
+  "orderId",
+  "kind",
+  "tradeType",
+  "user",
+  "recipient",
+  "refundTo",
+  "origin",
+  "destination",
+  "inputUsd",
+  "explicitDeposit",
+  "createdAtMs",
+  "firmUntilMs",
+  "fillDeadlineMs",
+  "forceRefund",
+  "order",
+]);
 
-function big(value: bigint): { readonly [BIG]: string } {
-  return { [BIG]: value.toString() };
+const words: OrderWords<bigint> = { name: jsonText, amount: big };
+
+function big(value: bigint): string {
+  return `{"${BIG}":"${value}"}`;
 }
 
 /** Reads what {@link termsToJson} wrote. */
 export function termsFromJson(text: string): RequestTerms {
-  return JSON.parse(text, (_key, value: unknown) => {
+  const terms = JSON.parse(text, (_key, value: unknown) => {
     if (typeof value === "object" && value !== null && BIG in value) return BigInt(String(value[BIG]));
     return value;
   }) as RequestTerms;
+  return { ...terms, order: wholeOrder(terms.order, terms) };
 }
