@@ -1,0 +1,198 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Currency } from "../chain/chain.ts";
+import { amountToUsdDown, amountToUsdUp } from "../money/usd.ts";
+import { assetKey, inChargeOrder } from "./asset.ts";
+import { decideHold, holdActs, holdStates } from "./hold-state.ts";
+import type { HoldAct } from "./hold-state.ts";
+import { mergeEntries } from "./movement.ts";
+import { splitCredit, splitDebit } from "./owed.ts";
+import { availableFor, balancePurposes } from "./purposes.ts";
+import { shareOfParts, splitCharge } from "./split-charge.ts";
+
+const USD = 10n ** 18n;
+const amount = fc.bigInt({ min: 0n, max: 1n << 90n });
+const usd = fc.bigInt({ min: 0n, max: 10n ** 27n });
+const balances = fc
+  .array(
+    fc.record({
+      amount,
+      unit: fc.record({
+        decimals: fc.integer({ min: 0, max: 20 }),
+        priceUsd: fc.bigInt({ min: 1n, max: 10n ** 24n }),
+      }),
+    }),
+    { maxLength: 5 },
+  )
+  .map((rows) =>
+    rows.map((row, at) => ({ ...row, asset: { chainId: 1, currency: `0x${at.toString(16)}` as const } })),
+  );
+
+test("a charge is split exactly: parts and what is uncovered are together the charge, and no part is more than there is", () => {
+  fc.assert(
+    fc.property(usd, balances, (charge, have) => {
+      const { parts, uncoveredUsd } = splitCharge(charge, have);
+      expect(parts.reduce((sum, part) => sum + part.usd, uncoveredUsd)).toBe(charge);
+      for (const { asset, amount: taken, usd: partUsd } of parts) {
+        const from = have.find((one) => one.asset === asset);
+        if (from === undefined) throw new Error("a part is of a balance");
+        expect(taken > 0n && taken <= from.amount).toBe(true);
+        // Never less than its dollars, and by less than one smallest unit more.
+        expect(amountToUsdUp(taken, from.unit) >= partUsd).toBe(true);
+        const isWhole = taken === from.amount;
+        expect(isWhole || amountToUsdDown(taken - 1n, from.unit) < partUsd).toBe(true);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a charge is covered exactly when the balances are worth it", () => {
+  fc.assert(
+    fc.property(usd, balances, (charge, have) => {
+      const worth = have.reduce((sum, one) => sum + amountToUsdDown(one.amount, one.unit), 0n);
+      const { uncoveredUsd } = splitCharge(charge, have);
+      expect(uncoveredUsd).toBe(charge > worth ? charge - worth : 0n);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("an asset is touched only when all before it are emptied", () => {
+  fc.assert(
+    fc.property(usd, balances, (charge, have) => {
+      const { parts } = splitCharge(charge, have);
+      const touched = parts.map(({ asset }) => have.findIndex((one) => one.asset === asset));
+      expect(touched).toEqual(touched.toSorted((a, b) => a - b));
+      for (const [at, part] of parts.slice(0, -1).entries())
+        expect(part.amount).toBe(have[touched[at] ?? -1]?.amount);
+    }),
+  );
+});
+
+test("what is paid out of a reservation is never more than reserved, rounded up by less than a unit, and all of it when all is due", () => {
+  fc.assert(
+    fc.property(usd, usd, balances, (reserved, due, have) => {
+      const { parts } = splitCharge(reserved, have);
+      const shares = shareOfParts(due, parts);
+      const reservedUsd = parts.reduce((sum, part) => sum + part.usd, 0n);
+      let paidUsd = 0n;
+      for (const [at, { amount: share }] of shares.entries()) {
+        const part = parts[at];
+        if (part === undefined) throw new Error("a share is of a part");
+        expect(share >= 0n && share <= part.amount).toBe(true);
+        paidUsd += (share * part.usd) / part.amount;
+      }
+      if (due >= reservedUsd) expect(shares.map((one) => one.amount)).toEqual(parts.map((one) => one.amount));
+      else expect(paidUsd >= due).toBe(true);
+      if (due === 0n) expect(shares.every((one) => one.amount === 0n)).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("half of what was reserved for a charge pays half of the charge, at the rate of the reservation", () => {
+  const asset = { chainId: 1, currency: "0x01" } as const;
+  expect(shareOfParts(USD, [{ asset, amount: 2_000_001n, usd: 2n * USD }])).toEqual([
+    { asset, amount: 1_000_001n },
+  ]);
+});
+
+test("credits repay debts first, debits that must happen empty the balance first, and nothing is lost in either", () => {
+  fc.assert(
+    fc.property(amount, amount, (moved, there) => {
+      const credit = splitCredit(moved, there);
+      expect(credit.repaid + credit.credited).toBe(moved);
+      expect(credit.repaid).toBe(moved < there ? moved : there);
+      const debit = splitDebit(moved, there);
+      expect(debit.taken + debit.owed).toBe(moved);
+      expect(debit.taken).toBe(moved < there ? moved : there);
+    }),
+  );
+});
+
+test("holds lessen fast fills and claims and not sponsorship; debts lessen everything; nothing is available below zero", () => {
+  const standing = { balanceUsd: 10n, owedUsd: 1n, heldUsd: 4n };
+  expect(balancePurposes.map((purpose) => [purpose, availableFor(purpose, standing)])).toEqual([
+    ["fastFill", 5n],
+    ["claim", 5n],
+    ["sponsorship", 9n],
+  ]);
+  for (const purpose of balancePurposes)
+    expect(availableFor(purpose, { balanceUsd: 3n, owedUsd: 4n, heldUsd: 0n })).toBe(0n);
+  expect(availableFor("claim", { balanceUsd: 3n, owedUsd: 0n, heldUsd: 4n })).toBe(0n);
+});
+
+test("money moves with a hold only into and out of permanent, in turn, however often", () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...holdActs), { maxLength: 40 }), (acts: HoldAct[]) => {
+      let state: (typeof holdStates)[number] = "active";
+      let debits = 0;
+      for (const act of acts) {
+        const decision = decideHold(state, act);
+        if (decision.kind !== "applied") continue;
+        if (decision.moves === "debit") debits++;
+        if (decision.moves === "credit") debits--;
+        state = decision.state;
+        expect(debits).toBe(state === "permanent" ? 1 : 0);
+      }
+    }),
+  );
+});
+
+test("the whole life of a hold", () => {
+  const words = holdStates.map((state) =>
+    holdActs.map((act) => {
+      const decision = decideHold(state, act);
+      return decision.kind === "applied" ? decision.state : decision.kind;
+    }),
+  );
+  expect(Object.fromEntries(holdStates.map((state, at) => [state, words[at]]))).toEqual({
+    // release, reinstate, makePermanent, return
+    active: ["released", "already", "permanent", "rejected"],
+    released: ["already", "active", "rejected", "already"],
+    permanent: ["rejected", "rejected", "already", "released"],
+  });
+});
+
+test("an act that was applied finds its work done when it comes again", () => {
+  for (const state of holdStates)
+    for (const act of holdActs) {
+      const decision = decideHold(state, act);
+      if (decision.kind === "applied") expect(decideHold(decision.state, act).kind).toBe("already");
+    }
+});
+
+test("charges take the preferred currency first, by whatever name, then the others by address", () => {
+  const currency = (address: string, symbol: string): Currency =>
+    ({ address, symbol, id: symbol.toLowerCase(), priceId: `price-${symbol}` }) as Currency;
+  const known = [
+    currency("0x0", "ETH"),
+    currency("0xc", "USDC"),
+    currency("0xb", "DAI"),
+    currency("0xa", "X"),
+  ];
+  const order = (preferred: string) => inChargeOrder(known, preferred).map(({ symbol }) => symbol);
+  for (const name of ["USDC", "usdc", "PRICE-usdc"]) expect(order(name)).toEqual(["USDC", "ETH", "X", "DAI"]);
+  expect(order("nothing")).toEqual(["ETH", "X", "DAI", "USDC"]);
+});
+
+test("a movement has one line per account and asset and none of nothing, and its sums stay", () => {
+  const [one, two] = [1, 2].map((chainId) => ({ chainId, currency: "0x0" as const }));
+  if (one === undefined || two === undefined) throw new Error("two assets");
+  expect(assetKey(one)).not.toBe(assetKey(two));
+  expect(
+    mergeEntries([
+      { account: "balance", asset: one, amount: 3n },
+      { account: "fronted", asset: one, amount: -3n },
+      { account: "fronted", asset: one, amount: -2n },
+      { account: "owed", asset: one, amount: 2n },
+      { account: "pending", asset: two, amount: 1n },
+      { account: "pending", asset: two, amount: -1n },
+    ]),
+  ).toEqual([
+    { account: "balance", asset: one, amount: 3n },
+    { account: "fronted", asset: one, amount: -5n },
+    { account: "owed", asset: one, amount: 2n },
+  ]);
+});
