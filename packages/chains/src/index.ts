@@ -21,5 +21,6 @@ export type { Disagreement } from "./evm/rpc-quorum.ts";
 export * from "./evm/sign-transaction.ts";
 export * from "./evm/simulate.ts";
 export * from "./evm/transport.ts";
+export * from "./evm/user-operations.ts";
 export * from "./evm/viem-transport.ts";
 export * from "./evm/writer.ts";

@@ -3,6 +3,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { hexToBigInt, keccak256, numberToHex } from "viem";
 import { expect, test } from "vitest";
 import type { Hex32 } from "@causeway/domain";
+import { recoverAuthority } from "./authorizations.ts";
 import { signTransaction, type DigestSignature, type UnsignedTransaction } from "./sign-transaction.ts";
 
 const privateKey = `0x${"42".repeat(32)}` as const;
@@ -24,6 +25,15 @@ const plain: UnsignedTransaction = {
   maxPriorityFeePerGas: 0n,
 };
 
+const unsigned = {
+  chainId: 31_001,
+  address: `0x${"cd".repeat(20)}`,
+  nonce: 0,
+  yParity: 0,
+  r: `0x${"01".repeat(32)}`,
+  s: `0x${"02".repeat(32)}`,
+} as const;
+
 test.each([
   ["an empty transfer", plain],
   [
@@ -36,6 +46,29 @@ test.each([
   const expected = await account.signTransaction({ ...transaction, type: "eip1559" });
   const signed = await signTransaction(transaction, signDigest);
   expect(signed).toEqual({ raw: expected, hash: keccak256(expected) });
+});
+
+test("with authorizations the bytes are those of a wallet too, and each authorization names who signed it", async () => {
+  const account = privateKeyToAccount(privateKey);
+  const other = privateKeyToAccount(`0x${"43".repeat(32)}`);
+  for (let nonce = 0; nonce < 100; nonce++) {
+    const authorizationList = await Promise.all(
+      [
+        { chainId: 31_001, address: plain.to, nonce },
+        { chainId: 0, address: `0x${"cd".repeat(20)}` as const, nonce: nonce * 1_000 },
+      ].map(async (authorization) => {
+        const { r, s, yParity } = await other.signAuthorization(authorization);
+        return { ...authorization, r, s, yParity: yParity === 1 ? (1 as const) : (0 as const) };
+      }),
+    );
+    const transaction = { ...plain, nonce, authorizationList };
+    const signed = await signTransaction(transaction, signDigest);
+    const expected = await account.signTransaction({ ...transaction, type: "eip7702" });
+    expect(signed).toEqual({ raw: expected, hash: keccak256(expected) });
+    expect(expected.startsWith("0x04")).toBe(true);
+    const authorities = await Promise.all(authorizationList.map(recoverAuthority));
+    expect(new Set(authorities)).toEqual(new Set([other.address.toLowerCase()]));
+  }
 });
 
 test("many nonces sign alike, leading zeros of r and s included", async () => {
@@ -62,6 +95,9 @@ test.each([
   { gas: 0n },
   { value: -1n },
   { maxPriorityFeePerGas: 3_000_000_000n },
+  { authorizationList: [] },
+  { authorizationList: [{ ...unsigned, nonce: -1 }] },
+  { authorizationList: [{ ...unsigned, chainId: 0.5 }] },
 ])("out of range is refused before anything is signed: %o", async (change) => {
   let asked = false;
   const watch = async (digest: Hex32): Promise<DigestSignature> => {

@@ -1,7 +1,13 @@
-import { keccak256, serializeTransaction, type TransactionSerializableEIP1559 } from "viem";
+import {
+  keccak256,
+  serializeTransaction,
+  type TransactionSerializableEIP1559,
+  type TransactionSerializableEIP7702,
+} from "viem";
 import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
+import type { Authorization } from "../family.ts";
 
-/** An EIP-1559 (type 2) transaction; prices in wei per gas. */
+/** An EIP-1559 (type 2) transaction, or with authorizations an EIP-7702 (type 4) one; prices in wei per gas. */
 export interface UnsignedTransaction {
   readonly chainId: number;
   readonly nonce: number;
@@ -11,6 +17,8 @@ export interface UnsignedTransaction {
   readonly gas: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
+  /** Not empty: there is no such transaction. */
+  readonly authorizationList?: readonly Authorization[];
 }
 
 export interface DigestSignature {
@@ -28,7 +36,7 @@ export interface SignedTransaction {
 /** Half of the secp256k1 order: nodes refuse signatures above it (EIP-2). */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-/** keccak256 of the unsigned transaction: what the sender signs (EIP-1559). @throws RangeError when a field is out of range */
+/** keccak256 of the unsigned transaction: what the sender signs (EIP-1559, EIP-7702). @throws RangeError when a field is out of range */
 export function transactionDigest(transaction: UnsignedTransaction): Hex32 {
   return keccak256(serializeTransaction(serializable(transaction)));
 }
@@ -49,12 +57,31 @@ export async function signTransaction(
   return { raw, hash: keccak256(raw) };
 }
 
-function serializable(transaction: UnsignedTransaction): TransactionSerializableEIP1559 {
-  const { chainId, nonce, gas, value, maxFeePerGas, maxPriorityFeePerGas } = transaction;
+type Serializable = TransactionSerializableEIP1559 | TransactionSerializableEIP7702;
+
+function serializable(transaction: UnsignedTransaction): Serializable {
+  const { authorizationList, ...plain } = transaction;
+  const { chainId, nonce, gas, value, maxFeePerGas, maxPriorityFeePerGas } = plain;
   if (!Number.isSafeInteger(chainId) || chainId <= 0) throw new RangeError("chainId is no positive integer");
-  if (!Number.isSafeInteger(nonce) || nonce < 0) throw new RangeError("nonce is no natural number");
+  if (!isNatural(nonce)) throw new RangeError("nonce is no natural number");
   if (gas <= 0n || value < 0n || maxPriorityFeePerGas < 0n)
     throw new RangeError("gas, value or fee is negative");
   if (maxPriorityFeePerGas > maxFeePerGas) throw new RangeError("the priority fee exceeds the max fee");
-  return { ...transaction, type: "eip1559", accessList: [] };
+  if (authorizationList === undefined) return { ...plain, type: "eip1559", accessList: [] };
+  if (authorizationList.length === 0) throw new RangeError("the authorization list is empty");
+  return {
+    ...plain,
+    type: "eip7702",
+    accessList: [],
+    authorizationList: authorizationList.map((authorization) => {
+      const { address, yParity, r, s } = authorization;
+      if (!isNatural(authorization.chainId) || !isNatural(authorization.nonce))
+        throw new RangeError("chainId or nonce of an authorization is no natural number");
+      return { chainId: authorization.chainId, address, nonce: authorization.nonce, yParity, r, s };
+    }),
+  };
+}
+
+function isNatural(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
 }

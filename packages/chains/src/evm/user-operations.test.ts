@@ -1,0 +1,115 @@
+import { encodeFunctionData, concat, pad, toFunctionSelector, toHex, zeroAddress } from "viem";
+import { entryPoint06Abi, entryPoint07Abi, entryPoint08Abi } from "viem/account-abstraction";
+import { expect, test } from "vitest";
+import { USER_OPERATION_EVENT, type Address, type Hex } from "@causeway/domain";
+import { readHandleOps, refusesUserOperations, userOperationsFailed } from "./user-operations.ts";
+
+const sender: Address = `0x${"a1".repeat(20)}`;
+const other: Address = `0x${"b2".repeat(20)}`;
+const beneficiary: Address = `0x${"bf".repeat(20)}`;
+const entryPoint: Address = "0x0000000071727de22e5e9d8baf0edac6f37da032";
+
+function anOp(change: { sender?: Address; maxFee?: bigint; priorityFee?: bigint; paymaster?: Hex } = {}) {
+  const { maxFee = 0n, priorityFee = 0n } = change;
+  return {
+    sender: change.sender ?? sender,
+    nonce: 7n,
+    initCode: "0x",
+    callData: "0x1234",
+    accountGasLimits: pad("0x01"),
+    preVerificationGas: 21_000n,
+    gasFees: concat([toHex(priorityFee, { size: 16 }), toHex(maxFee, { size: 16 })]),
+    paymasterAndData: change.paymaster ?? "0x",
+    signature: "0x99",
+  } as const;
+}
+
+function handleOps(ops: readonly ReturnType<typeof anOp>[]): Hex {
+  return encodeFunctionData({ abi: entryPoint08Abi, functionName: "handleOps", args: [ops, beneficiary] });
+}
+
+test("operations of entry points 0.7 and 0.8 are read alike", () => {
+  const data = handleOps([anOp(), anOp({ sender: other, maxFee: 5n, priorityFee: 3n, paymaster: other })]);
+  const read = {
+    kind: "read",
+    version: "0.7/0.8",
+    beneficiary,
+    ops: [
+      { sender, nonce: 7n, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n, hasPaymaster: false },
+      { sender: other, nonce: 7n, maxFeePerGas: 5n, maxPriorityFeePerGas: 3n, hasPaymaster: true },
+    ],
+  };
+  expect(readHandleOps(data)).toEqual(read);
+  const abi = entryPoint07Abi;
+  const same = encodeFunctionData({ abi, functionName: "handleOps", args: [[anOp()], beneficiary] });
+  expect(readHandleOps(same)).toEqual({ ...read, ops: read.ops.slice(0, 1) });
+});
+
+test("operations behind aggregators are counted through", () => {
+  const groups = [
+    { userOps: [anOp()], aggregator: other, signature: "0x" },
+    { userOps: [anOp(), anOp({ sender: other, maxFee: 1n })], aggregator: zeroAddress, signature: "0x" },
+  ] as const;
+  const args = [groups, beneficiary] as const;
+  const data = encodeFunctionData({ abi: entryPoint07Abi, functionName: "handleAggregatedOps", args });
+  const read = readHandleOps(data);
+  expect(read).toMatchObject({ kind: "read", ops: [{ sender }, { sender }, { sender: other }] });
+  expect(read && refusesUserOperations(read)).toMatchObject({ kind: "hasFees", index: 2, sender: other });
+});
+
+test.each([
+  ["a max fee", { maxFee: 1n }, "maxFeePerGas"],
+  ["a priority fee", { priorityFee: 1n }, "maxPriorityFeePerGas"],
+  ["both", { maxFee: 2n ** 127n, priorityFee: 1n }, "maxFeePerGas"],
+])("an operation with %s is refused, and which it is is said", (_, fees, name) => {
+  const read = readHandleOps(handleOps([anOp(), anOp({ sender: other, ...fees })]));
+  expect(read && refusesUserOperations(read)).toEqual({
+    kind: "hasFees",
+    index: 1,
+    sender: other,
+    message: `${name} of user operation 1 must be 0: its gas is paid by the sponsor`,
+  });
+});
+
+test("operations without fees are not refused", () => {
+  const read = readHandleOps(handleOps([anOp(), anOp()]));
+  expect(read && refusesUserOperations(read)).toBeUndefined();
+});
+
+test("what cannot be read is refused", () => {
+  const old = ["handleOps", "handleAggregatedOps"] as const;
+  for (const name of old) {
+    const item = entryPoint06Abi.find((entry) => entry.type === "function" && entry.name === name);
+    if (item?.type !== "function") throw new Error("the ABI changed");
+    const read = readHandleOps(`${toFunctionSelector(item)}00`);
+    expect(read).toEqual({ kind: "unsupported", version: "0.6" });
+    expect(read && refusesUserOperations(read)).toMatchObject({ kind: "unsupported" });
+  }
+  const cut = readHandleOps(handleOps([anOp()]).slice(0, -200) as Hex);
+  expect(cut).toEqual({ kind: "malformed" });
+  expect(cut && refusesUserOperations(cut)).toMatchObject({ kind: "malformed" });
+  const none = readHandleOps(handleOps([]));
+  expect(none && refusesUserOperations(none)).toMatchObject({ kind: "none" });
+});
+
+test("other calldata is no business of an entry point", () => {
+  expect(readHandleOps("0x")).toBeUndefined();
+  expect(readHandleOps("0xa9059cbb00")).toBeUndefined();
+});
+
+test("operations that failed are found by the entry point's own events only", () => {
+  const event = (address: Address, success: boolean, hash: string) => ({
+    address,
+    topics: [USER_OPERATION_EVENT, `0x${hash.repeat(32)}`, pad(sender), pad("0x")] as Hex[],
+    data: concat([pad("0x07"), pad(success ? "0x01" : "0x00"), pad("0x"), pad("0x")]),
+  });
+  const logs = [
+    event(entryPoint, true, "01"),
+    event(entryPoint, false, "02"),
+    event(other, false, "03"),
+    { ...event(entryPoint, false, "04"), data: "0x" as Hex },
+  ];
+  expect(userOperationsFailed(logs, entryPoint)).toEqual([
+    { userOpHash: `0x${"02".repeat(32)}`, sender, success: false },
+  ]);
+});

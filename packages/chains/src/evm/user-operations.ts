@@ -1,0 +1,124 @@
+import { decodeFunctionData } from "viem";
+import { entryPoint07Abi } from "viem/account-abstraction";
+import {
+  readUserOperationEvent,
+  type Address,
+  type FrameLog,
+  type Hex,
+  type UserOperationResult,
+} from "@causeway/domain";
+
+/** What a call of an entry point asks for, as far as whoever sends it must know. Pure. */
+export type HandleOps =
+  | {
+      readonly kind: "read";
+      readonly version: "0.7/0.8";
+      readonly ops: readonly PackedOp[];
+      /** Gets the fees that the operations pay, lower case. */
+      readonly beneficiary: Address;
+    }
+  /** The operations of entry point 0.6 have another layout. */
+  | { readonly kind: "unsupported"; readonly version: "0.6" }
+  /** Begins like a call of an entry point and is none that it could read. */
+  | { readonly kind: "malformed" };
+
+export interface PackedOp {
+  /** Lower case. */
+  readonly sender: Address;
+  readonly nonce: bigint;
+  /** Wei per gas. */
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  readonly hasPaymaster: boolean;
+}
+
+const HANDLE_OPS = "0x765e827f";
+const HANDLE_AGGREGATED_OPS = "0xdbed18e0";
+/** `handleOps` and `handleAggregatedOps` of entry point 0.6. */
+const unsupported: ReadonlySet<string> = new Set(["0x1fad948c", "0x4b1d7cf5"]);
+
+/** Reads the calldata of an entry point's `handleOps` or `handleAggregatedOps`; undefined for any other. */
+export function readHandleOps(data: Hex): HandleOps | undefined {
+  const selector = data.slice(0, 10).toLowerCase();
+  if (unsupported.has(selector)) return { kind: "unsupported", version: "0.6" };
+  if (selector !== HANDLE_OPS && selector !== HANDLE_AGGREGATED_OPS) return undefined;
+  try {
+    // Entry point 0.8 has the same functions.
+    const { functionName, args } = decodeFunctionData({ abi: entryPoint07Abi, data });
+    if (functionName === "handleOps") return read(args[0], args[1]);
+    if (functionName !== "handleAggregatedOps") return { kind: "malformed" };
+    return read(
+      args[0].flatMap(({ userOps }) => userOps),
+      args[1],
+    );
+  } catch {
+    return { kind: "malformed" };
+  }
+}
+
+/** Why the operations of a call must not be sponsored: their own fees would be paid beside ours, or nobody can tell whether they would. */
+export interface UserOperationRefusal {
+  readonly kind: "hasFees" | "unsupported" | "malformed" | "none";
+  /** Position among all operations of the call, and whose it is. */
+  readonly index: number | undefined;
+  readonly sender: Address | undefined;
+  readonly message: string;
+}
+
+/** Tells the first operation with a fee cap that is not zero; undefined when all may be sent. */
+export function refusesUserOperations(handleOps: HandleOps): UserOperationRefusal | undefined {
+  const refuse = (kind: UserOperationRefusal["kind"], message: string): UserOperationRefusal => ({
+    kind,
+    index: undefined,
+    sender: undefined,
+    message,
+  });
+  if (handleOps.kind === "unsupported") {
+    return refuse("unsupported", `user operations of entry point ${handleOps.version} are not supported`);
+  }
+  if (handleOps.kind === "malformed") return refuse("malformed", "the user operations cannot be read");
+  if (handleOps.ops.length === 0) return refuse("none", "there are no user operations");
+  for (const [index, { sender, maxFeePerGas, maxPriorityFeePerGas }] of handleOps.ops.entries()) {
+    if (maxFeePerGas === 0n && maxPriorityFeePerGas === 0n) continue;
+    const name = maxFeePerGas === 0n ? "maxPriorityFeePerGas" : "maxFeePerGas";
+    const message = `${name} of user operation ${index} must be 0: its gas is paid by the sponsor`;
+    return { kind: "hasFees", index, sender, message };
+  }
+  return undefined;
+}
+
+/** Operations of a mined call that failed although the call did not, by the events of `entryPoint`. */
+export function userOperationsFailed(
+  logs: readonly FrameLog[],
+  entryPoint: Address,
+): readonly UserOperationResult[] {
+  const wanted = entryPoint.toLowerCase();
+  return logs
+    .filter(({ address }) => address.toLowerCase() === wanted)
+    .flatMap((log) => readUserOperationEvent(log) ?? [])
+    .filter(({ success }) => !success);
+}
+
+function read(
+  ops: readonly {
+    readonly sender: Hex;
+    readonly nonce: bigint;
+    readonly gasFees: Hex;
+    readonly paymasterAndData: Hex;
+  }[],
+  beneficiary: Hex,
+): HandleOps {
+  return {
+    kind: "read",
+    version: "0.7/0.8",
+    ops: ops.map(({ sender, nonce, gasFees, paymasterAndData }) => ({
+      sender: sender.toLowerCase() as Address,
+      nonce,
+      // Packed: the priority fee in the upper, the max fee in the lower 16 bytes.
+      maxPriorityFeePerGas: BigInt(gasFees.slice(0, 34)),
+      maxFeePerGas: BigInt(`0x${gasFees.slice(34)}`),
+      hasPaymaster: paymasterAndData !== "0x",
+    })),
+    beneficiary: beneficiary.toLowerCase() as Address,
+  };
+}
