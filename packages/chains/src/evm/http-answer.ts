@@ -57,21 +57,3 @@ function parseJson(body: string): object | undefined {
     return undefined;
   }
 }
-
-/** The whole text of a stream; undefined as soon as it exceeds `maxBytes`. */
-export async function readBounded(
-  stream: AsyncIterable<Uint8Array> & { destroy(): unknown },
-  maxBytes: number,
-): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) {
-      stream.destroy();
-      return undefined;
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, bytes).toString("utf8");
-}

@@ -262,6 +262,39 @@ test("a call with less patience does not wait for the others of its tick", async
   expect(await patient).toMatchObject({ kind: "aborted" });
 });
 
+test("the deadline also holds while all connections are taken, and what was given up meanwhile is never sent", async () => {
+  let answerFirst = (): void => undefined;
+  const { node, rpc } = await over(
+    startLyingNode((calls, response) => {
+      const answer = (): void => json(response, { id: calls[0]?.id, result: calls[0]?.method });
+      if (calls[0]?.method === "first") answerFirst = answer;
+      else answer();
+    }),
+    { connections: 1 },
+  );
+  const first = rpc.request("first", []);
+  await expect.poll(() => node.requests.length).toBe(1);
+  await expect(rpc.request("late", [], { deadlineMs: 50 })).rejects.toMatchObject({ kind: "deadline" });
+  const last = rpc.request("last", []);
+  answerFirst();
+  expect(await Promise.all([first, last])).toEqual(["first", "last"]);
+  expect(node.requests.flat().map(({ method }) => method)).toEqual(["first", "last"]);
+});
+
+test("an answer that comes in many pieces is read whole, its characters too", async () => {
+  const { rpc } = await over(
+    startLyingNode((calls, response) => {
+      const bytes = Buffer.from(JSON.stringify({ id: calls[0]?.id, result: "é€𐐷".repeat(50) }));
+      const writeFrom = (at: number): void => {
+        if (at >= bytes.length) response.end();
+        else response.write(bytes.subarray(at, at + 7), () => setImmediate(writeFrom, at + 7));
+      };
+      writeFrom(0);
+    }),
+  );
+  expect(await rpc.request("a", [])).toBe("é€𐐷".repeat(50));
+});
+
 test("a caller may give up", async () => {
   const { rpc } = await over(startLyingNode(() => undefined));
   const abort = new AbortController();
@@ -281,6 +314,18 @@ test("a kept-alive connection that died is replaced without a fault", async () =
   );
   expect(await rpc.request("a", [])).toBe(1);
   expect(await rpc.request("a", [])).toBe(3);
+});
+
+test("of an answer whose connection died half-way nothing is kept", async () => {
+  let served = 0;
+  const { rpc } = await over(
+    startLyingNode((calls, response) => {
+      served += 1;
+      if (served > 1) json(response, { id: calls[0]?.id, result: served });
+      else response.write("[", () => response.socket?.destroy());
+    }),
+  );
+  expect(await rpc.request("a", [])).toBe(2);
 });
 
 test("user and password travel as authorisation, path and query stay, and no error names any of it", async () => {

@@ -1,6 +1,9 @@
-import { Pool } from "undici";
-import { errorIn, hasResult, readAnswer, readBounded, type HttpAnswer } from "./http-answer.ts";
+import { errorIn, hasResult, readAnswer } from "./http-answer.ts";
+import { createPoster, networkCode, type PostEnd } from "./http-post.ts";
+import { createCall, type AskedCall, type Call, type CallOptions, type ObserveCall } from "./rpc-call.ts";
 import { NodeRefusal, redact, RpcFault, withoutSecrets, type RpcFaultFacts } from "./rpc-fault.ts";
+
+export type { AskedCall, CallOptions, CallOutcome, ObserveCall } from "./rpc-call.ts";
 
 export interface RpcTransportOptions {
   /** HTTP(S) URL of the node; user and password become basic authorisation. Never shown in errors. */
@@ -15,22 +18,6 @@ export interface RpcTransportOptions {
   readonly connections?: number;
   /** Told of every call that ended, once its caller knows; must not throw. Nothing is measured without it. */
   readonly onCall?: ObserveCall;
-}
-
-/** `ok` and `refused` are the node's answers; `fault` is none: late, broken, or given up by its caller. */
-export type CallOutcome = "ok" | "refused" | "fault";
-
-/** `tookMs` reaches from the request to the outcome, the wait for its batch included. Never learns the URL or what was asked. */
-export type ObserveCall = (method: string, outcome: CallOutcome, tookMs: number) => void;
-
-export interface AskedCall {
-  readonly method: string;
-  readonly params: readonly unknown[];
-}
-
-export interface CallOptions {
-  readonly deadlineMs?: number;
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -66,15 +53,8 @@ const LARGE_READS: ReadonlySet<string> = new Set([
 const NOT_TOGETHER =
   "this endpoint does not accept these calls in one batch; what must come from one node cannot be asked of it";
 
-interface Call {
-  readonly id: number;
-  readonly method: string;
-  readonly body: string;
-  readonly deadlineMs: number;
-  settled: boolean;
-  succeed(result: unknown): void;
-  fail(fault: RpcFault): void;
-}
+/** What is to be said of calls that fail together. */
+type SharedFault = Omit<RpcFaultFacts, "method">;
 
 /**
  * Opens nothing until the first call.
@@ -87,8 +67,8 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const defaultDeadlineMs = options.deadlineMs ?? 10_000;
   const { onCall } = options;
   const maxAnswerBytes = options.maxAnswerBytes ?? 32 * 1024 * 1024;
-  const pool = new Pool(target.origin, { connections: options.connections ?? 8, pipelining: 1 });
-  const underWay = new Set<AbortController>();
+  const poster = createPoster({ ...target, connections: options.connections ?? 8, maxAnswerBytes });
+  const underWay = new Set<() => void>();
   const wantedBatchSize = Math.max(1, options.maxBatchSize ?? 100);
   let maxBatchSize = wantedBatchSize;
   let loweredAtMs = 0;
@@ -112,184 +92,142 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     const goesAlong = (call: Call): boolean =>
       call.deadlineMs === first.deadlineMs && LARGE_READS.has(call.method) === LARGE_READS.has(first.method);
     const together = calls.filter(goesAlong);
-    for (let at = 0; at < together.length; at += maxBatchSize)
-      void post(together.slice(at, at + maxBatchSize));
+    for (let at = 0; at < together.length; at += maxBatchSize) post(together.slice(at, at + maxBatchSize));
     if (together.length < calls.length) send(calls.filter((call) => !goesAlong(call)));
   };
 
-  const post = async (calls: readonly Call[], mayPart = true): Promise<void> => {
-    const open = calls.filter((call) => !call.settled);
-    const first = open[0];
+  const post = (calls: readonly Call[], mayPart = true): void => {
+    const open = calls.some((call) => call.settled) ? calls.filter((call) => !call.settled) : calls;
+    const [first] = open;
     if (first === undefined) return;
-    const body = open.length === 1 ? first.body : `[${open.map((call) => call.body).join(",")}]`;
-    const failAll = (facts: Omit<RpcFaultFacts, "method">): void => {
-      for (const call of open) call.fail(new RpcFault({ ...facts, method: call.method }));
-    };
-    const abort = new AbortController();
-    underWay.add(abort);
-    let late = false;
+    let giveUp = (): void => undefined;
+    let hasEnded = false;
     const timer = setTimeout(() => {
-      late = true;
-      abort.abort();
+      failAll(open, { kind: "deadline", reason: `no whole answer within ${first.deadlineMs} ms` });
+      giveUp();
     }, first.deadlineMs);
-    try {
-      const answer = await postOnce(body, abort.signal);
-      if (answer.kind === "tooLarge") {
-        if (open.length > 1 && mayPart) {
-          for (const call of open) void post([call]);
-          return;
-        }
-        failAll({ kind: "tooLarge", reason: `the answer exceeds ${maxAnswerBytes} bytes` });
-        return;
-      }
-      if (open.length > 1 && answer.refusesBatch !== undefined) {
-        if (!mayPart) {
-          failAll({ kind: "batchRefused", reason: NOT_TOGETHER });
-          return;
-        }
-        const smaller = answer.refusesBatch === "never" ? 1 : Math.floor(open.length / 2);
-        maxBatchSize = Math.min(maxBatchSize, smaller);
-        loweredAtMs = performance.now();
-        send(open);
-        return;
-      }
-      if (answer.document === undefined) {
-        const kind = answer.status === 200 ? "garbage" : "http";
-        failAll({ kind, reason: `no JSON-RPC answer (HTTP status ${answer.status}, ${answer.bytes} bytes)` });
-        return;
-      }
-      deliver(open, answer.document, failAll, options.url);
-    } catch (error) {
-      if (late) failAll({ kind: "deadline", reason: `no whole answer within ${first.deadlineMs} ms` });
-      else if (closed) failAll({ kind: "aborted", reason: "the connection was closed" });
-      else failAll({ kind: "network", reason: `request failed (${networkCode(error)})` });
-    } finally {
+    const quit = poster.post(bodyOf(open), (end) => {
+      hasEnded = true;
       clearTimeout(timer);
-      underWay.delete(abort);
-    }
+      underWay.delete(giveUp);
+      finish(open, end, mayPart);
+    });
+    // It may have ended already.
+    if (hasEnded) return;
+    giveUp = quit;
+    underWay.add(quit);
   };
 
-  /** Tries a second time when a kept-alive connection turned out to be dead; every call here may safely be made twice. */
-  const postOnce = async (body: string, signal: AbortSignal): Promise<HttpAnswer> => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const { statusCode, body: stream } = await pool.request({
-          path: target.path,
-          method: "POST",
-          headers: target.headers,
-          body,
-          signal,
-        });
-        return readAnswer(statusCode, await readBounded(stream, maxAnswerBytes));
-      } catch (error) {
-        const dead = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(networkCode(error));
-        if (attempt === 2 || !dead || signal.aborted) throw error;
-      }
+  /** What an exchange that ended means for the calls that it carried. */
+  const finish = (open: readonly Call[], end: PostEnd, mayPart: boolean): void => {
+    if ("error" in end) {
+      if (closed) failAll(open, { kind: "aborted", reason: "the connection was closed" });
+      else failAll(open, { kind: "network", reason: `request failed (${networkCode(end.error)})` });
+      return;
     }
-  };
-
-  /** One call, handed to `dispatch` before this returns, unless nothing is to be asked any more. */
-  const ask = async (
-    { method, params }: AskedCall,
-    callOptions: CallOptions,
-    dispatch: (call: Call) => void,
-  ): Promise<unknown> =>
-    await new Promise<unknown>((resolve, reject) => {
-      const { signal } = callOptions;
-      if (closed || signal?.aborted === true) {
-        const reason = closed ? "the connection was closed" : "the caller gave up";
-        reject(new RpcFault({ kind: "aborted", method, reason }));
+    const answer = readAnswer(end.status, end.text);
+    if (answer.kind === "tooLarge") {
+      if (open.length > 1 && mayPart) for (const call of open) post([call]);
+      else failAll(open, { kind: "tooLarge", reason: `the answer exceeds ${maxAnswerBytes} bytes` });
+      return;
+    }
+    if (open.length > 1 && answer.refusesBatch !== undefined) {
+      if (!mayPart) {
+        failAll(open, { kind: "batchRefused", reason: NOT_TOGETHER });
         return;
       }
-      const id = nextId++;
-      const startedAtMs = onCall === undefined ? 0 : performance.now();
-      const onAbort = (): void =>
-        call.fail(new RpcFault({ kind: "aborted", method, reason: "the caller gave up" }));
-      const settle = (): boolean => {
-        if (call.settled) return false;
-        call.settled = true;
-        signal?.removeEventListener("abort", onAbort);
-        return true;
-      };
-      const call: Call = {
-        id,
-        method,
-        body: `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`,
-        deadlineMs: callOptions.deadlineMs ?? defaultDeadlineMs,
-        settled: false,
-        succeed: (result) => {
-          if (!settle()) return;
-          resolve(result);
-          onCall?.(method, "ok", performance.now() - startedAtMs);
-        },
-        fail: (fault) => {
-          if (!settle()) return;
-          reject(fault);
-          onCall?.(
-            method,
-            fault instanceof NodeRefusal ? "refused" : "fault",
-            performance.now() - startedAtMs,
-          );
-        },
-      };
-      signal?.addEventListener("abort", onAbort, { once: true });
-      dispatch(call);
-    });
+      const smaller = answer.refusesBatch === "never" ? 1 : Math.floor(open.length / 2);
+      maxBatchSize = Math.min(maxBatchSize, smaller);
+      loweredAtMs = performance.now();
+      send(open);
+      return;
+    }
+    if (answer.document === undefined) {
+      const kind = answer.status === 200 ? "garbage" : "http";
+      const reason = `no JSON-RPC answer (HTTP status ${answer.status}, ${answer.bytes} bytes)`;
+      failAll(open, { kind, reason });
+      return;
+    }
+    deliver(open, answer.document, options.url);
+  };
+
+  /** The call, to be sent by the caller of this; undefined when nothing is to be asked any more. */
+  const callFor = ({ method, params }: AskedCall, { deadlineMs, signal }: CallOptions): Call | undefined =>
+    closed || signal?.aborted === true
+      ? undefined
+      : createCall({
+          id: nextId++,
+          method,
+          params,
+          deadlineMs: deadlineMs ?? defaultDeadlineMs,
+          signal,
+          onCall,
+        });
+
+  const notAsked = (method: string): RpcFault => {
+    const reason = closed ? "the connection was closed" : "the caller gave up";
+    return new RpcFault({ kind: "aborted", method, reason });
+  };
 
   return {
-    request: async (method, params, callOptions = {}) =>
-      await ask({ method, params }, callOptions, (call) => {
-        waiting.push(call);
-        if (waiting.length === 1) setImmediate(flush);
-      }),
+    request: async (method, params, callOptions = {}) => {
+      const call = callFor({ method, params }, callOptions);
+      if (call === undefined) throw notAsked(method);
+      waiting.push(call);
+      if (waiting.length === 1) setImmediate(flush);
+      return await call.result;
+    },
     requestTogether: async (calls, callOptions = {}) => {
+      const method = calls[0]?.method ?? "";
       if (calls.length > wantedBatchSize)
-        throw new RpcFault({ kind: "batchRefused", method: calls[0]?.method ?? "", reason: NOT_TOGETHER });
+        throw new RpcFault({ kind: "batchRefused", method, reason: NOT_TOGETHER });
       const group: Call[] = [];
-      const results = calls.map(async (call) => await ask(call, callOptions, (made) => group.push(made)));
-      void post(group, false);
-      return await Promise.all(results);
+      for (const asked of calls) {
+        const call = callFor(asked, callOptions);
+        if (call === undefined) throw notAsked(asked.method);
+        group.push(call);
+      }
+      post(group, false);
+      return await Promise.all(group.map((call) => call.result));
     },
     close: async () => {
       if (closed) return;
       closed = true;
-      for (const abort of underWay) abort.abort();
-      await pool.destroy();
+      for (const giveUp of underWay) giveUp();
+      await poster.close();
     },
   };
 }
 
+function bodyOf(calls: readonly Call[]): string {
+  const [first] = calls;
+  if (calls.length === 1 && first !== undefined) return first.body;
+  let list = "";
+  for (const { body } of calls) list += list === "" ? body : `,${body}`;
+  return `[${list}]`;
+}
+
+function failAll(calls: readonly Call[], facts: SharedFault): void {
+  for (const call of calls) call.fail(new RpcFault({ ...facts, method: call.method }));
+}
+
 /** Gives each call its own answer, and a fault to each that has none. */
-function deliver(
-  calls: readonly Call[],
-  document: object,
-  failAll: (facts: Omit<RpcFaultFacts, "method">) => void,
-  secretUrl: string,
-): void {
+function deliver(calls: readonly Call[], document: object, secretUrl: string): void {
   const refusalOfAll = Array.isArray(document) ? undefined : errorIn(document);
   if (refusalOfAll !== undefined && calls.length > 1) {
     for (const call of calls) call.fail(refusalOf(call.method, refusalOfAll, secretUrl));
     return;
   }
   const entries: readonly unknown[] = Array.isArray(document) ? document : [document];
-  const byId = new Map(calls.map((call) => [call.id, call]));
-  const answers = new Map<number, Record<string, unknown>>();
-  for (const entry of entries) {
-    const fields = typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {};
-    // A node that cannot read a request answers with the id null.
-    const id =
-      calls.length === 1 && fields["id"] === null && errorIn(fields) !== undefined
-        ? calls[0]?.id
-        : fields["id"];
-    if (typeof id !== "number" || !byId.has(id) || answers.has(id)) {
-      // One answer that is not ours means none of them can be trusted to be.
-      failAll({ kind: "garbage", reason: "the answer's ids are not those of the request" });
-      return;
-    }
-    answers.set(id, fields);
+  const answers = answersInOrder(calls, entries) ?? answersById(calls, entries);
+  if (answers === undefined) {
+    // One answer that is not ours means none of them can be trusted to be.
+    failAll(calls, { kind: "garbage", reason: "the answer's ids are not those of the request" });
+    return;
   }
-  for (const call of calls) {
-    const answer = answers.get(call.id);
+  for (let at = 0; at < calls.length; at++) {
+    const [call, answer] = [calls[at], answers[at]];
+    if (call === undefined) continue;
     const error = answer === undefined ? undefined : errorIn(answer);
     if (error !== undefined) {
       call.fail(refusalOf(call.method, error, secretUrl));
@@ -301,6 +239,38 @@ function deliver(
   }
 }
 
+type Entry = Readonly<Record<string, unknown>>;
+
+/** The answers when each stands where its call stood, as nodes mostly give them; undefined when they do not. */
+function answersInOrder(calls: readonly Call[], entries: readonly unknown[]): readonly Entry[] | undefined {
+  if (entries.length !== calls.length) return undefined;
+  for (let at = 0; at < calls.length; at++)
+    if (fieldsOf(entries[at])["id"] !== calls[at]?.id) return undefined;
+  return entries as readonly Entry[];
+}
+
+/** The answer of each call, whatever their order; undefined when one is to no call of these, or the second to one. */
+function answersById(
+  calls: readonly Call[],
+  entries: readonly unknown[],
+): readonly (Entry | undefined)[] | undefined {
+  const [only] = calls;
+  const answers = new Map<unknown, Entry | undefined>(calls.map(({ id }) => [id, undefined]));
+  for (const entry of entries) {
+    const fields = fieldsOf(entry);
+    // A node that cannot read a request answers with the id null.
+    const isRefusalOfOne = calls.length === 1 && fields["id"] === null && errorIn(fields) !== undefined;
+    const id = isRefusalOfOne ? only?.id : fields["id"];
+    if (!answers.has(id) || answers.get(id) !== undefined) return undefined;
+    answers.set(id, fields);
+  }
+  return calls.map(({ id }) => answers.get(id));
+}
+
+function fieldsOf(entry: unknown): Entry {
+  return typeof entry === "object" && entry !== null ? (entry as Entry) : {};
+}
+
 function refusalOf(method: string, error: Record<string, unknown>, secretUrl: string): NodeRefusal {
   const { message, code, data } = error;
   return new NodeRefusal({
@@ -309,15 +279,6 @@ function refusalOf(method: string, error: Record<string, unknown>, secretUrl: st
     nodeText: redact(typeof message === "string" ? message : "no message", secretUrl),
     nodeData: typeof data === "string" ? withoutSecrets(data, secretUrl) : data,
   });
-}
-
-/** Only the machine-readable code: messages of network errors may name the host or the URL. */
-function networkCode(error: unknown): string {
-  for (let at = error; typeof at === "object" && at !== null; at = (at as { cause?: unknown }).cause) {
-    const { code } = at as { code?: unknown };
-    if (typeof code === "string") return code;
-  }
-  return "unknown";
 }
 
 function splitUrl(text: string): { origin: string; path: string; headers: Record<string, string> } {

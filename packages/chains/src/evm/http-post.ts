@@ -1,0 +1,129 @@
+import { Pool, type Dispatcher } from "undici";
+
+/** Where texts are posted, and how much may come back. */
+export interface PostTarget {
+  readonly origin: string;
+  /** With query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Keep-alive connections. */
+  readonly connections: number;
+  readonly maxAnswerBytes: number;
+}
+
+/** How a POST ended; `text` is undefined when the body exceeded its bound. */
+export type PostEnd =
+  { readonly status: number; readonly text: string | undefined } | { readonly error: unknown };
+
+export interface Poster {
+  /** Posts a text; `done` is told once how it ended, at once when nothing can be posted. What is returned gives up: whatever still comes is not read. */
+  post(body: string, done: (end: PostEnd) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** Says to the connection, and to nobody else, that its answer is not wanted any more. */
+const GIVEN_UP = new Error("given up");
+
+/**
+ * Posts texts to one place over kept-alive connections; opens nothing until the first. A body is collected as it comes, without a stream, a promise or a signal per
+ * exchange: at thousands of exchanges per second they cost more than the exchange.
+ */
+export function createPoster({ origin, path, headers, connections, maxAnswerBytes }: PostTarget): Poster {
+  const pool = new Pool(origin, { connections, pipelining: 1 });
+  const fields = { ...headers };
+  return {
+    post: (body, done) => {
+      const exchange = new Exchange(maxAnswerBytes, done, (handler) => {
+        pool.dispatch({ path, method: "POST", headers: fields, body }, handler);
+      });
+      exchange.begin();
+      return () => exchange.giveUp();
+    },
+    close: async () => await pool.destroy(),
+  };
+}
+
+/** One text and its answer, over at most two connections: a kept-alive one may turn out to be dead, and every call here may safely be made twice. */
+class Exchange implements Dispatcher.DispatchHandler {
+  private readonly maxAnswerBytes: number;
+  private readonly done: (end: PostEnd) => void;
+  private readonly dispatch: (handler: Dispatcher.DispatchHandler) => void;
+  private controller: Dispatcher.DispatchController | undefined;
+  private attempt = 0;
+  private status = 0;
+  private chunks: Buffer[] = [];
+  private bytes = 0;
+  private hasEnded = false;
+
+  constructor(
+    maxAnswerBytes: number,
+    done: (end: PostEnd) => void,
+    dispatch: (handler: Dispatcher.DispatchHandler) => void,
+  ) {
+    this.maxAnswerBytes = maxAnswerBytes;
+    this.done = done;
+    this.dispatch = dispatch;
+  }
+
+  begin(): void {
+    this.attempt += 1;
+    this.controller = undefined;
+    this.chunks = [];
+    this.bytes = 0;
+    this.dispatch(this);
+  }
+
+  giveUp(): void {
+    this.end({ error: GIVEN_UP });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Given up while it waited for a connection.
+    if (this.hasEnded) controller.abort(GIVEN_UP);
+    else this.controller = controller;
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    this.status = status;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.bytes += chunk.length;
+    if (this.bytes > this.maxAnswerBytes) this.end({ status: this.status, text: undefined });
+    else this.chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const [only] = this.chunks;
+    const whole =
+      this.chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.chunks, this.bytes);
+    this.end({ status: this.status, text: whole.toString("utf8") });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (!this.hasEnded && this.attempt === 1 && isDeadConnection(error)) this.begin();
+    else this.end({ error });
+  }
+
+  private end(how: PostEnd): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    const isWhole = "status" in how && how.text !== undefined;
+    // What still comes is nobody's; the connection goes with it.
+    if (!isWhole) this.controller?.abort(GIVEN_UP);
+    this.done(how);
+  }
+}
+
+function isDeadConnection(error: unknown): boolean {
+  return ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(networkCode(error));
+}
+
+/** Only the machine-readable code: messages of network errors may name the host or the URL. */
+export function networkCode(error: unknown): string {
+  for (let at = error; typeof at === "object" && at !== null; at = (at as { cause?: unknown }).cause) {
+    const { code } = at as { code?: unknown };
+    if (typeof code === "string") return code;
+  }
+  return "unknown";
+}

@@ -1,0 +1,100 @@
+import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
+
+/** `ok` and `refused` are the node's answers; `fault` is none: late, broken, or given up by its caller. */
+export type CallOutcome = "ok" | "refused" | "fault";
+
+/** `tookMs` reaches from the request to the outcome, the wait for its batch included. Never learns the URL or what was asked. */
+export type ObserveCall = (method: string, outcome: CallOutcome, tookMs: number) => void;
+
+export interface AskedCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+export interface CallOptions {
+  readonly deadlineMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** One call from its question to its one outcome. */
+export interface Call {
+  readonly id: number;
+  readonly method: string;
+  /** As it travels. */
+  readonly body: string;
+  readonly deadlineMs: number;
+  readonly result: Promise<unknown>;
+  readonly settled: boolean;
+  /** Does nothing once it is settled, as {@link fail}. */
+  succeed(result: unknown): void;
+  fail(fault: RpcFault): void;
+}
+
+export interface CallFacts extends AskedCall {
+  readonly id: number;
+  readonly deadlineMs: number;
+  /** Not aborted yet. */
+  readonly signal: AbortSignal | undefined;
+  /** Told how it ended, once its caller knows. */
+  readonly onCall: ObserveCall | undefined;
+}
+
+export function createCall(facts: CallFacts): Call {
+  return new TrackedCall(facts);
+}
+
+/** A class for its speed: a node is asked several times for each answer of a service. */
+class TrackedCall implements Call {
+  readonly id: number;
+  readonly method: string;
+  readonly body: string;
+  readonly deadlineMs: number;
+  readonly result: Promise<unknown>;
+  settled = false;
+  private readonly startedAtMs: number;
+  private readonly signal: AbortSignal | undefined;
+  private readonly onAbort: (() => void) | undefined;
+  private readonly onCall: ObserveCall | undefined;
+  private resolve!: (result: unknown) => void;
+  private reject!: (fault: RpcFault) => void;
+
+  constructor({ id, method, params, deadlineMs, signal, onCall }: CallFacts) {
+    this.id = id;
+    this.method = method;
+    this.body = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`;
+    this.deadlineMs = deadlineMs;
+    this.onCall = onCall;
+    this.startedAtMs = onCall === undefined ? 0 : performance.now();
+    this.result = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+    this.signal = signal;
+    if (signal === undefined) {
+      this.onAbort = undefined;
+      return;
+    }
+    this.onAbort = () => this.fail(new RpcFault({ kind: "aborted", method, reason: "the caller gave up" }));
+    signal.addEventListener("abort", this.onAbort, { once: true });
+  }
+
+  succeed(result: unknown): void {
+    if (!this.settle()) return;
+    this.resolve(result);
+    this.onCall?.(this.method, "ok", performance.now() - this.startedAtMs);
+  }
+
+  fail(fault: RpcFault): void {
+    if (!this.settle()) return;
+    this.reject(fault);
+    const outcome = fault instanceof NodeRefusal ? "refused" : "fault";
+    this.onCall?.(this.method, outcome, performance.now() - this.startedAtMs);
+  }
+
+  private settle(): boolean {
+    if (this.settled) return false;
+    this.settled = true;
+    if (this.onAbort !== undefined) this.signal?.removeEventListener("abort", this.onAbort);
+    return true;
+  }
+}
