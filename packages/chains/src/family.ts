@@ -44,6 +44,23 @@ export interface DepositFact {
   readonly id: Hex | undefined;
 }
 
+/** A transfer to the solver that credits an app balance, or was meant to; read from one canonical block. */
+export interface TopUpFact {
+  readonly txHash: TxHash;
+  /** Position among those of the same transaction that are alike in currency, amount, sender and wallet: with these it names the top-up for good. */
+  readonly ordinal: number;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  /** Whose money it was. */
+  readonly sender: Address;
+  /** Zero address = native. */
+  readonly currency: Address;
+  /** What arrived, smallest units. */
+  readonly amount: bigint;
+  /** Whom it credits; undefined when its marker names nobody for certain. */
+  readonly wallet: Address | undefined;
+}
+
 /** A transaction as the chain knows it now. */
 export type TransactionState =
   | { readonly kind: "absent" }
@@ -198,6 +215,10 @@ export interface ChainReader {
   depositsIn(from: bigint, to: bigint, toHash: Hex): Promise<DepositFact[]>;
   /** Deposits of one mined transaction; empty when it holds none. */
   depositsOf(state: TransactionState): DepositFact[];
+  /** Top-ups by transfers to `solver` in these blocks (consecutive, ascending, of the chain that the caller follows): one log query, and the blocks' transactions. @throws RpcFault when an answer is about other blocks */
+  topUpsIn(solver: Address, blocks: readonly BlockRef[]): Promise<TopUpFact[]>;
+  /** Top-ups of one mined transaction; empty when it holds none. */
+  topUpsOf(solver: Address, state: TransactionState): TopUpFact[];
   transaction(hash: TxHash): Promise<TransactionState>;
   receipt(hash: TxHash): Promise<ReceiptFact | undefined>;
   /** Number of transactions of `account`, at the given block number, or in the latest block, or with the node's pool. */

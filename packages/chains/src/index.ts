@@ -20,6 +20,7 @@ export * from "./evm/rpc-fault.ts";
 export type { Disagreement } from "./evm/rpc-quorum.ts";
 export * from "./evm/sign-transaction.ts";
 export * from "./evm/simulate.ts";
+export * from "./evm/top-ups.ts";
 export * from "./evm/transport.ts";
 export * from "./evm/user-operations.ts";
 export * from "./evm/viem-transport.ts";

@@ -30,20 +30,43 @@ export function readTransaction(
   const method = "eth_getTransactionByHash";
   if (value === null) return undefined;
   const fields = fieldsOf(value, method);
-  const hash = readHash(fields, "hash", method);
-  if (hash !== asked) throw garbage(method, "the answer is about another transaction");
+  const transaction = transactionOf(fields, method);
+  if (transaction.hash !== asked) throw garbage(method, "the answer is about another transaction");
+  return {
+    transaction,
+    blockHash: isAbsent(fields["blockHash"]) ? undefined : readHash(fields, "blockHash", method),
+  };
+}
+
+/** Of the transactions of one whole block those to a `wanted` address. @throws RpcFault when it is not the asked block, or not whole. */
+export function readBlockTransactions(
+  value: unknown,
+  askedHash: Hex,
+  wanted: (to: Address) => boolean,
+): TransactionFact[] {
+  const method = "eth_getBlockByHash";
+  const block = fieldsOf(value, method);
+  if (readHash(block, "hash", method) !== askedHash)
+    throw garbage(method, "the answer is about another block");
+  const transactions = block["transactions"];
+  if (!Array.isArray(transactions)) throw garbage(method, "transactions are missing");
+  return transactions.flatMap((entry: unknown) => {
+    const fields = fieldsOf(entry, method);
+    if (isAbsent(fields["to"]) || !wanted(readAddress(fields, "to", method))) return [];
+    return [transactionOf(fields, method)];
+  });
+}
+
+function transactionOf(fields: Fields, method: string): TransactionFact {
   const nonce = readQuantity(fields, "nonce", method);
   if (nonce > BigInt(Number.MAX_SAFE_INTEGER)) throw garbage(method, "nonce is out of range");
   return {
-    transaction: {
-      hash,
-      from: readAddress(fields, "from", method),
-      to: fields["to"] === null || fields["to"] === undefined ? undefined : readAddress(fields, "to", method),
-      input: readBytes(fields, "input", method),
-      value: readQuantity(fields, "value", method),
-      nonce: Number(nonce),
-    },
-    blockHash: isAbsent(fields["blockHash"]) ? undefined : readHash(fields, "blockHash", method),
+    hash: readHash(fields, "hash", method),
+    from: readAddress(fields, "from", method),
+    to: isAbsent(fields["to"]) ? undefined : readAddress(fields, "to", method),
+    input: readBytes(fields, "input", method),
+    value: readQuantity(fields, "value", method),
+    nonce: Number(nonce),
   };
 }
 

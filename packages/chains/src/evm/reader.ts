@@ -11,6 +11,7 @@ import { garbage, inconsistent, NodeRefusal } from "./rpc-fault.ts";
 import { knownContractsOf } from "./known-contracts.ts";
 import { simulateCall } from "./simulate.ts";
 import { createTracer } from "./trace.ts";
+import { fetchTopUps, topUpsOf } from "./top-up-reads.ts";
 import type { RpcTransport } from "./transport.ts";
 
 export interface ReaderOptions {
@@ -90,6 +91,12 @@ export function createChainReader(
       return [...deposits];
     },
     transaction: async (hash): Promise<TransactionState> => {
+    topUpsIn: async (solver, blocks) =>
+      await fetchTopUps(transport, { solver, tokens: question.tokens ?? new Set() }, blocks),
+    topUpsOf: (solver, state) =>
+      state.kind === "mined"
+        ? topUpsOf({ solver, tokens: question.tokens ?? new Set() }, state.transaction, state.receipt)
+        : [],
       const method = "eth_getTransactionByHash";
       const [read, mined] = await Promise.all([
         transport.request(method, [hash]).then((answer) => readTransaction(answer, hash)),

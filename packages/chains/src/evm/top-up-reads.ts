@@ -1,0 +1,109 @@
+import type { Address, TxHash } from "@causeway/domain";
+import type { BlockRef, ReceiptFact, TopUpFact, TransactionFact } from "../family.ts";
+import { readBlockTransactions, readReceipt } from "./answers.ts";
+import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
+import { fetchRangeLogs } from "./range-logs.ts";
+import { inconsistent } from "./rpc-fault.ts";
+import { isMarkedNativeTransfer, isTransferToSolver, nativeTopUp, tokenTopUps } from "./top-ups.ts";
+import type { TopUpQuestion } from "./top-ups.ts";
+import type { RpcTransport } from "./transport.ts";
+
+/** Whole blocks asked for at once: their size is other people's choice. */
+const BLOCKS_AT_ONCE = 10;
+
+/**
+ * Top-ups in blocks of the followed chain, one log query for the tokens; native transfers leave no log, so the blocks' own transactions are read for them, each block by its hash.
+ * @param blocks consecutive, ascending
+ * @throws RpcFault when any answer is not about these blocks
+ */
+export async function fetchTopUps(
+  transport: RpcTransport,
+  question: TopUpQuestion,
+  blocks: readonly BlockRef[],
+): Promise<TopUpFact[]> {
+  const [first] = blocks;
+  const last = blocks.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const range = { from: first.number, to: last.number, toHash: last.hash };
+  const [inTokens, native] = await Promise.all([
+    // An empty list of addresses means "any" to nodes.
+    question.tokens.size === 0 ? [] : fetchTokenTopUps(transport, question, range),
+    fetchNativeTopUps(transport, question.solver, blocks),
+  ]);
+  return [...inTokens, ...native];
+}
+
+async function fetchTokenTopUps(
+  transport: RpcTransport,
+  question: TopUpQuestion,
+  range: { readonly from: bigint; readonly to: bigint; readonly toHash: BlockRef["hash"] },
+): Promise<TopUpFact[]> {
+  const filter = {
+    address: [...question.tokens],
+    topics: [TRANSFER_TOPIC, null, addressTopic(question.solver)],
+  };
+  const { logs, transactions } = await fetchRangeLogs(
+    transport,
+    { filters: [filter], accepts: (log) => isTransferToSolver(question, log) },
+    range,
+  );
+  return tokenTopUps(question, logs, transactions);
+}
+
+async function fetchNativeTopUps(
+  transport: RpcTransport,
+  solver: Address,
+  blocks: readonly BlockRef[],
+): Promise<TopUpFact[]> {
+  const found: TopUpFact[] = [];
+  for (let at = 0; at < blocks.length; at += BLOCKS_AT_ONCE) {
+    const some = await Promise.all(
+      blocks.slice(at, at + BLOCKS_AT_ONCE).map((block) => nativeTopUpsIn(transport, solver, block)),
+    );
+    found.push(...some.flat());
+  }
+  return found;
+}
+
+async function nativeTopUpsIn(
+  transport: RpcTransport,
+  solver: Address,
+  block: BlockRef,
+): Promise<TopUpFact[]> {
+  const method = "eth_getBlockByHash";
+  const transactions = readBlockTransactions(
+    await transport.request(method, [block.hash, true]),
+    block.hash,
+    // Everything else of a block is not even read: kinds of transactions that are nobody's business here have other fields.
+    (to) => to === solver,
+  );
+  const marked = transactions.filter((transaction) => isMarkedNativeTransfer(solver, transaction));
+  const mined = await Promise.all(
+    marked.map(async (transaction) => ({
+      transaction,
+      receipt: await receiptIn(transport, block, transaction.hash),
+    })),
+  );
+  return mined.flatMap(({ transaction, receipt }) => nativeTopUp(solver, transaction, receipt) ?? []);
+}
+
+async function receiptIn(transport: RpcTransport, block: BlockRef, hash: TxHash): Promise<ReceiptFact> {
+  const method = "eth_getTransactionReceipt";
+  const receipt = readReceipt(await transport.request(method, [hash]), hash);
+  if (receipt?.blockHash !== block.hash) throw inconsistent(method, "a transaction left its block");
+  return receipt;
+}
+
+/** Top-ups of one mined transaction. */
+export function topUpsOf(
+  question: TopUpQuestion,
+  transaction: TransactionFact,
+  receipt: ReceiptFact,
+): TopUpFact[] {
+  if (receipt.status !== "success") return [];
+  const native = nativeTopUp(question.solver, transaction, receipt);
+  return [
+    ...tokenTopUps(question, receipt.logs, new Map([[receipt.txHash, transaction]])),
+    ...(native === undefined ? [] : [native]),
+  ];
+}

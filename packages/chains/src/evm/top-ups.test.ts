@@ -1,0 +1,193 @@
+import { encodeFunctionData, erc20Abi } from "viem";
+import { expect, test } from "vitest";
+import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
+import type { ReceiptFact, TransactionFact } from "../family.ts";
+import {
+  alice,
+  aTransaction,
+  blockHash,
+  bob,
+  dai,
+  logsOf,
+  receiptOf,
+  solver,
+  transfer,
+  txHash,
+  usdc,
+  type Said,
+} from "../../test/event-logs.ts";
+import { nativeTopUp, readMarked, tokenTopUps, topUpMarker } from "./top-ups.ts";
+
+const lookAlike: Address = `0x${"c9".repeat(20)}`;
+const question = { solver, tokens: new Set([usdc, dai]) };
+const toBob = topUpMarker(bob).slice(2);
+const toSender = topUpMarker(NATIVE_CURRENCY).slice(2);
+
+function transferCall(amount: bigint, tail = "", to: Address = solver): Hex {
+  return `${encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] })}${tail}`;
+}
+
+function read(said: readonly Said[], fields: Partial<TransactionFact>) {
+  const transaction = aTransaction({ from: alice, to: usdc, ...fields });
+  return tokenTopUps(question, logsOf(...said), new Map([[txHash, transaction]]));
+}
+
+/** Whom the plain transfer of 50 by alice credits with these bytes behind it; `nobody` when it is told and credits none. */
+function credited(tail: string): Address | "nobody" | "no top-up" {
+  const [topUp, ...more] = read([transfer(usdc, alice, solver, 50n)], { input: transferCall(50n, tail) });
+  expect(more).toEqual([]);
+  return topUp === undefined ? "no top-up" : (topUp.wallet ?? "nobody");
+}
+
+test("the marker is what the interface says: six bytes, an address, the same six bytes", () => {
+  expect(topUpMarker(bob)).toBe(`0x012345abcdef${bob.slice(2)}012345abcdef`);
+});
+
+test("a marked transfer to the solver credits the marked address with what arrived", () => {
+  expect(read([transfer(usdc, alice, solver, 50n)], { input: transferCall(50n, toBob) })).toEqual([
+    {
+      txHash,
+      ordinal: 0,
+      blockNumber: 100n,
+      blockHash,
+      sender: alice,
+      currency: usdc,
+      amount: 50n,
+      wallet: bob,
+    },
+  ]);
+});
+
+test("forty zero digits credit the sender of the transfer", () => {
+  expect(credited(toSender)).toBe(alice);
+});
+
+test("a transfer without a marker is nobody's business here", () => {
+  expect(credited("")).toBe("no top-up");
+  expect(credited("11".repeat(32))).toBe("no top-up");
+  // The digits of the marker, but across bytes.
+  expect(credited(`0${toBob}0`)).toBe("no top-up");
+});
+
+test("a marker with anything before, behind or wrong inside is told and credits nobody", () => {
+  for (const tail of [
+    `00${toBob}`,
+    `${toBob}00`,
+    `${"00".repeat(32)}${toBob}`,
+    `${toBob}${toBob}`,
+    toBob.slice(0, -2),
+    `012345abcdef${bob.slice(4)}012345abcdef`,
+    `012345abcdef${bob.slice(2)}00012345abcdef`,
+    `012345abcdef${bob.slice(2)}012345abcdee`,
+    "012345abcdef",
+  ])
+    expect(credited(tail), tail).toBe("nobody");
+});
+
+test("a marker in the amount is an amount", () => {
+  const amount = BigInt(topUpMarker(bob));
+  expect(read([transfer(usdc, alice, solver, amount)], { input: transferCall(amount) })).toEqual([]);
+});
+
+test("of a token that keeps a fee only what arrived is credited", () => {
+  const said = [transfer(usdc, alice, dai, 3n), transfer(usdc, alice, solver, 47n)];
+  expect(read(said, { input: transferCall(50n, toBob) })).toMatchObject([{ amount: 47n, wallet: bob }]);
+});
+
+test("a token that looks like a listed one is none", () => {
+  const said = [transfer(lookAlike, alice, solver, 50n)];
+  expect(read(said, { to: lookAlike, input: transferCall(50n, toBob) })).toEqual([]);
+});
+
+test("a look-alike that makes a listed token move is told and credits nobody: its calldata is not the token's", () => {
+  const said = [transfer(lookAlike, alice, solver, 50n), transfer(usdc, alice, solver, 50n)];
+  expect(read(said, { to: lookAlike, input: transferCall(50n, toBob) })).toMatchObject([
+    { currency: usdc, wallet: undefined },
+  ]);
+});
+
+test("two transfers under one marker credit nobody: nothing says which of them is meant", () => {
+  const said = [transfer(usdc, alice, solver, 50n), transfer(usdc, alice, solver, 50n)];
+  expect(read(said, { input: transferCall(50n, toBob) })).toMatchObject([
+    { ordinal: 0, amount: 50n, wallet: undefined },
+    { ordinal: 1, amount: 50n, wallet: undefined },
+  ]);
+});
+
+test("what others move to the solver in the same transaction is not the marked transfer", () => {
+  const said = [
+    transfer(usdc, bob, solver, 7n),
+    transfer(usdc, alice, solver, 50n),
+    transfer(dai, alice, solver, 9n),
+  ];
+  expect(read(said, { input: transferCall(50n, toSender) })).toMatchObject([
+    { sender: bob, amount: 7n, wallet: undefined },
+    { sender: alice, amount: 50n, wallet: alice },
+    { currency: dai, amount: 9n, wallet: undefined },
+  ]);
+});
+
+test("a marked call that transfers nothing, nothing to the solver, or nothing at all worth, is no top-up", () => {
+  const input = transferCall(50n, toBob);
+  expect(read([], { input })).toEqual([]);
+  expect(read([transfer(usdc, alice, bob, 50n)], { input })).toEqual([]);
+  expect(read([transfer(usdc, alice, solver, 0n)], { input })).toEqual([]);
+});
+
+test("the marker behind a call of another contract credits nobody, whatever moved", () => {
+  const said = [transfer(usdc, alice, solver, 50n)];
+  const input: Hex = `0xdeadbeef${toBob}`;
+  expect(read(said, { to: lookAlike, input })).toMatchObject([{ wallet: undefined }]);
+  expect(read(said, { to: lookAlike, input: "0xdeadbeef" })).toEqual([]);
+});
+
+test("a transfer to somebody else that ends with a marker credits nobody, though the token pays the solver", () => {
+  const said = [transfer(usdc, alice, solver, 50n)];
+  expect(read(said, { input: transferCall(50n, toBob, bob) })).toMatchObject([{ wallet: undefined }]);
+});
+
+test("what the solver sends itself is no income", () => {
+  expect(
+    read([transfer(usdc, solver, solver, 50n)], { from: solver, input: transferCall(50n, toBob) }),
+  ).toEqual([]);
+});
+
+const native = (fields: Partial<TransactionFact>, receipt: Partial<ReceiptFact> = {}) =>
+  nativeTopUp(
+    solver,
+    aTransaction({ from: alice, to: solver, value: 9n, input: topUpMarker(bob), ...fields }),
+    { ...receiptOf(), ...receipt },
+  );
+
+test("a plain native transfer that carries only the marker credits the marked address", () => {
+  expect(native({})).toEqual({
+    txHash,
+    ordinal: 0,
+    blockNumber: 100n,
+    blockHash,
+    sender: alice,
+    currency: NATIVE_CURRENCY,
+    amount: 9n,
+    wallet: bob,
+  });
+  expect(native({ input: topUpMarker(NATIVE_CURRENCY) })?.wallet).toBe(alice);
+});
+
+test("a native transfer with more than the marker is told and credits nobody; one without is none", () => {
+  expect(native({ input: `${topUpMarker(bob)}00` })).toMatchObject({ wallet: undefined, amount: 9n });
+  expect(native({ input: "0x" })).toBeUndefined();
+  expect(native({ input: "0x1234" })).toBeUndefined();
+});
+
+test("a native transfer that reverted, moved nothing, went elsewhere or came from the solver is none", () => {
+  expect(native({}, { status: "reverted" })).toBeUndefined();
+  expect(native({ value: 0n })).toBeUndefined();
+  expect(native({ to: bob })).toBeUndefined();
+  expect(native({ to: undefined })).toBeUndefined();
+  expect(native({ from: solver })).toBeUndefined();
+});
+
+test("an address made of marker bytes is read as the address it is", () => {
+  const odd = `0x${"012345abcdef".repeat(3)}0123` as const;
+  expect(readMarked(topUpMarker(odd).slice(2), alice)).toEqual({ kind: "credit", wallet: odd });
+});

@@ -1,0 +1,163 @@
+import { NATIVE_CURRENCY, type Address, type Hex, type TxHash } from "@causeway/domain";
+import type { LogFact, ReceiptFact, TopUpFact, TransactionFact } from "../family.ts";
+import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
+import { addressOfTopic, wordsOf } from "./event-words.ts";
+
+/** Reads transfers to the solver as top-ups of app balances. Pure: the same facts give the same top-ups, wherever they were read. */
+
+/** Stands before and behind the address to credit. */
+export const TOP_UP_MARKER = "012345abcdef";
+const MARKED_LENGTH = 2 * TOP_UP_MARKER.length + 40;
+const TRANSFER_SELECTOR = "0xa9059cbb";
+/** Selector and two words, as hex digits behind the `0x`. */
+const TRANSFER_CALL_LENGTH = 8 + 64 + 64;
+
+export interface TopUpQuestion {
+  readonly solver: Address;
+  /** Tokens whose Transfers are believed, each for itself. */
+  readonly tokens: ReadonlySet<Address>;
+}
+
+/** What stands behind a call: a marked address, nothing of ours, or a marker that says nothing certain. */
+export type Marked =
+  | { readonly kind: "credit"; readonly wallet: Address }
+  | { readonly kind: "none" }
+  | { readonly kind: "malformed" };
+
+/** The calldata that marks a transfer as a top-up of `wallet`; the zero address = of the sender. */
+export function topUpMarker(wallet: Address): Hex {
+  return `0x${TOP_UP_MARKER}${wallet.slice(2).toLowerCase()}${TOP_UP_MARKER}`;
+}
+
+/**
+ * Reads the hex digits that stand behind a call (of a native transfer: all of them). Only the marked address and nothing else is a credit; a marker with anything
+ * around it, or with anything but 20 bytes inside, was meant as one and is none.
+ */
+export function readMarked(tail: string, sender: Address): Marked {
+  const inner = tail.slice(TOP_UP_MARKER.length, -TOP_UP_MARKER.length);
+  if (tail.length === MARKED_LENGTH && tail.startsWith(TOP_UP_MARKER) && tail.endsWith(TOP_UP_MARKER)) {
+    const wallet: Address = `0x${inner}`;
+    return { kind: "credit", wallet: wallet === NATIVE_CURRENCY ? sender : wallet };
+  }
+  return hasMarker(tail) ? { kind: "malformed" } : { kind: "none" };
+}
+
+/** Whether the marker stands anywhere on a byte boundary. */
+function hasMarker(digits: string): boolean {
+  for (let at = digits.indexOf(TOP_UP_MARKER); at >= 0; at = digits.indexOf(TOP_UP_MARKER, at + 1))
+    if (at % 2 === 0) return true;
+  return false;
+}
+
+/** Whether a log may belong to a top-up: what a node's log filter selects. */
+export function isTransferToSolver({ solver, tokens }: TopUpQuestion, log: LogFact): boolean {
+  return (
+    log.topics[0] === TRANSFER_TOPIC &&
+    log.topics.length === 3 &&
+    log.topics[2] === addressTopic(solver) &&
+    tokens.has(log.address)
+  );
+}
+
+/**
+ * Top-ups in tokens among the logs of successful transactions. A credit is a top-level `transfer` to the solver with a marked address behind it, of exactly one
+ * Transfer by its sender: what that Transfer says arrived. Whatever else carries a marker and moved money to the solver is told without anyone to credit.
+ * @throws RangeError when the transaction of a log is missing
+ */
+export function tokenTopUps(
+  question: TopUpQuestion,
+  logs: readonly LogFact[],
+  transactions: ReadonlyMap<Hex, TransactionFact>,
+): TopUpFact[] {
+  const byTransaction = new Map<TxHash, LogFact[]>();
+  for (const log of logs)
+    if (isTransferToSolver(question, log))
+      byTransaction.set(log.txHash, [...(byTransaction.get(log.txHash) ?? []), log]);
+  return [...byTransaction].flatMap(([txHash, group]) => {
+    const transaction = transactions.get(txHash);
+    if (transaction === undefined) throw new RangeError(`no transaction given for the logs of ${txHash}`);
+    return topUpsOfTransaction(question, group, transaction);
+  });
+}
+
+function topUpsOfTransaction(
+  { solver }: TopUpQuestion,
+  logs: readonly LogFact[],
+  transaction: TransactionFact,
+): TopUpFact[] {
+  const marked = markOf(solver, transaction);
+  if (marked.kind === "none") return [];
+  const arrivals = logs.flatMap((log) => {
+    const from = addressOfTopic(log.topics[1]);
+    const [amount, ...more] = wordsOf(log.data) ?? [];
+    // What the solver sends itself is no income.
+    if (from === undefined || from === solver || amount === undefined || amount === 0n || more.length > 0)
+      return [];
+    return [{ log, from, amount }];
+  });
+  const paid = arrivals.filter(
+    ({ log, from }) => log.address === transaction.to && from === transaction.from,
+  );
+  // Two Transfers by the sender under one marker: nothing says which of them it is meant for.
+  const credited = marked.kind === "credit" && paid.length === 1 ? paid[0] : undefined;
+  const alike = new Map<string, number>();
+  return arrivals
+    .toSorted((a, b) => a.log.logIndex - b.log.logIndex)
+    .map((arrival): TopUpFact => {
+      const { log, from, amount } = arrival;
+      const wallet = arrival === credited && marked.kind === "credit" ? marked.wallet : undefined;
+      const identity = `${log.address} ${amount} ${from} ${wallet}`;
+      const ordinal = alike.get(identity) ?? 0;
+      alike.set(identity, ordinal + 1);
+      return {
+        txHash: log.txHash,
+        ordinal,
+        blockNumber: log.blockNumber,
+        blockHash: log.blockHash,
+        sender: from,
+        currency: log.address,
+        amount,
+        wallet,
+      };
+    });
+}
+
+/** The mark of a transaction that moved tokens to the solver. Only a top-level `transfer` to him can carry a valid one: what other contracts were told, they need not have passed on. */
+function markOf(solver: Address, { from, input }: TransactionFact): Marked {
+  const digits = input.slice(2);
+  const isTransferCall =
+    input.startsWith(TRANSFER_SELECTOR) &&
+    digits.length >= TRANSFER_CALL_LENGTH &&
+    `0x${digits.slice(8, 72)}` === addressTopic(solver);
+  if (isTransferCall) return readMarked(digits.slice(TRANSFER_CALL_LENGTH), from);
+  return hasMarker(digits) ? { kind: "malformed" } : { kind: "none" };
+}
+
+/** Whether a transaction of a block may be a native top-up: its receipt is worth asking for. */
+export function isMarkedNativeTransfer(
+  solver: Address,
+  { from, to, value, input }: TransactionFact,
+): boolean {
+  return to === solver && from !== solver && value > 0n && readMarked(input.slice(2), from).kind !== "none";
+}
+
+/** The top-up in the native coin that a mined transaction is; undefined when it is none, or reverted. */
+export function nativeTopUp(
+  solver: Address,
+  transaction: TransactionFact,
+  receipt: ReceiptFact,
+): TopUpFact | undefined {
+  if (receipt.status !== "success" || !isMarkedNativeTransfer(solver, transaction)) return undefined;
+  const { hash, from, value, input } = transaction;
+  const marked = readMarked(input.slice(2), from);
+  return {
+    txHash: hash,
+    ordinal: 0,
+    blockNumber: receipt.blockNumber,
+    blockHash: receipt.blockHash,
+    sender: from,
+    currency: NATIVE_CURRENCY,
+    amount: value,
+    wallet: marked.kind === "credit" ? marked.wallet : undefined,
+  };
+}
