@@ -1,4 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { Secret } from "@causeway/config";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import type { RouteServices } from "../apps/api/src/ports/route-services.ts";
@@ -26,6 +27,19 @@ const services: RouteServices = {
   recordSingleTransaction: unused,
   readiness: unused,
   apiKeys: { find: unused },
+  keyAdmin: {
+    create: unused,
+    list: unused,
+    change: unused,
+    rotate: unused,
+    revoke: unused,
+    askFundingAddress: unused,
+    linkFundingAddress: unused,
+  },
+  // The routes of the operator are documented although an instance may have none.
+  operatorToken: new Secret("unused"),
+  limits: undefined,
+  usage: { note: unused, read: unused },
   idempotency: { begin: unused, finish: unused, abandon: unused },
   clock: { nowMs: unused },
 };

@@ -1,5 +1,6 @@
-import { defaultSponsorshipRules } from "@causeway/domain";
+import { defaultSponsorshipRules, ServiceError } from "@causeway/domain";
 import type { ApiKeyIdentity, ApiKeys } from "../../apps/api/src/ports/api-keys.ts";
+import type { KeyAdmin } from "../../apps/api/src/ports/key-admin.ts";
 
 /** Keys by their text. */
 export function fakeApiKeys(keys: Readonly<Record<string, ApiKeyIdentity>>): ApiKeys {
@@ -18,5 +19,21 @@ export function anApiKey(change: Partial<ApiKeyIdentity> = {}): ApiKeyIdentity {
     rules: defaultSponsorshipRules,
     limits: {},
     ...change,
+  };
+}
+
+/** A keeper who knows no key. */
+export function fakeKeyAdmin(overrides: Partial<KeyAdmin> = {}): KeyAdmin {
+  const none = (): Promise<never> =>
+    Promise.reject(new ServiceError("NOT_FOUND", "there is no such API key"));
+  return {
+    create: none,
+    list: async () => [],
+    change: none,
+    rotate: none,
+    revoke: none,
+    askFundingAddress: none,
+    linkFundingAddress: none,
+    ...overrides,
   };
 }

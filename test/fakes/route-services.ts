@@ -1,7 +1,7 @@
 import { type ErrorCode, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { AmountObject, ChainsAnswer, QuoteAnswer } from "@causeway/wire";
 import type { RouteServices, SignedRequest, StatusView } from "../../apps/api/src/ports/route-services.ts";
-import { fakeApiKeys } from "./api-keys.ts";
+import { fakeApiKeys, fakeKeyAdmin } from "./api-keys.ts";
 import { fakeIdempotency } from "./idempotency.ts";
 
 /** A request id that the fake knows; every other one is unknown to it. */
@@ -23,7 +23,11 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     recordSingleTransaction: async () => ({ message: "Transaction is being looked at" }),
     readiness: async () => ({ ready: true, checks: { database: "ok" } }),
     apiKeys: fakeApiKeys({}),
+    keyAdmin: fakeKeyAdmin(),
+    operatorToken: undefined,
     idempotency: fakeIdempotency(),
+    limits: undefined,
+    usage: { note: () => undefined, read: async () => [] },
     clock: { nowMs: () => 1_790_000_000_000 },
     ...overrides,
   };

@@ -17,8 +17,10 @@ import { readOracleUrls } from "./oracle-urls.ts";
 import type { OracleUrl } from "./oracle-urls.ts";
 import type { AppBalancePolicy } from "./ports/app-balance.ts";
 import type { EnginePolicy } from "./ports/engine-policy.ts";
+import type { RateLimitPolicy } from "./ports/rate-limits.ts";
 import type { SettlementPolicy } from "./ports/settlement-policy.ts";
 import {
+  accessSettings,
   appBalanceSettings,
   engineSettings,
   httpSettings,
@@ -76,6 +78,12 @@ export interface ApiConfig {
     readonly trustProxy: boolean | readonly string[];
     readonly responseCheck: boolean;
   };
+  readonly access: {
+    /** Undefined: keys are not kept over HTTP. */
+    readonly operatorToken: Secret | undefined;
+    /** Undefined: nothing is limited. */
+    readonly limits: RateLimitPolicy | undefined;
+  };
   readonly healthPort: number;
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly shutdownTimeoutMs: number;
@@ -108,6 +116,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   const location = read(() => readSettings(locationSettings, env));
   const storage = read(() => readSettings(storageSettings, env));
   const http = read(() => readSettings(httpSettings, env));
+  const access = read(() => readSettings(accessSettings, env));
   const solver = read(() => readSettings(solverSettings, env));
   const price = read(() => readSettings(priceSettings, env));
   const quote = read(() => readSettings(quoteSettings, env));
@@ -115,8 +124,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   const settling = read(() => readSettings(settlementSettings, env));
   const balances = read(() => readSettings(appBalanceSettings, env));
   const loaded = location && read(() => loadChains({ ...location, env }));
-  const appBalance =
-    balances && loaded?.chains[0] && read(() => appBalancePolicy(balances, loaded.chains));
+  const appBalance = balances && loaded?.chains[0] && read(() => appBalancePolicy(balances, loaded.chains));
   const prices = location && price && read(() => priceConfig(location, price));
   const settlement =
     location && settling && read(() => settlementConfig({ ...location, env }, settling, engine));
@@ -128,6 +136,8 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     problems.push(
       "FILL_GRACE_SECONDS must be at least twice TX_CANCEL_AFTER_DEADLINE_MS: an order must not end while its fill can still be mined",
     );
+  if (access?.operatorToken && access.operatorToken.reveal().length < SHORTEST_TOKEN)
+    problems.push(`OPERATOR_TOKEN must have at least ${SHORTEST_TOKEN} characters`);
   if (price && price.priceMaxAgeMs < price.priceRefreshMs)
     problems.push("PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS");
   if (loaded) problems.push(...chainProblems(loaded, solver?.solverChainName, prices));
@@ -138,6 +148,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     !location ||
     !storage ||
     !http ||
+    !access ||
     !solver ||
     !quote ||
     !engine ||
@@ -163,6 +174,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
       trustProxy: trustProxyOf(http.trustProxy),
       responseCheck: http.responseCheck,
     },
+    access: { operatorToken: access.operatorToken, limits: rateLimits(access) },
     healthPort: http.healthPort,
     logLevel: http.logLevel,
     shutdownTimeoutMs: http.shutdownTimeoutMs,
@@ -177,6 +189,25 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     chains: loaded.chains,
     warnings: loaded.warnings,
   });
+}
+
+/** 32 characters of hex are 128 bits. */
+const SHORTEST_TOKEN = 32;
+
+function rateLimits(access: SettingValues<typeof accessSettings>): RateLimitPolicy | undefined {
+  if (access.rateLimits === "off") return undefined;
+  return {
+    key: {
+      quote: access.rateLimitQuote,
+      status: access.rateLimitStatus,
+      other: access.rateLimitOther,
+    },
+    address: {
+      quote: access.rateLimitIpQuote,
+      status: access.rateLimitIpStatus,
+      other: access.rateLimitIpOther,
+    },
+  };
 }
 
 function priceConfig(
@@ -268,8 +299,7 @@ function keyProblems(
   const isOne = executorPrivateKey?.reveal().toLowerCase() === solverPrivateKey.reveal().toLowerCase();
   return [
     ...known.map(
-      ([name]) =>
-        `${name} is a publicly known key of a local system: refused in ENVIRONMENT ${environment}`,
+      ([name]) => `${name} is a publicly known key of a local system: refused in ENVIRONMENT ${environment}`,
     ),
     ...(isOne ? ["EXECUTOR_PRIVATE_KEY must be another key than SOLVER_PRIVATE_KEY"] : []),
   ];

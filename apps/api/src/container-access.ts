@@ -1,30 +1,90 @@
 import type { Lifecycle } from "@causeway/service-kit";
+import { accountSignatures } from "./adapters/chains/signatures.ts";
 import { knownKeys } from "./adapters/keys/known-keys.ts";
+import { apiKeyRegister } from "./adapters/postgres/api-key-register.ts";
 import { idempotencyStore } from "./adapters/postgres/idempotency-store.ts";
 import { listen } from "./adapters/postgres/listen.ts";
 import type { Sql } from "./adapters/postgres/pool.ts";
 import { API_KEYS_CHANNEL, storedKeys } from "./adapters/postgres/stored-keys.ts";
 import { tickBatcher } from "./adapters/postgres/tick-batcher.ts";
+import { usageCounter } from "./adapters/postgres/usage-counter.ts";
+import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
+import { leasedLimits } from "./adapters/redis/leased-limits.ts";
+import { connectPermitStore } from "./adapters/redis/permit-store.ts";
+import type { ApiConfig } from "./config.ts";
+import type { ConnectedChain } from "./ports/chains.ts";
+import type { RateLimits } from "./ports/rate-limits.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
+import { keyAdmin } from "./usecases/api-keys/key-admin.ts";
 
 /** One query at a time, whatever is asked: keys that somebody makes up are read as cheaply as can be. */
 const KEY_READS = { inFlight: 1, maxBatch: 500 };
+const LIMIT_WINDOW_MS = 60_000;
 
-/** What the routes know callers by: their keys and what they have asked before. */
-export function accessServices(
-  { clock, events }: Pick<Services, "clock" | "events">,
-  {
-    sql,
-    databaseUrl,
-    lifecycle,
-  }: { readonly sql: Sql; readonly databaseUrl: string; readonly lifecycle: Lifecycle },
-): Pick<RouteServices, "apiKeys" | "idempotency" | "clock"> {
+interface Ground {
+  readonly config: ApiConfig;
+  readonly sql: Sql;
+  readonly connected: readonly ConnectedChain[];
+  readonly lifecycle: Lifecycle;
+}
+
+type AccessServices = Pick<
+  RouteServices,
+  "apiKeys" | "keyAdmin" | "operatorToken" | "idempotency" | "limits" | "usage" | "clock"
+>;
+
+/** What the routes know of their callers: keys, how often they may call, what they have asked before. */
+export async function accessServices(
+  services: Pick<Services, "clock" | "events" | "appBalance">,
+  { config, sql, connected, lifecycle }: Ground,
+): Promise<AccessServices> {
+  const { clock, events, appBalance } = services;
+  const home = connected.find(({ chain }) => chain.id === appBalance.chainId);
+  if (home === undefined) throw new Error("the chain of app balances is not connected");
   const apiKeys = knownKeys(tickBatcher(storedKeys(sql), KEY_READS), { clock });
-  const listener = listen(databaseUrl, API_KEYS_CHANNEL, {
+  const listener = listen(config.database.url.reveal(), API_KEYS_CHANNEL, {
     onNotice: (id) => (id === undefined ? apiKeys.forgetAll() : apiKeys.forget(id)),
     onFault: (error) => events.fault("api_keys_fault", error, { part: "listen" }),
   });
   lifecycle.add("API keys", () => listener.close());
-  return { apiKeys, idempotency: idempotencyStore(sql), clock };
+  const usage = usageCounter(sql, {
+    clock,
+    onFault: (error) => events.fault("usage_fault", error, {}),
+  });
+  lifecycle.add("usage", () => usage.close());
+  return {
+    apiKeys,
+    keyAdmin: keyAdmin({
+      register: apiKeyRegister(sql),
+      clock,
+      random: pooledRandomBytes(),
+      signatures: accountSignatures(home.connection.reader),
+    }),
+    operatorToken: config.access.operatorToken,
+    idempotency: idempotencyStore(sql),
+    limits: await rateLimits(services, config, lifecycle),
+    usage,
+    clock,
+  };
+}
+
+async function rateLimits(
+  { events }: Pick<Services, "events">,
+  { access, redis }: ApiConfig,
+  lifecycle: Lifecycle,
+): Promise<RateLimits | undefined> {
+  if (access.limits === undefined) return undefined;
+  const store = await connectPermitStore(redis.url.reveal(), {
+    prefix: redis.queuePrefix,
+    windowMs: LIMIT_WINDOW_MS,
+  });
+  lifecycle.add("rate limits", () => store.close());
+  return leasedLimits({
+    policy: access.limits,
+    lease: store.lease,
+    windowMs: LIMIT_WINDOW_MS,
+    nowMs: () => performance.now(),
+    onFault: (error) => events.fault("rate_limits_alone", error, {}),
+  });
 }

@@ -158,7 +158,7 @@ export async function createContainer(
           ),
         recordSingleTransaction: (report) => recordSingleTransaction(services, report),
         readiness: () => readiness(services),
-        ...accessServices(services, { sql, databaseUrl, lifecycle }),
+        ...(await accessServices(services, { config, sql, connected, lifecycle })),
       };
     },
     async work(): Promise<Pick<OutboxRelay, "ping">> {

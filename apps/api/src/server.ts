@@ -19,8 +19,15 @@ const description: ApiDescription = {
     { name: "quote", description: "Prices and steps." },
     { name: "status", description: "Where a request and its money are." },
     { name: "transactions", description: "Tell the service of a transaction before it finds it by itself." },
+    { name: "keys", description: "What an API key has been used for." },
+    { name: "admin", description: "API keys, for whoever has the operator's token." },
     { name: "health", description: "For orchestrators." },
   ],
+  securitySchemes: {
+    apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "An API key." },
+    bearer: { type: "http", scheme: "bearer", description: "The same key as `Authorization: Bearer`." },
+    operatorToken: { type: "http", scheme: "bearer", description: "The token of the instance's operator." },
+  },
 };
 
 /** The API's HTTP server with all its routes. Never listens. */
@@ -29,6 +36,6 @@ export async function buildServer(
   options: HttpOptions = {},
 ): Promise<FastifyInstance> {
   const app = await createHttpServer(services, description, options);
-  addRoutes(app, services);
+  await addRoutes(app, services);
   return app;
 }

@@ -122,6 +122,59 @@ export const httpSettings = {
   }),
 };
 
+const perMinute = integer(1, 1_000_000);
+
+/** Who may call how often, and who keeps the keys. */
+export const accessSettings = {
+  operatorToken: secret({
+    name: "OPERATOR_TOKEN",
+    describe:
+      "Lets whoever has it keep API keys at `/admin/keys` (`Authorization: Bearer`); at least 32 characters. Unset: there are no such routes, and keys are kept by `operator keys` alone.",
+    optional: true,
+  }),
+  rateLimits: choice(
+    "on",
+    "off",
+  )({
+    name: "RATE_LIMITS",
+    describe:
+      "Whether calls are limited. The limits hold for all processes on one Redis together; while it is away each process counts alone.",
+    default: "on",
+  }),
+  rateLimitQuote: perMinute({
+    name: "RATE_LIMIT_QUOTE_PER_MINUTE",
+    describe: "Quotes of one API key a minute, unless the key says otherwise.",
+    default: 50,
+  }),
+  rateLimitOther: perMinute({
+    name: "RATE_LIMIT_OTHER_PER_MINUTE",
+    describe: "Other calls of one API key a minute, unless the key says otherwise.",
+    default: 200,
+  }),
+  rateLimitStatus: perMinute({
+    name: "RATE_LIMIT_STATUS_PER_MINUTE",
+    describe:
+      "Questions of one API key for the status of requests a minute: clients ask once a second for each.",
+    default: 1_200,
+  }),
+  rateLimitIpQuote: perMinute({
+    name: "RATE_LIMIT_IP_QUOTE_PER_MINUTE",
+    describe: "Quotes of one address without a key a minute. IPv6 addresses count by their /64.",
+    default: 30,
+  }),
+  rateLimitIpOther: perMinute({
+    name: "RATE_LIMIT_IP_OTHER_PER_MINUTE",
+    describe:
+      "Other calls of one address without a key a minute, and its calls with keys that are not valid.",
+    default: 120,
+  }),
+  rateLimitIpStatus: perMinute({
+    name: "RATE_LIMIT_IP_STATUS_PER_MINUTE",
+    describe: "Questions of one address without a key for the status of requests a minute.",
+    default: 600,
+  }),
+};
+
 export const solverSettings = {
   solverPrivateKey: privateKey({
     name: "SOLVER_PRIVATE_KEY",
@@ -435,6 +488,7 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "Where configuration is", settings: locationSettings },
   { title: "Storage", settings: storageSettings },
   { title: "HTTP, logs and process", settings: httpSettings },
+  { title: "Callers", settings: accessSettings },
   { title: "Solver", settings: solverSettings },
   { title: "Prices", settings: priceSettings },
   { title: "Quotes and fees", settings: quoteSettings },

@@ -234,6 +234,8 @@ export interface ChainReader {
   /** Balance and allowance: all questions of one tick go into one multicall, answers are kept until the next head. */
   accountState(account: Address, currency: Address, spender: Address): Promise<AccountState>;
   hasCode(account: Address): Promise<boolean>;
+  /** What a contract answers to a call on the latest state (`0x` where there is no contract); undefined when it reverts. */
+  ask(to: Address, data: Hex): Promise<Hex | undefined>;
   /**
    * Runs a call on the latest state without sending it. With `fees` the call sees the gas price that it would see when sent, and the sender must bear its gas at
    * `maxFeePerGas`; without, a recipient can tell it from a payment by its gas price of zero.

@@ -63,6 +63,8 @@ export interface ErrorFacts {
     readonly data: Hex;
     readonly value: string;
   };
+  /** Seconds after which the same call may succeed, when that is known. */
+  readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 

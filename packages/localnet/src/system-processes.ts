@@ -63,6 +63,8 @@ function appEnvironment(
     EXECUTOR_PRIVATE_KEY: plan.executor.privateKey,
     CONFIGS_DIR: join(repositoryRoot, "configs"),
     PRICE_SOURCE: "fixed",
+    // Benches and tests ask as fast as they can.
+    RATE_LIMITS: "off",
     // A Redis of the user's own may still hold the jobs of an earlier start, about chains that are gone.
     QUEUE_PREFIX: `causeway-local-${plan.portBase}-${Date.now()}`,
     LOG_LEVEL: "info",

@@ -73,6 +73,7 @@ export interface ErrorAnswer {
 export function answerFor(thrown: unknown): ErrorAnswer {
   const error = asServiceError(thrown);
   const face: Face = faces[error.code];
+  const retryAfter = error.facts.retryAfterSeconds ?? face.retryAfterSeconds;
   return {
     ...errorAnswer(face.status, error.code, face.message ?? error.message, {
       ...face.extra,
@@ -80,7 +81,7 @@ export function answerFor(thrown: unknown): ErrorAnswer {
       ...(error.facts.requestId === undefined ? {} : { requestId: error.facts.requestId }),
       ...(error.facts.failedCallData === undefined ? {} : { failedCallData: error.facts.failedCallData }),
     }),
-    headers: face.retryAfterSeconds === undefined ? {} : { "retry-after": String(face.retryAfterSeconds) },
+    headers: retryAfter === undefined ? {} : { "retry-after": String(retryAfter) },
     unexpected: face.status >= 500,
   };
 }

@@ -3,6 +3,7 @@ import { hasZodFastifySchemaValidationErrors, validatorCompiler } from "fastify-
 import { AsciiResponse } from "./ascii-response.ts";
 import { allowEveryOrigin } from "./cors.ts";
 import { endConnectionsOnClose } from "./end-connections.ts";
+import { noteErrorCode } from "./error-codes.ts";
 import { answerFor, type ErrorAnswer } from "./error-map.ts";
 import { sendJson } from "./json.ts";
 import type { Logger } from "./logging.ts";
@@ -94,7 +95,9 @@ export async function createHttpServer(
           request.routeOptions.config.fieldErrorCodes,
         )
       : error;
-    const answer = answerTo(cause);
+    const usual = answerFor(cause);
+    const answer = answerTo(cause, usual);
+    noteErrorCode(reply, usual.body.errorCode);
     if (answer.unexpected) {
       request.log.error({
         event: "requestFailed",

@@ -11,7 +11,15 @@ export interface ApiDescription {
   readonly version: string;
   readonly description: string;
   readonly tags: readonly { readonly name: string; readonly description: string }[];
+  /** Ways to say who one is, by the names that routes use in `security`. */
+  readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
 }
+
+/** One way of saying who one is. */
+export type SecurityScheme = { readonly description: string } & (
+  | { readonly type: "apiKey"; readonly in: "header"; readonly name: string }
+  | { readonly type: "http"; readonly scheme: "bearer" }
+);
 
 /**
  * Serves the OpenAPI 3.0.3 document of all routes added later: the page at `/documentation`, JSON at `/documentation/json`.
@@ -22,9 +30,14 @@ export async function serveDocumentation(
   description: ApiDescription,
   interactivePage: boolean,
 ): Promise<void> {
-  const { tags, ...info } = description;
+  const { tags, securitySchemes, ...info } = description;
   await app.register(swagger, {
-    openapi: { openapi: "3.0.3", info, tags: [...tags] },
+    openapi: {
+      openapi: "3.0.3",
+      info,
+      tags: [...tags],
+      ...(securitySchemes && { components: { securitySchemes: { ...securitySchemes } } }),
+    },
     transform: jsonSchemaTransform,
     transformObject: (document) =>
       tidyComponents(jsonSchemaTransformObject(document) as OpenapiDocument) as ReturnType<

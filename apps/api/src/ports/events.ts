@@ -54,6 +54,8 @@ export type EventName =
   | "hub_broadcast"
   | "hub_refused"
   | "api_keys_fault"
+  | "usage_fault"
+  | "rate_limits_alone"
   | "hold_moved"
   | "hold_move_rejected"
   | "app_balance_owed"

@@ -7,9 +7,13 @@ import type {
   RequestId,
   TxHash,
 } from "@causeway/domain";
+import type { Secret } from "@causeway/config";
 import type { ApiKeys } from "./api-keys.ts";
+import type { KeyAdmin } from "./key-admin.ts";
 import type { Clock } from "./clock.ts";
 import type { Idempotency } from "./idempotency.ts";
+import type { RateLimits } from "./rate-limits.ts";
+import type { Usage } from "./usage.ts";
 import type { ChainsAnswer, MessageAnswer, QuoteAnswer, QuoteInput, ReadinessAnswer } from "@causeway/wire";
 
 /** Everything the routes can ask for. Each member is a use case with its own services already given. */
@@ -29,7 +33,13 @@ export interface RouteServices {
   ): Promise<MessageAnswer>;
   readiness(): Promise<ReadinessAnswer>;
   readonly apiKeys: ApiKeys;
+  readonly keyAdmin: KeyAdmin;
+  /** Undefined: keys are not kept over HTTP. */
+  readonly operatorToken: Secret | undefined;
   readonly idempotency: Idempotency;
+  /** Undefined: nothing is limited. */
+  readonly limits: RateLimits | undefined;
+  readonly usage: Usage;
   readonly clock: Clock;
 }
 

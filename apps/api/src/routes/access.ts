@@ -1,6 +1,10 @@
 import { ServiceError } from "@causeway/domain";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ApiKeyIdentity, ApiKeys, ApiScope } from "../ports/api-keys.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import { errorCodeOf } from "@causeway/service-kit";
+import type { ApiKeyIdentity, ApiScope } from "../ports/api-keys.ts";
+import type { RouteServices } from "../ports/route-services.ts";
+import type { Usage, UsageNote } from "../ports/usage.ts";
+import { countWrongKey } from "./rate-limit.ts";
 
 /** Who may call a route. Anybody who gives a key must give a valid one. */
 export type Access =
@@ -22,6 +26,8 @@ declare module "fastify" {
   }
 }
 
+export type AccessServices = Pick<RouteServices, "apiKeys" | "limits" | "usage">;
+
 const ANYBODY: Access = { kind: "anybody" };
 const PUBLISHABLE_SCOPES: ReadonlySet<ApiScope> = new Set<ApiScope>(["quote", "read"]);
 
@@ -29,18 +35,28 @@ const PUBLISHABLE_SCOPES: ReadonlySet<ApiScope> = new Set<ApiScope>(["quote", "r
  * Looks at the key of each request to the routes added later, before anything else of it is read. Without a key it costs two look-ups of a header.
  * Both headers are taken everywhere: some clients send the one, some the other.
  */
-export function checkKeys(app: FastifyInstance, { apiKeys }: { readonly apiKeys: ApiKeys }): void {
+export function checkKeys(app: FastifyInstance, services: AccessServices): void {
   app.decorateRequest("apiKey", undefined);
   app.addHook("onRoute", (route) => {
     const access = route.config?.access ?? ANYBODY;
     if (access.kind === "unkeyed") return;
-    const check = (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    document(route, access);
+    const endpoint = `${[route.method].flat().join(",")} ${route.url}`;
+    const check = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
       const { "x-api-key": own, authorization } = request.headers;
       if (own === undefined && authorization === undefined && access.kind === "anybody") return done();
-      identify(request, access, apiKeys).then(() => done(), done);
+      const identified = (keyId: string): void => countAnswer(services.usage, { keyId, endpoint }, reply);
+      admit(services, request, access, identified).then(() => done(), done);
     };
     route.onRequest = [...[route.onRequest ?? []].flat(), check];
   });
+}
+
+/** Tells in the API's document what a key has to do with the route. */
+function document(route: RouteOptions, access: Access): void {
+  if (route.schema === undefined || route.schema.hide === true) return;
+  const keys = [{ apiKey: [] }, { bearer: [] }];
+  route.schema = { ...route.schema, security: access.kind === "key" ? keys : [{}, ...keys] };
 }
 
 /**
@@ -63,12 +79,22 @@ export function requireReferrer({ referrers }: ApiKeyIdentity, referrer: string 
     throw new ServiceError("UNAUTHORIZED", "the referrer is not one of this API key");
 }
 
-async function identify(request: FastifyRequest, access: Access, apiKeys: ApiKeys): Promise<void> {
+/** Tells `identified` whose the key is as soon as that is known: calls that are refused then are its as well. */
+async function admit(
+  { apiKeys, limits }: AccessServices,
+  request: FastifyRequest,
+  access: Access,
+  identified: (keyId: string) => void,
+): Promise<void> {
   try {
     const given = givenKey(request);
     if (given !== undefined) {
       const key = await apiKeys.find(given);
-      if (key === undefined) throw new ServiceError("UNAUTHORIZED", "the API key is not valid");
+      if (key === undefined) {
+        await countWrongKey(limits, request);
+        throw new ServiceError("UNAUTHORIZED", "the API key is not valid");
+      }
+      identified(key.id);
       checkOrigin(key, request.headers.origin);
       request.apiKey = key;
     }
@@ -83,10 +109,18 @@ async function identify(request: FastifyRequest, access: Access, apiKeys: ApiKey
   }
 }
 
+function countAnswer(usage: Usage, call: Pick<UsageNote, "keyId" | "endpoint">, reply: FastifyReply): void {
+  const { raw } = reply;
+  raw.once("finish", () =>
+    usage.note({ ...call, status: raw.statusCode, errorCode: errorCodeOf(reply) ?? "" }),
+  );
+}
+
 /** Undefined without one. An Authorization of another scheme is somebody else's, a proxy's perhaps. */
 function givenKey({ headers }: FastifyRequest): string | undefined {
   const own = oneText(headers["x-api-key"]);
-  const bearer = /^Bearer +(\S.*?) *$/i.exec(headers.authorization ?? "")?.[1];
+  const { authorization = "" } = headers;
+  const bearer = /^bearer /i.test(authorization) ? oneText(authorization.slice("bearer ".length)) : undefined;
   if (own !== undefined && bearer !== undefined && own !== bearer)
     throw new ServiceError("UNAUTHORIZED", "x-api-key and Authorization hold two different keys");
   return own ?? bearer;

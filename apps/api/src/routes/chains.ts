@@ -31,7 +31,7 @@ export function chainsRoute(app: TypedServer, services: Pick<RouteServices, "lis
         description:
           "Carries an `ETag`; asked again with `If-None-Match` it answers 304 while nothing changed.",
         querystring: chainsQuery,
-        response: { 200: chainsAnswer, ...errors(500) },
+        response: { 200: chainsAnswer, ...errors(401, 403, 429, 500, 503) },
       },
     },
     async (request, reply: FastifyReply) => {

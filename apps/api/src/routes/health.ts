@@ -7,7 +7,7 @@ export function healthRoutes(app: TypedServer, services: Pick<RouteServices, "re
   app.get(
     "/health/live",
     {
-      config: { access: { kind: "unkeyed" } },
+      config: { access: { kind: "unkeyed" }, limited: "not" },
       schema: { tags: ["health"], summary: "The process runs", response: { 200: livenessAnswer } },
     },
     async () => ({ status: "ok" as const }),
@@ -15,7 +15,7 @@ export function healthRoutes(app: TypedServer, services: Pick<RouteServices, "re
   app.get(
     "/health/ready",
     {
-      config: { access: { kind: "unkeyed" } },
+      config: { access: { kind: "unkeyed" }, limited: "not" },
       schema: {
         tags: ["health"],
         summary: "The process can do its work",

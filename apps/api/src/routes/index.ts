@@ -1,14 +1,17 @@
 import type { FastifyInstance } from "fastify";
 import type { RouteServices } from "../ports/route-services.ts";
 import { checkKeys } from "./access.ts";
+import { adminKeysRoutes } from "./admin-keys.ts";
 import { chainsRoute } from "./chains.ts";
 import { healthRoutes } from "./health.ts";
 import { intentStatusRoutes } from "./intent-status.ts";
 import { quoteRoutes } from "./quote.ts";
+import { limitRates } from "./rate-limit.ts";
 import { requestSignatureRoute } from "./request-signature.ts";
 import { transactionsIndexRoute } from "./transactions-index.ts";
 import { transactionsSingleRoute } from "./transactions-single.ts";
 import { typed } from "./typed.ts";
+import { usageRoute } from "./usage.ts";
 
 /** Every endpoint, in the order of the documentation. */
 const routes = [
@@ -18,10 +21,14 @@ const routes = [
   requestSignatureRoute,
   transactionsIndexRoute,
   transactionsSingleRoute,
+  usageRoute,
+  adminKeysRoutes,
   healthRoutes,
 ] as const;
 
-export function addRoutes(app: FastifyInstance, services: RouteServices): void {
+export async function addRoutes(app: FastifyInstance, services: RouteServices): Promise<void> {
+  // In this order: a call counts for the key that it came with.
   checkKeys(app, services);
+  await limitRates(app, services.limits);
   for (const add of routes) add(typed(app), services);
 }

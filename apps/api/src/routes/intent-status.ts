@@ -17,13 +17,14 @@ export function intentStatusRoutes(app: TypedServer, services: Pick<RouteService
     app.get(
       url,
       {
+        config: { limited: "status" },
         validatorCompiler: plainFirst(plainStatusQuery),
         schema: {
           tags: ["status"],
           summary: deprecated ? "The same as GET /intents/status/v3" : "Where a request and its money are",
           deprecated,
           querystring: statusQuery,
-          response: { 200: statusAnswer, 404: unknownRequest, ...errors(400, 500, 503) },
+          response: { 200: statusAnswer, 404: unknownRequest, ...errors(400, 401, 403, 429, 500, 503) },
         },
       },
       async (request, reply) => {

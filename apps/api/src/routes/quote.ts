@@ -18,7 +18,11 @@ export function quoteRoutes(
     app.post(
       url,
       {
-        config: { fieldErrorCodes: quoteFieldErrorCodes, access: { kind: "anybody", scope: "quote" } },
+        config: {
+          fieldErrorCodes: quoteFieldErrorCodes,
+          access: { kind: "anybody", scope: "quote" },
+          limited: "quote",
+        },
         validatorCompiler: plainFirst(plainQuoteBody),
         schema: {
           tags: ["quote"],

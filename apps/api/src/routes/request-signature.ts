@@ -18,7 +18,11 @@ export function requestSignatureRoute(
         description:
           "Signs the agreement of the quote, which never changes: the same answer before and after the deposit and the fill. It does not say that a deposit was made.",
         params: requestSignatureParams,
-        response: { 200: requestSignatureAnswer, 404: unknownRequest, ...errors(400, 500, 503) },
+        response: {
+          200: requestSignatureAnswer,
+          404: unknownRequest,
+          ...errors(400, 401, 403, 429, 500, 503),
+        },
       },
     },
     async ({ params }) => {

@@ -16,7 +16,7 @@ export function transactionsIndexRoute(
         summary: "Look at a deposit transaction now",
         description: "404 means that no node has seen the transaction yet: try again.",
         body: indexTransactionRequest,
-        response: { 200: messageAnswer, ...errors(400, 404, 413, 415, 500, 503) },
+        response: { 200: messageAnswer, ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503) },
       },
     },
     ({ body }) =>

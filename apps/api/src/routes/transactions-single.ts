@@ -25,7 +25,7 @@ export function transactionsSingleRoute(
         body: singleTransactionRequest,
         response: {
           200: messageAnswer,
-          ...errors(400, 413, 415, 500, 503),
+          ...errors(400, 401, 403, 413, 415, 429, 500, 503),
           404: z.union([unknownRequest, errorBody]),
         },
       },

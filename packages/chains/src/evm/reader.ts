@@ -1,5 +1,6 @@
 import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
 import type { BlockRef, ChainReader, GasPrices, ReceiptFact, TransactionState } from "../family.ts";
+import { askContract } from "./ask-contract.ts";
 import { createAccountReader } from "./account-reader.ts";
 import { bytesOf, quantityOf, readBlock, readReceipt, readTransaction, toQuantity } from "./answers.ts";
 import { fetchDeposits } from "./deposit-logs.ts";
@@ -141,6 +142,7 @@ export function createChainReader(
       const method = "eth_getCode";
       return bytesOf(await transport.request(method, [account, "latest"]), method) !== "0x";
     },
+    ask: async (to, data) => await askContract(transport, to, data),
     simulate: async (from, call, fees) => await simulateCall(transport, from, call, fees),
     trace,
   };

@@ -1,7 +1,8 @@
 import { readApiKey, ServiceError } from "@causeway/domain";
-import { hash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { ApiKeyIdentity, ApiKeys } from "../../ports/api-keys.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { secretHashOf } from "./new-secret.ts";
 
 /** A key as it is stored: SHA-256 of its secret, and of the one before for as long as that counts. */
 export interface StoredKey {
@@ -107,7 +108,7 @@ export function knownKeys(
           cause: error,
         });
       }
-      const secretHash = hash("sha256", given.secret, "buffer");
+      const secretHash = secretHashOf(given.secret);
       const isCurrent = timingSafeEqual(secretHash, key?.secretHash ?? NO_HASH);
       const isPrevious = timingSafeEqual(secretHash, key?.previous?.hash ?? NO_HASH);
       const stillCounts = isPrevious && key?.previous !== undefined && clock.nowMs() < key.previous.untilMs;

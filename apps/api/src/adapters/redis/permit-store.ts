@@ -1,0 +1,66 @@
+import { Redis } from "ioredis";
+import type { LeasePermits } from "./leased-limits.ts";
+
+/** A command that takes longer is a fault. */
+const ANSWER_WITHIN_MS = 250;
+const READY_WITHIN_MS = 1_000;
+
+// One step, so that no two processes are given the same permits. The window begins with its first permit and ends with the key.
+const TAKE = `
+local used = tonumber(redis.call('get', KEYS[1]) or '0')
+local ends = redis.call('pttl', KEYS[1])
+if ends <= 0 then
+  used = 0
+  ends = tonumber(ARGV[3])
+end
+local granted = math.max(0, math.min(tonumber(ARGV[1]), tonumber(ARGV[2]) - used))
+if granted > 0 then
+  used = used + granted
+  redis.call('set', KEYS[1], used, 'px', ends)
+end
+return {granted, used, ends}`;
+
+/** Permits in Redis, one counter for each bucket and window. */
+export interface PermitStore {
+  readonly lease: LeasePermits;
+  close(): void;
+}
+
+/** Connects; a Redis that does not answer in time is found out at the first question. */
+export async function connectPermitStore(
+  url: string,
+  { prefix, windowMs }: { readonly prefix: string; readonly windowMs: number },
+): Promise<PermitStore> {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    commandTimeout: ANSWER_WITHIN_MS,
+  });
+  // Without a listener a lost connection would end the process; every call meets the fault itself.
+  redis.on("error", () => {});
+  await readyOrLate(redis);
+  return {
+    async lease(bucket, wanted, most) {
+      const answer = await redis.eval(TAKE, 1, `${prefix}:limit:${bucket}`, wanted, most, windowMs);
+      const [granted, used, endsInMs] = numbersOf(answer);
+      if (granted === undefined || used === undefined || endsInMs === undefined)
+        throw new TypeError("Redis answered something else than three numbers");
+      return { granted, used, endsInMs };
+    },
+    close: () => redis.disconnect(),
+  };
+}
+
+function numbersOf(answer: unknown): readonly number[] {
+  return Array.isArray(answer) ? answer.filter((value) => typeof value === "number") : [];
+}
+
+async function readyOrLate(redis: Redis): Promise<void> {
+  if (redis.status === "ready") return;
+  const done = Promise.withResolvers<void>();
+  const timer = setTimeout(done.resolve, READY_WITHIN_MS);
+  redis.once("ready", done.resolve);
+  await done.promise;
+  clearTimeout(timer);
+  redis.off("ready", done.resolve);
+}

@@ -1,0 +1,16 @@
+import type { Address, Hex } from "@causeway/domain";
+import type { ApiKeyRecord, ApiKeyWish, IssuedApiKey } from "./api-key-register.ts";
+
+/** What the keeper of keys can do; the use cases of `usecases/api-keys` with their services given. All throw ServiceError: NOT_FOUND, INVALID_REQUEST. */
+export interface KeyAdmin {
+  create(wish: ApiKeyWish): Promise<IssuedApiKey>;
+  list(): Promise<readonly ApiKeyRecord[]>;
+  change(id: string, change: Partial<ApiKeyWish>): Promise<ApiKeyRecord>;
+  rotate(id: string, graceSeconds: number): Promise<IssuedApiKey>;
+  revoke(id: string): Promise<ApiKeyRecord>;
+  askFundingAddress(
+    id: string,
+    address: Address,
+  ): Promise<{ readonly message: string; readonly expiresAtMs: number }>;
+  linkFundingAddress(id: string, address: Address, signature: Hex): Promise<ApiKeyRecord>;
+}

@@ -1,0 +1,31 @@
+/** One answered call. */
+export interface UsageNote {
+  readonly keyId: string;
+  /** Method and path, parameters by name. */
+  readonly endpoint: string;
+  readonly status: number;
+  /** Empty: none. */
+  readonly errorCode: string;
+}
+
+export interface UsageCount extends UsageNote {
+  /** Start of the minute, hour or day. */
+  readonly startMs: number;
+  readonly count: number;
+}
+
+export interface UsageQuestion {
+  readonly keyId: string;
+  readonly fromMs: number;
+  /** Not included. */
+  readonly toMs: number;
+  /** A minute, an hour or a day. */
+  readonly bucketMs: number;
+}
+
+/** How often keys called what. Counts appear some seconds after the calls; those of a process that is killed may be lost. */
+export interface Usage {
+  note(call: UsageNote): void;
+  /** Oldest first. */
+  read(question: UsageQuestion): Promise<readonly UsageCount[]>;
+}

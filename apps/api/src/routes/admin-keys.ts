@@ -1,0 +1,164 @@
+import type { Address, Hex } from "@causeway/domain";
+import {
+  apiKeyAnswer,
+  apiKeyParams,
+  apiKeysAnswer,
+  changeApiKeyRequest,
+  createApiKeyRequest,
+  fundingChallengeAnswer,
+  fundingChallengeRequest,
+  issuedApiKeyAnswer,
+  linkFundingAddressRequest,
+  rotateApiKeyRequest,
+} from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { apiKeyJson, keyWish, newKeyWish } from "./api-key-json.ts";
+import { onlyOperator } from "./operator-token.ts";
+import { errors, type TypedServer } from "./typed.ts";
+
+/** `/admin/keys`: the keeper's side of API keys. Without an operator's token in the configuration there are no such routes. */
+export function adminKeysRoutes(
+  app: TypedServer,
+  { keyAdmin, operatorToken }: Pick<RouteServices, "keyAdmin" | "operatorToken">,
+): void {
+  if (operatorToken === undefined) return;
+  const onRequest = onlyOperator(operatorToken.reveal());
+  const config = { access: { kind: "unkeyed" } } as const;
+  const tags = ["admin"];
+  const security = [{ operatorToken: [] }];
+  const failures = errors(400, 401, 404, 413, 415, 429, 500, 503);
+
+  app.post(
+    "/admin/keys",
+    {
+      config,
+      onRequest,
+      schema: {
+        tags,
+        security,
+        summary: "Make an API key; its secret is shown this once",
+        body: createApiKeyRequest,
+        response: { 200: issuedApiKeyAnswer, ...failures },
+      },
+    },
+    async ({ body }) => {
+      const { key, record } = await keyAdmin.create(newKeyWish(body));
+      return { key, apiKey: apiKeyJson(record) };
+    },
+  );
+
+  app.get(
+    "/admin/keys",
+    {
+      config,
+      onRequest,
+      schema: {
+        tags,
+        security,
+        summary: "All API keys, revoked ones too",
+        response: { 200: apiKeysAnswer, ...errors(401, 429, 500, 503) },
+      },
+    },
+    async () => ({ apiKeys: (await keyAdmin.list()).map(apiKeyJson) }),
+  );
+
+  app.patch(
+    "/admin/keys/:id",
+    {
+      config,
+      onRequest,
+      schema: {
+        tags,
+        security,
+        summary: "Change what is named of an API key",
+        params: apiKeyParams,
+        body: changeApiKeyRequest,
+        response: { 200: apiKeyAnswer, ...failures },
+      },
+    },
+    async ({ params, body }) => apiKeyJson(await keyAdmin.change(params.id, keyWish(body))),
+  );
+
+  app.post(
+    "/admin/keys/:id/rotate",
+    {
+      config,
+      onRequest,
+      schema: {
+        tags,
+        security,
+        summary: "Give an API key another secret; the old one counts for graceSeconds more",
+        params: apiKeyParams,
+        body: rotateApiKeyRequest,
+        response: { 200: issuedApiKeyAnswer, ...failures },
+      },
+    },
+    async ({ params, body }) => {
+      const { key, record } = await keyAdmin.rotate(params.id, body.graceSeconds);
+      return { key, apiKey: apiKeyJson(record) };
+    },
+  );
+
+  app.delete(
+    "/admin/keys/:id",
+    {
+      config,
+      onRequest,
+      schema: {
+        tags,
+        security,
+        summary: "Revoke an API key, for good and within a second",
+        params: apiKeyParams,
+        response: { 200: apiKeyAnswer, ...failures },
+      },
+    },
+    async ({ params }) => apiKeyJson(await keyAdmin.revoke(params.id)),
+  );
+
+  app.post(
+    "/admin/keys/:id/funding-address/challenge",
+    {
+      config,
+      onRequest,
+      schema: {
+        tags,
+        security,
+        summary: "The message by whose signature a wallet lets the key spend its app balance",
+        params: apiKeyParams,
+        body: fundingChallengeRequest,
+        response: { 200: fundingChallengeAnswer, ...failures },
+      },
+    },
+    async ({ params, body }) => {
+      const { message, expiresAtMs } = await keyAdmin.askFundingAddress(params.id, wallet(body.address));
+      return { message, expiresAt: expiresAtMs };
+    },
+  );
+
+  app.post(
+    "/admin/keys/:id/funding-address",
+    {
+      config,
+      onRequest,
+      schema: {
+        tags,
+        security,
+        summary: "Link the wallet that signed",
+        params: apiKeyParams,
+        body: linkFundingAddressRequest,
+        response: { 200: apiKeyAnswer, ...failures },
+      },
+    },
+    async ({ params, body }) =>
+      apiKeyJson(
+        await keyAdmin.linkFundingAddress(
+          params.id,
+          wallet(body.address),
+          body.signature.toLowerCase() as Hex,
+        ),
+      ),
+  );
+}
+
+/** Found well formed by the schema. */
+const wallet = (text: string): Address => text.toLowerCase() as Address;

@@ -1,0 +1,60 @@
+import type { SponsorshipRulesJson } from "@causeway/wire";
+import { type ApiKeyAnswer, rulesFromJson, rulesToJson } from "@causeway/wire";
+import type { ApiKeyRecord, ApiKeyWish } from "../ports/api-key-register.ts";
+import type { ApiScope, KeyLimits } from "../ports/api-keys.ts";
+
+/** What may be said of a key, as the schemas read it. */
+interface WishJson {
+  readonly label?: string | undefined;
+  readonly scopes?: readonly ApiScope[] | undefined;
+  readonly referrers?: readonly string[] | undefined;
+  readonly origins?: readonly string[] | undefined;
+  readonly rules?: SponsorshipRulesJson | undefined;
+  readonly limits?:
+    | { readonly quotePerMinute?: number | undefined; readonly otherPerMinute?: number | undefined }
+    | undefined;
+}
+
+/** Only what was named. */
+export function keyWish({ label, scopes, referrers, origins, rules, limits }: WishJson): Partial<ApiKeyWish> {
+  return {
+    ...(label === undefined ? {} : { label }),
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(referrers === undefined ? {} : { referrers }),
+    ...(origins === undefined ? {} : { origins }),
+    ...(rules === undefined ? {} : { rules: rulesFromJson(rules) }),
+    ...(limits === undefined ? {} : { limits: keyLimits(limits) }),
+  };
+}
+
+/** All that is chosen about a new key. */
+export function newKeyWish(wish: {
+  readonly [Name in keyof WishJson]-?: Exclude<WishJson[Name], undefined>;
+}): ApiKeyWish {
+  const { label, scopes, referrers, origins, rules, limits } = wish;
+  return { label, scopes, referrers, origins, rules: rulesFromJson(rules), limits: keyLimits(limits) };
+}
+
+function keyLimits({ quotePerMinute, otherPerMinute }: NonNullable<WishJson["limits"]>): KeyLimits {
+  return {
+    ...(quotePerMinute === undefined ? {} : { quotePerMinute }),
+    ...(otherPerMinute === undefined ? {} : { otherPerMinute }),
+  };
+}
+
+export function apiKeyJson(record: ApiKeyRecord): ApiKeyAnswer {
+  return {
+    id: record.id,
+    label: record.label,
+    scopes: [...record.scopes],
+    referrers: [...record.referrers],
+    origins: [...record.origins],
+    fundingAddress: record.fundingAddress ?? null,
+    rules: rulesToJson(record.rules),
+    limits: keyLimits(record.limits),
+    createdAt: record.createdAtMs,
+    updatedAt: record.updatedAtMs,
+    revokedAt: record.revokedAtMs ?? null,
+    previousSecretUntil: record.previousUntilMs ?? null,
+  };
+}

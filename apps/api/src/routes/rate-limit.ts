@@ -1,0 +1,94 @@
+import { ServiceError } from "@causeway/domain";
+import type { FastifyRateLimitStore } from "@fastify/rate-limit";
+import rateLimit, { normalizeIP } from "@fastify/rate-limit";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { LimitClass, RateLimitPolicy, RateLimits } from "../ports/rate-limits.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** What the calls of a route count as; default: `other`. */
+    readonly limited?: LimitClass | "not";
+  }
+}
+
+/** Bounds how often each key, and each address without one, calls the routes added later; tells them where they stand by `RateLimit-*`. */
+export async function limitRates(app: FastifyInstance, limits: RateLimits | undefined): Promise<void> {
+  if (limits === undefined) return;
+  const { policy } = limits;
+  app.addHook("onRoute", (route) => {
+    const limited = route.config?.limited ?? "other";
+    const settings =
+      limited === "not"
+        ? (false as const)
+        : {
+            keyGenerator: (request: FastifyRequest) => bucketOf(limited, request),
+            max: (request: FastifyRequest) => mostOf(policy, limited, request),
+          };
+    route.config = { ...route.config, rateLimit: settings };
+  });
+  await app.register(rateLimit, {
+    enableDraftSpec: true,
+    store: storeOf(limits),
+    errorResponseBuilder: (_request, { ttl }) => tooMany(ttl),
+  });
+}
+
+/**
+ * Counts a call with a key that is not valid, so that keys cannot be tried out at will.
+ * @throws ServiceError RATE_LIMITED
+ */
+export async function countWrongKey(limits: RateLimits | undefined, { ip }: FastifyRequest): Promise<void> {
+  if (limits === undefined) return;
+  const most = limits.policy.address.other;
+  const { used, endsInMs } = await limits.take(`ip:${normalizeIP(ip)}:wrong-key`, most);
+  if (used > most) throw tooMany(endsInMs);
+}
+
+function bucketOf(limited: LimitClass, { apiKey, ip }: FastifyRequest): string {
+  if (apiKey === undefined) return `ip:${normalizeIP(ip)}:${limited}`;
+  // A publishable key is shared by all who open the page: one of them must not use it up for the others.
+  const visitor = apiKey.origins.length > 0 ? `:${normalizeIP(ip)}` : "";
+  return `key:${apiKey.id}${visitor}:${limited}`;
+}
+
+function mostOf(policy: RateLimitPolicy, limited: LimitClass, { apiKey }: FastifyRequest): number {
+  if (apiKey === undefined) return policy.address[limited];
+  const { quotePerMinute, otherPerMinute } = apiKey.limits;
+  switch (limited) {
+    case "quote":
+      return quotePerMinute ?? policy.key.quote;
+    case "other":
+      return otherPerMinute ?? policy.key.other;
+    case "status":
+      return Math.max(policy.key.status, otherPerMinute ?? 0);
+    default:
+      return limited satisfies never;
+  }
+}
+
+function storeOf(limits: RateLimits) {
+  return class implements FastifyRateLimitStore {
+    incr(
+      bucket: string,
+      done: (error: Error | null, result?: { current: number; ttl: number }) => void,
+      _windowMs: number,
+      most: number,
+    ): void {
+      const tell = ({ used, endsInMs }: { used: number; endsInMs: number }): void =>
+        done(null, { current: used, ttl: endsInMs });
+      const permit = limits.take(bucket, most);
+      if (permit instanceof Promise) permit.then(tell, done);
+      else tell(permit);
+    }
+    child(): this {
+      return this;
+    }
+  };
+}
+
+function tooMany(endsInMs: number): ServiceError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(endsInMs / 1000));
+  return new ServiceError("RATE_LIMITED", `too many requests; try again in ${retryAfterSeconds} s`, {
+    retryAfterSeconds,
+  });
+}

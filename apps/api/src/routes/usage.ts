@@ -1,0 +1,64 @@
+import { ServiceError } from "@causeway/domain";
+import { MOST_USAGE_KEYS, usageAnswer, usageQuery, wholeNumber } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { requireKey } from "./access.ts";
+import { errors, type TypedServer } from "./typed.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const bucketMs = { minutely: MINUTE_MS, hourly: HOUR_MS, daily: DAY_MS } as const;
+/** Buckets of one answer. */
+const MOST_BUCKETS = 1_500;
+
+/** `GET /metrics/usage`: how often the key that asks has called what. */
+export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usage" | "clock">): void {
+  app.get(
+    "/metrics/usage",
+    {
+      config: { access: { kind: "key", scope: "read" } },
+      schema: {
+        tags: ["keys"],
+        summary: "What an API key has been used for; appears within seconds",
+        querystring: usageQuery,
+        response: { 200: usageAnswer, ...errors(400, 401, 403, 429, 500, 503) },
+      },
+    },
+    async (request) => {
+      const { id } = requireKey(request, "read");
+      const { granularity, startTimestamp, endTimestamp, apiKey } = request.query;
+      const asked = [apiKey ?? []].flat().flatMap((ids) => ids.split(","));
+      if (asked.length > MOST_USAGE_KEYS) throw bad("apiKey", `must name at most ${MOST_USAGE_KEYS} keys`);
+      if (asked.some((one) => one !== id))
+        throw new ServiceError("FORBIDDEN", "a key sees its own counts only", { field: "apiKey" });
+      const width = bucketMs[granularity];
+      const toMs = endTimestamp === undefined ? services.clock.nowMs() : secondsToMs(endTimestamp);
+      const fromMs = startTimestamp === undefined ? toMs - DAY_MS : secondsToMs(startTimestamp);
+      if (fromMs > toMs) throw bad("startTimestamp", "must not lie after endTimestamp");
+      if (toMs - fromMs > MOST_BUCKETS * width)
+        throw bad("startTimestamp", `must lie at most ${MOST_BUCKETS} steps before endTimestamp`);
+      const counts = await services.usage.read({ keyId: id, fromMs, toMs, bucketMs: width });
+      return {
+        metrics: counts.map(({ keyId, startMs, endpoint, status, errorCode, count }) => ({
+          apiKey: keyId,
+          timestamp: startMs / 1000,
+          endpoint,
+          statusCode: status,
+          ...(errorCode === "" ? {} : { errorCode }),
+          count,
+        })),
+      };
+    },
+  );
+}
+
+/** Found to be a whole number by the schema. */
+function secondsToMs(value: number | string): number {
+  const seconds = wholeNumber(value);
+  if (seconds === undefined || seconds > 1e11)
+    throw bad("endTimestamp", "must be a time in seconds since 1970");
+  return seconds * 1000;
+}
+
+const bad = (field: string, reason: string): ServiceError =>
+  new ServiceError("INVALID_REQUEST", `${field} ${reason}`, { field });

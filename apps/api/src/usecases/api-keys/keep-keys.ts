@@ -1,0 +1,78 @@
+import { ServiceError } from "@causeway/domain";
+import type { ApiKeyRecord, ApiKeyRegister, ApiKeyWish, IssuedApiKey } from "../../ports/api-key-register.ts";
+import type { ApiScope } from "../../ports/api-keys.ts";
+import type { Clock } from "../../ports/clock.ts";
+
+export interface KeyServices {
+  readonly register: ApiKeyRegister;
+  readonly clock: Clock;
+}
+
+const PUBLISHABLE: ReadonlySet<ApiScope> = new Set<ApiScope>(["quote", "read"]);
+
+/**
+ * Makes a key. Its text is in the answer and nowhere else.
+ * @throws ServiceError INVALID_REQUEST when a key with browser origins could do more than quote and read.
+ */
+export async function createKey({ register, clock }: KeyServices, wish: ApiKeyWish): Promise<IssuedApiKey> {
+  return await register.issue(sound(wish), clock.nowMs());
+}
+
+/**
+ * Changes what is named.
+ * @throws ServiceError NOT_FOUND, INVALID_REQUEST
+ */
+export async function changeKey(
+  { register, clock }: KeyServices,
+  id: string,
+  change: Partial<ApiKeyWish>,
+): Promise<ApiKeyRecord> {
+  const record = await register.get(id);
+  if (record === undefined || record.revokedAtMs !== undefined) throw noKey(id);
+  const { scopes, origins } = sound({ ...record, ...change });
+  const named = {
+    ...change,
+    ...(change.scopes === undefined ? {} : { scopes }),
+    ...(change.origins === undefined ? {} : { origins }),
+  };
+  return (await register.change(id, named, clock.nowMs())) ?? refuse(id);
+}
+
+/**
+ * Gives the key another secret; the old one counts for `graceSeconds` more.
+ * @throws ServiceError NOT_FOUND
+ */
+export async function rotateKey(
+  { register, clock }: KeyServices,
+  id: string,
+  graceSeconds: number,
+): Promise<IssuedApiKey> {
+  const nowMs = clock.nowMs();
+  return (await register.rotate(id, nowMs + graceSeconds * 1000, nowMs)) ?? refuse(id);
+}
+
+/**
+ * Takes the key out of use, for good.
+ * @throws ServiceError NOT_FOUND when there never was one.
+ */
+export async function revokeKey({ register, clock }: KeyServices, id: string): Promise<ApiKeyRecord> {
+  return (await register.revoke(id, clock.nowMs())) ?? refuse(id);
+}
+
+function sound<Wish extends Pick<ApiKeyWish, "scopes" | "origins">>(wish: Wish): Wish {
+  const scopes = [...new Set(wish.scopes)];
+  const origins = [...new Set(wish.origins)];
+  // Whoever reads the page has the key: it must not be able to spend.
+  if (origins.length > 0 && scopes.some((scope) => !PUBLISHABLE.has(scope)))
+    throw new ServiceError("INVALID_REQUEST", "a key with origins may only have the scopes quote and read", {
+      field: "scopes",
+    });
+  return { ...wish, scopes, origins };
+}
+
+export const noKey = (id: string): ServiceError =>
+  new ServiceError("NOT_FOUND", `there is no API key ${id}, or it is revoked`);
+
+function refuse(id: string): never {
+  throw noKey(id);
+}

@@ -1,0 +1,21 @@
+import type { KeyAdmin } from "../../ports/key-admin.ts";
+import type { Random } from "../../ports/quote.ts";
+import type { Signatures } from "../../ports/signatures.ts";
+import { changeKey, createKey, revokeKey, rotateKey } from "./keep-keys.ts";
+import type { KeyServices } from "./keep-keys.ts";
+import { askFundingAddress, linkFundingAddress } from "./link-funding-address.ts";
+
+/** Everything about keys that their keeper may do. */
+export function keyAdmin(
+  services: KeyServices & { readonly random: Random; readonly signatures: Signatures },
+): KeyAdmin {
+  return {
+    create: (wish) => createKey(services, wish),
+    list: () => services.register.list(),
+    change: (id, change) => changeKey(services, id, change),
+    rotate: (id, graceSeconds) => rotateKey(services, id, graceSeconds),
+    revoke: (id) => revokeKey(services, id),
+    askFundingAddress: (id, address) => askFundingAddress(services, id, address),
+    linkFundingAddress: (id, address, signature) => linkFundingAddress(services, id, address, signature),
+  };
+}

@@ -1,0 +1,71 @@
+import type { Address, Hex } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import type { ApiKeyRecord, FundingChallenge } from "../../ports/api-key-register.ts";
+import type { Random } from "../../ports/quote.ts";
+import type { Signatures } from "../../ports/signatures.ts";
+import { noKey } from "./keep-keys.ts";
+import type { KeyServices } from "./keep-keys.ts";
+
+const CHALLENGE_MS = 15 * 60 * 1000;
+
+/**
+ * Asks the owner of a wallet to let a key spend its app balance. A later question about the same wallet replaces this one.
+ * @throws ServiceError NOT_FOUND
+ */
+export async function askFundingAddress(
+  { register, clock, random }: KeyServices & { readonly random: Random },
+  id: string,
+  address: Address,
+): Promise<{ readonly message: string; readonly expiresAtMs: number }> {
+  const record = await register.get(id);
+  if (record === undefined || record.revokedAtMs !== undefined) throw noKey(id);
+  const challenge = { nonce: random.bytes32(), expiresAtMs: clock.nowMs() + CHALLENGE_MS };
+  await register.openChallenge(id, address, challenge);
+  return { message: fundingMessage(id, address, challenge), expiresAtMs: challenge.expiresAtMs };
+}
+
+/**
+ * Links the wallet whose owner signed the open question; each question is answered once.
+ * @throws ServiceError NOT_FOUND without such a key, INVALID_REQUEST without an open question or with a signature of somebody else; RpcFault when the chain did not say.
+ */
+export async function linkFundingAddress(
+  { register, clock, signatures }: KeyServices & { readonly signatures: Signatures },
+  id: string,
+  address: Address,
+  signature: Hex,
+): Promise<ApiKeyRecord> {
+  const record = await register.get(id);
+  if (record === undefined || record.revokedAtMs !== undefined) throw noKey(id);
+  const challenge = await register.challenge(id, address);
+  if (challenge === undefined || challenge.expiresAtMs <= clock.nowMs()) throw noQuestion();
+  if (!(await signatures.isSignedBy(address, fundingMessage(id, address, challenge), signature)))
+    throw new ServiceError("INVALID_REQUEST", "the signature is not one of the address over the message", {
+      field: "signature",
+    });
+  const linked = await register.link(id, address, challenge.nonce, clock.nowMs());
+  if (linked === undefined) throw noQuestion();
+  return linked;
+}
+
+/** What the owner reads and signs. */
+export function fundingMessage(
+  id: string,
+  address: Address,
+  { nonce, expiresAtMs }: FundingChallenge,
+): string {
+  return [
+    "Whoever holds this Causeway API key may spend the app balance of this wallet.",
+    "",
+    `API key: ${id}`,
+    `Wallet: ${address}`,
+    `Nonce: ${nonce}`,
+    `Valid until: ${new Date(expiresAtMs).toISOString()}`,
+    "",
+    "Signing costs nothing and sends no transaction.",
+  ].join("\n");
+}
+
+const noQuestion = (): ServiceError =>
+  new ServiceError("INVALID_REQUEST", "no message for this address waits for a signature: ask for another", {
+    field: "address",
+  });

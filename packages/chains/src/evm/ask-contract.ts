@@ -1,0 +1,22 @@
+import type { Address, Hex } from "@causeway/domain";
+import { bytesOf } from "./answers.ts";
+import { simulationOutcomeOf } from "./rpc-errors.ts";
+import { NodeRefusal } from "./rpc-fault.ts";
+import type { RpcTransport } from "./transport.ts";
+
+/**
+ * What the code at `to` answers to `data` on the latest state; `0x` where there is none.
+ *
+ * @returns undefined when it reverts
+ * @throws RpcFault when the node did not say
+ */
+export async function askContract(transport: RpcTransport, to: Address, data: Hex): Promise<Hex | undefined> {
+  const method = "eth_call";
+  try {
+    return bytesOf(await transport.request(method, [{ to, data }, "latest"]), method);
+  } catch (error) {
+    // A node that refuses for a reason of its own has said nothing of the contract.
+    if (error instanceof NodeRefusal && simulationOutcomeOf(error)?.kind === "reverts") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,150 @@
+import { z } from "zod";
+import { because } from "../because.ts";
+import { count, evmAddress, milliseconds, text } from "../scalars.ts";
+import { sponsorshipRules } from "./sponsorship-rules.ts";
+
+const MOST_ENTRIES = 100;
+
+/** What a key is for. */
+export const apiScope = z.enum(
+  ["quote", "execute", "fast-fill", "read"],
+  because("must be quote, execute, fast-fill or read"),
+);
+
+const label = text(128).min(1, "must not be empty");
+const scopes = z
+  .array(apiScope, because("must be an array of scopes"))
+  .min(1, "must name at least one scope")
+  .describe("`quote`, `execute`, `fast-fill`, `read`.");
+const referrers = z
+  .array(text(512), because("must be an array of strings"))
+  .max(MOST_ENTRIES)
+  .describe("Referrers that executions may name; empty: any.");
+const origins = z
+  .array(
+    text(512).refine(
+      (origin) => /^https?:$/.test(URL.parse(origin)?.protocol ?? "") && URL.parse(origin)?.origin === origin,
+      "must be an origin such as https://app.example",
+    ),
+    because("must be an array of origins"),
+  )
+  .max(MOST_ENTRIES)
+  .describe(
+    "Browser origins of a publishable key, which may carry only the scopes `quote` and `read` and is worth nothing elsewhere.",
+  );
+const perMinute = z
+  .int(because("must be a whole number"))
+  .min(1, "must be at least 1")
+  .max(1_000_000, "must be at most 1000000");
+const limits = z
+  .strictObject(
+    { quotePerMinute: perMinute.optional(), otherPerMinute: perMinute.optional() },
+    because("must be an object"),
+  )
+  .describe("Requests a minute instead of the usual ones.");
+
+/** Body of `POST /admin/keys`. */
+export const createApiKeyRequest = z
+  .strictObject(
+    {
+      label,
+      scopes,
+      referrers: referrers.default([]),
+      origins: origins.default([]),
+      rules: sponsorshipRules.default({}),
+      limits: limits.default({}),
+    },
+    because("must be a JSON object"),
+  )
+  .meta({ id: "CreateApiKeyRequest" });
+
+/** Body of `PATCH /admin/keys/{id}`: what is named is replaced whole. */
+export const changeApiKeyRequest = z
+  .strictObject(
+    {
+      label: label.optional(),
+      scopes: scopes.optional(),
+      referrers: referrers.optional(),
+      origins: origins.optional(),
+      rules: sponsorshipRules.optional(),
+      limits: limits.optional(),
+    },
+    because("must be a JSON object"),
+  )
+  .meta({ id: "ChangeApiKeyRequest" });
+
+/** Body of `POST /admin/keys/{id}/rotate`. */
+export const rotateApiKeyRequest = z
+  .strictObject(
+    {
+      graceSeconds: count("seconds")
+        .max(30 * 86_400, "must be at most 30 days")
+        .default(0)
+        .describe("For so long the old secret counts as well."),
+    },
+    because("must be a JSON object"),
+  )
+  .meta({ id: "RotateApiKeyRequest" });
+
+const wallet = z
+  .string(because("must be a 20-byte address"))
+  .regex(/^0x[0-9a-fA-F]{40}$/, "must be a 20-byte address");
+
+/** Body of `POST /admin/keys/{id}/funding-address/challenge`. */
+export const fundingChallengeRequest = z
+  .strictObject({ address: wallet }, because("must be a JSON object"))
+  .meta({ id: "FundingChallengeRequest" });
+
+export const fundingChallengeAnswer = z
+  .object({
+    message: z
+      .string()
+      .describe("To be signed by the wallet as a personal message (EIP-191; EIP-1271 for a contract)."),
+    expiresAt: milliseconds.describe("After this (ms) another one must be asked for."),
+  })
+  .meta({ id: "FundingChallenge" });
+
+/** Body of `POST /admin/keys/{id}/funding-address`. */
+export const linkFundingAddressRequest = z
+  .strictObject(
+    {
+      address: wallet,
+      signature: z
+        .string(because("must be 0x and hex digits"))
+        .max(20_000, "must have at most 20000 characters")
+        .regex(/^0x([0-9a-fA-F]{2})+$/, "must be 0x and hex digits"),
+    },
+    because("must be a JSON object"),
+  )
+  .meta({ id: "LinkFundingAddressRequest" });
+
+export const apiKeyParams = z.object({
+  id: z
+    .string(because("must be the id of a key"))
+    .regex(/^[0-9a-f]{16}$/, "must be the id of a key: 16 hex digits"),
+});
+
+export const apiKeyAnswer = z
+  .object({
+    id: z.string(),
+    label: z.string(),
+    scopes: z.array(apiScope),
+    referrers: z.array(z.string()),
+    origins: z.array(z.string()),
+    fundingAddress: evmAddress.nullable().describe("Wallet whose app balance pays."),
+    rules: sponsorshipRules,
+    limits: z.object({ quotePerMinute: z.int().optional(), otherPerMinute: z.int().optional() }),
+    createdAt: milliseconds,
+    updatedAt: milliseconds,
+    revokedAt: milliseconds.nullable(),
+    previousSecretUntil: milliseconds.nullable().describe("Until then the secret before counts as well."),
+  })
+  .meta({ id: "ApiKey" });
+
+export const issuedApiKeyAnswer = z
+  .object({ key: z.string().describe("The secret. It is shown this once."), apiKey: apiKeyAnswer })
+  .meta({ id: "IssuedApiKey" });
+
+export const apiKeysAnswer = z.object({ apiKeys: z.array(apiKeyAnswer) }).meta({ id: "ApiKeys" });
+
+export type ApiKeyAnswer = z.infer<typeof apiKeyAnswer>;

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { because } from "../because.ts";
+import { numberOrDigits } from "../scalars.ts";
+
+export const MOST_USAGE_KEYS = 50;
+
+const seconds = numberOrDigits("a time in seconds since 1970");
+
+/** Query of `GET /metrics/usage`. */
+export const usageQuery = z.object({
+  granularity: z
+    .enum(["minutely", "hourly", "daily"], because("must be minutely, hourly or daily"))
+    .default("hourly"),
+  startTimestamp: seconds.optional().describe("Seconds; default: a day before the end."),
+  endTimestamp: seconds.optional().describe("Seconds; default: now."),
+  apiKey: z
+    .union([z.string(), z.array(z.string())], because("must be ids of API keys"))
+    .optional()
+    .describe(
+      `Ids of keys, separated by commas, at most ${MOST_USAGE_KEYS}; a key sees its own counts only.`,
+    ),
+});
+
+export const usageAnswer = z
+  .object({
+    metrics: z.array(
+      z.object({
+        apiKey: z.string().describe("Id of the key."),
+        timestamp: z.int().describe("Start of the minute, hour or day, seconds."),
+        endpoint: z.string().describe("Method and path, parameters by name."),
+        statusCode: z.int(),
+        errorCode: z.string().optional(),
+        count: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: "Usage" });
+
+export type UsageAnswer = z.infer<typeof usageAnswer>;
