@@ -22,6 +22,7 @@ import type {
   Slot,
   SlotPlan,
 } from "./records.ts";
+import type { TopUpWrites } from "./top-ups.ts";
 import type { SettlementWrites } from "./settlement.ts";
 
 /** Opens the only transactions there are. No network inside `work`: what must be sent is written down and sent afterwards. */
@@ -36,6 +37,7 @@ export interface Tx {
   readonly sends: SendWrites;
   readonly lanes: LaneWrites;
   readonly ledger: LedgerWrites;
+  readonly topUps: TopUpWrites;
   readonly trail: TrailWrites;
   readonly outbox: Outbox;
   readonly settlement: SettlementWrites;

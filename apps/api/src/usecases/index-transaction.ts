@@ -2,10 +2,11 @@ import { ServiceError } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
+import { storeTopUps } from "./app-balance/record-top-ups.ts";
 import { recordDeposits } from "./record-deposits.ts";
 import { recordSend } from "./record-send.ts";
 
-type Needs = Pick<Services, "chains" | "uow" | "reads" | "events" | "clock">;
+type Needs = Pick<Services, "chains" | "uow" | "reads" | "events" | "clock" | "signer" | "appBalance">;
 
 const MOST_DEPOSITS = 20;
 
@@ -28,9 +29,12 @@ export async function indexTransaction(
   if (state.kind === "pending") return { message: "Transaction seen, waiting to be mined" };
   if (state.receipt.status === "reverted") return { message: "Transaction reverted, nothing to index" };
   const facts = connection.reader.depositsOf(state);
-  if (facts.length === 0) return { message: "Transaction holds no deposit" };
+  const isHome = chain.id === services.appBalance.chainId;
+  const topUps = isHome ? connection.reader.topUpsOf(services.signer.address, state) : [];
+  if (facts.length + topUps.length === 0) return { message: "Transaction holds no deposit" };
   // The short cut is for a user's own deposit; what somebody piled up by the hundred waits for the watcher.
-  if (facts.length > MOST_DEPOSITS) return { message: "Transaction will be indexed with its block" };
+  if (facts.length + topUps.length > MOST_DEPOSITS)
+    return { message: "Transaction will be indexed with its block" };
 
   const { blockNumber, blockHash } = state.receipt;
   const canonical = await connection.reader.block(blockNumber);
@@ -45,6 +49,7 @@ export async function indexTransaction(
     const head = connected.pulse.head()?.number ?? blockNumber;
     const headNumber = head < blockNumber ? blockNumber : head;
     await recordDeposits(services, tx, { chain, headNumber, seenAtMs }, facts);
+    if (isHome) await storeTopUps(services, tx, topUps, seenAtMs);
   });
   return { message: "Transaction indexed" };
 }

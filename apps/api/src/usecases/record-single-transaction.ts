@@ -9,7 +9,7 @@ import { recordSend } from "./record-send.ts";
  * @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, TRANSACTION_NOT_FOUND. @throws RpcFault
  */
 export async function recordSingleTransaction(
-  services: Pick<Services, "chains" | "uow" | "reads" | "events" | "clock">,
+  services: Pick<Services, "chains" | "uow" | "reads" | "events" | "clock" | "signer" | "appBalance">,
   report: { readonly chainId: number; readonly txHash: TxHash; readonly requestId: RequestId },
 ): Promise<{ message: string }> {
   const record = await services.reads.request(report.requestId);

@@ -1,12 +1,17 @@
 import { followTrail } from "@causeway/chains";
 import type { BlockRef, Head, TrailChange } from "@causeway/chains";
+import type { Hex } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
+import { creditDueTopUps, storeTopUps, takeBackTopUps } from "./app-balance/record-top-ups.ts";
 import { actOnDeposits, storeDeposits } from "./record-deposits.ts";
 import { transition } from "./transition.ts";
 
-type Needs = Pick<Services, "uow" | "reads" | "events" | "clock" | "enginePolicy">;
+type Needs = Pick<
+  Services,
+  "uow" | "reads" | "events" | "clock" | "enginePolicy" | "signer" | "appBalance"
+>;
 
 /** Another process has moved the chain's cursor: this one no longer leads, or must read the trail again. */
 export class TrailMoved extends Error {
@@ -63,16 +68,26 @@ export async function scanChain(
     const [first] = change.append;
     const last = change.append.at(-1);
     if (first === undefined || last === undefined) return known;
-    const facts = await connection.reader.depositsIn(first.number, last.number, last.hash);
+    const isHome = chain.id === services.appBalance.chainId;
+    const [facts, topUps] = await Promise.all([
+      connection.reader.depositsIn(first.number, last.number, last.hash),
+      isHome ? connection.reader.topUpsIn(services.signer.address, change.append) : [],
+    ]);
     await services.uow.run(async (tx) => {
       const cursor = await tx.trail.lockCursor(chain.id);
       if (cursor?.hash !== known.at(-1)?.hash) throw new TrailMoved(chain.name);
       const reading = { chain, headNumber: last.number, seenAtMs: head.seenAtMs };
       // What was mined again has moved to its new block before the rest of what vanished is taken back, and means something only after that.
       const moved = await storeDeposits(tx, reading, facts);
+      if (isHome) await storeTopUps(services, tx, topUps, head.seenAtMs);
       await takeBack(services, tx, connected, known, change);
       await actOnDeposits(services, tx, reading, moved);
       await confirm(services, tx, chain.id, last.number);
+      // Wallets are locked last, here as everywhere.
+      if (isHome) {
+        await takeBackTopUps(services, tx, ...replacedBlocks(known, change));
+        await creditDueTopUps(services, tx, last.number);
+      }
       await tx.trail.replace(chain.id, first.number - 1n, change.append, trailLength(chain));
       await tx.trail.setCursor(chain.id, last);
     });
@@ -100,20 +115,14 @@ async function takeBack(
   known: readonly BlockRef[],
   change: Exclude<TrailChange, { kind: "unchanged" }>,
 ): Promise<void> {
-  const [first] = change.append;
-  const last = change.append.at(-1);
-  if (first === undefined || last === undefined) return;
-  const oldTip = known.at(-1)?.number ?? 0n;
   if (change.orphanedFrom !== undefined)
     services.events.alarm("reorg", {
       chain: chain.name,
       from: change.orphanedFrom,
-      depth: oldTip - change.orphanedFrom + 1n,
+      depth: (known.at(-1)?.number ?? 0n) - change.orphanedFrom + 1n,
       beyondTrail: change.kind === "detached",
     });
-  const upTo = change.orphanedFrom === undefined || oldTip < last.number ? last.number : oldTip;
-  const hashes = change.append.map((block) => block.hash);
-  const gone = await tx.deposits.removeOrphaned(chain.id, first.number - 1n, upTo, hashes);
+  const gone = await tx.deposits.removeOrphaned(chain.id, ...replacedBlocks(known, change));
   for (const deposit of gone) {
     const facts = {
       chain: chain.name,
@@ -142,6 +151,18 @@ async function takeBack(
     if (decision.kind === "already" && record.state.depositId === deposit.id)
       services.events.alarm("deposit_exposed", { ...facts, state: record.state.name });
   }
+}
+
+/** Above and up to which heights blocks may have been replaced, and the hashes that stand there now. */
+function replacedBlocks(
+  known: readonly BlockRef[],
+  change: Exclude<TrailChange, { kind: "unchanged" }>,
+): [aboveBlock: bigint, upToBlock: bigint, canonicalHashes: Hex[]] {
+  const numbers = change.append.map((block) => block.number);
+  const [first = 0n, last = first] = [numbers[0], numbers.at(-1)];
+  const oldTip = known.at(-1)?.number ?? 0n;
+  const upTo = change.orphanedFrom === undefined || oldTip < last ? last : oldTip;
+  return [first - 1n, upTo, change.append.map((block) => block.hash)];
 }
 
 async function confirm(services: Needs, tx: Tx, chainId: number, headNumber: bigint): Promise<void> {

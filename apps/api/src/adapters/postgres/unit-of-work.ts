@@ -10,6 +10,7 @@ import { sqlOn } from "./pool.ts";
 import { requestWrites } from "./request-writes.ts";
 import { sendWrites } from "./send-writes.ts";
 import { settlementWrites } from "./settlement-writes.ts";
+import { topUpWrites } from "./top-up-writes.ts";
 import { trailWrites } from "./trail-writes.ts";
 
 const DEADLOCK = "40P01";
@@ -39,6 +40,7 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
       sends: sendWrites(sql),
       lanes: laneWrites(sql),
       ledger: ledgerWrites(sql),
+      topUps: topUpWrites(sql),
       trail: trailWrites(sql),
       outbox: outbox(sql),
       settlement: settlementWrites(sql),
