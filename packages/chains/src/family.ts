@@ -152,6 +152,8 @@ export interface TraceOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds for each question to the node; default the connection's. */
   readonly deadlineMs?: number;
+  /** More gas than this nobody would pay for: a call that needs it runs out of it. Default what a block has. */
+  readonly maxGas?: bigint;
 }
 
 /** What an account had before a call and has after it. */
@@ -176,6 +178,14 @@ export type CallEffects =
   /** The node can tell whether the call succeeds, but not what it does. */
   | { readonly kind: "unseen" };
 
+/** A call within a traced one. */
+export interface InnerCall {
+  /** Lower case. */
+  readonly to: Address;
+  /** First four bytes of its data, lower case; undefined when it has fewer. */
+  readonly selector: Hex | undefined;
+}
+
 export type TraceOutcome =
   | {
       readonly kind: "ok";
@@ -184,6 +194,8 @@ export type TraceOutcome =
       /** What it uses of that, after refunds. */
       readonly gasUsed: bigint;
       readonly effects: CallEffects;
+      /** Every call that it makes, at whatever depth; undefined where the node does not tell. */
+      readonly calls: readonly InnerCall[] | undefined;
       readonly blockNumber: bigint;
     }
   | { readonly kind: "reverts"; readonly failure: SimulationFailure }

@@ -12,7 +12,8 @@ import {
   testTokenAbi,
   testTokenBytecode,
 } from "@causeway/contracts";
-import { NATIVE_CURRENCY, type Address, type Chain, type Currency } from "@causeway/domain";
+import { NATIVE_CURRENCY, type Address, type Chain, type Currency, type TxHash } from "@causeway/domain";
+import type { ChainReader, ReceiptFact } from "../src/family.ts";
 import { startAnvil, type Anvil } from "./anvil.ts";
 
 const mnemonic = "test test test test test test test test test test test junk";
@@ -45,6 +46,16 @@ export async function startEvmWorld(chainId: number): Promise<EvmWorld> {
   const feeToken = await wallet.deploy(feeOnTransferAbi, feeOnTransferBytecode);
   const chain = aChain(chainId, node.url, { depository, multicall3, router }, [token, feeToken]);
   return { node, chain, wallet, token, feeToken };
+}
+
+/** The receipt, once there is one. @throws Error when there is none within five seconds */
+export async function mined(reader: Pick<ChainReader, "receipt">, hash: TxHash): Promise<ReceiptFact> {
+  for (let tries = 0; tries < 500; tries++) {
+    const receipt = await reader.receipt(hash);
+    if (receipt !== undefined) return receipt;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`${hash} was not mined`);
 }
 
 /** A configured chain with everything a test does not care about filled in. */

@@ -13,6 +13,14 @@ export * from "./generated/receiver.ts";
 export * from "./generated/request-attestation-verifier.ts";
 export * from "./generated/router.ts";
 
+// For tests of what calls do.
+export * from "./generated/failures.ts";
+export * from "./generated/origin-taker.ts";
+export * from "./generated/origin-token.ts";
+export * from "./generated/taker.ts";
+export * from "./generated/test-kinds.ts";
+export * from "./generated/test-piece.ts";
+
 // Tokens for tests and the local system.
 export * from "./generated/blocks-recipient.ts";
 export * from "./generated/fee-on-transfer.ts";

@@ -14,7 +14,7 @@ async function signDigest(digest: Hex32): Promise<DigestSignature> {
   return { r, s, yParity: yParity === 1 ? 1 : 0 };
 }
 
-const plain: UnsignedTransaction = {
+const plain = {
   chainId: 31_001,
   nonce: 0,
   to: `0x${"ab".repeat(20)}`,
@@ -23,7 +23,7 @@ const plain: UnsignedTransaction = {
   gas: 21_000n,
   maxFeePerGas: 2_000_000_000n,
   maxPriorityFeePerGas: 0n,
-};
+} as const satisfies UnsignedTransaction;
 
 const unsigned = {
   chainId: 31_001,

@@ -26,10 +26,10 @@ const NATIVE_TRANSFERS: Address = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
 export async function simulateUntraced(question: TraceQuestion, known: KnownAbis): Promise<TraceOutcome> {
   const estimated = await estimate(question);
   if (estimated.kind === "insufficientFunds") return estimated;
-  const { from, call, ceiling, block } = question;
+  const { from, call, ceiling, mostGas, block } = question;
   const frame = { from, to: call.to, input: call.data, value: call.value };
   if (estimated.kind === "reverts") {
-    if (ceiling < block.gasLimit && call.gas === undefined) {
+    if (ceiling < mostGas && call.gas === undefined) {
       const unpriced = await estimate(question, false);
       if (unpriced.kind === "ok" && unpriced.gas > ceiling) return { kind: "insufficientFunds" };
     }
@@ -39,7 +39,14 @@ export async function simulateUntraced(question: TraceQuestion, known: KnownAbis
   const simulated = await simulateOnce(question, gas);
   const { number: blockNumber } = block;
   if (simulated === undefined) {
-    return { kind: "ok", gas, gasUsed: estimated.gas, effects: { kind: "unseen" }, blockNumber };
+    return {
+      kind: "ok",
+      gas,
+      gasUsed: estimated.gas,
+      effects: { kind: "unseen" },
+      calls: undefined,
+      blockNumber,
+    };
   }
   if (simulated.kind === "reverts") {
     return { kind: "reverts", failure: explainRevertData(frame, simulated, known) };
@@ -50,7 +57,7 @@ export async function simulateUntraced(question: TraceQuestion, known: KnownAbis
     const message = `The user operation of ${operation.sender} failed`;
     return { kind: "reverts", failure: plainFailure(frame, "USER_OPERATION_FAILED", message, known) };
   }
-  return { kind: "ok", gas, gasUsed, effects: effectsOf(logs), blockNumber };
+  return { kind: "ok", gas, gasUsed, effects: effectsOf(logs), calls: undefined, blockNumber };
 }
 
 type Estimated = Extract<ReturnType<typeof simulationOutcomeOf>, object>;
@@ -61,7 +68,7 @@ async function estimate(question: TraceQuestion, isPriced = true): Promise<Estim
   const transaction = {
     ...unpriced,
     ...(isPriced && { maxFeePerGas, maxPriorityFeePerGas }),
-    ...(question.call.gas !== undefined && { gas: toQuantity(question.call.gas) }),
+    ...(isPriced && { gas: toQuantity(question.ceiling) }),
     ...authorizationListOf(question),
   };
   try {

@@ -16,8 +16,10 @@ export interface TraceQuestion {
   readonly from: Address;
   readonly call: TracedCall;
   readonly fees: FeeCaps;
-  readonly block: { readonly number: bigint; readonly hash: Hex; readonly gasLimit: bigint };
-  /** The wanted limit, else the most gas that a block has and the sender can pay for. */
+  readonly block: { readonly number: bigint; readonly hash: Hex };
+  /** The most gas that the call may ever get. */
+  readonly mostGas: bigint;
+  /** The wanted limit, else as much of the most gas as the sender can pay for. */
   readonly ceiling: bigint;
   /** What the authorizations of the call bring about. */
   readonly delegations: readonly Delegation[];
@@ -36,6 +38,7 @@ export async function prepareTrace(
   ask: Ask,
   chainId: number,
   { from, call, fees }: Pick<TraceQuestion, "from" | "call" | "fees">,
+  maxGas: bigint | undefined,
   known: KnownAbis,
 ): Promise<Prepared> {
   const list = call.authorizationList ?? [];
@@ -44,12 +47,13 @@ export async function prepareTrace(
     ask("eth_getBalance", [from, "latest"]).then((answer) => quantityOf(answer, "eth_getBalance")),
     Promise.all(list.map(recoverAuthority)),
   ]);
-  const block = readHeader(header);
+  const { gasLimit, ...block } = readHeader(header);
+  const mostGas = maxGas !== undefined && maxGas < gasLimit ? maxGas : gasLimit;
   const forGas = balance - call.value;
-  const affordable = fees.maxFeePerGas > 0n ? forGas / fees.maxFeePerGas : block.gasLimit;
+  const affordable = fees.maxFeePerGas > 0n ? forGas / fees.maxFeePerGas : mostGas;
   if (forGas < 0n || affordable < (call.gas ?? LEAST_GAS)) return POOR;
-  const ceiling = call.gas ?? (affordable < block.gasLimit ? affordable : block.gasLimit);
-  const question = { from, call, fees, block, ceiling, ask };
+  const ceiling = call.gas ?? (affordable < mostGas ? affordable : mostGas);
+  const question = { from, call, fees, block, mostGas, ceiling, ask };
   if (list.length === 0) return { kind: "ask", question: { ...question, delegations: [] } };
 
   const failed = (label: string, message: string): Prepared => {
@@ -126,7 +130,7 @@ export function authorizationListOf({ call }: TraceQuestion): { readonly authori
   };
 }
 
-function readHeader(value: unknown): TraceQuestion["block"] {
+function readHeader(value: unknown): TraceQuestion["block"] & { readonly gasLimit: bigint } {
   const method = "eth_getBlockByNumber";
   if (value === null) throw garbage(method, "the node has no latest block");
   const fields = fieldsOf(value, method);

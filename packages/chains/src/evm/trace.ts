@@ -1,5 +1,12 @@
-import { explainFailure, plainFailure, type Address, type KnownAbis } from "@causeway/domain";
-import type { FeeCaps, TracedCall, TraceOptions, TraceOutcome } from "../family.ts";
+import {
+  explainFailure,
+  plainFailure,
+  type Address,
+  type CallFrame,
+  type Hex,
+  type KnownAbis,
+} from "@causeway/domain";
+import type { FeeCaps, InnerCall, TracedCall, TraceOptions, TraceOutcome } from "../family.ts";
 import { didTheSame, gasLimitsToTry } from "./gas-limit.ts";
 import { isMethodMissing, isTracingRefused } from "./rpc-errors.ts";
 import { inconsistent, NodeRefusal, RpcFault } from "./rpc-fault.ts";
@@ -43,7 +50,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
   };
 
   const trace = async (question: TraceQuestion): Promise<TraceOutcome> => {
-    const { call, ceiling, block } = question;
+    const { call, ceiling, mostGas, block } = question;
     const way = await wayFor(question);
     const plenty = await runCalls(question, { gas: ceiling, way });
     if (plenty.kind === "insufficientFunds") return plenty;
@@ -52,9 +59,9 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
         ? plainFailure(frameOf(question), "OUT_OF_GAS", "Out of gas", known)
         : explainFailure(plenty.frame, known);
     if (plenty.kind === "gasTooLow" || failure !== undefined) {
-      if (call.gas === undefined && ceiling < block.gasLimit) {
+      if (call.gas === undefined && ceiling < mostGas) {
         // What fails with all that the sender can pay for may want no more than gas.
-        const rich = await runCalls(question, { gas: block.gasLimit, way, rich: true });
+        const rich = await runCalls(question, { gas: mostGas, way, rich: true });
         const succeeds = rich.kind === "ran" && explainFailure(rich.frame, known) === undefined;
         if (succeeds) return { kind: "insufficientFunds" };
       }
@@ -67,7 +74,8 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
       const [accounts] = await Promise.all([runChanges(question, { gas, way }), confirmBlock(question)]);
       const { gasUsed } = run.frame;
       const effects = { kind: "seen", logs: logsOf(run.frame), accounts } as const;
-      return { kind: "ok", gas, gasUsed, effects, blockNumber: block.number };
+      const calls = innerCallsOf(run.frame);
+      return { kind: "ok", gas, gasUsed, effects, calls, blockNumber: block.number };
     }
     throw inconsistent("debug_traceCall", "the same call did something else when asked again");
   };
@@ -77,7 +85,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
       await transport.request(method, params, options);
     const sender = from.toLowerCase() as Address;
     const asked = { from: sender, call: { ...call, to: call.to.toLowerCase() as Address }, fees };
-    const prepared = await prepareTrace(ask, chainId, asked, known);
+    const prepared = await prepareTrace(ask, chainId, asked, options.maxGas, known);
     if (prepared.kind === "answered") return prepared.outcome;
     const { question } = prepared;
     if (refusedAtMs === undefined || performance.now() - refusedAtMs > ASK_AGAIN_MS) {
@@ -101,6 +109,20 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
     const [outcome] = await Promise.all([simulateUntraced(question, known), confirmBlock(question)]);
     return outcome;
   };
+}
+
+function innerCallsOf({ calls }: CallFrame): InnerCall[] {
+  return calls.flatMap((call) => [
+    ...(call.to === undefined
+      ? []
+      : [
+          {
+            to: call.to.toLowerCase() as Address,
+            selector: call.input.length < 10 ? undefined : (call.input.slice(0, 10).toLowerCase() as Hex),
+          },
+        ]),
+    ...innerCallsOf(call),
+  ]);
 }
 
 function frameOf({ call }: TraceQuestion): { readonly to: Address; readonly input: `0x${string}` } {

@@ -12,7 +12,7 @@ const failures: readonly (readonly [RegExp, string, string])[] = [
     "INVALID_OPCODE",
     "Invalid opcode",
   ],
-  [/stack ?overflow|stack limit reached/i, "STACK_OVERFLOW", "Stack overflow"],
+  [/stack ?overflow|stack limit reached|out of stack/i, "STACK_OVERFLOW", "Stack overflow"],
   [/stack ?underflow/i, "STACK_UNDERFLOW", "Stack underflow"],
   [/invalid ?jump/i, "INVALID_JUMP", "Invalid jump destination"],
   [

@@ -1,0 +1,249 @@
+import { concat, encodeFunctionData, erc20Abi, hexToBigInt, numberToHex, pad, zeroAddress } from "viem";
+import { generatePrivateKey, privateKeyToAccount, sign } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { failuresAbi, failuresBytecode } from "@causeway/contracts";
+import type { Address, Hex, Hex32 } from "@causeway/domain";
+import { mined, solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
+import type { Authorization, ChainReader, TracedCall } from "../family.ts";
+import { judgeAuthorizations, recoverAuthority } from "./authorizations.ts";
+import { createChainReader } from "./reader.ts";
+import { signTransaction } from "./sign-transaction.ts";
+import { createRpcTransport, type RpcTransport } from "./transport.ts";
+import { createChainWriter } from "./writer.ts";
+
+const chainId = 31_032;
+const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+const sender = solver.address.toLowerCase() as Address;
+const senderKey: Hex = `0x${Buffer.from(solver.getHdKey().privateKey ?? []).toString("hex")}`;
+
+let world: EvmWorld;
+let transport: RpcTransport;
+let reader: ChainReader;
+let failures: Address;
+
+beforeAll(async () => {
+  world = await startEvmWorld(chainId);
+  transport = createRpcTransport({ url: world.node.url });
+  reader = createChainReader(world.chain, transport);
+  failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
+}, 30_000);
+afterAll(async () => {
+  await transport.close();
+  await world.node.stop();
+});
+
+type Signer = ReturnType<typeof privateKeyToAccount>;
+const fresh = (): Signer => privateKeyToAccount(generatePrivateKey());
+const lower = ({ address }: Pick<Signer, "address">): Address => address.toLowerCase() as Address;
+
+async function authorize(
+  signer: Partial<Pick<Signer, "signAuthorization">>,
+  change: Partial<Pick<Authorization, "chainId" | "address" | "nonce">> = {},
+): Promise<Authorization> {
+  const terms = { chainId, address: failures, nonce: 0, ...change };
+  if (signer.signAuthorization === undefined) throw new Error("cannot sign authorizations");
+  const { r, s, yParity } = await signer.signAuthorization(terms);
+  return { ...terms, r, s, yParity: yParity === 1 ? 1 : 0 };
+}
+
+function onWire({ chainId: id, address, nonce, yParity, r, s }: Authorization) {
+  return {
+    chainId: numberToHex(id),
+    address,
+    nonce: numberToHex(nonce),
+    yParity: numberToHex(yParity),
+    r,
+    s,
+  };
+}
+
+const write = encodeFunctionData({ abi: failuresAbi, functionName: "write", args: [7n] });
+
+/** Sends what was traced, signed by us, with the traced gas. */
+async function send(call: TracedCall, gas: bigint) {
+  const nonce = await reader.nonce(sender, "latest");
+  const { raw, hash } = await signTransaction(
+    { chainId, nonce, ...call, gas, ...fees },
+    async (digest: Hex32) => {
+      const { r, s, yParity } = await sign({ hash: digest, privateKey: senderKey });
+      return { r, s, yParity: yParity === 1 ? 1 : 0 };
+    },
+  );
+  expect(await createChainWriter(transport).broadcast(raw)).toEqual({ kind: "accepted" });
+  return await mined(reader, hash);
+}
+
+async function codeOf(account: Address): Promise<Hex> {
+  return (await world.wallet.rpc("eth_getCode", [account, "latest"])) as Hex;
+}
+
+test("a fresh account without any coin gets code and runs it in one transaction, with the gas that was told", async () => {
+  const account = fresh();
+  const call = { to: lower(account), data: write, value: 0n, authorizationList: [await authorize(account)] };
+  const outcome = await reader.trace(sender, call, fees);
+  if (outcome.kind !== "ok") throw new Error(`no success: ${JSON.stringify(outcome)}`);
+  const { effects, gas, gasUsed } = outcome;
+  expect(effects.kind === "seen" && effects.accounts.get(lower(account))).toMatchObject({
+    nonceBefore: 0n,
+    nonceAfter: 1n,
+    codeChanged: true,
+  });
+  // The transaction itself, the authorization, and two slots written.
+  expect(gasUsed).toBeGreaterThan(21_000n + 12_500n + 2n * 20_000n);
+  expect(await send(call, gas)).toMatchObject({ status: "success", gasUsed });
+  expect(await codeOf(lower(account))).toBe(concat(["0xef0100", failures]));
+});
+
+test("each authorization is in the gas that is told", async () => {
+  const [one, two] = [fresh(), fresh()];
+  const list = await Promise.all([authorize(one), authorize(two)]);
+  const call = { to: lower(one), data: write, value: 0n };
+  const outcome = await reader.trace(sender, { ...call, authorizationList: list }, fees);
+  const single = await reader.trace(sender, { ...call, authorizationList: list.slice(0, 1) }, fees);
+  if (outcome.kind !== "ok" || single.kind !== "ok") throw new Error("no success");
+  // 25,000, of which 12,500 are given back where the account is not new to the node.
+  expect(outcome.gasUsed - single.gasUsed).toBeGreaterThanOrEqual(12_500n);
+  const estimate = await world.wallet.rpc("eth_estimateGas", [
+    { from: sender, to: call.to, data: write, authorizationList: list.map(onWire) },
+  ]);
+  expect(BigInt(estimate as Hex)).toBeGreaterThan(21_000n + 2n * 25_000n);
+  expect(await send({ ...call, authorizationList: list }, outcome.gas)).toMatchObject({
+    status: "success",
+    gasUsed: outcome.gasUsed,
+  });
+});
+
+test("one that the chain would skip is a failure, by its reason, and the chain does skip it", async () => {
+  const account = fresh();
+  const authorization = await authorize(account);
+  const high = numberToHex(order - hexToBigInt(authorization.s), { size: 32 });
+  const cases: readonly (readonly [Authorization, string])[] = [
+    [await authorize(account, { nonce: 1 }), "AUTHORIZATION_NONCE_MISMATCH"],
+    [await authorize(account, { chainId: 1 }), "AUTHORIZATION_CHAIN_MISMATCH"],
+    [
+      { ...authorization, s: high, yParity: authorization.yParity === 1 ? 0 : 1 },
+      "AUTHORIZATION_INVALID_SIGNATURE",
+    ],
+    [{ ...authorization, r: pad("0x") }, "AUTHORIZATION_INVALID_SIGNATURE"],
+    // Signed by somebody else than the call is meant for, as any flaw of a signature looks like.
+    [{ ...authorization, address: world.token }, "NO_CODE_TO_CALL"],
+    [await authorize(fresh()), "NO_CODE_TO_CALL"],
+    // Consent to the code of an account that has none.
+    [await authorize(account, { address: sender }), "NO_CODE_TO_CALL"],
+  ];
+  for (const [flawed, label] of cases) {
+    const call = { to: lower(account), data: write, value: 0n, authorizationList: [flawed] };
+    const outcome = await reader.trace(sender, call, fees);
+    expect(outcome).toMatchObject({ kind: "reverts", failure: { label } });
+    if (!label.startsWith("AUTHORIZATION")) continue;
+    expect(await send(call, 200_000n)).toMatchObject({ status: "success", logs: [] });
+    expect(await codeOf(lower(account))).toBe("0x");
+  }
+});
+
+test("authorizations of one account, and one of the sender, are read in the order in which the chain reads them", async () => {
+  const account = fresh();
+  const ownNonce = await reader.nonce(sender, "latest");
+  const list = [
+    await authorize(account, { address: world.token }),
+    await authorize(account, { nonce: 1, chainId: 0 }),
+    await authorize(solver, { nonce: ownNonce + 1 }),
+  ];
+  const call = { to: lower(account), data: write, value: 0n, authorizationList: list };
+  const outcome = await reader.trace(sender, call, fees);
+  if (outcome.kind !== "ok") throw new Error(`no success: ${JSON.stringify(outcome)}`);
+  expect(await send(call, outcome.gas)).toMatchObject({ status: "success", gasUsed: outcome.gasUsed });
+  expect(await codeOf(lower(account))).toBe(concat(["0xef0100", failures]));
+  expect(await codeOf(sender)).toBe(concat(["0xef0100", failures]));
+
+  const after = await reader.nonce(sender, "latest");
+  const clearing = { to: sender, data: "0x", value: 0n } as const;
+  const cleared = [await authorize(solver, { nonce: after + 1, address: zeroAddress })];
+  expect(await reader.trace(sender, { ...clearing, authorizationList: cleared }, fees)).toMatchObject({
+    kind: "ok",
+  });
+  expect(await send({ ...clearing, authorizationList: cleared }, 100_000n)).toMatchObject({
+    status: "success",
+  });
+  expect(await codeOf(sender)).toBe("0x");
+  const stale = [await authorize(solver, { nonce: after })];
+  expect(await reader.trace(sender, { ...clearing, authorizationList: stale }, fees)).toMatchObject({
+    failure: { label: "AUTHORIZATION_NONCE_MISMATCH" },
+  });
+});
+
+test("an account that is a contract cannot be given other code", () => {
+  const list: Authorization[] = [
+    { chainId: 0, address: failures, nonce: 3, yParity: 0, r: pad("0x01"), s: pad("0x01") },
+  ];
+  const authority: Address = `0x${"ac".repeat(20)}`;
+  const judge = (code: Hex) =>
+    judgeAuthorizations(list, [authority], new Map([[authority, { nonce: 3n, code }]]), { chainId, sender });
+  expect(judge("0x6000")).toMatchObject({ kind: "skipped", label: "AUTHORIZATION_ACCOUNT_HAS_CODE" });
+  expect(judge(concat(["0xef0100", sender]))).toEqual({
+    kind: "apply",
+    delegations: [{ authority, code: concat(["0xef0100", failures]), nonce: 4n }],
+  });
+});
+
+test("who signed cannot be told of numbers that are no signature", async () => {
+  const authorization = await authorize(user);
+  expect(await recoverAuthority(authorization)).toBe(lower(user));
+  for (const flaw of [{ r: pad("0x") }, { s: pad("0x") }, { r: `0x${"ff".repeat(32)}` as Hex }]) {
+    expect(await recoverAuthority({ ...authorization, ...flaw })).toBeUndefined();
+  }
+});
+
+test("a node that ignores the list is told what it brings about, and says the same", async () => {
+  const asked: unknown[] = [];
+  const deaf: RpcTransport = {
+    ...transport,
+    request: async (method, params, options) => {
+      if (method !== "debug_traceCall") return await transport.request(method, params, options);
+      const [{ authorizationList: ignored, ...rest }, ...others] = params as [
+        Record<string, unknown>,
+        ...unknown[],
+      ];
+      asked.push(ignored);
+      return await transport.request(method, [rest, ...others], options);
+    },
+  };
+  const other = createChainReader(world.chain, deaf);
+  const account = fresh();
+  const call = { to: lower(account), data: write, value: 0n, authorizationList: [await authorize(account)] };
+  const [told, wanted] = await Promise.all([
+    other.trace(sender, call, fees),
+    reader.trace(sender, call, fees),
+  ]);
+  if (told.kind !== "ok" || wanted.kind !== "ok") throw new Error("no success");
+  expect(told.effects.kind === "seen" && told.effects.accounts.get(lower(account))).toMatchObject({
+    nonceBefore: 0n,
+    nonceAfter: 1n,
+    codeChanged: true,
+  });
+  // What is given back of it is not known then.
+  expect(told.gasUsed - wanted.gasUsed).toBeGreaterThanOrEqual(0n);
+  expect(told.gasUsed - wanted.gasUsed).toBeLessThanOrEqual(12_500n);
+  expect(await send(call, told.gas)).toMatchObject({ status: "success" });
+  // Learnt once: the list is not tried again.
+  const second = fresh();
+  asked.length = 0;
+  const again = { ...call, to: lower(second), authorizationList: [await authorize(second)] };
+  expect(await other.trace(sender, again, fees)).toMatchObject({ kind: "ok" });
+  expect(asked.every((list) => list === undefined)).toBe(true);
+});
+
+test("a consent beside a payment, or beside a call of somebody else, is no failure", async () => {
+  const account = fresh();
+  const call = {
+    to: lower(fresh()),
+    data: "0x",
+    value: 5n,
+    authorizationList: [await authorize(account)],
+  } as const;
+  expect(await reader.trace(sender, call, fees)).toMatchObject({ kind: "ok" });
+  const token = encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [sender] });
+  const elsewhere = { ...call, to: world.token, value: 0n, data: token };
+  expect(await reader.trace(sender, elsewhere, fees)).toMatchObject({ kind: "ok" });
+});

@@ -1,0 +1,412 @@
+import {
+  concat,
+  encodeAbiParameters,
+  encodeErrorResult,
+  encodeFunctionData,
+  pad,
+  parseAbi,
+  toHex,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+} from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { failuresAbi, failuresBytecode, multicall3Abi, testTokenAbi } from "@causeway/contracts";
+import type { Address, Hex, SimulationFailure } from "@causeway/domain";
+import { mined, solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
+import type { ChainReader, TracedCall, TraceOutcome } from "../family.ts";
+import { connectEvmChain, type EvmConnection } from "./connect.ts";
+
+const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+const from = user.address.toLowerCase() as Address;
+
+let world: EvmWorld;
+let connection: EvmConnection;
+let reader: ChainReader;
+let failures: Address;
+let others: Address;
+
+beforeAll(async () => {
+  world = await startEvmWorld(31_031);
+  connection = connectEvmChain(world.chain);
+  reader = connection.reader;
+  failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
+  others = await world.wallet.deploy(failuresAbi, failuresBytecode);
+}, 30_000);
+afterAll(async () => {
+  await connection.close();
+  await world.node.stop();
+});
+
+type Name = ContractFunctionName<typeof failuresAbi>;
+
+function encoded<N extends Name>(
+  functionName: N,
+  args: ContractFunctionArgs<typeof failuresAbi, "nonpayable" | "payable" | "pure" | "view", N>,
+): Hex {
+  return encodeFunctionData({ abi: failuresAbi, functionName, args } as Parameters<
+    typeof encodeFunctionData
+  >[0]);
+}
+
+async function trace(call: Partial<TracedCall>): Promise<TraceOutcome> {
+  return await reader.trace(from, { to: failures, data: "0x", value: 0n, ...call }, fees);
+}
+
+/** Why the call fails. */
+async function failureOf(data: Hex, call: Partial<TracedCall> = {}): Promise<SimulationFailure> {
+  const outcome = await trace({ data, ...call });
+  if (outcome.kind !== "reverts") throw new Error(`not a failure: ${outcome.kind}`);
+  return outcome.failure;
+}
+
+async function successOf(data: Hex, call: Partial<TracedCall> = {}) {
+  const outcome = await trace({ data, ...call });
+  if (outcome.kind !== "ok") throw new Error(`no success: ${JSON.stringify(outcome)}`);
+  return outcome;
+}
+
+function throughMulticall(target: Address, callData: Hex): Hex {
+  return encodeFunctionData({
+    abi: multicall3Abi,
+    functionName: "aggregate3Value",
+    args: [[{ target, allowFailure: false, value: 0n, callData }]],
+  });
+}
+
+describe("what a call fails for is said", () => {
+  test.each([
+    ["addTo", [1n], "PANIC_ARITHMETIC_OVERFLOW", "Arithmetic overflow or underflow (0x11)"],
+    ["divideBy", [0n], "PANIC_DIVISION_BY_ZERO", "Division or modulo by zero (0x12)"],
+    ["elementAt", [9n], "PANIC_ARRAY_INDEX_OUT_OF_BOUNDS", "Array index out of bounds (0x32)"],
+    ["popFromEmpty", [], "PANIC_POP_ON_EMPTY_ARRAY", "Pop on an empty array (0x31)"],
+    ["choose", [7n], "PANIC_INVALID_ENUM_VALUE", "Value is no member of the enum (0x21)"],
+    ["assertFalse", [], "PANIC_ASSERTION_FAILED", "Assertion failed (0x01)"],
+    ["allocate", [2n ** 64n], "PANIC_OUT_OF_MEMORY", "Too much memory allocated (0x41)"],
+    ["callUnset", [], "PANIC_UNINITIALIZED_FUNCTION", "Call of a zero-initialised function (0x51)"],
+  ] as const)("a panic by its code: %s", async (name, args, label, message) => {
+    const failure = await failureOf(encoded(name, args as never));
+    expect(failure).toMatchObject({ label, message });
+    expect(failure.details.revert).toMatchObject({ type: "panic", label, message, selector: "0x4e487b71" });
+    expect(failure.details.revert.args).toEqual({ code: /0x\d+/.exec(message)?.[0] });
+  });
+
+  test("a text by itself, with a label made of it", async () => {
+    const failure = await failureOf(encoded("say", ["ERC20: transfer amount exceeds balance"]));
+    expect(failure.details.revert).toEqual({
+      type: "errorString",
+      label: "ERC20_TRANSFER_AMOUNT_EXCEEDS_BALANCE",
+      message: "ERC20: transfer amount exceeds balance",
+      selector: "0x08c379a0",
+    });
+  });
+
+  test("a text of a contract is one printable line of bounded length", async () => {
+    const hostile = `fine\n\u0000{"level":"fatal"}\u202Eevil\u200B${"x".repeat(5_000)}`;
+    const { label, message, details } = await failureOf(encoded("say", [hostile]));
+    expect(message.startsWith('fine {"level":"fatal"} evil x')).toBe(true);
+    expect(message.length).toBeLessThanOrEqual(256);
+    expect(label).toBe("FINE_LEVEL_FATAL_EVIL");
+    expect(JSON.stringify(details).length).toBeLessThan(4_000);
+    expect(await failureOf(encoded("say", ["失敗"]))).toMatchObject({ label: "REVERTED", message: "失敗" });
+  });
+
+  test("an error without arguments by its name", async () => {
+    const failure = await failureOf(encoded("refuseSignature", []));
+    expect(failure).toMatchObject({ label: "INVALID_SIGNATURE", message: "Invalid signature" });
+    expect(failure.details.revert).toEqual({
+      type: "customError",
+      label: "INVALID_SIGNATURE",
+      message: "Invalid signature",
+      selector: "0x8baa579f",
+      name: "InvalidSignature",
+    });
+  });
+
+  test("a known error with its arguments", async () => {
+    const abi = parseAbi(["error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)"]);
+    const data = encodeErrorResult({
+      abi,
+      errorName: "ERC20InsufficientBalance",
+      args: [solver.address, 3n, 2n ** 255n],
+    });
+    expect((await failureOf(encoded("refuseWith", [data]))).details.revert).toEqual({
+      type: "customError",
+      label: "ERC20_INSUFFICIENT_BALANCE",
+      message: "ERC20 insufficient balance",
+      selector: "0xe450d38c",
+      name: "ERC20InsufficientBalance",
+      args: { sender: solver.address.toLowerCase(), balance: "3", needed: (2n ** 255n).toString() },
+    });
+  });
+
+  test("an unknown error by its selector, and its arguments as they came", async () => {
+    const failure = await failureOf(encoded("refuseTooMuch", [5n, solver.address, "no"]));
+    const args = encodeAbiParameters(
+      [{ type: "uint256" }, { type: "address" }, { type: "string" }],
+      [5n, solver.address, "no"],
+    );
+    const [selector] = /0x[0-9a-f]{8}$/.exec(failure.label) ?? [];
+    expect(failure.label).toBe(`UNKNOWN_CUSTOM_ERROR_${selector}`);
+    expect(failure.details.revert).toEqual({
+      type: "unknownCustomError",
+      label: failure.label,
+      message: `Unknown custom error ${selector}`,
+      selector,
+      rawArgsHex: args,
+    });
+    const bare = await failureOf(encoded("refuseWith", ["0xdeadbeef"]));
+    expect(bare.details.revert).toEqual({
+      type: "unknownCustomError",
+      label: "UNKNOWN_CUSTOM_ERROR_0xdeadbeef",
+      message: "Unknown custom error 0xdeadbeef",
+      selector: "0xdeadbeef",
+    });
+  });
+
+  test("bytes that only begin like a known error are an unknown one", async () => {
+    for (const data of ["0x08c379a0ff", "0x4e487b71", concat(["0x4e487b71", pad("0x11"), "0x00"])] as const) {
+      const { revert } = (await failureOf(encoded("refuseWith", [data]))).details;
+      expect(revert.type, data).toBe("unknownCustomError");
+    }
+    expect((await failureOf(encoded("refuseWith", ["0x0102"]))).details.revert).toMatchObject({
+      type: "unknownCustomError",
+      label: "UNKNOWN_REVERT_DATA",
+      rawArgsHex: "0x0102",
+    });
+  });
+
+  test("nothing when nothing was said", async () => {
+    const failure = await failureOf(encoded("refuseWith", ["0x"]));
+    expect(failure.label).toBe("EMPTY_REVERT");
+    expect(failure.details.revert).toEqual({
+      type: "empty",
+      label: "EMPTY_REVERT",
+      message: "Reverted without a reason",
+    });
+  });
+
+  test.each([
+    ["an invalid opcode", "0xfe", "INVALID_OPCODE"],
+    ["a stack that underflows", "0x50", "STACK_UNDERFLOW"],
+    ["a stack that overflows", "0x5b60005f56", "STACK_OVERFLOW"],
+    ["a jump to nowhere", "0x600456", "INVALID_JUMP"],
+    ["a read beyond the returned data", "0x602060005f3e", "RETURN_DATA_OUT_OF_BOUNDS"],
+  ] as const)("the machine's own failures: %s", async (_, code, label) => {
+    const to = await deployCode(code);
+    const failure = await failureOf("0x", { to });
+    expect(failure.label).toBe(label);
+    expect(failure.details.revert.type).toBe("empty");
+  });
+
+  test("a state change in a static call", async () => {
+    const write = encoded("write", [1n]);
+    const failure = await failureOf(encoded("forwardStatic", [others, write]));
+    expect(failure.label).toBe("STATE_CHANGE_IN_STATIC_CALL");
+    expect(failure.details.innermost.type).toBe("STATICCALL");
+  });
+});
+
+describe("out of gas", () => {
+  test("of the call itself", async () => {
+    const failure = await failureOf(encoded("runOutOfGas", []));
+    expect(failure).toMatchObject({ label: "OUT_OF_GAS", message: "Out of gas" });
+    expect(failure.details.revert.type).toBe("empty");
+    expect(failure.details.path).toHaveLength(1);
+  });
+
+  test("of a call within, whose caller reverts without a word", async () => {
+    const failure = await failureOf(
+      encoded("forwardSilently", [others, encoded("runOutOfGas", []), 50_000n]),
+    );
+    expect(failure.label).toBe("OUT_OF_GAS");
+    expect(failure.details.path.map(({ address }) => address)).toEqual([failures, others]);
+    expect(failure.details.innermost.gasUsed).toBe("50000");
+  });
+
+  test("of a call within that took all, so that nothing was left to its caller either", async () => {
+    const invalid = encoded("forward", [others, encoded("runOutOfGas", [])]);
+    const failure = await failureOf(throughMulticall(failures, invalid), {
+      to: world.chain.contracts.multicall3,
+      gas: 200_000n,
+    });
+    expect(failure.label).toBe("OUT_OF_GAS");
+    expect(failure.details.path).toHaveLength(3);
+  });
+
+  test("of a limit that does not pay for the transaction's bytes", async () => {
+    expect((await failureOf(encoded("write", [1n]), { gas: 21_100n })).label).toBe("OUT_OF_GAS");
+  });
+});
+
+describe("the path leads to the call that failed of itself", () => {
+  test("through a multicall that replaces the reason", async () => {
+    const { multicall3 } = world.chain.contracts;
+    const failure = await failureOf(throughMulticall(failures, encoded("refuseSignature", [])), {
+      to: multicall3,
+    });
+    expect(failure).toMatchObject({ label: "INVALID_SIGNATURE", message: "Invalid signature" });
+    const { topLevel, innermost, path } = failure.details;
+    expect(topLevel).toEqual({
+      type: "CALL",
+      address: multicall3,
+      contract: "Multicall3",
+      function: "Multicall3.aggregate3Value",
+      selector: "0x174dea71",
+      error: "execution reverted",
+      revertReason: "Multicall3: call failed",
+      gasUsed: expect.stringMatching(/^\d+$/),
+    });
+    expect(innermost).toEqual({
+      type: "CALL",
+      address: failures,
+      selector: encoded("refuseSignature", []),
+      error: "execution reverted",
+      revertReason: "Invalid signature",
+      gasUsed: expect.stringMatching(/^\d+$/),
+    });
+    expect(path).toEqual([topLevel, innermost]);
+  });
+
+  test("through calls and delegated calls that pass the reason on", async () => {
+    const inner = encoded("forward", [others, encoded("addTo", [1n])]);
+    const failure = await failureOf(encoded("forwardDelegate", [others, inner]));
+    expect(failure.label).toBe("PANIC_ARITHMETIC_OVERFLOW");
+    expect(failure.details.path.map(({ type, address }) => [type, address])).toEqual([
+      ["CALL", failures],
+      ["DELEGATECALL", others],
+      ["CALL", others],
+    ]);
+  });
+
+  test("not into a failure that was caught", async () => {
+    const inner = encoded("refuseSignature", []);
+    const failure = await failureOf(encoded("forwardThenSay", [others, inner, "deadline passed"]));
+    expect(failure).toMatchObject({ label: "DEADLINE_PASSED", message: "deadline passed" });
+    expect(failure.details.path).toHaveLength(1);
+  });
+
+  test("to the later of two calls that failed alike", async () => {
+    const failing = encoded("refuseSignature", []);
+    const swallowing = encoded("swallow", [others, failing]);
+    const calls = [swallowing, failing].map((callData) => ({
+      target: failures,
+      allowFailure: false,
+      callData,
+    }));
+    const data = encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] });
+    const { details } = await failureOf(data, { to: world.chain.contracts.multicall3 });
+    expect(details.path.map(({ address }) => address)).toEqual([world.chain.contracts.multicall3, failures]);
+  });
+
+  test("to a silent failure under a caller who only says that a call failed", async () => {
+    const data = throughMulticall(failures, encoded("refuseWith", ["0x"]));
+    const failure = await failureOf(data, { to: world.chain.contracts.multicall3 });
+    // Nobody said more than the multicall.
+    expect(failure.label).toBe("MULTICALL3_CALL_FAILED");
+    expect(failure.details.path).toHaveLength(2);
+  });
+
+  test("names what happened while a delegation was redeemed when nobody else does", async () => {
+    const redeem = (data: Hex) =>
+      encoded("redeemDelegations", [
+        [encodeAbiParameters([{ type: "address" }, { type: "bytes" }], [others, data])],
+        [],
+        [],
+      ]);
+    const silent = await failureOf(redeem(encoded("refuseWith", ["0x"])));
+    expect(silent).toMatchObject({ label: "DELEGATION_REDEEM_FAILED" });
+    expect(silent.details.revert).toMatchObject({ type: "empty", label: "DELEGATION_REDEEM_FAILED" });
+    expect(silent.details.topLevel).toMatchObject({
+      contract: "DelegationManager",
+      function: "DelegationManager.redeemDelegations",
+    });
+    expect((await failureOf(redeem(encoded("refuseSignature", [])))).label).toBe("INVALID_SIGNATURE");
+    expect((await failureOf(redeem(encoded("runInvalid", [])))).label).toBe("INVALID_OPCODE");
+  });
+
+  test("a token's refusal through its caller, both named", async () => {
+    const data = encodeFunctionData({
+      abi: testTokenAbi,
+      functionName: "transfer",
+      args: [solver.address, 10n ** 30n],
+    });
+    const failure = await failureOf(encoded("forward", [world.token, data]));
+    expect(failure.label).toBe("ERC20_INSUFFICIENT_BALANCE");
+    expect(failure.details.innermost).toMatchObject({ address: world.token, function: "transfer" });
+    expect(failure.details.innermost.contract).toBeUndefined();
+  });
+});
+
+describe("the gas to give a call", () => {
+  /** Sends it with exactly the limit that was told. */
+  async function sendWith(gas: bigint, data: Hex, to: Address = failures) {
+    const hash = await world.wallet.rpc("eth_sendTransaction", [{ from, to, data, gas: toHex(gas) }]);
+    return await mined(reader, hash as Hex);
+  }
+
+  test("suffices when sent, and is close to what is used", async () => {
+    const data = throughMulticall(failures, encoded("write", [1n]));
+    const to = world.chain.contracts.multicall3;
+    const { gas, gasUsed } = await successOf(data, { to });
+    const receipt = await sendWith(gas, data, to);
+    expect(receipt).toMatchObject({ status: "success", gasUsed });
+    expect(gas).toBeLessThan((gasUsed * 11n) / 10n);
+  });
+
+  test("is one with which calls within that may fail do not fail for want of it", async () => {
+    const deep = encoded("forward", [failures, encoded("forward", [others, encoded("write", [2n])])]);
+    const data = encoded("swallow", [others, deep]);
+    const { gas, effects } = await successOf(data);
+    const estimate = await world.wallet.rpc("eth_estimateGas", [{ from, to: failures, data }]);
+    // The node is content when the transaction does not revert, with the inner call out of gas.
+    const swallowed = (success: boolean) => pad(success ? "0x01" : "0x00");
+    expect((await sendWith(BigInt(estimate as Hex), data))?.logs.at(-1)?.data).toBe(swallowed(false));
+    const receipt = await sendWith(gas, data);
+    expect(receipt?.logs.at(-1)?.data).toBe(swallowed(true));
+    expect(effects).toMatchObject({ logs: [{ address: failures, data: swallowed(true) }] });
+  });
+
+  test("is what a call wants to see although it does not use it", async () => {
+    const data = encoded("wantGas", [700_000n]);
+    const { gas, gasUsed } = await successOf(data);
+    expect(gasUsed).toBeLessThan(40_000n);
+    expect(await sendWith(gas, data)).toMatchObject({ status: "success" });
+  });
+
+  test("counts what is given back only afterwards", async () => {
+    const { wallet } = world;
+    for (let at = 0n; at < 6n; at++) await wallet.send({ to: others, data: encoded("write", [1n]) });
+    const data = encoded("clear", []);
+    const { gas, gasUsed } = await successOf(data, { to: others });
+    expect(gas).toBeGreaterThan(gasUsed + 4_000n);
+    expect(await sendWith(gas, data, others)).toMatchObject({ status: "success", gasUsed });
+  });
+
+  test("is the wanted one when one is wanted", async () => {
+    expect(await successOf(encoded("write", [1n]), { gas: 123_456n })).toMatchObject({ gas: 123_456n });
+  });
+
+  test("is more than the sender can pay for: that is no failure of the call", async () => {
+    const poor: Address = `0x${"be".repeat(20)}`;
+    const call = { to: failures, data: encoded("write", [1n]), value: 0n };
+    expect(await reader.trace(poor, call, fees)).toEqual({ kind: "insufficientFunds" });
+    await world.wallet.send({ to: poor, value: 40_000n * fees.maxFeePerGas });
+    expect(await reader.trace(poor, call, fees)).toEqual({ kind: "insufficientFunds" });
+    const failing = { ...call, data: encoded("refuseSignature", []) };
+    expect(await reader.trace(poor, failing, fees)).toMatchObject({
+      failure: { label: "INVALID_SIGNATURE" },
+    });
+    await world.wallet.send({ to: poor, value: 100_000n * fees.maxFeePerGas });
+    expect(await reader.trace(poor, call, fees)).toMatchObject({ kind: "ok" });
+    expect(await reader.trace(poor, { ...call, value: 10n ** 18n }, fees)).toEqual({
+      kind: "insufficientFunds",
+    });
+  });
+});
+
+/** A contract whose code is exactly this. */
+async function deployCode(code: Hex): Promise<Address> {
+  const size = toHex((code.length - 2) / 2, { size: 1 });
+  const creation = concat(["0x60", size, "0x80600a5f395ff3", "0x00", code]);
+  return await world.wallet.deploy([], creation);
+}
