@@ -1,3 +1,4 @@
+import { IDEMPOTENCY_KEPT_MS } from "../ports/idempotency.ts";
 import type { Services } from "../ports/services.ts";
 import { rescueJob, transition, fillJob, refundJob } from "./transition.ts";
 
@@ -44,7 +45,10 @@ export async function pruneHistory(services: Pick<Services, "uow" | "events" | "
   const quotes = await drain(() =>
     services.uow.run((tx) => tx.requests.prune(nowMs - UNPAID_KEPT_MS, PRUNE_BATCH)),
   );
-  if (jobs + quotes > 0) services.events.happened("pruned", { jobs, quotes });
+  const calls = await drain(() =>
+    services.uow.run((tx) => tx.idempotency.prune(nowMs - IDEMPOTENCY_KEPT_MS, PRUNE_BATCH)),
+  );
+  if (jobs + quotes + calls > 0) services.events.happened("pruned", { jobs, quotes, calls });
 }
 
 async function drain(batch: () => Promise<number>): Promise<number> {

@@ -7,30 +7,33 @@ import type {
   IdempotentCall,
   StoredAnswer,
 } from "../../ports/idempotency.ts";
-import { LeaseLost } from "../../ports/idempotency.ts";
+import { IDEMPOTENCY_KEPT_MS, LeaseLost } from "../../ports/idempotency.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 
 /** A run that takes longer is taken for dead. Longer than any route may take to answer. */
 const LEASE_MS = 60_000;
-/** For so long an answer is given again, and a key belongs to its first body. */
-export const IDEMPOTENCY_KEPT_MS = 24 * 3600 * 1000;
 
-// One statement, so that of any number of callers one gets the row: a new one, one whose run died, or one that has served its time.
-const take = statement(
-  "idempotency_take",
-  `insert into idempotency_keys as known (scope, endpoint, key, body_hash, lease_token, lease_until_ms, created_at_ms)
-   values ($1, $2, $3, $4, $5, $6::bigint + ${LEASE_MS}, $6)
-   on conflict (scope, endpoint, key) do update
-     set body_hash = excluded.body_hash, lease_token = excluded.lease_token, lease_until_ms = excluded.lease_until_ms,
-         created_at_ms = excluded.created_at_ms, status = null, body = null
-     where known.created_at_ms <= $6::bigint - ${IDEMPOTENCY_KEPT_MS}
-        or (known.status is null and known.lease_until_ms <= $6 and known.body_hash = excluded.body_hash)
-   returning lease_token`,
-);
-const look = statement(
-  "idempotency_look",
-  "select body_hash, status, body from idempotency_keys where scope = $1 and endpoint = $2 and key = $3",
+// One statement: it reads what is known, and only where that leaves the call free it takes the row, of any number of callers one. Who finds the call under way
+// waits for no lock that a commit holds.
+const begin = statement(
+  "idempotency_begin",
+  `with known as (
+     select body_hash, status, body,
+       created_at_ms > $6::bigint - ${IDEMPOTENCY_KEPT_MS} and (status is not null or lease_until_ms > $6 or body_hash <> $4) as holds
+     from idempotency_keys where scope = $1 and endpoint = $2 and key = $3
+   ), taken as (
+     insert into idempotency_keys as row (scope, endpoint, key, body_hash, lease_token, lease_until_ms, created_at_ms)
+     select $1, $2, $3, $4, $5, $6::bigint + ${LEASE_MS}, $6
+     where not exists (select from known where holds)
+     on conflict (scope, endpoint, key) do update
+       set body_hash = excluded.body_hash, lease_token = excluded.lease_token, lease_until_ms = excluded.lease_until_ms,
+           created_at_ms = excluded.created_at_ms, status = null, body = null
+       where row.created_at_ms <= $6::bigint - ${IDEMPOTENCY_KEPT_MS}
+          or (row.status is null and row.lease_until_ms <= $6 and row.body_hash = excluded.body_hash)
+     returning lease_token
+   )
+   select lease_token, holds, body_hash, status, body from (values (1)) as one (row) left join taken on true left join known on true`,
 );
 const OWN = "scope = $1 and endpoint = $2 and key = $3 and lease_token = $4 and status is null";
 const store = statement(
@@ -46,7 +49,9 @@ const prune = statement(
 );
 
 interface Row {
-  body_hash: string;
+  lease_token: string | null;
+  holds: boolean | null;
+  body_hash: string | null;
   status: number | null;
   body: string | null;
 }
@@ -57,11 +62,10 @@ export function idempotencyStore(sql: Sql): Idempotency {
     async begin({ scope, endpoint, key, bodyHash }: IdempotentCall, nowMs): Promise<IdempotencyBegin> {
       const token = randomBytes(16).toString("hex");
       for (;;) {
-        const taken = await sql.query(take, [scope, endpoint, key, bodyHash, token, nowMs]);
-        if (taken.length > 0) return { kind: "begun", lease: { scope, endpoint, key, token } };
-        const [row] = await sql.query<Row>(look, [scope, endpoint, key]);
-        // Abandoned or pruned between the two statements: it is free again.
-        if (row === undefined) continue;
+        const [row] = await sql.query<Row>(begin, [scope, endpoint, key, bodyHash, token, nowMs]);
+        if (row?.lease_token === token) return { kind: "begun", lease: { scope, endpoint, key, token } };
+        // Taken by somebody else since it was read: what they made of it is there to be read now.
+        if (row?.holds !== true) continue;
         if (row.body_hash !== bodyHash) return { kind: "otherBody" };
         if (row.status === null || row.body === null) return { kind: "underWay" };
         return { kind: "answered", answer: { status: row.status, body: row.body } };

@@ -1,0 +1,124 @@
+import { expect, test } from "vitest";
+import type {
+  Idempotency,
+  IdempotencyLease,
+  IdempotentCall,
+  StoredAnswer,
+} from "../../apps/api/src/ports/idempotency.ts";
+import { LeaseLost } from "../../apps/api/src/ports/idempotency.ts";
+
+const NOW_MS = 1_790_000_000_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+let calls = 0;
+
+/** A call that nobody has made yet. */
+export function aCall(change: Partial<IdempotentCall> = {}): IdempotentCall {
+  return { scope: "key", endpoint: "POST /quote/v2", key: `key-${++calls}`, bodyHash: "aa", ...change };
+}
+
+export const anAnswer: StoredAnswer = { status: 200, body: '{"requestId":"0x01"}' };
+
+/** Begins a call that must be this caller's to run. */
+export async function begun(
+  idempotency: Idempotency,
+  call: IdempotentCall,
+  nowMs = NOW_MS,
+): Promise<IdempotencyLease> {
+  const begin = await idempotency.begin(call, nowMs);
+  if (begin.kind !== "begun") throw new Error(`the call is ${begin.kind}`);
+  return begin.lease;
+}
+
+/** What every store of first answers promises. */
+export function idempotencyContract(name: string, make: () => Promise<Idempotency>): void {
+  test(`${name}: a call is under way until it has an answer, which is then given for a day`, async () => {
+    const store = await make();
+    const call = aCall();
+    const lease = await begun(store, call);
+    expect(await store.begin(call, NOW_MS + 1)).toEqual({ kind: "underWay" });
+    await store.finish(lease, anAnswer);
+    for (const atMs of [NOW_MS + 2, NOW_MS + DAY_MS - 1])
+      expect(await store.begin(call, atMs)).toEqual({ kind: "answered", answer: anAnswer });
+    expect(await store.begin(call, NOW_MS + DAY_MS)).toMatchObject({ kind: "begun" });
+  });
+
+  test(`${name}: caller, endpoint and key together name a call`, async () => {
+    const store = await make();
+    const call = aCall();
+    await begun(store, call);
+    for (const other of [{ scope: "other" }, { endpoint: "POST /execute" }, { key: `${call.key}x` }])
+      expect(await store.begin({ ...call, ...other }, NOW_MS)).toMatchObject({ kind: "begun" });
+  });
+
+  test(`${name}: a key belongs to its first body for a day, whatever became of the call`, async () => {
+    const store = await make();
+    const call = aCall();
+    const other = { ...call, bodyHash: "bb" };
+    const lease = await begun(store, call);
+    expect(await store.begin(other, NOW_MS)).toEqual({ kind: "otherBody" });
+    expect(await store.begin(other, NOW_MS + MINUTE_MS)).toEqual({ kind: "otherBody" });
+    await store.finish(lease, anAnswer);
+    expect(await store.begin(other, NOW_MS + DAY_MS - 1)).toEqual({ kind: "otherBody" });
+    expect(await store.begin(other, NOW_MS + DAY_MS)).toMatchObject({ kind: "begun" });
+  });
+
+  test(`${name}: a run that died is taken over after a minute, and cannot answer any more`, async () => {
+    const store = await make();
+    const call = aCall();
+    const dead = await begun(store, call);
+    expect(await store.begin(call, NOW_MS + MINUTE_MS - 1)).toEqual({ kind: "underWay" });
+    const heir = await begun(store, call, NOW_MS + MINUTE_MS);
+    await expect(store.finish(dead, { status: 200, body: '"dead"' })).rejects.toBeInstanceOf(LeaseLost);
+    await store.abandon(dead);
+    expect(await store.begin(call, NOW_MS + MINUTE_MS + 1)).toEqual({ kind: "underWay" });
+    await store.finish(heir, anAnswer);
+    expect(await store.begin(call, NOW_MS + 2 * MINUTE_MS)).toEqual({ kind: "answered", answer: anAnswer });
+  });
+
+  test(`${name}: a run that is late but that nobody took over answers still`, async () => {
+    const store = await make();
+    const call = aCall();
+    const lease = await begun(store, call);
+    await store.finish(lease, anAnswer);
+    expect(await store.begin(call, NOW_MS + 5 * MINUTE_MS)).toMatchObject({ kind: "answered" });
+  });
+
+  test(`${name}: an answer is stored once`, async () => {
+    const store = await make();
+    const call = aCall();
+    const lease = await begun(store, call);
+    await store.finish(lease, anAnswer);
+    await expect(store.finish(lease, { status: 400, body: "{}" })).rejects.toBeInstanceOf(LeaseLost);
+    expect(await store.begin(call, NOW_MS)).toEqual({ kind: "answered", answer: anAnswer });
+  });
+
+  test(`${name}: an abandoned call is run again at once; one that has its answer is not`, async () => {
+    const store = await make();
+    const call = aCall();
+    const lease = await begun(store, call);
+    await store.abandon(lease);
+    const again = await begun(store, { ...call, bodyHash: "bb" });
+    await store.finish(again, anAnswer);
+    await store.abandon(again);
+    expect(await store.begin({ ...call, bodyHash: "bb" }, NOW_MS)).toMatchObject({ kind: "answered" });
+  });
+
+  test(`${name}: of a hundred that begin at once one runs`, async () => {
+    const store = await make();
+    const call = aCall();
+    const all = await Promise.all(Array.from({ length: 100 }, () => store.begin(call, NOW_MS)));
+    expect(all.filter(({ kind }) => kind === "begun")).toHaveLength(1);
+    expect(all.filter(({ kind }) => kind === "underWay")).toHaveLength(99);
+  });
+
+  test(`${name}: of a hundred that take over at once one runs`, async () => {
+    const store = await make();
+    const call = aCall();
+    await begun(store, call);
+    const atMs = NOW_MS + MINUTE_MS;
+    const all = await Promise.all(Array.from({ length: 100 }, () => store.begin(call, atMs)));
+    expect(all.filter(({ kind }) => kind === "begun")).toHaveLength(1);
+  });
+}
