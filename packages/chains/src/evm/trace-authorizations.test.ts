@@ -3,7 +3,7 @@ import { generatePrivateKey, privateKeyToAccount, sign } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { failuresAbi, failuresBytecode } from "@causeway/contracts";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
-import { mined, solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
+import { mined, solver, startEvmWorld, type EvmWorld } from "../../test/chain.ts";
 import type { Authorization, ChainReader, TracedCall } from "../family.ts";
 import { judgeAuthorizations, recoverAuthority } from "./authorizations.ts";
 import { createChainReader } from "./reader.ts";
@@ -16,6 +16,8 @@ const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 const sender = solver.address.toLowerCase() as Address;
 const senderKey: Hex = `0x${Buffer.from(solver.getHdKey().privateKey ?? []).toString("hex")}`;
+
+const self = privateKeyToAccount(senderKey);
 
 let world: EvmWorld;
 let transport: RpcTransport;
@@ -38,11 +40,10 @@ const fresh = (): Signer => privateKeyToAccount(generatePrivateKey());
 const lower = ({ address }: Pick<Signer, "address">): Address => address.toLowerCase() as Address;
 
 async function authorize(
-  signer: Partial<Pick<Signer, "signAuthorization">>,
+  signer: Signer,
   change: Partial<Pick<Authorization, "chainId" | "address" | "nonce">> = {},
 ): Promise<Authorization> {
   const terms = { chainId, address: failures, nonce: 0, ...change };
-  if (signer.signAuthorization === undefined) throw new Error("cannot sign authorizations");
   const { r, s, yParity } = await signer.signAuthorization(terms);
   return { ...terms, r, s, yParity: yParity === 1 ? 1 : 0 };
 }
@@ -148,7 +149,7 @@ test("authorizations of one account, and one of the sender, are read in the orde
   const list = [
     await authorize(account, { address: world.token }),
     await authorize(account, { nonce: 1, chainId: 0 }),
-    await authorize(solver, { nonce: ownNonce + 1 }),
+    await authorize(self, { nonce: ownNonce + 1 }),
   ];
   const call = { to: lower(account), data: write, value: 0n, authorizationList: list };
   const outcome = await reader.trace(sender, call, fees);
@@ -159,7 +160,7 @@ test("authorizations of one account, and one of the sender, are read in the orde
 
   const after = await reader.nonce(sender, "latest");
   const clearing = { to: sender, data: "0x", value: 0n } as const;
-  const cleared = [await authorize(solver, { nonce: after + 1, address: zeroAddress })];
+  const cleared = [await authorize(self, { nonce: after + 1, address: zeroAddress })];
   expect(await reader.trace(sender, { ...clearing, authorizationList: cleared }, fees)).toMatchObject({
     kind: "ok",
   });
@@ -167,7 +168,7 @@ test("authorizations of one account, and one of the sender, are read in the orde
     status: "success",
   });
   expect(await codeOf(sender)).toBe("0x");
-  const stale = [await authorize(solver, { nonce: after })];
+  const stale = [await authorize(self, { nonce: after })];
   expect(await reader.trace(sender, { ...clearing, authorizationList: stale }, fees)).toMatchObject({
     failure: { label: "AUTHORIZATION_NONCE_MISMATCH" },
   });
@@ -188,8 +189,8 @@ test("an account that is a contract cannot be given other code", () => {
 });
 
 test("who signed cannot be told of numbers that are no signature", async () => {
-  const authorization = await authorize(user);
-  expect(await recoverAuthority(authorization)).toBe(lower(user));
+  const authorization = await authorize(self);
+  expect(await recoverAuthority(authorization)).toBe(sender);
   for (const flaw of [{ r: pad("0x") }, { s: pad("0x") }, { r: `0x${"ff".repeat(32)}` as Hex }]) {
     expect(await recoverAuthority({ ...authorization, ...flaw })).toBeUndefined();
   }

@@ -1,0 +1,209 @@
+import { encodeFunctionData } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { failuresAbi, failuresBytecode, takerAbi, takerBytecode, testTokenAbi } from "@causeway/contracts";
+import type { Address, Hex } from "@causeway/domain";
+import { solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
+import type { ChainReader } from "../family.ts";
+import { judgeEffects } from "./call-effects.ts";
+import { createChainReader } from "./reader.ts";
+import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
+import { createRpcTransport, type RpcTransport } from "./transport.ts";
+
+const chainId = 31_034;
+const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+const from = user.address.toLowerCase() as Address;
+
+let world: EvmWorld;
+let transport: RpcTransport;
+let failures: Address;
+let taker: Address;
+
+beforeAll(async () => {
+  world = await startEvmWorld(chainId);
+  transport = createRpcTransport({ url: world.node.url });
+  failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
+  taker = await world.wallet.deploy(takerAbi, takerBytecode);
+}, 30_000);
+afterAll(async () => {
+  await transport.close();
+  await world.node.stop();
+});
+
+type Change = (method: string, params: readonly unknown[]) => unknown;
+
+/** The real node, except where `change` answers or throws; `asked` are the methods that came. */
+function nodeThat(change: Change): { readonly reader: ChainReader; readonly asked: string[] } {
+  const asked: string[] = [];
+  const request: RpcTransport["request"] = async (method, params, options) => {
+    asked.push(method);
+    return (await change(method, params)) ?? (await transport.request(method, params, options));
+  };
+  return { reader: createChainReader(world.chain, { ...transport, request }), asked };
+}
+
+function refusing(methods: Readonly<Record<string, readonly [number, string]>>): Change {
+  return (method) => {
+    const refusal = methods[method];
+    if (refusal === undefined) return undefined;
+    throw new NodeRefusal({ method, nodeCode: refusal[0], nodeText: refusal[1], nodeData: undefined });
+  };
+}
+
+const write = encodeFunctionData({ abi: failuresAbi, functionName: "write", args: [1n] });
+const refuse = encodeFunctionData({ abi: failuresAbi, functionName: "refuseSignature" });
+
+describe("a node that does not trace", () => {
+  const refusals = [
+    [-32_601, "the method debug_traceCall does not exist/is not available"],
+    [-32_601, "Method not found"],
+    [-32_000, "debug_traceCall is not available on the Free tier"],
+    [-32_600, "method not allowed"],
+  ] as const;
+
+  test.each(refusals)("is asked what else it can say, and not again: %i %s", async (...refusal) => {
+    const { reader, asked } = nodeThat(refusing({ debug_traceCall: refusal }));
+    const call = { to: failures, data: write, value: 0n };
+    const outcome = await reader.trace(from, call, fees);
+    expect(outcome).toMatchObject({ kind: "ok", effects: { kind: "seen" } });
+    if (outcome.kind !== "ok") throw new Error("no success");
+    expect(outcome.gas).toBeGreaterThanOrEqual(outcome.gasUsed);
+    await reader.trace(from, call, fees);
+    expect(asked.filter((method) => method === "debug_traceCall")).toHaveLength(1);
+  });
+
+  test("says why a call fails, about the call as a whole", async () => {
+    const { reader } = nodeThat(refusing({ debug_traceCall: refusals[0] }));
+    const frame = {
+      type: "CALL",
+      address: failures,
+      selector: refuse,
+      error: "execution reverted",
+      revertReason: "Invalid signature",
+    };
+    const outcome = await reader.trace(from, { to: failures, data: refuse, value: 0n }, fees);
+    expect(outcome).toMatchObject({
+      kind: "reverts",
+      failure: { label: "INVALID_SIGNATURE", details: { revert: { type: "customError" } } },
+    });
+    if (outcome.kind !== "reverts") throw new Error("no failure");
+    const { topLevel, innermost, path } = outcome.failure.details;
+    expect(topLevel).toMatchObject(frame);
+    expect([innermost, path]).toEqual([topLevel, [topLevel]]);
+    const burn = encodeFunctionData({ abi: failuresAbi, functionName: "runOutOfGas" });
+    expect(await reader.trace(from, { to: failures, data: burn, value: 0n }, fees)).toMatchObject({
+      failure: { label: "OUT_OF_GAS" },
+    });
+  });
+
+  test("tells what a call takes, by its own simulation", async () => {
+    const { reader } = nodeThat(refusing({ debug_traceCall: refusals[0] }));
+    const rules = { sender: from, protectedAccounts: [from, solver.address], allowedSpendWei: 5n };
+    const serve = encodeFunctionData({ abi: takerAbi, functionName: "serve" });
+    for (const [value, kind] of [
+      [5n, undefined],
+      [6n, "nativeSpent"],
+    ] as const) {
+      const outcome = await reader.trace(from, { to: taker, data: serve, value }, fees);
+      expect(outcome.kind === "ok" && judgeEffects(outcome.effects, rules)?.kind).toBe(kind);
+    }
+    const approve = encodeFunctionData({
+      abi: testTokenAbi,
+      functionName: "approve",
+      args: [taker, 1n],
+    });
+    const given = await reader.trace(from, { to: world.token, data: approve, value: 0n }, fees);
+    expect(given.kind === "ok" && judgeEffects(given.effects, rules)?.kind).toBe("allowanceGiven");
+  });
+
+  test("that cannot simulate either leaves the effects unseen", async () => {
+    const { reader } = nodeThat(
+      refusing({ debug_traceCall: refusals[0], eth_simulateV1: [-32_601, "Method not found"] }),
+    );
+    const outcome = await reader.trace(from, { to: failures, data: write, value: 0n }, fees);
+    expect(outcome).toMatchObject({ kind: "ok", effects: { kind: "unseen" } });
+  });
+
+  test("knows authorizations, and who lacks the funds", async () => {
+    const { reader } = nodeThat(refusing({ debug_traceCall: refusals[0] }));
+    const account = privateKeyToAccount(generatePrivateKey());
+    const terms = { chainId, address: failures, nonce: 0 };
+    const { r, s, yParity } = await account.signAuthorization(terms);
+    const authorizationList = [{ ...terms, r, s, yParity: yParity === 1 ? (1 as const) : (0 as const) }];
+    const call = { to: account.address, data: write, value: 0n, authorizationList };
+    const outcome = await reader.trace(from, call, fees);
+    expect(outcome.kind === "ok" && outcome.gas).toBeGreaterThan(21_000n + 25_000n + 40_000n);
+    const poor: Address = `0x${"be".repeat(20)}`;
+    await world.wallet.send({ to: poor, value: 30_000n * fees.maxFeePerGas });
+    const plain = { to: failures, data: write, value: 0n };
+    expect(await reader.trace(poor, plain, fees)).toEqual({ kind: "insufficientFunds" });
+  });
+});
+
+describe("a node that cannot be believed or understood is a fault, never a verdict", () => {
+  const call = { to: "0x" as Hex, data: write, value: 0n };
+  const faults: readonly (readonly [string, Change])[] = [
+    ["no tree", (method) => (method === "debug_traceCall" ? { gas: "0x1" } : undefined)],
+    ["a word in place of a tree", (method) => (method === "debug_traceCall" ? "fine" : undefined)],
+    ["a rate limit", refusing({ debug_traceCall: [-32_005, "rate limit exceeded, upgrade your plan"] })],
+    ["a block that it does not know", refusing({ debug_traceCall: [-32_000, "header not found"] })],
+    ["no block", (method) => (method === "eth_getBlockByNumber" ? { number: "0x1" } : undefined)],
+    ["no balance", (method) => (method === "eth_getBalance" ? "much" : undefined)],
+    ["a server's fault", refusing({ debug_traceCall: [-32_603, "internal error"] })],
+  ];
+  test.each(faults)("%s", async (_, change) => {
+    const { reader } = nodeThat(change);
+    await expect(reader.trace(from, { ...call, to: failures }, fees)).rejects.toThrow(RpcFault);
+  });
+
+  test("a block that is replaced meanwhile", async () => {
+    let blocks = 0;
+    const { reader } = nodeThat(async (method, params) => {
+      if (method !== "eth_getBlockByNumber" || ++blocks === 1) return undefined;
+      const block = (await transport.request(method, params)) as object;
+      return { ...block, hash: `0x${"99".repeat(32)}` };
+    });
+    await expect(reader.trace(from, { ...call, to: failures }, fees)).rejects.toMatchObject({
+      kind: "inconsistent",
+    });
+  });
+
+  test("calls that do something else each time they are asked about", async () => {
+    let traces = 0;
+    const { reader } = nodeThat(async (method, params) => {
+      if (method !== "debug_traceCall") return undefined;
+      const frame = (await transport.request(method, params)) as object;
+      return { ...frame, ...(++traces > 1 && { logs: [{ address: failures, topics: [], data: "0x" }] }) };
+    });
+    await expect(reader.trace(from, { ...call, to: failures }, fees)).rejects.toMatchObject({
+      kind: "inconsistent",
+    });
+  });
+
+  test("a caller who gives up", async () => {
+    const { reader } = nodeThat(() => undefined);
+    const plain = { ...call, to: failures };
+    await expect(reader.trace(from, plain, fees, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      kind: "aborted",
+    });
+  });
+});
+
+describe("a trace is bounded", () => {
+  test("a call that calls itself as often as it can is refused, not traced to the end", async () => {
+    // JUMPDEST, five zeros, ADDRESS, GAS, CALL, POP, and back to the beginning; before it, what puts it there.
+    const to = await world.wallet.deploy([], "0x600d80600a5f395ff3005b5f5f5f5f5f305af150600056");
+    const { reader } = nodeThat(() => undefined);
+    const outcome = await reader.trace(from, { to, data: "0x", value: 0n }, fees);
+    expect(outcome).toMatchObject({ kind: "reverts", failure: { label: "TRACE_TOO_LARGE" } });
+  });
+
+  test("a call that needs more gas than anybody would pay for runs out of it", async () => {
+    const { reader } = nodeThat(() => undefined);
+    const call = { to: failures, data: write, value: 0n };
+    expect(await reader.trace(from, call, fees, { maxGas: 30_000n })).toMatchObject({
+      failure: { label: "OUT_OF_GAS" },
+    });
+    expect(await reader.trace(from, call, fees, { maxGas: 100_000n })).toMatchObject({ kind: "ok" });
+  });
+});
