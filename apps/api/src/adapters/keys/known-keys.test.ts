@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { anApiKey } from "../../../../../test/fakes/api-keys.ts";
+import { knownKeys, type StoredKey } from "./known-keys.ts";
+import { newSecret } from "./new-secret.ts";
+
+/** A store whose answers come when the test says so, and a clock that stands. */
+function aStore() {
+  let nowMs = 1_000_000;
+  const { id, key, secretHash } = newSecret();
+  const stored: StoredKey = { identity: anApiKey({ id }), secretHash, previous: undefined };
+  const questions: PromiseWithResolvers<StoredKey | undefined>[] = [];
+  const keys = knownKeys(
+    () => {
+      const question = Promise.withResolvers<StoredKey | undefined>();
+      questions.push(question);
+      return question.promise;
+    },
+    { clock: { nowMs: () => nowMs } },
+  );
+  return { id, key, stored, keys, questions, forward: (ms: number) => (nowMs += ms) };
+}
+
+test("what was read while a change was announced is used once and not kept", async () => {
+  const { id, key, stored, keys, questions } = aStore();
+  const first = keys.find(key);
+  keys.forget(id);
+  questions[0]?.resolve(stored);
+  expect(await first).toBe(stored.identity);
+  const second = keys.find(key);
+  expect(questions).toHaveLength(2);
+  questions[1]?.resolve(undefined);
+  expect(await second).toBeUndefined();
+});
+
+test("who asks after a change was announced does not get the answer to an earlier question", async () => {
+  const { id, key, stored, keys, questions } = aStore();
+  const early = keys.find(key);
+  keys.forget(id);
+  const late = keys.find(key);
+  questions[0]?.resolve(stored);
+  questions[1]?.resolve(undefined);
+  expect([await early, await late]).toEqual([stored.identity, undefined]);
+});
+
+test("the age of an answer counts from its question", async () => {
+  const { key, stored, keys, questions, forward } = aStore();
+  const first = keys.find(key);
+  forward(899);
+  questions[0]?.resolve(stored);
+  await first;
+  forward(1);
+  const second = keys.find(key);
+  expect(questions).toHaveLength(2);
+  questions[1]?.resolve(undefined);
+  expect(await second).toBeUndefined();
+});
+
+test("a key in use is read anew beside its requests, and a fault of that is not theirs", async () => {
+  const { key, stored, keys, questions, forward } = aStore();
+  const first = keys.find(key);
+  questions[0]?.resolve(stored);
+  await first;
+  forward(450);
+  expect(await keys.find(key)).toBe(stored.identity);
+  expect(questions).toHaveLength(2);
+  questions[1]?.reject(new Error("away"));
+  expect(await keys.find(key)).toBe(stored.identity);
+  forward(450);
+  const late = keys.find(key);
+  questions.at(-1)?.reject(new Error("away"));
+  await expect(late).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+});
+
+test("a clock that was put back does not keep a key for longer", async () => {
+  const { key, stored, keys, questions, forward } = aStore();
+  const first = keys.find(key);
+  questions[0]?.resolve(stored);
+  await first;
+  forward(-3_600_000);
+  void keys.find(key);
+  expect(questions).toHaveLength(2);
+});
+
+test("more questions than can wait are refused, not queued", async () => {
+  const { keys, questions } = aStore();
+  const finds = Array.from({ length: 2_001 }, (_, index) =>
+    keys.find(`cwk_${index.toString(16).padStart(16, "0")}_${"A".repeat(43)}`),
+  );
+  await expect(finds.at(-1)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  for (const question of questions) question.resolve(undefined);
+  expect(await finds[0]).toBeUndefined();
+});

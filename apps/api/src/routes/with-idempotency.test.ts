@@ -1,0 +1,168 @@
+import { ServiceError } from "@causeway/domain";
+import { afterAll, expect, test } from "vitest";
+import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
+import { fakeIdempotency } from "../../../../test/fakes/idempotency.ts";
+import { anAnswer } from "../../../../test/fakes/route-services.ts";
+import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
+import { LeaseLost } from "../ports/idempotency.ts";
+import type { Idempotency } from "../ports/idempotency.ts";
+
+let run: () => Promise<void> = async () => undefined;
+let quotes = 0;
+let asked = 0;
+const store = fakeIdempotency();
+const counted: Idempotency = {
+  ...store,
+  begin: async (call, nowMs) => {
+    asked++;
+    return await store.begin(call, nowMs);
+  },
+};
+const { app } = await aServer({
+  apiKeys: fakeApiKeys({ one: anApiKey({ id: "1".repeat(16) }), two: anApiKey({ id: "2".repeat(16) }) }),
+  idempotency: counted,
+  createQuote: async () => {
+    quotes++;
+    await run();
+    return { ...anAnswer, expiresAt: quotes };
+  },
+});
+afterAll(() => app.close());
+
+let keys = 0;
+const aKey = (): string => `key-${++keys}`;
+const quote = async (headers: Record<string, string>, body: object = aQuoteBody, url = "/quote/v2") =>
+  await app.inject({ method: "POST", url, headers, payload: body });
+const withKey = async (key: string, body?: object, more: Record<string, string> = {}) =>
+  await quote({ "idempotency-key": key, ...more }, body);
+
+/** What happens while `during` is how quotes go. */
+async function when<T>(during: () => Promise<void>, act: () => Promise<T>): Promise<T> {
+  run = during;
+  try {
+    return await act();
+  } finally {
+    run = async () => undefined;
+  }
+}
+
+test("the first answer is given again, byte for byte, and says so", async () => {
+  const key = aKey();
+  const first = await withKey(key);
+  const again = await withKey(key);
+  expect([first.statusCode, again.statusCode]).toEqual([200, 200]);
+  expect(again.body).toBe(first.body);
+  expect(again.headers["content-type"]).toBe(first.headers["content-type"]);
+  expect([first.headers["idempotency-replayed"], again.headers["idempotency-replayed"]]).toEqual([
+    undefined,
+    "true",
+  ]);
+});
+
+test("without the header every call is its own, and nobody is asked", async () => {
+  const before = asked;
+  const [first, second] = [await quote({}), await quote({})];
+  expect(first.json().expiresAt).not.toBe(second.json().expiresAt);
+  expect(asked).toBe(before);
+});
+
+test("another body under the same key is refused; the same one written otherwise is not another", async () => {
+  const key = aKey();
+  await withKey(key);
+  const other = await withKey(key, { ...aQuoteBody, amount: "2" });
+  expect([other.statusCode, other.json()]).toMatchObject([422, { errorCode: "IDEMPOTENCY_KEY_REUSED" }]);
+  const reordered = Object.fromEntries(Object.entries(aQuoteBody).toReversed());
+  expect((await withKey(key, { ...reordered, unknownField: 1 })).headers["idempotency-replayed"]).toBe(
+    "true",
+  );
+});
+
+test("callers, endpoints and addresses do not share keys", async () => {
+  const key = aKey();
+  const all = [
+    await withKey(key),
+    await withKey(key, aQuoteBody, { "x-api-key": "one" }),
+    await withKey(key, aQuoteBody, { "x-api-key": "two" }),
+    await quote({ "idempotency-key": key }, aQuoteBody, "/quote"),
+    await app.inject({
+      method: "POST",
+      url: "/quote/v2",
+      headers: { "idempotency-key": key },
+      payload: aQuoteBody,
+      remoteAddress: "192.0.2.7",
+    }),
+  ];
+  expect(new Set(all.map((answer) => answer.json().expiresAt)).size).toBe(all.length);
+});
+
+test("while the first is under way the second is told to wait", async () => {
+  const key = aKey();
+  const release = Promise.withResolvers<void>();
+  const first = when(
+    () => release.promise,
+    () => withKey(key),
+  );
+  await expect.poll(() => quotes > 0).toBe(true);
+  const second = await withKey(key);
+  expect([second.statusCode, second.json().errorCode, second.headers["retry-after"]]).toEqual([
+    409,
+    "IDEMPOTENCY_IN_PROGRESS",
+    "1",
+  ]);
+  release.resolve();
+  expect((await first).statusCode).toBe(200);
+  expect((await withKey(key)).headers["idempotency-replayed"]).toBe("true");
+});
+
+test("a refusal of the call itself is given again", async () => {
+  const key = aKey();
+  const refuse = async (): Promise<void> => {
+    throw new ServiceError("NO_QUOTES", "no route", { data: { reason: "x" } });
+  };
+  const first = await when(refuse, () => withKey(key));
+  const again = await withKey(key);
+  expect([first.statusCode, again.statusCode, again.headers["idempotency-replayed"]]).toEqual([
+    400,
+    400,
+    "true",
+  ]);
+  expect(again.body).toBe(first.body);
+});
+
+test.for([
+  ["UNAUTHORIZED", 401],
+  ["IDEMPOTENCY_IN_PROGRESS", 409],
+  ["RATE_LIMITED", 429],
+  ["UNKNOWN_ERROR", 500],
+  ["PRICE_FETCH_FAILED", 503],
+] as const)("%s says nothing of the call: it is run again", async ([code, status]) => {
+  const key = aKey();
+  const fail = async (): Promise<void> => {
+    throw new ServiceError(code, "not now");
+  };
+  expect((await when(fail, () => withKey(key))).statusCode).toBe(status);
+  const again = await withKey(key);
+  expect([again.statusCode, again.headers["idempotency-replayed"]]).toEqual([200, undefined]);
+});
+
+test("a run that lost its lease says that another is under way", async () => {
+  const lose = async (): Promise<void> => {
+    throw new LeaseLost({ scope: "s", endpoint: "e", key: "k", token: "t" });
+  };
+  const answer = await when(lose, () => withKey(aKey()));
+  expect([answer.statusCode, answer.json().errorCode]).toEqual([409, "IDEMPOTENCY_IN_PROGRESS"]);
+});
+
+test("a header that is empty, too long or not visible ASCII is refused before anything is run", async () => {
+  const before = quotes;
+  for (const key of ["", "a b", "x".repeat(256), "\u00e9", "a\tb"]) {
+    const answer = await withKey(key);
+    expect([key, answer.statusCode, answer.json().message]).toEqual([
+      key,
+      400,
+      "Idempotency-Key must be 1 to 255 visible ASCII characters",
+    ]);
+  }
+  expect(quotes).toBe(before);
+  expect((await withKey("~".repeat(255))).statusCode).toBe(200);
+});
