@@ -49,6 +49,7 @@ export const enginePolicy: EnginePolicy = {
   cancelAfterDeadlineMs: 60_000,
   expiryGraceMs: 600_000,
   inventoryWaitMs: 300_000,
+  fastFillGraceMs: 600_000,
   nudgeIntervalMs: 1_000,
   reconcileIntervalMs: 3_000,
   overdueAfterMs: 5_000,

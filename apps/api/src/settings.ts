@@ -362,6 +362,12 @@ export const engineSettings = {
     describe: "How long a fill waits for inventory before the deposit is refunded.",
     default: 5 * MINUTE_MS,
   }),
+  fastFillGraceMs: millis({
+    name: "FAST_FILL_GRACE_MS",
+    describe:
+      "An app pays for a fast fill whose deposit has not come so long after the order's deadline. A deposit that comes later still gives it back.",
+    default: 60 * MINUTE_MS,
+  }),
   nudgeIntervalMs: millis({
     name: "LANE_INTERVAL_MS",
     describe: "How often lanes are looked after.",

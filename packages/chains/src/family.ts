@@ -74,6 +74,8 @@ export interface TransactionFact {
   readonly input: Hex;
   readonly value: bigint;
   readonly nonce: number;
+  /** Wei that it offers for a unit of gas at most; absent where the node does not say. */
+  readonly maxFeePerGas?: bigint;
 }
 
 export interface ReceiptFact {

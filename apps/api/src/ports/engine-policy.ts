@@ -16,6 +16,8 @@ export interface EnginePolicy {
   readonly expiryGraceMs: number;
   /** How long a fill waits for inventory before the deposit is refunded. */
   readonly inventoryWaitMs: number;
+  /** An app pays for a fast fill whose deposit has not come so long after the order's deadline. */
+  readonly fastFillGraceMs: number;
   /** How often lanes are looked after. */
   readonly nudgeIntervalMs: number;
   /** How often stored state is gone through for what stands too long, and lanes are compared with their chains. */

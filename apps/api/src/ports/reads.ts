@@ -1,5 +1,6 @@
 import type { BlockRef } from "@causeway/chains";
 import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
+import type { FastFillRecord } from "./fast-fill.ts";
 import type { LegKind } from "./leg.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.ts";
 
@@ -25,6 +26,12 @@ export interface Reads {
   /** Requests and deposits that stand longer than `olderThanMs` without the job that should move them. */
   overdueFills(updatedBeforeMs: number, limit: number): Promise<RequestId[]>;
   overdueRefunds(seenBeforeMs: number, limit: number): Promise<DepositId[]>;
+  /** What was promised when an app vouched for the request's deposit. */
+  fastFill(requestId: RequestId): Promise<FastFillRecord | undefined>;
+  /** Transactions reported for a request before they were mined, oldest first. */
+  originTransactions(requestId: RequestId): Promise<TxHash[]>;
+  /** Fast fills beyond recall whose deposit is not there, with a deadline before this and the origin chain read beyond it. */
+  overdueFronts(deadlineBeforeMs: number, readBeyondMs: number, limit: number): Promise<RequestId[]>;
   routeTimings(): Promise<
     Array<{ originChainId: number; destinationChainId: number; averageMs: number; samples: number }>
   >;

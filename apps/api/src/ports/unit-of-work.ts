@@ -10,6 +10,7 @@ import type {
   RequestState,
   TxHash,
 } from "@causeway/domain";
+import type { FastFillWrites } from "./fast-fill.ts";
 import type { IdempotencyWrites } from "./idempotency.ts";
 import type { LedgerWrites } from "./ledger.ts";
 import type {
@@ -37,6 +38,7 @@ export interface Tx {
   readonly sends: SendWrites;
   readonly lanes: LaneWrites;
   readonly ledger: LedgerWrites;
+  readonly fastFills: FastFillWrites;
   readonly topUps: TopUpWrites;
   readonly trail: TrailWrites;
   readonly outbox: Outbox;

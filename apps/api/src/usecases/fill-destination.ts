@@ -1,12 +1,13 @@
-import { forward, payout } from "@causeway/domain";
 import type { FailReason, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
-import type { DepositRecord, RequestRecord, SlotPlan } from "../ports/records.ts";
+import type { RequestRecord, SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
+import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
+import type { FillBasis } from "./fill-basis.ts";
+import { amountToPay } from "./fill-amount.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
-import { gasOf, pricingOf } from "./quote-pricing.ts";
-import type { Route } from "./quote-pricing.ts";
+import { gasOf } from "./quote-pricing.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
 import { DONE } from "./wait.ts";
@@ -24,10 +25,11 @@ type Needs = Pick<
   | "events"
   | "enginePolicy"
   | "quotePolicy"
+  | "appBalance"
 >;
 
 /**
- * Pays the recipient of a request whose deposit is confirmed: prices it anew, simulates the payment, gives it a nonce together with the state change, then sends.
+ * Pays the recipient of a request whose deposit is confirmed, or vouched for by an app: finds what is owed, simulates the payment, gives it a nonce together with the state change, then sends.
  * May run any number of times, in any number of processes: the request's lock and the one live nonce per request let one payment happen.
  * @throws RpcFault, ServiceError (prices): nothing was decided, the job comes again.
  */
@@ -40,10 +42,8 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     if (slot) await sendSlot(services, slot.id);
     return DONE;
   }
-  if (request.state.name !== "fillable" || request.state.depositId === undefined) return DONE;
-  const deposit = await services.reads.deposit(request.state.depositId);
-  if (deposit === undefined)
-    throw new Error(`deposit ${request.state.depositId} of ${requestId} is not stored`);
+  const basis = await fillBasisOf(services, request);
+  if (basis === undefined) return DONE;
 
   const { terms } = request;
   const origin = services.chains.get(terms.origin.chainId);
@@ -58,7 +58,7 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   const amount = await amountToPay(
     services,
     request,
-    deposit,
+    basis,
     { origin, destination, destinationCurrency },
     toContract,
   );
@@ -88,37 +88,13 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
       return wait(services, request, "the solver's inventory does not bear the fill");
     return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   }
-  return commitAndSend(services, request, deposit, destination, planned.plan);
-}
-
-async function amountToPay(
-  services: Needs,
-  { terms }: RequestRecord,
-  deposit: DepositRecord,
-  route: Omit<Route, "originCurrency">,
-  toContract: boolean,
-): Promise<ReturnType<typeof payout>> {
-  const nowMs = services.clock.nowMs();
-  if (nowMs > terms.fillDeadlineMs) return { kind: "refund", reason: "TTL_EXPIRED" };
-  const originCurrency = services.chains.currency(terms.origin.chainId, terms.origin.currency);
-  if (originCurrency === undefined)
-    throw new Error(`the currency that ${terms.requestId} was paid in is not configured any more`);
-  const { facts, pairClass } = await pricingOf(services, { ...route, originCurrency }, toContract);
-  const { honourBps, serviceBps } = services.quotePolicy;
-  // Between two assets a firm price is an option against the solver: it is worth no more than what was charged for it.
-  const isOneAsset = pairClass === "sameAsset" || pairClass === "wrap";
-  return payout(
-    terms,
-    forward(deposit.amount, facts).output,
-    isOneAsset ? honourBps : Math.min(honourBps, serviceBps[pairClass]),
-    { nowMs, depositSeenAtMs: deposit.seenAtMs },
-  );
+  return commitAndSend(services, request, basis, destination, planned.plan);
 }
 
 async function commitAndSend(
   services: Needs,
   request: RequestRecord,
-  deposit: DepositRecord,
+  basis: FillBasis,
   destination: ConnectedChain,
   plan: SlotPlan,
 ): Promise<Progress> {
@@ -126,8 +102,7 @@ async function commitAndSend(
   const outcome = await services.uow
     .run(async (tx) => {
       const current = await tx.requests.lock(requestId);
-      if (current?.state.name !== "fillable" || current.state.depositId !== deposit.id)
-        return "moved" as const;
+      if (current === undefined || !isBasisOf(basis, current.state)) return "moved" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       if (!(await inventoryBears(tx, destination, plan))) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
@@ -154,13 +129,14 @@ async function commitAndSend(
     requestId,
     chain: destination.chain.name,
     amount: plan.outflow.amount,
-    tookMs: services.clock.nowMs() - deposit.seenAtMs,
+    fast: basis.kind === "front",
+    tookMs: services.clock.nowMs() - basis.sinceMs,
   });
   await sendSlot(services, outcome.slotId);
   return DONE;
 }
 
-/** Waits for what may pass, but not for ever: then the deposit goes back. */
+/** Waits for what may pass, but not for ever: then the deposit goes back, or is waited for again if an app had vouched for it. */
 async function wait(
   services: Needs,
   { terms, updatedAtMs }: Pick<RequestRecord, "terms" | "updatedAtMs">,

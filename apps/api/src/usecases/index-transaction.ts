@@ -1,12 +1,15 @@
+import type { TransactionFact } from "@causeway/chains";
 import { ServiceError } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
+import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { storeTopUps } from "./app-balance/record-top-ups.ts";
 import { recordDeposits } from "./record-deposits.ts";
 import { recordSend } from "./record-send.ts";
+import type { TransitionServices } from "./transition.ts";
 
-type Needs = Pick<Services, "chains" | "uow" | "reads" | "events" | "clock" | "signer" | "appBalance">;
+type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer"> & TransitionServices;
 
 const MOST_DEPOSITS = 20;
 
@@ -22,11 +25,12 @@ export async function indexTransaction(
   const { chain, connection } = connected;
   const state = await connection.reader.transaction(report.txHash);
   if (state.kind === "absent") throw notSeen(report.txHash);
-  if (report.requestId !== undefined) {
-    const record = await services.reads.request(report.requestId);
-    if (record?.terms.kind === "send") return recordSend(services, connected, record.terms, state);
+  const record = report.requestId && (await services.reads.request(report.requestId));
+  if (record?.terms.kind === "send") return recordSend(services, connected, record.terms, state);
+  if (state.kind === "pending") {
+    if (record !== undefined) await rememberOrigin(services, record, state.transaction);
+    return { message: "Transaction seen, waiting to be mined" };
   }
-  if (state.kind === "pending") return { message: "Transaction seen, waiting to be mined" };
   if (state.receipt.status === "reverted") return { message: "Transaction reverted, nothing to index" };
   const facts = connection.reader.depositsOf(state);
   const isHome = chain.id === services.appBalance.chainId;
@@ -52,6 +56,19 @@ export async function indexTransaction(
     if (isHome) await storeTopUps(services, tx, topUps, seenAtMs);
   });
   return { message: "Transaction indexed" };
+}
+
+/**
+ * A fast fill may look at it before it is mined. Only what the user himself has signed, and what names his order, is remembered: anybody may report anything, and what
+ * somebody else sends says nothing of whether the deposit comes.
+ */
+async function rememberOrigin(
+  { uow, clock }: Pick<Needs, "uow" | "clock">,
+  { terms: { requestId, user, orderId, kind } }: RequestRecord,
+  { from, input, hash }: TransactionFact,
+): Promise<void> {
+  if (kind !== "bridge" || from !== user || !input.includes(orderId.slice(2))) return;
+  await uow.run((tx) => tx.fastFills.rememberOrigin(requestId, hash, clock.nowMs()));
 }
 
 /** @throws ServiceError UNSUPPORTED_CHAIN */

@@ -5,11 +5,10 @@ import type { Services } from "../ports/services.ts";
 import { laneSigners } from "./lane-signers.ts";
 import { broadcast, sendSlot } from "./send-slot.ts";
 import { signAttempt } from "./sign-attempt.ts";
+import type { TransitionServices } from "./transition.ts";
 
-type Needs = Pick<
-  Services,
-  "uow" | "reads" | "events" | "clock" | "signer" | "executor" | "chains" | "enginePolicy"
->;
+type Needs = Pick<Services, "uow" | "reads" | "signer" | "executor" | "chains" | "enginePolicy"> &
+  TransitionServices;
 
 /** Slots looked after in one go: those in front come first, and the others get their turn. */
 const WINDOW = 200;

@@ -1,6 +1,8 @@
 import { IDEMPOTENCY_KEPT_MS } from "../ports/idempotency.ts";
 import type { Services } from "../ports/services.ts";
+import { debitOverdueFronts } from "./debit-overdue-fronts.ts";
 import { rescueJob, transition, fillJob, refundJob } from "./transition.ts";
+import type { TransitionServices } from "./transition.ts";
 
 const BATCH = 500;
 const PRUNE_BATCH = 5_000;
@@ -13,7 +15,7 @@ const UNPAID_KEPT_MS = 30 * 24 * 3600 * 1000;
  * The net under everything: requests past their deadline are closed, and what stands longer than it should gets its job again. Any number of processes may run it.
  */
 export async function reconcileRequests(
-  services: Pick<Services, "reads" | "uow" | "events" | "clock" | "enginePolicy">,
+  services: Pick<Services, "reads" | "uow" | "enginePolicy" | "quotePolicy"> & TransitionServices,
 ): Promise<void> {
   const nowMs = services.clock.nowMs();
   const expired = await services.uow.run(async (tx) => {
@@ -34,6 +36,7 @@ export async function reconcileRequests(
   if (jobs.length > 0) await services.uow.run((tx) => tx.outbox.add(jobs, nowMs));
   if (expired + jobs.length > 0)
     services.events.happened("reconciled", { expired, fills: fills.length, refunds: refunds.length });
+  await debitOverdueFronts(services, BATCH);
 }
 
 /** Forgets what has served its time, a bounded batch a commit. */

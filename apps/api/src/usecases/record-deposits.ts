@@ -2,9 +2,9 @@ import type { DepositFact } from "@causeway/chains";
 import { confirmAtBlock, confirmationsFor, judgeDeposit } from "@causeway/domain";
 import type { Chain, OrderId } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { transition } from "./transition.ts";
+import type { TransitionServices } from "./transition.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
 
@@ -28,7 +28,7 @@ export interface MovedDeposit {
  * by the watcher and by a client's hint alike: what is known already in the same block changes nothing.
  */
 export async function recordDeposits(
-  services: Pick<Services, "events" | "clock">,
+  services: TransitionServices,
   tx: Tx,
   reading: Reading,
   facts: readonly DepositFact[],
@@ -55,7 +55,7 @@ export async function storeDeposits(
 
 /** The second half: what each means to its request. Between the two a watcher takes back what vanished blocks said, so that an old deposit does not stand in a new one's way. */
 export async function actOnDeposits(
-  services: Pick<Services, "events" | "clock">,
+  services: TransitionServices,
   tx: Tx,
   reading: Reading,
   moved: readonly MovedDeposit[],
@@ -122,7 +122,7 @@ async function storeOne(
 }
 
 async function actOn(
-  services: Pick<Services, "events" | "clock">,
+  services: TransitionServices,
   tx: Tx,
   { chain, headNumber, seenAtMs }: Reading,
   { fact, deposit }: MovedDeposit,

@@ -4,8 +4,9 @@ import type { RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
 import { trackSends } from "./track-sends.ts";
+import type { TransitionServices } from "./transition.ts";
 
-type Needs = Pick<Services, "uow" | "reads" | "events" | "clock">;
+type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
 
 /** How far a chain's clock may lie behind ours. A native payment carries no id: an old one of the same amount must not count for a new request. */
 const CLOCK_TOLERANCE_MS = 60_000;

@@ -23,6 +23,7 @@ type Needs = Pick<
   | "events"
   | "enginePolicy"
   | "quotePolicy"
+  | "appBalance"
 >;
 
 /** A refund is kept trying for this long; money that is owed does not lapse. */

@@ -7,11 +7,9 @@ import type { Tx } from "../ports/unit-of-work.ts";
 import { creditDueTopUps, storeTopUps, takeBackTopUps } from "./app-balance/record-top-ups.ts";
 import { actOnDeposits, storeDeposits } from "./record-deposits.ts";
 import { transition } from "./transition.ts";
+import type { TransitionServices } from "./transition.ts";
 
-type Needs = Pick<
-  Services,
-  "uow" | "reads" | "events" | "clock" | "enginePolicy" | "signer" | "appBalance"
->;
+type Needs = Pick<Services, "uow" | "reads" | "enginePolicy" | "signer"> & TransitionServices;
 
 /** Another process has moved the chain's cursor: this one no longer leads, or must read the trail again. */
 export class TrailMoved extends Error {

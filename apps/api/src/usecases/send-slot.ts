@@ -3,8 +3,9 @@ import type { Attempt, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { signAttempt } from "./sign-attempt.ts";
 import { transition } from "./transition.ts";
+import type { TransitionServices } from "./transition.ts";
 
-type Needs = Pick<Services, "signer" | "executor" | "clock" | "uow" | "reads" | "chains" | "events">;
+type Needs = Pick<Services, "signer" | "executor" | "uow" | "reads" | "chains"> & TransitionServices;
 
 /**
  * Gets a slot's newest bytes to the node: signs them when nobody has yet, commits them, then broadcasts. Safe to call from anywhere, at any time, by any number
@@ -61,11 +62,12 @@ async function noteOutcome(
     case "underpriced": {
       const atMs = services.clock.nowMs();
       const { leg } = slot;
-      await services.uow.run(async (tx) => {
+      const acceptedAtMs = await services.uow.run(async (tx) => {
+        let vouchedAtMs: number | undefined;
         if (leg.kind === "fill" && attempt.kind === "pay") {
           const record = await tx.requests.lock(leg.requestId);
-          if (record)
-            await transition(
+          if (record) {
+            const { decision } = await transition(
               services,
               tx,
               record,
@@ -73,9 +75,15 @@ async function noteOutcome(
               { txHashes: [attempt.txHash] },
               { txHash: attempt.txHash, nonce: slot.nonce, broadcastAtMs: atMs },
             );
+            if (decision.kind === "applied" && record.state.front !== "none")
+              vouchedAtMs = (await tx.fastFills.find(leg.requestId))?.acceptedAtMs;
+          }
         }
         await tx.lanes.setBroadcast(slot.id, attempt.n, atMs);
+        return vouchedAtMs;
       });
+      if (acceptedAtMs !== undefined)
+        services.events.happened("fast_fill_broadcast", { ...facts, tookMs: atMs - acceptedAtMs });
       services.events.happened("attempt_broadcast", { ...facts, outcome: outcome.kind });
       return;
     }

@@ -3,8 +3,9 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import type { SendRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { transition } from "./transition.ts";
+import type { TransitionServices } from "./transition.ts";
 
-type Needs = Pick<Services, "uow" | "reads" | "events" | "clock">;
+type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
 
 const UNMINED_KEPT_MS = 3600_000;
 

@@ -1,9 +1,13 @@
 import { decide } from "@causeway/domain";
-import type { Decision, Effect, RequestEvent } from "@causeway/domain";
+import type { Decision, Effect, RequestEvent, RequestState } from "@causeway/domain";
 import type { Facts } from "../ports/events.ts";
 import type { RequestRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
 import type { OutboxEntry, RequestChange, Tx } from "../ports/unit-of-work.ts";
+import { carryOutHold } from "./carry-out-hold.ts";
+import type { HoldServices } from "./carry-out-hold.ts";
+
+/** What letting an event act asks for: holds are moved in the same commit. */
+export type TransitionServices = HoldServices;
 
 export interface Transition {
   readonly decision: Decision;
@@ -16,7 +20,7 @@ export interface Transition {
  * A duplicate changes nothing; an impossible event changes nothing and raises an alarm.
  */
 export async function transition(
-  services: Pick<Services, "events" | "clock">,
+  services: TransitionServices,
   tx: Tx,
   record: RequestRecord,
   event: RequestEvent,
@@ -33,7 +37,7 @@ export async function transition(
 
   const atMs = services.clock.nowMs();
   await tx.requests.save(requestId, { ...change, state: decision.next }, atMs);
-  for (const effect of decision.effects) await carryOut(tx, record, effect, atMs);
+  for (const effect of decision.effects) await carryOut(services, tx, record, effect, decision.next, atMs);
   await tx.requests.note(requestId, atMs, event.kind, {
     from: record.state.name,
     to: decision.next.name,
@@ -42,7 +46,14 @@ export async function transition(
   return { decision, record: { ...record, ...change, state: decision.next, updatedAtMs: atMs } };
 }
 
-async function carryOut(tx: Tx, record: RequestRecord, effect: Effect, atMs: number): Promise<void> {
+async function carryOut(
+  services: TransitionServices,
+  tx: Tx,
+  record: RequestRecord,
+  effect: Effect,
+  next: RequestState,
+  atMs: number,
+): Promise<void> {
   const { requestId } = record.terms;
   switch (effect.kind) {
     case "fill":
@@ -56,8 +67,7 @@ async function carryOut(tx: Tx, record: RequestRecord, effect: Effect, atMs: num
     case "reinstateHold":
     case "debitHold":
     case "returnHold":
-      // Nothing accepts a fast fill yet.
-      throw new Error(`${effect.kind}: there are no holds`);
+      return carryOutHold(services, tx, record, effect, next);
     default:
       effect satisfies never;
   }

@@ -30,7 +30,7 @@ export function readTransaction(
   const method = "eth_getTransactionByHash";
   if (value === null) return undefined;
   const fields = fieldsOf(value, method);
-  const transaction = transactionOf(fields, method);
+  const transaction = { ...transactionOf(fields, method), ...feeCapOf(fields, method) };
   if (transaction.hash !== asked) throw garbage(method, "the answer is about another transaction");
   return {
     transaction,
@@ -68,6 +68,12 @@ function transactionOf(fields: Fields, method: string): TransactionFact {
     value: readQuantity(fields, "value", method),
     nonce: Number(nonce),
   };
+}
+
+/** What a transaction offers for gas; one of an older kind has one price. */
+function feeCapOf(fields: Fields, method: string): Pick<TransactionFact, "maxFeePerGas"> {
+  const name = isAbsent(fields["maxFeePerGas"]) ? "gasPrice" : "maxFeePerGas";
+  return isAbsent(fields[name]) ? {} : { maxFeePerGas: readQuantity(fields, name, method) };
 }
 
 /** A receipt with all its logs; undefined for `null`. @throws RpcFault when it is not the asked one or has no status. */

@@ -43,13 +43,18 @@ const removeOrphaned = statement(
    where chain_id = $1 and block_number > $2 and block_number <= $3 and canonical and block_hash <> all($4::text[])
    returning ${DEPOSIT_COLUMNS}`,
 );
+// Two questions in one, for each has an index of its own.
 const dueConfirmed = statement(
   "deposit_due_confirmed",
   `select ${DEPOSIT_COLUMNS.split(", ")
     .map((column) => `d.${column}`)
     .join(", ")}
-   from requests r join deposits d on d.id = r.deposit_id
-   where r.state = 'deposited' and r.origin_chain_id = $1 and d.canonical and d.confirm_at_block <= $2
+   from (
+     select request_id, deposit_id from requests where state = 'deposited' and origin_chain_id = $1
+     union
+     select request_id, deposit_id from requests where front in ('held', 'debited') and deposit_id is not null and origin_chain_id = $1
+   ) r join deposits d on d.id = r.deposit_id
+   where d.canonical and d.disposition = 'accepted' and d.confirm_at_block <= $2
    order by r.request_id`,
 );
 

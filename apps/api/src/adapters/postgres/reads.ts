@@ -2,6 +2,7 @@ import type { BlockRef } from "@causeway/chains";
 import type { Address, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
 import type { Slot } from "../../ports/records.ts";
 import type { Reads } from "../../ports/reads.ts";
+import { findFastFill } from "./fast-fills.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 import {
@@ -61,6 +62,17 @@ const overdueFills = statement(
 const overdueRefunds = statement(
   "read_overdue_refunds",
   `select id from deposits where disposition = 'refund' and refund_state = 'none' and canonical and seen_at_ms < $1 order by id limit $2`,
+);
+const originTransactions = statement(
+  "read_origin_transactions",
+  "select tx_hash from origin_transactions where request_id = $1 order by reported_at_ms, tx_hash limit 10",
+);
+const overdueFronts = statement(
+  "read_overdue_fronts",
+  `select request_id from requests r where front = 'held' and state = 'filled' and final and deposit_id is null and fill_deadline_ms < $1
+     -- A deposit made in time may lie in a block that nobody has read yet.
+     and fill_deadline_ms + $2 < (select max(b.timestamp) * 1000 from chain_blocks b where b.chain_id = r.origin_chain_id)
+   order by fill_deadline_ms limit $3`,
 );
 const routeTimings = statement(
   "read_route_timings",
@@ -139,6 +151,19 @@ export function postgresReads(sql: Sql): Reads {
       return (await sql.query<{ id: number }>(overdueRefunds, [seenBeforeMs, limit])).map((row) =>
         String(row.id),
       );
+    },
+    fastFill: (requestId) => findFastFill(sql, requestId),
+    async originTransactions(requestId) {
+      const rows = await sql.query<{ tx_hash: string }>(originTransactions, [requestId]);
+      return rows.map((row) => row.tx_hash as TxHash);
+    },
+    async overdueFronts(deadlineBeforeMs, readBeyondMs, limit) {
+      const rows = await sql.query<{ request_id: string }>(overdueFronts, [
+        deadlineBeforeMs,
+        readBeyondMs,
+        limit,
+      ]);
+      return rows.map((row) => row.request_id as RequestId);
     },
     async routeTimings() {
       const rows = await sql.query<{

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import type { Tx, UnitOfWork } from "../../ports/unit-of-work.ts";
 import { depositWrites } from "./deposit-writes.ts";
+import { fastFillWrites } from "./fast-fills.ts";
 import { idempotencyWrites } from "./idempotency-store.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { laneWrites } from "./lane-writes.ts";
@@ -40,6 +41,7 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
       sends: sendWrites(sql),
       lanes: laneWrites(sql),
       ledger: ledgerWrites(sql),
+      fastFills: fastFillWrites(sql),
       topUps: topUpWrites(sql),
       trail: trailWrites(sql),
       outbox: outbox(sql),

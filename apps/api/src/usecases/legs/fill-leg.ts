@@ -13,7 +13,8 @@ export const fillLeg: LegCourse = {
       { txHashes: [attempt.txHash] },
       { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed },
     );
-    if (decision.kind === "applied")
+    // A fill that did not wait for the deposit says nothing of how long the route takes.
+    if (decision.kind === "applied" && record.state.front === "none")
       await measure({ services, tx, slot, record }, record.state.depositId, services.clock.nowMs());
   },
   async unmined({ services, tx, slot, record }) {

@@ -3,8 +3,9 @@ import type { FailReason } from "@causeway/domain";
 import type { Attempt, RequestRecord, Slot } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
+import type { TransitionServices } from "../transition.ts";
 
-export type LegServices = Pick<Services, "uow" | "events" | "clock" | "chains">;
+export type LegServices = Pick<Services, "uow" | "chains"> & TransitionServices;
 
 /** The commit in which a slot moves. The leg's request, when it has one, is locked in it, then the slot. */
 export interface LegMoment {

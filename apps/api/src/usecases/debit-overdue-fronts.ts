@@ -1,0 +1,27 @@
+import type { Services } from "../ports/services.ts";
+import { warmPrices } from "./app-balance/appraise.ts";
+import { transition } from "./transition.ts";
+import type { TransitionServices } from "./transition.ts";
+
+/**
+ * Apps pay for fast fills whose deposit can come in time no more: the order's deadline is past, and blocks beyond it are read. Each in a commit of its own: one that cannot be priced
+ * now keeps no other waiting.
+ */
+export async function debitOverdueFronts(
+  services: Pick<Services, "reads" | "uow" | "enginePolicy" | "quotePolicy"> & TransitionServices,
+  limit: number,
+): Promise<void> {
+  const graceMs = services.quotePolicy.fillGraceSeconds * 1000 + services.enginePolicy.fastFillGraceMs;
+  const overdue = await services.reads.overdueFronts(services.clock.nowMs() - graceMs, graceMs, limit);
+  if (overdue.length === 0) return;
+  await warmPrices(services);
+  for (const requestId of overdue)
+    try {
+      await services.uow.run(async (tx) => {
+        const record = await tx.requests.lock(requestId);
+        if (record) await transition(services, tx, record, { kind: "frontOverdue" });
+      });
+    } catch (error) {
+      services.events.fault("fast_fill_fault", error, { requestId });
+    }
+}

@@ -1,0 +1,126 @@
+import { formatUsd, ServiceError, unreachable } from "@causeway/domain";
+import type { ErrorCode, RequestId, RequestState, RequestTerms } from "@causeway/domain";
+
+/** What refuses a fast fill: each is counted, and named in `errorData.rule`. */
+export type FastFillRule =
+  | "noSponsoringWallet"
+  | "unknownRequest"
+  | "notABridge"
+  | "markedForRefund"
+  | "expired"
+  | "refunded"
+  | "failed"
+  | "underWay"
+  | "vouchedBefore"
+  | "currencyNotConfigured"
+  | "inputAboveQuote"
+  | "belowMinimum"
+  | "maxFillAmountUsd"
+  | "maxFastFillUsd"
+  | "maxHoldsUsd"
+  | "appBalance"
+  | OriginRule;
+
+/** What the origin transaction itself says against a fast fill. */
+export type OriginRule =
+  | "originTransactionUnknown"
+  | "originOtherSender"
+  | "originOtherCall"
+  | "originNonceUsed"
+  | "originNonceGap"
+  | "originFeeTooLow"
+  | "originFundsMissing"
+  | "originReverts";
+
+/** A fast fill that is not made, and why: `facts.data.rule` says by which rule. */
+export function refusal(
+  rule: FastFillRule,
+  requestId: RequestId,
+  message: string,
+  data: Readonly<Record<string, unknown>> = {},
+): ServiceError {
+  return new ServiceError(codeOf(rule), message, { requestId, data: { rule, ...data } });
+}
+
+/** The rule that an error refuses by; undefined for every other error. */
+export function ruleOf(error: unknown): string | undefined {
+  if (!(error instanceof ServiceError) || typeof error.facts.data !== "object") return undefined;
+  const { rule } = error.facts.data;
+  return typeof rule === "string" ? rule : undefined;
+}
+
+function codeOf(rule: FastFillRule): ErrorCode {
+  switch (rule) {
+    case "noSponsoringWallet":
+      return "FORBIDDEN";
+    case "appBalance":
+      return "INSUFFICIENT_APP_BALANCE";
+    case "unknownRequest":
+      return "REQUEST_NOT_FOUND";
+    case "underWay":
+      return "REQUEST_IN_PROGRESS";
+    default:
+      return "FAST_FILL_REFUSED";
+  }
+}
+
+/**
+ * Whether a request in this state can be fast filled: `filled` when its recipient has the money already.
+ * @throws ServiceError FAST_FILL_REFUSED, REQUEST_IN_PROGRESS
+ */
+export function standingOf(
+  { requestId, kind, forceRefund, fillDeadlineMs }: RequestTerms,
+  { name }: RequestState,
+  nowMs: number,
+): "open" | "filled" {
+  if (kind !== "bridge")
+    throw refusal("notABridge", requestId, "only a request with a fill on another chain can be fast filled");
+  switch (name) {
+    case "filled":
+      return "filled";
+    case "fillable":
+    case "filling":
+    case "submitted":
+      throw refusal("underWay", requestId, "the request is already being processed");
+    case "refunding":
+    case "refunded":
+      throw refusal("refunded", requestId, "the request's deposit goes back, or has gone back");
+    case "failed":
+      throw refusal("failed", requestId, "the request has failed");
+    case "expired":
+      throw refusal("expired", requestId, "the request has expired");
+    case "quoted":
+    case "accepted":
+    case "depositing":
+    case "deposited":
+      if (forceRefund)
+        throw refusal("markedForRefund", requestId, "the request was quoted to be refunded, never filled");
+      if (nowMs > fillDeadlineMs) throw refusal("expired", requestId, "the request's deadline has passed");
+      return "open";
+    default:
+      return unreachable(name);
+  }
+}
+
+/**
+ * Bounds of one fast fill, all USD with 18 decimals; an absent one does not bind.
+ * @throws ServiceError FAST_FILL_REFUSED
+ */
+export function refuseBeyondCaps(
+  requestId: RequestId,
+  usd: bigint,
+  caps: { readonly maxFillAmountUsd?: bigint | undefined; readonly maxFastFillUsd?: bigint | undefined },
+): void {
+  for (const rule of ["maxFillAmountUsd", "maxFastFillUsd"] as const) {
+    const most = caps[rule];
+    if (most !== undefined && usd > most)
+      throw refusal(
+        rule,
+        requestId,
+        rule === "maxFillAmountUsd"
+          ? `the fill is worth ${formatUsd(usd)} USD, more than maxFillAmountUsd`
+          : `the fill is worth ${formatUsd(usd)} USD, more than the API key allows for one`,
+        { fillUsd: formatUsd(usd), maxUsd: formatUsd(most) },
+      );
+  }
+}

@@ -1,0 +1,33 @@
+import type { RequestState } from "@causeway/domain";
+import type { FastFillRecord } from "../ports/fast-fill.ts";
+import type { DepositRecord, RequestRecord } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+
+/** What a fill stands on; `sinceMs` is when it was there (ms since epoch). */
+export type FillBasis =
+  | { readonly kind: "deposit"; readonly deposit: DepositRecord; readonly sinceMs: number }
+  /** An app vouches: what was promised then is paid, whether the deposit has come meanwhile or not. */
+  | { readonly kind: "front"; readonly promised: FastFillRecord; readonly sinceMs: number };
+
+/** Undefined when the request is not to be filled now. */
+export async function fillBasisOf(
+  services: Pick<Services, "reads">,
+  { terms: { requestId }, state }: RequestRecord,
+): Promise<FillBasis | undefined> {
+  if (state.name !== "fillable") return undefined;
+  if (state.front !== "none") {
+    const promised = await services.reads.fastFill(requestId);
+    if (promised === undefined) throw new Error(`what was promised for ${requestId} is not stored`);
+    return { kind: "front", promised, sinceMs: promised.acceptedAtMs };
+  }
+  if (state.depositId === undefined) return undefined;
+  const deposit = await services.reads.deposit(state.depositId);
+  if (deposit === undefined) throw new Error(`deposit ${state.depositId} of ${requestId} is not stored`);
+  return { kind: "deposit", deposit, sinceMs: deposit.seenAtMs };
+}
+
+/** Whether a request still is to be filled on this basis. */
+export function isBasisOf(basis: FillBasis, { name, front, depositId }: RequestState): boolean {
+  if (name !== "fillable") return false;
+  return basis.kind === "front" ? front !== "none" : front === "none" && depositId === basis.deposit.id;
+}

@@ -1,0 +1,115 @@
+import type { DepositFact, SimulationOutcome, TransactionFact, TransactionState } from "@causeway/chains";
+import type { Chain, RequestTerms } from "@causeway/domain";
+import {
+  depositErc20Calldata,
+  depositNativeCalldata,
+  judgeDeposit,
+  NATIVE_CURRENCY,
+  transferWithIdCalldata,
+} from "@causeway/domain";
+import type { OriginRule } from "./fast-fill-refusals.ts";
+
+/** Why a transaction can not become the agreed deposit; `reason` completes "the transaction …". */
+export interface Doubt {
+  readonly rule: OriginRule;
+  readonly reason: string;
+}
+
+/** What the chain says beside the transaction itself. */
+export interface SenderFacts {
+  /** Nonces below are used up; undefined: not asked. */
+  readonly used: number | undefined;
+  /** The next nonce that nothing in the node's pool has. */
+  readonly pooled: number;
+  /** Wei per gas, of the next block as far as is known. */
+  readonly baseFeePerGas: bigint;
+  /** What it would do now; undefined when other transactions of its sender come before it, or when it offers too little. */
+  readonly run: SimulationOutcome | undefined;
+  /** What its sender has of the request's currency, smallest units; undefined: not asked. */
+  readonly balance: bigint | undefined;
+  /** Of a mined transaction. */
+  readonly deposits: readonly DepositFact[];
+}
+
+/** When nobody was asked about the sender. */
+export const NOTHING_OF_SENDER = {
+  used: undefined,
+  pooled: 0,
+  baseFeePerGas: 0n,
+  run: undefined,
+  balance: undefined,
+} as const;
+
+/** Judges what was fetched: undefined when nothing speaks against it. */
+export function judgeOrigin(
+  terms: RequestTerms,
+  chain: Pick<Chain, "id" | "contracts">,
+  state: TransactionState,
+  facts: SenderFacts,
+): Doubt | undefined {
+  switch (state.kind) {
+    case "absent":
+      return { rule: "originTransactionUnknown", reason: "is not known to the chain" };
+    case "mined":
+      if (state.receipt.status === "reverted") return { rule: "originReverts", reason: "has reverted" };
+      return isAgreedDeposit(terms, chain, facts.deposits)
+        ? undefined
+        : { rule: "originOtherCall", reason: "did not make the agreed deposit" };
+    case "pending":
+      return doubtOfCall(terms, chain, state.transaction) ?? doubtOfSender(terms, state.transaction, facts);
+  }
+}
+
+function isAgreedDeposit(
+  terms: RequestTerms,
+  chain: Pick<Chain, "id">,
+  deposits: readonly DepositFact[],
+): boolean {
+  return deposits.some(
+    (deposit) =>
+      deposit.id === terms.orderId && judgeDeposit(terms, { chainId: chain.id, ...deposit }).kind === "match",
+  );
+}
+
+function doubtOfCall(
+  { user, origin, orderId }: RequestTerms,
+  { contracts }: Pick<Chain, "contracts">,
+  { from, to, input, value }: TransactionFact,
+): Doubt | undefined {
+  if (from !== user)
+    return { rule: "originOtherSender", reason: `comes from ${from}, not from the request's user` };
+  if (!input.includes(orderId.slice(2)))
+    return { rule: "originOtherCall", reason: "does not name the request's order" };
+  const { depository } = contracts;
+  const isNative = origin.currency === NATIVE_CURRENCY;
+  // Through another contract, as wallets that batch do, it is for the simulation to tell.
+  if (to !== depository && (isNative || to !== origin.currency)) return undefined;
+  const agreed =
+    to === depository
+      ? isNative
+        ? depositNativeCalldata(user, orderId)
+        : depositErc20Calldata(user, origin.currency, origin.amount, orderId)
+      : transferWithIdCalldata(depository, origin.amount, orderId);
+  if (input.startsWith(agreed) && value === (isNative ? origin.amount : 0n)) return undefined;
+  return { rule: "originOtherCall", reason: "does not deposit the agreed amount of the agreed currency" };
+}
+
+function doubtOfSender(
+  { origin }: RequestTerms,
+  { nonce, maxFeePerGas }: TransactionFact,
+  { used, pooled, baseFeePerGas, run, balance }: SenderFacts,
+): Doubt | undefined {
+  if (used !== undefined && nonce < used)
+    return { rule: "originNonceUsed", reason: `has the nonce ${nonce}, which another transaction has used` };
+  if (used !== undefined && nonce > used && nonce >= pooled)
+    return {
+      rule: "originNonceGap",
+      reason: `has the nonce ${nonce} and waits for one that nobody has sent`,
+    };
+  if (maxFeePerGas !== undefined && maxFeePerGas < baseFeePerGas)
+    return { rule: "originFeeTooLow", reason: "offers less for gas than the chain asks now" };
+  if (run?.kind === "insufficientFunds" || (balance !== undefined && balance < origin.amount))
+    return { rule: "originFundsMissing", reason: "is not covered by its sender's balance" };
+  if (run?.kind === "reverts") return { rule: "originReverts", reason: `would revert: ${run.reason}` };
+  return undefined;
+}

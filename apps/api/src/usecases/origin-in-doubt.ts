@@ -1,0 +1,79 @@
+import type { TransactionState } from "@causeway/chains";
+import type { RequestTerms, TxHash } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { RequestRecord } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import { refusal } from "./fast-fill-refusals.ts";
+import { judgeOrigin, NOTHING_OF_SENDER } from "./judge-origin.ts";
+import type { Doubt, SenderFacts } from "./judge-origin.ts";
+
+type Needs = Pick<Services, "chains" | "reads">;
+
+/**
+ * Looks at the origin transaction of a request, where one is known: the one that the app names, else those that were reported before. One that can not become the agreed deposit
+ * refuses the fast fill; of several that were reported one that can suffices (a wallet replaces what is stuck). Nothing known is no doubt: the app bears the risk.
+ * @throws ServiceError FAST_FILL_REFUSED. @throws RpcFault
+ */
+export async function refuseDoubtfulOrigin(
+  services: Needs,
+  request: RequestRecord,
+  named: TxHash | undefined,
+): Promise<void> {
+  // Its deposit is in a block, or the service's own transaction carries it.
+  if (request.state.name !== "quoted") return;
+  const { requestId, origin } = request.terms;
+  const connected = services.chains.get(origin.chainId);
+  if (connected === undefined) return;
+  const hashes = named === undefined ? await services.reads.originTransactions(requestId) : [named];
+  let first: { readonly hash: TxHash; readonly doubt: Doubt } | undefined;
+  for (const hash of hashes) {
+    const doubt = await doubtAbout(connected, request, hash);
+    if (doubt === undefined) return;
+    first ??= { hash, doubt };
+  }
+  if (first === undefined) return;
+  const { hash, doubt } = first;
+  throw refusal(doubt.rule, requestId, `the origin transaction ${hash} ${doubt.reason}`, { txHash: hash });
+}
+
+async function doubtAbout(
+  connected: ConnectedChain,
+  { terms }: RequestRecord,
+  hash: TxHash,
+): Promise<Doubt | undefined> {
+  const { chain, connection } = connected;
+  const state = await connection.reader.transaction(hash);
+  if (state.kind === "mined")
+    return judgeOrigin(terms, chain, state, {
+      ...NOTHING_OF_SENDER,
+      deposits: connection.reader.depositsOf(state),
+    });
+  return judgeOrigin(terms, chain, state, await senderFacts(connected, terms, state));
+}
+
+/** What the chain says of whoever sent a pending transaction, and of what it would do now. */
+async function senderFacts(
+  { chain, connection: { reader }, pulse }: ConnectedChain,
+  { user, origin }: RequestTerms,
+  state: Exclude<TransactionState, { kind: "mined" }>,
+): Promise<SenderFacts> {
+  if (state.kind === "absent") return { ...NOTHING_OF_SENDER, deposits: [] };
+  const { from, to, input, value, nonce, maxFeePerGas } = state.transaction;
+  const [used, pooled, { balance }] = await Promise.all([
+    reader.nonce(from, "latest"),
+    reader.nonce(from, "pending"),
+    reader.accountState(user, origin.currency, chain.contracts.depository),
+  ]);
+  const { baseFeePerGas } = pulse.gasPrices();
+  // Behind other transactions of the sender it runs on a state that nobody knows yet: an approval may be among them.
+  const runs = nonce === used && (maxFeePerGas === undefined || maxFeePerGas >= baseFeePerGas);
+  const run =
+    runs && to !== undefined
+      ? await reader.simulate(
+          from,
+          { to, data: input, value },
+          maxFeePerGas === undefined ? undefined : { maxFeePerGas, maxPriorityFeePerGas: 0n },
+        )
+      : undefined;
+  return { used, pooled, baseFeePerGas, run, balance, deposits: [] };
+}

@@ -1,0 +1,149 @@
+import { formatUsd, ServiceError } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+import type { FastFillOutcome, FastFillWish } from "../ports/fast-fill-wish.ts";
+import type { RequestRecord } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import type { Tx } from "../ports/unit-of-work.ts";
+import { warmPrices } from "./app-balance/appraise.ts";
+import { placeHold } from "./app-balance/place-hold.ts";
+import type { PlacedHold } from "./app-balance/place-hold.ts";
+import { refusal, refuseBeyondCaps, ruleOf, standingOf } from "./fast-fill-refusals.ts";
+import { refuseDoubtfulOrigin } from "./origin-in-doubt.ts";
+import { priceFastFill } from "./price-fast-fill.ts";
+import type { PricedFastFill } from "./price-fast-fill.ts";
+import { transition } from "./transition.ts";
+
+type Needs = Pick<
+  Services,
+  "clock" | "chains" | "prices" | "uow" | "reads" | "events" | "quotePolicy" | "appBalance"
+>;
+
+/**
+ * Has a request filled now although its deposit is not there, against a hold on the balance of the app that asks. Hold, state, promise, job and answer are one commit: whoever dies
+ * before it has done nothing, whoever dies after it has done all, and of several that ask at once one is served.
+ * @throws ServiceError REQUEST_NOT_FOUND, REQUEST_IN_PROGRESS, FAST_FILL_REFUSED, INSUFFICIENT_APP_BALANCE, FORBIDDEN; PRICE_FETCH_FAILED, RPC_HTTP_ERROR. @throws LeaseLost, RpcFault
+ */
+export async function requestFastFill(services: Needs, wish: FastFillWish): Promise<FastFillOutcome> {
+  try {
+    return await accept(services, wish);
+  } catch (error) {
+    const rule = ruleOf(error);
+    if (rule !== undefined && error instanceof ServiceError)
+      services.events.happened("fast_fill_refused", {
+        requestId: wish.requestId,
+        keyId: wish.key.id,
+        rule,
+        reason: error.message,
+      });
+    throw error;
+  }
+}
+
+async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutcome> {
+  const { key, requestId } = wish;
+  const wallet = key.fundingAddress;
+  if (wallet === undefined)
+    throw refusal("noSponsoringWallet", requestId, "the API key has no wallet whose app balance could vouch");
+  const request = await services.reads.request(requestId);
+  if (request === undefined) throw refusal("unknownRequest", requestId, "no request has this requestId");
+  const { terms } = request;
+  if (standingOf(terms, request.state, services.clock.nowMs()) === "filled") return "filled";
+
+  const [priced] = await Promise.all([
+    priceFastFill(services, terms, wish.inputAmount),
+    warmPrices(services),
+  ]);
+  const caps = { maxFillAmountUsd: wish.maxUsd, maxFastFillUsd: key.rules.maxFastFillUsd };
+  refuseBeyondCaps(requestId, priced.usd, caps);
+  await refuseDoubtfulOrigin(services, request, wish.txHash);
+
+  const outcome = await services.uow.run(async (tx): Promise<FastFillOutcome> => {
+    const current = await tx.requests.lock(requestId);
+    if (current === undefined) throw refusal("unknownRequest", requestId, "no request has this requestId");
+    if (standingOf(terms, current.state, services.clock.nowMs()) === "filled") return "filled";
+    await vouch(services, tx, current, wish, { wallet, priced });
+    if (wish.finish) await tx.idempotency.finish(wish.finish.lease, wish.finish.answer);
+    return "queued";
+  });
+  if (outcome === "queued")
+    services.events.happened("fast_fill_accepted", {
+      requestId,
+      keyId: key.id,
+      wallet,
+      amount: priced.amount,
+      usd: formatUsd(priced.usd),
+    });
+  return outcome;
+}
+
+async function vouch(
+  services: Needs,
+  tx: Tx,
+  current: RequestRecord,
+  { key }: FastFillWish,
+  { wallet, priced }: { readonly wallet: Address; readonly priced: PricedFastFill },
+): Promise<void> {
+  const { requestId, destination } = current.terms;
+  const { amount, inputAmount, usd, surplus } = priced;
+  const hold = await placeHold(services, tx, {
+    wallet,
+    keyId: key.id,
+    requestId,
+    usd,
+    chainId: destination.chainId,
+    currency: destination.currency,
+    amount,
+    maxExposureUsd: key.rules.maxHoldsUsd,
+  });
+  if (hold.kind !== "placed") throw notVouched(hold, current, usd);
+  const acceptedAtMs = services.clock.nowMs();
+  await tx.fastFills.add({ requestId, keyId: key.id, wallet, amount, inputAmount, surplus, acceptedAtMs });
+  await transition(
+    services,
+    tx,
+    current,
+    { kind: "fastFillAccepted" },
+    {},
+    { triggeredByFastFill: true, amount, inputAmount, usd: formatUsd(usd) },
+  );
+}
+
+function notVouched(
+  hold: Exclude<PlacedHold, { kind: "placed" }>,
+  { terms: { requestId } }: RequestRecord,
+  usd: bigint,
+): ServiceError {
+  const fillUsd = formatUsd(usd);
+  switch (hold.kind) {
+    case "insufficient": {
+      const availableUsd = formatUsd(hold.availableUsd);
+      return refusal(
+        "appBalance",
+        requestId,
+        `the app balance available is ${availableUsd} USD, the fill is worth ${fillUsd}`,
+        {
+          fillUsd,
+          availableUsd,
+        },
+      );
+    }
+    case "overExposure": {
+      const exposureUsd = formatUsd(hold.exposureUsd);
+      return refusal(
+        "maxHoldsUsd",
+        requestId,
+        "the API key's fast fills may not have so much at risk at once",
+        {
+          fillUsd,
+          exposureUsd,
+        },
+      );
+    }
+    case "taken":
+      return refusal(
+        "vouchedBefore",
+        requestId,
+        "the request was fast filled before and could not be filled; it waits for its deposit",
+      );
+  }
+}

@@ -1,0 +1,62 @@
+import type { Address, HoldState } from "@causeway/domain";
+import { availableFor, usdToAmountUp } from "@causeway/domain";
+import { randomBytes } from "node:crypto";
+import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
+import type { FastFillOutcome, FastFillWish } from "../../apps/api/src/ports/fast-fill-wish.ts";
+import type { HoldRecord, WalletBook } from "../../apps/api/src/ports/ledger.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import { appraise } from "../../apps/api/src/usecases/app-balance/appraise.ts";
+import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { requestFastFill } from "../../apps/api/src/usecases/request-fast-fill.ts";
+import { anApiKey } from "../fakes/api-keys.ts";
+import type { Agreed, EngineWorld } from "./engine-world.ts";
+
+const ONE_USD = 10n ** 18n;
+
+/** An app with an API key, a wallet of its own and a balance in the first currency of app balances. */
+export interface Sponsor {
+  readonly key: ApiKeyIdentity;
+  readonly wallet: Address;
+  /** Asks for a fast fill as this app. */
+  fastFill(agreed: Agreed, wish?: Partial<FastFillWish>, by?: Services): Promise<FastFillOutcome>;
+  book(): Promise<WalletBook>;
+  /** What it may still vouch with, USD with 18 decimals. */
+  availableUsd(): Promise<bigint>;
+  holdOf(agreed: Agreed): Promise<HoldRecord | undefined>;
+  holdState(agreed: Agreed): Promise<HoldState | undefined>;
+}
+
+/** @param usd whole dollars that its balance is worth */
+export async function aSponsor(
+  world: EngineWorld,
+  usd: number,
+  change: Partial<ApiKeyIdentity> = {},
+): Promise<Sponsor> {
+  const { services } = world;
+  const wallet: Address = `0x${randomBytes(20).toString("hex")}`;
+  const key = anApiKey({ id: randomBytes(8).toString("hex"), fundingAddress: wallet, ...change });
+  const [currency] = services.appBalance.currencies;
+  if (currency === undefined) throw new Error("app balances have a currency");
+  const unit = { decimals: currency.decimals, priceUsd: await services.prices.usd(currency) };
+  const amount = usdToAmountUp(BigInt(usd) * ONE_USD, unit);
+  const asset = { chainId: services.appBalance.chainId, currency: currency.address };
+  if (amount > 0n)
+    await services.uow.run((tx) =>
+      creditTopUp(services, tx, { wallet, asset, amount, movementKey: `given:${wallet}` }),
+    );
+  const inTx = <T>(work: Parameters<typeof services.uow.run<T>>[0]): Promise<T> => services.uow.run(work);
+  const holdOf = async (agreed: Agreed): Promise<HoldRecord | undefined> =>
+    await inTx((tx) => tx.ledger.hold(agreed.requestId));
+  const book = async (): Promise<WalletBook> =>
+    await inTx((tx) => tx.ledger.lockWallet(wallet, services.clock.nowMs()));
+  return {
+    key,
+    wallet,
+    fastFill: async ({ requestId }, wish = {}, by = services) =>
+      await requestFastFill(by, { key, requestId, ...wish }),
+    book,
+    availableUsd: async () => availableFor("fastFill", appraise(services, await book()).standing),
+    holdOf,
+    holdState: async (agreed) => (await holdOf(agreed))?.state,
+  };
+}
