@@ -27,7 +27,10 @@ async function aSystem(portBase: number) {
   };
   opened.push(stop);
   const apiUrls = [`http://127.0.0.1:${port}`];
-  return { stop, endpoints: describeEndpoints({ portBase, apiUrls, chains: [], oracles: [], accounts: [] }) };
+  return {
+    stop,
+    endpoints: describeEndpoints({ portBase, apiUrls, chains: [], oracles: [], apiKeys: [], accounts: [] }),
+  };
 }
 
 test("the common file speaks of the system started last, and of one that still runs when that one stops", async () => {

@@ -31,6 +31,8 @@ export interface Endpoints {
   /** The chain on which attested payments are settled; absent when the system runs without oracles. */
   readonly hub?: HubEndpoint;
   readonly oracles: readonly OracleEndpoint[];
+  /** Of an app that pays for its users. */
+  readonly apiKeys: readonly ApiKeyEndpoint[];
   readonly accounts: readonly {
     readonly address: Address;
     readonly privateKey: Hex;
@@ -53,6 +55,15 @@ export interface OracleEndpoint {
   readonly apiKey: string;
 }
 
+export interface ApiKeyEndpoint {
+  readonly id: string;
+  /** Value of `x-api-key`. */
+  readonly key: string;
+  readonly scopes: readonly string[];
+  /** Wallet whose app balance pays for what is ordered with the key. */
+  readonly fundingAddress: Address;
+}
+
 /** The file that tools read: the system that was started last. */
 export const endpointsFile: string = commonFile(localnetDir);
 
@@ -62,6 +73,7 @@ export function describeEndpoints(facts: {
   chains: readonly Chain[];
   hub?: HubEndpoint | undefined;
   oracles: readonly OracleEndpoint[];
+  apiKeys: readonly ApiKeyEndpoint[];
   accounts: readonly LocalAccount[];
 }): Endpoints {
   const [url = ""] = facts.apiUrls;
@@ -79,6 +91,7 @@ export function describeEndpoints(facts: {
     })),
     ...(facts.hub === undefined ? {} : { hub: facts.hub }),
     oracles: facts.oracles,
+    apiKeys: facts.apiKeys,
     accounts: facts.accounts.map(({ address, privateKey, role }) => ({ address, privateKey, role })),
   };
 }

@@ -32,11 +32,13 @@ export { emptyGivenDatabase, DatabaseNotOurs } from "./given-database.ts";
 export {
   endpointsFile,
   readEndpoints,
+  type ApiKeyEndpoint,
   type Endpoints,
   type HubEndpoint,
   type OracleEndpoint,
 } from "./endpoints.ts";
 export { deployHub, localHub, type HubContracts, type Quorum } from "./deploy-hub.ts";
+export { type Sponsorship } from "./sponsorship.ts";
 export { startSystem, type System } from "./system.ts";
 export { type SystemOptions } from "./system-plan.ts";
 export { type SystemProcess, type UnexpectedExit } from "./app-process.ts";

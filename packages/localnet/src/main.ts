@@ -130,6 +130,8 @@ function tellWhereEverythingIs(system: System): void {
     print(`${chain.displayName.padEnd(14)} ${chain.rpcUrl}   (chain id ${chain.id})`);
   const { hub, oracles } = system.endpoints;
   if (hub !== undefined) print(`${hub.name.padEnd(14)} ${hub.rpcUrl}   (chain id ${hub.id})`);
+  for (const { key } of system.endpoints.apiKeys)
+    print(`API key        ${key}   (an app that pays for its users)`);
   for (const { url, address } of oracles) print(`Oracle         ${url}   (signs as ${address})`);
   print(`Postgres       ${withoutPassword(system.databaseUrl)}`);
   print(`Redis          ${withoutPassword(system.redisUrl)}`);

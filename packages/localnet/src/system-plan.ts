@@ -1,6 +1,6 @@
 import type { Chain } from "@causeway/domain";
 import { join } from "node:path";
-import { parseEther, parseUnits } from "viem";
+import { parseEther, parseUnits, type Address } from "viem";
 import { localAccount, localAccounts, type LocalAccount } from "./accounts.ts";
 import type { UnexpectedExit } from "./app-process.ts";
 import { localHub } from "./deploy-hub.ts";
@@ -59,6 +59,8 @@ export interface SystemPlan {
   readonly executor: LocalAccount;
   /** Pays for its users from its app balance. */
   readonly sponsor: LocalAccount;
+  /** Where app balances live, and the token that the sponsor pays in. */
+  readonly home: { readonly chain: Chain; readonly token: Address };
   readonly users: readonly LocalAccount[];
   readonly onProgress: (text: string) => void;
   readonly signal: { readonly signal?: AbortSignal };
@@ -69,6 +71,7 @@ export function planSystem(options: SystemOptions): SystemPlan {
   const ports = portsFrom(portBase);
   const nodeEnv = nodeEnvironment({ portA: ports.nodeA, portB: ports.nodeB });
   const oracleCount = options.oracles ?? 3;
+  const chains = readLocalChains(nodeEnv);
   return {
     portBase,
     ports,
@@ -77,14 +80,21 @@ export function planSystem(options: SystemOptions): SystemPlan {
     oracles: planOracles(Array.from({ length: oracleCount }, (_, index) => ports.oracle(index))),
     folder: join(localnetDir, String(portBase)),
     nodeEnv,
-    chains: readLocalChains(nodeEnv),
+    chains,
     solver: localAccount("solver"),
     executor: localAccount("executor"),
     sponsor: localAccount("sponsor"),
+    home: homeOf(chains),
     users: localAccounts("user", options.users ?? 10),
     onProgress: options.onProgress ?? (() => undefined),
     signal: options.signal === undefined ? {} : { signal: options.signal },
   };
+}
+
+function homeOf([chain]: readonly Chain[]): SystemPlan["home"] {
+  const usdc = chain?.tokens.find(({ symbol }) => symbol === "USDC");
+  if (chain === undefined || usdc === undefined) throw new RangeError("the first local chain has USDC");
+  return { chain, token: usdc.address };
 }
 
 function firstOnes(count: number): number[] {

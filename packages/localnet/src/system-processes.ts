@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { programCommand, startAppProcess, type SystemProcess, type UnexpectedExit } from "./app-process.ts";
 import { settlementEnvironment } from "./oracle-plan.ts";
+import { localOperatorToken } from "./sponsorship.ts";
 import { repositoryRoot, systemPath } from "./paths.ts";
 import { runToEnd } from "./process.ts";
 import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
@@ -61,6 +62,10 @@ function appEnvironment(
     HTTP_HOST: "127.0.0.1",
     SOLVER_PRIVATE_KEY: plan.solver.privateKey,
     EXECUTOR_PRIVATE_KEY: plan.executor.privateKey,
+    OPERATOR_TOKEN: localOperatorToken,
+    APP_BALANCE_CHAIN_ID: String(plan.home.chain.id),
+    // As on the chains themselves: one block is believed.
+    APP_BALANCE_CONFIRMATIONS: "1",
     CONFIGS_DIR: join(repositoryRoot, "configs"),
     PRICE_SOURCE: "fixed",
     // Benches and tests ask as fast as they can.

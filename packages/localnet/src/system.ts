@@ -7,7 +7,9 @@ import type { SystemProcess } from "./app-process.ts";
 import { describeEndpoints, removeEndpoints, writeEndpoints, type Endpoints } from "./endpoints.ts";
 import { checkGivenUrls } from "./given-service.ts";
 import { startInfrastructure } from "./infrastructure.ts";
+import { parseUnits } from "viem";
 import type { Stoppable } from "./start-together.ts";
+import { arrangeSponsorship, type Sponsorship } from "./sponsorship.ts";
 import { startProcesses } from "./system-processes.ts";
 import {
   checkPorts,
@@ -17,6 +19,7 @@ import {
   planSystem,
   urlOfPort,
   type SystemOptions,
+  type SystemPlan,
 } from "./system-plan.ts";
 
 /** The whole system on this machine. */
@@ -40,15 +43,18 @@ export interface System extends Stoppable {
   readonly executor: LocalAccount;
   /** Pays for its users from its app balance. */
   readonly sponsor: LocalAccount;
+  /** The sponsor's key, ready for use, and its app balance, which is there some seconds later. */
+  readonly sponsorship: Sponsorship;
   readonly users: readonly LocalAccount[];
   /** Stops every process that was started, services first. May be called twice. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts everything: Postgres, Redis, two chains and the hub with contracts and money at once, then tables and oracles, then API and worker.
+ * Starts everything: Postgres, Redis, two chains and the hub with contracts and money at once, then tables and oracles, then API and worker, then the
+ * sponsor's key.
  *
- * @throws PortInUse, GivenServiceUnusable, ProcessStartFailed, LocalTransactionFailed; nothing runs any more by then.
+ * @throws PortInUse, GivenServiceUnusable, ProcessStartFailed, LocalTransactionFailed, ApiRefused; nothing runs any more by then.
  */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const plan = planSystem(options);
@@ -73,11 +79,16 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   });
   try {
     const processes = await startProcesses(plan, ground, options);
+    const sponsorship = await arrangeSponsorshipOf(plan).catch(async (error: unknown) => {
+      await processes.stop();
+      throw error;
+    });
     const endpoints = describeEndpoints({
       portBase: plan.portBase,
       apiUrls: plan.apiPorts.map(urlOfPort),
       chains: plan.chains,
       ...describeSettlement(plan),
+      apiKeys: [sponsorship.apiKey],
       accounts: [plan.solver, plan.executor, plan.sponsor, ...plan.users],
     });
     // An operator sits where the allocator's key is: without it nobody withdraws.
@@ -110,6 +121,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       solver,
       executor,
       sponsor,
+      sponsorship,
       users,
       stop: async () => await (stopping ??= stop()),
     };
@@ -117,4 +129,20 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     await ground.stop();
     throw error;
   }
+}
+
+async function arrangeSponsorshipOf({
+  apiPorts: [port = 0],
+  home,
+  sponsor,
+  solver,
+}: SystemPlan): Promise<Sponsorship> {
+  return await arrangeSponsorship({
+    apiUrl: urlOfPort(port),
+    sponsor,
+    solver: solver.address,
+    home: { url: home.chain.rpcUrl, chainId: home.chain.id },
+    token: home.token,
+    amount: parseUnits("10000", 6),
+  });
 }
