@@ -1,0 +1,144 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { leasedLimits, type LeasePermits } from "./leased-limits.ts";
+
+const WINDOW_MS = 60_000;
+const policy = { key: { quote: 1, status: 1, other: 1 }, address: { quote: 1, status: 1, other: 1 } };
+
+/** A common store with its own windows, and processes that take permits from it. */
+function aWorld() {
+  let nowMs = 0;
+  const counters = new Map<string, { used: number; endsAtMs: number }>();
+  const faults: unknown[] = [];
+  let away = false;
+  let calls = 0;
+  let delayMs = 0;
+  const lease: LeasePermits = async (bucket, wanted, most) => {
+    calls++;
+    await Promise.resolve();
+    if (away) throw new Error("away");
+    const known = counters.get(bucket);
+    const counter =
+      known !== undefined && nowMs < known.endsAtMs ? known : { used: 0, endsAtMs: nowMs + WINDOW_MS };
+    const granted = Math.max(0, Math.min(wanted, most - counter.used));
+    counter.used += granted;
+    if (granted > 0) counters.set(bucket, counter);
+    const endsInMs = counter.endsAtMs - nowMs;
+    nowMs += delayMs;
+    return { granted, used: counter.used, endsInMs };
+  };
+  const aProcess = () =>
+    leasedLimits({ policy, lease, windowMs: WINDOW_MS, nowMs: () => nowMs, onFault: (e) => faults.push(e) });
+  return {
+    aProcess,
+    faults,
+    forward: (ms: number) => (nowMs += ms),
+    setAway: (value: boolean) => (away = value),
+    setDelay: (ms: number) => (delayMs = ms),
+    calls: () => calls,
+    window: (bucket: string) => counters.get(bucket),
+  };
+}
+
+test("as many calls pass as the limit says, and the next one is told when the window ends", async () => {
+  const world = aWorld();
+  const limits = world.aProcess();
+  const used: number[] = [];
+  for (let call = 0; call < 50; call++) used.push((await limits.take("a", 50)).used);
+  expect(used).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
+  world.forward(20_000);
+  expect(await limits.take("a", 50)).toEqual({ used: 51, endsInMs: 40_000 });
+  expect((await limits.take("b", 50)).used).toBe(1);
+  world.forward(40_000);
+  expect((await limits.take("a", 50)).used).toBe(1);
+});
+
+test("a refused caller costs the store nothing until the window ends, and an admitted one little", async () => {
+  const world = aWorld();
+  const limits = world.aProcess();
+  for (let call = 0; call < 1_000; call++) await limits.take("a", 1_000);
+  const calls = world.calls();
+  expect(calls).toBeLessThan(20);
+  await limits.take("a", 1_000);
+  const full = world.calls();
+  for (let call = 0; call < 1_000; call++) await limits.take("a", 1_000);
+  expect(world.calls()).toBe(full);
+});
+
+test("a call for which a permit is at hand waits for nothing", async () => {
+  const world = aWorld();
+  const limits = world.aProcess();
+  await Promise.all(Array.from({ length: 20 }, () => limits.take("a", 1_000)));
+  await limits.take("a", 1_000);
+  expect(limits.take("a", 1_000)).not.toBeInstanceOf(Promise);
+});
+
+test("permits that were not used end with their window, also when the store answers late", async () => {
+  const world = aWorld();
+  const limits = world.aProcess();
+  for (let call = 0; call < 7; call++) await limits.take("a", 1_000);
+  world.forward(WINDOW_MS - 1);
+  world.setDelay(10);
+  // This answer comes when its window is over already.
+  expect((await limits.take("a", 1_000)).used).toBe(1);
+  expect(world.window("a")?.used).toBe(1);
+});
+
+test("any number of calls at once share one question to the store", async () => {
+  const world = aWorld();
+  const limits = world.aProcess();
+  const all = await Promise.all(Array.from({ length: 500 }, () => limits.take("a", 100)));
+  expect(all.filter(({ used }) => used <= 100)).toHaveLength(100);
+  expect(world.calls()).toBeLessThan(10);
+});
+
+test("without the store each process counts alone, tells so, and asks again after a while", async () => {
+  const world = aWorld();
+  const limits = world.aProcess();
+  await limits.take("a", 10);
+  world.setAway(true);
+  let passed = 1;
+  for (let call = 0; call < 30; call++) if ((await limits.take("a", 10)).used <= 10) passed++;
+  expect(passed).toBe(10);
+  expect(world.faults).toHaveLength(1);
+  for (let bucket = 0; bucket < 50; bucket++) await limits.take(`b${bucket}`, 10);
+  // The store is not asked for each of them while it is known to be away.
+  expect(world.calls()).toBeLessThan(5);
+  world.setAway(false);
+  world.forward(WINDOW_MS);
+  expect((await limits.take("a", 10)).used).toBe(1);
+  expect(world.window("a")?.used).toBe(1);
+});
+
+test("however calls, windows and processes fall, no window gives more than its limit", async () => {
+  const step = fc.record({
+    process: fc.nat({ max: 2 }),
+    calls: fc.integer({ min: 1, max: 30 }),
+    laterMs: fc.constantFrom(0, 0, 1, 500, 10_000, WINDOW_MS - 1, WINDOW_MS),
+    delayMs: fc.constantFrom(0, 0, 3, 700),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 60 }),
+      fc.array(step, { maxLength: 40 }),
+      async (most, steps) => {
+        const world = aWorld();
+        const processes = [world.aProcess(), world.aProcess(), world.aProcess()];
+        const passed = new Map<object | undefined, number>();
+        for (const { process, calls, laterMs, delayMs } of steps) {
+          world.forward(laterMs);
+          world.setDelay(delayMs);
+          for (let call = 0; call < calls; call++) {
+            const permit = await processes[process]?.take("a", most);
+            if (permit === undefined || permit.used > most) continue;
+            // A window is the counter object that the store keeps for it.
+            const window = world.window("a");
+            passed.set(window, (passed.get(window) ?? 0) + 1);
+          }
+        }
+        for (const count of passed.values()) expect(count).toBeLessThanOrEqual(most);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

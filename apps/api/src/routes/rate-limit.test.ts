@@ -1,0 +1,195 @@
+import { createHttpServer, createLogger, createMetrics } from "@causeway/service-kit";
+import { expect, test } from "vitest";
+import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
+import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
+import type { RateLimits } from "../ports/rate-limits.ts";
+import { checkKeys, requireKey, requireReferrer } from "./access.ts";
+import { limitRates } from "./rate-limit.ts";
+
+const PAGE = "https://app.example";
+
+/** Limits that count in memory and never forget. */
+function fakeLimits(): RateLimits & { readonly buckets: Map<string, number> } {
+  const buckets = new Map<string, number>();
+  return {
+    policy: { key: { quote: 3, status: 5, other: 4 }, address: { quote: 2, status: 3, other: 2 } },
+    buckets,
+    take(bucket) {
+      const used = (buckets.get(bucket) ?? 0) + 1;
+      buckets.set(bucket, used);
+      return { used, endsInMs: 41_500 };
+    },
+  };
+}
+
+async function aLimitedServer() {
+  const limits = fakeLimits();
+  const { app } = await aServer({
+    limits,
+    apiKeys: fakeApiKeys({
+      usual: anApiKey({ id: "a".repeat(16) }),
+      large: anApiKey({ id: "b".repeat(16), limits: { quotePerMinute: 6, otherPerMinute: 7 } }),
+      page: anApiKey({ id: "c".repeat(16), scopes: ["quote"], origins: [PAGE] }),
+    }),
+  });
+  const quote = async (headers: Record<string, string> = {}, remoteAddress = "192.0.2.1") =>
+    await app.inject({ method: "POST", url: "/quote/v2", headers, payload: aQuoteBody, remoteAddress });
+  const get = async (url: string, headers: Record<string, string> = {}, remoteAddress = "192.0.2.1") =>
+    await app.inject({ url, headers, remoteAddress });
+  return { app, limits, quote, get };
+}
+
+/** How many of the next calls pass. */
+async function passing(call: () => Promise<{ statusCode: number }>): Promise<number> {
+  for (let passed = 0; ; passed++) if ((await call()).statusCode === 429) return passed;
+}
+
+test("an answer tells the limit, what is left of it and when it is renewed; a refusal also when to come back", async () => {
+  const { app, quote } = await aLimitedServer();
+  expect((await quote()).headers).toMatchObject({
+    "ratelimit-limit": "2",
+    "ratelimit-remaining": "1",
+    "ratelimit-reset": "42",
+  });
+  await quote();
+  const refused = await quote({ origin: PAGE });
+  expect(refused.headers).toMatchObject({
+    "ratelimit-limit": "2",
+    "ratelimit-remaining": "0",
+    "ratelimit-reset": "42",
+    "retry-after": "42",
+  });
+  expect([refused.statusCode, refused.json()]).toEqual([
+    429,
+    {
+      message: "too many requests; try again in 42 s",
+      errorCode: "RATE_LIMITED",
+      statusCode: 429,
+      error: "Too Many Requests",
+    },
+  ]);
+  expect(refused.headers["access-control-expose-headers"]).toMatch(
+    /Retry-After.*RateLimit-Limit.*RateLimit-Remaining.*RateLimit-Reset/,
+  );
+  await app.close();
+});
+
+test("quotes, questions for a status and the rest are counted apart, by key and by address", async () => {
+  const { app, quote, get } = await aLimitedServer();
+  const status = `/intents/status/v3?requestId=0x${"a1".repeat(32)}`;
+  const usual = { "x-api-key": "usual" };
+  const large = { authorization: "Bearer large" };
+  expect([
+    await passing(() => quote()),
+    await passing(() => get(status)),
+    await passing(() => get("/chains")),
+    await passing(() => quote(usual)),
+    await passing(() => get(status, usual)),
+    await passing(() => get("/chains", usual)),
+    await passing(() => quote(large)),
+    await passing(() => get(status, large)),
+    await passing(() => get("/chains", large)),
+  ]).toEqual([2, 3, 2, 3, 5, 4, 6, 7, 7]);
+  // The same key from another address is the same caller; another address without one is another.
+  expect((await quote(usual, "192.0.2.2")).statusCode).toBe(429);
+  expect((await quote({}, "192.0.2.2")).statusCode).toBe(200);
+  await app.close();
+});
+
+test("addresses of one IPv6 network are one caller", async () => {
+  const { app, quote } = await aLimitedServer();
+  expect(await passing(() => quote({}, "2001:db8:1:2::1"))).toBe(2);
+  expect((await quote({}, "2001:db8:1:2:ffff::9")).statusCode).toBe(429);
+  expect((await quote({}, "2001:db8:1:3::1")).statusCode).toBe(200);
+  await app.close();
+});
+
+test("one visitor of a page does not use up its key for the others", async () => {
+  const { app, quote } = await aLimitedServer();
+  const page = { "x-api-key": "page", origin: PAGE };
+  expect(await passing(() => quote(page, "192.0.2.1"))).toBe(3);
+  expect((await quote(page, "192.0.2.2")).statusCode).toBe(200);
+  await app.close();
+});
+
+test("keys cannot be tried out at will, and whoever tries does not hinder the valid ones of the same address", async () => {
+  const { app, get } = await aLimitedServer();
+  const statuses = [];
+  for (let index = 0; index < 4; index++)
+    statuses.push((await get("/chains", { "x-api-key": `guess-${index}` })).statusCode);
+  expect(statuses).toEqual([401, 401, 429, 429]);
+  expect((await get("/chains", { "x-api-key": "usual" })).statusCode).toBe(200);
+  await app.close();
+});
+
+test("health is never limited", async () => {
+  const { app, limits, get } = await aLimitedServer();
+  for (let call = 0; call < 10; call++) expect((await get("/health/ready")).statusCode).toBe(200);
+  expect(limits.buckets.size).toBe(0);
+  await app.close();
+});
+
+test("without limits no header speaks of any", async () => {
+  const { app } = await aServer();
+  const { headers } = await app.inject({ url: "/chains" });
+  expect(Object.keys(headers).filter((name) => name.includes("ratelimit"))).toEqual([]);
+  await app.close();
+});
+
+test("an endpoint with errors of its own form gives them for keys, referrers and limits too", async () => {
+  const app = await createHttpServer(
+    { log: createLogger({ name: "test", level: "silent" }), metrics: createMetrics("test") },
+    { title: "", version: "", description: "", tags: [] },
+    { interactiveDocumentation: false },
+  );
+  const limits = fakeLimits();
+  const apiKeys = fakeApiKeys({
+    usual: anApiKey({ referrers: ["mine"] }),
+    reader: anApiKey({ scopes: ["read"] }),
+    page: anApiKey({ scopes: ["quote", "execute"], origins: [PAGE] }),
+  });
+  const usage = { note: () => undefined, read: async () => [] };
+  checkKeys(app, { apiKeys, limits, usage });
+  await limitRates(app, limits);
+  app.post(
+    "/execute",
+    {
+      config: { access: { kind: "key", scope: "execute", strict: true } },
+      errorHandler: (error: Error & { code?: string }, _request, reply) =>
+        reply.code(error.code === "RATE_LIMITED" ? 429 : 401).send({ error: error.message }),
+    },
+    async (request) => {
+      requireReferrer(requireKey(request, "execute"), (request.body as { referrer?: string }).referrer);
+      return {};
+    },
+  );
+  const execute = async (headers: Record<string, string>, referrer?: string) => {
+    const answer = await app.inject({ method: "POST", url: "/execute", headers, payload: { referrer } });
+    return [answer.statusCode, answer.json()] as const;
+  };
+  expect(await execute({})).toEqual([
+    401,
+    { error: "an API key is required, in the header x-api-key or as Authorization: Bearer" },
+  ]);
+  expect(await execute({ "x-api-key": "wrong" })).toEqual([401, { error: "the API key is not valid" }]);
+  expect(await execute({ "x-api-key": "reader" })).toEqual([
+    401,
+    { error: "the API key lacks the scope execute" },
+  ]);
+  // Such a key cannot be made; were there one, it could still not spend.
+  expect(await execute({ "x-api-key": "page", origin: PAGE })).toEqual([
+    401,
+    { error: "the API key lacks the scope execute" },
+  ]);
+  for (const referrer of [undefined, "", "other"])
+    expect(await execute({ "x-api-key": "usual" }, referrer)).toEqual([
+      401,
+      { error: "the referrer is not one of this API key" },
+    ]);
+  expect((await execute({ "x-api-key": "usual" }, "mine"))[0]).toBe(200);
+  expect(await execute({ "x-api-key": "usual" }, "mine")).toEqual([
+    429,
+    { error: "too many requests; try again in 42 s" },
+  ]);
+  await app.close();
+});
