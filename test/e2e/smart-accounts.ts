@@ -1,0 +1,199 @@
+import {
+  createPublicClient,
+  encodeFunctionData,
+  http,
+  parseAbi,
+  type Address,
+  type Hex,
+  type PrivateKeyAccount,
+} from "viem";
+import {
+  entryPoint07Abi,
+  entryPoint08Abi,
+  getUserOperationHash,
+  toPackedUserOperation,
+} from "viem/account-abstraction";
+import type { Endpoints } from "@causeway/localnet";
+
+// Accounts whose owner signs and somebody else sends; written with viem alone, as an integrator's backend would.
+
+type ChainEndpoint = Endpoints["chains"][number];
+
+/** A call that the account makes. */
+export interface AccountCall {
+  readonly to: Address;
+  readonly value: bigint;
+  readonly data: Hex;
+}
+
+/** `data` of `POST /execute`. */
+export interface RawCall {
+  readonly chainId: number;
+  readonly to: Address;
+  readonly data: Hex;
+  readonly value: string;
+  readonly authorizationList?: readonly {
+    readonly chainId: number;
+    readonly address: Address;
+    readonly nonce: number;
+    readonly yParity: number;
+    readonly r: Hex;
+    readonly s: Hex;
+  }[];
+}
+
+export interface SmartAccount {
+  readonly address: Address;
+  /** The owner's word for these calls, in the order given, with fee caps of zero. */
+  sign(calls: readonly AccountCall[], change?: { readonly maxFeePerGas?: bigint }): Promise<RawCall>;
+}
+
+const createAbi = parseAbi([
+  "function getAddress(address owner, uint256 salt) view returns (address)",
+  "function createAccount(address owner, uint256 salt) returns (address)",
+]);
+const batchAbi = parseAbi(["function executeBatch((address target, uint256 value, bytes data)[] calls)"]);
+const batch07Abi = parseAbi(["function executeBatch(address[] targets, uint256[] values, bytes[] data)"]);
+
+const limits = { callGasLimit: 400_000n, verificationGasLimit: 600_000n, preVerificationGas: 0n };
+
+/** The owner's own address, which delegates to Simple7702Account by the authorization sent along. */
+export function smartEoa(chain: ChainEndpoint, owner: PrivateKeyAccount): SmartAccount {
+  const reads = createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
+  return {
+    address: owner.address,
+    sign: async (calls, change = {}) => {
+      const { r, s, yParity, address, chainId, nonce } = await owner.signAuthorization({
+        chainId: chain.id,
+        address: contractOf(chain, "simple7702Account"),
+        nonce: await reads.getTransactionCount({ address: owner.address }),
+      });
+      const operation = {
+        sender: owner.address,
+        callData: encodeFunctionData({ abi: batchAbi, args: [calls.map(asTuple)] }),
+      };
+      const call = await signed08(chain, owner, { ...operation, ...change });
+      return { ...call, authorizationList: [{ chainId, address, nonce, yParity: yParity ?? 0, r, s }] };
+    },
+  };
+}
+
+/** An account of SimpleAccountFactory, not deployed until its first operation. */
+export async function simpleAccount(
+  chain: ChainEndpoint,
+  owner: PrivateKeyAccount,
+  version: "0.7" | "0.8",
+): Promise<SmartAccount> {
+  const reads = createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
+  const factory = contractOf(chain, version === "0.7" ? "simpleAccountFactory" : "simpleAccountFactory08");
+  const args = [owner.address, 0n] as const;
+  const address = await reads.readContract({
+    address: factory,
+    abi: createAbi,
+    functionName: "getAddress",
+    args,
+  });
+  const creation = {
+    factory,
+    factoryData: encodeFunctionData({ abi: createAbi, functionName: "createAccount", args }),
+  };
+  return {
+    address,
+    sign: async (calls, change = {}) => {
+      const isThere = (await reads.getCode({ address })) !== undefined;
+      const sender = { sender: address, ...(isThere ? {} : creation), ...change };
+      if (version === "0.8") {
+        const callData = encodeFunctionData({ abi: batchAbi, args: [calls.map(asTuple)] });
+        return await signed08(chain, owner, { ...sender, callData });
+      }
+      const lists = [
+        calls.map(({ to }) => to),
+        calls.map(({ value }) => value),
+        calls.map(({ data }) => data),
+      ] as const;
+      return await signed07(chain, owner, {
+        ...sender,
+        callData: encodeFunctionData({ abi: batch07Abi, args: lists }),
+      });
+    },
+  };
+}
+
+export function contractOf(chain: ChainEndpoint, name: string): Address {
+  const address = chain.contracts[name];
+  if (address === undefined) throw new Error(`${chain.name} has no ${name}`);
+  return address;
+}
+
+const asTuple = ({ to, value, data }: AccountCall) => ({ target: to, value, data });
+
+interface Operation {
+  readonly sender: Address;
+  readonly callData: Hex;
+  readonly factory?: Address;
+  readonly factoryData?: Hex;
+  readonly maxFeePerGas?: bigint;
+}
+
+async function signed07(
+  chain: ChainEndpoint,
+  owner: PrivateKeyAccount,
+  operation: Operation,
+): Promise<RawCall> {
+  const entryPoint = contractOf(chain, "entryPoint07");
+  const unsigned = await complete(chain, entryPoint, operation);
+  const hash = getUserOperationHash({
+    chainId: chain.id,
+    entryPointAddress: entryPoint,
+    entryPointVersion: "0.7",
+    userOperation: unsigned,
+  });
+  const signature = await owner.signMessage({ message: { raw: hash } });
+  const packed = toPackedUserOperation({ ...unsigned, signature });
+  const data = encodeFunctionData({
+    abi: entryPoint07Abi,
+    functionName: "handleOps",
+    args: [[packed], owner.address],
+  });
+  return { chainId: chain.id, to: entryPoint, data, value: "0" };
+}
+
+async function signed08(
+  chain: ChainEndpoint,
+  owner: PrivateKeyAccount,
+  operation: Operation,
+): Promise<RawCall> {
+  const entryPoint = contractOf(chain, "entryPoint08");
+  const unsigned = await complete(chain, entryPoint, operation);
+  const hash = getUserOperationHash({
+    chainId: chain.id,
+    entryPointAddress: entryPoint,
+    entryPointVersion: "0.8",
+    userOperation: unsigned,
+  });
+  const packed = toPackedUserOperation({ ...unsigned, signature: await owner.sign({ hash }) });
+  const data = encodeFunctionData({
+    abi: entryPoint08Abi,
+    functionName: "handleOps",
+    args: [[packed], owner.address],
+  });
+  return { chainId: chain.id, to: entryPoint, data, value: "0" };
+}
+
+async function complete(chain: ChainEndpoint, entryPoint: Address, operation: Operation) {
+  const reads = createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
+  const nonce = await reads.readContract({
+    address: entryPoint,
+    abi: entryPoint07Abi,
+    functionName: "getNonce",
+    args: [operation.sender, 0n],
+  });
+  return {
+    maxFeePerGas: 0n,
+    maxPriorityFeePerGas: 0n,
+    ...limits,
+    ...operation,
+    nonce,
+    signature: "0x" as Hex,
+  };
+}
