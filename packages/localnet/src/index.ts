@@ -38,7 +38,12 @@ export {
   type OracleEndpoint,
 } from "./endpoints.ts";
 export { deployHub, localHub, type HubContracts, type Quorum } from "./deploy-hub.ts";
-export { type Sponsorship } from "./sponsorship.ts";
+export {
+  arrangeSponsorship,
+  localOperatorToken,
+  type Sponsorship,
+  type SponsorshipOptions,
+} from "./sponsorship.ts";
 export { startSystem, type System } from "./system.ts";
 export { type SystemOptions } from "./system-plan.ts";
 export { type SystemProcess, type UnexpectedExit } from "./app-process.ts";
