@@ -53,7 +53,7 @@ export function mortalServices(services: Services, dieAt?: number): MortalServic
       },
     });
   const mortalConnection = (connection: ChainConnection): ChainConnection => ({
-    reader: acting(connection.reader, "reader", ["depositsOf"]),
+    reader: acting(connection.reader, "reader", ["depositsOf", "topUpsOf"]),
     writer: {
       broadcast: (raw) => tracedAct("broadcast", async () => await connection.writer.broadcast(raw)),
     },
@@ -76,6 +76,7 @@ export function mortalServices(services: Services, dieAt?: number): MortalServic
     },
     chains: { ...services.chains, all, get: (id) => all.find(({ chain }) => chain.id === id) },
     reads: acting(services.reads, "reads"),
+    balances: acting(services.balances, "balances"),
     uow: {
       run: async (work) => {
         moment("before begin");

@@ -14,6 +14,7 @@ import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
+import { balanceReads } from "../../apps/api/src/adapters/postgres/balance-reads.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
@@ -24,6 +25,7 @@ import type { DepositRecord, RequestRecord } from "../../apps/api/src/ports/reco
 import type { StatusView } from "../../apps/api/src/ports/route-services.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import type { JobName } from "../../apps/api/src/ports/unit-of-work.ts";
+import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
 import { nudgeLane } from "../../apps/api/src/usecases/nudge-lane.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
@@ -154,6 +156,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     chains: createChainDirectory(chains.map(({ connected }) => connected)),
     uow: postgresUnitOfWork(pool),
     reads: postgresReads(sql),
+    balances: balanceReads(sql),
     quotePolicy: {
       ...defaultFeePolicy,
       gas: measuredQuoteGas,
@@ -270,6 +273,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         await world.watch(chain, by);
       }
       await reconcileRequests(by);
+      await reconcileClaims(by);
       await world.work(by);
       for (const chain of [origin, destination]) await world.care(chain, by);
     },

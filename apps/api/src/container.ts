@@ -8,6 +8,7 @@ import { startWorkers } from "./adapters/bullmq/worker-host.ts";
 import { createCodeCache } from "./adapters/chains/code-cache.ts";
 import { createChainDirectory } from "./adapters/chains/directory.ts";
 import { createChainPulse } from "./adapters/chains/pulse.ts";
+import { balanceReads } from "./adapters/postgres/balance-reads.ts";
 import { lead } from "./adapters/postgres/leader-lock.ts";
 import { pollFacts } from "./adapters/postgres/polled-facts.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
@@ -32,6 +33,7 @@ import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
 import { accessServices } from "./container-access.ts";
 import { settlementServices } from "./container-settlement.ts";
+import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "./usecases/create-quote.ts";
 import { indexTransaction } from "./usecases/index-transaction.ts";
 import { createChainList } from "./usecases/list-chains.ts";
@@ -116,6 +118,7 @@ export async function createContainer(
     reads: postgresReads(sql),
     quotePolicy: {
       ...config.fees,
+    balances: balanceReads(sql),
       gas: measuredQuoteGas,
       maxTtlSeconds: config.maxTtlSeconds,
       solverChainName: config.solver.chainName,
@@ -185,6 +188,10 @@ export async function createContainer(
       lifecycle.add(
         "pruning",
         every(PRUNE_EVERY_MS, () => pruneHistory(services), services),
+      );
+      lifecycle.add(
+        "reconciler of claims",
+        every(config.engine.reconcileIntervalMs, () => reconcileClaims(services), services),
       );
       return relay;
     },

@@ -1,6 +1,7 @@
+import { claim } from "./claim.ts";
 import type { Catalog } from "./define-job.ts";
 import { fill } from "./fill.ts";
 import { refund } from "./refund.ts";
 
 /** Every queue on one screen. */
-export const catalog: Catalog = { fill, refund };
+export const catalog: Catalog = { fill, refund, claim };

@@ -1,5 +1,6 @@
 import type { Signer } from "@causeway/attest";
 import type { AppBalancePolicy } from "./app-balance.ts";
+import type { BalanceReads } from "./balance-reads.ts";
 import type { ChainDirectory } from "./chains.ts";
 import type { Clock } from "./clock.ts";
 import type { EnginePolicy } from "./engine-policy.ts";
@@ -20,6 +21,7 @@ export interface Services {
   readonly executor: Signer | undefined;
   readonly uow: UnitOfWork;
   readonly reads: Reads;
+  readonly balances: BalanceReads;
   readonly events: Events;
   readonly quotePolicy: QuotePolicy;
   readonly enginePolicy: EnginePolicy;

@@ -12,6 +12,7 @@ import type {
 } from "@causeway/domain";
 import type { FastFillWrites } from "./fast-fill.ts";
 import type { IdempotencyWrites } from "./idempotency.ts";
+import type { ClaimWrites } from "./claims.ts";
 import type { LedgerWrites } from "./ledger.ts";
 import type {
   Attempt,
@@ -40,6 +41,7 @@ export interface Tx {
   readonly ledger: LedgerWrites;
   readonly fastFills: FastFillWrites;
   readonly topUps: TopUpWrites;
+  readonly claims: ClaimWrites;
   readonly trail: TrailWrites;
   readonly outbox: Outbox;
   readonly settlement: SettlementWrites;
@@ -163,7 +165,7 @@ export interface TrailWrites {
 }
 
 /** Names of the queues. */
-export type JobName = "fill" | "refund";
+export type JobName = "fill" | "refund" | "claim";
 
 export interface OutboxEntry {
   readonly job: JobName;

@@ -35,6 +35,13 @@ export function paymentCall(payment: Payment, recipientHasCode: boolean, router:
   return { to: router, data: withOrderId(data, orderId), value: amount };
 }
 
+/** A payment that carries nothing: of native to the recipient's own address, of a token by its `transfer`. */
+export function transferCall(currency: Address, recipient: Address, amount: bigint): CallPlan {
+  if (currency === NATIVE_CURRENCY) return { to: recipient, data: "0x", value: amount };
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [recipient, amount] });
+  return { to: currency, data, value: 0n };
+}
+
 export interface RouterCalls {
   readonly calls: readonly (CallPlan & { readonly allowFailure?: boolean })[];
   /** Gets what is left of native and of `refundTokens`. */

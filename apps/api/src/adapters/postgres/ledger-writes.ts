@@ -59,7 +59,7 @@ const closeReservation = statement(
   "fee_reservation_close",
   "update fee_reservations set state = $2, closed_at_ms = $3 where id = $1 and state = 'open'",
 );
-const HOLD_COLUMNS =
+export const HOLD_COLUMNS =
   "request_id, wallet, key_id, state, usd, chain_id, currency, amount, debits, placed_at_ms, resolved_at_ms";
 const holdWallet = statement("hold_wallet", "select wallet from holds where request_id = $1");
 const hold = statement("hold_read", `select ${HOLD_COLUMNS} from holds where request_id = $1 for update`);

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { Tx, UnitOfWork } from "../../ports/unit-of-work.ts";
+import { claimWrites } from "./claim-writes.ts";
 import { depositWrites } from "./deposit-writes.ts";
 import { fastFillWrites } from "./fast-fills.ts";
 import { idempotencyWrites } from "./idempotency-store.ts";
@@ -43,6 +44,7 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
       ledger: ledgerWrites(sql),
       fastFills: fastFillWrites(sql),
       topUps: topUpWrites(sql),
+      claims: claimWrites(sql),
       trail: trailWrites(sql),
       outbox: outbox(sql),
       settlement: settlementWrites(sql),

@@ -1,5 +1,6 @@
 import { unreachable } from "@causeway/domain";
 import type { Slot } from "../../ports/records.ts";
+import { claimLeg } from "./claim-leg.ts";
 import { executionLeg } from "./execution-leg.ts";
 import { fillLeg } from "./fill-leg.ts";
 import type { LegCourse } from "./leg-course.ts";
@@ -15,7 +16,7 @@ export function legOf({ leg }: Pick<Slot, "leg">): LegCourse {
     case "execution":
       return executionLeg;
     case "claim":
-      throw new Error("nothing pays claims yet");
+      return claimLeg(leg.claimId);
     default:
       return unreachable(leg);
   }

@@ -1,0 +1,98 @@
+import type { Address, Hex, Hex32, MovementContext, WalletAccount } from "@causeway/domain";
+import type { BalanceEvent, BalanceReads } from "../../ports/balance-reads.ts";
+import { CLAIM_COLUMNS, claimOf } from "./claim-writes.ts";
+import type { ClaimRow } from "./claim-writes.ts";
+import { BOOK_QUERY, HELD_QUERY, bookOf } from "./ledger-rows.ts";
+import type { BookRow } from "./ledger-rows.ts";
+import { HOLD_COLUMNS, holdOf } from "./ledger-writes.ts";
+import type { HoldRow } from "./ledger-writes.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+
+const book = statement("balance_book", BOOK_QUERY);
+const held = statement("balance_held", HELD_QUERY);
+const events = statement(
+  "balance_events",
+  `select e.id, e.account, e.chain_id, e.currency, e.amount, e.balance_after, m.context, m.reason, m.request_id, m.created_at_ms
+   from ledger_entries e join ledger_movements m on m.id = e.movement_id
+   where e.wallet = $1 and ($2::bigint is null or e.id < $2) order by e.id desc limit $3`,
+);
+const holds = statement(
+  "balance_holds",
+  `select ${HOLD_COLUMNS} from holds
+   where wallet = $1 and ($2::bigint is null or (placed_at_ms, request_id) < ($2, $3))
+   order by placed_at_ms desc, request_id desc limit $4`,
+);
+const claims = statement(
+  "balance_claims",
+  `select ${CLAIM_COLUMNS} from claims
+   where wallet = $1 and state <> 'offered' and ($2::bigint is null or (created_at_ms, claim_id) < ($2, $3))
+   order by created_at_ms desc, claim_id desc limit $4`,
+);
+const claim = statement("balance_claim", `select ${CLAIM_COLUMNS} from claims where claim_id = $1`);
+const overdueClaims = statement(
+  "balance_overdue_claims",
+  `select claim_id from claims c where state = 'paying' and updated_at_ms < $1
+     and not exists (select 1 from slots s where s.leg_kind = 'claim' and s.leg_id = c.claim_id and s.state <> 'dead')
+   order by updated_at_ms limit $2`,
+);
+
+interface EventRow {
+  id: number;
+  account: string;
+  chain_id: number;
+  currency: string;
+  amount: bigint;
+  balance_after: bigint;
+  context: string;
+  reason: string;
+  request_id: string | null;
+  created_at_ms: number;
+}
+
+/** App balances outside any transaction. */
+export function balanceReads(sql: Sql): BalanceReads {
+  return {
+    async book(wallet) {
+      const [lines, [sum]] = await Promise.all([
+        sql.query<BookRow>(book, [wallet]),
+        sql.query<{ usd: bigint }>(held, [wallet]),
+      ]);
+      return bookOf(wallet, lines, sum?.usd ?? 0n);
+    },
+    async events(wallet, { limit, after }) {
+      return (await sql.query<EventRow>(events, [wallet, after ?? null, limit])).map(eventOf);
+    },
+    async holds(wallet, { limit, after }) {
+      const values = [wallet, after?.atMs ?? null, after?.id ?? null, limit];
+      return (await sql.query<HoldRow>(holds, values)).map(holdOf);
+    },
+    async claims(wallet, { limit, after }) {
+      const values = [wallet, after?.atMs ?? null, after?.id ?? null, limit];
+      return (await sql.query<ClaimRow>(claims, values)).map(claimOf);
+    },
+    async claim(claimId) {
+      const [row] = await sql.query<ClaimRow>(claim, [claimId]);
+      return row && claimOf(row);
+    },
+    async overdueClaims(updatedBeforeMs, limit) {
+      const rows = await sql.query<{ claim_id: string }>(overdueClaims, [updatedBeforeMs, limit]);
+      return rows.map(({ claim_id }) => claim_id as Hex32);
+    },
+  };
+}
+
+function eventOf(row: EventRow): BalanceEvent {
+  return {
+    id: String(row.id),
+    account: row.account as WalletAccount,
+    chainId: row.chain_id,
+    currency: row.currency as Address,
+    delta: row.amount,
+    balanceAfter: row.balance_after,
+    context: row.context as MovementContext,
+    reason: row.reason,
+    requestId: (row.request_id as Hex | null) ?? undefined,
+    atMs: row.created_at_ms,
+  };
+}

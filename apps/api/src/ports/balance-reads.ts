@@ -1,0 +1,44 @@
+import type { Address, Hex32, MovementContext, RequestId, WalletAccount } from "@causeway/domain";
+import type { ClaimRecord } from "./claims.ts";
+import type { HoldRecord, WalletBook } from "./ledger.ts";
+
+/** One line of a wallet's ledger. */
+export interface BalanceEvent {
+  readonly id: string;
+  readonly account: WalletAccount;
+  readonly chainId: number;
+  readonly currency: Address;
+  /** Smallest units, negative when taken. */
+  readonly delta: bigint;
+  /** What the account had then; of a debt as much below zero as is owed. */
+  readonly balanceAfter: bigint;
+  readonly context: MovementContext;
+  readonly reason: string;
+  readonly requestId: RequestId | undefined;
+  readonly atMs: number;
+}
+
+/** Newest first, those after the one at which the last page ended. */
+export interface Page<After> {
+  readonly limit: number;
+  readonly after: After | undefined;
+}
+
+/** Where a page of holds or claims ended. */
+export interface PlaceInTime {
+  readonly atMs: number;
+  readonly id: string;
+}
+
+/** Reads of app balances outside any transaction. */
+export interface BalanceReads {
+  book(wallet: Address): Promise<WalletBook>;
+  /** @param page after = the id of an event */
+  events(wallet: Address, page: Page<string>): Promise<BalanceEvent[]>;
+  holds(wallet: Address, page: Page<PlaceInTime>): Promise<HoldRecord[]>;
+  /** Those that were signed. */
+  claims(wallet: Address, page: Page<PlaceInTime>): Promise<ClaimRecord[]>;
+  claim(claimId: Hex32): Promise<ClaimRecord | undefined>;
+  /** Claims being paid that have stood without a nonce since before this. */
+  overdueClaims(updatedBeforeMs: number, limit: number): Promise<Hex32[]>;
+}

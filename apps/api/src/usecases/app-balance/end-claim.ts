@@ -1,0 +1,71 @@
+import { mergeEntries } from "@causeway/domain";
+import type { Hex32 } from "@causeway/domain";
+import type { ClaimRecord } from "../../ports/claims.ts";
+import type { Services } from "../../ports/services.ts";
+import type { Tx } from "../../ports/unit-of-work.ts";
+import { creditEntries } from "./credit-entries.ts";
+
+type EndServices = Pick<Services, "clock" | "events">;
+type EndTx = Pick<Tx, "ledger" | "claims">;
+type NamedClaim = Pick<ClaimRecord, "claimId" | "wallet">;
+
+/** The payout is beyond reorgs: what was set aside is gone, its fee earned. */
+export async function closePaidClaim(
+  services: EndServices,
+  tx: EndTx,
+  { claimId, wallet }: NamedClaim,
+): Promise<void> {
+  const atMs = services.clock.nowMs();
+  await tx.ledger.lockWallet(wallet, atMs);
+  const claim = await tx.claims.lock(claimId);
+  if (claim?.state !== "paying") return;
+  const asset = { chainId: claim.chainId, currency: claim.currency };
+  await tx.ledger.post(
+    {
+      key: `claim:${claimId}:paid`,
+      context: "claim",
+      reason: "a claim was paid",
+      wallet,
+      requestId: claimId,
+      entries: mergeEntries([
+        { account: "pending", asset, amount: -(claim.amount + claim.feeAmount) },
+        { account: "custody", asset, amount: claim.amount },
+        { account: "fees", asset, amount: claim.feeAmount },
+      ]),
+    },
+    atMs,
+  );
+  await tx.claims.setState(claimId, { state: "paid", tries: claim.tries }, atMs);
+  services.events.happened("claim_paid", { claimId, wallet, currency: claim.currency, amount: claim.amount });
+}
+
+/** The payout cannot be made: amount and fee are balance again, debts first. */
+export async function returnClaim(
+  services: EndServices,
+  tx: EndTx,
+  { claimId, wallet }: { readonly claimId: Hex32; readonly wallet: ClaimRecord["wallet"] },
+  failReason: string,
+): Promise<void> {
+  const atMs = services.clock.nowMs();
+  const book = await tx.ledger.lockWallet(wallet, atMs);
+  const claim = await tx.claims.lock(claimId);
+  if (claim?.state !== "paying") return;
+  const asset = { chainId: claim.chainId, currency: claim.currency };
+  const total = claim.amount + claim.feeAmount;
+  await tx.ledger.post(
+    {
+      key: `claim:${claimId}:returned`,
+      context: "unset-pending-amount",
+      reason: "a claim could not be paid",
+      wallet,
+      requestId: claimId,
+      entries: mergeEntries([
+        { account: "pending", asset, amount: -total },
+        ...creditEntries(book, asset, total),
+      ]),
+    },
+    atMs,
+  );
+  await tx.claims.setState(claimId, { state: "returned", tries: claim.tries, failReason }, atMs);
+  services.events.alarm("claim_returned", { claimId, wallet, reason: failReason });
+}

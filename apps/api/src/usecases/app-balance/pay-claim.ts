@@ -1,0 +1,115 @@
+import type { CallPlan } from "@causeway/chains";
+import { transferCall } from "@causeway/chains";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Hex32 } from "@causeway/domain";
+import type { BalanceReads } from "../../ports/balance-reads.ts";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ClaimRecord } from "../../ports/claims.ts";
+import { LegTaken } from "../../ports/leg-taken.ts";
+import type { SlotPlan } from "../../ports/records.ts";
+import type { Services } from "../../ports/services.ts";
+import { gasAllowance, inventoryBears } from "../payment-plan.ts";
+import { gasOf } from "../quote-pricing.ts";
+import { sendSlot } from "../send-slot.ts";
+import { DONE } from "../wait.ts";
+import type { Progress } from "../wait.ts";
+import { returnClaim } from "./end-claim.ts";
+
+type Needs = Parameters<typeof sendSlot>[0] &
+  Pick<Services, "prices" | "quotePolicy"> & { readonly balances: Pick<BalanceReads, "claim"> };
+
+/** A payout is kept trying for this long; money that is owed does not lapse. */
+const CLAIM_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
+/** Room above the simulated gas: state may move between simulation and block. */
+const GAS_HEADROOM_BPS = 3_000n;
+const SHORT_WAIT_MS = 5_000;
+
+/** Pays a signed claim out of the solver's inventory, once. What the chain refuses is balance again. */
+export async function payClaim(services: Needs, claimId: Hex32): Promise<Progress> {
+  const claim = await services.balances.claim(claimId);
+  if (claim?.state !== "paying") return DONE;
+  const live = await services.reads.slotOfLeg("claim", claimId);
+  if (live !== undefined) {
+    await sendSlot(services, live.id);
+    return DONE;
+  }
+  const connected = services.chains.get(claim.chainId);
+  if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
+  const planned = await planPayout(services, connected, claim);
+  if (planned.kind === "wait") return { waitMs: SHORT_WAIT_MS, why: planned.why };
+  if (planned.kind === "refused") {
+    await services.uow.run((tx) => returnClaim(services, tx, claim, planned.reason));
+    return DONE;
+  }
+  return await pay(services, connected, claim, planned.plan);
+}
+
+type Planned =
+  | { readonly kind: "ready"; readonly plan: SlotPlan }
+  | { readonly kind: "wait"; readonly why: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+async function planPayout(
+  services: Needs,
+  connected: ConnectedChain,
+  { claimId, currency: address, recipient, amount }: ClaimRecord,
+): Promise<Planned> {
+  const { chain, connection, pulse } = connected;
+  const currency = [chain.native, ...chain.tokens].find((one) => one.address === address);
+  if (currency === undefined) return { kind: "wait", why: "the currency is not configured any more" };
+  const call: CallPlan = transferCall(address, recipient, amount);
+  const sender = services.signer.address;
+  const prices = pulse.gasPrices();
+  // With its price, as it will be sent: a recipient could tell an unpriced simulation from the payment.
+  const outcome = await connection.reader.simulate(sender, call, prices);
+  // A token reverts alike for a short balance and for a refused recipient: only the first passes by waiting.
+  if (
+    outcome.kind === "insufficientFunds" ||
+    (outcome.kind === "reverts" && pulse.solverBalance(address).amount < amount)
+  )
+    return { kind: "wait", why: "the solver's inventory does not bear the claim" };
+  if (outcome.kind === "reverts") return { kind: "refused", reason: outcome.reason };
+  const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
+  const priced = gasOf(services.quotePolicy.gas.fill, currency, address === NATIVE_CURRENCY);
+  if (outcome.gas > gasAllowance(connected, priced, native))
+    return { kind: "refused", reason: `it would use ${outcome.gas} gas` };
+  return {
+    kind: "ready",
+    plan: {
+      chainId: chain.id,
+      sender,
+      leg: { kind: "claim", claimId, requestId: undefined },
+      call,
+      gasLimit: outcome.gas + (outcome.gas * GAS_HEADROOM_BPS) / 10_000n,
+      maxFeePerGas: prices.maxFeePerGas,
+      maxPriorityFeePerGas: prices.maxPriorityFeePerGas,
+      outflow: { currency: address, amount },
+      cancelAfterMs: services.clock.nowMs() + CLAIM_CANCEL_AFTER_MS,
+    },
+  };
+}
+
+async function pay(
+  services: Needs,
+  connected: ConnectedChain,
+  { claimId }: ClaimRecord,
+  plan: SlotPlan,
+): Promise<Progress> {
+  const slotId = await services.uow
+    .run(async (tx) => {
+      const current = await tx.claims.lock(claimId);
+      if (current?.state !== "paying") return undefined;
+      await tx.lanes.lockLane(plan.chainId, plan.sender);
+      if (!(await inventoryBears(tx, connected, plan))) return "short" as const;
+      return (await tx.lanes.reserve(plan, services.clock.nowMs())).id;
+    })
+    .catch((error: unknown) => {
+      if (error instanceof LegTaken) return undefined;
+      throw error;
+    });
+  if (slotId === undefined) return DONE;
+  if (slotId === "short")
+    return { waitMs: SHORT_WAIT_MS, why: "the solver's inventory does not bear the claim" };
+  await sendSlot(services, slotId);
+  return DONE;
+}
