@@ -161,7 +161,15 @@ async function buildByHand(image: Image): Promise<void> {
       const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
       // No variable but these: what starts here starts from the image's own files, or not at all.
       const { ok, output } = await runCommand(
-        ["env", "-i", ...variables, process.execPath, "--enable-source-maps", entry],
+        [
+          "env",
+          "-i",
+          ...variables,
+          process.execPath,
+          "--max-semi-space-size=64",
+          "--enable-source-maps",
+          entry,
+        ],
         { ...bound, timeoutMs: 60_000, cwd: join(laidOut, "app") },
       );
       expectRefusal(`${image.dockerfile} ${entry}`, ok, output, says);
@@ -187,7 +195,7 @@ function startScript(path: string): string {
       if (Date.now() > until) throw new Error("no answer");
       await new Promise((resolve) => setTimeout(resolve, 100));
     }`;
-  return `node --enable-source-maps dist/main.js & pid=$!
+  return `node --max-semi-space-size=64 --enable-source-maps dist/main.js & pid=$!
     node --input-type=module -e '${ask}'; code=$?
     kill $pid; wait $pid && exit $code`;
 }

@@ -47,7 +47,9 @@ export interface AppProcessOptions {
 
 /** The command line of one of our programs, run from its sources. */
 export function programCommand(entry: string): { command: string; args: string[]; cwd: string } {
-  return { command: workspaceNode, args: ["-C", "source", join(repositoryRoot, entry)], cwd: repositoryRoot };
+  // The room for young objects that the images' entry points give.
+  const args = ["--max-semi-space-size=64", "-C", "source", join(repositoryRoot, entry)];
+  return { command: workspaceNode, args, cwd: repositoryRoot };
 }
 
 /**
