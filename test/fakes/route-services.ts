@@ -17,6 +17,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
   return {
     listChains: () => chains,
     createQuote: async () => anAnswer,
+    requestFastFill: async () => "queued",
     requestStatus: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aView : undefined),
     requestSignature: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aSignedRequest : undefined),
     indexTransaction: async () => ({ message: "Transaction is being looked at" }),

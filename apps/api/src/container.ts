@@ -43,6 +43,7 @@ import { pruneHistory, reconcileRequests } from "./usecases/reconcile-requests.t
 import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
 import { sharedAnswers } from "./usecases/shared-answers.ts";
 import { createRequestSignature } from "./usecases/request-signature.ts";
+import { requestFastFill } from "./usecases/request-fast-fill.ts";
 import { requestStatus } from "./usecases/request-status.ts";
 
 /** How old the shared facts of quotes may be. */
@@ -153,6 +154,7 @@ export async function createContainer(
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
         createQuote: (input) => createQuote(quoting, input),
+        requestFastFill: (wish) => requestFastFill(services, wish),
         requestStatus: (requestId) => requestStatus(services, requestId),
         requestSignature: createRequestSignature(services),
         indexTransaction: (report) =>

@@ -19,6 +19,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Codes of fields whose bad values have a code of their own. */
     readonly fieldErrorCodes?: FieldErrorCodes;
+    /** Errors of this route in a form of its own, made of the usual answer. */
+    readonly errorAnswer?: (usual: ErrorAnswer) => OwnErrorAnswer;
   }
 }
 
@@ -96,7 +98,7 @@ export async function createHttpServer(
         )
       : error;
     const usual = answerFor(cause);
-    const answer = answerTo(cause, usual);
+    const answer = request.routeOptions.config?.errorAnswer?.(usual) ?? answerTo(cause, usual);
     noteErrorCode(reply, usual.body.errorCode);
     if (answer.unexpected) {
       request.log.error({

@@ -11,6 +11,7 @@ import type { Secret } from "@causeway/config";
 import type { ApiKeys } from "./api-keys.ts";
 import type { KeyAdmin } from "./key-admin.ts";
 import type { Clock } from "./clock.ts";
+import type { FastFillOutcome, FastFillWish } from "./fast-fill-wish.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { Usage } from "./usage.ts";
@@ -21,6 +22,11 @@ export interface RouteServices {
   /** The same object as long as nothing changed: the route keeps its bytes. */
   listChains(): ChainsAnswer;
   createQuote(input: QuoteInput): Promise<QuoteAnswer>;
+  /**
+   * @throws ServiceError REQUEST_NOT_FOUND, REQUEST_IN_PROGRESS, FAST_FILL_REFUSED, INSUFFICIENT_APP_BALANCE, FORBIDDEN, PRICE_FETCH_FAILED, RPC_HTTP_ERROR
+   * @throws LeaseLost, RpcFault
+   */
+  requestFastFill(wish: FastFillWish): Promise<FastFillOutcome>;
   /** Undefined when no request has this id. */
   requestStatus(requestId: RequestId): Promise<StatusView | undefined>;
   /** Undefined when no request has this id. */

@@ -3,6 +3,7 @@ import type { RouteServices } from "../ports/route-services.ts";
 import { checkKeys } from "./access.ts";
 import { adminKeysRoutes } from "./admin-keys.ts";
 import { chainsRoute } from "./chains.ts";
+import { fastFillRoute } from "./fast-fill.ts";
 import { healthRoutes } from "./health.ts";
 import { intentStatusRoutes } from "./intent-status.ts";
 import { quoteRoutes } from "./quote.ts";
@@ -17,6 +18,7 @@ import { usageRoute } from "./usage.ts";
 const routes = [
   chainsRoute,
   quoteRoutes,
+  fastFillRoute,
   intentStatusRoutes,
   requestSignatureRoute,
   transactionsIndexRoute,

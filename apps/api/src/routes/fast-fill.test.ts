@@ -1,0 +1,258 @@
+import { ServiceError } from "@causeway/domain";
+import { afterAll, expect, test } from "vitest";
+import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
+import { failing, KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
+import { aServer } from "../../../../test/support/route-server.ts";
+import type { FastFillWish } from "../ports/fast-fill-wish.ts";
+import { refusal } from "../usecases/fast-fill-refusals.ts";
+import type { FastFillRule } from "../usecases/fast-fill-refusals.ts";
+
+const WALLET = `0x${"c3".repeat(20)}` as const;
+const key = anApiKey({ id: "a".repeat(16), fundingAddress: WALLET });
+const apiKeys = fakeApiKeys({
+  usual: key,
+  narrow: anApiKey({ id: "b".repeat(16), scopes: ["quote", "execute", "read"] }),
+  published: anApiKey({ id: "c".repeat(16), origins: ["https://app.example"] }),
+});
+
+type Overrides = NonNullable<Parameters<typeof aServer>[0]>;
+const servers: { close(): Promise<void> }[] = [];
+afterAll(async () => void (await Promise.all(servers.map(async (app) => await app.close()))));
+
+/** Posts a body as the usual app, to a server whose use case does what the test says. */
+async function post(
+  payload: unknown,
+  {
+    requestFastFill,
+    headers = {},
+  }: Pick<Overrides, "requestFastFill"> & { headers?: Record<string, string> } = {},
+) {
+  const { app } = await aServer({ apiKeys, ...(requestFastFill && { requestFastFill }) });
+  servers.push(app);
+  return await app.inject({
+    method: "POST",
+    url: "/fast-fill",
+    headers: { "x-api-key": "usual", ...headers },
+    payload: payload as object,
+  });
+}
+
+const error = (status: number, errorCode: string, message: string, more: object = {}) => ({
+  message,
+  errorCode,
+  code: errorCode,
+  statusCode: status,
+  error: expect.any(String) as string,
+  ...more,
+});
+
+test.for([
+  ["queued", "Fast fill queued"],
+  ["filled", "Request is filled already"],
+] as const)("a fast fill that is %s answers 200 with a message", async ([outcome, message]) => {
+  const answer = await post({ requestId: KNOWN_REQUEST_ID }, { requestFastFill: async () => outcome });
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual({ message });
+});
+
+test("the wish reaches the use case in its own units, with the key that asked", async () => {
+  let wish: FastFillWish | undefined;
+  const answer = await post(
+    {
+      requestId: `0x${KNOWN_REQUEST_ID.slice(2).toUpperCase()}`,
+      solverInputCurrencyAmount: "123456789012345678901234567890",
+      maxFillAmountUsd: 12.5,
+      txHash: `0x${"D4".repeat(32)}`,
+      surprise: true,
+    },
+    {
+      requestFastFill: async (asked) => {
+        wish = asked;
+        return "queued";
+      },
+    },
+  );
+  expect(answer.statusCode).toBe(200);
+  expect(wish).toEqual({
+    key,
+    requestId: KNOWN_REQUEST_ID,
+    inputAmount: 123456789012345678901234567890n,
+    maxUsd: 12_500_000_000_000_000_000n,
+    txHash: `0x${"d4".repeat(32)}`,
+    finish: undefined,
+  });
+});
+
+test.for([
+  [0, 0n],
+  ["0", 0n],
+  ["100.000000000000000001", 100_000_000_000_000_000_001n],
+  [1e-7, 100_000_000_000n],
+  [250, 250_000_000_000_000_000_000n],
+] as const)("maxFillAmountUsd %s is that many dollars", async ([maxFillAmountUsd, maxUsd]) => {
+  let wish: FastFillWish | undefined;
+  await post(
+    { requestId: KNOWN_REQUEST_ID, maxFillAmountUsd },
+    { requestFastFill: async (asked) => ((wish = asked), "queued") },
+  );
+  expect(wish?.maxUsd).toBe(maxUsd);
+});
+
+test.for([
+  [{}, "requestId is required"],
+  [{ requestId: "0x12" }, "requestId must be 0x followed by 64 hex digits"],
+  [{ requestId: 7 }, "requestId must be 0x followed by 64 hex digits"],
+  [
+    { requestId: KNOWN_REQUEST_ID, solverInputCurrencyAmount: "1.5" },
+    "solverInputCurrencyAmount must be a string of decimal digits (smallest units)",
+  ],
+  [
+    { requestId: KNOWN_REQUEST_ID, solverInputCurrencyAmount: 15 },
+    "solverInputCurrencyAmount must be a string of decimal digits (smallest units)",
+  ],
+  ...[-1, "-1", "1e3", "", "12.", null, [], { usd: 1 }].map(
+    (maxFillAmountUsd) =>
+      [
+        { requestId: KNOWN_REQUEST_ID, maxFillAmountUsd },
+        'maxFillAmountUsd must be USD: a number of at least 0, or its decimal digits in a string, e.g. "12.5"',
+      ] as const,
+  ),
+  [{ requestId: KNOWN_REQUEST_ID, txHash: "0x" }, "txHash must be 0x followed by 64 hex digits"],
+] as const)("a body that is not valid is refused with what is wrong: %j", async ([body, message]) => {
+  const answer = await post(body);
+  expect(answer.statusCode).toBe(400);
+  expect(answer.json()).toEqual(
+    error(400, "INVALID_REQUEST", message, { errorData: expect.any(Object) as object }),
+  );
+});
+
+test.for([
+  ["no key", { "x-api-key": "" }, 401, "UNAUTHORIZED"],
+  ["a key that nobody has", { "x-api-key": "other" }, 401, "UNAUTHORIZED"],
+  ["two different keys", { authorization: "Bearer narrow" }, 401, "UNAUTHORIZED"],
+  ["a key without the scope", { "x-api-key": "narrow" }, 403, "FORBIDDEN"],
+  ["a published key", { "x-api-key": "published", origin: "https://app.example" }, 403, "FORBIDDEN"],
+] as const)("%s is refused", async ([, headers, status, code]) => {
+  const answer = await post({ requestId: KNOWN_REQUEST_ID }, { headers });
+  expect(answer.statusCode).toBe(status);
+  expect(answer.json()).toEqual(error(status, code, expect.any(String) as string));
+});
+
+test("the key may come as a bearer", async () => {
+  const answer = await post(
+    { requestId: KNOWN_REQUEST_ID },
+    { headers: { "x-api-key": "", authorization: "Bearer usual" } },
+  );
+  expect(answer.statusCode).toBe(200);
+});
+
+test.for([
+  ["noSponsoringWallet", 403, "FORBIDDEN"],
+  ["appBalance", 403, "INSUFFICIENT_APP_BALANCE"],
+  ["underWay", 409, "REQUEST_IN_PROGRESS"],
+  ["notABridge", 400, "FAST_FILL_REFUSED"],
+  ["markedForRefund", 400, "FAST_FILL_REFUSED"],
+  ["expired", 400, "FAST_FILL_REFUSED"],
+  ["refunded", 400, "FAST_FILL_REFUSED"],
+  ["failed", 400, "FAST_FILL_REFUSED"],
+  ["vouchedBefore", 400, "FAST_FILL_REFUSED"],
+  ["inputAboveQuote", 400, "FAST_FILL_REFUSED"],
+  ["belowMinimum", 400, "FAST_FILL_REFUSED"],
+  ["maxFillAmountUsd", 400, "FAST_FILL_REFUSED"],
+  ["maxFastFillUsd", 400, "FAST_FILL_REFUSED"],
+  ["maxHoldsUsd", 400, "FAST_FILL_REFUSED"],
+  ["originNonceUsed", 400, "FAST_FILL_REFUSED"],
+] as const satisfies readonly (readonly [FastFillRule, number, string])[])(
+  "a refusal by the rule %s answers %i %s and names the rule",
+  async ([rule, status, code]) => {
+    const answer = await post(
+      { requestId: KNOWN_REQUEST_ID },
+      { requestFastFill: () => Promise.reject(refusal(rule, KNOWN_REQUEST_ID, "because", { fact: "1" })) },
+    );
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toEqual(
+      error(status, code, "because", { requestId: KNOWN_REQUEST_ID, errorData: { rule, fact: "1" } }),
+    );
+  },
+);
+
+test("an unknown request answers 404", async () => {
+  const answer = await post(
+    { requestId: KNOWN_REQUEST_ID },
+    { requestFastFill: () => Promise.reject(refusal("unknownRequest", KNOWN_REQUEST_ID, "none")) },
+  );
+  expect(answer.statusCode).toBe(404);
+  expect(answer.json()).toEqual(
+    error(404, "REQUEST_NOT_FOUND", "none", {
+      status: "unknown",
+      requestId: KNOWN_REQUEST_ID,
+      errorData: { rule: "unknownRequest" },
+    }),
+  );
+});
+
+test("what could not be told now answers 503 and may be asked again; a defect says nothing of itself", async () => {
+  const later = await post(
+    { requestId: KNOWN_REQUEST_ID },
+    { requestFastFill: failing("PRICE_FETCH_FAILED", "no fresh price") },
+  );
+  expect(later.statusCode).toBe(503);
+  expect(later.headers["retry-after"]).toBe("1");
+  expect(later.json()).toEqual(error(503, "PRICE_FETCH_FAILED", "no fresh price"));
+  const defect = await post(
+    { requestId: KNOWN_REQUEST_ID },
+    { requestFastFill: () => Promise.reject(new Error("secret")) },
+  );
+  expect(defect.statusCode).toBe(500);
+  expect(defect.json()).toEqual(error(500, "UNKNOWN_ERROR", "internal error"));
+});
+
+test("with an Idempotency-Key the lease goes into the use case together with the answer of an acceptance; repeated, the first answer comes again", async () => {
+  const asked: FastFillWish[] = [];
+  const { app } = await aServer({
+    apiKeys,
+    requestFastFill: async (wish) => {
+      asked.push(wish);
+      if (asked.length > 1) throw new ServiceError("REQUEST_IN_PROGRESS", "twice");
+      return "queued";
+    },
+  });
+  servers.push(app);
+  const call = async () =>
+    await app.inject({
+      method: "POST",
+      url: "/fast-fill",
+      headers: { "x-api-key": "usual", "idempotency-key": "one" },
+      payload: { requestId: KNOWN_REQUEST_ID },
+    });
+  const first = await call();
+  const second = await call();
+  expect([first.statusCode, second.statusCode]).toEqual([200, 200]);
+  expect(second.json()).toEqual(first.json());
+  expect(second.headers["idempotency-replayed"]).toBe("true");
+  expect(asked).toHaveLength(1);
+  expect(asked[0]?.finish).toEqual({
+    lease: expect.objectContaining({ scope: key.id, endpoint: "POST /fast-fill", key: "one" }) as object,
+    answer: { status: 200, body: JSON.stringify({ message: "Fast fill queued" }) },
+  });
+});
+
+test("the stored answer of a refusal has the form of the endpoint too", async () => {
+  const { app } = await aServer({
+    apiKeys,
+    requestFastFill: () => Promise.reject(refusal("belowMinimum", KNOWN_REQUEST_ID, "too little")),
+  });
+  servers.push(app);
+  const call = async () =>
+    await app.inject({
+      method: "POST",
+      url: "/fast-fill",
+      headers: { "x-api-key": "usual", "idempotency-key": "two" },
+      payload: { requestId: KNOWN_REQUEST_ID },
+    });
+  const first = await call();
+  const second = await call();
+  expect(second.headers["idempotency-replayed"]).toBe("true");
+  expect(second.json()).toEqual(first.json());
+  expect(second.json()).toHaveProperty("code", "FAST_FILL_REFUSED");
+});

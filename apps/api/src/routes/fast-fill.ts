@@ -1,0 +1,88 @@
+import { ServiceError } from "@causeway/domain";
+import { answerFor } from "@causeway/service-kit";
+import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
+import { fastFillError, fastFillRequest, fastFillUnknown, messageAnswer, usdOfInput } from "@causeway/wire";
+import type { FastFillOutcome } from "../ports/fast-fill-wish.ts";
+import type { StoredAnswer } from "../ports/idempotency.ts";
+import type { RouteServices } from "../ports/route-services.ts";
+import { requireKey } from "./access.ts";
+import type { TypedServer } from "./typed.ts";
+import { hash } from "./wire-values.ts";
+import { withIdempotency } from "./with-idempotency.ts";
+
+/** `POST /fast-fill`: an app vouches for a deposit, and the fill does not wait for it. */
+export function fastFillRoute(
+  app: TypedServer,
+  services: Pick<RouteServices, "requestFastFill" | "idempotency" | "clock">,
+): void {
+  app.post(
+    "/fast-fill",
+    {
+      config: { access: { kind: "key", scope: "fast-fill" }, errorAnswer: withCode },
+      schema: {
+        tags: ["fast-fill"],
+        summary: "Fill a request before its deposit is there",
+        description:
+          "As much as the fill is worth is held on the app balance of the API key's wallet until the deposit is confirmed. A deposit that never comes is paid by the app. " +
+          "409 means that the request is being filled already; one that is filled answers 200.",
+        body: fastFillRequest,
+        response: {
+          200: messageAnswer,
+          400: fastFillError,
+          401: fastFillError,
+          403: fastFillError,
+          404: fastFillUnknown,
+          409: fastFillError,
+          413: fastFillError,
+          415: fastFillError,
+          422: fastFillError,
+          429: fastFillError,
+          500: fastFillError,
+          503: fastFillError,
+        },
+      },
+    },
+    async (request, reply) => {
+      const key = requireKey(request, "fast-fill");
+      const { requestId, solverInputCurrencyAmount, maxFillAmountUsd, txHash } = request.body;
+      await withIdempotency(
+        services,
+        request,
+        reply,
+        async (lease) =>
+          answers[
+            await services.requestFastFill({
+              key,
+              requestId: hash(requestId),
+              inputAmount:
+                solverInputCurrencyAmount === undefined ? undefined : BigInt(solverInputCurrencyAmount),
+              maxUsd: maxFillAmountUsd === undefined ? undefined : usd(maxFillAmountUsd),
+              txHash: txHash === undefined ? undefined : hash(txHash),
+              finish: lease && { lease, answer: answers.queued },
+            })
+          ],
+        { errorAnswer: (thrown) => stored(withCode(answerFor(thrown))) },
+      );
+    },
+  );
+}
+
+const answers: Readonly<Record<FastFillOutcome, StoredAnswer>> = {
+  queued: stored({ status: 200, body: { message: "Fast fill queued" } }),
+  filled: stored({ status: 200, body: { message: "Request is filled already" } }),
+};
+
+function usd(value: number | string): bigint {
+  const read = usdOfInput(value);
+  if (read === undefined) throw new ServiceError("INVALID_REQUEST", "maxFillAmountUsd must be USD");
+  return read;
+}
+
+/** Some clients read the code under this name. */
+function withCode(usual: ErrorAnswer): OwnErrorAnswer {
+  return { ...usual, body: { ...usual.body, code: usual.body.errorCode } };
+}
+
+function stored({ status, body }: { readonly status: number; readonly body: object }): StoredAnswer {
+  return { status, body: JSON.stringify(body) };
+}
