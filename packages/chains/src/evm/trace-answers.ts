@@ -10,6 +10,8 @@ const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 /** Most calls and logs of one trace; who pays for the node's time decides how many there are. */
 export const MAX_FRAMES = 20_000;
+/** Calls within calls that the machine allows. */
+const MAX_DEPTH = 1_025;
 
 /** The tree that `callTracer` answers. @throws RpcFault of kind `tooLarge` when it has more than {@link MAX_FRAMES} calls and logs */
 export function readCallFrame(value: unknown): CallFrame {
@@ -24,8 +26,9 @@ export function readCallFrame(value: unknown): CallFrame {
       });
     }
   };
-  const read = (frame: unknown): CallFrame => {
+  const read = (frame: unknown, depth: number): CallFrame => {
     take(1);
+    if (depth > MAX_DEPTH) throw garbage(METHOD, "calls are nested deeper than the machine allows");
     const fields = fieldsOf(frame, METHOD);
     const { type, error } = fields;
     if (typeof type !== "string") throw garbage(METHOD, "type is missing or malformed");
@@ -43,10 +46,10 @@ export function readCallFrame(value: unknown): CallFrame {
       value: isAbsent(fields["value"]) ? 0n : quantityOf(fields["value"], METHOD, "value"),
       error: error === "" ? undefined : error,
       logs: logs.map(readPlacedLog),
-      calls: listIn(fields, "calls").map(read),
+      calls: listIn(fields, "calls").map((call) => read(call, depth + 1)),
     };
   };
-  return read(value);
+  return read(value, 0);
 }
 
 function readPlacedLog(value: unknown): PlacedLog {

@@ -16,10 +16,14 @@ export function failingPath(failed: CallFrame, known: KnownAbis): readonly CallF
   return path;
 }
 
+/** Failed calls of one caller, the latest, and bytes of what it reverted with, that are compared: there may be as many as gas lasts for. */
+const MAX_COMPARED = 64;
+const MAX_SEARCHED_BYTES = 32_768;
+
 /** The call within `frame` for whose failure `frame` failed. */
 function causeOf(frame: CallFrame, known: KnownAbis): CallFrame | undefined {
   const last = frame.calls.at(-1);
-  const failed = frame.calls.filter(({ error }) => error !== undefined);
+  const failed = frame.calls.filter(({ error }) => error !== undefined).slice(-MAX_COMPARED);
   // Passed on as it was or wrapped into an error of the caller's own; the last of several that are alike.
   const passedOn = failed.findLast((call) => call.output !== "0x" && contains(frame.output, call.output));
   if (passedOn !== undefined) return passedOn;
@@ -38,7 +42,8 @@ function causeOf(frame: CallFrame, known: KnownAbis): CallFrame | undefined {
 function contains(output: Hex, inner: Hex): boolean {
   if (output === inner) return true;
   if (inner.length < 10) return false;
-  for (let at = output.indexOf(inner.slice(2)); at !== -1; at = output.indexOf(inner.slice(2), at + 1)) {
+  const searched = output.slice(0, 2 + MAX_SEARCHED_BYTES * 2);
+  for (let at = searched.indexOf(inner.slice(2)); at !== -1; at = searched.indexOf(inner.slice(2), at + 1)) {
     if (at % 2 === 0) return true;
   }
   return false;
@@ -55,6 +60,7 @@ const replacingErrors: ReadonlySet<string> = new Set([
   "ETHTransferFailed",
   "ApproveFailed",
   "ExecuteError",
+  "FailedOpWithRevert",
   "FailedDeployment",
   "PostOpReverted",
 ]);
