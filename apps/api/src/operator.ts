@@ -1,5 +1,5 @@
 // What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>` (the story of a request), `lanes` (payments under way),
-// `settlement` (what the hub owes); and the one thing that an operator does here, `withdraw`.
+// `settlement` (what the hub owes); and the two things that an operator does here, `keys` and `withdraw`.
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import {
   laneReport,
@@ -10,7 +10,9 @@ import {
   withdrawalReport,
 } from "./adapters/postgres/operator-reads.ts";
 import type { Sql } from "./adapters/postgres/pool.ts";
+import { openKeys } from "./container-keys.ts";
 import { openWithdrawals } from "./container-withdrawals.ts";
+import { KEYS_USAGE, runKeys } from "./keys-command.ts";
 import { runWithdraw, WITHDRAW_USAGE } from "./withdraw-command.ts";
 
 const USAGE = `usage:
@@ -20,7 +22,7 @@ const USAGE = `usage:
   operator settlement         how many payments wait to be settled on the hub, since when, and why
   operator settlement <requestId>  settlement of one request: none, attested or settled, and why
   operator withdrawals        withdrawals from the hub, newest first
-${WITHDRAW_USAGE}DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
+${KEYS_USAGE}${WITHDRAW_USAGE}DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
 `;
 
 /** Undefined: what was asked about does not exist. */
@@ -86,8 +88,14 @@ async function run(words: readonly string[], databaseUrl: string | undefined): P
   }
 }
 
-const words = process.argv.slice(2);
-process.exitCode =
-  words[0] === "withdraw"
-    ? await runWithdraw(words.slice(1), process.env, openWithdrawals)
-    : await run(words, process.env["DATABASE_URL"]);
+/** Commands that do something are in files of their own. */
+async function runCommand([command, ...rest]: readonly string[]): Promise<number> {
+  if (command === "withdraw") return await runWithdraw(rest, process.env, openWithdrawals);
+  if (command === "keys") return await runKeys(rest, () => openKeys(process.env));
+  return await run(
+    [command, ...rest].filter((word) => word !== undefined),
+    process.env["DATABASE_URL"],
+  );
+}
+
+process.exitCode = await runCommand(process.argv.slice(2));

@@ -5,3 +5,19 @@
 export function because(reason: string): { error: (issue: { readonly input?: unknown }) => string } {
   return { error: (issue) => (issue.input === undefined ? "is required" : reason) };
 }
+
+/** The same for an object that takes no fields but its own: names those that it does not know. */
+export function becauseStrict(reason: string): {
+  error: (issue: {
+    readonly code?: string;
+    readonly input: unknown;
+    readonly keys?: readonly string[];
+  }) => string;
+} {
+  return {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `has fields that are not known: ${(issue.keys ?? []).join(", ")}`
+        : because(reason).error(issue),
+  };
+}

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { because, becauseStrict } from "../because.ts";
 import { count, evmAddress, milliseconds, text } from "../scalars.ts";
 import { sponsorshipRules } from "./sponsorship-rules.ts";
 
@@ -39,7 +39,7 @@ const perMinute = z
 const limits = z
   .strictObject(
     { quotePerMinute: perMinute.optional(), otherPerMinute: perMinute.optional() },
-    because("must be an object"),
+    becauseStrict("must be an object"),
   )
   .describe("Requests a minute instead of the usual ones.");
 
@@ -54,7 +54,7 @@ export const createApiKeyRequest = z
       rules: sponsorshipRules.default({}),
       limits: limits.default({}),
     },
-    because("must be a JSON object"),
+    becauseStrict("must be a JSON object"),
   )
   .meta({ id: "CreateApiKeyRequest" });
 
@@ -69,7 +69,7 @@ export const changeApiKeyRequest = z
       rules: sponsorshipRules.optional(),
       limits: limits.optional(),
     },
-    because("must be a JSON object"),
+    becauseStrict("must be a JSON object"),
   )
   .meta({ id: "ChangeApiKeyRequest" });
 
@@ -82,7 +82,7 @@ export const rotateApiKeyRequest = z
         .default(0)
         .describe("For so long the old secret counts as well."),
     },
-    because("must be a JSON object"),
+    becauseStrict("must be a JSON object"),
   )
   .meta({ id: "RotateApiKeyRequest" });
 
@@ -92,7 +92,7 @@ const wallet = z
 
 /** Body of `POST /admin/keys/{id}/funding-address/challenge`. */
 export const fundingChallengeRequest = z
-  .strictObject({ address: wallet }, because("must be a JSON object"))
+  .strictObject({ address: wallet }, becauseStrict("must be a JSON object"))
   .meta({ id: "FundingChallengeRequest" });
 
 export const fundingChallengeAnswer = z
@@ -114,7 +114,7 @@ export const linkFundingAddressRequest = z
         .max(20_000, "must have at most 20000 characters")
         .regex(/^0x([0-9a-fA-F]{2})+$/, "must be 0x and hex digits"),
     },
-    because("must be a JSON object"),
+    becauseStrict("must be a JSON object"),
   )
   .meta({ id: "LinkFundingAddressRequest" });
 

@@ -1,7 +1,7 @@
 import type { Address, Hex, SelectorRule, SponsorshipRules } from "@causeway/domain";
 import { formatAmount, parseDecimal, USD_DECIMALS } from "@causeway/domain";
 import { z } from "zod";
-import { because } from "../because.ts";
+import { because, becauseStrict } from "../because.ts";
 
 const MOST_ENTRIES = 1_000;
 
@@ -28,26 +28,29 @@ const selectors = z
 
 /** What a key may have paid from its app balance. A name that is not known is refused: a bound that is misspelt would not bind. */
 export const sponsorshipRules = z
-  .strictObject({
-    dailyUsd: usd.optional().describe("Most that all sponsored executions may cost in a UTC day."),
-    perUserDailyUsd: usd.optional().describe("The same for each user."),
-    perTargetDailyUsd: z
-      .union([usd, z.record(evmAddress, usd)], because("must be USD, or an object of USD by address"))
-      .optional()
-      .describe("The same for each target contract: one figure for every one, or figures by address."),
-    allowTargets: targets.optional().describe("Only these contracts may be called."),
-    denyTargets: targets.optional().describe("These contracts never."),
-    allowSelectors: selectors
-      .optional()
-      .describe("Only these functions may be called, everywhere or on `target`."),
-    denySelectors: selectors.optional().describe("These functions never."),
-    maxCallValueUsd: usd
-      .optional()
-      .describe("Most native currency that one call may carry from the sponsor; default 0."),
-    maxHoldsUsd: usd.optional().describe("Most that fast fills may have at risk at once."),
-    maxFastFillUsd: usd.optional().describe("Most that one fast fill may be worth."),
-    lowBalanceWarningUsd: usd.optional().describe("Below this much available balance there is a warning."),
-  })
+  .strictObject(
+    {
+      dailyUsd: usd.optional().describe("Most that all sponsored executions may cost in a UTC day."),
+      perUserDailyUsd: usd.optional().describe("The same for each user."),
+      perTargetDailyUsd: z
+        .union([usd, z.record(evmAddress, usd)], because("must be USD, or an object of USD by address"))
+        .optional()
+        .describe("The same for each target contract: one figure for every one, or figures by address."),
+      allowTargets: targets.optional().describe("Only these contracts may be called."),
+      denyTargets: targets.optional().describe("These contracts never."),
+      allowSelectors: selectors
+        .optional()
+        .describe("Only these functions may be called, everywhere or on `target`."),
+      denySelectors: selectors.optional().describe("These functions never."),
+      maxCallValueUsd: usd
+        .optional()
+        .describe("Most native currency that one call may carry from the sponsor; default 0."),
+      maxHoldsUsd: usd.optional().describe("Most that fast fills may have at risk at once."),
+      maxFastFillUsd: usd.optional().describe("Most that one fast fill may be worth."),
+      lowBalanceWarningUsd: usd.optional().describe("Below this much available balance there is a warning."),
+    },
+    becauseStrict("must be an object"),
+  )
   .meta({ id: "SponsorshipRules" });
 
 export type SponsorshipRulesJson = z.infer<typeof sponsorshipRules>;

@@ -1,0 +1,47 @@
+import { connectEvmChain } from "@causeway/chains";
+import type { ChainConnection } from "@causeway/chains";
+import { ConfigError } from "@causeway/config";
+import { accountSignatures } from "./adapters/chains/signatures.ts";
+import { apiKeyRegister } from "./adapters/postgres/api-key-register.ts";
+import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
+import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
+import { readApiConfig } from "./config.ts";
+import type { OpenKeys } from "./keys-command.ts";
+import { keyAdmin } from "./usecases/api-keys/key-admin.ts";
+
+/**
+ * What `operator keys` stands on: the database alone. Only a signature that no key made needs the home chain, and with it the worker's environment.
+ * @throws ConfigError without a database
+ */
+export function openKeys(env: NodeJS.ProcessEnv): ReturnType<OpenKeys> {
+  const databaseUrl = env["DATABASE_URL"];
+  if (databaseUrl === undefined || databaseUrl === "") throw new ConfigError(["DATABASE_URL is required"]);
+  const pool = createPool(databaseUrl, {
+    max: 1,
+    statementTimeoutMs: 30_000,
+    applicationName: "causeway operator",
+  });
+  let home: ChainConnection | undefined;
+  const homeChain = (): ChainConnection => {
+    home ??= connectHome(env);
+    return home;
+  };
+  return {
+    admin: keyAdmin({
+      register: apiKeyRegister(sqlOn(pool)),
+      clock: { nowMs: () => Date.now() },
+      random: pooledRandomBytes(),
+      signatures: accountSignatures({ ask: async (to, data) => await homeChain().reader.ask(to, data) }),
+    }),
+    async close() {
+      await Promise.all([pool.end(), home?.close()]);
+    },
+  };
+}
+
+function connectHome(env: NodeJS.ProcessEnv): ChainConnection {
+  const { chains, appBalance } = readApiConfig(env);
+  const chain = chains.find(({ id }) => id === appBalance.chainId);
+  if (chain === undefined) throw new ConfigError(["the chain of app balances is not enabled"]);
+  return connectEvmChain(chain);
+}
