@@ -42,7 +42,7 @@ export function attestFill(services: AttestationServices, owner: string) {
       })),
     );
     const entries = { inputs: [...claimed], fill: { transactionId } };
-    const messageData: SolverFillMessage["data"] = { order, orderSignature: signature, ...entries };
+    const messageData: SolverFillMessage["data"] = { order, orderId, orderSignature: signature, ...entries };
     const data: FillAttestationAnswer["message"]["data"] = {
       order: json,
       orderSignature: signature,

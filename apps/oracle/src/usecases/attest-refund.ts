@@ -44,7 +44,12 @@ export function attestRefund(services: AttestationServices, owner: string) {
         refundIndex,
       })),
     };
-    const messageData: SolverRefundMessage["data"] = { order, orderSignature: signature, ...entries };
+    const messageData: SolverRefundMessage["data"] = {
+      order,
+      orderId,
+      orderSignature: signature,
+      ...entries,
+    };
     const data: RefundAttestationAnswer["message"]["data"] = {
       order: json,
       orderSignature: signature,

@@ -85,3 +85,21 @@ test("upper case changes no address, and malformed values have none", () => {
   const nonce = deposit.depositId;
   expect(() => withdrawalAddress(chain, { ...target, ownerAlias: "0x12", nonce })).toThrow(RangeError);
 });
+
+test("one text is another token and account on every chain, whichever was asked for first and however often", () => {
+  const text = `0x${"c3".repeat(20)}`;
+  const names = ["base", "base2", "optimism"];
+  const asked = [...names, ...names].map((name) => {
+    const here = { name, vmType: chain.vmType };
+    return `${hubTokenId(here, text)} ${hubAlias(here, text)}`;
+  });
+  expect(new Set(asked).size).toBe(names.length);
+  expect(asked.slice(names.length)).toEqual(asked.slice(0, names.length));
+});
+
+test("many others that were asked for meanwhile change no answer", () => {
+  const text = `0x${"c4".repeat(20)}`;
+  const before = [hubTokenId(chain, text), hubAlias(chain, text)];
+  for (let index = 0; index < 10_000; index++) hubAlias(chain, `0x${index.toString(16).padStart(40, "0")}`);
+  expect([hubTokenId(chain, text), hubAlias(chain, text)]).toEqual(before);
+});

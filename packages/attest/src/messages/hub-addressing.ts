@@ -17,19 +17,40 @@ function packedHash(...values: readonly Uint8Array[]): Uint8Array {
   return keccak(packed);
 }
 
+/** Currencies and solvers return in every attestation. A pure function stays pure; bounded, because depositors come from outside. */
+const MOST_REMEMBERED = 4_096;
+const LONGEST_REMEMBERED = 256;
+
+function rememberedOfChain<T>(
+  hash: (chain: HubChain, text: string) => T,
+): (chain: HubChain, text: string) => T {
+  let known = new Map<string, T>();
+  return (chain, text) => {
+    // Names and families hold no line breaks, so no two questions are one.
+    const key = `${chain.vmType}\n${chain.name}\n${text}`;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const fresh = hash(chain, text);
+    if (key.length > LONGEST_REMEMBERED) return fresh;
+    if (known.size >= MOST_REMEMBERED) known = new Map();
+    known.set(key, fresh);
+    return fresh;
+  };
+}
+
 const lastTwenty = (hash: Uint8Array): Address => toHex(hash.subarray(12));
 const addressBytes = (chain: HubChain, text: string, field: string) =>
   bytesOf(encodeAddress(chain.vmType, text, field));
 
 /** The hub's token for a currency of a chain. @throws ServiceError INVALID_REQUEST when `currency` is not of the chain's family. */
-export function hubTokenId(chain: HubChain, currency: string): bigint {
-  return BigInt(toHex(packedHash(utf8.encode(chain.name), addressBytes(chain, currency, "currency"))));
-}
+export const hubTokenId = rememberedOfChain((chain, currency) =>
+  BigInt(toHex(packedHash(utf8.encode(chain.name), addressBytes(chain, currency, "currency")))),
+);
 
 /** The hub account of an address of a chain. @throws ServiceError INVALID_REQUEST when `address` is not of the chain's family. */
-export function hubAlias(chain: HubChain, address: string): Address {
-  return lastTwenty(packedHash(utf8.encode(chain.name), addressBytes(chain, address, "address")));
-}
+export const hubAlias = rememberedOfChain((chain, address) =>
+  lastTwenty(packedHash(utf8.encode(chain.name), addressBytes(chain, address, "address"))),
+);
 
 /** The hub account that holds a deposit until its order is settled. */
 export interface OrderDeposit {

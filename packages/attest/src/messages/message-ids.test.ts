@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { orderFromJson } from "@causeway/domain";
+import { orderFromJson, orderIdOf } from "@causeway/domain";
 import type { Hex, OrderJson, VmType } from "@causeway/domain";
 import { hashStruct } from "viem";
 import { expect, test } from "vitest";
@@ -46,6 +46,15 @@ const fill = {
 
 test("the fill of the contract's vectors has its id", () => {
   expect(solverFillId(familyOf, fill)).toBe(fillVector.output.id);
+});
+
+test("an order that was hashed before gives the message the same id, and is not hashed again", () => {
+  const orderId = orderIdOf(fill.data.order);
+  expect(solverFillId(familyOf, { ...fill, data: { ...fill.data, orderId } })).toBe(fillVector.output.id);
+  const other: Hex = `0x${"12".repeat(32)}`;
+  expect(solverFillId(familyOf, { ...fill, data: { ...fill.data, orderId: other } })).not.toBe(
+    fillVector.output.id,
+  );
 });
 
 const hex = (minLength: number, maxLength = minLength) =>

@@ -1,6 +1,5 @@
 import {
   arrayHash,
-  bytesOf,
   keccakHex,
   orderIdOf,
   ServiceError,
@@ -39,6 +38,8 @@ export interface SettlementResult {
 
 interface SettlementData {
   readonly order: Order;
+  /** Of this very order, where it was hashed before: hashing it is most of what a message costs. Absent: it is hashed here. */
+  readonly orderId?: Hex32;
   readonly orderSignature: Hex;
   readonly inputs: readonly InputEntry[];
 }
@@ -114,7 +115,7 @@ function dataHash(type: Uint8Array, familyOf: FamilyOf, data: SettlementData, la
   });
   return dataWriter
     .start(type)
-    .word(bytesOf(orderIdOf(data.order)))
+    .bytes32(data.orderId ?? orderIdOf(data.order))
     .word(keccakHex(data.orderSignature))
     .word(inputsHash)
     .word(last)
