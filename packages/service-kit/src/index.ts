@@ -1,3 +1,4 @@
+export * from "./durations.ts";
 export * from "./error-codes.ts";
 export * from "./error-map.ts";
 export * from "./fastify.ts";

@@ -1,41 +1,48 @@
 import type { EvidenceSource } from "@causeway/chains";
-import { Histogram } from "prom-client";
+import { durations, type NoteDuration } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
-
-const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+import { QUESTION_BOUNDS_MS } from "./telemetry/question-bounds.ts";
 
 /** The same sources, with the time of every question to a chain measured by chain, question and how it ended. */
 export function timedEvidence(registry: Registry): (source: EvidenceSource) => EvidenceSource {
-  const times = new Histogram({
+  const seriesOf = durations(registry, {
     name: "oracle_chain_question_seconds",
     help: "Time until a chain's nodes had answered a question, by what they said",
-    labelNames: ["chain", "question", "outcome"],
-    buckets: SECONDS,
-    registers: [registry],
+    boundsMs: QUESTION_BOUNDS_MS,
   });
   return (source) => {
     const { name } = source.chain;
+    const known = new Map<string, NoteDuration>();
+    const note = (question: string, outcome: string, startedAtMs: number): void => {
+      const key = `${question} ${outcome}`;
+      let noted = known.get(key);
+      if (noted === undefined) {
+        noted = seriesOf({ chain: name, question, outcome });
+        known.set(key, noted);
+      }
+      noted(performance.now() - startedAtMs);
+    };
     async function timed<Answer extends { readonly kind: string }>(
       question: string,
-      ask: () => Promise<Answer>,
+      startedAtMs: number,
+      asked: Promise<Answer>,
     ): Promise<Answer> {
-      const startedAtMs = performance.now();
-      let outcome = "fault";
       try {
-        const answer = await ask();
-        outcome = answer.kind;
+        const answer = await asked;
+        note(question, answer.kind, startedAtMs);
         return answer;
-      } finally {
-        times.observe({ chain: name, question, outcome }, (performance.now() - startedAtMs) / 1000);
+      } catch (error) {
+        note(question, "fault", startedAtMs);
+        throw error;
       }
     }
     return {
       chain: source.chain,
-      deposits: async (id) => await timed("deposits", async () => await source.deposits(id)),
+      deposits: async (id) => await timed("deposits", performance.now(), source.deposits(id)),
       payments: async (id, question) =>
-        await timed("payments", async () => await source.payments(id, question)),
+        await timed("payments", performance.now(), source.payments(id, question)),
       withdrawal: async (payload, id) =>
-        await timed("withdrawal", async () => await source.withdrawal(payload, id)),
+        await timed("withdrawal", performance.now(), source.withdrawal(payload, id)),
       close: async () => await source.close(),
     };
   };

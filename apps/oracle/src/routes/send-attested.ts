@@ -14,10 +14,8 @@ export function sendAttested<Answer extends object>(
     "x-attestation-signers": quorum.signers,
     "x-attestation-threshold": quorum.threshold,
   });
-  const body: Record<string, unknown> = { ...answer, quorum };
-  if (shadow) body["shadow"] = true;
-  else delete body["shadow"];
-  return sendJson(reply, JSON.stringify(body));
+  const { shadow: _, ...said } = answer as Answer & { readonly shadow?: unknown };
+  return sendJson(reply, JSON.stringify(shadow ? { ...said, quorum, shadow } : { ...said, quorum }));
 }
 
 /** Who asks: the key, which some peers are asked with, and whether the answer is still wanted. */

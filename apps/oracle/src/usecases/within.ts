@@ -2,17 +2,22 @@ import { AttestationError } from "../ports/attestation-error.ts";
 
 /** The value, if it comes within `ms`. @throws AttestationError upstream_unavailable when it does not: what is waited for is always a chain's node or a key service. */
 export async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
+  // By hand: a race of promises and its clean-up cost more than many a question to a chain.
+  return await new Promise((resolve, reject) => {
+    const timer = setTimeout(
       () =>
         reject(new AttestationError("upstream_unavailable", "the chains took too long to answer; try again")),
       ms,
     );
+    promise.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,17 +1,26 @@
 import type { ObserveCall } from "@causeway/chains";
-import { Histogram } from "prom-client";
+import { durations, type NoteDuration } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
-
-const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+import { QUESTION_BOUNDS_MS } from "./question-bounds.ts";
 
 /** The time of every call to a node, and by its count the calls themselves. No label tells where a node is. */
 export function timedCalls(registry: Registry): (chain: string) => ObserveCall {
-  const times = new Histogram({
+  const seriesOf = durations(registry, {
     name: "oracle_rpc_call_seconds",
     help: "Time until a JSON-RPC call to a chain's node ended: answered (ok), refused by the node, or without usable answer (fault)",
-    labelNames: ["chain", "method", "outcome"],
-    buckets: SECONDS,
-    registers: [registry],
+    boundsMs: QUESTION_BOUNDS_MS,
   });
-  return (chain) => (method, outcome, tookMs) => times.observe({ chain, method, outcome }, tookMs / 1000);
+  return (chain) => {
+    // Methods are this program's own words, so there are few.
+    const known = new Map<string, NoteDuration>();
+    return (method, outcome, tookMs) => {
+      const key = `${method} ${outcome}`;
+      let note = known.get(key);
+      if (note === undefined) {
+        note = seriesOf({ chain, method, outcome });
+        known.set(key, note);
+      }
+      note(tookMs);
+    };
+  };
 }

@@ -1,30 +1,32 @@
 import type { Signer } from "@causeway/attest";
-import { Histogram } from "prom-client";
+import { durations, type NoteDuration } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
 
-/** From a key in memory to a key service that had to be asked three times. */
-const SECONDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** From a key in memory to a key service that had to be asked three times. ms */
+const BOUNDS_MS = [0.1, 0.5, 1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
 
 /** The same signer, with the time of every signature measured by how it ended. */
 export function timedSigner(signer: Signer, registry: Registry): Signer {
-  const times = new Histogram({
+  const seriesOf = durations(registry, {
     name: "oracle_signature_seconds",
     help: "Time until the key had signed, or could not",
-    labelNames: ["outcome"],
-    buckets: SECONDS,
-    registers: [registry],
+    boundsMs: BOUNDS_MS,
   });
+  let made: NoteDuration | undefined;
+  let failed: NoteDuration | undefined;
   return {
     address: signer.address,
     async signDigest(digest) {
       const startedAtMs = performance.now();
-      let outcome = "failed";
       try {
         const signature = await signer.signDigest(digest);
-        outcome = "made";
+        made ??= seriesOf({ outcome: "made" });
+        made(performance.now() - startedAtMs);
         return signature;
-      } finally {
-        times.observe({ outcome }, (performance.now() - startedAtMs) / 1000);
+      } catch (error) {
+        failed ??= seriesOf({ outcome: "failed" });
+        failed(performance.now() - startedAtMs);
+        throw error;
       }
     },
   };
