@@ -18,6 +18,10 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     listChains: () => chains,
     createQuote: async () => anAnswer,
     requestFastFill: async () => "queued",
+    executeCalls: async () => ({
+      kind: "accepted",
+      answer: { message: "Transaction submitted", requestId: KNOWN_REQUEST_ID },
+    }),
     requestStatus: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aView : undefined),
     requestSignature: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aSignedRequest : undefined),
     indexTransaction: async () => ({ message: "Transaction is being looked at" }),

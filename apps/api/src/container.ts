@@ -35,6 +35,7 @@ import { accessServices } from "./container-access.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "./usecases/create-quote.ts";
+import { executeCalls } from "./usecases/execute-calls.ts";
 import { indexTransaction } from "./usecases/index-transaction.ts";
 import { createChainList } from "./usecases/list-chains.ts";
 import { measuredQuoteGas } from "./usecases/quote-gas.ts";
@@ -155,6 +156,7 @@ export async function createContainer(
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
         createQuote: (input) => createQuote(quoting, input),
         requestFastFill: (wish) => requestFastFill(services, wish),
+        executeCalls: (caller, input, lease) => executeCalls(quoting, caller, input, lease),
         requestStatus: (requestId) => requestStatus(services, requestId),
         requestSignature: createRequestSignature(services),
         indexTransaction: (report) =>

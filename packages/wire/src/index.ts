@@ -6,6 +6,7 @@ export * from "./api/chains.ts";
 export * from "./api/order.ts";
 export * from "./api/quote-request.ts";
 export * from "./api/quote-answer.ts";
+export * from "./api/execute.ts";
 export * from "./api/fast-fill.ts";
 export * from "./api/intent-status.ts";
 export * from "./api/request-signature.ts";

@@ -1,7 +1,8 @@
-import { claim } from "./claim.ts";
 import type { Catalog } from "./define-job.ts";
+import { claim } from "./claim.ts";
+import { execute } from "./execute.ts";
 import { fill } from "./fill.ts";
 import { refund } from "./refund.ts";
 
 /** Every queue on one screen. */
-export const catalog: Catalog = { fill, refund, claim };
+export const catalog: Catalog = { fill, refund, execute, claim };

@@ -1,6 +1,7 @@
 import type { BlockRef } from "@causeway/chains";
 import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
 import type { FastFillRecord } from "./fast-fill.ts";
+import type { ExecutionRecord } from "./executions.ts";
 import type { LegKind } from "./leg.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.ts";
 
@@ -32,6 +33,11 @@ export interface Reads {
   originTransactions(requestId: RequestId): Promise<TxHash[]>;
   /** Fast fills beyond recall whose deposit is not there, with a deadline before this and the origin chain read beyond it. */
   overdueFronts(deadlineBeforeMs: number, readBeyondMs: number, limit: number): Promise<RequestId[]>;
+  execution(requestId: RequestId): Promise<ExecutionRecord | undefined>;
+  /** Accepted calls without a nonce that stand so for longer than they should. */
+  overdueExecutions(updatedBeforeMs: number, limit: number): Promise<RequestId[]>;
+  /** Executions of known cost whose request has ended, and whose reservation is open. */
+  endedExecutions(limit: number): Promise<RequestId[]>;
   routeTimings(): Promise<
     Array<{ originChainId: number; destinationChainId: number; averageMs: number; samples: number }>
   >;

@@ -8,20 +8,34 @@ import type {
   TxHash,
 } from "@causeway/domain";
 import type { Secret } from "@causeway/config";
-import type { ApiKeys } from "./api-keys.ts";
+import type { ApiKeyIdentity, ApiKeys } from "./api-keys.ts";
 import type { KeyAdmin } from "./key-admin.ts";
 import type { Clock } from "./clock.ts";
 import type { FastFillOutcome, FastFillWish } from "./fast-fill-wish.ts";
-import type { Idempotency } from "./idempotency.ts";
+import type { ExecuteOutcome } from "./execute.ts";
+import type { Idempotency, IdempotencyLease } from "./idempotency.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { Usage } from "./usage.ts";
-import type { ChainsAnswer, MessageAnswer, QuoteAnswer, QuoteInput, ReadinessAnswer } from "@causeway/wire";
+import type {
+  ChainsAnswer,
+  ExecuteInput,
+  MessageAnswer,
+  QuoteAnswer,
+  QuoteInput,
+  ReadinessAnswer,
+} from "@causeway/wire";
 
 /** Everything the routes can ask for. Each member is a use case with its own services already given. */
 export interface RouteServices {
   /** The same object as long as nothing changed: the route keeps its bytes. */
   listChains(): ChainsAnswer;
   createQuote(input: QuoteInput): Promise<QuoteAnswer>;
+  /** @throws ServiceError for whatever is refused or cannot be done now, RpcFault, LeaseLost */
+  executeCalls(
+    caller: ApiKeyIdentity,
+    input: ExecuteInput,
+    lease: IdempotencyLease | undefined,
+  ): Promise<ExecuteOutcome>;
   /**
    * @throws ServiceError REQUEST_NOT_FOUND, REQUEST_IN_PROGRESS, FAST_FILL_REFUSED, INSUFFICIENT_APP_BALANCE, FORBIDDEN, PRICE_FETCH_FAILED, RPC_HTTP_ERROR
    * @throws LeaseLost, RpcFault

@@ -8,12 +8,15 @@ import type {
   RefundFailReason,
   RequestId,
   RequestState,
+  RequestTerms,
   TxHash,
 } from "@causeway/domain";
 import type { FastFillWrites } from "./fast-fill.ts";
+import type { ExecutionWrites } from "./executions.ts";
 import type { IdempotencyWrites } from "./idempotency.ts";
 import type { ClaimWrites } from "./claims.ts";
 import type { LedgerWrites } from "./ledger.ts";
+import type { Leg } from "./leg.ts";
 import type {
   Attempt,
   DepositDisposition,
@@ -39,9 +42,10 @@ export interface Tx {
   readonly sends: SendWrites;
   readonly lanes: LaneWrites;
   readonly ledger: LedgerWrites;
-  readonly fastFills: FastFillWrites;
+  readonly executions: ExecutionWrites;
   readonly topUps: TopUpWrites;
   readonly claims: ClaimWrites;
+  readonly fastFills: FastFillWrites;
   readonly trail: TrailWrites;
   readonly outbox: Outbox;
   readonly settlement: SettlementWrites;
@@ -57,6 +61,8 @@ export interface RequestChange {
 }
 
 export interface RequestWrites {
+  /** A request that no quote stored: its first state is the one given. */
+  insert(terms: RequestTerms, state: RequestState): Promise<void>;
   /** Locks the row; undefined when there is none. */
   lock(requestId: RequestId): Promise<RequestRecord | undefined>;
   /** Locks all requests with these orders, in a fixed order (no deadlocks). */
@@ -130,6 +136,8 @@ export interface LaneWrites {
     balanceBlock: bigint,
   ): Promise<{ amount: bigint; gasWei: bigint }>;
   lockLane(chainId: number, sender: Address): Promise<void>;
+  /** Whether a nonce not known to be dead pays this leg. */
+  hasLiveSlot(leg: Leg): Promise<boolean>;
   lockSlot(slotId: string): Promise<Slot | undefined>;
   /** False when attempt `n` exists already: somebody else signed first. */
   addAttempt(slotId: string, attempt: Attempt): Promise<boolean>;
@@ -165,7 +173,7 @@ export interface TrailWrites {
 }
 
 /** Names of the queues. */
-export type JobName = "fill" | "refund" | "claim";
+export type JobName = "fill" | "refund" | "execute" | "claim";
 
 export interface OutboxEntry {
   readonly job: JobName;

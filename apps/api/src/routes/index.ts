@@ -4,6 +4,7 @@ import { checkKeys } from "./access.ts";
 import { adminKeysRoutes } from "./admin-keys.ts";
 import { chainsRoute } from "./chains.ts";
 import { fastFillRoute } from "./fast-fill.ts";
+import { executeRoute } from "./execute.ts";
 import { healthRoutes } from "./health.ts";
 import { intentStatusRoutes } from "./intent-status.ts";
 import { quoteRoutes } from "./quote.ts";
@@ -18,6 +19,7 @@ import { usageRoute } from "./usage.ts";
 const routes = [
   chainsRoute,
   quoteRoutes,
+  executeRoute,
   fastFillRoute,
   intentStatusRoutes,
   requestSignatureRoute,

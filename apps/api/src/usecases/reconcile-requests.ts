@@ -1,7 +1,8 @@
 import { IDEMPOTENCY_KEPT_MS } from "../ports/idempotency.ts";
 import type { Services } from "../ports/services.ts";
 import { debitOverdueFronts } from "./debit-overdue-fronts.ts";
-import { rescueJob, transition, fillJob, refundJob } from "./transition.ts";
+import { settleEndedExecutions } from "./execution/settle-ended.ts";
+import { rescueJob, transition, executeJob, fillJob, refundJob } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 
 const BATCH = 500;
@@ -24,18 +25,26 @@ export async function reconcileRequests(
     return overdue.length;
   });
   const { overdueAfterMs } = services.enginePolicy;
-  const [fills, refunds] = await Promise.all([
+  const [executions, fills, refunds] = await Promise.all([
+    services.reads.overdueExecutions(nowMs - overdueAfterMs, BATCH),
     services.reads.overdueFills(nowMs - overdueAfterMs, BATCH),
     services.reads.overdueRefunds(nowMs - overdueAfterMs, BATCH),
   ]);
   const window = Math.floor(nowMs / overdueAfterMs);
   const jobs = [
+    ...executions.map((requestId) => rescueJob(executeJob(requestId, nowMs), window)),
     ...fills.map((requestId) => rescueJob(fillJob(requestId, nowMs), window)),
     ...refunds.map((depositId) => rescueJob(refundJob(depositId, nowMs), window)),
   ];
   if (jobs.length > 0) await services.uow.run((tx) => tx.outbox.add(jobs, nowMs));
   if (expired + jobs.length > 0)
-    services.events.happened("reconciled", { expired, fills: fills.length, refunds: refunds.length });
+    services.events.happened("reconciled", {
+      expired,
+      executions: executions.length,
+      fills: fills.length,
+      refunds: refunds.length,
+    });
+  await settleEndedExecutions(services, BATCH);
   await debitOverdueFronts(services, BATCH);
 }
 

@@ -13,7 +13,11 @@ export async function signAttempt(
   kind: AttemptKind,
   terms: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint; readonly gasLimit: bigint },
 ): Promise<Attempt> {
-  const call = kind === "pay" ? slot.call : ({ to: slot.sender, data: "0x", value: 0n } as const);
+  const { authorizationList, ...paying } = slot.call;
+  const call =
+    kind === "noop"
+      ? ({ to: slot.sender, data: "0x", value: 0n } as const)
+      : { ...paying, ...(authorizationList && { authorizationList }) };
   const signer = signerOf(services, slot.sender);
   const { raw, hash } = await signTransaction(
     {

@@ -90,3 +90,7 @@ export function fillJob(requestId: string, atMs: number): OutboxEntry {
 export function refundJob(depositId: string, atMs: number): OutboxEntry {
   return { job: "refund", jobId: `refund-${depositId}-${atMs}`, payload: { depositId } };
 }
+
+export function executeJob(requestId: string, atMs: number): OutboxEntry {
+  return { job: "execute", jobId: `execute-${requestId}-${atMs}`, payload: { requestId } };
+}

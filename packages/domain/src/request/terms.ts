@@ -29,6 +29,8 @@ export interface RequestTerms {
   };
   /** USD value of the input at quote time, 18 decimals; chooses the confirmation tier. */
   readonly inputUsd: bigint;
+  /** USD (18 decimals) that the output pays for the service sending the origin transaction; absent: nothing is paid for that. */
+  readonly originGasUsd?: bigint;
   readonly explicitDeposit: boolean;
   readonly createdAtMs: number;
   /** Until then the quoted output is kept although prices move. */

@@ -130,6 +130,9 @@ export function laneWrites(sql: Sql): LaneWrites {
     async lockLane(chainId, sender): Promise<void> {
       await sql.query(lockLane, [chainId, sender]);
     },
+    async hasLiveSlot(leg): Promise<boolean> {
+      return (await sql.query(liveOfLeg, [leg.kind, legId(leg)])).length > 0;
+    },
     async lockSlot(slotId): Promise<Slot | undefined> {
       const [row] = await sql.query<SlotRow>(lockSlot, [slotId]);
       if (!row) return undefined;

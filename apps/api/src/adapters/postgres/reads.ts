@@ -3,6 +3,8 @@ import type { Address, Hex, OrderId, RequestId, TxHash } from "@causeway/domain"
 import type { Slot } from "../../ports/records.ts";
 import type { Reads } from "../../ports/reads.ts";
 import { findFastFill } from "./fast-fills.ts";
+import { EXECUTION_COLUMNS, executionOf } from "./execution-rows.ts";
+import type { ExecutionRow } from "./execution-rows.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 import {
@@ -73,6 +75,24 @@ const overdueFronts = statement(
      -- A deposit made in time may lie in a block that nobody has read yet.
      and fill_deadline_ms + $2 < (select max(b.timestamp) * 1000 from chain_blocks b where b.chain_id = r.origin_chain_id)
    order by fill_deadline_ms limit $3`,
+);
+const execution = statement(
+  "read_execution",
+  `select ${EXECUTION_COLUMNS} from executions where request_id = $1`,
+);
+const overdueExecutions = statement(
+  "read_overdue_executions",
+  `select r.request_id from requests r where r.state = 'accepted' and r.updated_at_ms < $1
+     and not exists (select from slots s where s.leg_kind = 'execution' and s.leg_id = r.request_id and s.state <> 'dead')
+   order by r.updated_at_ms limit $2`,
+);
+// Whatever else was to happen because of it will not happen any more.
+const endedExecutions = statement(
+  "read_ended_executions",
+  `select e.request_id from executions e join requests r on r.request_id = e.request_id
+   where not e.settled and e.origin_usd is not null
+     and (r.state in ('expired', 'refunded', 'failed') or (r.state = 'filled' and r.final))
+   order by e.created_at_ms limit $1`,
 );
 const routeTimings = statement(
   "read_route_timings",
@@ -163,6 +183,18 @@ export function postgresReads(sql: Sql): Reads {
         readBeyondMs,
         limit,
       ]);
+      return rows.map((row) => row.request_id as RequestId);
+    },
+    async execution(requestId) {
+      const [row] = await sql.query<ExecutionRow>(execution, [requestId]);
+      return row && executionOf(row);
+    },
+    async overdueExecutions(updatedBeforeMs, limit) {
+      const rows = await sql.query<{ request_id: string }>(overdueExecutions, [updatedBeforeMs, limit]);
+      return rows.map((row) => row.request_id as RequestId);
+    },
+    async endedExecutions(limit) {
+      const rows = await sql.query<{ request_id: string }>(endedExecutions, [limit]);
       return rows.map((row) => row.request_id as RequestId);
     },
     async routeTimings() {

@@ -5,7 +5,14 @@ import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 import { REQUEST_COLUMNS, requestOf } from "./rows.ts";
 import type { RequestRow } from "./rows.ts";
+import { termsToJson } from "./terms-json.ts";
 
+const insert = statement(
+  "request_insert",
+  `insert into requests (request_id, order_id, kind, state, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms,
+     fill_deadline_ms, terms)
+   values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)`,
+);
 const lock = statement(
   "request_lock",
   `select ${REQUEST_COLUMNS} from requests where request_id = $1 for update`,
@@ -47,6 +54,7 @@ const prune = statement(
      select request_id from requests r where state = 'expired' and fill_deadline_ms < $1
        and not exists (select from deposits d where d.request_id = r.request_id)
        and not exists (select from sends s where s.request_id = r.request_id)
+       and not exists (select from executions e where e.request_id = r.request_id)
      order by fill_deadline_ms limit $2)
    returning request_id),
    events as (delete from request_events where request_id in (select request_id from gone))
@@ -56,6 +64,19 @@ const prune = statement(
 /** Requests inside one transaction. */
 export function requestWrites(sql: Sql): RequestWrites {
   return {
+    async insert(terms, state): Promise<void> {
+      await sql.query(insert, [
+        terms.requestId,
+        terms.orderId,
+        terms.kind,
+        state.name,
+        terms.origin.chainId,
+        terms.destination.chainId,
+        terms.createdAtMs,
+        terms.fillDeadlineMs,
+        termsToJson(terms),
+      ]);
+    },
     async lock(requestId: RequestId): Promise<RequestRecord | undefined> {
       const [row] = await sql.query<RequestRow>(lock, [requestId]);
       return row && requestOf(row);

@@ -26,6 +26,7 @@ export function termsToJson(terms: RequestTerms): string {
     `"expectedAmount":${big(destination.expectedAmount)},"minimumAmount":${big(destination.minimumAmount)}},` +
     `"inputUsd":${big(terms.inputUsd)},"explicitDeposit":${terms.explicitDeposit},"createdAtMs":${terms.createdAtMs},` +
     `"firmUntilMs":${terms.firmUntilMs},"fillDeadlineMs":${terms.fillDeadlineMs},"forceRefund":${terms.forceRefund}`;
+  if (terms.originGasUsd !== undefined) text += `,"originGasUsd":${big(terms.originGasUsd)}`;
   for (const name in terms)
     if (!written.has(name)) {
       const json = JSON.stringify(terms[name as keyof RequestTerms]) as string | undefined;
@@ -46,6 +47,7 @@ const written: ReadonlySet<string> = new Set<keyof RequestTerms>([
   "origin",
   "destination",
   "inputUsd",
+  "originGasUsd",
   "explicitDeposit",
   "createdAtMs",
   "firmUntilMs",

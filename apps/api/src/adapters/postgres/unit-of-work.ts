@@ -3,6 +3,7 @@ import type { Tx, UnitOfWork } from "../../ports/unit-of-work.ts";
 import { claimWrites } from "./claim-writes.ts";
 import { depositWrites } from "./deposit-writes.ts";
 import { fastFillWrites } from "./fast-fills.ts";
+import { executionWrites } from "./execution-writes.ts";
 import { idempotencyWrites } from "./idempotency-store.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { laneWrites } from "./lane-writes.ts";
@@ -42,9 +43,10 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
       sends: sendWrites(sql),
       lanes: laneWrites(sql),
       ledger: ledgerWrites(sql),
-      fastFills: fastFillWrites(sql),
+      executions: executionWrites(sql),
       topUps: topUpWrites(sql),
       claims: claimWrites(sql),
+      fastFills: fastFillWrites(sql),
       trail: trailWrites(sql),
       outbox: outbox(sql),
       settlement: settlementWrites(sql),

@@ -1,34 +1,82 @@
+import { readHandleOps, userOperationsFailed } from "@causeway/chains";
+import type { LogFact } from "@causeway/chains";
+import { executionCost } from "@causeway/domain";
+import type { FailReason, RequestEvent, RequestKind } from "@causeway/domain";
+import type { ExecutionRecord } from "../../ports/executions.ts";
+import type { LaneCall } from "../../ports/leg.ts";
+import type { Slot } from "../../ports/records.ts";
+import { forgiveCosts, noteCosts } from "../execution/settle-execution.ts";
 import { transition } from "../transition.ts";
-import type { LegCourse } from "./leg-course.ts";
+import type { LegCourse, LegMoment } from "./leg-course.ts";
 
-/** A call that the executor sends for a user. */
+/** A call that the executor sends for a user. Nobody is charged for it before its block is beyond reorgs. */
 export const executionLeg: LegCourse = {
-  async mined({ services, tx, record }, { attempt, receipt }) {
+  async mined({ services, tx, slot, record }, { attempt, receipt }) {
     if (record === undefined) return;
     const facts = { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed };
     const change = record.inTxHashes.includes(attempt.txHash)
       ? {}
       : { inTxHashes: [...record.inTxHashes, attempt.txHash] };
-    await transition(
-      services,
-      tx,
-      record,
+    const event: RequestEvent =
       receipt.status === "success"
-        ? { kind: "executionMined" }
-        : { kind: "executionReverted", reason: "TRANSACTION_REVERTED" },
-      change,
-      facts,
-    );
+        ? whatSuccessMeans(record.terms.kind, slot.call, receipt.logs)
+        : { kind: "executionReverted", reason: "TRANSACTION_REVERTED" };
+    await transition(services, tx, record, event, change, facts);
   },
   async unmined({ services, tx, record }, attempt) {
     if (record === undefined) return;
     const inTxHashes = record.inTxHashes.filter((known) => known !== attempt.txHash);
     await transition(services, tx, record, { kind: "executionUnmined" }, { inTxHashes });
   },
-  async final({ services, tx, record }) {
+  async final(moment) {
+    const { services, tx, record } = moment;
     if (record) await transition(services, tx, record, { kind: "executionFinal" });
+    await charge(moment, ({ call, flatUsd }) => ({ valueWei: call.value, flatUsd }));
   },
-  async dead({ services, tx, record }, reason) {
+  async dead(moment, reason) {
+    const { services, tx, slot, record } = moment;
     if (record) await transition(services, tx, record, { kind: "executionDead", reason }, {}, { reason });
+    // A revert costs its gas; a nonce that something else used up costs the sponsor nothing.
+    if (hasReverted(slot, reason)) await charge(moment, () => ({ valueWei: 0n, flatUsd: 0n }));
+    else if (slot.leg.requestId !== undefined) await forgiveCosts(services, tx, slot.leg.requestId);
   },
 };
+
+/** An entry point goes on when an operation fails: then its transaction succeeds and has done nothing for the user. */
+function whatSuccessMeans(kind: RequestKind, { to, data }: LaneCall, logs: readonly LogFact[]): RequestEvent {
+  const handleOps = readHandleOps(data);
+  if (handleOps?.kind !== "read") return { kind: "executionMined" };
+  const failed = userOperationsFailed(logs, to).length;
+  // Of several operations the one that makes the deposit may be another one: that waits for the deposit.
+  const isInVain = failed > 0 && (kind === "call" || failed >= handleOps.ops.length);
+  return isInVain ? { kind: "executionReverted", reason: "EXECUTION_REVERTED" } : { kind: "executionMined" };
+}
+
+function hasReverted({ minedStatus }: Slot, reason: FailReason): boolean {
+  return minedStatus === "reverted" && reason === "TRANSACTION_REVERTED";
+}
+
+/** Charges what the mined transaction did cost, at the price of the coin at which it was accepted. */
+async function charge(
+  { services, tx, slot }: LegMoment,
+  besides: (execution: ExecutionRecord) => { readonly valueWei: bigint; readonly flatUsd: bigint },
+): Promise<void> {
+  const { requestId } = slot.leg;
+  const execution = requestId === undefined ? undefined : await tx.executions.lock(requestId);
+  if (requestId === undefined || execution === undefined) return;
+  if (slot.gasUsed === undefined || slot.effectiveGasPrice === undefined)
+    throw new Error(`slot ${slot.id} is mined and nobody noted what it cost`);
+  const native = {
+    decimals: services.chains.get(slot.chainId)?.chain.native.decimals ?? 18,
+    priceUsd: execution.coinUsd,
+  };
+  const { totalUsd } = executionCost(
+    { gas: slot.gasUsed, weiPerGas: slot.effectiveGasPrice, ...besides(execution) },
+    native,
+  );
+  await noteCosts(services, tx, requestId, {
+    originUsd: totalUsd,
+    // What did not happen here has nothing to be filled there.
+    ...(slot.minedStatus === "reverted" && { destinationUsd: 0n }),
+  });
+}

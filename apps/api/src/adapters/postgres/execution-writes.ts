@@ -1,0 +1,98 @@
+import type { ExecutionWrites } from "../../ports/executions.ts";
+import {
+  destinationToJson,
+  EXECUTION_COLUMNS,
+  executionOf,
+  NEW_EXECUTION_COLUMNS,
+} from "./execution-rows.ts";
+import type { ExecutionRow } from "./execution-rows.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+
+const add = statement(
+  "execution_add",
+  `insert into executions (${NEW_EXECUTION_COLUMNS})
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+   on conflict do nothing returning request_id`,
+);
+const lock = statement(
+  "execution_lock",
+  `select ${EXECUTION_COLUMNS} from executions where request_id = $1 for update`,
+);
+// A statement of its own: what is read beside a lock may be older than the lock.
+const lockBudgets = statement(
+  "execution_lock_budgets",
+  "select pg_advisory_xact_lock(hashtextextended('budgets of ' || $1, 0))",
+);
+const spent = statement(
+  "execution_spent",
+  `select coalesce(sum(cost_usd), 0) as today,
+     coalesce(sum(cost_usd) filter (where user_address = $3), 0) as user_today,
+     coalesce(sum(cost_usd) filter (where target = $4), 0) as target_today
+   from executions where key_id = $1 and day = $2 and request_id <> $5`,
+);
+const setCosts = statement(
+  "execution_set_costs",
+  `update executions set origin_usd = coalesce(origin_usd, $2), destination_usd = coalesce(destination_usd, $3)
+   where request_id = $1`,
+);
+const settle = statement(
+  "execution_settle",
+  "update executions set settled = true, cost_usd = $2 where request_id = $1 and not settled",
+);
+
+/** Executions inside one transaction. */
+export function executionWrites(sql: Sql): ExecutionWrites {
+  return {
+    async add(execution) {
+      const { call, destination } = execution;
+      const rows = await sql.query(add, [
+        execution.requestId,
+        execution.keyId,
+        execution.wallet ?? null,
+        execution.questionHash,
+        execution.chainId,
+        call.to,
+        call.data,
+        call.value,
+        call.authorizationList === undefined ? null : JSON.stringify(call.authorizationList),
+        execution.gasLimit,
+        execution.maxFeePerGas,
+        execution.coinUsd,
+        execution.flatUsd,
+        destination === undefined ? null : destinationToJson(destination),
+        execution.user ?? null,
+        execution.target,
+        execution.day,
+        execution.costUsd,
+        execution.createdAtMs,
+      ]);
+      return rows.length > 0;
+    },
+    async lock(requestId) {
+      const [row] = await sql.query<ExecutionRow>(lock, [requestId]);
+      return row && executionOf(row);
+    },
+    async lockSpending({ keyId, day, user, target }, except) {
+      await sql.query(lockBudgets, [keyId]);
+      const [row] = await sql.query<{ today: bigint; user_today: bigint; target_today: bigint }>(spent, [
+        keyId,
+        day,
+        user ?? null,
+        target,
+        except,
+      ]);
+      return {
+        todayUsd: row?.today ?? 0n,
+        userTodayUsd: row?.user_today ?? 0n,
+        targetTodayUsd: row?.target_today ?? 0n,
+      };
+    },
+    async setCosts(requestId, { originUsd, destinationUsd }) {
+      await sql.query(setCosts, [requestId, originUsd ?? null, destinationUsd ?? null]);
+    },
+    async settle(requestId, costUsd) {
+      await sql.query(settle, [requestId, costUsd]);
+    },
+  };
+}

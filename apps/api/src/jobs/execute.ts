@@ -1,0 +1,12 @@
+import { z } from "zod";
+import type { RequestId } from "@causeway/domain";
+import { submitExecution } from "../usecases/submit-execution.ts";
+import { defineJob } from "./define-job.ts";
+
+export const execute = defineJob({
+  name: "execute",
+  payload: z.object({ requestId: z.string() }),
+  concurrency: 32,
+  attempts: 8,
+  run: (services, { requestId }) => submitExecution(services, requestId as RequestId),
+});

@@ -1,0 +1,80 @@
+import type { Authorization, CallPlan } from "@causeway/chains";
+import type { Address, Hex, RequestId, SponsorshipSpending } from "@causeway/domain";
+import type { LaneCall } from "./leg.ts";
+
+/** Calls that ride along with the fill of a request, and what they were priced with. */
+export interface DestinationExecution {
+  /** In order, after the payment; all succeed or nothing happens. */
+  readonly calls: readonly CallPlan[];
+  readonly authorizationList?: readonly Authorization[] | undefined;
+  /** Gas units that were priced beyond those of a plain payment. */
+  readonly extraGas: bigint;
+  /** Gas units of a plain payment, which the quote has priced. */
+  readonly plainGas: bigint;
+  /** Wei per gas that were reckoned with. */
+  readonly maxFeePerGas: bigint;
+  /** USD per whole coin of the destination chain, 18 decimals. */
+  readonly coinUsd: bigint;
+}
+
+/** A call that the service sends for a user: what was asked, what it was priced with, and whose balance bears it. */
+export interface NewExecution {
+  readonly requestId: RequestId;
+  readonly keyId: string;
+  /** Whose balance pays; undefined: the output of the quote does. */
+  readonly wallet: Address | undefined;
+  /** SHA-256 of what was asked. */
+  readonly questionHash: Hex;
+  readonly chainId: number;
+  readonly call: LaneCall;
+  readonly gasLimit: bigint;
+  /** The most that was reckoned with, wei per gas, a replacement included. */
+  readonly maxFeePerGas: bigint;
+  /** USD per whole coin of the chain when it was accepted, 18 decimals. */
+  readonly coinUsd: bigint;
+  /** USD with 18 decimals. */
+  readonly flatUsd: bigint;
+  readonly destination: DestinationExecution | undefined;
+  /** Whom and what it is for: budgets count by it. */
+  readonly user: Address | undefined;
+  readonly target: Address;
+  /** UTC day of acceptance, counted from 1970. */
+  readonly day: number;
+  /** USD with 18 decimals: the most it may cost until what it did cost is known. */
+  readonly costUsd: bigint;
+  readonly createdAtMs: number;
+}
+
+export interface ExecutionRecord extends NewExecution {
+  /** What the transaction did cost, USD with 18 decimals; undefined before that is certain. */
+  readonly originUsd: bigint | undefined;
+  /** The same for what the calls beside the fill cost. */
+  readonly destinationUsd: bigint | undefined;
+  /** The reservation was paid or released. */
+  readonly settled: boolean;
+}
+
+/** Where budgets count. */
+export interface Budget {
+  readonly keyId: string;
+  readonly day: number;
+  readonly user: Address | undefined;
+  readonly target: Address;
+}
+
+/** Executions inside one transaction. */
+export interface ExecutionWrites {
+  /** False when the request has one already. */
+  add(execution: NewExecution): Promise<boolean>;
+  /** Locks the row; undefined when the request has none. */
+  lock(requestId: RequestId): Promise<ExecutionRecord | undefined>;
+  /** Until the end of the transaction nobody else spends on this key's budgets; what they have spent, everything committed before included, but for this request. */
+  lockSpending(budget: Budget, except: RequestId): Promise<SponsorshipSpending>;
+  /** Costs that have become certain; those that are absent stay. */
+  setCosts(
+    requestId: RequestId,
+    costs: { readonly originUsd?: bigint; readonly destinationUsd?: bigint },
+  ): Promise<void>;
+  /** The last word: budgets count what it did cost from now on. */
+  settle(requestId: RequestId, costUsd: bigint): Promise<void>;
+}

@@ -1,0 +1,84 @@
+import { answerFor } from "@causeway/service-kit";
+import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
+import { executeAnswer, executeRequest, plainError, simulationError } from "@causeway/wire";
+import type { SimulationErrorBody } from "@causeway/wire";
+import { z } from "zod";
+import type { ExecuteOutcome } from "../ports/execute.ts";
+import type { StoredAnswer } from "../ports/idempotency.ts";
+import type { RouteServices } from "../ports/route-services.ts";
+import { requireKey, requireReferrer } from "./access.ts";
+import type { TypedServer } from "./typed.ts";
+import { withIdempotency } from "./with-idempotency.ts";
+
+/** `POST /execute`: the service sends a call for a user, and an app pays for it. */
+export function executeRoute(
+  app: TypedServer,
+  services: Pick<RouteServices, "executeCalls" | "idempotency" | "clock">,
+): void {
+  app.post(
+    "/execute",
+    {
+      config: {
+        access: { kind: "key", scope: "execute", strict: true },
+        errorAnswer: inErrorForm,
+      },
+      schema: {
+        tags: ["execute"],
+        summary: "Have a call sent for a user, paid from the app balance of the API key",
+        description:
+          "The call is simulated on the newest state first. Accepted, it is sent within moments; `GET /intents/status/v3` tells what became of it. " +
+          "With an `Idempotency-Key` a call is accepted once, and repeating it gives the first answer.",
+        body: executeRequest,
+        response: {
+          200: executeAnswer,
+          400: z.union([simulationError, plainError]),
+          401: plainError,
+          409: plainError,
+          413: plainError,
+          415: plainError,
+          422: plainError,
+          429: plainError,
+          500: plainError,
+        },
+      },
+    },
+    async (request, reply) => {
+      const caller = requireKey(request, "execute");
+      requireReferrer(caller, request.body.executionOptions.referrer);
+      await withIdempotency(
+        services,
+        request,
+        reply,
+        async (lease) => toAnswer(await services.executeCalls(caller, request.body, lease)),
+        { errorAnswer: (thrown) => stored(inErrorForm(answerFor(thrown))) },
+      );
+    },
+  );
+}
+
+function toAnswer(outcome: ExecuteOutcome): StoredAnswer {
+  if (outcome.kind === "accepted") return stored({ status: 200, body: outcome.answer });
+  const { label, message, details } = outcome.failure;
+  const body: SimulationErrorBody = {
+    error: label,
+    message,
+    requestId: outcome.requestId,
+    details: { ...details, path: [...details.path] },
+  };
+  return stored({ status: 400, body });
+}
+
+function stored({ status, body }: { readonly status: number; readonly body: object }): StoredAnswer {
+  return { status, body: JSON.stringify(body) };
+}
+
+/** The statuses that this endpoint knows besides 400 and 500. */
+const KNOWN: ReadonlySet<number> = new Set([401, 409, 413, 415, 422, 429]);
+
+/** Errors of this endpoint hold one field and no other. A field of `data` or of the options is named without its object: `to is required`. */
+function inErrorForm(usual: ErrorAnswer): OwnErrorAnswer {
+  const status =
+    usual.status >= 500 ? 500 : usual.status === 403 ? 401 : KNOWN.has(usual.status) ? usual.status : 400;
+  const error = usual.body.message.replace(/^(data|executionOptions)\./, "");
+  return { ...usual, status, body: { error } };
+}

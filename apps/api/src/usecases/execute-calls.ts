@@ -1,0 +1,205 @@
+import type { GasPrices, TraceOutcome } from "@causeway/chains";
+import type { Address, PricedUnit, RequestTerms, SponsorshipQuestion } from "@causeway/domain";
+import { executionCost, formatUsd, judgeSponsorship, ServiceError } from "@causeway/domain";
+import type { ExecuteInput } from "@causeway/wire";
+import type { ApiKeyIdentity } from "../ports/api-keys.ts";
+import type { ExecuteOutcome } from "../ports/execute.ts";
+import type { IdempotencyLease } from "../ports/idempotency.ts";
+import type { Random } from "../ports/quote.ts";
+import type { Services } from "../ports/services.ts";
+import { acceptExecution } from "./execution/accept-execution.ts";
+import { acceptedAnswer } from "./execution/accepted-answer.ts";
+import { makesDeposit } from "./execution/expect-deposit.ts";
+import { findQuoted } from "./execution/find-quoted.ts";
+import { priceCap, withHeadroom } from "./execution/price-execution.ts";
+import { readExecution, refusal, sponsoredCall } from "./execution/read-execution.ts";
+import type { ExecutionQuestion } from "./execution/read-execution.ts";
+import { simulateExecution } from "./execution/simulate-execution.ts";
+import type { SimulatedExecution } from "./execution/simulate-execution.ts";
+
+export interface ExecuteServices extends Pick<
+  Services,
+  | "appBalance"
+  | "chains"
+  | "clock"
+  | "enginePolicy"
+  | "events"
+  | "executor"
+  | "prices"
+  | "quotePolicy"
+  | "reads"
+  | "signer"
+  | "uow"
+> {
+  readonly random: Random;
+}
+
+/** The newest state must have answered by then, ms. */
+const SIMULATION_DEADLINE_MS = 5_000;
+const NOTHING_SPENT = { todayUsd: 0n, userTodayUsd: 0n, targetTodayUsd: 0n };
+
+/**
+ * Takes on a call for a user: finds out by simulation that it succeeds and what it costs, judges it by the rules of the caller's key, and sets the most that it may cost aside in the very
+ * commit that accepts it; a job sends it later. With a quote's id the call stands for the quote's deposit transaction, and the same question again gets the same answer.
+ * @throws ServiceError INVALID_REQUEST and others of the caller's making; PRICE_FETCH_FAILED, RPC_HTTP_ERROR, SERVICE_UNAVAILABLE of ours; RpcFault; LeaseLost
+ */
+export async function executeCalls(
+  services: ExecuteServices,
+  caller: ApiKeyIdentity,
+  input: ExecuteInput,
+  lease: IdempotencyLease | undefined,
+): Promise<ExecuteOutcome> {
+  const { executor } = services;
+  if (executor === undefined)
+    throw refusal("gasless execution is not configured here", "UNSUPPORTED_EXECUTION_TYPE");
+  const question = readExecution(services.chains, input);
+  const quoted = question.requestId && (await findQuoted(services, caller, question.requestId, question));
+  const requestId = question.requestId ?? services.random.bytes32();
+  if (quoted?.kind === "already") return { kind: "accepted", answer: acceptedAnswer(requestId) };
+  const terms = quoted?.record.terms;
+  const wallet = payerOf(caller, question, terms);
+
+  const { chain, pulse } = question.origin;
+  const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
+  const asked = sponsorshipOf(question, native);
+  // What can be refused without looking at the chain is not worth a simulation.
+  if (wallet !== undefined) refuseBy(caller, asked);
+  const prices = pulse.gasPrices();
+  const simulated = await simulateExecution(
+    question.origin,
+    {
+      from: executor.address,
+      call: question.call,
+      fees: prices,
+      ours: [executor.address, services.signer.address],
+    },
+    { signal: AbortSignal.timeout(SIMULATION_DEADLINE_MS) },
+  );
+  if (simulated.kind === "reverts") return { kind: "reverts", requestId, failure: simulated.failure };
+  const outcome = possible(services, question, simulated);
+
+  const gasLimit = withHeadroom(outcome.gas);
+  const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
+  const flatUsd = wallet === undefined ? 0n : chain.fees.flatUsd;
+  const { totalUsd } = executionCost(
+    { gas: gasLimit, weiPerGas: maxFeePerGas, valueWei: question.call.value, flatUsd },
+    native,
+  );
+  const sponsorship = { ...asked, innerCalls: reachedBy(outcome, caller), costUsd: totalUsd };
+  if (wallet !== undefined) refuseBy(caller, sponsorship);
+  else if (terms !== undefined) refuseUnpaid(question, terms, outcome, prices, native);
+  const answer = await acceptExecution(services, {
+    caller,
+    question,
+    requestId,
+    quoted: quoted?.record,
+    wallet,
+    referrer: input.executionOptions.referrer,
+    sponsorship,
+    gasLimit,
+    maxFeePerGas,
+    coinUsd: native.priceUsd,
+    flatUsd,
+    destination: undefined,
+    lease,
+  });
+  return { kind: "accepted", answer };
+}
+
+/** Whose balance pays; undefined when the output of the quote does. */
+function payerOf(
+  { fundingAddress }: ApiKeyIdentity,
+  { sponsored, call, destination }: ExecutionQuestion,
+  terms: RequestTerms | undefined,
+): Address | undefined {
+  if (sponsored) {
+    if (fundingAddress === undefined)
+      throw refusal("the API key has no funding address: subsidizeFees needs the app balance of one");
+    return fundingAddress;
+  }
+  if (terms === undefined)
+    throw refusal(
+      "subsidizeFees must be true for a call without requestId: there is no output that could pay for it",
+    );
+  if (terms.originGasUsd === undefined)
+    throw refusal(
+      "subsidizeFees must be true for a quote that was given without originGasOverhead: its output does not pay for this",
+    );
+  if (terms.origin.chainId === terms.destination.chainId)
+    throw refusal("subsidizeFees must be true for a quote on one chain");
+  if (call.value > 0n) throw refusal("value must be 0 unless subsidizeFees is true: nobody would pay for it");
+  if (destination !== undefined)
+    throw refusal(
+      "destinationChainExecutionData needs subsidizeFees to be true: the quote does not pay for it",
+    );
+  return undefined;
+}
+
+function sponsorshipOf({ call, user }: ExecutionQuestion, native: PricedUnit): SponsorshipQuestion {
+  const carried = { gas: 0n, weiPerGas: 0n, valueWei: call.value, flatUsd: 0n };
+  const { valueUsd } = executionCost(carried, native);
+  return { call: sponsoredCall(call), innerCalls: [], user, costUsd: 0n, valueUsd };
+}
+
+/** Budgets are counted later, under a lock. @throws ServiceError naming the rule that forbids it */
+function refuseBy({ rules }: ApiKeyIdentity, question: SponsorshipQuestion): void {
+  const refused = judgeSponsorship(rules, question, NOTHING_SPENT);
+  if (refused !== undefined) throw refusal(`not sponsored (${refused.rule}): ${refused.message}`);
+}
+
+type Seen = Extract<TraceOutcome, { kind: "ok" }>;
+
+/** @throws ServiceError when it must not be sent, or this instance cannot send it now */
+function possible(
+  { events }: Pick<Services, "events">,
+  { origin }: ExecutionQuestion,
+  simulated: Exclude<SimulatedExecution, { kind: "reverts" }>,
+): Seen {
+  const facts = { chain: origin.chain.name };
+  switch (simulated.kind) {
+    case "ok":
+      return simulated.outcome;
+    case "forbidden":
+      throw refusal(simulated.message);
+    case "insufficientFunds":
+      events.alarm("execution_waits", { ...facts, why: "the executor lacks the coin for a call" });
+      throw new ServiceError("SERVICE_UNAVAILABLE", "the call cannot be paid for at this moment; try again");
+    case "unseen":
+      events.alarm("execution_unseen", facts);
+      throw new ServiceError("SERVICE_UNAVAILABLE", "nobody can tell at this moment what the call does");
+    default:
+      return simulated satisfies never;
+  }
+}
+
+/** @throws ServiceError when a rule depends on what nobody can tell */
+function reachedBy({ calls }: Seen, { rules }: ApiKeyIdentity): SponsorshipQuestion["innerCalls"] {
+  if (calls !== undefined) return calls.map(({ to, selector }) => ({ target: to, selector }));
+  if (rules.denyTargets !== undefined || rules.denySelectors !== undefined)
+    throw new ServiceError(
+      "SERVICE_UNAVAILABLE",
+      "nobody can tell at this moment which contracts the call reaches, and the rules of the API key forbid some",
+    );
+  return [];
+}
+
+/** The output pays for the gas only if the deposit comes, and only as much as the quote has counted. @throws ServiceError */
+function refuseUnpaid(
+  { origin }: ExecutionQuestion,
+  terms: RequestTerms,
+  { gasUsed, effects }: Seen,
+  { baseFeePerGas, maxPriorityFeePerGas }: GasPrices,
+  native: PricedUnit,
+): void {
+  if (effects.kind !== "seen" || !makesDeposit(effects.logs, origin.chain, terms))
+    throw refusal("the call does not make the deposit of the quote, which is to pay for it");
+  const { totalUsd } = executionCost(
+    { gas: gasUsed, weiPerGas: baseFeePerGas + maxPriorityFeePerGas, valueWei: 0n, flatUsd: 0n },
+    native,
+  );
+  const paidUsd = terms.originGasUsd ?? 0n;
+  if (totalUsd > paidUsd)
+    throw refusal(
+      `the call costs $${formatUsd(totalUsd)}, and the quote pays $${formatUsd(paidUsd)} for it: ask for a quote with a larger originGasOverhead`,
+    );
+}

@@ -1,0 +1,192 @@
+import type { Address, RequestId, SponsorshipQuestion } from "@causeway/domain";
+import { decide, formatUsd, judgeSponsorship, quotedState } from "@causeway/domain";
+import type { ExecuteAnswer } from "@causeway/wire";
+import type { ApiKeyIdentity } from "../../ports/api-keys.ts";
+import type { DestinationExecution } from "../../ports/executions.ts";
+import type { IdempotencyLease } from "../../ports/idempotency.ts";
+import type { Random } from "../../ports/quote.ts";
+import type { RequestRecord } from "../../ports/records.ts";
+import type { Services } from "../../ports/services.ts";
+import type { Tx } from "../../ports/unit-of-work.ts";
+import { reserveFees } from "../app-balance/reserve-fees.ts";
+import { executeJob, transition } from "../transition.ts";
+import { acceptedAnswer } from "./accepted-answer.ts";
+import { callTerms } from "./call-terms.ts";
+import { findQuoted } from "./find-quoted.ts";
+import { utcDay } from "./price-execution.ts";
+import { refusal } from "./read-execution.ts";
+import type { ExecutionQuestion } from "./read-execution.ts";
+
+export interface AcceptServices extends Pick<
+  Services,
+  "appBalance" | "clock" | "events" | "prices" | "quotePolicy" | "reads" | "signer" | "uow"
+> {
+  readonly random: Random;
+}
+
+/** An execution that was found to be possible, and what it may cost. */
+export interface Acceptable {
+  readonly caller: ApiKeyIdentity;
+  readonly question: ExecutionQuestion;
+  readonly requestId: RequestId;
+  /** The request that it is the deposit of; undefined: a call of its own. */
+  readonly quoted: RequestRecord | undefined;
+  /** Whose balance pays; undefined: the quoted output does. */
+  readonly wallet: Address | undefined;
+  readonly referrer: string;
+  readonly sponsorship: SponsorshipQuestion;
+  readonly gasLimit: bigint;
+  readonly maxFeePerGas: bigint;
+  /** All USD with 18 decimals. */
+  readonly coinUsd: bigint;
+  readonly flatUsd: bigint;
+  readonly destination: DestinationExecution | undefined;
+  readonly lease: IdempotencyLease | undefined;
+}
+
+/** The quote was executed, paid for or closed by somebody else in this very moment. */
+class QuoteTaken extends Error {
+  constructor(requestId: RequestId) {
+    super(`the quote ${requestId} was taken`);
+    this.name = "QuoteTaken";
+  }
+}
+
+/**
+ * One commit: the request, the execution, its job, the caller's budgets, the balance set aside, and the answer that a repeated call gets. Either all of it stands or nothing does.
+ * The balance comes last: only this wait of all is shared by everything that an app does.
+ * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget, or the quote is gone), PRICE_FETCH_FAILED; LeaseLost
+ */
+export async function acceptExecution(
+  services: AcceptServices,
+  acceptable: Acceptable,
+): Promise<ExecuteAnswer> {
+  const { requestId, question, caller, sponsorship } = acceptable;
+  const answer = acceptedAnswer(requestId);
+  try {
+    await services.uow.run(async (tx) => {
+      await begin(services, tx, acceptable);
+      await keepToBudgets(services, tx, acceptable);
+      if (acceptable.lease !== undefined)
+        await tx.idempotency.finish(acceptable.lease, { status: 200, body: JSON.stringify(answer) });
+      await setAside(services, tx, acceptable);
+    });
+  } catch (error) {
+    if (!(error instanceof QuoteTaken)) throw error;
+    // The same question may have come twice at once: then the other one was answered for both.
+    const quoted = await findQuoted(services, caller, requestId, question);
+    if (quoted.kind === "already") return answer;
+    throw refusal(`requestId ${requestId} is being executed by another call`);
+  }
+  services.events.happened("execution_accepted", {
+    requestId,
+    chain: question.origin.chain.name,
+    keyId: caller.id,
+    costUsd: sponsorship.costUsd,
+  });
+  return answer;
+}
+
+async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): Promise<void> {
+  const { caller, question, requestId, quoted, sponsorship } = acceptable;
+  const nowMs = services.clock.nowMs();
+  const facts = { keyId: caller.id, costUsd: sponsorship.costUsd };
+  if (quoted === undefined) await insertCall(services, tx, acceptable, nowMs);
+  else {
+    const current = await tx.requests.lock(requestId);
+    if (current?.state.name !== "quoted") throw new QuoteTaken(requestId);
+    await transition(services, tx, current, { kind: "executionAccepted" }, {}, facts);
+  }
+  const added = await tx.executions.add({
+    requestId,
+    keyId: caller.id,
+    wallet: acceptable.wallet,
+    questionHash: question.hash,
+    chainId: question.origin.chain.id,
+    call: question.call,
+    gasLimit: acceptable.gasLimit,
+    maxFeePerGas: acceptable.maxFeePerGas,
+    coinUsd: acceptable.coinUsd,
+    flatUsd: acceptable.flatUsd,
+    destination: acceptable.destination,
+    user: question.user,
+    target: question.call.to,
+    day: utcDay(nowMs),
+    costUsd: acceptable.wallet === undefined ? 0n : sponsorship.costUsd,
+    createdAtMs: nowMs,
+  });
+  if (!added) throw new QuoteTaken(requestId);
+  await tx.outbox.add([executeJob(requestId, nowMs)], nowMs);
+}
+
+async function insertCall(
+  services: AcceptServices,
+  tx: Tx,
+  { question, requestId, referrer, caller, sponsorship }: Acceptable,
+  nowMs: number,
+): Promise<void> {
+  const terms = callTerms({
+    requestId,
+    salt: services.random.bytes32(),
+    chain: question.origin.chain,
+    solver: services.signer.address,
+    solverChainName: services.quotePolicy.solverChainName,
+    call: question.call,
+    user: question.user,
+    referrer,
+    nowMs,
+  });
+  const decision = decide(quotedState("call"), { kind: "executionAccepted" });
+  if (decision.kind !== "applied") throw new Error("a fresh call can be accepted");
+  await tx.requests.insert(terms, decision.next);
+  await tx.requests.note(requestId, nowMs, "executionAccepted", {
+    from: "quoted",
+    to: decision.next.name,
+    keyId: caller.id,
+    costUsd: sponsorship.costUsd,
+  });
+}
+
+/** Budgets of a day are counted under the key's lock, so that calls at the same time cannot exceed them together. */
+async function keepToBudgets(
+  services: Pick<Services, "clock">,
+  tx: Pick<Tx, "executions">,
+  { caller, question, requestId, sponsorship, wallet }: Acceptable,
+): Promise<void> {
+  const { dailyUsd, perUserDailyUsd, perTargetDailyUsd } = caller.rules;
+  const hasBudgets = [dailyUsd, perUserDailyUsd, perTargetDailyUsd].some((budget) => budget !== undefined);
+  if (wallet === undefined || !hasBudgets) return;
+  const budget = {
+    keyId: caller.id,
+    day: utcDay(services.clock.nowMs()),
+    user: question.user,
+    target: question.call.to,
+  };
+  const refused = judgeSponsorship(
+    caller.rules,
+    sponsorship,
+    await tx.executions.lockSpending(budget, requestId),
+  );
+  if (refused !== undefined) throw refusal(`not sponsored (${refused.rule}): ${refused.message}`);
+}
+
+async function setAside(
+  services: AcceptServices,
+  tx: Tx,
+  { wallet, requestId, sponsorship }: Acceptable,
+): Promise<void> {
+  if (wallet === undefined) return;
+  const { costUsd } = sponsorship;
+  const reserved = await reserveFees(services, tx, {
+    wallet,
+    usd: costUsd,
+    requestId,
+    movementKey: `execution:${requestId}:reserve`,
+  });
+  if (reserved.kind === "insufficient")
+    throw refusal(
+      `the app balance of ${wallet} has $${formatUsd(reserved.availableUsd)}, and this execution may cost $${formatUsd(costUsd)}: nothing is sponsored in part`,
+      "INSUFFICIENT_FUNDS",
+    );
+  if (reserved.kind === "closed") throw new QuoteTaken(requestId);
+}

@@ -1,0 +1,24 @@
+import type { GasPrices } from "@causeway/chains";
+import type { Chain } from "@causeway/domain";
+
+/** Room above the simulated gas: state may move between simulation and block. Unused gas is not charged. */
+const GAS_HEADROOM_BPS = 3_000n;
+
+/** Gas units to give to a transaction that was seen to need `gas`. */
+export function withHeadroom(gas: bigint): bigint {
+  return gas + (gas * GAS_HEADROOM_BPS) / 10_000n;
+}
+
+/** The most wei per gas to reckon with: what is offered now, raised once as a replacement would be. */
+export function priceCap(prices: Pick<GasPrices, "maxFeePerGas">, chain: Chain, bumpBps: number): bigint {
+  const raised = (prices.maxFeePerGas * BigInt(10_000 + bumpBps)) / 10_000n + 1n;
+  const allowed = raised < chain.fees.maxFeePerGasWei ? raised : chain.fees.maxFeePerGasWei;
+  return allowed > prices.maxFeePerGas ? allowed : prices.maxFeePerGas;
+}
+
+const MS_PER_DAY = 86_400_000;
+
+/** UTC day of a moment, counted from 1970. */
+export function utcDay(ms: number): number {
+  return Math.floor(ms / MS_PER_DAY);
+}

@@ -1,0 +1,102 @@
+import { readHandleOps, refusesUserOperations } from "@causeway/chains";
+import type { Authorization, CallPlan } from "@causeway/chains";
+import type { Address, ErrorCode, Hex, RequestId, SponsoredCall } from "@causeway/domain";
+import { ServiceError, sha256Text } from "@causeway/domain";
+import type { ExecuteInput } from "@causeway/wire";
+import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+import type { LaneCall } from "../../ports/leg.ts";
+
+/** What somebody wants to be sent for a user, its words understood. */
+export interface ExecutionQuestion {
+  readonly origin: ConnectedChain;
+  readonly call: LaneCall;
+  readonly sponsored: boolean;
+  /** The quote that is executed; undefined: a call of its own. */
+  readonly requestId: RequestId | undefined;
+  readonly destination: DestinationCalls | undefined;
+  /** Whom it is made for: the account that is called, or the one whose operation an entry point is to carry out; undefined when there are several. */
+  readonly user: Address | undefined;
+  /** SHA-256 of all of this: the same question has the same. */
+  readonly hash: Hex;
+}
+
+export interface DestinationCalls {
+  readonly calls: readonly CallPlan[];
+  readonly authorizationList: readonly Authorization[] | undefined;
+}
+
+/** @throws ServiceError telling what cannot be done for anybody, now or ever */
+export function readExecution(chains: ChainDirectory, input: ExecuteInput): ExecutionQuestion {
+  const { data, executionOptions: options } = input;
+  const origin = openChain(chains, Number(data.chainId));
+  const call = { ...callOf(data), authorizationList: authorizationsOf(data.authorizationList) };
+  const requestId = input.requestId?.toLowerCase() as RequestId | undefined;
+  const beside = options.destinationChainExecutionData;
+  if (beside !== undefined && requestId === undefined)
+    throw refusal(
+      "destinationChainExecutionData needs the requestId of a quote: it is carried out with the fill",
+    );
+  const destination = beside && {
+    calls: beside.calls.map(callOf),
+    authorizationList: authorizationsOf(beside.authorizationList),
+  };
+  const question = { call, requestId, destination, sponsored: options.subsidizeFees };
+  return { ...question, origin, user: userOf(call), hash: hashOf({ chainId: origin.chain.id, ...question }) };
+}
+
+/** A call as the rules of a sponsor name it. */
+export function sponsoredCall({ to, data }: Pick<CallPlan, "to" | "data">): SponsoredCall {
+  return { target: to, selector: data.length < 10 ? undefined : (data.slice(0, 10) as Hex) };
+}
+
+export function refusal(message: string, code: ErrorCode = "INVALID_REQUEST"): ServiceError {
+  return new ServiceError(code, message);
+}
+
+function openChain(chains: ChainDirectory, id: number): ConnectedChain {
+  const connected = chains.get(id);
+  if (connected === undefined)
+    throw refusal(`chainId ${id} is no EVM chain that is served here`, "UNSUPPORTED_CHAIN");
+  if (connected.chain.disabled)
+    throw refusal(`${connected.chain.displayName} is disabled for now`, "CHAIN_DISABLED");
+  return connected;
+}
+
+function callOf({ to, data, value }: { to: string; data: string; value: string | number }): CallPlan {
+  return { to: to.toLowerCase() as Address, data: data.toLowerCase() as Hex, value: BigInt(value) };
+}
+
+type WrittenAuthorization = NonNullable<ExecuteInput["data"]["authorizationList"]>[number];
+
+function authorizationsOf(
+  list: readonly WrittenAuthorization[] | undefined,
+): readonly Authorization[] | undefined {
+  return list?.map(({ chainId, address, nonce, yParity, r, s }) => ({
+    chainId,
+    address: address.toLowerCase() as Address,
+    nonce,
+    yParity,
+    r: paddedWord(r),
+    s: paddedWord(s),
+  }));
+}
+
+const paddedWord = (text: string): Hex => `0x${text.slice(2).toLowerCase().padStart(64, "0")}`;
+
+function userOf({ to, data }: CallPlan): Address | undefined {
+  const handleOps = readHandleOps(data);
+  if (handleOps === undefined) return to;
+  const refused = refusesUserOperations(handleOps);
+  if (refused !== undefined) throw refusal(`data.data: ${refused.message}`);
+  if (handleOps.kind !== "read") return undefined;
+  const senders = new Set(handleOps.ops.map(({ sender }) => sender));
+  const [sender] = senders;
+  return senders.size === 1 ? sender : undefined;
+}
+
+function hashOf(question: object): Hex {
+  const text = JSON.stringify(question, (_key, value: unknown) =>
+    typeof value === "bigint" ? value.toString() : value,
+  );
+  return `0x${Buffer.from(sha256Text(text)).toString("hex")}`;
+}

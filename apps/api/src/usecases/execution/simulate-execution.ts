@@ -1,0 +1,59 @@
+import { judgeEffects } from "@causeway/chains";
+import type { FeeCaps, TraceOptions, TraceOutcome } from "@causeway/chains";
+import type { Address, SimulationFailure } from "@causeway/domain";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import type { LaneCall } from "../../ports/leg.ts";
+
+/** What a call would do, as far as sending it depends on that. */
+export type SimulatedExecution =
+  | {
+      readonly kind: "ok";
+      readonly outcome: Extract<TraceOutcome, { kind: "ok" }>;
+    }
+  | { readonly kind: "reverts"; readonly failure: SimulationFailure }
+  /** It would take more from the service than its price. */
+  | { readonly kind: "forbidden"; readonly message: string }
+  /** The node cannot tell what it would take. */
+  | { readonly kind: "unseen" }
+  /** Whoever sends it lacks the coin for its value and gas. */
+  | { readonly kind: "insufficientFunds" };
+
+export interface SimulationQuestion {
+  readonly from: Address;
+  readonly call: LaneCall;
+  readonly fees: FeeCaps;
+  /** The limit it will be sent with; without one the limit it needs is looked for. */
+  readonly gas?: bigint;
+  /** Accounts of the service. */
+  readonly ours: readonly Address[];
+}
+
+/**
+ * Runs a call on the newest state, and judges what it would take from the service.
+ * @throws RpcFault when the node did not tell
+ */
+export async function simulateExecution(
+  { connection }: Pick<ConnectedChain, "connection">,
+  { from, call, fees, gas, ours }: SimulationQuestion,
+  options: TraceOptions = {},
+): Promise<SimulatedExecution> {
+  const { to, data, value, authorizationList } = call;
+  const traced = {
+    to,
+    data,
+    value,
+    ...(authorizationList && { authorizationList }),
+    ...(gas !== undefined && { gas }),
+  };
+  const outcome = await connection.reader.trace(from, traced, fees, options);
+  if (outcome.kind !== "ok") return outcome;
+  if (outcome.effects.kind === "unseen") return { kind: "unseen" };
+  const forbidden = judgeEffects(outcome.effects, {
+    sender: from,
+    protectedAccounts: ours,
+    allowedSpendWei: value + outcome.gas * fees.maxFeePerGas,
+  });
+  return forbidden === undefined
+    ? { kind: "ok", outcome }
+    : { kind: "forbidden", message: forbidden.message };
+}

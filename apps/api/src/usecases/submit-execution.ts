@@ -1,0 +1,196 @@
+import type { GasPrices } from "@causeway/chains";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { FailReason, RequestId } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { ExecutionRecord } from "../ports/executions.ts";
+import { LegTaken } from "../ports/leg-taken.ts";
+import type { RequestRecord, SlotPlan } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import type { LaneWrites } from "../ports/unit-of-work.ts";
+import { CALL_LIFETIME_MS } from "./execution/call-terms.ts";
+import { forgiveCosts } from "./execution/settle-execution.ts";
+import { simulateExecution } from "./execution/simulate-execution.ts";
+import { sendSlot } from "./send-slot.ts";
+import { transition } from "./transition.ts";
+import type { TransitionServices } from "./transition.ts";
+import { DONE } from "./wait.ts";
+import type { Progress } from "./wait.ts";
+
+type Needs = TransitionServices &
+  Pick<Services, "chains" | "signer" | "executor" | "uow" | "reads" | "enginePolicy">;
+
+/**
+ * Sends an accepted call: looks at it once more on the newest state, gives it a nonce of the executor, then sends. What would fail now is not sent, and costs nobody anything.
+ * May run any number of times, in any number of processes: the request's lock and the one live nonce per request let it happen once.
+ * @throws RpcFault: nothing was decided, the job comes again
+ */
+export async function submitExecution(services: Needs, requestId: RequestId): Promise<Progress> {
+  const [request, execution] = await Promise.all([
+    services.reads.request(requestId),
+    services.reads.execution(requestId),
+  ]);
+  if (request?.state.name !== "accepted" || execution === undefined) return DONE;
+  const slot = await services.reads.slotOfLeg("execution", requestId);
+  if (slot !== undefined) {
+    // A process died between giving the nonce and sending: the bytes are, or will be, the same.
+    await sendSlot(services, slot.id);
+    return DONE;
+  }
+  const deadlineMs = deadlineOf(request, execution);
+  if (services.clock.nowMs() > deadlineMs)
+    return giveUp(services, requestId, "TRANSACTION_NOT_INCLUDED", { why: "it was not sent in time" });
+  const connected = services.chains.get(execution.chainId);
+  if (connected === undefined || services.executor === undefined)
+    return wait(services, request, "the chain or the executor is disabled");
+  const planned = await plan(services, connected, services.executor.address, execution, deadlineMs);
+  switch (planned.kind) {
+    case "fails":
+      return giveUp(services, requestId, planned.reason, planned.detail);
+    case "waits":
+      return wait(services, request, planned.why);
+    case "ready":
+      return commitAndSend(services, request, connected, planned.plan);
+    default:
+      return planned satisfies never;
+  }
+}
+
+/** Until then it is tried. A deposit that is mined after the request's own deadline would go back. */
+function deadlineOf({ terms }: RequestRecord, { createdAtMs }: ExecutionRecord): number {
+  return Math.min(terms.fillDeadlineMs, createdAtMs + CALL_LIFETIME_MS);
+}
+
+type Planned =
+  | { readonly kind: "ready"; readonly plan: SlotPlan }
+  | { readonly kind: "waits"; readonly why: string }
+  | { readonly kind: "fails"; readonly reason: FailReason; readonly detail: Detail };
+
+type Detail = Readonly<Record<string, unknown>>;
+
+async function plan(
+  services: Needs,
+  connected: ConnectedChain,
+  executor: SlotPlan["sender"],
+  { requestId, call, gasLimit, maxFeePerGas }: ExecutionRecord,
+  cancelAfterMs: number,
+): Promise<Planned> {
+  const prices = connected.pulse.gasPrices();
+  // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was set aside.
+  if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > maxFeePerGas)
+    return { kind: "waits", why: "gas costs more than was set aside" };
+  const fees = cappedBy(prices, maxFeePerGas);
+  const ours = [executor, services.signer.address];
+  const simulated = await simulateExecution(connected, { from: executor, call, fees, gas: gasLimit, ours });
+  switch (simulated.kind) {
+    case "reverts": {
+      const { label, message, details } = simulated.failure;
+      return { kind: "fails", reason: "EXECUTION_REVERTED", detail: { label, message, details } };
+    }
+    case "forbidden":
+      return { kind: "fails", reason: "EXECUTION_REVERTED", detail: { message: simulated.message } };
+    case "insufficientFunds":
+      return { kind: "waits", why: "the executor lacks the coin" };
+    case "unseen":
+      return { kind: "waits", why: "the node does not tell what the call does" };
+    case "ok":
+      return {
+        kind: "ready",
+        plan: {
+          chainId: connected.chain.id,
+          sender: executor,
+          leg: { kind: "execution", requestId },
+          call,
+          gasLimit,
+          ...fees,
+          outflow: { currency: NATIVE_CURRENCY, amount: call.value },
+          cancelAfterMs,
+        },
+      };
+    default:
+      return simulated satisfies never;
+  }
+}
+
+function cappedBy(
+  { maxFeePerGas, maxPriorityFeePerGas }: GasPrices,
+  capWei: bigint,
+): Pick<SlotPlan, "maxFeePerGas" | "maxPriorityFeePerGas"> {
+  return {
+    maxFeePerGas: maxFeePerGas < capWei ? maxFeePerGas : capWei,
+    maxPriorityFeePerGas: maxPriorityFeePerGas < capWei ? maxPriorityFeePerGas : capWei,
+  };
+}
+
+async function commitAndSend(
+  services: Needs,
+  request: RequestRecord,
+  connected: ConnectedChain,
+  slotPlan: SlotPlan,
+): Promise<Progress> {
+  const { requestId } = request.terms;
+  const outcome = await services.uow
+    .run(async (tx) => {
+      const current = await tx.requests.lock(requestId);
+      if (current?.state.name !== "accepted") return "moved" as const;
+      await tx.lanes.lockLane(slotPlan.chainId, slotPlan.sender);
+      if (!(await executorBears(tx, connected, slotPlan))) return "short" as const;
+      const slot = await tx.lanes.reserve(slotPlan, services.clock.nowMs());
+      await tx.requests.note(requestId, services.clock.nowMs(), "executionPlanned", { nonce: slot.nonce });
+      return { slotId: slot.id };
+    })
+    .catch((error: unknown) => {
+      if (error instanceof LegTaken) return "moved" as const;
+      throw error;
+    });
+  if (outcome === "moved") return DONE;
+  if (outcome === "short") return wait(services, request, "the executor lacks the coin");
+  services.events.happened("execution_planned", { requestId, chain: connected.chain.name });
+  await sendSlot(services, outcome.slotId);
+  return DONE;
+}
+
+/** Whether the executor's coin bears this call and its gas beside everything that the balance read does not show yet. Call with the lane locked. */
+async function executorBears(
+  tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
+  { chain, pulse }: ConnectedChain,
+  { sender, call, gasLimit, maxFeePerGas }: SlotPlan,
+): Promise<boolean> {
+  const has = pulse.executorBalance();
+  const { amount, gasWei } = await tx.lanes.reserved(chain.id, sender, NATIVE_CURRENCY, has.blockNumber);
+  return has.amount >= amount + gasWei + call.value + gasLimit * maxFeePerGas;
+}
+
+/** Waits for what may pass, but not for ever: then nothing is sent, and the sponsor has everything back. */
+async function wait(services: Needs, request: RequestRecord, why: string): Promise<Progress> {
+  const { requestId } = request.terms;
+  const waitedMs = services.clock.nowMs() - request.updatedAtMs;
+  if (waitedMs > services.enginePolicy.inventoryWaitMs)
+    return giveUp(services, requestId, "TRANSACTION_NOT_INCLUDED", { why });
+  services.events.alarm("execution_waits", { requestId, why, waitedMs });
+  return { waitMs: 1_000, why };
+}
+
+async function giveUp(
+  services: Needs,
+  requestId: RequestId,
+  reason: FailReason,
+  detail: Detail,
+): Promise<Progress> {
+  const isDead = await services.uow.run(async (tx) => {
+    const current = await tx.requests.lock(requestId);
+    // With a nonce it goes the way of its nonce.
+    if (current?.state.name !== "accepted" || (await tx.lanes.hasLiveSlot({ kind: "execution", requestId })))
+      return false;
+    await tx.requests.note(requestId, services.clock.nowMs(), "executionImpossible", { reason, ...detail });
+    await transition(services, tx, current, { kind: "executionDead", reason }, {}, { reason });
+    await forgiveCosts(services, tx, requestId);
+    return true;
+  });
+  if (isDead)
+    services.events.alarm("execution_impossible", {
+      requestId,
+      reason,
+      label: typeof detail["label"] === "string" ? detail["label"] : undefined,
+    });
+  return DONE;
+}

@@ -1,0 +1,155 @@
+import { z } from "zod";
+import { because } from "../because.ts";
+import { flag, hash32, hexData, numberOrDigits, text, wholeNumber } from "../scalars.ts";
+
+const UINT256_MAX = 2n ** 256n - 1n;
+const WEI = "must be a whole number of wei: decimal digits, or 0x and hex digits";
+
+const contract = z
+  .string(because("must be a 20-byte address"))
+  .regex(/^0x[a-fA-F0-9]{40}$/, "must be a 20-byte address");
+
+/** Wei as clients write it: text of decimal digits, hex, or a number. It stays as it came; `BigInt` reads each of them. */
+const wei = z
+  .union([z.string(), z.number()], because(WEI))
+  .refine(
+    (value) =>
+      typeof value === "number"
+        ? Number.isSafeInteger(value) && value >= 0
+        : /^(\d{1,78}|0x[0-9a-fA-F]{1,64})$/.test(value) && BigInt(value) <= UINT256_MAX,
+    WEI,
+  );
+
+const evmChainId = z
+  .union([z.number(), z.string()], because("must be an integer chain id"))
+  .refine((value) => (wholeNumber(value) ?? 0) > 0, "must be an integer chain id");
+
+const word = z
+  .string(because("must be 0x and up to 64 hex digits"))
+  .regex(/^0x[0-9a-fA-F]{1,64}$/, "must be 0x and up to 64 hex digits");
+
+/** EIP-7702 authorization, as its signer's wallet gives it out. */
+const signedAuthorization = z
+  .object(
+    {
+      chainId: z.int(because("must be an integer chain id")).nonnegative("must not be negative"),
+      address: contract,
+      nonce: z.int(because("must be a whole number")).nonnegative("must not be negative"),
+      yParity: z.union([z.literal(0), z.literal(1)], because("must be 0 or 1")),
+      r: word,
+      s: word,
+    },
+    because("must be an object"),
+  )
+  .meta({ id: "SignedAuthorization" });
+
+const authorizationList = z
+  .array(signedAuthorization, because("must be an array"))
+  .min(1, "cannot be empty")
+  .optional()
+  .describe("Signed EIP-7702 authorizations that the transaction carries.");
+
+/** Body of `POST /execute`. Fields not listed are accepted and ignored. */
+export const executeRequest = z
+  .object(
+    {
+      executionKind: z.enum(["rawCalls"], because("must be rawCalls")),
+      data: z
+        .object(
+          {
+            chainId: evmChainId.describe("EVM chain on which the call is made."),
+            to: contract.describe("Contract or account to call."),
+            data: hexData.describe("Call data."),
+            value: wei.describe("Native coin that the call carries, wei; the sponsor pays it."),
+            authorizationList,
+          },
+          because("must be an object"),
+        )
+        .describe("The call. It is sent by an account of the service: `msg.sender` is not the user."),
+      executionOptions: z.object(
+        {
+          referrer: text(512).describe("Referrer of the app; may be empty."),
+          subsidizeFees: flag.describe(
+            "true: the app pays all fees from its balance. false: the quoted output pays; only for a quote that was given with `originGasOverhead`.",
+          ),
+          destinationChainExecutionData: z
+            .object(
+              {
+                calls: z
+                  .array(
+                    z.object({ to: contract, value: wei, data: hexData }, because("must be an object")),
+                    because("must be an array"),
+                  )
+                  .min(1, "must have at least 1 element"),
+                authorizationList,
+              },
+              because("must be an object"),
+            )
+            .optional()
+            .describe("Calls made on the destination chain together with the fill; needs `requestId`."),
+        },
+        because("must be an object"),
+      ),
+      requestId: hash32.optional().describe("The quote that is executed; absent: a call of its own."),
+      originGasOverhead: numberOrDigits("a whole number of gas units")
+        .optional()
+        .describe("Without effect here: the quote counts it."),
+    },
+    because("must be a JSON object"),
+  )
+  .meta({ id: "ExecuteRequest" });
+
+/** What the route hands to the use case. */
+export type ExecuteInput = z.infer<typeof executeRequest>;
+
+export const executeAnswer = z
+  .object({
+    message: z.string(),
+    requestId: z.string().describe("Ask `GET /intents/status/v3` with it."),
+  })
+  .meta({ id: "ExecuteAnswer" });
+export type ExecuteAnswer = z.infer<typeof executeAnswer>;
+
+/** Body of every error of `POST /execute` but a failed simulation: this field and no other. */
+export const plainError = z
+  .strictObject({ error: z.string().describe("What is wrong, in words for the caller.") })
+  .meta({ id: "PlainError" });
+
+const failureFrame = z
+  .strictObject({
+    type: z.string(),
+    address: z.string().optional(),
+    contract: z.string().optional(),
+    function: z.string().optional(),
+    selector: z.string().optional(),
+    error: z.string().optional(),
+    revertReason: z.string().optional(),
+    gasUsed: z.string().optional(),
+  })
+  .meta({ id: "SimulationFrame" });
+
+/** Why the simulated call cannot succeed. */
+export const simulationError = z
+  .strictObject({
+    error: z.string().describe("Label, e.g. `INVALID_SIGNATURE`."),
+    message: z.string(),
+    requestId: z.string().describe("For questions to the operator."),
+    details: z
+      .strictObject({
+        topLevel: failureFrame,
+        innermost: failureFrame,
+        path: z.array(failureFrame),
+        revert: z.strictObject({
+          type: z.enum(["errorString", "panic", "customError", "unknownCustomError", "empty"]),
+          label: z.string(),
+          message: z.string(),
+          selector: z.string().optional(),
+          name: z.string().optional(),
+          args: z.record(z.string(), z.string()).optional(),
+          rawArgsHex: z.string().optional(),
+        }),
+      })
+      .optional(),
+  })
+  .meta({ id: "SimulationError" });
+export type SimulationErrorBody = z.infer<typeof simulationError>;

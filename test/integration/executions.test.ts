@@ -1,0 +1,186 @@
+import { ONE_USD } from "@causeway/domain";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import {
+  approveCall,
+  startExecutionWorld,
+  transferFromCall,
+  type ExecutionWorld,
+} from "../support/execution-world.ts";
+
+let world: ExecutionWorld;
+
+beforeEach(async () => {
+  world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
+});
+afterEach(async () => {
+  expect(await world.brokenLaws()).toEqual([]);
+  await world.stop();
+});
+
+const GIVEN = 1_000_000_000n;
+
+test("a call that an app pays for is sent by the executor, ends in success and costs what it did cost", async () => {
+  const { origin, usdc, executor } = world;
+  const recipient = world.anAddress();
+  const requestId = await world.execute(world.mintCall(recipient, 7n));
+  expect((await world.status(requestId)).status).toBe("waiting");
+  const reserved = await world.book();
+  expect(reserved.balance + reserved.pending).toBe(GIVEN);
+  expect(reserved.pending).toBeGreaterThan(0n);
+
+  const before = await origin.balance(executor, "0x0000000000000000000000000000000000000000");
+  const end = await world.untilFinal(requestId);
+  expect(await origin.balance(recipient, usdc)).toBe(7n);
+  const [sent] = await origin.sentBy(executor);
+  expect(end).toMatchObject({ status: "success", fundsAt: "user", txHashes: [], inTxHashes: [sent?.hash] });
+  expect(await world.statusesOf(requestId)).toEqual(["waiting", "success"]);
+
+  const spentWei = before - (await origin.balance(executor, "0x0000000000000000000000000000000000000000"));
+  const { costUsd, settled } = await world.execution(requestId);
+  expect(settled).toBe(true);
+  expect(costUsd).toBe(spentWei * 2_500n + origin.chain.fees.flatUsd);
+  // Paid at the rate of the reservation, each of the two rounded up.
+  const charged = GIVEN - (await world.book()).balance;
+  expect(charged * 10n ** 12n - costUsd).toBeLessThan(2n * 10n ** 12n);
+  expect(charged * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
+  expect(await world.book()).toEqual({ balance: GIVEN - charged, pending: 0n, fees: charged });
+});
+
+test("a call that the newest state refuses is not accepted, and nothing is remembered or set aside", async () => {
+  const { usdc, user, anAddress } = world;
+  const outcome = await world.tryExecute(transferFromCall(usdc, user.address, anAddress(), 1n));
+  expect(outcome).toMatchObject({
+    kind: "reverts",
+    failure: { label: "ERC20_INSUFFICIENT_ALLOWANCE", details: { revert: { type: "customError" } } },
+  });
+  expect(await world.book()).toMatchObject({ balance: GIVEN, pending: 0n });
+  expect((await world.pool.query("select from executions")).rowCount).toBe(0);
+  expect((await world.pool.query("select from requests")).rowCount).toBe(0);
+});
+
+test("a call that reverts after it was accepted and before it is sent is not sent, and the app has everything back", async () => {
+  const { origin, usdc, user, executor, anAddress } = world;
+  await origin.send(user, approveCall(usdc, executor, 10n));
+  await origin.mine();
+  const requestId = await world.execute(transferFromCall(usdc, user.address, anAddress(), 10n));
+  await origin.send(user, approveCall(usdc, executor, 0n));
+  await origin.mine();
+  const end = await world.untilFinal(requestId);
+  expect(end).toMatchObject({ status: "failure", failReason: "EXECUTION_REVERTED", inTxHashes: [] });
+  expect(await origin.sentBy(executor)).toEqual([]);
+  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+  expect(await world.execution(requestId)).toMatchObject({ settled: true, costUsd: 0n });
+  const { rows } = await world.pool.query<{ detail: string }>(
+    "select detail from request_events where request_id = $1 and event = 'executionImpossible'",
+    [requestId],
+  );
+  expect(JSON.parse(rows[0]?.detail ?? "{}")).toMatchObject({
+    label: "ERC20_INSUFFICIENT_ALLOWANCE",
+    details: { revert: { name: "ERC20InsufficientAllowance" } },
+  });
+});
+
+test("a call that reverts in its block fails, and the app pays the gas and nothing else", async () => {
+  const { origin, usdc, user, executor, anAddress } = world;
+  await origin.send(user, approveCall(usdc, executor, 10n));
+  await origin.mine();
+  const requestId = await world.execute(transferFromCall(usdc, user.address, anAddress(), 10n));
+  await world.work();
+  // The user is first in the block, by a higher fee.
+  await origin.send(user, approveCall(usdc, executor, 0n));
+  await origin.mine();
+  const [sent] = await origin.sentBy(executor);
+  expect(sent?.succeeded).toBe(false);
+  await world.watch(origin);
+  expect(await world.status(requestId)).toMatchObject({
+    status: "failure",
+    failReason: "TRANSACTION_REVERTED",
+  });
+  expect((await world.book()).fees).toBe(0n);
+  await world.untilFinal(requestId);
+  const receipt = await origin.client.getTransactionReceipt({ hash: sent?.hash ?? "0x" });
+  const { costUsd } = await world.execution(requestId);
+  expect(costUsd).toBe(receipt.gasUsed * receipt.effectiveGasPrice * 2_500n);
+  const { balance, pending, fees } = await world.book();
+  expect({ pending, total: balance + fees }).toEqual({ pending: 0n, total: GIVEN });
+  expect(fees * 10n ** 12n - costUsd).toBeLessThan(2n * 10n ** 12n);
+});
+
+test("a reorg takes the end and the charge back, and the very same bytes are mined again", async () => {
+  const { origin, usdc, anAddress } = world;
+  const recipient = anAddress();
+  const requestId = await world.execute(world.mintCall(recipient, 7n));
+  await world.work();
+  await origin.mine();
+  await world.watch(origin);
+  const first = await world.status(requestId);
+  expect(first).toMatchObject({ status: "success", final: false });
+  expect((await world.book()).fees).toBe(0n);
+  await origin.reorg(1);
+  await world.watch(origin);
+  expect(await world.status(requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  const end = await world.untilFinal(requestId);
+  expect(end).toMatchObject({ status: "success", inTxHashes: first.inTxHashes });
+  expect(await origin.balance(recipient, usdc)).toBe(7n);
+  expect((await world.book()).pending).toBe(0n);
+});
+
+test("a stuck call is replaced at the same nonce, happens once and is charged once, within what was set aside", async () => {
+  const { origin, usdc, executor, clock, anAddress } = world;
+  const recipient = anAddress();
+  const requestId = await world.execute(world.mintCall(recipient, 7n));
+  const { pending } = await world.book();
+  await world.work();
+  clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await world.care(origin);
+  const slot = await world.services.reads.slotOfLeg("execution", requestId);
+  expect(slot?.attempts).toHaveLength(2);
+  const end = await world.untilFinal(requestId, 5_000);
+  expect(end).toMatchObject({ status: "success", inTxHashes: [slot?.attempts[1]?.txHash] });
+  expect(await origin.balance(recipient, usdc)).toBe(7n);
+  expect(await origin.sentBy(executor)).toHaveLength(1);
+  expect((await world.book()).fees).toBeLessThanOrEqual(pending);
+  expect(world.events.of("execution_overrun")).toEqual([]);
+});
+
+test("a call that never gets into a block gives its nonce up, and the app has everything back", async () => {
+  const { origin, clock, executor, anAddress } = world;
+  const requestId = await world.execute(world.mintCall(anAddress()));
+  await world.work();
+  clock.forward(601_000);
+  await world.care(origin);
+  const end = await world.untilFinal(requestId);
+  expect(end).toMatchObject({ status: "failure", failReason: "TRANSACTION_NOT_INCLUDED", inTxHashes: [] });
+  expect(await origin.sentBy(executor)).toMatchObject([{ to: executor, input: "0x" }]);
+  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+});
+
+test("while the executor is short of coin accepted calls wait, an alarm is raised, and in the end they are given up", async () => {
+  const { origin, executor, clock, anAddress } = world;
+  const requestId = await world.execute(world.mintCall(anAddress()));
+  await origin.client.setBalance({ address: executor, value: 0n });
+  await world.watch(origin);
+  await world.work();
+  expect(await world.status(requestId)).toMatchObject({ status: "waiting" });
+  expect(world.events.of("execution_waits")).not.toEqual([]);
+  clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
+  await world.work();
+  expect(await world.status(requestId)).toMatchObject({
+    status: "failure",
+    failReason: "TRANSACTION_NOT_INCLUDED",
+  });
+  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+});
+
+test("value that a call carries is charged to the sponsor, and only as far as the rules allow", async () => {
+  const { origin, anAddress } = world;
+  const recipient = anAddress();
+  const value = 10n ** 15n;
+  const requestId = await world.execute({ to: recipient, value });
+  await world.untilFinal(requestId);
+  expect(await origin.balance(recipient, "0x0000000000000000000000000000000000000000")).toBe(value);
+  const { costUsd } = await world.execution(requestId);
+  expect(costUsd).toBeGreaterThan(value * 2_500n);
+  const poorer = { ...world.app, rules: { maxCallValueUsd: 2n * ONE_USD } };
+  await expect(world.tryExecute({ to: recipient, value }, poorer)).rejects.toThrow(/maxCallValueUsd/);
+});

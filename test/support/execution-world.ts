@@ -1,0 +1,178 @@
+import type { Address, Hex, RequestId, SponsorshipRules } from "@causeway/domain";
+import { ONE_USD, defaultSponsorshipRules } from "@causeway/domain";
+import { deployAccountAbstraction, localAccount } from "@causeway/localnet";
+import type { ExecuteInput } from "@causeway/wire";
+import { randomBytes } from "node:crypto";
+import { encodeFunctionData, erc20Abi, parseAbi } from "viem";
+import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
+import type { ExecutionRecord } from "../../apps/api/src/ports/executions.ts";
+import type { IdempotencyLease } from "../../apps/api/src/ports/idempotency.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { executeCalls } from "../../apps/api/src/usecases/execute-calls.ts";
+import { contractOf, simpleAccount, smartEoa } from "../e2e/smart-accounts.ts";
+import { anApiKey } from "../fakes/api-keys.ts";
+import { startEngineWorld, type EngineWorld, type WorldOptions } from "./engine-world.ts";
+import { brokenLaws } from "./ledger-world.ts";
+import type { TestChain } from "./test-chain.ts";
+import { someHash } from "./terms.ts";
+
+const mintAbi = parseAbi(["function mint(address to, uint256 amount)"]);
+
+type Calls = NonNullable<ExecuteInput["executionOptions"]["destinationChainExecutionData"]>["calls"];
+
+/** What a test wants to be sent; the rest is a sponsored call of no value on the first chain. */
+export interface AskedCall {
+  readonly to: Address;
+  readonly data?: Hex;
+  readonly value?: bigint;
+  readonly chainId?: number;
+  readonly authorizationList?: ExecuteInput["data"]["authorizationList"];
+  readonly subsidizeFees?: boolean;
+  readonly requestId?: RequestId;
+  readonly beside?: {
+    readonly calls: Calls;
+    readonly authorizationList?: ExecuteInput["data"]["authorizationList"];
+  };
+}
+
+/** What a wallet has in USDC of the home chain, smallest units. */
+export interface Book {
+  readonly balance: bigint;
+  readonly pending: bigint;
+  /** Earned by the service from anybody. */
+  readonly fees: bigint;
+}
+
+/** The machine of deposits and fills with an app that pays for calls. */
+export interface ExecutionWorld extends EngineWorld {
+  readonly executor: Address;
+  /** Key of an app whose wallet has 1,000 USDC. */
+  readonly app: ApiKeyIdentity;
+  anApp(
+    change?: Partial<ApiKeyIdentity>,
+    usdc?: bigint,
+    rules?: Partial<SponsorshipRules>,
+  ): Promise<ApiKeyIdentity>;
+  body(asked: AskedCall): ExecuteInput;
+  /** Asks as the app does; the id of what was accepted. @throws when it was not accepted */
+  execute(
+    asked: AskedCall,
+    caller?: ApiKeyIdentity,
+    by?: Services,
+    lease?: IdempotencyLease,
+  ): Promise<RequestId>;
+  /** The same, whatever the answer is. */
+  tryExecute(
+    asked: AskedCall,
+    caller?: ApiKeyIdentity,
+    by?: Services,
+    lease?: IdempotencyLease,
+  ): ReturnType<typeof executeCalls>;
+  /** A call that anybody may make and that always succeeds: so many smallest units of USDC come into being. */
+  mintCall(to: Address, amount?: bigint): { readonly to: Address; readonly data: Hex };
+  execution(requestId: RequestId): Promise<ExecutionRecord>;
+  book(caller?: ApiKeyIdentity): Promise<Book>;
+  /** Laws of the ledger that do not hold. */
+  brokenLaws(): Promise<string[]>;
+  /** Entry points and account code on a chain; once. */
+  withSmartAccounts(chain: TestChain): Promise<Parameters<typeof smartEoa>[0]>;
+}
+
+export { contractOf, simpleAccount, smartEoa };
+
+export async function startExecutionWorld(options: WorldOptions = {}): Promise<ExecutionWorld> {
+  const engine = await startEngineWorld(options);
+  const { origin, usdc, services } = engine;
+  const executor = localAccount("executor").address.toLowerCase() as Address;
+  const random = { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const };
+  for (const chain of [origin, engine.destination]) {
+    await chain.fund(executor, { native: 10n ** 20n, tokens: 0n });
+    await chain.mine();
+    await chain.announce();
+  }
+  const anApp: ExecutionWorld["anApp"] = async (change = {}, amount = 1_000_000_000n, rules = {}) => {
+    const fundingAddress = engine.anAddress();
+    if (amount > 0n)
+      await services.uow.run(
+        async (tx) =>
+          await creditTopUp(services, tx, {
+            wallet: fundingAddress,
+            asset: { chainId: origin.chain.id, currency: usdc },
+            amount,
+            movementKey: `given:${someHash()}`,
+          }),
+      );
+    return anApiKey({
+      id: randomBytes(8).toString("hex"),
+      fundingAddress,
+      rules: { ...defaultSponsorshipRules, maxCallValueUsd: 100n * ONE_USD, ...rules },
+      ...change,
+    });
+  };
+  const app = await anApp();
+  const world: ExecutionWorld = {
+    ...engine,
+    executor,
+    app,
+    anApp,
+    body: ({ to, data = "0x", value = 0n, chainId = origin.chain.id, ...asked }) => ({
+      executionKind: "rawCalls",
+      data: { chainId, to, data, value: value.toString(), authorizationList: asked.authorizationList },
+      executionOptions: {
+        referrer: "",
+        subsidizeFees: asked.subsidizeFees ?? true,
+        destinationChainExecutionData: asked.beside && { ...asked.beside, calls: [...asked.beside.calls] },
+      },
+      requestId: asked.requestId,
+    }),
+    tryExecute: async (asked, caller = app, by = services, lease = undefined) =>
+      await executeCalls({ ...by, random }, caller, world.body(asked), lease),
+    async execute(asked, caller, by, lease) {
+      const outcome = await world.tryExecute(asked, caller, by, lease);
+      if (outcome.kind !== "accepted") throw new Error(`not accepted: ${JSON.stringify(outcome.failure)}`);
+      return outcome.answer.requestId as RequestId;
+    },
+    mintCall: (to, amount = 5n) => ({
+      to: usdc,
+      data: encodeFunctionData({ abi: mintAbi, args: [to, amount] }),
+    }),
+    async execution(requestId) {
+      const found = await services.reads.execution(requestId);
+      if (found === undefined) throw new Error(`no execution of ${requestId}`);
+      return found;
+    },
+    async book(caller = app) {
+      const { rows } = await engine.pool.query<{ account: string; total: bigint }>(
+        `select account, sum(amount) as total from ledger_entries where currency = $1 and (wallet = $2 or account = 'fees') group by 1`,
+        [usdc, caller.fundingAddress],
+      );
+      const of = (account: string): bigint => rows.find((row) => row.account === account)?.total ?? 0n;
+      return { balance: of("balance"), pending: of("pending"), fees: of("fees") };
+    },
+    brokenLaws: async () => await brokenLaws(engine.pool),
+    async withSmartAccounts({ chain, client }) {
+      // Its deployment waits for blocks of its own.
+      await client.setAutomine(true);
+      const contracts = await deployAccountAbstraction({ url: chain.rpcUrl, chainId: chain.id });
+      await client.setAutomine(false);
+      return { ...chain, contracts } as unknown as Parameters<typeof smartEoa>[0];
+    },
+  };
+  return world;
+}
+
+/** The calldata of `transferFrom`, for calls that somebody else's allowance decides about. */
+export function transferFromCall(token: Address, from: Address, to: Address, amount: bigint) {
+  return {
+    to: token,
+    data: encodeFunctionData({ abi: erc20Abi, functionName: "transferFrom", args: [from, to, amount] }),
+  };
+}
+
+export function approveCall(token: Address, spender: Address, amount: bigint) {
+  return {
+    to: token,
+    data: encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [spender, amount] }),
+  };
+}
