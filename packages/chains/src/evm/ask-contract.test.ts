@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { askContract } from "./ask-contract.ts";
+import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
+import type { RpcTransport } from "./transport.ts";
+
+const to = `0x${"c0".repeat(20)}` as const;
+
+/** A node that answers, or fails, so. */
+function aNode(answer: unknown): { readonly transport: RpcTransport; readonly asked: unknown[] } {
+  const asked: unknown[] = [];
+  const request = async (method: string, params: readonly unknown[]): Promise<unknown> => {
+    asked.push([method, params]);
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  return { transport: { request } as unknown as RpcTransport, asked };
+}
+
+const refusal = (nodeText: string, nodeCode: number, nodeData?: unknown): NodeRefusal =>
+  new NodeRefusal({ method: "eth_call", nodeCode, nodeText, nodeData });
+
+test("a contract's answer is told as it is, and that there is no contract as no bytes", async () => {
+  for (const bytes of ["0x", "0x1626ba7e"]) {
+    const { transport, asked } = aNode(bytes);
+    expect(await askContract(transport, to, "0x12345678")).toBe(bytes);
+    expect(asked).toEqual([["eth_call", [{ to, data: "0x12345678" }, "latest"]]]);
+  }
+});
+
+test("a contract that reverts has no answer", async () => {
+  for (const node of [refusal("execution reverted", 3, "0x"), refusal("execution reverted: no", -32_000)])
+    expect(await askContract(aNode(node).transport, to, "0x")).toBeUndefined();
+});
+
+test("a node that says nothing of the contract is a fault, never an answer of the contract", async () => {
+  const faults = [
+    refusal("rate limit exceeded", -32_005),
+    refusal("header not found", -32_000),
+    new RpcFault({ kind: "deadline", method: "eth_call", reason: "no answer" }),
+    5,
+    null,
+    "0x123",
+  ];
+  for (const fault of faults)
+    await expect(askContract(aNode(fault).transport, to, "0x")).rejects.toBeInstanceOf(RpcFault);
+});
