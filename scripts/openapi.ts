@@ -26,6 +26,14 @@ const services: RouteServices = {
   indexTransaction: unused,
   recordSingleTransaction: unused,
   readiness: unused,
+  appBalance: {
+    balances: unused,
+    events: unused,
+    holds: unused,
+    claims: unused,
+    offerClaim: unused,
+    acceptClaim: unused,
+  },
   apiKeys: { find: unused },
   keyAdmin: {
     create: unused,

@@ -2,6 +2,7 @@ import { type ErrorCode, NATIVE_CURRENCY, ServiceError } from "@causeway/domain"
 import type { AmountObject, ChainsAnswer, QuoteAnswer } from "@causeway/wire";
 import type { RouteServices, SignedRequest, StatusView } from "../../apps/api/src/ports/route-services.ts";
 import { fakeApiKeys, fakeKeyAdmin } from "./api-keys.ts";
+import { fakeAppBalance } from "./app-balance.ts";
 import { fakeIdempotency } from "./idempotency.ts";
 
 /** A request id that the fake knows; every other one is unknown to it. */
@@ -27,6 +28,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     indexTransaction: async () => ({ message: "Transaction is being looked at" }),
     recordSingleTransaction: async () => ({ message: "Transaction is being looked at" }),
     readiness: async () => ({ ready: true, checks: { database: "ok" } }),
+    appBalance: fakeAppBalance(),
     apiKeys: fakeApiKeys({}),
     keyAdmin: fakeKeyAdmin(),
     operatorToken: undefined,

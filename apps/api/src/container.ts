@@ -32,6 +32,7 @@ import type { PriceSource } from "./ports/price-source.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
 import { accessServices } from "./container-access.ts";
+import { appBalanceRouteServices } from "./container-app-balance.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "./usecases/create-quote.ts";
@@ -165,6 +166,7 @@ export async function createContainer(
           ),
         recordSingleTransaction: (report) => recordSingleTransaction(services, report),
         readiness: () => readiness(services),
+        appBalance: appBalanceRouteServices(services),
         ...(await accessServices(services, { config, sql, connected, lifecycle })),
       };
     },

@@ -13,6 +13,7 @@ export * from "./api/request-signature.ts";
 export * from "./api/api-keys.ts";
 export * from "./api/sponsorship-rules.ts";
 export * from "./api/usage.ts";
+export * from "./api/app-balance.ts";
 export * from "./api/transactions.ts";
 export * from "./api/health.ts";
 export * from "./oracle/order.ts";

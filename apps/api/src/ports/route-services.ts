@@ -8,6 +8,7 @@ import type {
   TxHash,
 } from "@causeway/domain";
 import type { Secret } from "@causeway/config";
+import type { AppBalanceRoutes } from "./app-balance-routes.ts";
 import type { ApiKeyIdentity, ApiKeys } from "./api-keys.ts";
 import type { KeyAdmin } from "./key-admin.ts";
 import type { Clock } from "./clock.ts";
@@ -52,6 +53,7 @@ export interface RouteServices {
     report: TransactionReport & { readonly requestId: RequestId },
   ): Promise<MessageAnswer>;
   readiness(): Promise<ReadinessAnswer>;
+  readonly appBalance: AppBalanceRoutes;
   readonly apiKeys: ApiKeys;
   readonly keyAdmin: KeyAdmin;
   /** Undefined: keys are not kept over HTTP. */

@@ -2,6 +2,8 @@ import type { FastifyInstance } from "fastify";
 import type { RouteServices } from "../ports/route-services.ts";
 import { checkKeys } from "./access.ts";
 import { adminKeysRoutes } from "./admin-keys.ts";
+import { appBalanceClaimRoutes } from "./app-balance-claims.ts";
+import { appBalanceRoutes } from "./app-balances.ts";
 import { chainsRoute } from "./chains.ts";
 import { fastFillRoute } from "./fast-fill.ts";
 import { executeRoute } from "./execute.ts";
@@ -25,6 +27,8 @@ const routes = [
   requestSignatureRoute,
   transactionsIndexRoute,
   transactionsSingleRoute,
+  appBalanceRoutes,
+  appBalanceClaimRoutes,
   usageRoute,
   adminKeysRoutes,
   healthRoutes,

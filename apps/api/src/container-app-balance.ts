@@ -1,0 +1,30 @@
+import { accountSignatures } from "./adapters/chains/signatures.ts";
+import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
+import type { AppBalanceRoutes } from "./ports/app-balance-routes.ts";
+import type { Services } from "./ports/services.ts";
+import { acceptClaim } from "./usecases/app-balance/accept-claim.ts";
+import { offerClaim } from "./usecases/app-balance/offer-claim.ts";
+import { readBalances, readClaims } from "./usecases/app-balance/read-balances.ts";
+
+/** The use cases of the app balance with their services given. @throws Error when its chain is not connected */
+export function appBalanceRouteServices(services: Services): AppBalanceRoutes {
+  const home = services.chains.get(services.appBalance.chainId);
+  if (home === undefined) throw new Error("the chain of app balances is not connected");
+  const claiming = {
+    ...services,
+    random: pooledRandomBytes(),
+    signatures: accountSignatures(home.connection.reader),
+  };
+  const { balances } = services;
+  return {
+    balances: (wallet) => readBalances(services, wallet),
+    events: (wallet, page) => balances.events(wallet, page),
+    holds: async (wallet, page) => {
+      const [holds, book] = await Promise.all([balances.holds(wallet, page), balances.book(wallet)]);
+      return { holds, exposureUsd: book.heldUsd };
+    },
+    claims: (wallet, page) => readClaims(services, wallet, page),
+    offerClaim: (question) => offerClaim(claiming, question),
+    acceptClaim: (claimId, signature, keep) => acceptClaim(claiming, claimId, signature, keep),
+  };
+}

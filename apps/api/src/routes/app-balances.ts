@@ -1,0 +1,111 @@
+import {
+  balanceEventsAnswer,
+  balancesAnswer,
+  claimsAnswer,
+  holdsAnswer,
+  pageQuery,
+  walletParams,
+} from "@causeway/wire";
+import { formatUsd } from "@causeway/domain";
+import type { RouteServices } from "../ports/route-services.ts";
+import { balancesJson, claimJson, eventJson, holdJson } from "./app-balance-json.ts";
+import { continuationOf, pageInTime, pageOfNumbers, placeText } from "./continuation.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { ownWallet, walletOf } from "./wallet-access.ts";
+
+/** What is there to read of app balances: anybody sees what a wallet has, its app sees how that came about. */
+export function appBalanceRoutes(
+  app: TypedServer,
+  { appBalance, clock }: Pick<RouteServices, "appBalance" | "clock">,
+): void {
+  const tags = ["app balance"];
+  const failures = errors(400, 401, 403, 429, 500, 503);
+  const config = { access: { kind: "key", scope: "read" } } as const;
+
+  app.get(
+    "/app-fees/:wallet/balances",
+    {
+      schema: {
+        tags,
+        summary: "What a wallet's app balance is",
+        description:
+          "The entry of the main currency, and of every currency in `balances`. A wallet that nobody has heard of has nothing.",
+        params: walletParams,
+        response: { 200: balancesAnswer, ...failures },
+      },
+    },
+    async ({ params }) => balancesJson(await appBalance.balances(walletOf(params.wallet))),
+  );
+
+  app.get(
+    "/balance-events/:wallet",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Every movement of a wallet's app balance, newest first",
+        description: "For a key that the wallet funds.",
+        params: walletParams,
+        querystring: pageQuery,
+        response: { 200: balanceEventsAnswer, ...failures },
+      },
+    },
+    async (request) => {
+      const page = pageOfNumbers(request.query);
+      const events = await appBalance.events(ownWallet(request, request.params.wallet), page);
+      return { events: events.map(eventJson), ...continuationOf(events, page.limit, ({ id }) => id) };
+    },
+  );
+
+  app.get(
+    "/app-fees/:wallet/holds",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "What the wallet vouches for, newest first",
+        description: "For a key that the wallet funds.",
+        params: walletParams,
+        querystring: pageQuery,
+        response: { 200: holdsAnswer, ...failures },
+      },
+    },
+    async (request) => {
+      const page = pageInTime(request.query);
+      const { holds, exposureUsd } = await appBalance.holds(ownWallet(request, request.params.wallet), page);
+      const nowMs = clock.nowMs();
+      return {
+        exposureUsd: formatUsd(exposureUsd),
+        holds: holds.map((hold) => holdJson(hold, nowMs)),
+        ...continuationOf(holds, page.limit, ({ placedAtMs: atMs, requestId: id }) =>
+          placeText({ atMs, id }),
+        ),
+      };
+    },
+  );
+
+  app.get(
+    "/app-fees/:wallet/claims",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Claims that the wallet signed, newest first",
+        description: "For a key that the wallet funds.",
+        params: walletParams,
+        querystring: pageQuery,
+        response: { 200: claimsAnswer, ...failures },
+      },
+    },
+    async (request) => {
+      const page = pageInTime(request.query);
+      const claims = await appBalance.claims(ownWallet(request, request.params.wallet), page);
+      return {
+        claims: claims.map(claimJson),
+        ...continuationOf(claims, page.limit, ({ claim }) =>
+          placeText({ atMs: claim.createdAtMs, id: claim.claimId }),
+        ),
+      };
+    },
+  );
+}
