@@ -11,8 +11,8 @@ import { isMethodMissing } from "./rpc-errors.ts";
 import { garbage, inconsistent, NodeRefusal } from "./rpc-fault.ts";
 import { knownContractsOf } from "./known-contracts.ts";
 import { simulateCall } from "./simulate.ts";
-import { createTracer } from "./trace.ts";
 import { fetchTopUps, topUpsOf } from "./top-up-reads.ts";
+import { createTracer } from "./trace.ts";
 import type { RpcTransport } from "./transport.ts";
 
 export interface ReaderOptions {
@@ -91,13 +91,13 @@ export function createChainReader(
       const { deposits } = depositsInLogs(question, mined.logs, new Map([[mined.txHash, transaction]]));
       return [...deposits];
     },
-    transaction: async (hash): Promise<TransactionState> => {
     topUpsIn: async (solver, blocks) =>
       await fetchTopUps(transport, { solver, tokens: question.tokens ?? new Set() }, blocks),
     topUpsOf: (solver, state) =>
       state.kind === "mined"
         ? topUpsOf({ solver, tokens: question.tokens ?? new Set() }, state.transaction, state.receipt)
         : [],
+    transaction: async (hash): Promise<TransactionState> => {
       const method = "eth_getTransactionByHash";
       const [read, mined] = await Promise.all([
         transport.request(method, [hash]).then((answer) => readTransaction(answer, hash)),
