@@ -106,6 +106,26 @@ test("settings that contradict one another are refused", () => {
   for (const change of contradictions) expect(problemsOf({ ...local, ...change })).toHaveLength(1);
 });
 
+test("callers are limited as documented unless that is switched off, and no operator's token is shown or short", () => {
+  expect(readApiConfig(local).access).toEqual({
+    operatorToken: undefined,
+    limits: {
+      key: { quote: 50, status: 1_200, other: 200 },
+      address: { quote: 30, status: 600, other: 120 },
+    },
+  });
+  const token = "hunter2-".repeat(4);
+  const config = readApiConfig({ ...local, RATE_LIMITS: "off", OPERATOR_TOKEN: token });
+  expect([config.access.limits, config.access.operatorToken?.reveal()]).toEqual([undefined, token]);
+  expect(inspect(config, { depth: 9 })).not.toContain("hunter2");
+  const [problem = "", ...more] = problemsOf({ ...local, OPERATOR_TOKEN: token.slice(1) });
+  expect([problem, more]).toEqual(["OPERATOR_TOKEN must have at least 32 characters", []]);
+  const known = { OPERATOR_TOKEN: "local-operator-token-known-to-everyone" };
+  expect(problemsOf({ ...local, ...known })).toEqual([]);
+  expect(problemsOf({ ...production, ...known }).join()).toContain("publicly known");
+  expect(problemsOf({ ...local, RATE_LIMITS: "none" })).toHaveLength(1);
+});
+
 test("a proxy is believed by hops, by address or not at all", () => {
   const trust = (text: string) => readApiConfig({ ...local, TRUST_PROXY: text }).http.trustProxy;
   expect([trust("false"), trust("true"), trust("10.0.0.0/8,::1")]).toEqual([

@@ -138,6 +138,10 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     );
   if (access?.operatorToken && access.operatorToken.reveal().length < SHORTEST_TOKEN)
     problems.push(`OPERATOR_TOKEN must have at least ${SHORTEST_TOKEN} characters`);
+  if (location && location.environment !== LOCAL && access?.operatorToken?.reveal().startsWith(LOCAL_TOKEN))
+    problems.push(
+      `OPERATOR_TOKEN is the publicly known one of a local system: refused in ENVIRONMENT ${location.environment}`,
+    );
   if (price && price.priceMaxAgeMs < price.priceRefreshMs)
     problems.push("PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS");
   if (loaded) problems.push(...chainProblems(loaded, solver?.solverChainName, prices));
@@ -193,6 +197,8 @@ export function readApiConfig(processEnv: Env): ApiConfig {
 
 /** 32 characters of hex are 128 bits. */
 const SHORTEST_TOKEN = 32;
+/** How the local system's own token begins. */
+const LOCAL_TOKEN = "local-";
 
 function rateLimits(access: SettingValues<typeof accessSettings>): RateLimitPolicy | undefined {
   if (access.rateLimits === "off") return undefined;
