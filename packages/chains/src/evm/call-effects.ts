@@ -109,7 +109,7 @@ function judgeLog(log: FrameLog, guarded: ReadonlySet<Address>): ForbiddenEffect
   const movement = event === undefined ? undefined : movements.get(event);
   if (movement === undefined) return undefined;
   const word = indexed[movement.loser] ?? wordAt(log.data, movement.loser - indexed.length);
-  const account = word === undefined ? undefined : (`0x${word.slice(-40)}` as Address);
+  const account: Address | undefined = word === undefined ? undefined : `0x${word.slice(-40)}`;
   if (account === undefined || !guarded.has(account)) return undefined;
   const what = movement.kind === "tokensMoved" ? "take tokens from" : "let others spend tokens of";
   return {

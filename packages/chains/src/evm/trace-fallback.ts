@@ -118,7 +118,7 @@ async function simulateOnce(question: TraceQuestion, gas: bigint): Promise<Simul
 function effectsOf(all: readonly FrameLog[]): CallEffects {
   const accounts = new Map<Address, AccountChange>();
   const move = (word: string | undefined, amount: bigint): void => {
-    const account = `0x${(word ?? NATIVE_CURRENCY).slice(-40)}` as Address;
+    const account: Address = `0x${(word ?? NATIVE_CURRENCY).slice(-40)}`;
     const before = accounts.get(account);
     const balanceAfter = (before?.balanceAfter ?? 0n) + amount;
     accounts.set(account, {

@@ -85,7 +85,8 @@ export async function prepareTrace(
   const codeAt = new Map(codes);
   const delegation = delegations.find(({ authority }) => authority === call.to);
   const code = delegation === undefined ? codeAt.get(call.to) : delegation.code;
-  const target = code?.startsWith("0xef0100") === true ? (`0x${code.slice(8)}` as Address) : undefined;
+  const target: Address | undefined =
+    code?.startsWith("0xef0100") === true ? `0x${code.slice(8)}` : undefined;
   const runs = target === undefined ? code : (codeAt.get(target) ?? code);
   if (call.data !== "0x" && (runs === undefined || runs === "0x")) {
     return failed("NO_CODE_TO_CALL", "The called account has no code, not even after its authorization");

@@ -2,7 +2,7 @@
 export const MAX_TEXT = 256;
 
 /**
- * A text of a contract, fit to be shown and logged: one line, printable, at most `most` characters.
+ * A text of a contract, fit to be shown and logged: one line, printable, at most `most` UTF-16 units.
  *
  * Control characters would forge lines of a log, and formatting characters (right-to-left marks, zero widths) disguise what is said.
  */
@@ -12,8 +12,9 @@ export function cleanText(text: string, most = MAX_TEXT): string {
     .slice(0, most * 2)
     .replaceAll(/[\s\p{C}\p{Zl}\p{Zp}]+/gu, " ")
     .trim();
-  const characters = [...printable];
-  return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : printable;
+  if (printable.length <= most) return printable;
+  // Never half of a character that takes two units.
+  return `${printable.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 /** Bytes as text, cut to `most` bytes with a mark. */

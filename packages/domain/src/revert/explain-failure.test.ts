@@ -361,10 +361,9 @@ test("no revert data whatever makes decoding throw, and all that comes out is bo
 
 test("texts of any kind and length are cut and cleaned", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary", maxLength: 2_000 }), (text) => {
+    fc.property(fc.string({ unit: "binary", maxLength: 700 }), (text) => {
       const clean = cleanText(text);
-      expect([...clean].length).toBeLessThanOrEqual(256);
-      expect(clean).not.toMatch(/[\p{C}\p{Zl}\p{Zp}\n\t]/u);
+      return clean.length <= 256 && !/[\p{C}\p{Zl}\p{Zp}\n\t]/u.test(clean);
     }),
   );
 });

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import type { Address, CallFrame } from "@causeway/domain";
+import { didTheSame, gasLimitsToTry } from "./gas-limit.ts";
+
+const to: Address = `0x${"22".repeat(20)}`;
+
+function aFrame(gas: bigint, gasUsed: bigint, calls: readonly CallFrame[] = []): CallFrame {
+  const address: Address = `0x${"11".repeat(20)}`;
+  return {
+    type: "CALL",
+    from: address,
+    to,
+    input: "0x12345678",
+    output: "0x",
+    gas,
+    gasUsed,
+    value: 0n,
+    error: undefined,
+    logs: [],
+    calls,
+  };
+}
+
+const PLENTY = 30_000_000n;
+
+test("a call without calls within needs what it uses, and perhaps what is given back of it", () => {
+  const limits = gasLimitsToTry(aFrame(PLENTY, 100_000n), PLENTY);
+  expect(limits).toEqual([100_000n, 125_001n, 200_000n, 400_000n, PLENTY]);
+});
+
+test("a caller keeps a part in 64 of what it has left when it calls", () => {
+  const inner = aFrame((PLENTY * 63n) / 64n, 630_000n);
+  const [least] = gasLimitsToTry(aFrame(PLENTY, 700_000n, [inner]), PLENTY);
+  expect(least).toBe(710_001n);
+  // And so does each caller above it.
+  const deeper = aFrame(PLENTY, 800_000n, [aFrame((PLENTY * 63n) / 64n, 700_000n, [inner])]);
+  expect(gasLimitsToTry(deeper, PLENTY)[0]).toBe(800_000n + 21_271n);
+});
+
+test("a call that was given a limit needs all of it, used or not, and its caller a little beside", () => {
+  const inner = aFrame(500_000n, 40_000n);
+  const [least] = gasLimitsToTry(aFrame(PLENTY, 90_000n, [inner]), PLENTY);
+  expect(least).toBe(90_000n + (500_000n * 64n) / 63n + 1n - 40_000n + 12_000n);
+});
+
+test("a mere stipend is no limit that anybody chose", () => {
+  const [least] = gasLimitsToTry(aFrame(PLENTY, 90_000n, [aFrame(2_300n, 100n)]), PLENTY);
+  expect(least).toBe(90_002n);
+});
+
+test("no more is tried than there is, and all of it in the end", () => {
+  expect(gasLimitsToTry(aFrame(PLENTY, 100_000n), 130_000n)).toEqual([100_000n, 125_001n, 130_000n]);
+  expect(gasLimitsToTry(aFrame(PLENTY, 100_000n), 90_000n)).toEqual([90_000n]);
+});
+
+test("two runs are the same when the same calls were made with the same fate and the same logs", () => {
+  const log = { address: to, topics: [`0x${"01".repeat(32)}`], data: "0x01", position: 0 } as const;
+  const base = { ...aFrame(PLENTY, 1n, [aFrame(1n, 1n)]), logs: [log] };
+  expect(didTheSame(base, { ...base, gas: 1n, gasUsed: 2n, output: "0x99" })).toBe(true);
+  // A contract may say how much gas it has left.
+  expect(didTheSame(base, { ...base, logs: [{ ...log, data: "0x02" }] })).toBe(true);
+  for (const other of [
+    { ...base, error: "out of gas" },
+    { ...base, calls: [] },
+    { ...base, calls: [{ ...aFrame(1n, 1n), error: "out of gas" }] },
+    { ...base, logs: [] },
+    { ...base, logs: [{ ...log, topics: [`0x${"02".repeat(32)}` as const] }] },
+    { ...base, type: "DELEGATECALL" },
+    { ...base, to: undefined },
+    { ...base, input: "0x87654321" as const },
+  ]) {
+    expect(didTheSame(base, other)).toBe(false);
+  }
+});
