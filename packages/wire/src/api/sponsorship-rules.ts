@@ -26,6 +26,13 @@ const selectors = z
   )
   .max(MOST_ENTRIES);
 
+const usdByTarget = z
+  .record(evmAddress, usd)
+  .refine(
+    (figures) => new Set(Object.keys(figures).map(lower)).size === Object.keys(figures).length,
+    "must name each target once",
+  );
+
 /** What a key may have paid from its app balance. A name that is not known is refused: a bound that is misspelt would not bind. */
 export const sponsorshipRules = z
   .strictObject(
@@ -33,7 +40,7 @@ export const sponsorshipRules = z
       dailyUsd: usd.optional().describe("Most that all sponsored executions may cost in a UTC day."),
       perUserDailyUsd: usd.optional().describe("The same for each user."),
       perTargetDailyUsd: z
-        .union([usd, z.record(evmAddress, usd)], because("must be USD, or an object of USD by address"))
+        .union([usd, usdByTarget], because("must be USD, or an object of USD by address"))
         .optional()
         .describe("The same for each target contract: one figure for every one, or figures by address."),
       allowTargets: targets.optional().describe("Only these contracts may be called."),
