@@ -6,7 +6,9 @@ import { chooseCores } from "./cores.ts";
 import { judge, type RunFigures } from "./goals.ts";
 import { judgeOracle, oracleLines } from "./oracle/judge-oracle.ts";
 import { measureOracle } from "./oracle/measure-oracle.ts";
-import { readOptions, usage, type BenchOptions } from "./options.ts";
+import { judgeExecution, executionLines } from "./execution/judge-execution.ts";
+import { measureExecution } from "./execution/measure-execution.ts";
+import { readOptions, usage, type BenchOptions, type BenchPart } from "./options.ts";
 import { measureChainCost, measurePhase } from "./phase.ts";
 import { quoteBodies } from "./quote-requests.ts";
 import { doubtsOf, tableOf, verdictLines } from "./report.ts";
@@ -57,17 +59,25 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
   } else {
     say(`server on core ${cores.server}; load tool, database, chains and worker on core ${cores.others}`);
   }
-  const figures = await measure(options, cores, signal);
-  say("measuring the oracle");
-  const oracle = await measureOracle(cores, options, signal);
-  const verdicts = [...judge(figures.measured), ...judgeOracle(oracle)];
+  const wants = (part: BenchPart): boolean => options.parts.includes(part);
+  const figures = wants("api") ? await measure(options, cores, signal) : undefined;
+  if (wants("oracle")) say("measuring the oracle");
+  const oracle = wants("oracle") ? await measureOracle(cores, options, signal) : undefined;
+  if (wants("execution")) say("measuring executions beside a bundler");
+  const execution = wants("execution")
+    ? await measureExecution(options, process.env, say, signal)
+    : undefined;
+  const verdicts = [
+    ...(figures ? judge(figures.measured) : []),
+    ...(oracle ? judgeOracle(oracle) : []),
+    ...(execution ? judgeExecution(execution) : []),
+  ];
   for (const line of [
+    ...(figures ? ["", ...tableOf(figures.measured)] : []),
+    ...(oracle ? ["", ...oracleLines(oracle)] : []),
+    ...(execution ? ["", ...executionLines(execution)] : []),
     "",
-    ...tableOf(figures.measured),
-    "",
-    ...oracleLines(oracle),
-    "",
-    ...doubtsOf(figures.measured),
+    ...(figures ? doubtsOf(figures.measured) : []),
     ...verdictLines(verdicts),
   ])
     print(line);
@@ -75,7 +85,7 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
   const facts = { at: new Date().toISOString(), node: process.version, cores: cores ?? null, options };
   await writeFile(
     lastRunFile,
-    `${JSON.stringify({ ...facts, ...figures, oracle, verdicts }, undefined, 2)}\n`,
+    `${JSON.stringify({ ...facts, ...figures, oracle, execution, verdicts }, undefined, 2)}\n`,
   );
   print(
     missed.length === 0 ? "\nEvery goal is met." : `\nMissed: ${missed.map(({ goal }) => goal).join("; ")}`,

@@ -1,9 +1,16 @@
 import { defaultPortBase } from "@causeway/localnet";
 import { parseArgs } from "node:util";
 
-export const usage = "usage: npm run bench [-- --rows 1000000] [--quick] [--port-base N]";
+export const benchParts = ["api", "oracle", "execution"] as const;
+export type BenchPart = (typeof benchParts)[number];
+
+export const usage =
+  "usage: npm run bench [-- --rows 1000000] [--quick] [--port-base N] [--only api|oracle|execution]";
 
 export interface BenchOptions {
+  readonly isQuick: boolean;
+  /** What is measured. */
+  readonly parts: readonly BenchPart[];
   /** Stored requests that are added before everything is measured again. */
   readonly rows: number;
   readonly portBase: number;
@@ -27,6 +34,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     options: {
       rows: { type: "string" },
       quick: { type: "boolean", default: false },
+      only: { type: "string" },
       // Beside a system that `npm start` may be running.
       "port-base": { type: "string", default: String(defaultPortBase + 200) },
     },
@@ -36,9 +44,18 @@ export function readOptions(args: readonly string[]): BenchOptions {
     : { rounds: 7, secondsPerLoad: 4, warmUpSeconds: 6, singles: 2_000, statusIds: 32_000 };
   return {
     ...extent,
+    isQuick: values.quick,
+    parts: values.only === undefined ? benchParts : [partNamed(values.only)],
     rows: wholeNumber("rows", values.rows ?? (values.quick ? "20000" : "1000000"), 0, 100_000_000),
     portBase: wholeNumber("port-base", values["port-base"], 1_024, 65_500),
   };
+}
+
+function partNamed(text: string): BenchPart {
+  const found = benchParts.find((part) => part === text);
+  if (found === undefined)
+    throw new RangeError(`--only must be one of ${benchParts.join(", ")}, not ${text}`);
+  return found;
 }
 
 function wholeNumber(name: string, text: string, min: number, max: number): number {

@@ -1,0 +1,115 @@
+import {
+  freePort,
+  localAccount,
+  localAccountAbstraction,
+  startProcess,
+  workspaceNode,
+  type NodeAddress,
+  type RunningProcess,
+} from "@causeway/localnet";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Hex, UserOperation } from "./wire-operation.ts";
+
+/**
+ * The bundler to compare with. Under the GPL, so it is no dependency of this project: the bench fetches it into a cache of its own and talks to it as a process.
+ */
+const PACKAGE = "@pimlico/alto@0.0.20";
+const INSTALL_WITHIN_MS = 240_000;
+
+export interface Bundler {
+  /** What it wants for gas now, wei as hex. */
+  gasPrice(): Promise<{ readonly maxFeePerGas: Hex; readonly maxPriorityFeePerGas: Hex }>;
+  /** Settles when the bundler has accepted it. @throws Error with its words when it has not */
+  send(operation: UserOperation): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Where its program is, or why there is none. */
+export type InstalledBundler =
+  | { readonly kind: "installed"; readonly program: string }
+  | { readonly kind: "missing"; readonly reason: string };
+
+/** Installs it once, by npm. */
+export async function installBundler(folder: string): Promise<InstalledBundler> {
+  const program = join(folder, "node_modules/@pimlico/alto/esm/cli/alto.js");
+  if (existsSync(program)) return { kind: "installed", program };
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "package.json"), '{"private":true}\n');
+  try {
+    await promisify(execFile)(
+      "npm",
+      ["install", PACKAGE, "--legacy-peer-deps", "--ignore-scripts", "--no-audit", "--no-fund"],
+      { cwd: folder, timeout: INSTALL_WITHIN_MS },
+    );
+  } catch (error) {
+    return { kind: "missing", reason: error instanceof Error ? error.message.slice(0, 300) : String(error) };
+  }
+  return existsSync(program)
+    ? { kind: "installed", program }
+    : { kind: "missing", reason: `${PACKAGE} has no program at the expected place` };
+}
+
+/** Starts it on a node, with one executor, as the service has one. Everything else as it comes. */
+export async function startBundler(
+  program: string,
+  node: NodeAddress,
+  logFile: string,
+  signal: AbortSignal,
+): Promise<Bundler & { readonly process: RunningProcess }> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const running = await startProcess({
+    name: "bundler",
+    command: workspaceNode,
+    args: [
+      program,
+      ...["--entrypoints", localAccountAbstraction.entryPoint07],
+      ...["--executor-private-keys", localAccount("user", 30).privateKey],
+      ...["--utility-private-key", localAccount("user", 31).privateKey],
+      ...["--rpc-url", node.url],
+      ...["--port", String(port)],
+      ...["--safe-mode", "false"],
+      ...["--deploy-simulations-contract", "true"],
+      ...["--min-balance", "0"],
+      ...["--log-level", "warn"],
+    ],
+    env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/" },
+    logFile,
+    isReady: async () => (await call<readonly string[]>(url, "eth_supportedEntryPoints", [])).length > 0,
+    readyWithinMs: 60_000,
+    signal,
+  });
+  return {
+    process: running,
+    gasPrice: async () =>
+      (
+        await call<{ fast: { maxFeePerGas: Hex; maxPriorityFeePerGas: Hex } }>(
+          url,
+          "pimlico_getUserOperationGasPrice",
+          [],
+        )
+      ).fast,
+    send: async (operation) => {
+      await call(url, "eth_sendUserOperation", [operation, localAccountAbstraction.entryPoint07]);
+    },
+    stop: async () => await running.stop(),
+  };
+}
+
+async function call<T>(url: string, method: string, params: readonly unknown[]): Promise<T> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  const answer = (await response.json()) as {
+    readonly result?: T;
+    readonly error?: { readonly message: string };
+  };
+  if (answer.result === undefined) throw new Error(`${method}: ${answer.error?.message ?? "no result"}`);
+  return answer.result;
+}

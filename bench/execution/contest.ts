@@ -1,0 +1,101 @@
+import type { Hex } from "viem";
+import { median } from "../median.ts";
+import type { InclusionWatch } from "./inclusions.ts";
+
+/** Something that takes operations and sees to it that they are included. */
+export interface Contender {
+  readonly name: string;
+  /** Makes everything ready for so many operations that were never sent before: building and signing are the client's work, not the contender's. */
+  prepare(count: number): Promise<readonly PreparedOperation[]>;
+}
+
+export interface PreparedOperation {
+  readonly hash: Hex;
+  /** Settles when it is accepted. */
+  readonly send: () => Promise<void>;
+}
+
+export interface ContenderFigures {
+  /** Accepted operations per second, one figure per round. */
+  readonly acceptedPerSecond: readonly number[];
+  /** From sending to the block, ms: medians of the rounds, at an even pace that neither side notices. */
+  readonly inclusionMs: readonly number[];
+}
+
+export interface ContestOptions {
+  readonly rounds: number;
+  /** Operations of a round under load. */
+  readonly operations: number;
+  readonly connections: number;
+  /** Operations of a round at an even pace, and the pause between two. */
+  readonly paced: number;
+  readonly paceMs: number;
+}
+
+const INCLUDED_WITHIN_MS = 60_000;
+
+/** Lets the contenders take turns, the first of a round changing, on one node that mines for both. */
+export async function contest(
+  contenders: readonly Contender[],
+  watch: InclusionWatch,
+  options: ContestOptions,
+): Promise<Map<string, ContenderFigures>> {
+  const rates = new Map(contenders.map(({ name }) => [name, [] as number[]]));
+  const waits = new Map(contenders.map(({ name }) => [name, [] as number[]]));
+  for (let round = 0; round < options.rounds; round++)
+    for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
+      rates.get(contender.name)?.push(await underLoad(contender, watch, options));
+      waits.get(contender.name)?.push(await atAnEvenPace(contender, watch, options));
+    }
+  return new Map(
+    contenders.map(({ name }) => [
+      name,
+      { acceptedPerSecond: rates.get(name) ?? [], inclusionMs: waits.get(name) ?? [] },
+    ]),
+  );
+}
+
+async function underLoad(
+  contender: Contender,
+  watch: InclusionWatch,
+  { operations, connections }: ContestOptions,
+): Promise<number> {
+  const prepared = await contender.prepare(operations);
+  const queue = prepared.values();
+  const startedAtMs = performance.now();
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      for (const { send } of queue) await send();
+    }),
+  );
+  const seconds = (performance.now() - startedAtMs) / 1_000;
+  // Accepting what is never carried out would be worth nothing; and the next round begins with an idle node.
+  await Promise.all(prepared.map(async ({ hash }) => await included(watch, hash)));
+  return operations / seconds;
+}
+
+async function atAnEvenPace(
+  contender: Contender,
+  watch: InclusionWatch,
+  { paced, paceMs }: ContestOptions,
+): Promise<number> {
+  const tookMs: number[] = [];
+  const all = (await contender.prepare(paced)).map(async ({ hash, send }, n) => {
+    await new Promise((resolve) => setTimeout(resolve, n * paceMs));
+    const sentAtMs = performance.now();
+    await send();
+    tookMs.push((await included(watch, hash)) - sentAtMs);
+  });
+  await Promise.all(all);
+  return median(tookMs);
+}
+
+async function included(watch: InclusionWatch, hash: Hex): Promise<number> {
+  const giveUpAtMs = performance.now() + INCLUDED_WITHIN_MS;
+  for (;;) {
+    const seenAtMs = watch.seenAtMs(hash);
+    if (seenAtMs !== undefined) return seenAtMs;
+    if (performance.now() > giveUpAtMs) throw new Error(`operation ${hash} was accepted and never included`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,48 @@
+import { atLeast, atMost, type Verdict } from "../goals.ts";
+import { median } from "../median.ts";
+import type { ContenderFigures } from "./contest.ts";
+import type { ExecutionFigures } from "./measure-execution.ts";
+
+const ACCEPTED_RATIO = 2;
+const INCLUSION_RATIO = 1.1;
+
+/** Judges sponsored executions beside a bundler. Without one nothing is judged, and {@link executionLines} says so. */
+export function judgeExecution(figures: ExecutionFigures): Verdict[] {
+  if (figures.kind === "skipped") return [];
+  const { ours, bundler } = figures;
+  return [
+    atLeast(
+      "executions accepted, of a bundler's rate",
+      median(ours.acceptedPerSecond) / median(bundler.acceptedPerSecond),
+      ACCEPTED_RATIO,
+    ),
+    atMost(
+      "time to inclusion, of a bundler's",
+      median(ours.inclusionMs) / median(bundler.inclusionMs),
+      INCLUSION_RATIO,
+      "",
+    ),
+  ];
+}
+
+/** The figures as lines of a table. */
+export function executionLines(figures: ExecutionFigures): string[] {
+  if (figures.kind === "skipped")
+    return [
+      "!!! SKIPPED: sponsored executions beside a bundler. The bundler could not be installed:",
+      `!!! ${figures.reason}`,
+    ];
+  return [
+    "Sponsored executions: the same operations by the service and by a bundler, on one node",
+    ...lines("POST /execute", figures.ours),
+    ...lines("bundler", figures.bundler),
+  ];
+}
+
+function lines(name: string, { acceptedPerSecond, inclusionMs }: ContenderFigures): string[] {
+  const rounds = (values: readonly number[]): string => values.map((value) => value.toFixed(0)).join(" ");
+  return [
+    `  ${name.padEnd(26)} accepted median ${median(acceptedPerSecond).toFixed(0)} /s   rounds ${rounds(acceptedPerSecond)}`,
+    `  ${"".padEnd(26)} included after median ${median(inclusionMs).toFixed(0)} ms   rounds ${rounds(inclusionMs)}`,
+  ];
+}

@@ -1,0 +1,150 @@
+import {
+  localAccountAbstraction,
+  startSystem,
+  stopTogether,
+  type Stoppable,
+  type System,
+} from "@causeway/localnet";
+import { join } from "node:path";
+import type { BenchOptions } from "../options.ts";
+import { installBundler, startBundler, type Bundler } from "./bundler.ts";
+import { contest, type Contender, type ContenderFigures, type ContestOptions } from "./contest.ts";
+import { watchInclusions } from "./inclusions.ts";
+import { deployAccounts, handleOps, signOperation, type BenchAccount } from "./operations.ts";
+import { wireOperation } from "./wire-operation.ts";
+
+export type ExecutionFigures =
+  | { readonly kind: "measured"; readonly ours: ContenderFigures; readonly bundler: ContenderFigures }
+  /** There is nothing to compare with. */
+  | { readonly kind: "skipped"; readonly reason: string };
+
+const OURS = "POST /execute";
+const BUNDLER = "bundler";
+const full: ContestOptions = { rounds: 4, operations: 200, connections: 16, paced: 40, paceMs: 100 };
+const quick: ContestOptions = { rounds: 2, operations: 60, connections: 16, paced: 10, paceMs: 100 };
+
+/** Sponsored executions beside a public ERC-4337 bundler: the same operations to the same entry point on the same node, by turns. */
+export async function measureExecution(
+  { portBase, isQuick }: Pick<BenchOptions, "portBase" | "isQuick">,
+  env: Readonly<Record<string, string | undefined>>,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<ExecutionFigures> {
+  const toStop: Stoppable[] = [];
+  try {
+    const system = await startSystem({
+      env,
+      portBase,
+      oracles: 0,
+      mixedMining: true,
+      onProgress: say,
+      onUnexpectedExit: ({ name, logTail }) => say(`${name} ended by itself\n${logTail}`),
+      signal,
+    });
+    toStop.push(system);
+    const installed = await installBundler(join(system.folder, "..", "cache", "bundler"));
+    if (installed.kind === "missing") return { kind: "skipped", reason: installed.reason };
+    const node = nodeOf(system);
+    const bundler = await startBundler(
+      installed.program,
+      node,
+      join(system.folder, "logs", "bundler.log"),
+      signal,
+    );
+    toStop.push(bundler);
+    await system.sponsorship.funded;
+    const options = isQuick ? quick : full;
+    say(`${options.operations} accounts are deployed`);
+    const accounts = await deployAccounts(node, options.operations);
+    const watch = watchInclusions(node);
+    toStop.push(watch);
+    // Each of an account's operations has a sequence of nonces of its own: nothing waits for anything else.
+    let nextKey = 1n;
+    const keys = (): bigint => nextKey++;
+    const contenders = [
+      ourContender(system, accounts, keys),
+      bundlerContender(system, bundler, accounts, keys),
+    ];
+    say("warming both up");
+    await contest(contenders, watch, { ...quick, rounds: 1 });
+    say("measuring executions");
+    const figures = await contest(contenders, watch, options);
+    const of = (name: string): ContenderFigures =>
+      figures.get(name) ?? { acceptedPerSecond: [], inclusionMs: [] };
+    return { kind: "measured", ours: of(OURS), bundler: of(BUNDLER) };
+  } finally {
+    await stopTogether(toStop);
+  }
+}
+
+function nodeOf({ nodes }: System): System["nodes"][number] {
+  const [node] = nodes;
+  if (node === undefined) throw new Error("the local system has no chain");
+  return node;
+}
+
+function ourContender(system: System, accounts: readonly BenchAccount[], nextKey: () => bigint): Contender {
+  const { chainId } = nodeOf(system);
+  const { key } = system.sponsorship.apiKey;
+  const [api] = system.apis;
+  if (api === undefined) throw new Error("the local system has no API");
+  const free = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
+  return {
+    name: OURS,
+    prepare: async (count) =>
+      await Promise.all(
+        accounts.slice(0, count).map(async (account) => {
+          const signed = await signOperation(chainId, account, nextKey(), free);
+          const body = JSON.stringify({
+            executionKind: "rawCalls",
+            data: {
+              chainId,
+              to: localAccountAbstraction.entryPoint07,
+              data: handleOps(signed),
+              value: "0",
+            },
+            executionOptions: { referrer: "bench", subsidizeFees: true },
+          });
+          return {
+            hash: signed.hash,
+            send: async () => {
+              const response = await fetch(`${api.url}/execute`, {
+                method: "POST",
+                headers: { "content-type": "application/json", "x-api-key": key },
+                body,
+              });
+              const text = await response.text();
+              if (response.status !== 200) throw new Error(`POST /execute: ${response.status} ${text}`);
+            },
+          };
+        }),
+      ),
+  };
+}
+
+function bundlerContender(
+  system: System,
+  bundler: Bundler,
+  accounts: readonly BenchAccount[],
+  nextKey: () => bigint,
+): Contender {
+  const { chainId } = nodeOf(system);
+  return {
+    name: BUNDLER,
+    prepare: async (count) => {
+      const { maxFeePerGas, maxPriorityFeePerGas } = await bundler.gasPrice();
+      // Twice its price: blocks under load raise it while the round runs.
+      const fees = {
+        maxFeePerGas: BigInt(maxFeePerGas) * 2n,
+        maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas),
+      };
+      return await Promise.all(
+        accounts.slice(0, count).map(async (account) => {
+          const signed = await signOperation(chainId, account, nextKey(), fees);
+          const operation = wireOperation(signed);
+          return { hash: signed.hash, send: async () => await bundler.send(operation) };
+        }),
+      );
+    },
+  };
+}

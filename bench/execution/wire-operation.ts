@@ -1,0 +1,15 @@
+import { toHex, type Hex } from "viem";
+import type { SignedOperation } from "./operations.ts";
+
+export type { Hex };
+
+/** A user operation as a bundler reads it: numbers as hex. */
+export type UserOperation = Readonly<Record<string, string>>;
+
+export function wireOperation({ operation }: SignedOperation): UserOperation {
+  return Object.fromEntries(
+    Object.entries(operation).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, typeof value === "bigint" ? toHex(value) : String(value)]],
+    ),
+  );
+}
