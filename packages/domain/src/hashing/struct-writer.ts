@@ -40,8 +40,23 @@ const HEX_PAIRS: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, "0"),
 );
 
-/** Raw bytes as lower-case `0x` hex. */
+const HEX_CODES = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
+/** Character codes of `0x` and 64 digits, written anew for each hash. */
+const hashCodes = Array.from("0x".padEnd(66, "0"), (character) => character.charCodeAt(0));
+
+/**
+ * Raw bytes as lower-case `0x` hex. Hashes are written in one piece: a text put together of 33 takes eight times as long, and each text that it becomes part of
+ * has to gather them again.
+ */
 export function toHex(bytes: Uint8Array): `0x${string}` {
+  if (bytes.length === 32) {
+    let at = 2;
+    for (const byte of bytes) {
+      hashCodes[at++] = HEX_CODES[byte >> 4] ?? 0;
+      hashCodes[at++] = HEX_CODES[byte & 15] ?? 0;
+    }
+    return String.fromCharCode.apply(undefined, hashCodes) as `0x${string}`;
+  }
   let text = "";
   for (const byte of bytes) text += HEX_PAIRS[byte];
   return `0x${text}`;

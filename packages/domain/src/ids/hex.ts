@@ -24,6 +24,7 @@ const ADDRESS = /^0x[0-9a-f]{40}$/;
 
 /** Lower-cases `text` when it is 32 bytes of hex; otherwise undefined. */
 export function parseHex32(text: string): Hex32 | undefined {
+  if (HEX32.test(text)) return text as Hex32;
   const lower = text.toLowerCase();
   return HEX32.test(lower) ? (lower as Hex32) : undefined;
 }
