@@ -71,6 +71,7 @@ test("statuses asked for together are each their own request's, and unknown ids 
   };
   const state = {
     kind: "bridge",
+    front: "none",
     depositId: undefined,
     failReason: undefined,
     refundFailReason: undefined,

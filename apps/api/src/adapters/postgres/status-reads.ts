@@ -17,7 +17,7 @@ const readMany = statement(
   "status_read",
   `select string_agg(concat_ws(chr(31), request_id, kind, state, coalesce(deposit_id::text, ''), coalesce(fail_reason, ''),
      coalesce(refund_fail_reason, ''), final, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms,
-     array_to_string(in_tx_hashes, ','), array_to_string(tx_hashes, ','), array_to_string(refund_tx_hashes, ','), front), chr(31)) as rows
+     in_tx_hashes, tx_hashes, refund_tx_hashes, front), chr(31)) as rows
    from requests where request_id = any(string_to_array($1, ','))`,
 );
 
@@ -66,6 +66,8 @@ function orNull(fields: readonly string[], at: number): string | null {
   return text(fields, at) === "" ? null : text(fields, at);
 }
 
+/** Hashes as the database writes a list, `{0xab,0xcd}`: nothing in them wants quotes. */
 function list(fields: readonly string[], at: number): string[] {
-  return text(fields, at) === "" ? [] : text(fields, at).split(",");
+  const written = text(fields, at);
+  return written === "{}" ? [] : written.slice(1, -1).split(",");
 }
