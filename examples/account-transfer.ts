@@ -93,7 +93,10 @@ const [received, left, after] = await Promise.all([
   chain.usdcOf(account),
   appBalance(),
 ]);
-tell("app", `its balance went from ${before.totalUsd} to ${after.totalUsd} dollars`);
+tell(
+  "app",
+  `${before.totalUsd} -> ${after.totalUsd} dollars: the most it may cost is set aside until it is final`,
+);
 conclude(
   status === "success" && received === amount && left === 0n,
   `The friend has ${inUsdc(received)}, the account ${inUsdc(left)}.`,

@@ -113,7 +113,10 @@ const [received, nativeAfter, after] = await Promise.all([
   origin.reads.getBalance({ address: ada.address }),
   appBalance(),
 ]);
-tell("app", `its balance went from ${before.totalUsd} to ${after.totalUsd} dollars`);
+tell(
+  "app",
+  `${before.totalUsd} -> ${after.totalUsd} dollars: the most it may cost is set aside until it is final`,
+);
 conclude(
   status === "success" && received >= minimum && nativeAfter === 0n,
   `Ada has ${inUsdc(received)} on ${destination.name}, and still ${nativeAfter} wei on ${origin.name}.`,

@@ -5,9 +5,9 @@ import { watchPosition } from "./hub-position.ts";
 import type { System } from "./system.ts";
 
 /**
- * One bridge as a user does it, then what the oracles make of it on the hub.
+ * One bridge as a user does it, then what the oracles make of it on the hub, then what an app has to pay for its users.
  *
- * @returns whether the money arrived and, when there are oracles, was settled; why it did not is printed, and the system stays up to be looked at
+ * @returns whether the money arrived, was settled when there are oracles, and the app balance was credited; why it did not is printed, and the system stays up to be looked at
  */
 export async function demonstrate(system: System, print: (line: string) => void): Promise<boolean> {
   print("\nOne bridge, as a user does it:");
@@ -28,8 +28,9 @@ export async function demonstrate(system: System, print: (line: string) => void)
       ? `The money arrived after ${seconds(result.tookMs)}.`
       : `The money did NOT arrive: ${result.reason}.`;
     print(`${verdict}\n`);
-    if (!result.arrived || position === undefined) return result.arrived;
-    await tellSettlement(system, position, amount, print);
+    if (!result.arrived) return false;
+    if (position !== undefined) await tellSettlement(system, position, amount, print);
+    await tellSponsorship(system, print);
     return true;
   } catch (error) {
     print(`The bridge failed: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -69,6 +70,13 @@ async function tellSettlement(
   );
   print(`  settled after ${took} by ${settled.transactionHash}`);
   print(`  solver balance on the hub +${formatUnits(settled.after - settled.before, 6)} USDC\n`);
+}
+
+async function tellSponsorship({ sponsorship }: System, print: (line: string) => void): Promise<void> {
+  const amount = formatUnits(await sponsorship.funded, 6);
+  print(
+    `An app has ${amount} USDC with the service to pay for its users: npm run example smart-eoa-bridge\n`,
+  );
 }
 
 function seconds(ms: number): string {

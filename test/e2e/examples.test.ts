@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { repositoryRoot, startSystem, workspaceNode, type System } from "@causeway/localnet";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let system: System;
+
+beforeAll(async () => {
+  system = await startSystem({ env: {}, portBase: 29_500, oracles: 0, durable: false });
+  await system.sponsorship.funded;
+});
+afterAll(async () => await system.stop());
+
+/** What each example must say in the end, besides ending with code 0. */
+const lastWords: Readonly<Record<string, RegExp>> = {
+  "smart-eoa-bridge": /^Ada has 24\.\d+ USDC on local-b, and still 0 wei on local-a\.$/,
+  "account-transfer": /^The friend has 10 USDC, the account 0 USDC\.$/,
+  "fast-fill": /^The recipient had 24\.\d+ USDC before the deposit was mined\.$/,
+};
+
+/** Runs it as a reader does, in a process of its own that knows nothing but where the system is. */
+async function run(
+  name: string,
+  endpoints: string,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { PATH: "/usr/bin:/bin", ENDPOINTS: endpoints };
+  const program = promisify(execFile)(workspaceNode, [`examples/${name}.ts`], {
+    cwd: repositoryRoot,
+    env,
+    timeout: 100_000,
+  });
+  return await program.then(
+    (output) => ({ code: 0, ...output }),
+    (error: unknown) => error as { code: number; stdout: string; stderr: string },
+  );
+}
+
+for (const [name, words] of Object.entries(lastWords))
+  test(`the example ${name} does what it says`, async () => {
+    const { code, stdout, stderr } = await run(name, join(system.folder, "endpoints.json"));
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+    expect(stdout.trim().split("\n").at(-1)).toMatch(words);
+  });
+
+test("there is no example that this does not run", async () => {
+  const files = await readdir(join(repositoryRoot, "examples"));
+  const stories = files.filter((file) => file.endsWith(".ts") && file !== "local-system.ts");
+  expect(stories.toSorted()).toEqual(
+    Object.keys(lastWords)
+      .map((name) => `${name}.ts`)
+      .toSorted(),
+  );
+});
+
+test("an example fails aloud when no system runs", async () => {
+  const { code, stderr } = await run("account-transfer", "/nowhere/endpoints.json");
+  expect(code).toBe(1);
+  expect(stderr).toContain("no local system runs here");
+});
