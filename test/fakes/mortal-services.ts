@@ -64,16 +64,18 @@ export function mortalServices(services: Services, dieAt?: number): MortalServic
     ...connected,
     connection: mortalConnection(connected.connection),
   });
+  const mortalSigner = (signer: Services["signer"]): Services["signer"] => ({
+    address: signer.address,
+    signDigest: (digest) => act("sign", async () => await signer.signDigest(digest)),
+  });
   const all = services.chains.all.map(mortal);
   return {
     ...services,
     acts,
     isDead: () => dead,
     mortal: (connected) => all.find(({ chain }) => chain.id === connected.chain.id) ?? mortal(connected),
-    signer: {
-      address: services.signer.address,
-      signDigest: (digest) => act("sign", async () => await services.signer.signDigest(digest)),
-    },
+    signer: mortalSigner(services.signer),
+    executor: services.executor && mortalSigner(services.executor),
     chains: { ...services.chains, all, get: (id) => all.find(({ chain }) => chain.id === id) },
     reads: acting(services.reads, "reads"),
     balances: acting(services.balances, "balances"),

@@ -1,0 +1,286 @@
+import { ServiceError } from "@causeway/domain";
+import { RpcFault } from "@causeway/chains";
+import { expect, test } from "vitest";
+import { aServer } from "../../../../test/support/route-server.ts";
+import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
+import { KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
+import type { ApiKeyIdentity } from "../ports/api-keys.ts";
+import type { RouteServices } from "../ports/route-services.ts";
+
+const TO = `0x${"c3".repeat(20)}`;
+const aBody = {
+  executionKind: "rawCalls",
+  data: { chainId: 11, to: TO, data: "0x12345678", value: "0" },
+  executionOptions: { referrer: "", subsidizeFees: true },
+};
+const anAuthorization = {
+  chainId: 11,
+  address: TO,
+  nonce: 0,
+  yParity: 1,
+  r: "0x1",
+  s: `0x${"2".repeat(64)}`,
+};
+
+const keys: Readonly<Record<string, ApiKeyIdentity>> = {
+  good: anApiKey(),
+  reader: anApiKey({ id: "reader", scopes: ["read", "quote"] }),
+  named: anApiKey({ id: "named", referrers: ["shop"] }),
+};
+
+async function post(
+  body: unknown,
+  {
+    key = "good",
+    services = {},
+    headers = {},
+  }: { key?: string | undefined; services?: Partial<RouteServices>; headers?: Record<string, string> } = {},
+) {
+  const { app } = await aServer({ apiKeys: fakeApiKeys(keys), ...services });
+  const response = await app.inject({
+    method: "POST",
+    url: "/execute",
+    headers: { "content-type": "application/json", ...(key !== "" && { "x-api-key": key }), ...headers },
+    payload: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  await app.close();
+  return { status: response.statusCode, body: response.json<unknown>(), headers: response.headers };
+}
+
+const failing = (error: Error): Partial<RouteServices> => ({ executeCalls: () => Promise.reject(error) });
+const withData = (change: object): object => ({ ...aBody, data: { ...aBody.data, ...change } });
+const withOptions = (change: object): object => ({
+  ...aBody,
+  executionOptions: { ...aBody.executionOptions, ...change },
+});
+const beside = (change: object): object =>
+  withOptions({ destinationChainExecutionData: { calls: [{ to: TO, value: "0", data: "0x" }], ...change } });
+
+test("an accepted call is answered with its request id", async () => {
+  expect(await post(aBody)).toMatchObject({
+    status: 200,
+    body: { message: "Transaction submitted", requestId: KNOWN_REQUEST_ID },
+  });
+});
+
+test.each<[string, object]>([
+  ["fields that nobody knows", { ...aBody, other: 1, data: { ...aBody.data, gas: "1" } }],
+  ["originGasOverhead as a number beside the rest", { ...aBody, originGasOverhead: 80_000 }],
+  ["originGasOverhead as a text", { ...aBody, originGasOverhead: "80000" }],
+  ["value in hex", withData({ value: "0x10" })],
+  ["value as a number", withData({ value: 16 })],
+  ["chainId as a text", withData({ chainId: "11" })],
+  ["authorizations", withData({ authorizationList: [anAuthorization] })],
+  ["calls beside the fill", beside({ authorizationList: [anAuthorization] })],
+  ["a request id", { ...aBody, requestId: KNOWN_REQUEST_ID }],
+])("accepts %s", async (_what, body) => {
+  expect((await post(body)).status).toBe(200);
+});
+
+test("the use case gets the key, the body and no lease without an Idempotency-Key", async () => {
+  const seen: unknown[] = [];
+  const executeCalls: RouteServices["executeCalls"] = async (...asked) => {
+    seen.push(asked);
+    return { kind: "accepted", answer: { message: "Transaction submitted", requestId: KNOWN_REQUEST_ID } };
+  };
+  await post(aBody, { services: { executeCalls } });
+  expect(seen).toEqual([[keys["good"], aBody, undefined]]);
+});
+
+test.each<[string, unknown, string]>([
+  ["no body", "", "body is required"],
+  ["no JSON", "{", "body is not valid JSON"],
+  ["an array", [], "body must be a JSON object"],
+  ["no executionKind", { ...aBody, executionKind: undefined }, "executionKind is required"],
+  ["another executionKind", { ...aBody, executionKind: "permits" }, "executionKind must be rawCalls"],
+  ["no data at all", { ...aBody, data: undefined }, "data is required"],
+  ["no to", withData({ to: undefined }), "to is required"],
+  ["no data", withData({ data: undefined }), "data is required"],
+  ["no value", withData({ value: undefined }), "value is required"],
+  ["no chainId", withData({ chainId: undefined }), "chainId is required"],
+  ["a to that is no address", withData({ to: "0x12" }), "to must be a 20-byte address"],
+  ["odd data", withData({ data: "0x1" }), "data must be 0x followed by an even number of hex digits"],
+  [
+    "a negative value",
+    withData({ value: "-1" }),
+    "value must be a whole number of wei: decimal digits, or 0x and hex digits",
+  ],
+  [
+    "a value above uint256",
+    withData({ value: (2n ** 256n).toString() }),
+    "value must be a whole number of wei: decimal digits, or 0x and hex digits",
+  ],
+  ["chain id zero", withData({ chainId: 0 }), "chainId must be an integer chain id"],
+  ["an empty authorizationList", withData({ authorizationList: [] }), "authorizationList cannot be empty"],
+  [
+    "half an authorization",
+    withData({ authorizationList: [{ ...anAuthorization, r: undefined }] }),
+    "authorizationList[0].r is required",
+  ],
+  [
+    "an authorization of no address",
+    withData({ authorizationList: [{ ...anAuthorization, address: "0x" }] }),
+    "authorizationList[0].address must be a 20-byte address",
+  ],
+  ["no executionOptions", { ...aBody, executionOptions: undefined }, "executionOptions is required"],
+  ["no referrer", withOptions({ referrer: undefined }), "referrer is required"],
+  ["no subsidizeFees", withOptions({ subsidizeFees: undefined }), "subsidizeFees is required"],
+  ["a text for subsidizeFees", withOptions({ subsidizeFees: "yes" }), "subsidizeFees must be true or false"],
+  ["no calls", beside({ calls: undefined }), "destinationChainExecutionData.calls is required"],
+  ["empty calls", beside({ calls: [] }), "destinationChainExecutionData.calls must have at least 1 element"],
+  [
+    "a call to no address",
+    beside({ calls: [{ to: "0x", value: "0", data: "0x" }] }),
+    "destinationChainExecutionData.calls[0].to must be a 20-byte address",
+  ],
+  [
+    "an empty authorizationList beside the fill",
+    beside({ authorizationList: [] }),
+    "destinationChainExecutionData.authorizationList cannot be empty",
+  ],
+  [
+    "a request id that is none",
+    { ...aBody, requestId: "0x12" },
+    "requestId must be 0x followed by 64 hex digits",
+  ],
+])("answers %s with 400 and the field at fault, and no other field", async (_what, body, error) => {
+  const answer = await post(body);
+  expect({ status: answer.status, body: answer.body }).toEqual({ status: 400, body: { error } });
+});
+
+test.each<[string, string | undefined, string]>([
+  ["no key", "", "an API key is required, in the header x-api-key or as Authorization: Bearer"],
+  ["a wrong key", "wrong", "the API key is not valid"],
+  ["a key without the scope", "reader", "the API key lacks the scope execute"],
+  ["a key for other referrers", "named", "the referrer is not one of this API key"],
+])("answers %s with 401", async (_what, key, error) => {
+  expect(await post(aBody, { key })).toMatchObject({ status: 401, body: { error } });
+});
+
+test("a key for certain referrers executes for those", async () => {
+  expect((await post(withOptions({ referrer: "shop" }), { key: "named" })).status).toBe(200);
+});
+
+test("a bearer token is taken like x-api-key", async () => {
+  expect((await post(aBody, { key: "", headers: { authorization: "Bearer good" } })).status).toBe(200);
+});
+
+test("a failed simulation is told with its label, its words, an id and every detail", async () => {
+  const frame = { type: "CALL", address: TO, function: "Multicall3.aggregate3Value" };
+  const failure = {
+    label: "INVALID_SIGNATURE",
+    message: "Invalid signature",
+    details: {
+      topLevel: frame,
+      innermost: frame,
+      path: [frame],
+      revert: {
+        type: "customError",
+        label: "INVALID_SIGNATURE",
+        message: "Invalid signature",
+        selector: "0x8baa579f",
+        name: "InvalidSignature",
+      },
+    },
+  } as const;
+  const services: Partial<RouteServices> = {
+    executeCalls: async () => ({ kind: "reverts", requestId: KNOWN_REQUEST_ID, failure }),
+  };
+  const answer = await post(aBody, { services });
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status: 400,
+    body: {
+      error: "INVALID_SIGNATURE",
+      message: "Invalid signature",
+      requestId: KNOWN_REQUEST_ID,
+      details: failure.details,
+    },
+  });
+});
+
+test.each<[string, Error, number, string]>([
+  [
+    "a chain that is not served",
+    new ServiceError("UNSUPPORTED_CHAIN", "chainId 5 is no EVM chain that is served here"),
+    400,
+    "chainId 5 is no EVM chain that is served here",
+  ],
+  [
+    "too little app balance",
+    new ServiceError("INSUFFICIENT_FUNDS", "the app balance has $1"),
+    400,
+    "the app balance has $1",
+  ],
+  [
+    "a rule of the key",
+    new ServiceError("INVALID_REQUEST", "not sponsored (dailyUsd): no"),
+    400,
+    "not sponsored (dailyUsd): no",
+  ],
+  [
+    "an unknown request",
+    new ServiceError("REQUEST_NOT_FOUND", "requestId is unknown"),
+    400,
+    "requestId is unknown",
+  ],
+  [
+    "a node that is away",
+    new RpcFault({ kind: "unreachable", method: "eth_call", reason: "https://user:secret@node" }),
+    500,
+    "a chain node gave no usable answer; try again",
+  ],
+  ["no price", new ServiceError("PRICE_FETCH_FAILED", "no fresh price"), 500, "no fresh price"],
+  ["a defect", new Error("database password"), 500, "internal error"],
+  ["too many calls", new ServiceError("RATE_LIMITED", "too many requests"), 429, "too many requests"],
+])("answers %s with one field", async (_what, error, status, words) => {
+  const answer = await post(aBody, { services: failing(error) });
+  expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { error: words } });
+});
+
+test("a body that is too large, or no JSON by its type, is refused in the same form", async () => {
+  const large = await post(withData({ data: `0x${"00".repeat(300_000)}` }));
+  expect({ status: large.status, body: large.body }).toEqual({
+    status: 413,
+    body: { error: "body is too large" },
+  });
+  const typed = await post(aBody, { headers: { "content-type": "text/plain" } });
+  expect({ status: typed.status, body: typed.body }).toEqual({
+    status: 415,
+    body: { error: "content-type must be application/json" },
+  });
+});
+
+test("a repeated Idempotency-Key gives the first answer again, also when that was a refusal, and none of ours in failures", async () => {
+  let calls = 0;
+  let fault: Error | undefined = new Error("down");
+  const executeCalls: RouteServices["executeCalls"] = async () => {
+    calls++;
+    if (fault) throw fault;
+    return { kind: "accepted", answer: { message: "Transaction submitted", requestId: KNOWN_REQUEST_ID } };
+  };
+  const { app } = await aServer({ apiKeys: fakeApiKeys(keys), executeCalls });
+  const again = async (key: string, body: object = aBody) => {
+    const response = await app.inject({
+      method: "POST",
+      url: "/execute",
+      headers: { "x-api-key": "good", "idempotency-key": key },
+      payload: body,
+    });
+    return [response.statusCode, response.json<unknown>(), response.headers["idempotency-replayed"]] as const;
+  };
+  expect(await again("one")).toEqual([500, { error: "internal error" }, undefined]);
+  fault = new ServiceError("INSUFFICIENT_FUNDS", "the app balance has $1");
+  expect(await again("one")).toEqual([400, { error: "the app balance has $1" }, undefined]);
+  fault = undefined;
+  expect(await again("one")).toEqual([400, { error: "the app balance has $1" }, "true"]);
+  const accepted = { message: "Transaction submitted", requestId: KNOWN_REQUEST_ID };
+  expect(await again("two")).toEqual([200, accepted, undefined]);
+  expect(await again("two")).toEqual([200, accepted, "true"]);
+  expect(await again("two", withData({ value: "1" }))).toEqual([
+    422,
+    { error: "this Idempotency-Key was used with another body" },
+    undefined,
+  ]);
+  expect(calls).toBe(3);
+  await app.close();
+});
