@@ -1,5 +1,5 @@
 import { ConfigError } from "@causeway/config";
-import type { Address, Hex } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import {
   apiKeyParams,
@@ -87,7 +87,7 @@ const wishOptions: readonly Option[] = [
 ];
 
 /** @throws Misused */
-function readWords([command, ...rest]: readonly string[]): Act {
+function readWords([command = "", ...rest]: readonly string[]): Act {
   const { values, positionals } = parsed(rest);
   const only = (...allowed: readonly Option[]): void => {
     const odd = Object.keys(values).find((name) => !allowed.includes(name as Option));
@@ -143,18 +143,16 @@ function readWords([command, ...rest]: readonly string[]): Act {
       const id = oneId();
       const { address, signature } = values;
       if (signature === undefined) {
-        const wallet = lower<Address>(checked(fundingChallengeRequest, { address }).address);
+        const wallet = lower(checked(fundingChallengeRequest, { address }).address);
         return async (admin) => [await admin.askFundingAddress(id, wallet)];
       }
       const answer = checked(linkFundingAddressRequest, { address, signature });
       return async (admin) => [
-        apiKeyJson(
-          await admin.linkFundingAddress(id, lower<Address>(answer.address), lower<Hex>(answer.signature)),
-        ),
+        apiKeyJson(await admin.linkFundingAddress(id, lower(answer.address), lower(answer.signature))),
       ];
     }
     default:
-      throw new Misused(command === undefined ? "keys needs a command" : `keys knows no command ${command}`);
+      throw new Misused(command === "" ? "keys needs a command" : `keys knows no command ${command}`);
   }
 }
 
@@ -216,7 +214,7 @@ async function rulesOf(admin: KeyAdmin, id: string): Promise<object> {
 
 const shown = ({ key, record }: IssuedApiKey): object => ({ key, apiKey: apiKeyJson(record) });
 
-const lower = <T extends Hex>(hex: string): T => hex.toLowerCase() as T;
+const lower = (hex: string): Hex => hex.toLowerCase() as Hex;
 
 /** Errors of ours name no secret; those of the driver may name a host without a message of its own. */
 function reasonOf(error: unknown): string {

@@ -3,7 +3,7 @@ export const IDEMPOTENCY_KEPT_MS = 24 * 3600 * 1000;
 
 /** The right to run one call: its caller, the endpoint and the `Idempotency-Key` name it, the token says whose run it is. */
 export interface IdempotencyLease {
-  /** Id of the API key, or `ip:<address>` of a caller without one. */
+  /** Id of the API key, or `ip:<address>` of a caller without one; both for a publishable key. */
   readonly scope: string;
   readonly endpoint: string;
   readonly key: string;

@@ -19,7 +19,11 @@ const counted: Idempotency = {
   },
 };
 const { app } = await aServer({
-  apiKeys: fakeApiKeys({ one: anApiKey({ id: "1".repeat(16) }), two: anApiKey({ id: "2".repeat(16) }) }),
+  apiKeys: fakeApiKeys({
+    one: anApiKey({ id: "1".repeat(16) }),
+    two: anApiKey({ id: "2".repeat(16) }),
+    page: anApiKey({ id: "3".repeat(16), scopes: ["quote"], origins: ["https://app.example"] }),
+  }),
   idempotency: counted,
   createQuote: async () => {
     quotes++;
@@ -79,20 +83,28 @@ test("another body under the same key is refused; the same one written otherwise
 
 test("callers, endpoints and addresses do not share keys", async () => {
   const key = aKey();
+  const from = async (remoteAddress: string, headers: Record<string, string> = {}) =>
+    await app.inject({
+      method: "POST",
+      url: "/quote/v2",
+      headers: { "idempotency-key": key, ...headers },
+      payload: aQuoteBody,
+      remoteAddress,
+    });
+  const page = { "x-api-key": "page", origin: "https://app.example" };
   const all = [
     await withKey(key),
     await withKey(key, aQuoteBody, { "x-api-key": "one" }),
     await withKey(key, aQuoteBody, { "x-api-key": "two" }),
     await quote({ "idempotency-key": key }, aQuoteBody, "/quote"),
-    await app.inject({
-      method: "POST",
-      url: "/quote/v2",
-      headers: { "idempotency-key": key },
-      payload: aQuoteBody,
-      remoteAddress: "192.0.2.7",
-    }),
+    await from("192.0.2.7"),
+    // A publishable key is shared by all who open the page.
+    await from("192.0.2.8", page),
+    await from("192.0.2.9", page),
   ];
   expect(new Set(all.map((answer) => answer.json().expiresAt)).size).toBe(all.length);
+  // A backend's key is the backend's, wherever it asks from.
+  expect((await from("192.0.2.10", { "x-api-key": "one" })).headers["idempotency-replayed"]).toBe("true");
 });
 
 test("while the first is under way the second is told to wait", async () => {

@@ -38,7 +38,7 @@ export async function withIdempotency(
 
   const begun = await idempotency.begin(
     {
-      scope: request.apiKey?.id ?? `ip:${request.ip}`,
+      scope: callerOf(request),
       endpoint: `${request.method} ${request.routeOptions.url ?? ""}`,
       key,
       bodyHash: hashOf({ params: request.params, query: request.query, body: request.body }),
@@ -63,6 +63,12 @@ export async function withIdempotency(
   }
   await keep(idempotency, lease, answer);
   send(reply, answer);
+}
+
+/** Whose keys these are: nobody gets the answer to another's call. A publishable API key is many people's. */
+function callerOf({ apiKey, ip }: FastifyRequest): string {
+  if (apiKey === undefined) return `ip:${ip}`;
+  return apiKey.origins.length > 0 ? `${apiKey.id}:ip:${ip}` : apiKey.id;
 }
 
 /** Does nothing when the answer was stored with the commit already. */

@@ -1,4 +1,4 @@
-import type { Address, Hex, SelectorRule, SponsorshipRules } from "@causeway/domain";
+import type { Hex, SelectorRule, SponsorshipRules } from "@causeway/domain";
 import { formatAmount, parseDecimal, USD_DECIMALS } from "@causeway/domain";
 import { z } from "zod";
 import { because, becauseStrict } from "../because.ts";
@@ -81,7 +81,7 @@ export function rulesFromJson(json: SponsorshipRulesJson): SponsorshipRules {
     ...present(
       targetLists,
       (name) => json[name],
-      (list) => list.map(lower<Address>),
+      (list) => list.map(lower),
     ),
     ...present(
       selectorLists,
@@ -94,7 +94,7 @@ export function rulesFromJson(json: SponsorshipRulesJson): SponsorshipRules {
           perTargetDailyUsd:
             typeof perTarget === "string"
               ? usdOf(perTarget)
-              : new Map(Object.entries(perTarget).map(([to, most]) => [lower<Address>(to), usdOf(most)])),
+              : new Map(Object.entries(perTarget).map(([to, most]) => [lower(to), usdOf(most)])),
         }),
   };
 }
@@ -151,10 +151,10 @@ function usdOf(text: string): bigint {
 
 const usdText = (usd: bigint): string => formatAmount(usd, USD_DECIMALS);
 
-const lower = <T extends Hex>(text: string): T => text.toLowerCase() as T;
+const lower = (text: string): Hex => text.toLowerCase() as Hex;
 
 function selectorFrom(entry: string | { readonly selector: string; readonly target: string }): SelectorRule {
   return typeof entry === "string"
-    ? { selector: lower<Hex>(entry) }
-    : { selector: lower<Hex>(entry.selector), target: lower<Address>(entry.target) };
+    ? { selector: lower(entry) }
+    : { selector: lower(entry.selector), target: lower(entry.target) };
 }
