@@ -225,7 +225,7 @@ test.each<[string, Error, number, string]>([
   ],
   [
     "a node that is away",
-    new RpcFault({ kind: "unreachable", method: "eth_call", reason: "https://user:secret@node" }),
+    new RpcFault({ kind: "network", method: "eth_call", reason: "https://user:secret@node" }),
     500,
     "a chain node gave no usable answer; try again",
   ],
