@@ -1,5 +1,6 @@
 import {
   freePort,
+  fundLocal,
   localAccount,
   localAccountAbstraction,
   startProcess,
@@ -12,6 +13,7 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { parseEther } from "viem";
 import type { Hex, UserOperation } from "./wire-operation.ts";
 
 /**
@@ -62,14 +64,20 @@ export async function startBundler(
 ): Promise<Bundler & { readonly process: RunningProcess }> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
+  const executor = localAccount("user", 30);
+  const utility = localAccount("user", 31);
+  await fundLocal(
+    node,
+    [executor, utility].map(({ address }) => ({ address, nativeWei: parseEther("1000") })),
+  );
   const running = await startProcess({
     name: "bundler",
     command: workspaceNode,
     args: [
       program,
       ...["--entrypoints", localAccountAbstraction.entryPoint07],
-      ...["--executor-private-keys", localAccount("user", 30).privateKey],
-      ...["--utility-private-key", localAccount("user", 31).privateKey],
+      ...["--executor-private-keys", executor.privateKey],
+      ...["--utility-private-key", utility.privateKey],
       ...["--rpc-url", node.url],
       ...["--port", String(port)],
       ...["--safe-mode", "false"],
