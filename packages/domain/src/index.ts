@@ -59,4 +59,4 @@ export * from "./revert/call-frame.ts";
 export * from "./revert/simulation-failure.ts";
 export * from "./revert/explain-failure.ts";
 export * from "./revert/failed-user-operation.ts";
-export { createKnownAbis, type KnownAbis, type KnownContract } from "./revert/known-abis.ts";
+export { createKnownAbis, type KnownAbis } from "./revert/known-abis.ts";

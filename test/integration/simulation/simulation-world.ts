@@ -12,7 +12,7 @@ import {
   type LocalClient,
   type RunningAnvil,
 } from "@causeway/localnet";
-import { encodeDeployData, numberToHex } from "viem";
+import { encodeDeployData } from "viem";
 import { mnemonicToAccount, privateKeyToAccount, sign } from "viem/accounts";
 import { aChain } from "../../fakes/quote-world.ts";
 
@@ -104,7 +104,7 @@ export async function startSimulationWorld(chainId: number): Promise<SimulationW
   };
 }
 
-/** The account's code for the next transaction: what `implementation` does. */
+/** The account's consent to run the code at an address as its own. */
 export async function authorizeCode(
   owner: ReturnType<typeof privateKeyToAccount>,
   terms: { readonly chainId: number; readonly address: Address; readonly nonce: number },
@@ -112,5 +112,3 @@ export async function authorizeCode(
   const { r, s, yParity } = await owner.signAuthorization(terms);
   return { ...terms, r, s, yParity: yParity === 1 ? (1 as const) : (0 as const) };
 }
-
-export const word = (value: bigint): Hex => numberToHex(value, { size: 32 });

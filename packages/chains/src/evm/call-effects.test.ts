@@ -119,6 +119,19 @@ test("tokens that an allowance of ours lets others take", async () => {
   });
 });
 
+test("what was undone was not taken", async () => {
+  await bySolver(usd, encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [taker, 500n] }));
+  const failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
+  const take = encodeFunctionData({ abi: takerAbi, functionName: "serveAndTake", args: [usd, solver, 1n] });
+  const undone = encodeFunctionData({
+    abi: failuresAbi,
+    functionName: "forwardThenSay",
+    args: [taker, take, "changed my mind"],
+  });
+  const data = encodeFunctionData({ abi: failuresAbi, functionName: "swallow", args: [failures, undone] });
+  expect(await takenBy({ to: failures, data })).toBeUndefined();
+});
+
 test("tokens and allowances of the executor, in whose name every sponsored call is made", async () => {
   const transfer = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [stranger, 1n] });
   expect(await takenBy({ to: usd, data: transfer })).toMatchObject({

@@ -9,7 +9,7 @@ const METHOD = "debug_traceCall";
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 /** Most calls and logs of one trace; who pays for the node's time decides how many there are. */
-export const MAX_FRAMES = 20_000;
+export const MAX_FRAMES = 5_000;
 /** Calls within calls that the machine allows. */
 const MAX_DEPTH = 1_025;
 

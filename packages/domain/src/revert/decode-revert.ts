@@ -1,7 +1,8 @@
 import { decodeAbiParameters, decodeErrorResult } from "viem";
 import type { Hex } from "../ids/hex.ts";
 import { cleanHex, cleanText } from "./clean-text.ts";
-import type { KnownAbis, KnownError } from "./known-abis.ts";
+import type { KnownAbis } from "./known-abis.ts";
+import type { KnownError } from "./known-contract.ts";
 import { labelOfName, labelOfText, sentenceOfName } from "./labels.ts";
 import { panicOf } from "./panics.ts";
 import type { FailureRevert } from "./simulation-failure.ts";

@@ -1,29 +1,7 @@
-import { toFunctionSelector, type AbiFunction, type AbiParameter } from "viem";
+import { toFunctionSelector, type AbiFunction } from "viem";
 import type { Address, Hex } from "../ids/hex.ts";
+import type { KnownContract, KnownError, KnownFunction } from "./known-contract.ts";
 import { standardContracts } from "./standard-signatures.ts";
-
-type AbiItems = readonly { readonly type: string }[];
-
-export interface KnownError {
-  readonly type: "error";
-  readonly name: string;
-  readonly inputs: readonly AbiParameter[];
-}
-
-/** A contract whose functions and errors shall be called by their names. */
-export interface KnownContract {
-  /** Undefined for interfaces that many contracts have: their functions are named without one. */
-  readonly name: string | undefined;
-  readonly abi: AbiItems;
-  /** Where it is deployed, lower case, if that is known. */
-  readonly addresses?: readonly Address[];
-}
-
-export interface KnownFunction {
-  readonly name: string;
-  /** The one known contract that has it. */
-  readonly contract: string | undefined;
-}
 
 /** Names for what is seen in a trace. */
 export interface KnownAbis {

@@ -1,6 +1,6 @@
 import { parseAbi } from "viem";
 import type { Address } from "../ids/hex.ts";
-import type { KnownContract } from "./known-abis.ts";
+import type { KnownContract } from "./known-contract.ts";
 
 /**
  * Functions and errors that sponsored calls meet, by the contract or interface that has them. Selectors are computed from these texts.

@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import type { Address, Hex } from "@causeway/domain";
+import { RpcFault } from "./rpc-fault.ts";
+import { logsOf, MAX_FRAMES, readCallFrame, readStateDiff } from "./trace-answers.ts";
+
+const one: Address = `0x${"a1".repeat(20)}`;
+const two: Address = `0x${"b2".repeat(20)}`;
+const code: Hex = "0x6001";
+
+function told(change: object = {}): object {
+  return { type: "CALL", from: one, to: two, gas: "0x64", gasUsed: "0x32", input: "0x", ...change };
+}
+
+function log(data: Hex, position?: number): object {
+  return {
+    address: two,
+    topics: [],
+    data,
+    ...(position !== undefined && { position: `0x${position.toString(16)}` }),
+  };
+}
+
+test("a frame is read with what is absent as empty, and addresses in lower case", () => {
+  expect(readCallFrame({ ...told(), to: two.toUpperCase().replace("0X", "0x"), error: "" })).toEqual({
+    type: "CALL",
+    from: one,
+    to: two,
+    input: "0x",
+    output: "0x",
+    gas: 100n,
+    gasUsed: 50n,
+    value: 0n,
+    error: undefined,
+    logs: [],
+    calls: [],
+  });
+  expect(readCallFrame(told({ type: "CREATE", to: null })).to).toBeUndefined();
+});
+
+test.each([
+  ["no type", { type: undefined }],
+  ["no sender", { from: "0x12" }],
+  ["gas that is no number", { gas: "much" }],
+  ["an error that is no text", { error: 5 }],
+  ["calls that are no list", { calls: {} }],
+  ["a call that is none", { calls: ["0x"] }],
+  ["bytes that are none", { output: "0xabc" }],
+  ["logs without an address", { logs: [{ topics: [], data: "0x" }] }],
+])("a frame with %s is a fault", (_, change) => {
+  expect(() => readCallFrame(told(change))).toThrow(RpcFault);
+});
+
+test("more calls than can be looked at are too many, and deeper ones than the machine allows are a lie", () => {
+  const many = told({ calls: Array.from({ length: MAX_FRAMES }, () => told()) });
+  expect(() => readCallFrame(many)).toThrow(expect.objectContaining({ kind: "tooLarge" }));
+  let deep = told();
+  for (let depth = 0; depth < 1_100; depth++) deep = told({ calls: [deep] });
+  expect(() => readCallFrame(deep)).toThrow(expect.objectContaining({ kind: "garbage" }));
+});
+
+test("logs come in the order in which they were emitted, without those that were undone", () => {
+  const frame = readCallFrame(
+    told({
+      logs: [log("0x05", 2), log("0x01", 0), log("0x03", 1)],
+      calls: [
+        told({ logs: [log("0x02", 0)] }),
+        told({ logs: [log("0x04", 0)], calls: [told({ error: "execution reverted", logs: [log("0x99")] })] }),
+        told({ error: "out of gas", logs: [log("0x98")], calls: [told({ logs: [log("0x97")] })] }),
+      ],
+    }),
+  );
+  expect(logsOf(frame).map(({ data }) => data)).toEqual(["0x01", "0x02", "0x03", "0x04", "0x05"]);
+});
+
+test("what changed is read, and what the answer leaves out did not change", () => {
+  const changes = readStateDiff({
+    pre: { [one]: { balance: "0x5", nonce: 7, code }, [two]: { balance: "0x0" } },
+    post: { [one]: { balance: "0x3" }, [two]: { nonce: "0x1", code } },
+  });
+  expect(changes.get(one)).toEqual({
+    balanceBefore: 5n,
+    balanceAfter: 3n,
+    nonceBefore: 7n,
+    nonceAfter: 7n,
+    codeChanged: false,
+  });
+  expect(changes.get(two)).toEqual({
+    balanceBefore: 0n,
+    balanceAfter: 0n,
+    nonceBefore: 0n,
+    nonceAfter: 1n,
+    codeChanged: true,
+  });
+});
+
+test("an account that is not there afterwards is gone, and one that was not there before is new", () => {
+  const changes = readStateDiff({
+    pre: { [one]: { balance: "0x5", nonce: 1, code } },
+    post: { [two]: { balance: "0x5" } },
+  });
+  expect(changes.get(one)).toMatchObject({ balanceAfter: 0n, nonceAfter: 0n, codeChanged: true });
+  expect(changes.get(two)).toMatchObject({ balanceBefore: 0n, balanceAfter: 5n, codeChanged: false });
+});
+
+test.each([
+  ["no accounts before", { post: {} }],
+  ["a key that is no address", { pre: {}, post: { bob: {} } }],
+  ["a balance that is no number", { pre: {}, post: { [one]: { balance: 5 } } }],
+  ["a nonce below zero", { pre: {}, post: { [one]: { nonce: -1 } } }],
+])("a change with %s is a fault", (_, diff) => {
+  expect(() => readStateDiff(diff)).toThrow(RpcFault);
+});
