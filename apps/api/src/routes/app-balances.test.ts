@@ -12,7 +12,7 @@ const other = `0x${"b2".repeat(20)}` as const;
 const claimId = `0x${"c1".repeat(32)}`;
 const body = { chainId: 11, currency: `0x${"00".repeat(20)}`, recipient: other, amount: "5" };
 
-const rows: BalanceEvent[] = Array.from({ length: 45 }, (_, at) => ({
+const rows = Array.from({ length: 45 }, (_, at): BalanceEvent => ({
   id: String(45 - at),
   account: "balance",
   chainId: 11,
@@ -24,8 +24,8 @@ const rows: BalanceEvent[] = Array.from({ length: 45 }, (_, at) => ({
   requestId: undefined,
   atMs: 1_790_000_000_000 + at,
 }));
-const held: HoldRecord[] = Array.from({ length: 25 }, (_, at) => ({
-  requestId: `0x${(100 + at).toString(16).padStart(64, "0")}`,
+const held = Array.from({ length: 25 }, (_, at): HoldRecord => ({
+  requestId: `0x${(100 + at).toString(16).padStart(64, "0")}` as const,
   wallet,
   keyId: "key",
   state: at === 0 ? "active" : "released",
