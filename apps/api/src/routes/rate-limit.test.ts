@@ -1,4 +1,4 @@
-import { createHttpServer, createLogger, createMetrics } from "@causeway/service-kit";
+import { answerFor, createHttpServer, createLogger, createMetrics } from "@causeway/service-kit";
 import { expect, test } from "vitest";
 import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
 import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
@@ -155,12 +155,14 @@ test("an endpoint with errors of its own form gives them for keys, referrers and
     "/execute",
     {
       config: { access: { kind: "key", scope: "execute", strict: true } },
-      errorHandler: (error: Error & { code?: string }, _request, reply) =>
-        reply.code(error.code === "RATE_LIMITED" ? 429 : 401).send({ error: error.message }),
+      errorHandler: (error, _request, reply) => {
+        const { status } = answerFor(error);
+        return reply.code(status).send({ error: error instanceof Error ? error.message : "" });
+      },
     },
-    async (request) => {
+    (request, reply) => {
       requireReferrer(requireKey(request, "execute"), (request.body as { referrer?: string }).referrer);
-      return {};
+      reply.send({});
     },
   );
   const execute = async (headers: Record<string, string>, referrer?: string) => {

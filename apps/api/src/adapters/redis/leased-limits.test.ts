@@ -68,7 +68,7 @@ test("a refused caller costs the store nothing until the window ends, and an adm
 test("a call for which a permit is at hand waits for nothing", async () => {
   const world = aWorld();
   const limits = world.aProcess();
-  await Promise.all(Array.from({ length: 20 }, () => limits.take("a", 1_000)));
+  await Promise.all(Array.from({ length: 20 }, async () => await limits.take("a", 1_000)));
   await limits.take("a", 1_000);
   expect(limits.take("a", 1_000)).not.toBeInstanceOf(Promise);
 });
@@ -87,7 +87,7 @@ test("permits that were not used end with their window, also when the store answ
 test("any number of calls at once share one question to the store", async () => {
   const world = aWorld();
   const limits = world.aProcess();
-  const all = await Promise.all(Array.from({ length: 500 }, () => limits.take("a", 100)));
+  const all = await Promise.all(Array.from({ length: 500 }, async () => await limits.take("a", 100)));
   expect(all.filter(({ used }) => used <= 100)).toHaveLength(100);
   expect(world.calls()).toBeLessThan(10);
 });
