@@ -1,7 +1,7 @@
-import { formatUsd } from "@causeway/domain";
-import type { Hex, TxHash } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
+import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { deposit } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
 import { brokenLaws } from "../support/ledger-world.ts";
@@ -10,7 +10,7 @@ import { aSponsor } from "../support/sponsors.ts";
 let world: EngineWorld;
 
 beforeAll(async () => {
-  world = await startEngineWorld();
+  world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
 });
 afterAll(async () => {
   expect(await brokenLaws(world.pool)).toEqual([]);
@@ -72,4 +72,378 @@ test("the recipient has the money while the deposit is unmined; the hold is ther
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+});
+
+const rawOf = async (hash: TxHash): Promise<TxHash> =>
+  (await world.origin.client.request({
+    method: "eth_getRawTransactionByHash" as never,
+    params: [hash] as never,
+  })) as TxHash;
+
+/** Approval and deposit in one watched block; returns the bytes that put them into another one. */
+async function deposited(agreed: Agreed): Promise<readonly TxHash[]> {
+  await deposit(world.origin, world.user, agreed);
+  await mineOrigin();
+  const { transactions } = await world.origin.client.getBlock();
+  return await Promise.all(transactions.map(rawOf));
+}
+
+async function minedAgain(raws: readonly TxHash[]): Promise<void> {
+  for (const serializedTransaction of raws)
+    await world.origin.client.sendRawTransaction({ serializedTransaction });
+  await mineOrigin();
+}
+
+/** The fill lies deeper than any reorg. */
+async function finalFill(): Promise<void> {
+  await world.destination.mine(3);
+  await world.watch(world.destination);
+}
+
+/** Other tests have put only our clock forward. */
+async function originClockIsOurs(): Promise<void> {
+  const { timestamp: newest } = await world.origin.client.getBlock();
+  const now = BigInt(Math.ceil(world.clock.nowMs() / 1_000));
+  await world.origin.client.setNextBlockTimestamp({ timestamp: now > newest ? now : newest + 1n });
+}
+
+/** So much later, on our clock and on the origin chain, whose newest block is read. */
+async function later(seconds: number): Promise<void> {
+  world.clock.forward(seconds * 1_000);
+  await originClockIsOurs();
+  await mineOrigin();
+  await reconcileRequests(world.services);
+}
+
+/** Until the app pays for a deposit that has not come, after the deadline of a request that lives so long. */
+const overdueAfter = (ttl: number): number =>
+  ttl + world.services.quotePolicy.fillGraceSeconds + world.services.enginePolicy.fastFillGraceMs / 1_000 + 2;
+
+/** A contract that takes whatever it is sent. */
+async function aContract(): Promise<`0x${string}`> {
+  const address = world.anAddress();
+  await world.destination.client.setCode({ address, bytecode: "0x00" });
+  return address;
+}
+
+const movementsOf = async ({ requestId }: Agreed): Promise<readonly { context: string; wallet: string }[]> =>
+  (
+    await world.pool.query<{ context: string; wallet: string }>(
+      "select context, wallet from ledger_movements where request_id = $1 order by id",
+      [requestId],
+    )
+  ).rows;
+
+const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state;
+
+test("a deposit that never comes is paid by the app, to the cent, once its time is over and no earlier", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ ttl: 600 });
+  await sponsor.fastFill(agreed);
+  const hold = await sponsor.holdOf(agreed);
+  const before = await sponsor.availableUsd();
+  await fill();
+  await finalFill();
+  await later(overdueAfter(600) - 10);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect(await movementsOf(agreed)).toEqual([]);
+
+  await later(10);
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  expect((await stateOf(agreed)).front).toBe("debited");
+  expect(await movementsOf(agreed)).toEqual([
+    { context: "fast-fill-reduce-balance", wallet: sponsor.wallet },
+  ]);
+  const { heldUsd, lines } = await sponsor.book();
+  expect(heldUsd).toBe(0n);
+  expect(lines[0]?.balance, "a USDC a dollar").toBe(1_000_000_000n - (hold?.usd ?? 0n) / 10n ** 12n);
+  expect(await sponsor.availableUsd()).toBe(before);
+  await reconcileRequests(world.services);
+  expect(await movementsOf(agreed), "once").toHaveLength(1);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", final: true });
+});
+
+test("while the origin chain is not read beyond the deadline, nothing is paid for a deposit that may be in a block unread", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ ttl: 600 });
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  world.clock.forward(overdueAfter(600) * 1_000);
+  await reconcileRequests(world.services);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  await originClockIsOurs();
+  await deposit(world.origin, world.user, agreed);
+  await mineOrigin();
+  await reconcileRequests(world.services);
+  expect(await sponsor.holdState(agreed), "it was in that block").toBe("released");
+});
+
+test("nothing is paid while the fill itself may still vanish", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ ttl: 600 });
+  await sponsor.fastFill(agreed);
+  await fill();
+  await later(overdueAfter(600));
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  await finalFill();
+  await later(1);
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+});
+
+test("a deposit that comes after the app has paid gives back exactly what was taken, and is not refunded", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ ttl: 600 });
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  await later(overdueAfter(600));
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+
+  await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect((await stateOf(agreed)).front).toBe("covered");
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_000_000_000n);
+  expect(await movementsOf(agreed)).toEqual([
+    { context: "fast-fill-reduce-balance", wallet: sponsor.wallet },
+    { context: "fast-fill-increase-balance", wallet: sponsor.wallet },
+  ]);
+  await mineOrigin(2);
+  await world.work();
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([
+    { disposition: "accepted", refundState: "none" },
+  ]);
+  expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+});
+
+test("what the balance no longer covers when the app has to pay is owed, and the next top-up repays it first", async () => {
+  const sponsor = await aSponsor(world, 200);
+  const agreed = await agree({ ttl: 600 });
+  await sponsor.fastFill(agreed);
+  const held = ((await sponsor.holdOf(agreed))?.usd ?? 0n) / 10n ** 12n;
+  await fill();
+  await finalFill();
+  // Fees of sponsored executions are not blocked by holds.
+  await sponsor.spend(150_000_000n);
+  await later(overdueAfter(600));
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const owed = held - 50_000_000n;
+  expect((await sponsor.book()).lines[0]).toMatchObject({ balance: 0n, owed });
+  await sponsor.topUp(100_000_000n);
+  expect((await sponsor.book()).lines[0]).toMatchObject({ balance: 100_000_000n - owed, owed: 0n });
+});
+
+test("a reorg that takes the deposit back holds the balance again; mined again it is free again, and nothing is filled twice", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  await fill();
+  const raws = await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  const free = await sponsor.availableUsd();
+
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect(await sponsor.availableUsd()).toBeLessThan(free);
+  expect(await stateOf(agreed)).toMatchObject({ front: "held", depositId: undefined, name: "filled" });
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", inTxHashes: [] });
+
+  await minedAgain(raws);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await sponsor.availableUsd()).toBe(free);
+  await world.work();
+  await world.untilFinal(agreed.requestId);
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+});
+
+test("a deposit that a reorg took for good is paid by the app in the end", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ ttl: 600 });
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  await deposited(agreed);
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  await later(overdueAfter(600));
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+});
+
+test.each([
+  ["too little", { amount: 60_000_000n }],
+  ["more", { amount: 140_000_000n }],
+])(
+  "a deposit of %s than agreed goes back, and the hold stays: that is the app's risk",
+  async (_, deviation) => {
+    const sponsor = await aSponsor(world, 1_000);
+    const agreed = await agree({ ttl: 600 });
+    await sponsor.fastFill(agreed);
+    await fill();
+    await deposit(world.origin, world.user, agreed, deviation);
+    await mineOrigin();
+    expect(await sponsor.holdState(agreed)).toBe("active");
+    expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "refund" }]);
+    for (let round = 0; round < 12; round++) await world.round();
+    expect(await world.origin.balance(agreed.terms.refundTo, agreed.terms.origin.currency)).toBeGreaterThan(
+      0n,
+    );
+    expect(await world.status(agreed.requestId)).toMatchObject({ status: "success" });
+    await finalFill();
+    await later(overdueAfter(600));
+    expect(await sponsor.holdState(agreed)).toBe("permanent");
+  },
+);
+
+test("after a deposit that was not as agreed the agreed one still frees the hold; a second one goes back", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  await deposit(world.origin, world.user, agreed, { amount: 1_000_000n });
+  await mineOrigin();
+  await fill();
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  await deposited(agreed);
+  expect(
+    (await world.depositsOf(agreed.requestId)).map(({ disposition, reason }) => [disposition, reason]),
+  ).toEqual([
+    ["refund", "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL"],
+    ["accepted", undefined],
+    ["refund", "DOUBLE_SPEND"],
+  ]);
+});
+
+test("a large deposit that waits for its confirmations is filled at once, and frees the hold when it has them", async () => {
+  const sponsor = await aSponsor(world, 30_000);
+  const agreed = await agree({ amount: "20000000000" });
+  await deposited(agreed);
+  expect((await stateOf(agreed)).name).toBe("deposited");
+  await sponsor.fastFill(agreed);
+  await fill();
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  await mineOrigin(3);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  await world.work();
+  await world.untilFinal(agreed.requestId);
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+});
+
+test("a deposit that is confirmed before the fill has its nonce frees the hold, and the fill is what was promised", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await stateOf(agreed)).toMatchObject({ name: "fillable", front: "covered" });
+  await fill();
+  expect(await received(agreed)).toBe((await sponsor.holdOf(agreed))?.amount);
+  await world.untilFinal(agreed.requestId);
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+});
+
+test("a lower input buys less; what the deposit is worth more is credited with it, and goes with it", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ slippageTolerance: "300" });
+  await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
+  const { expectedAmount, minimumAmount } = agreed.terms.destination;
+  const promised = (await sponsor.holdOf(agreed))?.amount ?? 0n;
+  expect(promised).toBeLessThan(expectedAmount);
+  expect(promised).toBeGreaterThanOrEqual(minimumAmount);
+  await fill();
+  expect(await received(agreed)).toBe(promised);
+
+  const raws = await deposited(agreed);
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_000_000_000n);
+  await minedAgain(raws);
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);
+  expect((await movementsOf(agreed)).map(({ context }) => context)).toEqual([
+    "fast-fill-increase-balance",
+    "fast-fill-reduce-balance",
+    "fast-fill-increase-balance",
+  ]);
+});
+
+test("a hold keeps the worth that it was placed with, whatever prices do", async () => {
+  const sponsor = await aSponsor(world, 10_000);
+  const agreed = await agree({
+    ttl: 600,
+    originCurrency: NATIVE_CURRENCY,
+    destinationCurrency: NATIVE_CURRENCY,
+    amount: (10n ** 17n).toString(),
+  });
+  await sponsor.fastFill(agreed);
+  const { usd = 0n, amount = 0n } = (await sponsor.holdOf(agreed)) ?? {};
+  expect(usd).toBe(amount * 2_500n);
+  world.prices.set("ethereum", "5000");
+  await fill();
+  await finalFill();
+  await later(overdueAfter(600));
+  world.prices.set("ethereum", "2500");
+  expect((await sponsor.holdOf(agreed))?.usd).toBe(usd);
+  const taken = 10_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
+  expect(taken).toBe((usd + 10n ** 12n - 1n) / 10n ** 12n);
+});
+
+test("a fast fill for which the solver lacks the funds gives the balance back, and the request waits for its deposit as before", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  const { address } = world.solver;
+  const whole = await world.destination.client.getBalance({ address });
+  await world.destination.client.setBalance({ address, value: 1n });
+  await world.destination.mine();
+  await world.watch(world.destination);
+  await world.work();
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
+  await world.work();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await stateOf(agreed)).toMatchObject({ name: "quoted", front: "none" });
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+  await expect(sponsor.fastFill(agreed), "once for ever").rejects.toMatchObject({
+    code: "FAST_FILL_REFUSED",
+    facts: { data: { rule: "vouchedBefore" } },
+  });
+
+  await world.destination.client.setBalance({ address, value: whole });
+  await world.destination.mine();
+  await world.watch(world.destination);
+  await deposited(agreed);
+  await world.work();
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await movementsOf(agreed)).toEqual([]);
+});
+
+test("a fast fill that the chain refuses gives the balance back", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY });
+  await sponsor.fastFill(agreed);
+  await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
+  await world.work();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+});
+
+test("a fast fill that dies on its chain gives the balance back only when its nonce is used up for good", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, recipient: await aContract() });
+  await sponsor.fastFill(agreed);
+  await world.work();
+  expect((await stateOf(agreed)).name).toBe("submitted");
+  // It reverts in its block: the recipient takes nothing any more.
+  await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
+  await world.destination.mine();
+  await world.watch(world.destination);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  await finalFill();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await stateOf(agreed)).toMatchObject({ name: "quoted", front: "none" });
 });

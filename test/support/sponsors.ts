@@ -24,6 +24,9 @@ export interface Sponsor {
   availableUsd(): Promise<bigint>;
   holdOf(agreed: Agreed): Promise<HoldRecord | undefined>;
   holdState(agreed: Agreed): Promise<HoldState | undefined>;
+  /** Fees of something sponsored: smallest units of the first currency. */
+  spend(amount: bigint): Promise<void>;
+  topUp(amount: bigint): Promise<void>;
 }
 
 /** @param usd whole dollars that its balance is worth */
@@ -40,10 +43,13 @@ export async function aSponsor(
   const unit = { decimals: currency.decimals, priceUsd: await services.prices.usd(currency) };
   const amount = usdToAmountUp(BigInt(usd) * ONE_USD, unit);
   const asset = { chainId: services.appBalance.chainId, currency: currency.address };
-  if (amount > 0n)
-    await services.uow.run((tx) =>
-      creditTopUp(services, tx, { wallet, asset, amount, movementKey: `given:${wallet}` }),
-    );
+  let movements = 0;
+  const movementKey = (): string => `test:${wallet}:${++movements}`;
+  const topUp = async (more: bigint): Promise<void> =>
+    void (await services.uow.run((tx) =>
+      creditTopUp(services, tx, { wallet, asset, amount: more, movementKey: movementKey() }),
+    ));
+  if (amount > 0n) await topUp(amount);
   const inTx = <T>(work: Parameters<typeof services.uow.run<T>>[0]): Promise<T> => services.uow.run(work);
   const holdOf = async (agreed: Agreed): Promise<HoldRecord | undefined> =>
     await inTx((tx) => tx.ledger.hold(agreed.requestId));
@@ -58,5 +64,24 @@ export async function aSponsor(
     availableUsd: async () => availableFor("fastFill", appraise(services, await book()).standing),
     holdOf,
     holdState: async (agreed) => (await holdOf(agreed))?.state,
+    topUp,
+    spend: async (fees) =>
+      await services.uow.run(async (tx) => {
+        await tx.ledger.lockWallet(wallet, services.clock.nowMs());
+        await tx.ledger.post(
+          {
+            key: movementKey(),
+            context: "pay-fees",
+            reason: "spent by a test",
+            wallet,
+            requestId: undefined,
+            entries: [
+              { account: "balance", asset, amount: -fees },
+              { account: "fees", asset, amount: fees },
+            ],
+          },
+          services.clock.nowMs(),
+        );
+      }),
   };
 }

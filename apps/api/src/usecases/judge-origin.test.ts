@@ -1,0 +1,182 @@
+import type { DepositFact, ReceiptFact, TransactionFact } from "@causeway/chains";
+import {
+  depositErc20Calldata,
+  depositNativeCalldata,
+  NATIVE_CURRENCY,
+  transferWithIdCalldata,
+} from "@causeway/domain";
+import { expect, test } from "vitest";
+import { someAddress, someHash, someTerms } from "../../../../test/support/terms.ts";
+import { judgeOrigin, NOTHING_OF_SENDER } from "./judge-origin.ts";
+import type { SenderFacts } from "./judge-origin.ts";
+
+const depository = someAddress();
+const chain = {
+  id: 1,
+  contracts: {
+    depository,
+    router: someAddress(),
+    approvalProxy: someAddress(),
+    serviceReceiver: someAddress(),
+    multicall3: someAddress(),
+  },
+};
+const erc20 = someTerms();
+const native = someTerms({ origin: { chainId: 1, currency: NATIVE_CURRENCY, amount: 100n } });
+
+/** The deposit that was agreed, in the pool. */
+const pending: TransactionFact = {
+  hash: someHash(),
+  from: erc20.user,
+  to: depository,
+  input: depositErc20Calldata(erc20.user, erc20.origin.currency, 100n, erc20.orderId),
+  value: 0n,
+  nonce: 7,
+  maxFeePerGas: 10n,
+};
+const nativeDeposit: TransactionFact = {
+  ...pending,
+  from: native.user,
+  input: depositNativeCalldata(native.user, native.orderId),
+  value: 100n,
+};
+/** A sender who can pay, next in turn. */
+const able: SenderFacts = {
+  used: 7,
+  pooled: 8,
+  baseFeePerGas: 10n,
+  run: { kind: "ok", gas: 60_000n },
+  balance: 100n,
+  deposits: [],
+};
+
+const ruleOf = (
+  terms: typeof erc20,
+  transaction: TransactionFact,
+  facts: Partial<SenderFacts> = {},
+): string | undefined =>
+  judgeOrigin(terms, chain, { kind: "pending", transaction }, { ...able, ...facts })?.rule;
+
+test.each([
+  ["a token by the depository", erc20, pending],
+  [
+    "a token by the depository, with bytes of a wallet behind it",
+    erc20,
+    { ...pending, input: `${pending.input}abcd` },
+  ],
+  [
+    "a token by a transfer that names the order",
+    erc20,
+    { ...pending, to: erc20.origin.currency, input: transferWithIdCalldata(depository, 100n, erc20.orderId) },
+  ],
+  ["native coin", native, nativeDeposit],
+  ["a call of the user's own account that holds the deposit", erc20, { ...pending, to: erc20.user }],
+] as const)("nothing speaks against %s", (_, terms, transaction) => {
+  expect(ruleOf(terms, transaction)).toBeUndefined();
+});
+
+test.each([
+  ["from another account", { from: someAddress() }, "originOtherSender"],
+  [
+    "for another order",
+    { input: depositErc20Calldata(erc20.user, erc20.origin.currency, 100n, someHash()) },
+    "originOtherCall",
+  ],
+  [
+    "of another amount",
+    { input: depositErc20Calldata(erc20.user, erc20.origin.currency, 99n, erc20.orderId) },
+    "originOtherCall",
+  ],
+  [
+    "of another token",
+    { input: depositErc20Calldata(erc20.user, someAddress(), 100n, erc20.orderId) },
+    "originOtherCall",
+  ],
+  [
+    "in another's name",
+    { input: depositErc20Calldata(someAddress(), erc20.origin.currency, 100n, erc20.orderId) },
+    "originOtherCall",
+  ],
+  [
+    "of native coin instead",
+    { input: depositNativeCalldata(erc20.user, erc20.orderId), value: 100n },
+    "originOtherCall",
+  ],
+  ["with coin that nobody asked for", { value: 1n }, "originOtherCall"],
+  [
+    "that transfers elsewhere",
+    { to: erc20.origin.currency, input: transferWithIdCalldata(someAddress(), 100n, erc20.orderId) },
+    "originOtherCall",
+  ],
+] as const)("a deposit %s is not the agreed one", (_, change, rule) => {
+  expect(ruleOf(erc20, { ...pending, ...change })).toBe(rule);
+});
+
+test("native coin of another value is not the agreed deposit", () => {
+  expect(ruleOf(native, { ...nativeDeposit, value: 99n })).toBe("originOtherCall");
+});
+
+test.each([
+  ["its nonce is used", { used: 8 }, "originNonceUsed"],
+  ["a nonce before it was never sent", { used: 5, pooled: 6, run: undefined }, "originNonceGap"],
+  ["the base fee is above its cap", { baseFeePerGas: 11n, run: undefined }, "originFeeTooLow"],
+  ["its sender cannot pay its gas", { run: { kind: "insufficientFunds" } }, "originFundsMissing"],
+  [
+    "its sender lacks the money behind an approval",
+    { used: 6, pooled: 8, run: undefined, balance: 99n },
+    "originFundsMissing",
+  ],
+  ["it would revert", { run: { kind: "reverts", data: "0x", reason: "no allowance" } }, "originReverts"],
+] as const satisfies readonly (readonly [string, Partial<SenderFacts>, string])[])(
+  "a pending deposit is doubtful when %s",
+  (_, facts, rule) => {
+    expect(ruleOf(erc20, pending, facts)).toBe(rule);
+  },
+);
+
+test("behind transactions of its sender that are in the pool it stands as well as they do", () => {
+  expect(ruleOf(erc20, pending, { used: 5, pooled: 8, run: undefined })).toBeUndefined();
+});
+
+test("one that offers exactly the base fee can be mined", () => {
+  expect(ruleOf(erc20, pending, { baseFeePerGas: 10n })).toBeUndefined();
+});
+
+test("a transaction that no node knows is doubtful", () => {
+  expect(judgeOrigin(erc20, chain, { kind: "absent" }, { ...NOTHING_OF_SENDER, deposits: [] })).toEqual({
+    rule: "originTransactionUnknown",
+    reason: "is not known to the chain",
+  });
+});
+
+const receipt = { status: "success" } as ReceiptFact;
+const made: DepositFact = {
+  txHash: pending.hash,
+  ordinal: 0,
+  logIndex: 0,
+  blockNumber: 1n,
+  blockHash: someHash(),
+  depositor: erc20.user,
+  sender: someAddress(),
+  currency: erc20.origin.currency,
+  amount: 100n,
+  id: erc20.orderId,
+};
+
+test.each([
+  ["success", [made], undefined],
+  ["success", [], "originOtherCall"],
+  ["success", [{ ...made, amount: 99n }], "originOtherCall"],
+  ["success", [{ ...made, id: someHash() }], "originOtherCall"],
+  ["success", [{ ...made, id: someHash() }, made], undefined],
+  ["reverted", [], "originReverts"],
+] as const)("mined with %s, what it deposited tells (%#)", (status, deposits, rule) => {
+  expect(
+    judgeOrigin(
+      erc20,
+      chain,
+      { kind: "mined", transaction: pending, receipt: { ...receipt, status } },
+      { ...NOTHING_OF_SENDER, deposits },
+    )?.rule,
+  ).toBe(rule);
+});
