@@ -47,6 +47,15 @@ test("fields that may be absent are written when they are there, and texts are e
       },
     },
   ];
+  const nothing = {
+    ...details.currencyIn,
+    amount: "0",
+    amountFormatted: "0",
+    amountUsd: "0.000000",
+    minimumAmount: "0",
+  };
+  for (const gas of [nothing, { ...nothing, minimumAmount: "1" }, { ...nothing, amountUsd: "0.000001" }])
+    answers.push({ ...anAnswer, fees: { ...anAnswer.fees, gas } });
   for (const answer of answers)
     expect(JSON.parse(quoteJson(answer))).toEqual(JSON.parse(JSON.stringify(answer)));
 });

@@ -132,20 +132,32 @@ function field(name: string, value: unknown): string {
 
 /** Numbers in texts hold nothing to escape. */
 function amountJson({ currency, amount, amountFormatted, amountUsd, minimumAmount }: AmountObject): string {
+  const { head, nothing } = inWords(currency);
+  if (amount === "0" && amountFormatted === "0" && amountUsd === "0.000000" && minimumAmount === "0")
+    return nothing;
   return (
-    `{"currency":${currencyJson(currency)},"amount":"${amount}","amountFormatted":"${amountFormatted}",` +
-    `"amountUsd":"${amountUsd}","minimumAmount":"${minimumAmount}"}`
+    `${head}${amount}","amountFormatted":"${amountFormatted}","amountUsd":"${amountUsd}",` +
+    `"minimumAmount":"${minimumAmount}"}`
   );
 }
 
-/** Texts of currencies that were written before. They are part of the configuration, so the same few objects come back in every quote. */
-const written = new WeakMap<QuoteCurrency, string>();
+/** What each amount of a currency begins with, and an amount of nothing. */
+interface CurrencyWords {
+  readonly head: string;
+  readonly nothing: string;
+}
 
-function currencyJson(currency: QuoteCurrency): string {
-  let text = written.get(currency);
-  if (text === undefined) {
-    text = JSON.stringify(currency);
-    written.set(currency, text);
+/** Currencies are part of the configuration: the same few objects come back in every quote, and each is put into words once. */
+const currencies = new WeakMap<QuoteCurrency, CurrencyWords>();
+
+function inWords(currency: QuoteCurrency): CurrencyWords {
+  let words = currencies.get(currency);
+  if (words === undefined) {
+    // Joined, each is one piece; put together otherwise, every answer would gather the pieces again.
+    const head = ['{"currency":', JSON.stringify(currency), ',"amount":"'].join("");
+    const rest = '0","amountFormatted":"0","amountUsd":"0.000000","minimumAmount":"0"}';
+    words = { head, nothing: [head, rest].join("") };
+    currencies.set(currency, words);
   }
-  return text;
+  return words;
 }

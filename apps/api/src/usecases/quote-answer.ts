@@ -100,7 +100,7 @@ function feesOf({ question, pricing, trade }: AnswerFacts, gasUnits: bigint): Qu
   const gasWei = gasUnits * (baseFeePerGas + maxPriorityFeePerGas);
   const currency = toWireCurrency(question.originCurrency);
   const inInput = (amount: bigint) => amountObject(currency, pricing.facts.origin, amount, amount);
-  const nothing = inInput(0n);
+  const nothing = nothingOf(currency, pricing.facts.origin);
   const written = (amount: bigint): bigint => toWrittenUsd(amountToUsdDown(amount, pricing.facts.origin));
   return {
     gas: amountObject(toWireCurrency(origin.chain.native), pricing.originNative, gasWei, gasWei),
@@ -192,6 +192,18 @@ function amountObject(
     amountUsd: formatUsd(amountToUsdDown(amount, unit)),
     minimumAmount: minimum === amount ? digits : minimum.toString(),
   };
+}
+
+/** An amount of nothing is worth nothing at any price, and every quote tells two of them. */
+const nothings = new WeakMap<QuoteCurrency, AmountObject>();
+
+function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObject {
+  let nothing = nothings.get(currency);
+  if (nothing === undefined) {
+    nothing = amountObject(currency, unit, 0n, 0n);
+    nothings.set(currency, nothing);
+  }
+  return nothing;
 }
 
 /** Currencies in the words of the wire. Those of the configuration come back in every quote, so each is put into words once. */
