@@ -158,6 +158,49 @@ test("an operation that fails inside a successful handleOps ends the request, an
   expect(await world.paymentsOf(agreed, world.destination)).toEqual([]);
 });
 
+test("without a sponsor the quoted output pays for the gas, and the app balance is not touched", async () => {
+  const account = await simpleAccount(chain, newOwner(), "0.8");
+  const plain = await quoteFor(account);
+  const agreed = await quoteFor(account, { originGasOverhead: "600000" });
+  const charged = plain.terms.destination.expectedAmount - agreed.terms.destination.expectedAmount;
+  const { originGasUsd = 0n } = agreed.terms;
+  expect(charged * 10n ** 12n - originGasUsd).toBeLessThan(2n * 10n ** 12n);
+  expect(charged * 10n ** 12n).toBeGreaterThanOrEqual(originGasUsd - 10n ** 12n);
+  const call = { ...(await signed(account, agreed)), subsidizeFees: false };
+  const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
+  expect(await world.execute(call, walletless)).toBe(agreed.requestId);
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "success", fundsAt: "recipient" });
+  const { recipient, destination } = agreed.terms;
+  expect(await world.destination.balance(recipient, world.usdc)).toBe(destination.expectedAmount);
+  expect(
+    (await world.pool.query("select from ledger_movements where request_id = $1", [agreed.requestId]))
+      .rowCount,
+  ).toBe(0);
+  const { originUsd = 0n, settled, costUsd } = await world.execution(agreed.requestId);
+  expect({ settled, costUsd }).toEqual({ settled: true, costUsd: 0n });
+  expect(originUsd).toBeLessThanOrEqual(originGasUsd);
+});
+
+test("without a sponsor a call is refused that costs more than the quote counted, makes no deposit, or carries value", async () => {
+  const account = await simpleAccount(chain, newOwner(), "0.8");
+  const short = await quoteFor(account, { originGasOverhead: 0 });
+  const dear = { ...(await signed(account, short)), subsidizeFees: false };
+  await expect(world.execute(dear)).rejects.toThrow(
+    /costs \$\d+\.\d{6}, and the quote pays \$\d+\.\d{6} for it/,
+  );
+  const agreed = await quoteFor(account, { originGasOverhead: 600_000 });
+  const { to, data } = await account.sign([]);
+  const idle = { to, data, requestId: agreed.requestId, subsidizeFees: false };
+  await expect(world.execute(idle)).rejects.toThrow(/does not make the deposit of the quote/);
+  const other = await quoteFor(account);
+  const mistaken = { ...(await signed(account, other)), requestId: agreed.requestId, subsidizeFees: false };
+  await expect(world.execute(mistaken)).rejects.toThrow(/does not make the deposit of the quote/);
+  const carrying = { ...(await signed(account, agreed)), value: 1n, subsidizeFees: false };
+  await expect(world.execute(carrying)).rejects.toThrow(/value must be 0/);
+  expect((await world.pool.query("select from executions")).rowCount).toBe(0);
+});
+
 async function quoteFor(account: { readonly address: Address }, ask: object = {}): Promise<Agreed> {
   await world.origin.fund(account.address, { native: 0n, tokens: 100n });
   await world.origin.mine();

@@ -15,6 +15,7 @@ import type {
 } from "../ports/quote.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
 import { refuseBeyondCap, refuseBeyondLimits } from "./quote-limits.ts";
+import { originGasOf } from "./origin-gas.ts";
 import { pricingOf } from "./quote-pricing.ts";
 import type { RoutePricing } from "./quote-pricing.ts";
 import { readQuestion } from "./quote-question.ts";
@@ -47,11 +48,18 @@ export async function createQuote(services: QuoteServices, input: QuoteInput): P
   refuseUnsupported(input);
   const { quotePolicy } = services;
   const question = readQuestion(services.chains, services.solver, quotePolicy.maxTtlSeconds, input);
-  const pricing = await pricingOf(services, question, await paysContract(services.recipientCodes, question));
+  const originGasUsd =
+    question.originGasOverhead === undefined ? undefined : await originGasOf(services, question);
+  const pricing = await pricingOf(
+    services,
+    question,
+    await paysContract(services.recipientCodes, question),
+    originGasUsd,
+  );
   const trade = tradeOf(services.reservations, question, pricing);
   const account = await accountOf(question);
 
-  const agreement = agree(services, question, pricing, trade, services.clock.nowMs());
+  const agreement = agree(services, question, pricing, trade, services.clock.nowMs(), originGasUsd);
   const answer = toQuoteAnswer({
     policy: quotePolicy,
     question,

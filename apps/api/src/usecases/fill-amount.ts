@@ -29,7 +29,7 @@ export async function amountToPay(
   const originCurrency = services.chains.currency(terms.origin.chainId, terms.origin.currency);
   if (originCurrency === undefined)
     throw new Error(`the currency that ${terms.requestId} was paid in is not configured any more`);
-  const pricing = await pricingOf(services, { ...route, originCurrency }, toContract);
+  const pricing = await pricingOf(services, { ...route, originCurrency }, toContract, terms.originGasUsd);
   return payoutOf(services, terms, basis.deposit.amount, pricing, {
     nowMs,
     depositSeenAtMs: basis.deposit.seenAtMs,

@@ -55,6 +55,7 @@ export async function priceFastFill(
     services,
     { origin, destination, originCurrency, destinationCurrency },
     toContract,
+    terms.originGasUsd,
   );
   const amount = amountFor(services, terms, inputAmount, pricing);
   return {

@@ -22,12 +22,14 @@ export interface Route {
 /**
  * The live facts of a route: used by the quote, and by the fill to price the deposit again.
  * @param toContract the recipient is a contract: a native payment to it takes the dearer way through the router.
+ * @param originGasUsd what the output pays for the service sending the origin transaction, USD with 18 decimals.
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when something fresh is missing.
  */
 export async function pricingOf(
   services: { readonly prices: PriceBook; readonly quotePolicy: Pick<QuotePolicy, "gas" | "serviceBps"> },
   { origin, destination, originCurrency, destinationCurrency }: Route,
   toContract: boolean,
+  originGasUsd = 0n,
 ): Promise<RoutePricing> {
   const { prices, quotePolicy } = services;
   const asked = {
@@ -55,7 +57,7 @@ export async function pricingOf(
         fees.minPriorityFeeWei,
         fees.gasMarginBps,
       ),
-      flatUsd: fees.flatUsd,
+      flatUsd: fees.flatUsd + originGasUsd,
       serviceBps: quotePolicy.serviceBps[pairClass] + origin.chain.fees.depositBps + fees.withdrawalBps,
       appBps: 0,
     },

@@ -22,8 +22,12 @@ export interface QuoteQuestion {
   readonly ttlSeconds: number | undefined;
   readonly explicitDeposit: boolean;
   readonly referrer: string | undefined;
+  /** Gas units that the origin transaction needs beyond a plain deposit; undefined: the user sends it himself. */
+  readonly originGasOverhead: number | undefined;
 }
 
+/** More than any block leaves to one transaction. */
+const MAX_GAS_OVERHEAD = 30_000_000;
 const UINT256_MAX = 2n ** 256n - 1n;
 
 /** @throws ServiceError with the code of the client contract and the field at fault. */
@@ -83,6 +87,7 @@ export function readQuestion(
     ttlSeconds: ttlOf(input.ttl, maxTtlSeconds),
     explicitDeposit: input.explicitDeposit ?? true,
     referrer: input.referrer,
+    originGasOverhead: overheadOf(input.originGasOverhead),
   };
 }
 
@@ -155,6 +160,18 @@ function amountOf(digits: string): bigint {
 function slippageOf(input: QuoteInput): number | undefined {
   bpsOf(input.latePaymentSlippageTolerance, "latePaymentSlippageTolerance");
   return bpsOf(input.slippageTolerance, "slippageTolerance");
+}
+
+function overheadOf(value: number | string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const units = wholeNumber(value);
+  if (units === undefined || units > MAX_GAS_OVERHEAD)
+    throw refusal(
+      "INVALID_REQUEST",
+      `originGasOverhead must be a whole number of gas units up to ${MAX_GAS_OVERHEAD}`,
+      "originGasOverhead",
+    );
+  return units;
 }
 
 function bpsOf(value: number | string | undefined, field: string): number | undefined {

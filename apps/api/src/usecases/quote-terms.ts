@@ -23,13 +23,17 @@ export interface Agreement {
   readonly refundMinimum: bigint;
 }
 
-/** Writes down what the quote promises, as terms and as the order whose hash is the id of the deposit. */
+/**
+ * Writes down what the quote promises, as terms and as the order whose hash is the id of the deposit.
+ * @param originGasUsd what the output pays for the service sending the origin transaction, USD with 18 decimals; undefined: the user sends it
+ */
 export function agree(
   services: { readonly random: Random; readonly quotePolicy: QuotePolicy; readonly solver: Address },
   question: QuoteQuestion,
   pricing: RoutePricing,
   trade: PricedTrade,
   nowMs: number,
+  originGasUsd?: bigint,
 ): Agreement {
   const { quotePolicy } = services;
   const { origin, destination, originCurrency, destinationCurrency, user, recipient, refundTo } = question;
@@ -99,6 +103,7 @@ export function agree(
       minimumAmount,
     },
     inputUsd: amountToUsdDown(trade.input, pricing.facts.origin),
+    ...(originGasUsd !== undefined && { originGasUsd }),
     explicitDeposit: question.explicitDeposit,
     createdAtMs: nowMs,
     firmUntilMs: Math.min(nowMs + quotePolicy.firmSeconds * 1000, fillDeadlineMs),
