@@ -10,7 +10,7 @@ import {
   type ContractFunctionName,
 } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { failuresAbi, failuresBytecode, multicall3Abi, testTokenAbi } from "@causeway/contracts";
+import { failuresAbi, failuresBytecode, multicall3Abi, routerAbi, testTokenAbi } from "@causeway/contracts";
 import type { Address, Hex, SimulationFailure } from "@causeway/domain";
 import { mined, solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
 import type { ChainReader, TracedCall, TraceOutcome } from "../family.ts";
@@ -191,6 +191,7 @@ describe("what a call fails for is said", () => {
     ["a stack that overflows", "0x5b60005f56", "STACK_OVERFLOW"],
     ["a jump to nowhere", "0x600456", "INVALID_JUMP"],
     ["a read beyond the returned data", "0x602060005f3e", "RETURN_DATA_OUT_OF_BOUNDS"],
+    ["a payment that its maker cannot make", "0x5f5f5f5f606460995af1505f5ffd", "INSUFFICIENT_NATIVE_BALANCE"],
   ] as const)("the machine's own failures: %s", async (_, code, label) => {
     const to = await deployCode(code);
     const failure = await failureOf("0x", { to });
@@ -265,6 +266,17 @@ describe("the path leads to the call that failed of itself", () => {
       gasUsed: expect.stringMatching(/^\d+$/),
     });
     expect(path).toEqual([topLevel, innermost]);
+  });
+
+  test("through a contract of our own, by its name", async () => {
+    const { router } = world.chain.contracts;
+    const call = { to: failures, data: encoded("addTo", [1n]), value: 0n, allowFailure: false };
+    const args = [[call], solver.address, []] as const;
+    const data = encodeFunctionData({ abi: routerAbi, functionName: "multicall", args });
+    const { label, details } = await failureOf(data, { to: router });
+    expect(label).toBe("PANIC_ARITHMETIC_OVERFLOW");
+    expect(details.topLevel).toMatchObject({ contract: "Router", function: "Router.multicall" });
+    expect(details.innermost.address).toBe(failures);
   });
 
   test("through calls and delegated calls that pass the reason on", async () => {

@@ -18,7 +18,9 @@ export function createKnownAbis(further: readonly KnownContract[] = []): KnownAb
   const functions = new Map<Hex, Map<string | undefined, string>>();
   const errors = new Map<Hex, Map<string, KnownError>>();
   for (const { name, abi, addresses } of [...standardContracts(), ...further]) {
-    if (name !== undefined) for (const address of addresses ?? []) names.set(address, name);
+    for (const address of addresses ?? []) {
+      if (name !== undefined && !names.has(address)) names.set(address, name);
+    }
     for (const item of abi) {
       if (item.type === "function") {
         const { name: functionName } = item as AbiFunction;
