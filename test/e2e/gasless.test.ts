@@ -1,0 +1,272 @@
+import { fundLocal, startSystem, type Endpoints, type System } from "@causeway/localnet";
+import pg from "pg";
+import { createPublicClient, erc20Abi, http, parseUnits, type Address, type Hex } from "viem";
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createClient, type Client, type Quote } from "./client.ts";
+import { contractOf, simpleAccount, smartEoa, type RawCall, type SmartAccount } from "./smart-accounts.ts";
+
+type ChainEndpoint = Endpoints["chains"][number];
+
+/** One row of GET /balance-events: what happened to one account of the wallet, smallest units. */
+interface BalanceEvent {
+  readonly account: "balance" | "pending" | "owed";
+  readonly delta: string;
+  readonly balanceAfter: string;
+  readonly context: string;
+  readonly requestId: Hex | null;
+}
+
+let system: System;
+let api: Client;
+
+beforeAll(async () => {
+  system = await startSystem({ env: {}, portBase: 30_500, oracles: 0, durable: false, users: 1 });
+  api = createClient(system.endpoints.api.url);
+  await system.sponsorship.funded;
+});
+afterAll(async () => await system.stop());
+
+const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
+const amount = parseUnits("25", 6);
+
+/** An account that holds 25 USDC on the chain, no native coin and, unless it is an EOA, no code. */
+const kinds: Readonly<Record<string, (chain: ChainEndpoint) => Promise<SmartAccount>>> = {
+  "EIP-7702": async (chain) => smartEoa(chain, privateKeyToAccount(generatePrivateKey())),
+  "ERC-4337 (EntryPoint 0.7)": async (chain) =>
+    await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.7"),
+  "ERC-4337 (EntryPoint 0.8)": async (chain) =>
+    await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8"),
+};
+
+for (const [kind, create] of Object.entries(kinds))
+  test(`a fresh account with no native coin bridges by ${kind}, and the app pays to the unit`, async () => {
+    const [origin, destination] = chains();
+    const [account, recipient] = [await create(origin), anAddress()];
+    const node = { url: origin.rpcUrl, chainId: origin.id };
+    await fundLocal(node, [{ address: account.address, tokens: [{ token: usdcOf(origin), amount }] }]);
+    const before = await books();
+
+    const quote = await ask<Quote>("/quote/v2", {
+      user: account.address,
+      recipient,
+      originChainId: origin.id,
+      originCurrency: usdcOf(origin),
+      destinationChainId: destination.id,
+      destinationCurrency: usdcOf(destination),
+      amount: amount.toString(),
+      tradeType: "EXACT_INPUT",
+      originGasOverhead: "300000",
+    });
+    const { requestId } = quote;
+    expect(await execute(await account.sign(callsOf(quote)), requestId)).toEqual({
+      message: "Transaction submitted",
+      requestId,
+    });
+    const end = (await api.follow(requestId)).at(-1);
+    expect(end).toMatchObject({ status: "success", fundsAt: "recipient", refundTxHashes: [] });
+
+    // The user: everything arrived, and nothing was ever his but the tokens.
+    const received = await balanceOf(destination, usdcOf(destination), recipient);
+    expect(received).toBeGreaterThanOrEqual(BigInt(quote.details.currencyOut.minimumAmount));
+    expect(received).toBeLessThanOrEqual(BigInt(quote.details.currencyOut.amount));
+    expect(await balanceOf(origin, usdcOf(origin), account.address)).toBe(0n);
+    expect(await nativeOf(origin, account.address)).toBe(0n);
+
+    // The app: what was set aside is paid or given back, and what is gone from its balance was paid, each unit for this request.
+    const contexts = async () => new Set((await eventsOf(requestId)).map(({ context }) => context));
+    await expect
+      .poll(contexts, { timeout: 60_000 })
+      .toEqual(new Set(["set-pending-amount", "pay-fees", "unset-pending-amount"]));
+    const [after, events] = [await books(), await eventsOf(requestId)];
+    const charged = before.appBalance - after.appBalance;
+    expect(sumOf(events, "balance")).toBe(-charged);
+    expect(sumOf(events, "pending")).toBe(0n);
+    expect(
+      sumOf(
+        events.filter(({ context }) => context === "pay-fees"),
+        "pending",
+      ),
+    ).toBe(-charged);
+
+    // The house: the executor spent gas and nothing else, the solver paid what arrived, the depository has the deposit.
+    const spentWei = await gasOf(end?.inTxHashes);
+    expect(before.executorWei - after.executorWei).toBe(spentWei);
+    expect(after.executorElsewhereWei).toBe(before.executorElsewhereWei);
+    expect(before.solverUsdc - after.solverUsdc).toBe(received);
+    expect(after.depositoryUsdc - before.depositoryUsdc).toBe(amount);
+    // What the app pays is the gas at its price and the fee of the chain, rounded up, and nothing else.
+    const exact = spentWei * ethUsd + flatFeeUsd;
+    const [rate, roundedTwice] = [10n ** 12n, 1n];
+    expect(charged).toBeGreaterThanOrEqual((exact + rate - 1n) / rate);
+    expect(charged).toBeLessThanOrEqual((exact + rate - 1n) / rate + roundedTwice);
+  });
+
+test("the ledger holds what the chain holds: what was paid in is custody, what was charged is fees, and no unit is between", async () => {
+  const paidIn = await system.sponsorship.funded;
+  const [events, { appBalance }] = [await balanceEvents(), await books()];
+  for (const account of ["balance", "pending", "owed"] as const)
+    expect(sumOf(events, account), account).toBe(
+      BigInt(events.find((event) => event.account === account)?.balanceAfter ?? 0),
+    );
+  expect(sumOf(events, "balance")).toBe(appBalance);
+
+  const charged = -sumOf(
+    events.filter(({ context }) => context === "pay-fees"),
+    "pending",
+  );
+  expect(charged).toBeGreaterThan(0n);
+  expect(appBalance + charged).toBe(paidIn);
+  expect(await houseAccounts()).toEqual({ custody: -paidIn, fees: charged });
+  expect(await paidToSolver()).toBe(paidIn);
+});
+
+test("an operation that offers a fee is refused before anything moves: the service would be paid twice", async () => {
+  const [origin] = chains();
+  const account = await kinds["ERC-4337 (EntryPoint 0.7)"]?.(origin);
+  const before = await books();
+  const call = { to: anAddress(), value: 0n, data: "0x" } as const;
+  const offer = account?.sign([call], { maxFeePerGas: 1n });
+  await expect(execute((await offer) as RawCall)).rejects.toThrow(
+    /^\/execute: 400 \{"error":".*maxFeePerGas/,
+  );
+  expect(await books()).toEqual(before);
+});
+
+/** Of the fixed price source. */
+const ethUsd = 2_500n;
+/** What the local chains ask for every transaction, USD with 18 decimals. */
+const flatFeeUsd = 10n ** 16n;
+
+function chains(): readonly [ChainEndpoint, ChainEndpoint] {
+  const [origin, destination] = system.endpoints.chains;
+  if (origin === undefined || destination === undefined) throw new Error("a system has two chains");
+  return [origin, destination];
+}
+
+function usdcOf({ name, tokens }: ChainEndpoint): Address {
+  const usdc = tokens.find(({ symbol }) => symbol === "USDC");
+  if (usdc === undefined) throw new Error(`no USDC on ${name}`);
+  return usdc.address;
+}
+
+function callsOf({ steps }: Quote) {
+  return steps
+    .flatMap(({ items }) => items)
+    .map(({ data }) => ({ to: data.to, value: BigInt(data.value), data: data.data }));
+}
+
+async function execute(data: RawCall, requestId?: Hex): Promise<unknown> {
+  return await ask("/execute", {
+    executionKind: "rawCalls",
+    data,
+    executionOptions: { referrer: "", subsidizeFees: true },
+    requestId,
+  });
+}
+
+/** With the app's key; an answer other than 200 is an error that says all of it. */
+async function ask<T>(path: string, body?: object): Promise<T> {
+  const response = await fetch(`${system.endpoints.api.url}${path}`, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { "content-type": "application/json", "x-api-key": system.sponsorship.apiKey.key },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(10_000),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
+  return JSON.parse(text) as T;
+}
+
+/** Every account that a sponsored bridge touches, read from the chains; the app balance as the service tells it. */
+async function books() {
+  const [origin, destination] = chains();
+  const [appBalance, executorWei, executorElsewhereWei, solverUsdc, depositoryUsdc] = await Promise.all([
+    appBalanceUsdc(),
+    nativeOf(origin, system.executor.address),
+    nativeOf(destination, system.executor.address),
+    balanceOf(destination, usdcOf(destination), system.solver.address),
+    balanceOf(origin, usdcOf(origin), contractOf(origin, "depository")),
+  ]);
+  return { appBalance, executorWei, executorElsewhereWei, solverUsdc, depositoryUsdc };
+}
+
+async function appBalanceUsdc(): Promise<bigint> {
+  const { balances } = await ask<{
+    balances: readonly { currency: { address: string }; amount: string }[];
+  }>(`/app-fees/${system.sponsor.address}/balances`);
+  const usdc = usdcOf(chains()[0]).toLowerCase();
+  return BigInt(balances.find(({ currency }) => currency.address.toLowerCase() === usdc)?.amount ?? "0");
+}
+
+/** All of them, newest first, page by page. */
+async function balanceEvents(): Promise<readonly BalanceEvent[]> {
+  const all: BalanceEvent[] = [];
+  for (let more = ""; ;) {
+    const { events, continuation } = await ask<{ events: readonly BalanceEvent[]; continuation?: string }>(
+      `/balance-events/${system.sponsor.address}?limit=5${more}`,
+    );
+    all.push(...events);
+    if (continuation === undefined) return all;
+    more = `&continuation=${encodeURIComponent(continuation)}`;
+  }
+}
+
+async function eventsOf(requestId: Hex): Promise<readonly BalanceEvent[]> {
+  return (await balanceEvents()).filter((event) => event.requestId === requestId);
+}
+
+function sumOf(events: readonly BalanceEvent[], account: BalanceEvent["account"]): bigint {
+  return events
+    .filter((event) => event.account === account)
+    .reduce((total, { delta }) => total + BigInt(delta), 0n);
+}
+
+/** The side of the ledger that nobody is shown. */
+async function houseAccounts(): Promise<Readonly<Record<string, bigint>>> {
+  const database = new pg.Client({ connectionString: system.databaseUrl });
+  await database.connect();
+  try {
+    const { rows } = await database.query<{ account: string; total: string }>(
+      "select account, sum(amount)::text as total from ledger_entries where wallet is null group by account",
+    );
+    return Object.fromEntries(rows.map(({ account, total }) => [account, BigInt(total)]));
+  } finally {
+    await database.end();
+  }
+}
+
+/** What the sponsor has sent to the solver on the home chain. */
+async function paidToSolver(): Promise<bigint> {
+  const [home] = chains();
+  const transfers = await createPublicClient({ transport: http(home.rpcUrl) }).getContractEvents({
+    address: usdcOf(home),
+    abi: erc20Abi,
+    eventName: "Transfer",
+    args: { from: system.sponsor.address, to: system.solver.address },
+    fromBlock: 0n,
+    strict: true,
+  });
+  return transfers.reduce((total, { args }) => total + args.value, 0n);
+}
+
+async function gasOf(hashes: readonly Hex[] = []): Promise<bigint> {
+  const [origin] = chains();
+  const reads = createPublicClient({ transport: http(origin.rpcUrl) });
+  const receipts = await Promise.all(hashes.map(async (hash) => await reads.getTransactionReceipt({ hash })));
+  for (const { from } of receipts) expect(from).toBe(system.executor.address.toLowerCase());
+  return receipts.reduce((total, { gasUsed, effectiveGasPrice }) => total + gasUsed * effectiveGasPrice, 0n);
+}
+
+async function nativeOf(chain: ChainEndpoint, address: Address): Promise<bigint> {
+  return await createPublicClient({ transport: http(chain.rpcUrl) }).getBalance({ address });
+}
+
+async function balanceOf(chain: ChainEndpoint, token: Address, holder: Address): Promise<bigint> {
+  return await createPublicClient({ transport: http(chain.rpcUrl) }).readContract({
+    address: token,
+    abi: erc20Abi,
+    functionName: "balanceOf",
+    args: [holder],
+  });
+}
