@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import type pg from "pg";
 import { decodeFunctionData, hashMessage, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { accountSignatures } from "../../apps/api/src/adapters/chains/signatures.ts";
 import { knownKeys } from "../../apps/api/src/adapters/keys/known-keys.ts";
 import { apiKeyRegister } from "../../apps/api/src/adapters/postgres/api-key-register.ts";
@@ -16,6 +16,8 @@ import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts"
 import { storedKeys } from "../../apps/api/src/adapters/postgres/stored-keys.ts";
 import { usageCounter, type UsageCounter } from "../../apps/api/src/adapters/postgres/usage-counter.ts";
 import { pooledRandomBytes } from "../../apps/api/src/adapters/random/pooled-bytes.ts";
+import { runKeys } from "../../apps/api/src/keys-command.ts";
+import type { KeyAdmin } from "../../apps/api/src/ports/key-admin.ts";
 import { keyAdmin } from "../../apps/api/src/usecases/api-keys/key-admin.ts";
 import { adjustableClock } from "../fakes/adjustable-clock.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -26,6 +28,7 @@ const clock = adjustableClock();
 let database: TestDatabase;
 let pool: pg.Pool;
 let usage: UsageCounter;
+let keeper: KeyAdmin;
 let app: Awaited<ReturnType<typeof aServer>>["app"];
 let lines: string[];
 /** What contracts answer. */
@@ -37,14 +40,15 @@ beforeAll(async () => {
   const sql = sqlOn(pool);
   const read = storedKeys(sql);
   usage = usageCounter(sql, { clock, onFault: () => undefined });
+  keeper = keyAdmin({
+    register: apiKeyRegister(sql),
+    clock,
+    random: pooledRandomBytes(),
+    signatures: accountSignatures({ ask: (to, data) => contract(to, data) }),
+  });
   ({ app, lines } = await aServer({
     apiKeys: knownKeys(async (id) => (await read([id]))[0], { clock }),
-    keyAdmin: keyAdmin({
-      register: apiKeyRegister(sql),
-      clock,
-      random: pooledRandomBytes(),
-      signatures: accountSignatures({ ask: (to, data) => contract(to, data) }),
-    }),
+    keyAdmin: keeper,
     operatorToken: new Secret(TOKEN),
     usage,
     clock,
@@ -380,70 +384,103 @@ test("what could not be written is counted later, once", async () => {
   expect(counts.map(({ count }) => count)).toEqual([2]);
 });
 
+/** The command in this process, on the same keys. */
+async function operator(
+  ...words: string[]
+): Promise<{ code: number; told: string; rows: ReturnType<typeof linesOf> }> {
+  let [shown, told] = ["", ""];
+  const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => ((shown += String(text)), true));
+  const err = vi.spyOn(process.stderr, "write").mockImplementation((text) => ((told += String(text)), true));
+  try {
+    const code = await runKeys(words, () => ({ admin: keeper, close: async () => undefined }));
+    return { code, told, rows: linesOf(shown) };
+  } finally {
+    out.mockRestore();
+    err.mockRestore();
+  }
+}
+
+const linesOf = (text: string) =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+
 test("the operator's command keeps the same keys", async () => {
-  const operator = async (...words: string[]) => {
-    const program = join(repositoryRoot, "apps/api/src/operator.ts");
-    const { stdout } = await promisify(execFile)(workspaceNode, ["-C", "source", program, "keys", ...words], {
-      cwd: repositoryRoot,
-      env: { ...process.env, DATABASE_URL: database.url },
-    });
-    return stdout
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line));
+  const did = async (...words: string[]) => {
+    const { code, told, rows } = await operator(...words);
+    expect([words, code, told]).toEqual([words, 0, ""]);
+    return rows;
   };
-  const [made] = await operator(
-    "create",
-    "--label",
-    "by hand",
-    "--scopes",
-    "read,execute",
-    "--rules",
-    '{"dailyUsd":"5"}',
+  const [made] = await did(
+    ...["create", "--label", "by hand", "--scopes", "read,execute", "--rules", '{"dailyUsd":"5"}'],
   );
   expect(made.apiKey).toMatchObject({ label: "by hand", scopes: ["read", "execute"] });
   const { id } = made.apiKey;
   expect(await asKey(made.key)).toBe(200);
-  expect(await operator("rules", id)).toEqual([{ maxCallValueUsd: "0", dailyUsd: "5" }]);
-  expect(await operator("rules", id, "--rules", '{"maxHoldsUsd":"9.25"}')).toEqual([
+  expect(await did("rules", id)).toEqual([{ maxCallValueUsd: "0", dailyUsd: "5" }]);
+  expect(await did("rules", id, "--rules", '{"maxHoldsUsd":"9.25"}')).toEqual([
     { maxCallValueUsd: "0", maxHoldsUsd: "9.25" },
   ]);
-  expect(await operator("change", id, "--referrers", "a, b", "--quote-per-minute", "9")).toMatchObject([
-    { referrers: ["a", "b"], limits: { quotePerMinute: 9 } },
+  expect(await did("change", id, "--referrers", "a, b", "--quote-per-minute", "9")).toMatchObject([
+    { referrers: ["a", "b"], limits: { quotePerMinute: 9 }, label: "by hand" },
   ]);
   const owner = privateKeyToAccount(generatePrivateKey());
-  const [asked] = await operator("link", id, "--address", owner.address);
+  const [asked] = await did("link", id, "--address", owner.address);
   const signature = await owner.signMessage({ message: asked.message });
-  expect(await operator("link", id, "--address", owner.address, "--signature", signature)).toMatchObject([
+  expect(await did("link", id, "--address", owner.address, "--signature", signature)).toMatchObject([
     { fundingAddress: owner.address.toLowerCase() },
   ]);
-  const [rotated] = await operator("rotate", id);
+  const [rotated] = await did("rotate", id);
   clock.forward(1_000);
   expect([await asKey(made.key), await asKey(rotated.key)]).toEqual([401, 200]);
-  await operator("revoke", id);
+  await did("revoke", id);
   clock.forward(1_000);
   expect(await asKey(rotated.key)).toBe(401);
-  expect((await operator("list")).find((one) => one.id === id)).toMatchObject({
-    revokedAt: expect.any(Number),
-  });
+  expect((await did("list")).find((one) => one.id === id)).toMatchObject({ revokedAt: expect.any(Number) });
+});
 
-  const misuses: [string[], number][] = [
-    [[], 2],
-    [["create", "--label", "x"], 2],
-    [["create", "--label", "x", "--scopes", "all"], 2],
-    [["create", "--label", "x", "--scopes", "read", "--rules", "{"], 2],
-    [["rotate", id, "--grace", "soon"], 2],
-    [["rotate", id, "--label", "x"], 2],
-    [["revoke"], 2],
-    [["change", id], 2],
-    [["rotate", id], 1],
-    [["revoke", "0123456789abcdef"], 1],
+test("a command that is not understood does nothing and shows how it is used; one that cannot be done says why", async () => {
+  const { id } = await aKey();
+  const before = await pool.query("select api_keys::text from api_keys order by id");
+  const words: [string[], number, string][] = [
+    [[], 2, "keys needs a command"],
+    [["make"], 2, "keys knows no command make"],
+    [["create", "--label", "x"], 2, "scopes is required"],
+    [["create", "--label", "x", "--scopes", "all"], 2, "scopes.0 must be quote, execute, fast-fill or read"],
+    [["create", "--label", "x", "--scopes", "read", "--rules", "{"], 2, "--rules: "],
+    [["create", "--label", "x", "--scopes", "read", "--rules", "@/nonexistent"], 2, "--rules: "],
+    [["create", "--label", "x", "--scopes", "read", "--secret", "x"], 2, "--secret"],
+    [["rotate", id, "--grace", "soon"], 2, "graceSeconds must be a whole number of seconds"],
+    [["rotate", id, "--label", "x"], 2, "--label is not an option of rotate"],
+    [["revoke"], 2, "revoke takes the id of one key"],
+    [["revoke", "x"], 2, "id must be the id of a key"],
+    [["change", id], 2, "nothing is to be changed"],
+    [["link", id, "--address", "0x12"], 2, "address must be a 20-byte address"],
+    [
+      ["link", id, "--address", `0x${"12".repeat(20)}`, "--signature", "0x12"],
+      1,
+      "no message for this address",
+    ],
+    [["revoke", "0123456789abcdef"], 1, "there is no API key 0123456789abcdef"],
   ];
-  await Promise.all(
-    misuses.map(async ([words, code]) => {
-      await expect(operator(...words), words.join(" ")).rejects.toMatchObject({ code, stdout: "" });
-    }),
+  for (const [given, code, reason] of words) {
+    const answer = await operator(...given);
+    expect([given, answer.code, answer.rows]).toEqual([given, code, []]);
+    expect(answer.told).toContain(reason);
+    expect(answer.told.includes("usage:")).toBe(code === 2);
+  }
+  expect((await pool.query("select api_keys::text from api_keys order by id")).rows).toEqual(before.rows);
+});
+
+test("the program itself needs nothing but the database", async () => {
+  const program = join(repositoryRoot, "apps/api/src/operator.ts");
+  const { stdout } = await promisify(execFile)(
+    workspaceNode,
+    ["-C", "source", program, "keys", "create", "--label", "program", "--scopes", "read"],
+    { cwd: repositoryRoot, env: { PATH: process.env["PATH"], DATABASE_URL: database.url } },
   );
+  expect(await asKey(linesOf(stdout)[0].key)).toBe(200);
 }, 60_000);
 
 test("no secret of any key, nor the operator's token, was logged", async () => {

@@ -71,7 +71,7 @@ function document(route: RouteOptions, access: Access): void {
  * The key of a request to a route that needs one.
  * @throws ServiceError UNAUTHORIZED without a key, FORBIDDEN when it is not for this.
  */
-export function requireKey({ apiKey }: FastifyRequest, scope: ApiScope): ApiKeyIdentity {
+export function requireKey({ apiKey }: Pick<FastifyRequest, "apiKey">, scope: ApiScope): ApiKeyIdentity {
   if (apiKey === undefined)
     throw new ServiceError(
       "UNAUTHORIZED",

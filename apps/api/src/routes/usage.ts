@@ -24,9 +24,9 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
         response: { 200: usageAnswer, ...errors(400, 401, 403, 429, 500, 503) },
       },
     },
-    async (request) => {
-      const { id } = requireKey(request, "read");
-      const { granularity, startTimestamp, endTimestamp, apiKey } = request.query;
+    async ({ apiKey: asker, query }) => {
+      const { id } = requireKey({ apiKey: asker }, "read");
+      const { granularity, startTimestamp, endTimestamp, apiKey } = query;
       const asked = [apiKey ?? []].flat().flatMap((ids) => ids.split(","));
       if (asked.length > MOST_USAGE_KEYS) throw bad("apiKey", `must name at most ${MOST_USAGE_KEYS} keys`);
       if (asked.some((one) => one !== id))
