@@ -11,10 +11,12 @@ import { authorizationListOf, transactionOf, type TraceQuestion } from "./trace-
  */
 export type AuthorizationWay = "listed" | "overridden";
 
-export type CallsRun =
-  | { readonly kind: "ran"; readonly frame: CallFrame }
+export type CallsRun = { readonly kind: "ran"; readonly frame: CallFrame } | NotRun;
+
+/** The transaction cannot even begin. */
+type NotRun =
   | { readonly kind: "insufficientFunds" }
-  /** The limit does not even pay for the bytes of the transaction. */
+  /** The limit does not pay for its bytes. */
   | { readonly kind: "gasTooLow" };
 
 export interface RunOptions {
@@ -29,26 +31,22 @@ const AUTHORIZATION_GAS = 25_000n;
 
 /** The tree of calls. @throws RpcFault, NodeRefusal when the node does not trace */
 export async function runCalls(question: TraceQuestion, options: RunOptions): Promise<CallsRun> {
-  try {
-    const tracer = { tracer: "callTracer", tracerConfig: { withLog: true } };
-    const frame = readCallFrame(await run(question, options, tracer));
-    const gasUsed = frame.gasUsed + unlistedGas(question, options);
-    return { kind: "ran", frame: { ...frame, gasUsed } };
-  } catch (error) {
-    if (!(error instanceof NodeRefusal)) throw error;
-    if (isBelowIntrinsicGas(error)) return { kind: "gasTooLow" };
-    if (simulationOutcomeOf(error)?.kind === "insufficientFunds") return { kind: "insufficientFunds" };
-    throw error;
-  }
+  const tracer = { tracer: "callTracer", tracerConfig: { withLog: true } };
+  const ran = await run(question, options, tracer);
+  if (ran.kind !== "ran") return ran;
+  const frame = readCallFrame(ran.answer);
+  return { kind: "ran", frame: { ...frame, gasUsed: frame.gasUsed + unlistedGas(question, options) } };
 }
 
-/** What the accounts have before and after. @throws RpcFault, NodeRefusal when the node does not trace */
+/** What the accounts have before and after; undefined when the transaction cannot even begin. @throws RpcFault, NodeRefusal when the node does not trace */
 export async function runChanges(
   question: TraceQuestion,
   options: RunOptions,
-): Promise<Map<Address, AccountChange>> {
+): Promise<Map<Address, AccountChange> | undefined> {
   const tracer = { tracer: "prestateTracer", tracerConfig: { diffMode: true } };
-  const changes = readStateDiff(await run(question, options, tracer));
+  const ran = await run(question, options, tracer);
+  if (ran.kind !== "ran") return undefined;
+  const changes = readStateDiff(ran.answer);
   if (options.way === "listed") return changes;
   for (const { authority, nonce } of question.delegations) {
     // The node took these for given: what the list changes stands in no difference.
@@ -59,7 +57,11 @@ export async function runChanges(
   return changes;
 }
 
-async function run(question: TraceQuestion, options: RunOptions, tracer: object): Promise<unknown> {
+async function run(
+  question: TraceQuestion,
+  options: RunOptions,
+  tracer: object,
+): Promise<{ readonly kind: "ran"; readonly answer: unknown } | NotRun> {
   const { ask, block, call, fees, from } = question;
   const gas = options.gas - unlistedGas(question, options);
   const transaction = {
@@ -78,7 +80,15 @@ async function run(question: TraceQuestion, options: RunOptions, tracer: object)
     overrides[from] = { ...overrides[from], balance: toQuantity(balance) };
   }
   const config = { ...tracer, ...(Object.keys(overrides).length > 0 && { stateOverrides: overrides }) };
-  return await ask("debug_traceCall", [transaction, toQuantity(block.number), config]);
+  try {
+    const answer = await ask("debug_traceCall", [transaction, toQuantity(block.number), config]);
+    return { kind: "ran", answer };
+  } catch (error) {
+    if (!(error instanceof NodeRefusal)) throw error;
+    if (isBelowIntrinsicGas(error)) return { kind: "gasTooLow" };
+    if (simulationOutcomeOf(error)?.kind === "insufficientFunds") return { kind: "insufficientFunds" };
+    throw error;
+  }
 }
 
 /** What the chain charges for authorizations that the node was not told of. */

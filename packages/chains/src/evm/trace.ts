@@ -42,7 +42,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
     if (learntWay === undefined) {
       const changes = await runChanges(question, { gas: question.ceiling, way: "listed" });
       const isApplied = question.delegations.every(
-        ({ authority, nonce }) => changes.get(authority)?.nonceAfter === nonce,
+        ({ authority, nonce }) => changes?.get(authority)?.nonceAfter === nonce,
       );
       learntWay = isApplied ? "listed" : "overridden";
     }
@@ -69,9 +69,12 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
     }
     const limits = call.gas === undefined ? gasLimitsToTry(plenty.frame, ceiling) : [ceiling];
     for (const gas of limits) {
-      const run = await runCalls(question, { gas, way });
-      if (run.kind !== "ran" || !didTheSame(plenty.frame, run.frame)) continue;
-      const [accounts] = await Promise.all([runChanges(question, { gas, way }), confirmBlock(question)]);
+      const [run, accounts] = await Promise.all([
+        call.gas === undefined ? runCalls(question, { gas, way }) : plenty,
+        runChanges(question, { gas, way }),
+        confirmBlock(question),
+      ]);
+      if (run.kind !== "ran" || accounts === undefined || !didTheSame(plenty.frame, run.frame)) continue;
       const { gasUsed } = run.frame;
       const effects = { kind: "seen", logs: logsOf(run.frame), accounts } as const;
       const calls = innerCallsOf(run.frame);
