@@ -22,6 +22,7 @@ import { createFixedPrices } from "./adapters/prices/fixed.ts";
 import { createPriceBook } from "./adapters/prices/price-book.ts";
 import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
 import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
+import { balanceGauges } from "./adapters/telemetry/balance-gauges.ts";
 import { settlementGauges } from "./adapters/telemetry/settlement-gauges.ts";
 import type { ApiConfig } from "./config.ts";
 import { catalog } from "./jobs/catalog.ts";
@@ -181,6 +182,7 @@ export async function createContainer(
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
       settlementGauges(metrics.registry, settlementReads(sql), clock);
+      balanceGauges(metrics.registry, services.balances, config.appBalance.currencies, clock);
       if (config.settlement) {
         const settling = settlementServices(services, settlementReads(sql), config.settlement);
         lifecycle.add("hub", () => settling.hub.close());

@@ -1,5 +1,6 @@
 // What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>` (the story of a request), `lanes` (payments under way),
 // `settlement` (what the hub owes); and the two things that an operator does here, `keys` and `withdraw`.
+import { balanceReport, claimReport, holdReport } from "./adapters/postgres/operator-balance-reads.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import {
   laneReport,
@@ -16,12 +17,16 @@ import { KEYS_USAGE, runKeys } from "./keys-command.ts";
 import { runWithdraw, WITHDRAW_USAGE } from "./withdraw-command.ts";
 
 const USAGE = `usage:
-  operator funds              money in the depositories that was not attributed, or cannot be sent back by itself
+  operator funds              money in the depositories, or meant for an app balance, that was not attributed or cannot be sent back by itself
   operator trace <requestId>  everything that happened to a request, in order
   operator lanes              payments that are not final yet, by chain
   operator settlement         how many payments wait to be settled on the hub, since when, and why
   operator settlement <requestId>  settlement of one request: none, attested or settled, and why
   operator withdrawals        withdrawals from the hub, newest first
+  operator balances           what every wallet has in its app balance, has set aside and owes, and the accounts of the house
+  operator balances <wallet>  the same of one wallet
+  operator holds              what apps vouch for, and fast fills that they had to pay
+  operator claims             claims under way, then the newest others
 ${KEYS_USAGE}${WITHDRAW_USAGE}DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
 `;
 
@@ -32,11 +37,16 @@ type Question = (sql: Sql) => Promise<readonly object[] | undefined>;
 function questionOf([command, argument, ...more]: readonly string[]): Question | undefined {
   if (more.length > 0) return undefined;
   if (command === "trace" && argument !== undefined) return (sql) => traceOf(sql, argument.toLowerCase());
+  if (command === "balances" && argument !== undefined)
+    return (sql) => balanceReport(sql, argument.toLowerCase());
   if (command === "settlement" && argument !== undefined)
     return (sql) => settlementOf(sql, argument.toLowerCase());
   if (argument !== undefined) return undefined;
   if (command === "settlement") return settlementReport;
   if (command === "withdrawals") return withdrawalReport;
+  if (command === "balances") return (sql) => balanceReport(sql);
+  if (command === "holds") return holdReport;
+  if (command === "claims") return claimReport;
   if (command === "funds") return strandedFunds;
   if (command === "lanes") return laneReport;
   return undefined;

@@ -30,6 +30,20 @@ export interface PlaceInTime {
   readonly id: string;
 }
 
+/** All wallets together. */
+export interface BalanceTotals {
+  readonly activeHolds: number;
+  /** USD with 18 decimals. */
+  readonly heldUsd: bigint;
+  /** Smallest units; currencies in which nobody owes anything are absent. */
+  readonly owed: ReadonlyArray<{ readonly currency: Address; readonly amount: bigint }>;
+  readonly topUpsSeen: number;
+  readonly topUpsUnattributed: number;
+  readonly claimsPaying: number;
+  /** When the oldest of them was offered. */
+  readonly oldestClaimMs: number | undefined;
+}
+
 /** Reads of app balances outside any transaction. */
 export interface BalanceReads {
   book(wallet: Address): Promise<WalletBook>;
@@ -41,4 +55,5 @@ export interface BalanceReads {
   claim(claimId: Hex32): Promise<ClaimRecord | undefined>;
   /** Claims being paid that have stood without a nonce since before this. */
   overdueClaims(updatedBeforeMs: number, limit: number): Promise<Hex32[]>;
+  totals(): Promise<BalanceTotals>;
 }

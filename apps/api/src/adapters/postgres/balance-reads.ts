@@ -37,6 +37,35 @@ const overdueClaims = statement(
    order by updated_at_ms limit $2`,
 );
 
+const totals = statement(
+  "balance_totals",
+  `select
+     (select count(*) from holds where state = 'active') as active_holds,
+     (select coalesce(sum(usd), 0) from holds where state = 'active') as held_usd,
+     (select count(*) from app_top_ups where state = 'seen' and canonical) as top_ups_seen,
+     (select count(*) from app_top_ups where state = 'unattributed' and canonical) as top_ups_unattributed,
+     (select count(*) from claims where state = 'paying') as claims_paying,
+     (select min(created_at_ms) from claims where state = 'paying') as oldest_claim_ms`,
+);
+const owed = statement(
+  "balance_owed",
+  `select a.currency, -sum(e.balance_after) as amount from ledger_accounts a cross join lateral (
+     select balance_after from ledger_entries
+     where wallet = a.wallet and account = a.account and chain_id = a.chain_id and currency = a.currency
+     order by seq desc limit 1
+   ) e
+   where a.account = 'owed' group by 1 having sum(e.balance_after) <> 0`,
+);
+
+interface TotalsRow {
+  active_holds: number;
+  held_usd: bigint;
+  top_ups_seen: number;
+  top_ups_unattributed: number;
+  claims_paying: number;
+  oldest_claim_ms: number | null;
+}
+
 interface EventRow {
   id: number;
   account: string;
@@ -78,6 +107,22 @@ export function balanceReads(sql: Sql): BalanceReads {
     async overdueClaims(updatedBeforeMs, limit) {
       const rows = await sql.query<{ claim_id: string }>(overdueClaims, [updatedBeforeMs, limit]);
       return rows.map(({ claim_id }) => claim_id as Hex32);
+    },
+    async totals() {
+      const [[row], debts] = await Promise.all([
+        sql.query<TotalsRow>(totals, []),
+        sql.query<{ currency: string; amount: bigint }>(owed, []),
+      ]);
+      if (row === undefined) throw new Error("a select without a table gives one row");
+      return {
+        activeHolds: row.active_holds,
+        heldUsd: row.held_usd,
+        owed: debts.map(({ currency, amount }) => ({ currency: currency as Address, amount })),
+        topUpsSeen: row.top_ups_seen,
+        topUpsUnattributed: row.top_ups_unattributed,
+        claimsPaying: row.claims_paying,
+        oldestClaimMs: row.oldest_claim_ms ?? undefined,
+      };
     },
   };
 }

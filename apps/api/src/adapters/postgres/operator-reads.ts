@@ -1,3 +1,4 @@
+import { unattributedTopUps } from "./operator-balance-reads.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 
@@ -62,9 +63,9 @@ const lanes = statement(
    group by 1, 2, 3 order by 1`,
 );
 
-/** Money in the depositories that nobody could place, or that cannot be sent back by itself. */
-export function strandedFunds(sql: Sql): Promise<object[]> {
-  return sql.query(stranded, []);
+/** Money in the depositories that nobody could place, or that cannot be sent back by itself, and top-ups that credit nobody. */
+export async function strandedFunds(sql: Sql): Promise<object[]> {
+  return [...(await sql.query<object>(stranded, [])), ...(await unattributedTopUps(sql))];
 }
 
 /** The story of one request: observations, decisions, signed transactions, in order of time. */

@@ -1,0 +1,76 @@
+import { USD_DECIMALS, formatFixed } from "@causeway/domain";
+import type { Currency } from "@causeway/domain";
+import { Gauge } from "prom-client";
+import type { Registry } from "prom-client";
+import type { BalanceReads, BalanceTotals } from "../../ports/balance-reads.ts";
+import type { Clock } from "../../ports/clock.ts";
+
+/** What apps vouch for, what they owe and what waits of their money: asked of the database when somebody reads the metrics. */
+export function balanceGauges(
+  registry: Registry,
+  reads: Pick<BalanceReads, "totals">,
+  currencies: readonly Currency[],
+  clock: Clock,
+): void {
+  const shown = (
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    show: (gauge: Gauge, totals: BalanceTotals) => void,
+  ): void =>
+    void new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [registry],
+      // Each gauge asks for itself: they are collected side by side.
+      async collect(): Promise<void> {
+        const totals = await reads.totals().catch(() => undefined);
+        // Unknown is not zero: what was last known stands.
+        if (totals !== undefined) show(this, totals);
+      },
+    });
+  shown(
+    "causeway_app_balance_holds",
+    "Active holds: fast fills whose deposit is not confirmed",
+    [],
+    (gauge, { activeHolds }) => gauge.set(activeHolds),
+  );
+  shown("causeway_app_balance_exposure_usd", "Sum of the active holds in USD", [], (gauge, { heldUsd }) =>
+    gauge.set(Number(formatFixed(heldUsd, USD_DECIMALS, 6))),
+  );
+  shown(
+    "causeway_app_balance_owed",
+    "What wallets owe beyond their balance, whole units",
+    ["currency"],
+    (gauge, { owed }) => {
+      // Every currency is shown, also when nothing is owed in it: a series that vanishes raises no alarm.
+      for (const { address, symbol, decimals } of currencies) {
+        const amount = owed.find(({ currency }) => currency === address)?.amount ?? 0n;
+        gauge.set({ currency: symbol }, Number(formatFixed(amount, decimals, Math.min(decimals, 9))));
+      }
+    },
+  );
+  shown(
+    "causeway_app_balance_top_ups",
+    "Top-ups that are not credited: seen (confirmations are missing), unattributed (the marker names nobody)",
+    ["state"],
+    (gauge, { topUpsSeen, topUpsUnattributed }) => {
+      gauge.set({ state: "seen" }, topUpsSeen);
+      gauge.set({ state: "unattributed" }, topUpsUnattributed);
+    },
+  );
+  shown(
+    "causeway_app_balance_claims_paying",
+    "Signed claims whose payout is not beyond reorgs",
+    [],
+    (gauge, { claimsPaying }) => gauge.set(claimsPaying),
+  );
+  shown(
+    "causeway_app_balance_oldest_claim_seconds",
+    "Age of the oldest signed claim that is not paid",
+    [],
+    (gauge, { oldestClaimMs }) =>
+      gauge.set(oldestClaimMs === undefined ? 0 : (clock.nowMs() - oldestClaimMs) / 1000),
+  );
+}
