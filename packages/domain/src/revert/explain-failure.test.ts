@@ -79,6 +79,11 @@ test("a reason that was wrapped into another leads to the call that gave it, whe
   expect(pathOf(reverted({ output: shifted, calls: [inner, aFrame()] }))).toEqual([address(2)]);
 });
 
+test("of two calls that failed alike the later one counts", () => {
+  const alike = [3, 4].map((n) => reverted({ to: address(n), output: invalidSignature }));
+  expect(pathOf(reverted({ output: invalidSignature, calls: alike }))).toEqual([address(2), address(4)]);
+});
+
 test.each([
   "Multicall3: call failed",
   "Multicall aggregate: call failed",
