@@ -75,7 +75,7 @@ try {
 
   // 4. The money arrives.
   let received = 0n;
-  for (let tries = 0; tries < 100 && received < minimum; tries++) {
+  for (let tries = 0; tries < 200 && received < minimum; tries++) {
     await pause(100);
     received = await destination.usdcOf(recipient);
   }
