@@ -50,9 +50,9 @@ export function appBalanceRoutes(
         response: { 200: balanceEventsAnswer, ...failures },
       },
     },
-    async (request) => {
-      const page = pageOfNumbers(request.query);
-      const events = await appBalance.events(ownWallet(request, request.params.wallet), page);
+    async ({ apiKey, params, query }) => {
+      const page = pageOfNumbers(query);
+      const events = await appBalance.events(ownWallet({ apiKey }, params.wallet), page);
       return { events: events.map(eventJson), ...continuationOf(events, page.limit, ({ id }) => id) };
     },
   );
@@ -70,9 +70,9 @@ export function appBalanceRoutes(
         response: { 200: holdsAnswer, ...failures },
       },
     },
-    async (request) => {
-      const page = pageInTime(request.query);
-      const { holds, exposureUsd } = await appBalance.holds(ownWallet(request, request.params.wallet), page);
+    async ({ apiKey, params, query }) => {
+      const page = pageInTime(query);
+      const { holds, exposureUsd } = await appBalance.holds(ownWallet({ apiKey }, params.wallet), page);
       const nowMs = clock.nowMs();
       return {
         exposureUsd: formatUsd(exposureUsd),
@@ -97,9 +97,9 @@ export function appBalanceRoutes(
         response: { 200: claimsAnswer, ...failures },
       },
     },
-    async (request) => {
-      const page = pageInTime(request.query);
-      const claims = await appBalance.claims(ownWallet(request, request.params.wallet), page);
+    async ({ apiKey, params, query }) => {
+      const page = pageInTime(query);
+      const claims = await appBalance.claims(ownWallet({ apiKey }, params.wallet), page);
       return {
         claims: claims.map(claimJson),
         ...continuationOf(claims, page.limit, ({ claim }) =>

@@ -20,6 +20,13 @@ const valid: Readonly<Record<string, object>> = {
   },
   "/quote": aQuoteBody,
   "/transactions/index": { txHash: A_TX_HASH, chainId: "11", requestId: KNOWN_REQUEST_ID },
+  [`/app-fees/0x${"a1".repeat(20)}/claim`]: {
+    chainId: 11,
+    currency: `0x${"00".repeat(20)}`,
+    recipient: `0x${"b2".repeat(20)}`,
+    amount: "5",
+  },
+  "/execute/permits?signature=0xab": { kind: "claim", requestId: KNOWN_REQUEST_ID, api: "bridge" },
   "/transactions/single": {
     tx: JSON.stringify({ txHash: A_TX_HASH }),
     chainId: 11,
