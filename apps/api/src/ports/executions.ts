@@ -6,7 +6,7 @@ import type { LaneCall } from "./leg.ts";
 export interface DestinationExecution {
   /** In order, after the payment; all succeed or nothing happens. */
   readonly calls: readonly CallPlan[];
-  readonly authorizationList?: readonly Authorization[] | undefined;
+  readonly authorizationList: readonly Authorization[] | undefined;
   /** Gas units that were priced beyond those of a plain payment. */
   readonly extraGas: bigint;
   /** Gas units of a plain payment, which the quote has priced. */

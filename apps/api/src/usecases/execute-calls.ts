@@ -11,6 +11,7 @@ import { acceptExecution } from "./execution/accept-execution.ts";
 import { acceptedAnswer } from "./execution/accepted-answer.ts";
 import { makesDeposit } from "./execution/expect-deposit.ts";
 import { findQuoted } from "./execution/find-quoted.ts";
+import { priceDestination } from "./execution/price-destination.ts";
 import { priceCap, withHeadroom } from "./execution/price-execution.ts";
 import { readExecution, refusal, sponsoredCall } from "./execution/read-execution.ts";
 import type { ExecutionQuestion } from "./execution/read-execution.ts";
@@ -65,17 +66,22 @@ export async function executeCalls(
   // What can be refused without looking at the chain is not worth a simulation.
   if (wallet !== undefined) refuseBy(caller, asked);
   const prices = pulse.gasPrices();
-  const simulated = await simulateExecution(
-    question.origin,
-    {
-      from: executor.address,
-      call: question.call,
-      fees: prices,
-      ours: [executor.address, services.signer.address],
-    },
-    { signal: AbortSignal.timeout(SIMULATION_DEADLINE_MS) },
-  );
+  const signal = AbortSignal.timeout(SIMULATION_DEADLINE_MS);
+  const [simulated, beside] = await Promise.all([
+    simulateExecution(
+      question.origin,
+      {
+        from: executor.address,
+        call: question.call,
+        fees: prices,
+        ours: [executor.address, services.signer.address],
+      },
+      { signal },
+    ),
+    question.destination && terms && priceDestination(services, terms, question.destination, signal),
+  ]);
   if (simulated.kind === "reverts") return { kind: "reverts", requestId, failure: simulated.failure };
+  if (beside?.kind === "reverts") return { kind: "reverts", requestId, failure: beside.failure };
   const outcome = possible(services, question, simulated);
 
   const gasLimit = withHeadroom(outcome.gas);
@@ -85,9 +91,19 @@ export async function executeCalls(
     { gas: gasLimit, weiPerGas: maxFeePerGas, valueWei: question.call.value, flatUsd },
     native,
   );
-  const sponsorship = { ...asked, innerCalls: reachedBy(outcome, caller), costUsd: totalUsd };
-  if (wallet !== undefined) refuseBy(caller, sponsorship);
-  else if (terms !== undefined) refuseUnpaid(question, terms, outcome, prices, native);
+  const sponsorship = {
+    ...asked,
+    innerCalls: reachedBy(outcome, caller),
+    costUsd: totalUsd + (beside?.costUsd ?? 0n),
+    valueUsd: asked.valueUsd + (beside?.valueUsd ?? 0n),
+  };
+  if (wallet !== undefined) {
+    refuseBy(caller, sponsorship);
+    // Each of the calls beside the fill is paid for by the same app, under the same rules.
+    for (const call of question.destination?.calls ?? [])
+      refuseBy(caller, { ...sponsorship, call: sponsoredCall(call), innerCalls: [] });
+  }
+  if (wallet === undefined && terms !== undefined) refuseUnpaid(question, terms, outcome, prices, native);
   const answer = await acceptExecution(services, {
     caller,
     question,
@@ -100,7 +116,7 @@ export async function executeCalls(
     maxFeePerGas,
     coinUsd: native.priceUsd,
     flatUsd,
-    destination: undefined,
+    destination: beside?.destination,
     lease,
   });
   return { kind: "accepted", answer };

@@ -7,6 +7,8 @@ import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { amountToPay } from "./fill-amount.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
+import type { PaymentQuestion } from "./payment-plan.ts";
+import { planFillWithCalls } from "./plan-fill-with-calls.ts";
 import { gasOf } from "./quote-pricing.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
@@ -69,7 +71,7 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     priceUsd: await services.prices.usd(destination.chain.native),
   };
   const pricedGas = gasOf(services.quotePolicy.gas.fill, destinationCurrency, toContract);
-  const planned = await planPayment(services, destination, {
+  const question: PaymentQuestion = {
     leg: { kind: "fill", requestId },
     currency: terms.destination.currency,
     amount: amount.amount,
@@ -78,7 +80,14 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     cancelAfterMs: terms.fillDeadlineMs + services.enginePolicy.cancelAfterDeadlineMs,
     toContract,
     maxGas: gasAllowance(destination, pricedGas, native),
-  });
+  };
+  const beside = (await services.reads.execution(requestId))?.destination;
+  const planned =
+    beside === undefined
+      ? await planPayment(services, destination, question)
+      : await planFillWithCalls(services, destination, question, beside);
+  if (planned.kind === "callsFail") return giveUp(services, requestId, "EXECUTION_REVERTED", planned.reason);
+  if (planned.kind === "short") return wait(services, request, planned.why);
   if (planned.kind === "tooDear")
     return giveUp(services, requestId, "QUOTED_GAS_LIMIT_EXCEEDED", `it would use ${planned.gas} gas`);
   if (planned.kind === "insufficientFunds") return wait(services, request, "the solver lacks the funds");

@@ -104,8 +104,10 @@ export async function inventoryBears(
 ): Promise<boolean> {
   const { currency, amount } = plan.outflow;
   const native = pulse.solverBalance(NATIVE_CURRENCY);
+  // A payment in a token may carry coin for the calls beside it.
+  const carried = currency === NATIVE_CURRENCY ? 0n : plan.call.value;
   const reserved = await tx.lanes.reserved(chain.id, plan.sender, NATIVE_CURRENCY, native.blockNumber);
-  const gasWei = reserved.gasWei + plan.gasLimit * plan.maxFeePerGas;
+  const gasWei = reserved.gasWei + plan.gasLimit * plan.maxFeePerGas + carried;
   if (currency === NATIVE_CURRENCY) return native.amount >= reserved.amount + gasWei + amount;
   if (native.amount < reserved.amount + gasWei) return false;
   const held = pulse.solverBalance(currency);

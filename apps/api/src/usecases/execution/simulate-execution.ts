@@ -1,6 +1,6 @@
 import { judgeEffects } from "@causeway/chains";
 import type { FeeCaps, TraceOptions, TraceOutcome } from "@causeway/chains";
-import type { Address, SimulationFailure } from "@causeway/domain";
+import type { Address, FrameLog, SimulationFailure } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { LaneCall } from "../../ports/leg.ts";
 
@@ -26,6 +26,8 @@ export interface SimulationQuestion {
   readonly gas?: bigint;
   /** Accounts of the service. */
   readonly ours: readonly Address[];
+  /** Leaves out what the call is meant to take from them; without it all is judged. */
+  readonly withoutOwn?: (logs: readonly FrameLog[]) => readonly FrameLog[];
 }
 
 /**
@@ -34,7 +36,7 @@ export interface SimulationQuestion {
  */
 export async function simulateExecution(
   { connection }: Pick<ConnectedChain, "connection">,
-  { from, call, fees, gas, ours }: SimulationQuestion,
+  { from, call, fees, gas, ours, withoutOwn = (logs) => logs }: SimulationQuestion,
   options: TraceOptions = {},
 ): Promise<SimulatedExecution> {
   const { to, data, value, authorizationList } = call;
@@ -48,7 +50,8 @@ export async function simulateExecution(
   const outcome = await connection.reader.trace(from, traced, fees, options);
   if (outcome.kind !== "ok") return outcome;
   if (outcome.effects.kind === "unseen") return { kind: "unseen" };
-  const forbidden = judgeEffects(outcome.effects, {
+  const effects = { ...outcome.effects, logs: withoutOwn(outcome.effects.logs) };
+  const forbidden = judgeEffects(effects, {
     sender: from,
     protectedAccounts: ours,
     allowedSpendWei: value + outcome.gas * fees.maxFeePerGas,

@@ -1,3 +1,6 @@
+import { executionCost } from "@causeway/domain";
+import { noteCosts } from "../execution/settle-execution.ts";
+import { valueOf } from "../plan-fill-with-calls.ts";
 import { transition } from "../transition.ts";
 import type { LegCourse, LegMoment } from "./leg-course.ts";
 
@@ -21,8 +24,9 @@ export const fillLeg: LegCourse = {
     if (record && slot.minedStatus === "success")
       await transition(services, tx, record, { kind: "fillUnmined" });
   },
-  async final({ services, tx, record }) {
+  async final({ services, tx, slot, record }) {
     if (record) await transition(services, tx, record, { kind: "fillFinal" });
+    await chargeCalls({ services, tx, slot, record });
   },
   async dead({ services, tx, record }, reason) {
     if (record === undefined) return;
@@ -35,6 +39,25 @@ export const fillLeg: LegCourse = {
     await transition(services, tx, record, { kind: "fillDead", reason, depositGone }, change, { reason });
   },
 };
+
+/** What calls beside the payment did cost is the sponsor's: the gas beyond what the quote has paid for, and the coin that they carried. */
+async function chargeCalls({ services, tx, slot }: LegMoment): Promise<void> {
+  const { requestId } = slot.leg;
+  const beside = requestId && (await tx.executions.lock(requestId))?.destination;
+  if (!requestId || !beside) return;
+  const { gasUsed = 0n, effectiveGasPrice = 0n, chainId } = slot;
+  const decimals = services.chains.get(chainId)?.chain.native.decimals ?? 18;
+  const { totalUsd } = executionCost(
+    {
+      gas: gasUsed > beside.plainGas ? gasUsed - beside.plainGas : 0n,
+      weiPerGas: effectiveGasPrice,
+      valueWei: valueOf(beside.calls),
+      flatUsd: 0n,
+    },
+    { decimals, priceUsd: beside.coinUsd },
+  );
+  await noteCosts(services, tx, requestId, { destinationUsd: totalUsd });
+}
 
 /** How long the route took beyond the confirmations that the deposit's value asked for: those are known beforehand and differ by value. */
 async function measure(

@@ -1,0 +1,94 @@
+import type { SimulationFailure } from "@causeway/domain";
+import { executionCost, ServiceError } from "@causeway/domain";
+import type { RequestTerms } from "@causeway/domain";
+import type { DestinationExecution } from "../../ports/executions.ts";
+import type { Services } from "../../ports/services.ts";
+import { isNativeToContract } from "../payment-plan.ts";
+import { gasOf } from "../quote-pricing.ts";
+import { priceCap, withHeadroom } from "./price-execution.ts";
+import { refusal } from "./read-execution.ts";
+import type { DestinationCalls } from "./read-execution.ts";
+import { canPayWithCalls, simulateFillWithCalls } from "./simulate-fill-with-calls.ts";
+
+type Needs = Pick<
+  Services,
+  "chains" | "prices" | "quotePolicy" | "enginePolicy" | "events" | "signer" | "executor"
+>;
+
+export type PricedDestination =
+  | { readonly kind: "reverts"; readonly failure: SimulationFailure }
+  | {
+      readonly kind: "priced";
+      readonly destination: DestinationExecution;
+      /** The most that the calls may cost beyond the payment, USD with 18 decimals; the value that they carry is a part of it. */
+      readonly costUsd: bigint;
+      readonly valueUsd: bigint;
+    };
+
+/**
+ * Finds out what calls beside a fill cost, by running the whole fill as it would be today: the payment of what was quoted, then the calls.
+ * @throws ServiceError when they must not be made, or nobody can tell now; RpcFault
+ */
+export async function priceDestination(
+  services: Needs,
+  terms: RequestTerms,
+  beside: DestinationCalls,
+  signal: AbortSignal,
+): Promise<PricedDestination> {
+  const { chainId, currency, expectedAmount } = terms.destination;
+  const connected = services.chains.get(chainId);
+  const paidIn = services.chains.currency(chainId, currency);
+  if (connected === undefined || paidIn === undefined)
+    throw refusal("the destination chain of the quote is not served any more", "UNSUPPORTED_CHAIN");
+  const { chain, pulse } = connected;
+  const solver = services.signer.address;
+  const able = await canPayWithCalls(connected, solver, currency, expectedAmount);
+  if (able === "notApproved")
+    throw refusal(`calls beside a payment in ${paidIn.symbol} are not offered on ${chain.displayName}`);
+  if (able === "short")
+    throw new ServiceError("SERVICE_UNAVAILABLE", "the fill cannot be tried at this moment; try again");
+
+  const fees = pulse.gasPrices();
+  const payment = { currency, recipient: terms.recipient, amount: expectedAmount, orderId: terms.orderId };
+  const ours = services.executor === undefined ? [solver] : [solver, services.executor.address];
+  const { simulated } = await simulateFillWithCalls(
+    connected,
+    { payment, beside, solver, ours, fees },
+    { signal },
+  );
+  switch (simulated.kind) {
+    case "reverts":
+      return simulated;
+    case "forbidden":
+      throw refusal(`destinationChainExecutionData: ${simulated.message}`);
+    case "insufficientFunds":
+    case "unseen":
+      services.events.alarm("execution_unseen", { chain: chain.name, why: simulated.kind });
+      throw new ServiceError("SERVICE_UNAVAILABLE", "the fill cannot be tried at this moment; try again");
+    case "ok":
+      break;
+    default:
+      return simulated satisfies never;
+  }
+  const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
+  const toContract = await isNativeToContract(connected, currency, terms.recipient);
+  const plainGas = gasOf(services.quotePolicy.gas.fill, paidIn, toContract);
+  const wholeGas = withHeadroom(simulated.outcome.gas);
+  const destination: DestinationExecution = {
+    ...beside,
+    plainGas,
+    extraGas: wholeGas > plainGas ? wholeGas - plainGas : 0n,
+    maxFeePerGas: priceCap(fees, chain, services.enginePolicy.bumpBps),
+    coinUsd: native.priceUsd,
+  };
+  const { totalUsd, valueUsd } = executionCost(
+    {
+      gas: destination.extraGas,
+      weiPerGas: destination.maxFeePerGas,
+      valueWei: beside.calls.reduce((sum, { value }) => sum + value, 0n),
+      flatUsd: 0n,
+    },
+    native,
+  );
+  return { kind: "priced", destination, costUsd: totalUsd, valueUsd };
+}

@@ -1,0 +1,65 @@
+import { fillWithCalls, keepsPayment, withoutOwnMovements } from "@causeway/chains";
+import type { FeeCaps, Payment, TraceOptions } from "@causeway/chains";
+import type { Address } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import type { LaneCall } from "../../ports/leg.ts";
+import type { DestinationCalls } from "./read-execution.ts";
+import { simulateExecution } from "./simulate-execution.ts";
+import type { SimulatedExecution } from "./simulate-execution.ts";
+
+/** A fill together with the calls beside it, as far as sending it depends on that. */
+export type SimulatedFill = { readonly call: LaneCall; readonly simulated: SimulatedExecution };
+
+/**
+ * Runs a fill with its calls on the newest state. A call that takes from the recipient what he was paid is forbidden: such a payment could not be proven to anybody.
+ * @throws RpcFault
+ */
+export async function simulateFillWithCalls(
+  { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
+  {
+    payment,
+    beside,
+    solver,
+    ours,
+    fees,
+  }: {
+    readonly payment: Payment;
+    readonly beside: DestinationCalls;
+    readonly solver: Address;
+    readonly ours: readonly Address[];
+    readonly fees: FeeCaps;
+  },
+  options: TraceOptions = {},
+): Promise<SimulatedFill> {
+  const { router, approvalProxy } = chain.contracts;
+  const fill = { payment, calls: beside.calls, solver, router, approvalProxy };
+  const call: LaneCall = { ...fillWithCalls(fill), authorizationList: beside.authorizationList };
+  const withoutOwn = (logs: Parameters<typeof withoutOwnMovements>[0]) => withoutOwnMovements(logs, fill);
+  const simulated = await simulateExecution(
+    { connection },
+    { from: solver, call, fees, ours, withoutOwn },
+    options,
+  );
+  if (simulated.kind !== "ok" || simulated.outcome.effects.kind !== "seen") return { call, simulated };
+  if (keepsPayment(simulated.outcome.effects.logs, payment)) return { call, simulated };
+  const message =
+    "the calls would take from the recipient what the fill pays him: the payment could not be proven";
+  return { call, simulated: { kind: "forbidden", message } };
+}
+
+/**
+ * Whether the solver can pay so much by a transaction that makes calls as well: tokens have to be there, and approved to the proxy that routes them.
+ * @throws RpcFault; ServiceError RPC_HTTP_ERROR when nothing fresh is known
+ */
+export async function canPayWithCalls(
+  { chain, connection, pulse }: ConnectedChain,
+  solver: Address,
+  currency: Address,
+  amount: bigint,
+): Promise<"yes" | "short" | "notApproved"> {
+  if (pulse.solverBalance(currency).amount < amount) return "short";
+  if (currency === NATIVE_CURRENCY) return "yes";
+  const { allowance } = await connection.reader.accountState(solver, currency, chain.contracts.approvalProxy);
+  return allowance < amount ? "notApproved" : "yes";
+}

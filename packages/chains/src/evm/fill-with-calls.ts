@@ -1,0 +1,89 @@
+import { approvalProxyAbi } from "@causeway/contracts";
+import { NATIVE_CURRENCY, type Address, type FrameLog, type Hex } from "@causeway/domain";
+import { encodeFunctionData } from "viem";
+import type { CallPlan } from "../family.ts";
+import { TRANSFER_TOPIC } from "./deposits.ts";
+import { addressOfTopic, wordsOf } from "./event-words.ts";
+import { nativeTransferCall, routerCall, transferCall, withOrderId, type Payment } from "./fill-calldata.ts";
+
+/** Fills that make calls after their payment, in one transaction. Pure. */
+
+/** keccak256 of `Approval(address,address,uint256)`. */
+const APPROVAL_TOPIC: Hex = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925";
+
+export interface FillWithCalls {
+  readonly payment: Payment;
+  /** Made by the router, in order, after the payment; all must succeed. */
+  readonly calls: readonly CallPlan[];
+  /** Sends the transaction, and gets what is left. */
+  readonly solver: Address;
+  readonly router: Address;
+  /** Pulls tokens of the solver, who has approved them to it, into the router. */
+  readonly approvalProxy: Address;
+}
+
+/** The transaction: first the payment, then the calls; its input ends with the order id. */
+export function fillWithCalls({ payment, calls, solver, router, approvalProxy }: FillWithCalls): CallPlan {
+  const { currency, recipient, amount, orderId } = payment;
+  const value = calls.reduce((sum, call) => sum + call.value, 0n);
+  if (currency === NATIVE_CURRENCY)
+    return routerCall(router, {
+      calls: [nativeTransferCall(router, recipient, amount), ...calls],
+      refundTo: solver,
+      refundTokens: [],
+      value: amount + value,
+      orderId,
+    });
+  const made = [transferCall(currency, recipient, amount), ...calls].map((call) => ({
+    ...call,
+    allowFailure: false,
+  }));
+  const data = encodeFunctionData({
+    abi: approvalProxyAbi,
+    functionName: "pullAndRoute",
+    args: [currency, amount, made, solver, []],
+  });
+  return { to: approvalProxy, data: withOrderId(data, orderId), value };
+}
+
+/** The logs of such a fill but for what it is meant to take from the solver: the one movement of the payment into the router, and the allowance that this uses up. */
+export function withoutOwnMovements(
+  logs: readonly FrameLog[],
+  { payment: { currency, amount }, solver, router, approvalProxy }: Omit<FillWithCalls, "calls">,
+): readonly FrameLog[] {
+  const pulled = logs.findIndex(
+    ({ address, topics: [topic, from, to], data }) =>
+      address === currency &&
+      topic === TRANSFER_TOPIC &&
+      addressOfTopic(from) === solver &&
+      addressOfTopic(to) === router &&
+      wordsOf(data)?.[0] === amount,
+  );
+  return logs.filter(
+    ({ address, topics: [topic, owner, spender] }, at) =>
+      at !== pulled &&
+      !(
+        address === currency &&
+        topic === APPROVAL_TOPIC &&
+        addressOfTopic(owner) === solver &&
+        addressOfTopic(spender) === approvalProxy
+      ),
+  );
+}
+
+/** Whether the recipient of a payment in a token keeps it, as whoever checks the payment counts: what comes less what goes. Of native coin nobody counts what goes. */
+export function keepsPayment(
+  logs: readonly FrameLog[],
+  { currency, recipient, amount }: Pick<Payment, "currency" | "recipient" | "amount">,
+): boolean {
+  if (currency === NATIVE_CURRENCY) return true;
+  let net = 0n;
+  for (const { address, topics, data } of logs) {
+    if (address !== currency || topics[0] !== TRANSFER_TOPIC) continue;
+    const moved = wordsOf(data)?.[0];
+    if (moved === undefined || topics.length !== 3) return false;
+    if (addressOfTopic(topics[2]) === recipient) net += moved;
+    if (addressOfTopic(topics[1]) === recipient) net -= moved;
+  }
+  return net >= amount;
+}

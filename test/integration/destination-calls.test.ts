@@ -1,0 +1,285 @@
+import type { Address } from "@causeway/domain";
+import { encodeFunctionData, parseAbi } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
+import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
+import type { Agreed } from "../support/engine-world.ts";
+import {
+  approveCall,
+  contractOf,
+  simpleAccount,
+  smartEoa,
+  startExecutionWorld,
+  type AskedCall,
+  type ExecutionWorld,
+} from "../support/execution-world.ts";
+
+type SmartChain = Parameters<typeof smartEoa>[0];
+type Beside = NonNullable<AskedCall["beside"]>;
+
+let world: ExecutionWorld;
+let chain: SmartChain;
+
+beforeEach(async () => {
+  world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
+  chain = await world.withSmartAccounts(world.origin);
+  await approveToProxy(2n ** 255n);
+});
+afterEach(async () => {
+  expect(await world.brokenLaws()).toEqual([]);
+  await world.stop();
+});
+
+/** What an operator does with the solver's key, once for each token. */
+async function approveToProxy(amount: bigint): Promise<void> {
+  const { destination, solver, usdc } = world;
+  await destination.send(solver, approveCall(usdc, destination.chain.contracts.approvalProxy, amount));
+  await destination.mine();
+  await world.watch(destination);
+  await openLane(world.services, destination.connected);
+}
+
+const native: Address = "0x0000000000000000000000000000000000000000";
+
+/** Mints for somebody, on the destination. */
+function mintBeside(to: Address, amount: bigint): Beside["calls"][number] {
+  const { data } = world.mintCall(to, amount);
+  return { to: world.usdc, value: "0", data };
+}
+
+test.each([
+  ["a token", () => world.usdc],
+  ["native coin", () => native],
+])(
+  "a fill in %s makes the calls after its payment, in order and in one transaction that oracles take for the payment",
+  async (_what, currencyOf) => {
+    const { destination, usdc } = world;
+    const [first, second] = [world.anAddress(), world.anAddress()];
+    const agreed = await executed(
+      { calls: [mintBeside(first, 3n), mintBeside(second, 4n)] },
+      { destinationCurrency: currencyOf() },
+    );
+    const held = (await world.book()).pending;
+    const end = await world.untilFinal(agreed.requestId);
+    expect(end).toMatchObject({ status: "success", fundsAt: "recipient" });
+    const { recipient, destination: promised } = agreed.terms;
+    expect(await destination.balance(recipient, currencyOf())).toBe(promised.expectedAmount);
+    expect([await destination.balance(first, usdc), await destination.balance(second, usdc)]).toEqual([
+      3n,
+      4n,
+    ]);
+    const [payment, ...more] = await world.paymentsOf(agreed, destination);
+    expect(more).toEqual([]);
+    if (payment === undefined) throw new Error("there is a payment");
+    expect(await judged(agreed, payment.hash)).toEqual({ amounts: [promised.expectedAmount] });
+
+    await world.round();
+    const { originUsd = 0n, destinationUsd = 0n, costUsd, settled } = await world.execution(agreed.requestId);
+    expect({ settled, costUsd }).toEqual({ settled: true, costUsd: originUsd + destinationUsd });
+    expect(destinationUsd).toBeGreaterThan(0n);
+    const { pending, fees } = await world.book();
+    expect(pending).toBe(0n);
+    expect(fees).toBeLessThanOrEqual(held);
+    expect(fees * 10n ** 12n - costUsd).toBeLessThan(3n * 10n ** 12n);
+  },
+);
+
+test("calls that carry coin are charged for it, what they leave over goes back to the solver, and rules bound it", async () => {
+  const { destination } = world;
+  const beneficiary = world.anAddress();
+  const agreed = await executed({ calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] });
+  await world.untilFinal(agreed.requestId);
+  await world.round();
+  expect(await destination.balance(beneficiary, native)).toBe(10n ** 15n);
+  expect((await world.execution(agreed.requestId)).destinationUsd).toBeGreaterThan(10n ** 15n * 2_500n);
+  const { call, agreed: other } = await asked({
+    calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }],
+  });
+  const frugal = { ...world.app, rules: { maxCallValueUsd: 0n } };
+  await expect(world.execute(call, frugal)).rejects.toThrow(/maxCallValueUsd/);
+  expect((await world.status(other.requestId)).status).toBe("waiting");
+});
+
+test("calls that revert for sure are refused at once with every detail", async () => {
+  const { usdc } = world;
+  const failing = {
+    to: usdc,
+    value: "0",
+    data: encodeFunctionData({
+      abi: parseAbi(["function transfer(address to, uint256 amount)"]),
+      args: [world.anAddress(), 1n],
+    }),
+  };
+  const { call } = await asked({ calls: [mintBeside(world.anAddress(), 1n), failing] });
+  expect(await world.tryExecute(call)).toMatchObject({
+    kind: "reverts",
+    failure: { label: "ERC20_INSUFFICIENT_BALANCE" },
+  });
+  expect((await world.book()).pending).toBe(0n);
+});
+
+test("calls that revert by the time of the fill make a refund of it, and the app pays what was sent", async () => {
+  const { destination, usdc, origin } = world;
+  // The router may take ten units of the stranger's, until he changes his mind.
+  const { router } = destination.chain.contracts;
+  await destination.send(world.stranger, approveCall(usdc, router, 10n));
+  await destination.mine();
+  await world.watch(destination);
+  const taking = {
+    to: usdc,
+    value: "0",
+    data: encodeFunctionData({
+      abi: parseAbi(["function transferFrom(address from, address to, uint256 amount)"]),
+      args: [world.stranger.address, world.anAddress(), 10n],
+    }),
+  };
+  const agreed = await executed({ calls: [taking] }, { refundTo: world.anAddress() });
+  await destination.send(world.stranger, approveCall(usdc, router, 0n));
+  await destination.mine();
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "EXECUTION_REVERTED" });
+  expect(await world.paymentsOf(agreed, destination)).toEqual([]);
+  expect(await origin.balance(agreed.terms.refundTo, usdc)).toBeGreaterThan(0n);
+  await world.round();
+  const { settled, originUsd, costUsd } = await world.execution(agreed.requestId);
+  expect({ settled, costUsd }).toEqual({ settled: true, costUsd: originUsd });
+  expect((await world.book()).pending).toBe(0n);
+});
+
+test("calls that would take the payment from its recipient again are refused: nobody could prove it", async () => {
+  const { destination, usdc } = world;
+  const owner = privateKeyToAccount(generatePrivateKey());
+  const recipient = owner.address.toLowerCase() as Address;
+  await destination.fund(recipient, { native: 10n ** 18n, tokens: 0n });
+  await destination.client.impersonateAccount({ address: recipient });
+  await destination.client.sendTransaction({
+    account: recipient,
+    ...approveCall(usdc, destination.chain.contracts.router, 2n ** 255n),
+    gas: 100_000n,
+  });
+  await destination.mine();
+  await world.watch(destination);
+  const taking = {
+    to: usdc,
+    value: "0",
+    data: encodeFunctionData({
+      abi: parseAbi(["function transferFrom(address from, address to, uint256 amount)"]),
+      args: [recipient, world.anAddress(), 10n],
+    }),
+  };
+  const { call } = await asked({ calls: [taking] }, { recipient });
+  await expect(world.execute(call)).rejects.toThrow(/could not be proven/);
+});
+
+test("authorizations beside the fill travel with it, in a transaction of type 4", async () => {
+  const { destination } = world;
+  const there = await world.withSmartAccounts(destination);
+  const owner = privateKeyToAccount(generatePrivateKey());
+  const { r, s, yParity, address, nonce } = await owner.signAuthorization({
+    chainId: destination.chain.id,
+    address: contractOf(there, "simple7702Account"),
+    nonce: 0,
+  });
+  const authorization = {
+    chainId: destination.chain.id,
+    address,
+    nonce,
+    yParity: yParity === 1 ? 1 : 0,
+    r,
+    s,
+  } as const;
+  const agreed = await executed({
+    calls: [mintBeside(world.anAddress(), 3n)],
+    authorizationList: [authorization],
+  });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
+  const [payment] = await world.paymentsOf(agreed, destination);
+  const sent = await destination.client.getTransaction({ hash: payment?.hash ?? "0x" });
+  expect(sent.type).toBe("eip7702");
+  expect(await destination.client.getCode({ address: owner.address })).toMatch(/^0xef0100/);
+});
+
+test("calls beside a payment in a token that the solver has not approved are not offered", async () => {
+  await approveToProxy(0n);
+  const { call } = await asked({ calls: [mintBeside(world.anAddress(), 3n)] });
+  await expect(world.execute(call)).rejects.toThrow(/calls beside a payment in USDC are not offered on/);
+});
+
+test("without a quote, or without a sponsor, there are no calls beside a fill", async () => {
+  const beside = { calls: [mintBeside(world.anAddress(), 3n)] };
+  await expect(world.execute({ ...world.mintCall(world.anAddress()), beside })).rejects.toThrow(
+    /needs the requestId/,
+  );
+  const { call } = await asked(beside, { originGasOverhead: 600_000 });
+  await expect(world.execute({ ...call, subsidizeFees: false })).rejects.toThrow(
+    /needs subsidizeFees to be true/,
+  );
+});
+
+/** A quote for a smart account, and its execution with calls beside the fill. */
+async function asked(beside: Beside, ask: object = {}): Promise<{ agreed: Agreed; call: AskedCall }> {
+  const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
+  await world.origin.fund(account.address, { native: 0n, tokens: 100n });
+  await world.origin.mine();
+  await world.origin.announce();
+  const agreed = await world.quote({ user: account.address, recipient: world.anAddress(), ...ask });
+  const steps = agreed.answer.steps.flatMap(({ items }) => items);
+  const { to, data } = await account.sign(
+    steps.map((step) => ({
+      to: step.data.to as Address,
+      value: BigInt(step.data.value),
+      data: step.data.data as Address,
+    })),
+  );
+  return { agreed, call: { to, data, requestId: agreed.requestId, beside } };
+}
+
+async function executed(beside: Beside, ask: object = {}): Promise<Agreed> {
+  const { agreed, call } = await asked(beside, ask);
+  await world.execute(call);
+  return agreed;
+}
+
+/** What an oracle says to a transaction, asked about the order. */
+async function judged({ terms }: Agreed, hash: `0x${string}`) {
+  const { client, chain: described } = world.destination;
+  const [transaction, receipt] = await Promise.all([
+    client.getTransaction({ hash }),
+    client.getTransactionReceipt({ hash }),
+  ]);
+  const { timestamp } = await client.getBlock({ blockHash: receipt.blockHash });
+  const lower = (address: string | null): Address => (address ?? "0x").toLowerCase() as Address;
+  return judgePayments(
+    {
+      depositories: [described.contracts.depository],
+      fillContracts: [described.contracts.router],
+      isZksyncStack: false,
+    },
+    {
+      transaction: {
+        from: lower(transaction.from),
+        to: lower(transaction.to),
+        input: transaction.input,
+        value: transaction.value,
+      },
+      logs: receipt.logs.map((log) => ({
+        address: lower(log.address),
+        topics: log.topics,
+        data: log.data,
+        logIndex: log.logIndex,
+        blockNumber: log.blockNumber,
+        blockHash: log.blockHash,
+        txHash: log.transactionHash,
+      })),
+      timestamp,
+    },
+    {
+      orderId: terms.orderId,
+      receipts: terms.order.output.payments.map(({ recipient, currency }) => ({ recipient, currency })),
+      calls: terms.order.output.calls,
+      deadline: terms.order.output.deadline,
+      extraData: terms.order.output.extraData,
+    } as Parameters<typeof judgePayments>[2],
+  );
+}
