@@ -390,7 +390,7 @@ test("a leader whose connection is cut learns of it, and another one leads", asy
 });
 
 test("the reconciler closes what is past its deadline and brings back jobs that were lost, however many run it", async () => {
-  await pool.query("truncate requests, deposits, outbox, chain_blocks");
+  await pool.query("truncate requests, deposits, outbox, chain_blocks cascade");
   const lateMs = NOW_MS - enginePolicy.expiryGraceMs - 1;
   const overdue = await aStoredRequest({ fillDeadlineMs: lateMs });
   const lost = await aStoredRequest({ fillDeadlineMs: NOW_MS + 3_600_000 });
