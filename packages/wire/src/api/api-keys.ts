@@ -4,6 +4,7 @@ import { count, evmAddress, milliseconds, text } from "../scalars.ts";
 import { sponsorshipRules } from "./sponsorship-rules.ts";
 
 const MOST_ENTRIES = 100;
+const HEX_SIGNATURE = "must be 0x and the hex digits of at most 10000 bytes";
 
 /** What a key is for. */
 export const apiScope = z.enum(
@@ -110,9 +111,9 @@ export const linkFundingAddressRequest = z
     {
       address: wallet,
       signature: z
-        .string(because("must be 0x and hex digits"))
-        .max(20_000, "must have at most 20000 characters")
-        .regex(/^0x([0-9a-fA-F]{2})+$/, "must be 0x and hex digits"),
+        .string(because(HEX_SIGNATURE))
+        // One check alone: a second one would be asked about values of other types as well.
+        .regex(/^0x([0-9a-fA-F]{2}){1,10000}$/, HEX_SIGNATURE),
     },
     becauseStrict("must be a JSON object"),
   )
