@@ -126,7 +126,7 @@ export async function startExecutionWorld(options: WorldOptions = {}): Promise<E
       },
       requestId: asked.requestId,
     }),
-    tryExecute: async (asked, caller = app, by = services, lease = undefined) =>
+    tryExecute: async (asked, caller = app, by = services, lease) =>
       await executeCalls({ ...by, random }, caller, world.body(asked), lease),
     async execute(asked, caller, by, lease) {
       const outcome = await world.tryExecute(asked, caller, by, lease);

@@ -47,7 +47,11 @@ async function post(
   return { status: response.statusCode, body: response.json<unknown>(), headers: response.headers };
 }
 
-const failing = (error: Error): Partial<RouteServices> => ({ executeCalls: () => Promise.reject(error) });
+const failing = (error: Error): Partial<RouteServices> => ({
+  executeCalls: async () => {
+    throw error;
+  },
+});
 const withData = (change: object): object => ({ ...aBody, data: { ...aBody.data, ...change } });
 const withOptions = (change: object): object => ({
   ...aBody,
