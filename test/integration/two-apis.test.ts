@@ -16,7 +16,8 @@ let lines = "";
 /** An API as `main.ts` builds it, without a chain that answers. */
 interface Api {
   readonly app: FastifyInstance;
-  stop(): Promise<void>;
+  /** True when every part was put down in time. */
+  stop(): Promise<boolean>;
 }
 const apis: Api[] = [];
 
@@ -47,7 +48,7 @@ async function anApi(): Promise<Api> {
     app,
     stop: async () => {
       await app.close();
-      await lifecycle.close();
+      return await lifecycle.close();
     },
   };
   apis.push(api);
@@ -118,7 +119,7 @@ test("what an API has counted is written when it stops", async () => {
   const three = await anApi();
   const { key } = await newKey(three);
   for (let call = 0; call < 3; call++) await usage(three, key);
-  await three.stop();
+  expect(await three.stop()).toBe(true);
   const { metrics } = (await usage(two, key)).json();
   expect(metrics).toMatchObject([{ endpoint: "GET /metrics/usage", statusCode: 200, count: 3 }]);
 });

@@ -4,7 +4,7 @@ import type { RouteServices } from "../ports/route-services.ts";
 import { plainQuoteBody } from "./plain-inputs.ts";
 import { quoteJson } from "./quote-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
-import { withIdempotency } from "./with-idempotency.ts";
+import { IDEMPOTENCY_DESCRIPTION, withIdempotency } from "./with-idempotency.ts";
 
 /** `POST /quote/v2`, and `POST /quote` for older clients: one schema, one answer. */
 export function quoteRoutes(
@@ -29,6 +29,7 @@ export function quoteRoutes(
           summary: deprecated
             ? "The same as POST /quote/v2"
             : "Price an intent and get the steps to carry it out",
+          description: IDEMPOTENCY_DESCRIPTION,
           deprecated,
           body: quoteRequest,
           response: { 200: quoteAnswer, ...errors(400, 401, 403, 409, 413, 415, 422, 429, 500, 503) },

@@ -9,6 +9,11 @@ const FORM = /^[\x21-\x7e]{1,255}$/;
 /** Answers below 500 that say nothing of the call itself: who asks may be let in, or find it free, the next time. */
 const PASSING: ReadonlySet<number> = new Set([401, 409, 429]);
 
+/** For the API's document. */
+export const IDEMPOTENCY_DESCRIPTION =
+  "With a header `Idempotency-Key` (1 to 255 visible ASCII characters) the call happens once: whoever repeats it within 24 hours gets the first answer again, " +
+  "with `Idempotency-Replayed: true`; 409 while it is under way, 422 for the same key with another body.";
+
 export interface IdempotencyServices {
   readonly idempotency: Idempotency;
   readonly clock: { nowMs(): number };
