@@ -94,6 +94,7 @@ The oracle reads the same file, ignores what it does not need, and does not mind
 | \`oracleMultisigAddress\`, \`allocatorAddress\` | optional; without an allocator no expiry is attested |
 | \`domain\` | EIP-712 \`name\` and \`version\` of executions, \`Oracle\` and \`1\` when absent |
 | \`settlementKey\` | \`payment\` (one payment settles once) or, to join a network that uses it, \`deposits\` |
+| \`fillLeadSeconds\` | by how much a fill may be older than its deposit and still be attested; \`60\` when absent (the clocks of two chains). For fast fills: more than requests live, see [ADR 12](adr/0012-a-fill-may-be-older-than-its-deposit.md) |
 | \`finalizationBlocks\`, \`finalizationTime\`, \`finalityReason\` | as above |
 
 ${environments.map(chainTable).join("\n\n")}

@@ -187,7 +187,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     prices,
     fees: feePolicy(quote),
     maxTtlSeconds: quote.maxTtlSeconds,
-    engine,
+    engine: { ...engine, fillLeadMs: settlement && settlement.hub.fillLeadSeconds * 1000 },
     appBalance,
     settlement,
     chains: loaded.chains,

@@ -1,9 +1,12 @@
-import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import { CLOCK_SKEW_SECONDS, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 import { z } from "zod";
 import { isUrlOf } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 
 // What an oracle reads of the chain file and the hub file. Both hold much that is for others; unknown fields are ignored, known ones are strict.
+
+/** A year: no order waits longer. */
+const LONGEST_LEAD_SECONDS = 31_536_000;
 
 const text = z.string("must be text").min(1, "must not be empty");
 const rpcUrl = text.refine(
@@ -66,6 +69,14 @@ export const hubEntry = z.object({
   allocatorAddress: evmAddress.optional(),
   domain: z.object({ name: text, version: text }).default({ name: "Oracle", version: "1" }),
   settlementKey: z.enum(["payment", "deposits"], "must be payment or deposits").default("payment"),
+  fillLeadSeconds: z
+    .int("must be a whole number of seconds")
+    .min(
+      CLOCK_SKEW_SECONDS,
+      `must be at least ${CLOCK_SKEW_SECONDS}: the clocks of two chains may differ by that`,
+    )
+    .max(LONGEST_LEAD_SECONDS, `must be at most ${LONGEST_LEAD_SECONDS}`)
+    .default(CLOCK_SKEW_SECONDS),
   ...finalityFields,
 });
 

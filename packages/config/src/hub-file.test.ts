@@ -45,6 +45,7 @@ test("a hub is one object or the only element of an array, its fields at the top
     allocatorAddress: undefined,
     domain: { name: "Oracle", version: "1" },
     settlementKey: "payment",
+    fillLeadSeconds: 60,
     finality: { kind: "tag" },
   };
   expect(load(hub)).toEqual({ hub: wanted, warnings: [] });
@@ -72,6 +73,21 @@ test("an operator joins another network by its domain and its key of settlement"
     allocatorAddress: address("dd"),
     finality: { kind: "depth", blocks: 3n, seconds: 60n },
   });
+});
+
+test("a network says by how much a fill may be older than its deposit; no less than clocks may differ", () => {
+  expect(load({ ...hub, fillLeadSeconds: 604_800 }).hub.fillLeadSeconds).toBe(604_800);
+  expect(load({ ...hub, additionalData: { fillLeadSeconds: 60 } }).hub.fillLeadSeconds).toBe(60);
+  for (const wrong of [59, 60.5, "600", 31_536_001])
+    expect(problemsOf(() => load({ ...hub, fillLeadSeconds: wrong }))).toContain(".fillLeadSeconds: must be");
+});
+
+test("where one fill settles every deposit of its order, a fill is never older than them", () => {
+  const joined = { ...hub, settlementKey: "deposits" };
+  expect(problemsOf(() => load({ ...joined, fillLeadSeconds: 61 }))).toContain(
+    'needs settlementKey "payment"',
+  );
+  expect(load({ ...joined, fillLeadSeconds: 60 }).hub.settlementKey).toBe("deposits");
 });
 
 test("everything that is wrong with a hub is told at once", () => {

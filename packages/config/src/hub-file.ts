@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Address, AttestationHub } from "@causeway/domain";
-import { parseAddress } from "@causeway/domain";
+import { CLOCK_SKEW_SECONDS, parseAddress } from "@causeway/domain";
 import { hubEntry } from "./attestation-schema.ts";
 import type { ConfigLocation } from "./chain-file.ts";
 import { pathOf, readJsonFile } from "./chain-file.ts";
@@ -58,6 +58,11 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
   );
   if (new Set(contracts).size < contracts.length)
     problems.push(`${fileName}: two of the hub's contracts have one address`);
+  // With that key one fill settles every later deposit of its order: only the order of times is in the way of a second one.
+  if (entry.settlementKey === "deposits" && entry.fillLeadSeconds > CLOCK_SKEW_SECONDS)
+    problems.push(
+      `${fileName}: fillLeadSeconds above ${CLOCK_SKEW_SECONDS} needs settlementKey "payment": else one fill could take two deposits`,
+    );
   const finality = finalityOf(entry, fileName, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
@@ -72,6 +77,7 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
       allocatorAddress: optionalAddress(entry.allocatorAddress),
       domain: entry.domain,
       settlementKey: entry.settlementKey,
+      fillLeadSeconds: entry.fillLeadSeconds,
       finality,
     },
   };

@@ -311,6 +311,43 @@ test("on one chain a fill is never older than its deposit", async () => {
   expect((await world.post("solver-fills", request)).status).toBe(200);
 });
 
+test("where the network permits a lead, a fill may be so much older than its deposit, on another chain and on its own", async () => {
+  const lending = await startWorld({ hub: { fillLeadSeconds: 600 } });
+  const order = anOrder();
+  const request = await aFill(lending, order);
+  const deposited = (timestamp: bigint) =>
+    lending.origin.deposited(DEPOSIT_TX, [{ depositId: orderIdFor(order) }], timestamp);
+  const answer = async (): Promise<string | undefined> => {
+    const { status, body } = await lending.post("solver-fills", request);
+    return status === 200 ? "ok" : body.code;
+  };
+  lending.destination.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 2_000n);
+  deposited(2_600n);
+  expect(await answer()).toBe("ok");
+  deposited(2_601n);
+  expect(await answer()).toBe("rejected");
+
+  const near = anOrder((o) => (o.output.chainId = "origin"));
+  const nearRequest = await aFill(lending, near);
+  const nearAnswer = async (paidAt: bigint): Promise<string | undefined> => {
+    lending.origin.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], paidAt);
+    const { status, body } = await lending.post("solver-fills", nearRequest);
+    return status === 200 ? "ok" : body.code;
+  };
+  lending.origin.deposited(DEPOSIT_TX, [{ depositId: orderIdFor(near) }], 2_540n);
+  expect(await nearAnswer(2_000n), "one chain has one clock").toBe("ok");
+  expect(await nearAnswer(1_999n)).toBe("rejected");
+  await lending.close();
+});
+
+test("a lead moves no deadline: a fill after it is late however early its deposit was", async () => {
+  const lending = await startWorld({ hub: { fillLeadSeconds: 600 } });
+  const request = await aFill(lending);
+  lending.destination.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 5_001n);
+  expect(face(await lending.post("solver-fills", request))[1]).toBe("rejected");
+  await lending.close();
+});
+
 test("one payment settles an order once: other deposits, a second claim and a refund by it have the same key", async () => {
   const request = await aFill(world);
   const orderId = orderIdFor(request.order);

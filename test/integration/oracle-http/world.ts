@@ -138,6 +138,7 @@ export const aHub: AttestationHub = {
   allocatorAddress: account("e4"),
   domain: { name: "Oracle", version: "1" },
   settlementKey: "payment",
+  fillLeadSeconds: 60,
   finality: { kind: "tag" },
 };
 

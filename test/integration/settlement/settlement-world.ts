@@ -70,6 +70,7 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
     allocatorAddress: lower(localHub.contracts.allocator),
     domain: { name: "Oracle", version: "1" },
     settlementKey: "payment",
+    fillLeadSeconds: 60,
     finality: { kind: "depth", blocks: 2n, seconds: 0n },
   };
   const opened: FakeOracle[] = [];

@@ -18,6 +18,8 @@ export interface EnginePolicy {
   readonly inventoryWaitMs: number;
   /** An app pays for a fast fill whose deposit has not come so long after the order's deadline. */
   readonly fastFillGraceMs: number;
+  /** The network settles a fill against deposits that are younger by so much at most; undefined: nothing is settled here. */
+  readonly fillLeadMs?: number | undefined;
   /** How often lanes are looked after. */
   readonly nudgeIntervalMs: number;
   /** How often stored state is gone through for what stands too long, and lanes are compared with their chains. */

@@ -12,6 +12,7 @@ export type FastFillRule =
   | "failed"
   | "underWay"
   | "vouchedBefore"
+  | "settledTooSoon"
   | "currencyNotConfigured"
   | "inputAboveQuote"
   | "belowMinimum"

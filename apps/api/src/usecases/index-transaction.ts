@@ -6,10 +6,10 @@ import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { storeTopUps } from "./app-balance/record-top-ups.ts";
 import { recordDeposits } from "./record-deposits.ts";
+import type { RecordingServices } from "./record-deposits.ts";
 import { recordSend } from "./record-send.ts";
-import type { TransitionServices } from "./transition.ts";
 
-type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer"> & TransitionServices;
+type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer"> & RecordingServices;
 
 const MOST_DEPOSITS = 20;
 

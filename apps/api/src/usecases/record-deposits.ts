@@ -2,11 +2,16 @@ import type { DepositFact } from "@causeway/chains";
 import { confirmAtBlock, confirmationsFor, judgeDeposit } from "@causeway/domain";
 import type { Chain, OrderId } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { transition } from "./transition.ts";
+import { settledLeadMs } from "./settled-lead.ts";
 import type { TransitionServices } from "./transition.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
+
+/** What recording deposits asks for. */
+export type RecordingServices = TransitionServices & Pick<Services, "enginePolicy">;
 
 /** Where and when deposits were read. */
 export interface Reading {
@@ -28,7 +33,7 @@ export interface MovedDeposit {
  * by the watcher and by a client's hint alike: what is known already in the same block changes nothing.
  */
 export async function recordDeposits(
-  services: TransitionServices,
+  services: RecordingServices,
   tx: Tx,
   reading: Reading,
   facts: readonly DepositFact[],
@@ -55,7 +60,7 @@ export async function storeDeposits(
 
 /** The second half: what each means to its request. Between the two a watcher takes back what vanished blocks said, so that an old deposit does not stand in a new one's way. */
 export async function actOnDeposits(
-  services: TransitionServices,
+  services: RecordingServices,
   tx: Tx,
   reading: Reading,
   moved: readonly MovedDeposit[],
@@ -122,7 +127,7 @@ async function storeOne(
 }
 
 async function actOn(
-  services: TransitionServices,
+  services: RecordingServices,
   tx: Tx,
   { chain, headNumber, seenAtMs }: Reading,
   { fact, deposit }: MovedDeposit,
@@ -154,6 +159,7 @@ async function actOn(
       verdict,
       confirmed: deposit.confirmAtBlock <= headNumber,
       late: nowMs > terms.fillDeadlineMs,
+      beyondLead: await isBeyondLead(services, tx, record, nowMs),
     },
     speaksForRequest && !record.inTxHashes.includes(fact.txHash)
       ? { inTxHashes: [...record.inTxHashes, fact.txHash] }
@@ -161,6 +167,19 @@ async function actOn(
     { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
   );
   return next;
+}
+
+/** Whether a fill that does not have its deposit was accepted too long ago to be settled against one that comes now. */
+async function isBeyondLead(
+  { enginePolicy }: Pick<Services, "enginePolicy">,
+  tx: Tx,
+  { state, terms }: RequestRecord,
+  nowMs: number,
+): Promise<boolean> {
+  const leadMs = settledLeadMs(enginePolicy);
+  if (leadMs === undefined || state.front === "none" || state.depositId !== undefined) return false;
+  const promised = await tx.fastFills.find(terms.requestId);
+  return promised !== undefined && nowMs > promised.acceptedAtMs + leadMs;
 }
 
 function isWithin(

@@ -3,14 +3,14 @@ import type { RequestId, TxHash } from "@causeway/domain";
 import type { Services } from "../ports/services.ts";
 import { chainOf, indexTransaction, notSeen } from "./index-transaction.ts";
 import { recordSend } from "./record-send.ts";
-import type { TransitionServices } from "./transition.ts";
+import type { RecordingServices } from "./record-deposits.ts";
 
 /**
  * A client reports the transaction of a same-chain step. For a `send` that transaction is the whole fulfilment; anything else is indexed like a deposit.
  * @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, TRANSACTION_NOT_FOUND. @throws RpcFault
  */
 export async function recordSingleTransaction(
-  services: Pick<Services, "chains" | "uow" | "reads" | "signer"> & TransitionServices,
+  services: Pick<Services, "chains" | "uow" | "reads" | "signer"> & RecordingServices,
   report: { readonly chainId: number; readonly txHash: TxHash; readonly requestId: RequestId },
 ): Promise<{ message: string }> {
   const record = await services.reads.request(report.requestId);

@@ -1,5 +1,5 @@
 import { formatUsd, ServiceError } from "@causeway/domain";
-import type { Address } from "@causeway/domain";
+import type { Address, RequestTerms } from "@causeway/domain";
 import type { FastFillOutcome, FastFillWish } from "../ports/fast-fill-wish.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
@@ -11,11 +11,12 @@ import { refusal, refuseBeyondCaps, ruleOf, standingOf } from "./fast-fill-refus
 import { refuseDoubtfulOrigin } from "./origin-in-doubt.ts";
 import { priceFastFill } from "./price-fast-fill.ts";
 import type { PricedFastFill } from "./price-fast-fill.ts";
+import { settledLeadMs } from "./settled-lead.ts";
 import { transition } from "./transition.ts";
 
 type Needs = Pick<
   Services,
-  "clock" | "chains" | "prices" | "uow" | "reads" | "events" | "quotePolicy" | "appBalance"
+  "clock" | "chains" | "prices" | "uow" | "reads" | "events" | "quotePolicy" | "enginePolicy" | "appBalance"
 >;
 
 /**
@@ -49,6 +50,7 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
   const { terms } = request;
   if (standingOf(terms, request.state, services.clock.nowMs()) === "filled") return "filled";
 
+  refuseUnsettled(services, terms);
   const [priced] = await Promise.all([
     priceFastFill(services, terms, wish.inputAmount),
     warmPrices(services),
@@ -74,6 +76,21 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
       usd: formatUsd(priced.usd),
     });
   return outcome;
+}
+
+/** While the deposit may still come the network must settle the fill against it, else the solver would have paid for nothing. */
+function refuseUnsettled({ clock, quotePolicy, enginePolicy }: Needs, terms: RequestTerms): void {
+  const leadMs = settledLeadMs(enginePolicy);
+  if (leadMs === undefined) return;
+  const graceMs = quotePolicy.fillGraceSeconds * 1000 + enginePolicy.fastFillGraceMs;
+  const waitsMs = terms.fillDeadlineMs + graceMs - clock.nowMs();
+  if (waitsMs <= leadMs) return;
+  throw refusal(
+    "settledTooSoon",
+    terms.requestId,
+    "the request may wait longer for its deposit than the network settles fills made before it; quote it with a shorter ttl",
+    { waitsSeconds: Math.ceil(waitsMs / 1000), settledSeconds: Math.floor(leadMs / 1000) },
+  );
 }
 
 async function vouch(

@@ -76,7 +76,12 @@ export function attestFill(services: AttestationServices, owner: string) {
         ]);
         const field = "fill.transactionId";
         const paid = finalValue(evidence, field, `the fill ${transactionId} on ${paying.chain.name}`);
-        mustFollowDeposits(inputs, { chain: paying.chain.name, timestamp: paid.timestamp }, field);
+        mustFollowDeposits(
+          inputs,
+          { chain: paying.chain.name, timestamp: paid.timestamp },
+          field,
+          hub.fillLeadSeconds,
+        );
         for (const [at, { minimum, positions }] of wanted.entries())
           if ((paid.amounts[at] ?? 0n) < minimum)
             throw rejected(

@@ -40,6 +40,12 @@ export interface EvmAttestationFacts {
   readonly isZksyncStack: boolean;
 }
 
+/**
+ * Seconds by which the clocks of two chains may differ: a rollup whose sequencer catches up writes past times, and a payment on another chain may seem so much
+ * older than the deposit that it answers.
+ */
+export const CLOCK_SKEW_SECONDS = 60;
+
 /** The hub: the chain on which attested executions take effect. */
 export interface AttestationHub {
   /** Name, e.g. `hub`. */
@@ -61,5 +67,7 @@ export interface AttestationHub {
    * that uses it, `deposits` (order and deposits: one payment can then settle several deposits of one order).
    */
   readonly settlementKey: "payment" | "deposits";
+  /** Seconds by which a fill may be older than a deposit that it is settled against; at least {@link CLOCK_SKEW_SECONDS}, and no more with the key `deposits`. */
+  readonly fillLeadSeconds: number;
   readonly finality: EvmFinality;
 }

@@ -55,6 +55,8 @@ export type RequestEvent =
       readonly confirmed: boolean;
       /** True when it came after the fill deadline. */
       readonly late: boolean;
+      /** True when a fill that an app vouched for is so much older that it is not settled against it any more. */
+      readonly beyondLead?: boolean;
     }
   | { readonly kind: "depositConfirmed"; readonly depositId: DepositId }
   | { readonly kind: "depositRemoved"; readonly depositId: DepositId }
@@ -235,12 +237,12 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
 }
 
 function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind: "depositSeen" }>): Decision {
-  const { depositId, verdict } = event;
+  const { depositId, verdict, beyondLead = false } = event;
   if (state.depositId === depositId) return already(state);
   if (state.kind !== "bridge")
     return to(state, {}, { kind: "refundDeposit", depositId, reason: "ORPHANED_DEPOSIT_REFUND" });
 
-  if (isFronted(state) && state.depositId === undefined && verdict.kind === "match") {
+  if (isFronted(state) && state.depositId === undefined && verdict.kind === "match" && !beyondLead) {
     const accepted = { ...state, depositId };
     const accept: Effect = { kind: "acceptDeposit", depositId };
     const covered = event.confirmed ? cover(accepted) : already(accepted);
@@ -265,7 +267,8 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
     return to(state, { name: "deposited", depositId }, accept);
   }
   // The request has its deposit, or has ended: a further one goes back, whatever it is.
-  const reason: FailReason = verdict.kind === "mismatch" ? verdict.reason : "DOUBLE_SPEND";
+  const unasked: FailReason = beyondLead ? "TTL_EXPIRED" : "DOUBLE_SPEND";
+  const reason: FailReason = verdict.kind === "mismatch" ? verdict.reason : unasked;
   return to(state, {}, { kind: "refundDeposit", depositId, reason });
 }
 

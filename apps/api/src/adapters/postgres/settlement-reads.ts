@@ -27,7 +27,11 @@ const due = statement(
   "settlement_due",
   `select d.slot_id, d.tries, d.request_id, s.chain_id, s.leg_kind, s.leg_id, a.tx_hash
    from settlements d join slots s on s.id = d.slot_id join attempts a on a.slot_id = s.id and a.n = s.mined_attempt
-   where d.state = 'due' and d.next_try_ms <= $1 order by d.next_try_ms limit $2`,
+     left join requests r on r.request_id = d.request_id
+   where d.state = 'due' and d.next_try_ms <= $1
+     -- What an app vouches for is settled when its deposit is there; until then nobody is asked, and nothing is amiss.
+     and not (s.leg_kind = 'fill' and r.front is not null and r.front <> 'none' and r.deposit_id is null)
+   order by d.next_try_ms limit $2`,
 );
 const requests = statement(
   "settlement_requests",
@@ -60,8 +64,11 @@ const attempts = statement(
 );
 const waiting = statement(
   "settlement_waiting",
-  `select case when rejected then 'rejected' else state end as state, count(*) as count, min(created_at_ms) as oldest_ms
-   from settlements where state in ('due', 'attested') group by 1`,
+  `select case when s.leg_kind = 'fill' and r.front is not null and r.front <> 'none' and r.deposit_id is null
+       then case r.front when 'held' then 'vouched' else 'paid_by_app' end
+     when d.rejected then 'rejected' else d.state end as state, count(*) as count, min(d.created_at_ms) as oldest_ms
+   from settlements d join slots s on s.id = d.slot_id left join requests r on r.request_id = d.request_id
+   where d.state in ('due', 'attested') group by 1`,
 );
 
 /** Settlement on a Postgres pool. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { SettlementReads } from "../../ports/settlement.ts";
 
 /** Every state is shown, also when nothing is in it: a series that vanishes raises no alarm. */
-const STATES = ["due", "rejected", "attested"];
+const STATES = ["due", "rejected", "attested", "vouched"];
 
 /** How many payments wait to be settled, and for how long the oldest: asked of the database when somebody reads the metrics. */
 export function settlementGauges(
@@ -35,7 +35,7 @@ export function settlementGauges(
     });
   shown(
     "causeway_settlement_waiting",
-    "Payments that are not settled: due (no quorum yet), rejected (the oracles say no), attested (not final on the hub)",
+    "Payments that are not settled: due (no quorum yet), rejected (the oracles say no), attested (not final on the hub), vouched (a fast fill waits for its deposit)",
     ({ count }) => count,
   );
   shown(

@@ -28,6 +28,7 @@ const hub: AttestationHub = {
   allocatorAddress: undefined,
   domain: { name: "Oracle", version: "1" },
   settlementKey: "payment",
+  fillLeadSeconds: 60,
   finality: { kind: "tag" },
 };
 const judge = judgeFor(

@@ -18,6 +18,7 @@ const hub: AttestationHub = {
   allocatorAddress: account("e4"),
   domain: { name: "Oracle", version: "1" },
   settlementKey: "payment",
+  fillLeadSeconds: 60,
   finality: { kind: "tag" },
 };
 

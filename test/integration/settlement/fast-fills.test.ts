@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { settlementReads } from "../../../apps/api/src/adapters/postgres/settlement-reads.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import type { Services } from "../../../apps/api/src/ports/services.ts";
+import { deposit } from "../../support/deposits.ts";
+import type { Agreed } from "../../support/engine-world.ts";
+import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
+import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
+
+let world: SettlementWorld;
+let sponsor: Sponsor;
+beforeAll(async () => {
+  world = await startSettlementWorld();
+  sponsor = await aSponsor(world.engine, 100_000);
+});
+afterAll(async () => await world.stop());
+
+/** A fast fill that is final, and no deposit. */
+async function fronted(ttl = 3_600): Promise<Agreed> {
+  const { engine } = world;
+  const agreed = await engine.quote({ recipient: engine.anAddress(), refundTo: engine.anAddress(), ttl });
+  await sponsor.fastFill(agreed);
+  await engine.work();
+  await engine.untilFinal(agreed.requestId, 1_000);
+  return agreed;
+}
+
+const waiting = async () =>
+  Object.fromEntries(
+    (await settlementReads(sqlOn(world.engine.pool)).waiting()).map(({ state, count }) => [state, count]),
+  );
+
+test("a fast fill waits for its deposit without a question, a try or an alarm, and is settled when it is there", async () => {
+  const { engine } = world;
+  const owned = await world.solverOnHub();
+  const agreed = await fronted();
+  const [asked, alarms] = [world.oracle.asked.length, engine.events.of("settlement_rejected").length];
+  for (let round = 0; round < 5; round++) {
+    await world.attest();
+    engine.clock.forward(100_000);
+  }
+  expect(await world.stateOf(agreed.requestId)).toEqual({ state: "due", reason: null, rejected: false });
+  expect(await waiting()).toEqual({ vouched: 1 });
+  expect(world.oracle.asked.length).toBe(asked);
+  expect(engine.events.of("settlement_rejected").length).toBe(alarms);
+  expect(engine.events.of("settlement_waits")).toEqual([]);
+
+  await deposit(engine.origin, engine.user, agreed);
+  await engine.origin.mine();
+  await engine.watch(engine.origin);
+  expect(await waiting()).toEqual({ due: 1 });
+  await world.attest();
+  expect((await world.stateOf(agreed.requestId)).state, "at the first try").toBe("attested");
+  await world.untilSettled(agreed.requestId);
+  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+});
+
+test("the refund of a deposit that was not as agreed is settled as such while the fast fill still waits", async () => {
+  const { engine } = world;
+  const owned = await world.solverOnHub();
+  const agreed = await fronted();
+  await deposit(engine.origin, engine.user, agreed, { amount: 60_000_000n });
+  for (let round = 0; round < 14; round++) {
+    await engine.round();
+    await world.attest();
+    await world.submit();
+    await world.mineHub();
+  }
+  const { rows } = await engine.pool.query<{ leg_kind: string; state: string }>(
+    "select s.leg_kind, d.state from settlements d join slots s on s.id = d.slot_id where d.request_id = $1 order by 1",
+    [agreed.requestId],
+  );
+  expect(rows).toEqual([
+    { leg_kind: "fill", state: "due" },
+    { leg_kind: "refund", state: "settled" },
+  ]);
+  expect(await world.solverOnHub()).toBe(owned + 60_000_000n);
+});
+
+test("what the app has paid for in the end waits for nothing", async () => {
+  const { engine } = world;
+  const agreed = await fronted(600);
+  const { quotePolicy, enginePolicy } = engine.services;
+  engine.clock.forward((600 + quotePolicy.fillGraceSeconds + 5) * 1_000 + enginePolicy.fastFillGraceMs);
+  await engine.origin.client.setNextBlockTimestamp({
+    timestamp: BigInt(Math.ceil(engine.clock.nowMs() / 1_000)),
+  });
+  await engine.round();
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  await world.attest();
+  expect(await waiting()).toMatchObject({ paid_by_app: 1 });
+});
+
+/** The same engine in a network that settles fills at most so much older than their deposits. */
+const settlingWithin = (seconds: number): Services => ({
+  ...world.engine.services,
+  enginePolicy: { ...world.engine.services.enginePolicy, fillLeadMs: seconds * 1_000 },
+});
+
+test("where fills are not settled as long as the deposit may take, no balance is put at risk for one", async () => {
+  const { engine } = world;
+  const agreed = await engine.quote({ recipient: engine.anAddress(), ttl: 3_600 });
+  const { quotePolicy, enginePolicy } = engine.services;
+  const needed = 3_600 + quotePolicy.fillGraceSeconds + enginePolicy.fastFillGraceMs / 1_000 + 120;
+  await expect(sponsor.fastFill(agreed, {}, settlingWithin(needed - 5))).rejects.toMatchObject({
+    code: "FAST_FILL_REFUSED",
+    facts: { data: { rule: "settledTooSoon" } },
+  });
+  await expect(sponsor.fastFill(agreed, {}, settlingWithin(60))).rejects.toMatchObject({
+    facts: { data: { rule: "settledTooSoon" } },
+  });
+  expect(await sponsor.fastFill(agreed, {}, settlingWithin(needed + 5))).toBe("queued");
+  await engine.untilFinal(agreed.requestId, 1_000);
+});
+
+test("a deposit that comes later than its fill would be settled goes back, and what the app has paid stays paid", async () => {
+  const { engine } = world;
+  const agreed = await fronted(600);
+  const lead = 7_200;
+  engine.clock.forward((lead - 110) * 1_000);
+  await engine.origin.client.setNextBlockTimestamp({
+    timestamp: BigInt(Math.ceil(engine.clock.nowMs() / 1_000)),
+  });
+  await engine.round();
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const { balance } = (await sponsor.book()).lines[0] ?? {};
+  await deposit(engine.origin, engine.user, agreed);
+  await engine.origin.mine();
+  await engine.watch(engine.origin, settlingWithin(lead));
+  expect(await engine.depositsOf(agreed.requestId)).toMatchObject([
+    { disposition: "refund", reason: "TTL_EXPIRED" },
+  ]);
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  expect((await sponsor.book()).lines[0]?.balance).toBe(balance);
+  for (let round = 0; round < 10; round++) await engine.round(settlingWithin(lead));
+  expect(await engine.origin.balance(agreed.terms.refundTo, agreed.terms.origin.currency)).toBeGreaterThan(
+    0n,
+  );
+});
