@@ -113,6 +113,16 @@ test("a quote is executed only while it is open, on its own chain, and known", a
   await expect(world.tryExecute(call)).rejects.toThrow(/has expired/);
 });
 
+test("with a quote's id only the quote's own deposit is sent", async () => {
+  const account = await simpleAccount(chain, newOwner(), "0.8");
+  const [agreed, other] = [await quoteFor(account), await quoteFor(account)];
+  const elsewhere = { ...(await signed(account, other)), requestId: agreed.requestId };
+  await expect(world.execute(elsewhere)).rejects.toThrow(/does not make the deposit of the quote/);
+  const idle = { ...world.mintCall(world.anAddress()), requestId: agreed.requestId };
+  await expect(world.execute(idle)).rejects.toThrow(/does not make the deposit of the quote/);
+  expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
+});
+
 test("user operations with fees of their own, unreadable ones and those of entry point 0.6 are refused", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);

@@ -83,6 +83,7 @@ export async function executeCalls(
   if (simulated.kind === "reverts") return { kind: "reverts", requestId, failure: simulated.failure };
   if (beside?.kind === "reverts") return { kind: "reverts", requestId, failure: beside.failure };
   const outcome = possible(services, question, simulated);
+  if (terms !== undefined) refuseIdle(question, terms, outcome);
 
   const gasLimit = withHeadroom(outcome.gas);
   const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
@@ -103,7 +104,7 @@ export async function executeCalls(
     for (const call of question.destination?.calls ?? [])
       refuseBy(caller, { ...sponsorship, call: sponsoredCall(call), innerCalls: [] });
   }
-  if (wallet === undefined && terms !== undefined) refuseUnpaid(question, terms, outcome, prices, native);
+  if (wallet === undefined && terms !== undefined) refuseUnpaid(terms, outcome, prices, native);
   const answer = await acceptExecution(services, {
     caller,
     question,
@@ -199,16 +200,22 @@ function reachedBy({ calls }: Seen, { rules }: ApiKeyIdentity): SponsorshipQuest
   return [];
 }
 
-/** The output pays for the gas only if the deposit comes, and only as much as the quote has counted. @throws ServiceError */
+/**
+ * With a quote's id only the quote's deposit is sent: anything else would close the quote for its user, whoever asks.
+ * @throws ServiceError
+ */
+function refuseIdle({ origin }: ExecutionQuestion, terms: RequestTerms, { effects }: Seen): void {
+  if (effects.kind !== "seen" || !makesDeposit(effects.logs, origin.chain, terms))
+    throw refusal("the call does not make the deposit of the quote");
+}
+
+/** The output pays for the gas only as much as the quote has counted. @throws ServiceError */
 function refuseUnpaid(
-  { origin }: ExecutionQuestion,
   terms: RequestTerms,
-  { gasUsed, effects }: Seen,
+  { gasUsed }: Seen,
   { baseFeePerGas, maxPriorityFeePerGas }: GasPrices,
   native: PricedUnit,
 ): void {
-  if (effects.kind !== "seen" || !makesDeposit(effects.logs, origin.chain, terms))
-    throw refusal("the call does not make the deposit of the quote, which is to pay for it");
   const { totalUsd } = executionCost(
     { gas: gasUsed, weiPerGas: baseFeePerGas + maxPriorityFeePerGas, valueWei: 0n, flatUsd: 0n },
     native,
