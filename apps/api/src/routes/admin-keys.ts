@@ -22,7 +22,7 @@ export function adminKeysRoutes(
   { keyAdmin, operatorToken }: Pick<RouteServices, "keyAdmin" | "operatorToken">,
 ): void {
   if (operatorToken === undefined) return;
-  const onRequest = onlyOperator(operatorToken.reveal());
+  const preParsing = onlyOperator(operatorToken.reveal());
   const config = { access: { kind: "unkeyed" } } as const;
   const tags = ["admin"];
   const security = [{ operatorToken: [] }];
@@ -32,7 +32,7 @@ export function adminKeysRoutes(
     "/admin/keys",
     {
       config,
-      onRequest,
+      preParsing,
       schema: {
         tags,
         security,
@@ -51,7 +51,7 @@ export function adminKeysRoutes(
     "/admin/keys",
     {
       config,
-      onRequest,
+      preParsing,
       schema: {
         tags,
         security,
@@ -66,7 +66,7 @@ export function adminKeysRoutes(
     "/admin/keys/:id",
     {
       config,
-      onRequest,
+      preParsing,
       schema: {
         tags,
         security,
@@ -83,7 +83,7 @@ export function adminKeysRoutes(
     "/admin/keys/:id/rotate",
     {
       config,
-      onRequest,
+      preParsing,
       schema: {
         tags,
         security,
@@ -103,7 +103,7 @@ export function adminKeysRoutes(
     "/admin/keys/:id",
     {
       config,
-      onRequest,
+      preParsing,
       schema: {
         tags,
         security,
@@ -119,7 +119,7 @@ export function adminKeysRoutes(
     "/admin/keys/:id/funding-address/challenge",
     {
       config,
-      onRequest,
+      preParsing,
       schema: {
         tags,
         security,
@@ -139,7 +139,7 @@ export function adminKeysRoutes(
     "/admin/keys/:id/funding-address",
     {
       config,
-      onRequest,
+      preParsing,
       schema: {
         tags,
         security,

@@ -1,3 +1,4 @@
+import { Secret } from "@causeway/config";
 import { answerFor, createHttpServer, createLogger, createMetrics } from "@causeway/service-kit";
 import { expect, test } from "vitest";
 import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
@@ -119,6 +120,18 @@ test("keys cannot be tried out at will, and whoever tries does not hinder the va
     statuses.push((await get("/chains", { "x-api-key": `guess-${index}` })).statusCode);
   expect(statuses).toEqual([401, 401, 429, 429]);
   expect((await get("/chains", { "x-api-key": "usual" })).statusCode).toBe(200);
+  await app.close();
+});
+
+test("the operator's token cannot be tried out at will", async () => {
+  const limits = fakeLimits();
+  const { app } = await aServer({ limits, operatorToken: new Secret("0123456789abcdef0123456789abcdef") });
+  const statuses = [];
+  for (let index = 0; index < 4; index++) {
+    const headers = { authorization: `Bearer guess-${index}` };
+    statuses.push((await app.inject({ url: "/admin/keys", headers })).statusCode);
+  }
+  expect(statuses).toEqual([401, 401, 429, 429]);
   await app.close();
 });
 
