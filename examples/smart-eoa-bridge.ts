@@ -31,7 +31,7 @@ await giveUsdc(origin, ada.address, amount);
 const nativeBefore = await origin.reads.getBalance({ address: ada.address });
 tell("Ada", `${ada.address} has ${inUsdc(amount)} and ${nativeBefore} wei on ${origin.name}`);
 
-// 1. What will arrive? `originGasOverhead` is the gas that a smart account needs on top of a plain transaction.
+// 1. What will arrive? With `originGasOverhead` the output would pay for the gas on the origin; here the app does.
 const quote = await callApi<Quote>("/quote/v2", {
   user: ada.address,
   originChainId: origin.id,
@@ -40,7 +40,6 @@ const quote = await callApi<Quote>("/quote/v2", {
   destinationCurrency: destination.usdc,
   amount: amount.toString(),
   tradeType: "EXACT_INPUT",
-  originGasOverhead: "80000",
 });
 const minimum = BigInt(quote.details.currencyOut.minimumAmount);
 tell("quote", `at least ${inUsdc(minimum)} on ${destination.name}; request ${quote.requestId}`);

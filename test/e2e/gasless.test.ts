@@ -47,19 +47,10 @@ for (const [kind, create] of Object.entries(kinds))
     await fundLocal(node, [{ address: account.address, tokens: [{ token: usdcOf(origin), amount }] }]);
     const before = await books();
 
-    const quote = await ask<Quote>("/quote/v2", {
-      user: account.address,
-      recipient,
-      originChainId: origin.id,
-      originCurrency: usdcOf(origin),
-      destinationChainId: destination.id,
-      destinationCurrency: usdcOf(destination),
-      amount: amount.toString(),
-      tradeType: "EXACT_INPUT",
-      originGasOverhead: "300000",
-    });
+    const quote = await quoteFor(account.address, recipient);
     const { requestId } = quote;
-    expect(await execute(await account.sign(callsOf(quote)), requestId)).toEqual({
+    const call = await account.sign(callsOf(quote));
+    expect(await execute(call, { requestId, subsidizeFees: true })).toEqual({
       message: "Transaction submitted",
       requestId,
     });
@@ -102,6 +93,27 @@ for (const [kind, create] of Object.entries(kinds))
     expect(charged).toBeLessThanOrEqual((exact + rate - 1n) / rate + roundedTwice);
   });
 
+test("without a sponsor the quoted output pays for the gas: the same account gets less, and the app pays nothing", async () => {
+  const [origin, destination] = chains();
+  const account = smartEoa(origin, privateKeyToAccount(generatePrivateKey()));
+  const recipient = anAddress();
+  const node = { url: origin.rpcUrl, chainId: origin.id };
+  await fundLocal(node, [{ address: account.address, tokens: [{ token: usdcOf(origin), amount }] }]);
+  const before = await books();
+  const free = await quoteFor(account.address, recipient);
+  const quote = await quoteFor(account.address, recipient, { originGasOverhead: "80000" });
+  const { requestId } = quote;
+  await execute(await account.sign(callsOf(quote)), { requestId, subsidizeFees: false });
+  const end = (await api.follow(requestId)).at(-1);
+  expect(end?.status).toBe("success");
+
+  const received = await balanceOf(destination, usdcOf(destination), recipient);
+  const gasUsdc = ((await gasOf(end?.inTxHashes)) * ethUsd) / 10n ** 12n;
+  expect(received + gasUsdc).toBeLessThanOrEqual(BigInt(free.details.currencyOut.amount));
+  expect((await books()).appBalance).toBe(before.appBalance);
+  expect(await eventsOf(requestId)).toEqual([]);
+});
+
 test("the ledger holds what the chain holds: what was paid in is custody, what was charged is fees, and no unit is between", async () => {
   const paidIn = await system.sponsorship.funded;
   const [events, { appBalance }] = [await balanceEvents(), await books()];
@@ -126,8 +138,8 @@ test("an operation that offers a fee is refused before anything moves: the servi
   const account = await kinds["ERC-4337 (EntryPoint 0.7)"]?.(origin);
   const before = await books();
   const call = { to: anAddress(), value: 0n, data: "0x" } as const;
-  const offer = account?.sign([call], { maxFeePerGas: 1n });
-  await expect(execute((await offer) as RawCall)).rejects.toThrow(
+  const offer = (await account?.sign([call], { maxFeePerGas: 1n })) as RawCall;
+  await expect(execute(offer, { subsidizeFees: true })).rejects.toThrow(
     /^\/execute: 400 \{"error":".*maxFeePerGas/,
   );
   expect(await books()).toEqual(before);
@@ -156,12 +168,30 @@ function callsOf({ steps }: Quote) {
     .map(({ data }) => ({ to: data.to, value: BigInt(data.value), data: data.data }));
 }
 
-async function execute(data: RawCall, requestId?: Hex): Promise<unknown> {
+async function quoteFor(user: Address, recipient: Address, more: object = {}): Promise<Quote> {
+  const [origin, destination] = chains();
+  return await ask<Quote>("/quote/v2", {
+    user,
+    recipient,
+    originChainId: origin.id,
+    originCurrency: usdcOf(origin),
+    destinationChainId: destination.id,
+    destinationCurrency: usdcOf(destination),
+    amount: amount.toString(),
+    tradeType: "EXACT_INPUT",
+    ...more,
+  });
+}
+
+async function execute(
+  data: RawCall,
+  { requestId, subsidizeFees }: { readonly requestId?: Hex; readonly subsidizeFees: boolean },
+): Promise<unknown> {
   return await ask("/execute", {
     executionKind: "rawCalls",
     data,
-    executionOptions: { referrer: "", subsidizeFees: true },
-    requestId,
+    executionOptions: { referrer: "", subsidizeFees },
+    ...(requestId === undefined ? {} : { requestId }),
   });
 }
 
