@@ -413,7 +413,13 @@ test("the operator's command keeps the same keys", async () => {
     return rows;
   };
   const [made] = await did(
-    ...["create", "--label", "by hand", "--scopes", "read,execute", "--rules", '{"dailyUsd":"5"}'],
+    "create",
+    "--label",
+    "by hand",
+    "--scopes",
+    "read,execute",
+    "--rules",
+    '{"dailyUsd":"5"}',
   );
   expect(made.apiKey).toMatchObject({ label: "by hand", scopes: ["read", "execute"] });
   const { id } = made.apiKey;
