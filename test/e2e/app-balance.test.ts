@@ -1,0 +1,108 @@
+import { startSystem, type System } from "@causeway/localnet";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Address, Hex } from "viem";
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createClient, createWallet, type Client } from "./client.ts";
+
+// The sponsor's balance was filled by a marked transfer when the system started.
+
+interface Balances {
+  readonly currency: { readonly chainId: number; readonly address: Address };
+  readonly amount: string;
+  readonly balances: readonly { readonly amount: string; readonly pendingAmount: string }[];
+  readonly availableBalanceUsd: number;
+}
+
+interface Claiming {
+  readonly steps: readonly {
+    readonly items: readonly {
+      readonly check?: object;
+      readonly data: {
+        readonly sign: { readonly signatureKind: string; readonly message: Hex };
+        readonly post: { readonly endpoint: string; readonly method: string; readonly body: object };
+      };
+    }[];
+  }[];
+  readonly claim: { readonly amount: string; readonly fee: string };
+}
+
+let system: System;
+let api: Client;
+let wallet: Address;
+
+beforeAll(async () => {
+  system = await startSystem({ env: {}, portBase: 23_500, oracles: 0, durable: false, users: 1 });
+  api = createClient(system.endpoints.api.url);
+  const [key] = system.endpoints.apiKeys;
+  if (key === undefined) throw new Error("the system has an app that pays for its users");
+  wallet = key.fundingAddress;
+});
+afterAll(async () => await system.stop());
+
+const balances = async (): Promise<Balances> => {
+  const { code, body } = await api.call<Balances>(`/app-fees/${wallet}/balances`);
+  expect(code).toBe(200);
+  return body;
+};
+
+const withKey = async <T>(path: string): Promise<T> => {
+  const [key] = system.endpoints.apiKeys;
+  const answer = await fetch(`${system.endpoints.api.url}${path}`, {
+    headers: { "x-api-key": key?.key ?? "" },
+  });
+  expect([path, answer.status]).toEqual([path, 200]);
+  return (await answer.json()) as T;
+};
+
+async function until<T>(look: () => Promise<T>, isIt: (seen: T) => boolean): Promise<T> {
+  for (const endMs = Date.now() + 60_000; ;) {
+    const seen = await look();
+    if (isIt(seen)) return seen;
+    if (Date.now() > endMs) throw new Error(`still ${JSON.stringify(seen)}`);
+    await sleep(100);
+  }
+}
+
+test("what an app paid in on the chain is its balance, and goes out again to whom its wallet signs for", async () => {
+  const before = await until(balances, ({ amount }) => BigInt(amount) > 0n);
+  const { chainId, address: currency } = before.currency;
+  const recipient = privateKeyToAddress(generatePrivateKey());
+  const { code, body } = await api.call<Claiming>(`/app-fees/${wallet}/claim`, {
+    chainId,
+    currency,
+    recipient,
+    amount: "5000000",
+  });
+  expect(code).toBe(200);
+  const [item] = body.steps.flatMap((step) => step.items);
+  if (item === undefined) throw new Error("a claim is one step of one item");
+  expect(item.check, "clients would wait for it for ever").toBeUndefined();
+
+  const { sign, post } = item.data;
+  const role = system.endpoints.accounts.find(
+    ({ address }) => address.toLowerCase() === wallet.toLowerCase(),
+  );
+  if (role === undefined) throw new Error("the sponsor's key is among the accounts");
+  const account = privateKeyToAccount(role.privateKey);
+  const signature = await account.signMessage({ message: { raw: sign.message } });
+  const posted = await api.call<{ message: string }>(`${post.endpoint}?signature=${signature}`, post.body);
+  expect([posted.code, typeof posted.body.message]).toEqual([200, "string"]);
+
+  const path = `/app-fees/${wallet}/claims`;
+  const { claims } = await until(
+    () => withKey<{ claims: readonly { status: string; txHash: Hex | null; recipient: Address }[] }>(path),
+    (seen) => seen.claims.some(({ status }) => status === "success"),
+  );
+  expect(claims).toMatchObject([{ status: "success", recipient: recipient.toLowerCase() }]);
+  const chains = await api.chains();
+  expect(await createWallet(role.privateKey, chains).balance(chainId, currency, recipient)).toBe(5_000_000n);
+  const after = await balances();
+  expect(BigInt(before.amount) - BigInt(after.amount)).toBe(5_000_000n + BigInt(body.claim.fee));
+  expect(after.balances.map(({ pendingAmount }) => pendingAmount)).toEqual(["0"]);
+
+  const { events } = await withKey<{ events: readonly { context: string }[] }>(`/balance-events/${wallet}`);
+  expect(new Set(events.map(({ context }) => context))).toEqual(
+    new Set(["balance-topup", "set-pending-amount", "claim"]),
+  );
+});
