@@ -192,6 +192,24 @@ test("without a sponsor the quoted output pays for the gas, and the app balance 
   expect(originUsd).toBeLessThanOrEqual(originGasUsd);
 });
 
+test.each([
+  ["an app pays for the origin transaction", true],
+  ["the user sends the origin transaction himself", false],
+])("what a quote counted for gas goes to the recipient when %s", async (_what, isSponsored) => {
+  const account = isSponsored ? await simpleAccount(chain, newOwner(), "0.8") : undefined;
+  const ask = { originGasOverhead: 300_000 };
+  const agreed = account
+    ? await quoteFor(account, ask)
+    : await world.quote({ recipient: world.anAddress(), ...ask });
+  if (account) await world.execute(await signed(account, agreed));
+  else await world.pay(agreed);
+  await world.untilFinal(agreed.requestId);
+  const { recipient, destination, originGasUsd = 0n } = agreed.terms;
+  expect(await world.destination.balance(recipient, world.usdc)).toBe(
+    destination.expectedAmount + originGasUsd / 10n ** 12n,
+  );
+});
+
 test("without a sponsor a call is refused that costs more than the quote counted, makes no deposit, or carries value", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const short = await quoteFor(account, { originGasOverhead: 0 });
