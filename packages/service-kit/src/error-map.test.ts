@@ -12,13 +12,19 @@ test("every code answers a complete body whose statusCode repeats the HTTP statu
   }
 });
 
-test("what may be tried again is a 409, a 429 or a 5xx, and all but the 500s say when", () => {
+test("every 429 and 5xx may be tried again, nothing else below may but some 409s, and all but the 500s say when", () => {
   for (const code of errorCodes) {
     const error = new ServiceError(code, "why");
     const { status, headers } = answerFor(error);
-    expect([code, [409, 429].includes(status) || status >= 500]).toEqual([code, error.retryable]);
-    expect([code, headers["retry-after"] !== undefined]).toEqual([code, [409, 429, 503].includes(status)]);
+    // A conflict may pass, as a call under way does, or stay.
+    if (status !== 409) expect([code, error.retryable]).toEqual([code, status === 429 || status >= 500]);
+    expect([code, headers["retry-after"] !== undefined]).toEqual([code, error.retryable && status !== 500]);
   }
+});
+
+test("when the moment is known at which a call may succeed, that is told", () => {
+  const error = new ServiceError("RATE_LIMITED", "too many", { retryAfterSeconds: 42 });
+  expect(answerFor(error).headers).toEqual({ "retry-after": "42" });
 });
 
 test.for([
