@@ -40,7 +40,10 @@ export function refusal(
   message: string,
   data: Readonly<Record<string, unknown>> = {},
 ): ServiceError {
-  return new ServiceError(codeOf(rule), message, { requestId, data: { rule, ...data } });
+  return new ServiceError(codes[rule] ?? "FAST_FILL_REFUSED", message, {
+    requestId,
+    data: { rule, ...data },
+  });
 }
 
 /** The rule that an error refuses by; undefined for every other error. */
@@ -50,20 +53,13 @@ export function ruleOf(error: unknown): string | undefined {
   return typeof rule === "string" ? rule : undefined;
 }
 
-function codeOf(rule: FastFillRule): ErrorCode {
-  switch (rule) {
-    case "noSponsoringWallet":
-      return "FORBIDDEN";
-    case "appBalance":
-      return "INSUFFICIENT_APP_BALANCE";
-    case "unknownRequest":
-      return "REQUEST_NOT_FOUND";
-    case "underWay":
-      return "REQUEST_IN_PROGRESS";
-    default:
-      return "FAST_FILL_REFUSED";
-  }
-}
+/** Rules that have a code of their own; by every other one it is FAST_FILL_REFUSED. */
+const codes: Readonly<Partial<Record<FastFillRule, ErrorCode>>> = {
+  noSponsoringWallet: "FORBIDDEN",
+  appBalance: "INSUFFICIENT_APP_BALANCE",
+  unknownRequest: "REQUEST_NOT_FOUND",
+  underWay: "REQUEST_IN_PROGRESS",
+};
 
 /**
  * Whether a request in this state can be fast filled: `filled` when its recipient has the money already.

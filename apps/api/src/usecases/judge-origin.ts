@@ -6,6 +6,7 @@ import {
   judgeDeposit,
   NATIVE_CURRENCY,
   transferWithIdCalldata,
+  unreachable,
 } from "@causeway/domain";
 import type { OriginRule } from "./fast-fill-refusals.ts";
 
@@ -57,6 +58,8 @@ export function judgeOrigin(
         : { rule: "originOtherCall", reason: "did not make the agreed deposit" };
     case "pending":
       return doubtOfCall(terms, chain, state.transaction) ?? doubtOfSender(terms, state.transaction, facts);
+    default:
+      return unreachable(state);
   }
 }
 

@@ -1,4 +1,4 @@
-import { formatUsd, ServiceError } from "@causeway/domain";
+import { formatUsd, ServiceError, unreachable } from "@causeway/domain";
 import type { Address, RequestTerms } from "@causeway/domain";
 import type { FastFillOutcome, FastFillWish } from "../ports/fast-fill-wish.ts";
 import type { RequestRecord } from "../ports/records.ts";
@@ -162,5 +162,7 @@ function notVouched(
         requestId,
         "the request was fast filled before and could not be filled; it waits for its deposit",
       );
+    default:
+      return unreachable(hold);
   }
 }

@@ -2,6 +2,7 @@ import { Counter } from "prom-client";
 import type { Registry } from "prom-client";
 import type { Logger } from "@causeway/service-kit";
 import type { EventName, Events, Facts } from "../../ports/events.ts";
+import { fastFillMetrics } from "./fast-fill-metrics.ts";
 
 /** One log line and one count for each event. */
 export function loggedEvents(log: Logger, registry: Registry): Events {
@@ -11,12 +12,16 @@ export function loggedEvents(log: Logger, registry: Registry): Events {
     labelNames: ["event", "level"],
     registers: [registry],
   });
+  const measure = fastFillMetrics(registry);
   const write = (level: "info" | "warn" | "error", event: EventName, facts: object): void => {
     counted.inc({ event, level });
     log[level]({ event, ...facts });
   };
   return {
-    happened: (event, facts) => write("info", event, plain(facts)),
+    happened: (event, facts) => {
+      measure(event, facts);
+      write("info", event, plain(facts));
+    },
     alarm: (event, facts) => write("warn", event, plain(facts)),
     fault: (event, error, facts) => write("error", event, { ...plain(facts), err: error }),
   };

@@ -1,0 +1,35 @@
+import { Counter, Histogram } from "prom-client";
+import type { Registry } from "prom-client";
+import type { EventName, Facts } from "../../ports/events.ts";
+
+/** From well below a block of the fastest chains to where nobody calls it fast any more. */
+const SECONDS = [0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 10, 30, 120, 600];
+
+/** Counts what events say of fast fills: refusals by rule, holds by what became of them, and the time from the acceptance to the broadcast of the fill. */
+export function fastFillMetrics(registry: Registry): (event: EventName, facts: Facts) => void {
+  const registers = [registry];
+  const refusals = new Counter({
+    name: "causeway_fast_fill_refusals_total",
+    help: "Fast fills that were refused, by the rule that did",
+    labelNames: ["rule"],
+    registers,
+  });
+  const holds = new Counter({
+    name: "causeway_holds_total",
+    help: "What became of holds: place, release, reinstate, makePermanent, return",
+    labelNames: ["act"],
+    registers,
+  });
+  const broadcast = new Histogram({
+    name: "causeway_fast_fill_broadcast_seconds",
+    help: "Time from the acceptance of a fast fill to the first broadcast of its payment",
+    buckets: SECONDS,
+    registers,
+  });
+  return (event, { rule, act, tookMs }) => {
+    if (event === "fast_fill_refused") refusals.inc({ rule: String(rule) });
+    else if (event === "fast_fill_accepted") holds.inc({ act: "place" });
+    else if (event === "hold_moved") holds.inc({ act: String(act) });
+    else if (event === "fast_fill_broadcast" && typeof tookMs === "number") broadcast.observe(tookMs / 1000);
+  };
+}
