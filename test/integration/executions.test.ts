@@ -172,6 +172,28 @@ test("while the executor is short of coin accepted calls wait, an alarm is raise
   expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
 });
 
+test("calls are sent only as far as the executor's coin bears all of them together, and the others wait for more", async () => {
+  const { origin, executor, anAddress } = world;
+  const requestIds = [
+    await world.execute(world.mintCall(anAddress())),
+    await world.execute(world.mintCall(anAddress())),
+  ];
+  const { gasLimit } = await world.execution(requestIds[0] ?? "0x");
+  const one = gasLimit * origin.connected.pulse.gasPrices().maxFeePerGas;
+  await origin.client.setBalance({ address: executor, value: one + one / 2n });
+  await world.watch(origin);
+  await world.work();
+  const slots = await world.services.reads.unsettledSlots(origin.chain.id, executor);
+  expect(slots).toHaveLength(1);
+  expect(world.events.of("execution_waits")).toMatchObject([
+    { facts: { why: "the executor lacks the coin" } },
+  ]);
+  await origin.client.setBalance({ address: executor, value: 10n ** 19n });
+  for (const requestId of requestIds)
+    expect(await world.untilFinal(requestId, 5_000)).toMatchObject({ status: "success" });
+  expect(await origin.sentBy(executor)).toHaveLength(2);
+});
+
 test("value that a call carries is charged to the sponsor, and only as far as the rules allow", async () => {
   const { origin, anAddress } = world;
   const recipient = anAddress();
