@@ -2,6 +2,7 @@ import { approveCalldata, depositErc20Calldata, NATIVE_CURRENCY } from "@causewa
 import type { TxHash } from "@causeway/domain";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
+import { transition } from "../../apps/api/src/usecases/transition.ts";
 import { deposit } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
 import { aSponsor, type Sponsor } from "../support/sponsors.ts";
@@ -206,6 +207,40 @@ test("a request that is refunded, or that was, is refused", async () => {
   await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "refunded"));
   await world.untilFinal(agreed.requestId);
   await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "refunded"));
+});
+
+test("a request whose transaction the service sends itself is filled fast once that has its nonce, not before", async () => {
+  const { services, origin } = world;
+  const agreed = await agree();
+  const { requestId } = agreed;
+  await services.uow.run(async (tx) => {
+    const record = await tx.requests.lock(requestId);
+    if (record) await transition(services, tx, record, { kind: "executionAccepted" });
+  });
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(
+    refused("REQUEST_IN_PROGRESS", "executionNotSent"),
+  );
+  await untouched(agreed, "accepted");
+
+  const sender = services.executor?.address;
+  if (sender === undefined) throw new Error("this instance sends calls");
+  await services.uow.run(async (tx) => {
+    await tx.lanes.reserve(
+      {
+        chainId: origin.chain.id,
+        sender,
+        leg: { kind: "execution", requestId },
+        call: { to: world.user.address, data: "0x", value: 0n },
+        gasLimit: 100_000n,
+        maxFeePerGas: 1n,
+        maxPriorityFeePerGas: 0n,
+        outflow: { currency: NATIVE_CURRENCY, amount: 0n },
+        cancelAfterMs: services.clock.nowMs() + 600_000,
+      },
+      services.clock.nowMs(),
+    );
+  });
+  expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
 test("every refusal is told with its rule, and every acceptance with what it is worth", async () => {

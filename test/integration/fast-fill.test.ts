@@ -369,6 +369,19 @@ test("a lower input buys less; what the deposit is worth more is credited with i
   ]);
 });
 
+test("when the deposit goes back because its fast fill could not be made, so does what it was worth more", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ slippageTolerance: "300", destinationCurrency: NATIVE_CURRENCY });
+  await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
+  await deposited(agreed);
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);
+  await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
+  await world.work();
+  expect(await stateOf(agreed)).toMatchObject({ name: "refunding", front: "none" });
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_000_000_000n);
+});
+
 test("a hold keeps the worth that it was placed with, whatever prices do", async () => {
   const sponsor = await aSponsor(world, 10_000);
   const agreed = await agree({

@@ -1,10 +1,9 @@
 import { unreachable } from "@causeway/domain";
-import type { Effect, RequestState } from "@causeway/domain";
+import type { Effect } from "@causeway/domain";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { makeHoldPermanent, reinstateHold, releaseHold, returnPermanent } from "./app-balance/move-hold.ts";
-import { creditSurplus, takeBackSurplus } from "./fast-fill-surplus.ts";
 
 /** What moving a hold asks for. */
 export type HoldServices = Pick<Services, "events" | "clock" | "prices" | "appBalance">;
@@ -17,7 +16,6 @@ export type HoldEffect = Extract<
 
 /**
  * Moves the hold of a request as its transition says, in the same commit.
- * @param next the request after the transition: a hold is released because the deposit is there (`covered`), or because nothing was paid
  * @throws ServiceError PRICE_FETCH_FAILED when a debit cannot be priced now
  */
 export async function carryOutHold(
@@ -25,13 +23,10 @@ export async function carryOutHold(
   tx: Tx,
   { terms: { requestId } }: RequestRecord,
   effect: HoldEffect,
-  next: RequestState,
 ): Promise<void> {
   const moved = await move(services, tx, requestId, effect);
   if (moved === "none")
     services.events.alarm("hold_move_rejected", { requestId, act: effect.kind, state: "none" });
-  if (effect.kind === "reinstateHold") await takeBackSurplus(services, tx, requestId);
-  else if (next.front === "covered") await creditSurplus(services, tx, requestId);
 }
 
 function move(

@@ -11,6 +11,7 @@ export type FastFillRule =
   | "refunded"
   | "failed"
   | "underWay"
+  | "executionNotSent"
   | "vouchedBefore"
   | "settledTooSoon"
   | "currencyNotConfigured"
@@ -59,6 +60,7 @@ const codes: Readonly<Partial<Record<FastFillRule, ErrorCode>>> = {
   appBalance: "INSUFFICIENT_APP_BALANCE",
   unknownRequest: "REQUEST_NOT_FOUND",
   underWay: "REQUEST_IN_PROGRESS",
+  executionNotSent: "REQUEST_IN_PROGRESS",
 };
 
 /**

@@ -1,4 +1,4 @@
-import type { RequestId } from "@causeway/domain";
+import type { RequestId, RequestState } from "@causeway/domain";
 import { mergeEntries } from "@causeway/domain";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
@@ -6,18 +6,19 @@ import { creditEntries, debitEntries } from "./app-balance/credit-entries.ts";
 
 type SurplusServices = Pick<Services, "clock">;
 
-/** The deposit is there, and is worth more than the fill was priced on: the app gets the difference, as it was valued at acceptance. */
-export async function creditSurplus(services: SurplusServices, tx: Tx, requestId: RequestId): Promise<void> {
-  await moveSurplus(services, tx, requestId, true);
-}
-
-/** The deposit vanished: so does what came of it, into debt if it was spent. */
-export async function takeBackSurplus(
+/**
+ * Gives the app what a deposit is worth more than its fill was priced on, as it was valued at acceptance, while the deposit covers the fill: no longer, whether a reorg took the
+ * deposit or it went back. What was spent meanwhile is owed.
+ */
+export async function followFront(
   services: SurplusServices,
   tx: Tx,
   requestId: RequestId,
+  from: RequestState["front"],
+  to: RequestState["front"],
 ): Promise<void> {
-  await moveSurplus(services, tx, requestId, false);
+  if ((from === "covered") === (to === "covered")) return;
+  await moveSurplus(services, tx, requestId, to === "covered");
 }
 
 async function moveSurplus(

@@ -101,6 +101,9 @@ async function vouch(
   { wallet, priced }: { readonly wallet: Address; readonly priced: PricedFastFill },
 ): Promise<void> {
   const { requestId, destination } = current.terms;
+  // Its job finds a request that waits for it, or sends nothing: the deposit would never come.
+  if (current.state.name === "accepted" && !(await tx.lanes.hasLiveSlot({ kind: "execution", requestId })))
+    throw refusal("executionNotSent", requestId, "the request's own transaction is not sent yet; try again");
   const { amount, inputAmount, usd, surplus } = priced;
   const hold = await placeHold(services, tx, {
     wallet,

@@ -1,10 +1,11 @@
 import { decide } from "@causeway/domain";
-import type { Decision, Effect, RequestEvent, RequestState } from "@causeway/domain";
+import type { Decision, Effect, RequestEvent } from "@causeway/domain";
 import type { Facts } from "../ports/events.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { OutboxEntry, RequestChange, Tx } from "../ports/unit-of-work.ts";
 import { carryOutHold } from "./carry-out-hold.ts";
 import type { HoldServices } from "./carry-out-hold.ts";
+import { followFront } from "./fast-fill-surplus.ts";
 
 /** What letting an event act asks for: holds are moved in the same commit. */
 export type TransitionServices = HoldServices;
@@ -37,7 +38,8 @@ export async function transition(
 
   const atMs = services.clock.nowMs();
   await tx.requests.save(requestId, { ...change, state: decision.next }, atMs);
-  for (const effect of decision.effects) await carryOut(services, tx, record, effect, decision.next, atMs);
+  for (const effect of decision.effects) await carryOut(services, tx, record, effect, atMs);
+  await followFront(services, tx, requestId, record.state.front, decision.next.front);
   await tx.requests.note(requestId, atMs, event.kind, {
     from: record.state.name,
     to: decision.next.name,
@@ -51,7 +53,6 @@ async function carryOut(
   tx: Tx,
   record: RequestRecord,
   effect: Effect,
-  next: RequestState,
   atMs: number,
 ): Promise<void> {
   const { requestId } = record.terms;
@@ -67,7 +68,7 @@ async function carryOut(
     case "reinstateHold":
     case "debitHold":
     case "returnHold":
-      return carryOutHold(services, tx, record, effect, next);
+      return carryOutHold(services, tx, record, effect);
     default:
       effect satisfies never;
   }
