@@ -1,0 +1,367 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { arrangeSponsorship, fundLocal, localAccount, startSystem, type System } from "@causeway/localnet";
+import pg from "pg";
+import {
+  createPublicClient,
+  erc20Abi,
+  http,
+  pad,
+  parseAbiItem,
+  parseUnits,
+  toHex,
+  type Address,
+  type Hex,
+} from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createClient, type Quote, type Status } from "./client.ts";
+import { seededRandom } from "../../scripts/soak/random.ts";
+
+// A thousand calls at once, most of them duplicates, on two API processes and two workers that are killed now and then, from a balance that does not suffice.
+
+const CALLS = 1_000;
+const AT_ONCE = 120;
+const EXECUTIONS = 220;
+const FAST_FILLS = 60;
+const UNKEYED = 40;
+const SPONSORED = parseUnits("45", 6);
+const FILL = parseUnits("1", 6);
+
+const forwarded = parseAbiItem("event NativeForwarded(address from, uint256 amount, bytes32 id)");
+const random = seededRandom(20_260_717);
+
+let system: System;
+let db: pg.Pool;
+let apiKey: string;
+let wallet: Address;
+
+beforeAll(async () => {
+  system = await startSystem({
+    env: {},
+    portBase: 31_500,
+    apis: 2,
+    workers: 2,
+    oracles: 0,
+    mixedMining: true,
+    users: 1,
+  });
+  db = new pg.Pool({ connectionString: system.databaseUrl, max: 2 });
+  const sponsor = localAccount("sponsor", 1);
+  wallet = sponsor.address;
+  const [node] = system.nodes;
+  const { chain, usdc } = origin();
+  if (node === undefined) throw new Error("the system has no chain");
+  await fundLocal(node, [
+    { address: wallet, nativeWei: 10n ** 18n, tokens: [{ token: usdc, amount: SPONSORED }] },
+  ]);
+  const arranged = await arrangeSponsorship({
+    apiUrl: apiUrl(0),
+    sponsor,
+    solver: system.solver.address,
+    home: { url: node.url, chainId: chain.id },
+    token: usdc,
+    amount: SPONSORED,
+  });
+  await arranged.funded;
+  apiKey = arranged.apiKey.key;
+});
+afterAll(async () => {
+  await db.end();
+  await system.stop();
+});
+
+interface Call {
+  readonly path: "/execute" | "/fast-fill";
+  readonly body: object;
+  /** What the same call is known by, whichever of its duplicates is answered. */
+  readonly subject: Hex;
+  readonly idempotencyKey: string | undefined;
+}
+
+interface Answered {
+  readonly call: Call;
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+test("of a thousand calls none happens twice and none overdraws, whoever dies meanwhile", async () => {
+  const executions = Array.from({ length: EXECUTIONS + UNKEYED }, (_, n) => pad(toHex(n + 1)));
+  const quotes = await Promise.all(Array.from({ length: FAST_FILLS }, async () => await quote()));
+  const calls = shuffled([
+    ...executions
+      .slice(0, EXECUTIONS)
+      .flatMap((id) => Array.from({ length: 3 }, () => execution(id, `execution-${id}`))),
+    ...executions
+      .slice(EXECUTIONS)
+      .flatMap((id) => Array.from({ length: 4 }, () => execution(id, undefined))),
+    ...quotes.flatMap(({ requestId }) => [
+      fastFill(requestId, `fill-${requestId}`),
+      fastFill(requestId, `fill-${requestId}`),
+      fastFill(requestId, undefined),
+    ]),
+  ]);
+  expect(calls).toHaveLength(CALLS);
+
+  let done = false;
+  const killing = killNowAndThen(() => done);
+  const answers = await sendAll(calls);
+  done = true;
+  await killing;
+
+  const accepted = answers.filter(({ status }) => status === 200);
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(accepted.length).toBeGreaterThan(50);
+  expect(refused.length).toBeGreaterThan(20);
+  for (const answer of refused) expectDocumented(answer);
+  await untilQuiet(accepted);
+
+  // One answer for each idempotency key, whoever gave it and however often.
+  for (const [, same] of groupedBy(answers, ({ call }) => call.idempotencyKey)) {
+    const settled = same.filter(({ status }) => status !== 409 && status !== 429);
+    expect(
+      new Set(settled.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size,
+    ).toBeLessThanOrEqual(1);
+  }
+  await expectExecutedOnce(answers, executions);
+  await expectFilledOnce(answers, quotes);
+  await expectBalancedBooks();
+}, 240_000);
+
+function origin(): { chain: System["chains"][number]; usdc: Address; receiver: Address } {
+  const [chain] = system.chains;
+  const usdc = chain?.tokens.find(({ symbol }) => symbol === "USDC");
+  if (chain === undefined || usdc === undefined) throw new Error("the first local chain has USDC");
+  return { chain, usdc: usdc.address, receiver: chain.contracts.serviceReceiver };
+}
+
+function apiUrl(index: number): string {
+  const api = system.apis[index];
+  if (api === undefined) throw new Error(`there is no API ${index}`);
+  return api.url;
+}
+
+/** Makes the receiver note the id: an event for each time that it really happened. */
+function execution(id: Hex, idempotencyKey: string | undefined): Call {
+  const { chain, receiver } = origin();
+  return {
+    path: "/execute",
+    subject: id,
+    idempotencyKey,
+    body: {
+      executionKind: "rawCalls",
+      data: { chainId: chain.id, to: receiver, data: id, value: "0" },
+      executionOptions: { referrer: "storm", subsidizeFees: true },
+    },
+  };
+}
+
+function fastFill(requestId: Hex, idempotencyKey: string | undefined): Call {
+  return { path: "/fast-fill", subject: requestId, idempotencyKey, body: { requestId } };
+}
+
+interface Quoted {
+  readonly requestId: Hex;
+  readonly recipient: Address;
+  readonly amount: bigint;
+}
+
+async function quote(): Promise<Quoted> {
+  const [one, other] = system.chains;
+  const usdcOf = (chain: typeof one): Address | undefined =>
+    chain?.tokens.find(({ symbol }) => symbol === "USDC")?.address;
+  const recipient = privateKeyToAddress(generatePrivateKey());
+  const { code, body } = await createClient(apiUrl(0)).call<Quote>("/quote/v2", {
+    user: privateKeyToAddress(generatePrivateKey()),
+    recipient,
+    originChainId: one?.id,
+    originCurrency: usdcOf(one),
+    destinationChainId: other?.id,
+    destinationCurrency: usdcOf(other),
+    amount: FILL.toString(),
+    tradeType: "EXACT_INPUT",
+  });
+  expect(code).toBe(200);
+  return { requestId: body.requestId, recipient, amount: BigInt(body.details.currencyOut.amount) };
+}
+
+async function sendAll(calls: readonly Call[]): Promise<Answered[]> {
+  const answers: Answered[] = [];
+  const queue = calls.values();
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async (_, worker) => {
+      for (const call of queue) {
+        const answer = await send(call, worker % 2);
+        if (answer !== undefined) answers.push(answer);
+      }
+    }),
+  );
+  return answers;
+}
+
+/** As a careful client does: what got no answer is asked again under the same key, by the other process; without a key nobody knows, and it is left. */
+async function send(call: Call, first: number): Promise<Answered | undefined> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const response = await fetch(`${apiUrl((first + attempt) % 2)}${call.path}`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          "x-api-key": apiKey,
+          ...(call.idempotencyKey === undefined ? {} : { "idempotency-key": call.idempotencyKey }),
+        },
+        body: JSON.stringify(call.body),
+        signal: AbortSignal.timeout(60_000),
+      });
+      const body = (await response.json()) as Record<string, unknown>;
+      const again = response.status >= 500 || response.status === 409;
+      if (again && call.idempotencyKey !== undefined && attempt < 60) {
+        await sleep(500);
+        continue;
+      }
+      return { call, status: response.status, body };
+    } catch (error) {
+      if (call.idempotencyKey === undefined) return undefined;
+      if (attempt > 240) throw error;
+      await sleep(250);
+    }
+  }
+}
+
+/** SIGKILL to an API or a worker, again and again; it comes back at once. */
+async function killNowAndThen(isDone: () => boolean): Promise<void> {
+  const victims = [...system.apis, ...system.workers];
+  for (let kills = 0; kills < 6 && !isDone(); kills++) {
+    await sleep(random.int(400, 1_600));
+    const victim = random.pick(victims);
+    victim.kill("SIGKILL");
+    await victim.restart();
+  }
+}
+
+/** Until every accepted request has ended and nothing is under way. */
+async function untilQuiet(accepted: readonly Answered[]): Promise<void> {
+  const client = createClient(apiUrl(0));
+  const ids = new Set(
+    accepted.map(({ call, body }) => (body["requestId"] as Hex | undefined) ?? call.subject),
+  );
+  for (const id of ids)
+    await expect
+      .poll(async () => (await client.call<Status>(`/intents/status/v3?requestId=${id}`)).body.status, {
+        timeout: 120_000,
+        interval: 100,
+      })
+      .toMatch(/^(success|failure|refund)$/);
+  // Charges follow when the blocks are beyond reorgs.
+  await expect
+    .poll(async () => await count("select count(*) as n from fee_reservations where state = 'open'"), {
+      timeout: 120_000,
+      interval: 250,
+    })
+    .toBe(0);
+}
+
+function expectDocumented({ call, status, body }: Answered): void {
+  if (call.path === "/execute") {
+    expect([400, 409, 429], JSON.stringify(body)).toContain(status);
+    if (status === 400) expect(body).toEqual({ error: expect.stringMatching(/app balance/iu) });
+    return;
+  }
+  expect([400, 403, 409, 429], JSON.stringify(body)).toContain(status);
+  expect(body).toMatchObject({ message: expect.any(String), statusCode: status });
+}
+
+async function expectExecutedOnce(answers: readonly Answered[], ids: readonly Hex[]): Promise<void> {
+  const { chain, receiver } = origin();
+  const reads = createPublicClient({ transport: http(chain.rpcUrl) });
+  const logs = await reads.getLogs({ address: receiver, event: forwarded, fromBlock: 0n, strict: true });
+  const happened = (id: Hex): number => logs.filter(({ args }) => args.id === id).length;
+  const byId = groupedBy(
+    answers.filter(({ call }) => call.path === "/execute"),
+    ({ call }) => call.subject,
+  );
+  for (const id of ids) {
+    const same = byId.get(id) ?? [];
+    const acceptedIds = new Set(
+      same.filter(({ status }) => status === 200).map(({ body }) => body["requestId"]),
+    );
+    if (same.some(({ call }) => call.idempotencyKey !== undefined)) {
+      expect(acceptedIds.size).toBeLessThanOrEqual(1);
+      expect(happened(id), id).toBe(acceptedIds.size);
+    } else {
+      // Each is a call of its own; one whose answer a dying process took along may have happened too.
+      expect(happened(id)).toBeGreaterThanOrEqual(acceptedIds.size);
+      expect(happened(id)).toBeLessThanOrEqual(4);
+    }
+  }
+  // Whatever happened is a request that somebody was told of, or whose answer was lost, and each is charged once.
+  expect(await count("select count(*) as n from ledger_movements where context = 'pay-fees'")).toBe(
+    logs.length,
+  );
+}
+
+async function expectFilledOnce(answers: readonly Answered[], quotes: readonly Quoted[]): Promise<void> {
+  const [, destination] = system.chains;
+  const usdc = destination?.tokens.find(({ symbol }) => symbol === "USDC");
+  if (destination === undefined || usdc === undefined) throw new Error("the second local chain has USDC");
+  const reads = createPublicClient({ transport: http(destination.rpcUrl) });
+  let filled = 0;
+  for (const { requestId, recipient, amount } of quotes) {
+    const received = await reads.readContract({
+      address: usdc.address,
+      abi: erc20Abi,
+      functionName: "balanceOf",
+      args: [recipient],
+    });
+    const isAccepted = answers.some(({ call, status }) => call.subject === requestId && status === 200);
+    expect([0n, amount]).toContain(received);
+    if (isAccepted) expect(received, requestId).toBe(amount);
+    if (received > 0n) filled++;
+  }
+  expect(await count("select count(*) as n from holds")).toBe(filled);
+  expect(await count("select count(*) as n from holds where state = 'active'")).toBe(filled);
+}
+
+async function expectBalancedBooks(): Promise<void> {
+  expect(
+    await count(
+      "select count(*) as n from (select 1 from ledger_entries group by chain_id, currency having sum(amount) <> 0) as crooked",
+    ),
+  ).toBe(0);
+  expect(
+    await count("select count(*) as n from ledger_entries where account <> 'owed' and balance_after < 0"),
+  ).toBe(0);
+  expect(
+    await count(
+      `select count(*) as n from (select wallet, account, chain_id, currency from ledger_entries where wallet is not null
+         group by 1, 2, 3, 4 having sum(amount) <> (array_agg(balance_after order by seq desc))[1]) as drifted`,
+    ),
+  ).toBe(0);
+  // What fast fills have at risk was there when each was taken on.
+  const { rows } = await db.query<{ held: string; balance: string }>(
+    `select (select coalesce(sum(usd), 0) from holds where wallet = $1 and state = 'active')::text as held,
+       (select coalesce(sum(amount), 0) from ledger_entries where wallet = $1 and account = 'balance' and amount > 0)::text as balance`,
+    [wallet.toLowerCase()],
+  );
+  expect(BigInt(rows[0]?.held ?? 0)).toBeLessThanOrEqual(BigInt(rows[0]?.balance ?? 0) * 10n ** 12n);
+}
+
+async function count(sql: string): Promise<number> {
+  const { rows } = await db.query<{ n: string }>(sql);
+  return Number(rows[0]?.n);
+}
+
+function shuffled<T>(list: readonly T[]): T[] {
+  return list
+    .map((value) => ({ value, at: random.next() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ value }) => value);
+}
+
+function groupedBy<T, K>(list: readonly T[], keyOf: (value: T) => K | undefined): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const value of list) {
+    const key = keyOf(value);
+    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), value]);
+  }
+  return groups;
+}
