@@ -1,5 +1,7 @@
 import { ONE_USD } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
+import { submitExecution } from "../../apps/api/src/usecases/submit-execution.ts";
 import {
   approveCall,
   startExecutionWorld,
@@ -170,6 +172,39 @@ test("while the executor is short of coin accepted calls wait, an alarm is raise
     failReason: "TRANSACTION_NOT_INCLUDED",
   });
   expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+});
+
+test("what one process has given up is not sent by another one that had looked at it before", async () => {
+  const { services, clock, origin, executor } = world;
+  const requestId = await world.execute(world.mintCall(world.anAddress()));
+  let isFirst = true;
+  const slow = {
+    ...services,
+    uow: {
+      run: async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+        if (isFirst) {
+          isFirst = false;
+          clock.forward(601_000);
+          await submitExecution(services, requestId);
+        }
+        return await services.uow.run(work);
+      },
+    },
+  };
+  await submitExecution(slow, requestId);
+  expect(await world.status(requestId)).toMatchObject({ status: "failure" });
+  expect(await services.reads.slotOfLeg("execution", requestId)).toBeUndefined();
+  await origin.mine();
+  expect(await origin.sentBy(executor)).toEqual([]);
+  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+});
+
+test("however many processes send the same call, it is sent once", async () => {
+  const { services, origin, executor } = world;
+  const requestId = await world.execute(world.mintCall(world.anAddress()));
+  await Promise.all(Array.from({ length: 8 }, async () => await submitExecution(services, requestId)));
+  await world.untilFinal(requestId);
+  expect(await origin.sentBy(executor)).toHaveLength(1);
 });
 
 test("calls are sent only as far as the executor's coin bears all of them together, and the others wait for more", async () => {
