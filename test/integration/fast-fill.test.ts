@@ -1,7 +1,10 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { transition } from "../../apps/api/src/usecases/transition.ts";
 import { deposit } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
 import { brokenLaws } from "../support/ledger-world.ts";
@@ -368,6 +371,69 @@ test("a lower input buys less; what the deposit is worth more is credited with i
     "fast-fill-increase-balance",
   ]);
 });
+
+test("an input that is lower by next to nothing buys less too: the firm promise is for what was quoted", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ slippageTolerance: "300" });
+  await sponsor.fastFill(agreed, { inputAmount: agreed.terms.origin.amount - 20_000n });
+  const { expectedAmount } = agreed.terms.destination;
+  const { amount = 0n } = (await sponsor.holdOf(agreed)) ?? {};
+  expect(amount).toBeLessThan(expectedAmount);
+  expect(amount).toBeGreaterThan(expectedAmount - 25_000n);
+});
+
+test("a fill planned for what an app vouched for is not made when the app does not vouch any more", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ slippageTolerance: "300" });
+  await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
+  // While this worker simulates its payment, another gives the fast fill up, and the deposit comes.
+  const overtaken = whileSimulating(async () => {
+    await world.services.uow.run(async (tx) => {
+      const record = await tx.requests.lock(agreed.requestId);
+      if (record)
+        await transition(world.services, tx, record, {
+          kind: "fillImpossible",
+          reason: "SOLVER_BALANCE_TOO_LOW",
+        });
+    });
+    await deposited(agreed);
+  });
+  await fillDestination(overtaken, agreed.requestId);
+  expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+  await fill();
+  expect(await received(agreed), "by the deposit, whole").toBe(agreed.terms.destination.expectedAmount);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await movementsOf(agreed)).toEqual([]);
+});
+
+/** The services of a worker that is held up for so long in its first simulation on the destination. */
+function whileSimulating(happens: () => Promise<void>): Services {
+  const { services } = world;
+  let isFirst = true;
+  return {
+    ...services,
+    chains: {
+      ...services.chains,
+      get: (chainId) => {
+        const connected = services.chains.get(chainId);
+        if (connected === undefined || chainId !== world.destination.chain.id) return connected;
+        const { reader } = connected.connection;
+        const simulate: typeof reader.simulate = async (...asked) => {
+          const outcome = await reader.simulate(...asked);
+          if (isFirst) {
+            isFirst = false;
+            await happens();
+          }
+          return outcome;
+        };
+        return {
+          ...connected,
+          connection: { ...connected.connection, reader: { ...reader, simulate } },
+        };
+      },
+    },
+  };
+}
 
 test("when the deposit goes back because its fast fill could not be made, so does what it was worth more", async () => {
   const sponsor = await aSponsor(world, 1_000);
