@@ -24,7 +24,8 @@ const AT_ONCE = 120;
 const EXECUTIONS = 220;
 const FAST_FILLS = 60;
 const UNKEYED = 40;
-const SPONSORED = parseUnits("45", 6);
+/** Balances of two apps: the first bears its executions and not all of its fast fills, the second not even its executions. */
+const BALANCES = { rich: parseUnits("45", 6), poor: parseUnits("1", 6) };
 const FILL = parseUnits("1", 6);
 
 const forwarded = parseAbiItem("event NativeForwarded(address from, uint256 amount, bytes32 id)");
@@ -32,7 +33,8 @@ const random = seededRandom(20_260_717);
 
 let system: System;
 let db: pg.Pool;
-let apiKey: string;
+type App = keyof typeof BALANCES;
+let apiKeys: Readonly<Record<App, string>>;
 let wallet: Address;
 
 beforeAll(async () => {
@@ -46,31 +48,39 @@ beforeAll(async () => {
     users: 1,
   });
   db = new pg.Pool({ connectionString: system.databaseUrl, max: 2 });
-  const sponsor = localAccount("sponsor", 1);
-  wallet = sponsor.address;
-  const [node] = system.nodes;
-  const { chain, usdc } = origin();
-  if (node === undefined) throw new Error("the system has no chain");
-  await fundLocal(node, [
-    { address: wallet, nativeWei: 10n ** 18n, tokens: [{ token: usdc, amount: SPONSORED }] },
-  ]);
-  const arranged = await arrangeSponsorship({
-    apiUrl: apiUrl(0),
-    sponsor,
-    solver: system.solver.address,
-    home: { url: node.url, chainId: chain.id },
-    token: usdc,
-    amount: SPONSORED,
-  });
-  await arranged.funded;
-  apiKey = arranged.apiKey.key;
+  const [rich, poor] = [await anApp("rich", 1), await anApp("poor", 2)];
+  apiKeys = { rich: rich.key, poor: poor.key };
+  wallet = rich.wallet;
 });
 afterAll(async () => {
   await db.end();
   await system.stop();
 });
 
+/** An app with a key and a balance. */
+async function anApp(app: App, index: number): Promise<{ key: string; wallet: Address }> {
+  const sponsor = localAccount("sponsor", index);
+  const [node] = system.nodes;
+  const { chain, usdc } = origin();
+  if (node === undefined) throw new Error("the system has no chain");
+  const amount = BALANCES[app];
+  await fundLocal(node, [
+    { address: sponsor.address, nativeWei: 10n ** 18n, tokens: [{ token: usdc, amount }] },
+  ]);
+  const { apiKey, funded } = await arrangeSponsorship({
+    apiUrl: apiUrl(0),
+    sponsor,
+    solver: system.solver.address,
+    home: { url: node.url, chainId: chain.id },
+    token: usdc,
+    amount,
+  });
+  await funded;
+  return { key: apiKey.key, wallet: sponsor.address };
+}
+
 interface Call {
+  readonly app: App;
   readonly path: "/execute" | "/fast-fill";
   readonly body: object;
   /** What the same call is known by, whichever of its duplicates is answered. */
@@ -86,14 +96,15 @@ interface Answered {
 
 test("of a thousand calls none happens twice and none overdraws, whoever dies meanwhile", async () => {
   const executions = Array.from({ length: EXECUTIONS + UNKEYED }, (_, n) => pad(toHex(n + 1)));
+  const appOf = (id: Hex): App => (BigInt(id) % 2n === 0n ? "rich" : "poor");
   const quotes = await Promise.all(Array.from({ length: FAST_FILLS }, async () => await quote()));
   const calls = shuffled([
     ...executions
       .slice(0, EXECUTIONS)
-      .flatMap((id) => Array.from({ length: 3 }, () => execution(id, `execution-${id}`))),
+      .flatMap((id) => Array.from({ length: 3 }, () => execution(appOf(id), id, `execution-${id}`))),
     ...executions
       .slice(EXECUTIONS)
-      .flatMap((id) => Array.from({ length: 4 }, () => execution(id, undefined))),
+      .flatMap((id) => Array.from({ length: 4 }, () => execution(appOf(id), id, undefined))),
     ...quotes.flatMap(({ requestId }) => [
       fastFill(requestId, `fill-${requestId}`),
       fastFill(requestId, `fill-${requestId}`),
@@ -110,8 +121,15 @@ test("of a thousand calls none happens twice and none overdraws, whoever dies me
 
   const accepted = answers.filter(({ status }) => status === 200);
   const refused = answers.filter(({ status }) => status !== 200);
-  expect(accepted.length).toBeGreaterThan(50);
-  expect(refused.length).toBeGreaterThan(20);
+  for (const [app, path] of [
+    ["rich", "/execute"],
+    ["poor", "/execute"],
+    ["rich", "/fast-fill"],
+  ] as const)
+    expect(accepted.filter(({ call }) => call.app === app && call.path === path).length).toBeGreaterThan(5);
+  const overdrawn = refused.filter(({ status }) => status === 400 || status === 403);
+  expect(overdrawn.filter(({ call }) => call.path === "/execute").length).toBeGreaterThan(5);
+  expect(overdrawn.filter(({ call }) => call.path === "/fast-fill").length).toBeGreaterThan(5);
   for (const answer of refused) expectDocumented(answer);
   await untilQuiet(accepted);
 
@@ -141,9 +159,10 @@ function apiUrl(index: number): string {
 }
 
 /** Makes the receiver note the id: an event for each time that it really happened. */
-function execution(id: Hex, idempotencyKey: string | undefined): Call {
+function execution(app: App, id: Hex, idempotencyKey: string | undefined): Call {
   const { chain, receiver } = origin();
   return {
+    app,
     path: "/execute",
     subject: id,
     idempotencyKey,
@@ -156,7 +175,7 @@ function execution(id: Hex, idempotencyKey: string | undefined): Call {
 }
 
 function fastFill(requestId: Hex, idempotencyKey: string | undefined): Call {
-  return { path: "/fast-fill", subject: requestId, idempotencyKey, body: { requestId } };
+  return { app: "rich", path: "/fast-fill", subject: requestId, idempotencyKey, body: { requestId } };
 }
 
 interface Quoted {
@@ -206,7 +225,7 @@ async function send(call: Call, first: number): Promise<Answered | undefined> {
         method: "POST",
         headers: {
           "content-type": "application/json",
-          "x-api-key": apiKey,
+          "x-api-key": apiKeys[call.app],
           ...(call.idempotencyKey === undefined ? {} : { "idempotency-key": call.idempotencyKey }),
         },
         body: JSON.stringify(call.body),
