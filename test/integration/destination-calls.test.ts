@@ -3,6 +3,7 @@ import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
+import { aSponsor } from "../support/sponsors.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import type { Agreed } from "../support/engine-world.ts";
 import {
@@ -204,6 +205,28 @@ test("calls beside a payment in a token that the solver has not approved are not
   await approveToProxy(0n);
   const { call } = await asked({ calls: [mintBeside(world.anAddress(), 3n)] });
   await expect(world.execute(call)).rejects.toThrow(/calls beside a payment in USDC are not offered on/);
+});
+
+test("when an app vouches and the execution never gets into a block, the calls are made with the fast fill, and only they are charged", async () => {
+  const { origin, destination, clock, usdc } = world;
+  const minted = world.anAddress();
+  const agreed = await executed({ calls: [mintBeside(minted, 3n)] });
+  await world.work();
+  const voucher = await aSponsor(world, 1_000);
+  expect(await voucher.fastFill(agreed)).toBe("queued");
+  await world.work();
+  await destination.mine();
+  await world.watch(destination);
+  expect(await destination.balance(minted, usdc)).toBe(3n);
+  clock.forward(601_000);
+  await world.care(origin);
+  for (let round = 0; round < 5; round++) await world.round();
+  expect(await world.execution(agreed.requestId)).toMatchObject({ originUsd: 0n, settled: true });
+  const { destinationUsd = 0n, costUsd } = await world.execution(agreed.requestId);
+  expect(destinationUsd).toBeGreaterThan(0n);
+  expect(costUsd).toBe(destinationUsd);
+  expect((await world.book()).pending).toBe(0n);
+  expect(await voucher.holdState(agreed)).toBe("active");
 });
 
 test("without a quote, or without a sponsor, there are no calls beside a fill", async () => {

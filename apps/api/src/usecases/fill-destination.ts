@@ -44,7 +44,10 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     if (slot) await sendSlot(services, slot.id);
     return DONE;
   }
-  const basis = await fillBasisOf(services, request);
+  const [basis, execution] = await Promise.all([
+    fillBasisOf(services, request),
+    services.reads.execution(requestId),
+  ]);
   if (basis === undefined) return DONE;
 
   const { terms } = request;
@@ -81,7 +84,7 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     toContract,
     maxGas: gasAllowance(destination, pricedGas, native),
   };
-  const beside = (await services.reads.execution(requestId))?.destination;
+  const beside = execution?.destination;
   const planned =
     beside === undefined
       ? await planPayment(services, destination, question)

@@ -35,10 +35,16 @@ export const executionLeg: LegCourse = {
   },
   async dead(moment, reason) {
     const { services, tx, slot, record } = moment;
-    if (record) await transition(services, tx, record, { kind: "executionDead", reason }, {}, { reason });
+    const after =
+      record && (await transition(services, tx, record, { kind: "executionDead", reason }, {}, { reason }));
+    const { requestId } = slot.leg;
+    if (requestId === undefined) return;
+    // A deposit by another way, or an app that vouched, may have the request filled all the same, with its calls.
+    const isOver = after === undefined || ["expired", "failed"].includes(after.record.state.name);
     // A revert costs its gas; a nonce that something else used up costs the sponsor nothing.
-    if (hasReverted(slot, reason)) await charge(moment, () => ({ valueWei: 0n, flatUsd: 0n }));
-    else if (slot.leg.requestId !== undefined) await forgiveCosts(services, tx, slot.leg.requestId);
+    if (hasReverted(slot, reason)) await charge(moment, () => ({ valueWei: 0n, flatUsd: 0n }), isOver);
+    else if (isOver) await forgiveCosts(services, tx, requestId);
+    else await noteCosts(services, tx, requestId, { originUsd: 0n });
   },
 };
 
@@ -56,10 +62,14 @@ function hasReverted({ minedStatus }: Slot, reason: FailReason): boolean {
   return minedStatus === "reverted" && reason === "TRANSACTION_REVERTED";
 }
 
-/** Charges what the mined transaction did cost, at the price of the coin at which it was accepted. */
+/**
+ * Charges what the mined transaction did cost, at the price of the coin at which it was accepted.
+ * @param isOver nothing will be filled because of it
+ */
 async function charge(
   { services, tx, slot }: LegMoment,
   besides: (execution: ExecutionRecord) => { readonly valueWei: bigint; readonly flatUsd: bigint },
+  isOver = false,
 ): Promise<void> {
   const { requestId } = slot.leg;
   const execution = requestId === undefined ? undefined : await tx.executions.lock(requestId);
@@ -77,6 +87,6 @@ async function charge(
   await noteCosts(services, tx, requestId, {
     originUsd: totalUsd,
     // What did not happen here has nothing to be filled there.
-    ...(slot.minedStatus === "reverted" && { destinationUsd: 0n }),
+    ...(isOver && { destinationUsd: 0n }),
   });
 }
