@@ -6,6 +6,7 @@ import {
   type System,
 } from "@causeway/localnet";
 import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import { createPublicClient, erc20Abi, http, parseUnits, type Address, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -76,6 +77,22 @@ async function received(recipient: Address): Promise<bigint> {
   });
 }
 
+/** By the trace of the request: the hold is in the commit of the first, the fill left at the second. */
+async function fromHoldToBroadcastMs(requestId: Hex): Promise<number> {
+  const database = new pg.Client({ connectionString: system.databaseUrl });
+  await database.connect();
+  try {
+    const { rows } = await database.query<{ event: string; at_ms: string }>(
+      "select event, at_ms from request_events where request_id = $1 and event in ('fastFillAccepted', 'fillBroadcast') order by id",
+      [requestId],
+    );
+    expect(rows.map(({ event }) => event)).toEqual(["fastFillAccepted", "fillBroadcast"]);
+    return Number(rows[1]?.at_ms) - Number(rows[0]?.at_ms);
+  } finally {
+    await database.end();
+  }
+}
+
 /** 0: no blocks until something else is said. */
 async function originMinesEvery(seconds: number): Promise<void> {
   const [{ rpcUrl }] = chains();
@@ -135,6 +152,7 @@ test("the recipient has the money while the deposit waits to be mined; mined, it
     expect(await received(recipient)).toBeGreaterThanOrEqual(BigInt(quote.details.currencyOut.minimumAmount));
     // A block of the destination, and little else.
     expect(tookMs).toBeLessThan(4_000);
+    expect(await fromHoldToBroadcastMs(requestId)).toBeLessThan(1_000);
     expect(await heldUsd(), "the deposit is not there").toBeGreaterThan(before);
 
     // Repeated, the first answer comes again; without its key, the fill is found made.
