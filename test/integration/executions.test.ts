@@ -199,6 +199,30 @@ test("what one process has given up is not sent by another one that had looked a
   expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
 });
 
+test("what one process has sent is not given up by another one whose time for it is over", async () => {
+  const { services, clock, origin, executor, anAddress } = world;
+  const requestId = await world.execute(world.mintCall(anAddress()));
+  let isFirst = true;
+  const late = {
+    ...services,
+    clock: { nowMs: () => clock.nowMs() + 601_000 },
+    uow: {
+      run: async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+        if (isFirst) {
+          isFirst = false;
+          await submitExecution(services, requestId);
+        }
+        return await services.uow.run(work);
+      },
+    },
+  };
+  await submitExecution(late, requestId);
+  expect((await world.book()).pending).toBeGreaterThan(0n);
+  expect(await world.untilFinal(requestId, 5_000)).toMatchObject({ status: "success" });
+  expect(await origin.sentBy(executor)).toHaveLength(1);
+  expect((await world.book()).fees).toBeGreaterThan(0n);
+});
+
 test("however many processes send the same call, it is sent once", async () => {
   const { services, origin, executor } = world;
   const requestId = await world.execute(world.mintCall(world.anAddress()));

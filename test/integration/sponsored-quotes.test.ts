@@ -1,10 +1,12 @@
 import { transferCall } from "@causeway/chains";
 import type { Address, RequestId } from "@causeway/domain";
+import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";
 import type { Agreed } from "../support/engine-world.ts";
 import {
+  approveCall,
   contractOf,
   simpleAccount,
   smartEoa,
@@ -12,6 +14,8 @@ import {
   type AskedCall,
   type ExecutionWorld,
 } from "../support/execution-world.ts";
+
+import { aSponsor } from "../support/sponsors.ts";
 
 type SmartChain = Parameters<typeof smartEoa>[0];
 type Account = Awaited<ReturnType<typeof simpleAccount>>;
@@ -63,6 +67,50 @@ for (const [kind, create] of Object.entries(kinds))
       user: account.address.toLowerCase(),
     });
   });
+
+test("a fast fill does not keep the execution from making the deposit that it was lent against", async () => {
+  const account = await simpleAccount(chain, newOwner(), "0.8");
+  const agreed = await quoteFor(account);
+  await world.execute(await signed(account, agreed));
+  await world.work();
+  const voucher = await aSponsor(world, 1_000);
+  expect(await voucher.fastFill(agreed)).toBe("queued");
+  await world.work();
+  await world.destination.mine();
+  await world.watch(world.destination);
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
+  expect(await voucher.holdState(agreed)).toBe("released");
+  await world.untilFinal(agreed.requestId);
+  await world.round();
+  expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true });
+  expect((await world.book()).pending).toBe(0n);
+});
+
+test("an executed quote whose deposit came another way is not sent, and costs nothing", async () => {
+  const account = await simpleAccount(chain, newOwner(), "0.8");
+  const agreed = await quoteFor(account);
+  await world.execute(await signed(account, agreed));
+  // Anybody can pay for him.
+  const { contracts } = world.origin.chain;
+  const { amount } = agreed.terms.origin;
+  await world.origin.send(world.user, approveCall(world.usdc, contracts.depository, amount));
+  await world.origin.send(world.user, {
+    to: contracts.depository,
+    data: encodeFunctionData({
+      abi: parseAbi(["function depositErc20(address depositor, address token, uint256 amount, bytes32 id)"]),
+      args: [agreed.terms.user, world.usdc, amount, agreed.terms.orderId],
+    }),
+  });
+  await world.origin.mine();
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.depositId).toBeDefined();
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
+  expect(await world.origin.sentBy(world.executor)).toEqual([]);
+  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+});
 
 test("an executed quote shows depositing once its transaction is mined and before the deposit is seen", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");

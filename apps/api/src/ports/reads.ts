@@ -35,7 +35,7 @@ export interface Reads {
   overdueFronts(deadlineBeforeMs: number, readBeyondMs: number, limit: number): Promise<RequestId[]>;
   execution(requestId: RequestId): Promise<ExecutionRecord | undefined>;
   /** Accepted calls without a nonce that stand so for longer than they should. */
-  overdueExecutions(updatedBeforeMs: number, limit: number): Promise<RequestId[]>;
+  overdueExecutions(createdBeforeMs: number, limit: number): Promise<RequestId[]>;
   /** Executions of known cost whose request has ended, and whose reservation is open. */
   endedExecutions(limit: number): Promise<RequestId[]>;
   routeTimings(): Promise<

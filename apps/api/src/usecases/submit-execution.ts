@@ -7,8 +7,9 @@ import { LegTaken } from "../ports/leg-taken.ts";
 import type { RequestRecord, SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { LaneWrites } from "../ports/unit-of-work.ts";
+import { awaitsExecution, isOverWithoutExecution } from "./execution/awaits-execution.ts";
 import { CALL_LIFETIME_MS } from "./execution/call-terms.ts";
-import { forgiveCosts } from "./execution/settle-execution.ts";
+import { forgiveCosts, noteCosts } from "./execution/settle-execution.ts";
 import { simulateExecution } from "./execution/simulate-execution.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
@@ -29,13 +30,17 @@ export async function submitExecution(services: Needs, requestId: RequestId): Pr
     services.reads.request(requestId),
     services.reads.execution(requestId),
   ]);
-  if (request?.state.name !== "accepted" || execution === undefined) return DONE;
+  if (request === undefined || execution === undefined) return DONE;
+  // Charged or forgiven: it has happened, or never will.
+  if (execution.settled || execution.originUsd !== undefined) return DONE;
   const slot = await services.reads.slotOfLeg("execution", requestId);
   if (slot !== undefined) {
     // A process died between giving the nonce and sending: the bytes are, or will be, the same.
     await sendSlot(services, slot.id);
     return DONE;
   }
+  if (!awaitsExecution(request.state))
+    return giveUp(services, requestId, "TRANSACTION_NOT_INCLUDED", { why: "the request went another way" });
   const deadlineMs = deadlineOf(request, execution);
   if (services.clock.nowMs() > deadlineMs)
     return giveUp(services, requestId, "TRANSACTION_NOT_INCLUDED", { why: "it was not sent in time" });
@@ -131,7 +136,9 @@ async function commitAndSend(
   const outcome = await services.uow
     .run(async (tx) => {
       const current = await tx.requests.lock(requestId);
-      if (current?.state.name !== "accepted") return "moved" as const;
+      if (current === undefined || !awaitsExecution(current.state)) return "moved" as const;
+      // Given up by another process: it would be sent, and nobody would pay.
+      if ((await tx.executions.lock(requestId))?.settled !== false) return "moved" as const;
       await tx.lanes.lockLane(slotPlan.chainId, slotPlan.sender);
       if (!(await executorBears(tx, connected, slotPlan))) return "short" as const;
       const slot = await tx.lanes.reserve(slotPlan, services.clock.nowMs());
@@ -179,11 +186,20 @@ async function giveUp(
   const isDead = await services.uow.run(async (tx) => {
     const current = await tx.requests.lock(requestId);
     // With a nonce it goes the way of its nonce.
-    if (current?.state.name !== "accepted" || (await tx.lanes.hasLiveSlot({ kind: "execution", requestId })))
-      return false;
+    if (current === undefined || (await tx.lanes.hasLiveSlot({ kind: "execution", requestId }))) return false;
+    const execution = await tx.executions.lock(requestId);
+    if (execution === undefined || execution.settled || execution.originUsd !== undefined) return false;
     await tx.requests.note(requestId, services.clock.nowMs(), "executionImpossible", { reason, ...detail });
-    await transition(services, tx, current, { kind: "executionDead", reason }, {}, { reason });
-    await forgiveCosts(services, tx, requestId);
+    const { record } = await transition(
+      services,
+      tx,
+      current,
+      { kind: "executionDead", reason },
+      {},
+      { reason },
+    );
+    if (isOverWithoutExecution(record.state)) await forgiveCosts(services, tx, requestId);
+    else await noteCosts(services, tx, requestId, { originUsd: 0n });
     return true;
   });
   if (isDead)

@@ -82,9 +82,9 @@ const execution = statement(
 );
 const overdueExecutions = statement(
   "read_overdue_executions",
-  `select r.request_id from requests r where r.state = 'accepted' and r.updated_at_ms < $1
-     and not exists (select from slots s where s.leg_kind = 'execution' and s.leg_id = r.request_id and s.state <> 'dead')
-   order by r.updated_at_ms limit $2`,
+  `select e.request_id from executions e where not e.settled and e.origin_usd is null and e.created_at_ms < $1
+     and not exists (select from slots s where s.leg_kind = 'execution' and s.leg_id = e.request_id and s.state <> 'dead')
+   order by e.created_at_ms limit $2`,
 );
 // Whatever else was to happen because of it will not happen any more.
 const endedExecutions = statement(
@@ -189,8 +189,8 @@ export function postgresReads(sql: Sql): Reads {
       const [row] = await sql.query<ExecutionRow>(execution, [requestId]);
       return row && executionOf(row);
     },
-    async overdueExecutions(updatedBeforeMs, limit) {
-      const rows = await sql.query<{ request_id: string }>(overdueExecutions, [updatedBeforeMs, limit]);
+    async overdueExecutions(createdBeforeMs, limit) {
+      const rows = await sql.query<{ request_id: string }>(overdueExecutions, [createdBeforeMs, limit]);
       return rows.map((row) => row.request_id as RequestId);
     },
     async endedExecutions(limit) {

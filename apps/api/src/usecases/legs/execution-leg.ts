@@ -5,6 +5,7 @@ import type { FailReason, RequestEvent, RequestKind } from "@causeway/domain";
 import type { ExecutionRecord } from "../../ports/executions.ts";
 import type { LaneCall } from "../../ports/leg.ts";
 import type { Slot } from "../../ports/records.ts";
+import { isOverWithoutExecution } from "../execution/awaits-execution.ts";
 import { forgiveCosts, noteCosts } from "../execution/settle-execution.ts";
 import { transition } from "../transition.ts";
 import type { LegCourse, LegMoment } from "./leg-course.ts";
@@ -40,7 +41,7 @@ export const executionLeg: LegCourse = {
     const { requestId } = slot.leg;
     if (requestId === undefined) return;
     // A deposit by another way, or an app that vouched, may have the request filled all the same, with its calls.
-    const isOver = after === undefined || ["expired", "failed"].includes(after.record.state.name);
+    const isOver = after === undefined || isOverWithoutExecution(after.record.state);
     // A revert costs its gas; a nonce that something else used up costs the sponsor nothing.
     if (hasReverted(slot, reason)) await charge(moment, () => ({ valueWei: 0n, flatUsd: 0n }), isOver);
     else if (isOver) await forgiveCosts(services, tx, requestId);
