@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { idempotencyStore } from "../../apps/api/src/adapters/postgres/idempotency-store.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { LeaseLost, type IdempotencyLease } from "../../apps/api/src/ports/idempotency.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { Died, type MortalServices } from "../fakes/mortal-services.ts";
 import { deposit } from "../support/deposits.ts";
@@ -154,6 +157,29 @@ test("a fast fill that races the watcher which finds the deposit ends in one fil
   }
   expect(outcomes.size, "both ways were seen").toBe(2);
 }, 60_000);
+
+test("the answer of a call with an Idempotency-Key is in the commit that accepts; whoever has lost the call commits nothing", async () => {
+  const idempotency = idempotencyStore(sqlOn(world.pool));
+  const answer = { status: 200, body: JSON.stringify({ message: "Fast fill queued" }) };
+  const begin = async (key: string) =>
+    await idempotency.begin(
+      { scope: sponsor.key.id, endpoint: "POST /fast-fill", key, bodyHash: "00" },
+      world.clock.nowMs(),
+    );
+  const leaseOf = async (key: string): Promise<IdempotencyLease> => {
+    const begun = await begin(key);
+    if (begun.kind !== "begun") throw new Error(`the call is ${begun.kind}`);
+    return begun.lease;
+  };
+  const [kept, lost] = [await agree(), await agree()];
+  await sponsor.fastFill(kept, { finish: { lease: await leaseOf("kept"), answer } });
+  expect(await begin("kept")).toEqual({ kind: "answered", answer });
+
+  const lease = { ...(await leaseOf("lost")), token: "somebody else's" };
+  await expect(sponsor.fastFill(lost, { finish: { lease, answer } })).rejects.toThrow(LeaseLost);
+  expect(await sponsor.holdOf(lost)).toBeUndefined();
+  expect((await world.request(lost.requestId)).state).toMatchObject({ name: "quoted", front: "none" });
+});
 
 test("holds placed at once by one app never exceed its balance", async () => {
   const tight = await aSponsor(world, 350);
