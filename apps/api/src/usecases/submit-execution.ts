@@ -30,9 +30,7 @@ export async function submitExecution(services: Needs, requestId: RequestId): Pr
     services.reads.request(requestId),
     services.reads.execution(requestId),
   ]);
-  if (request === undefined || execution === undefined) return DONE;
-  // Charged or forgiven: it has happened, or never will.
-  if (execution.settled || execution.originUsd !== undefined) return DONE;
+  if (request === undefined || !isOpen(execution)) return DONE;
   const slot = await services.reads.slotOfLeg("execution", requestId);
   if (slot !== undefined) {
     // A process died between giving the nonce and sending: the bytes are, or will be, the same.
@@ -58,6 +56,11 @@ export async function submitExecution(services: Needs, requestId: RequestId): Pr
     default:
       return planned satisfies never;
   }
+}
+
+/** Neither charged nor forgiven: it has not happened yet, and may. */
+function isOpen(execution: ExecutionRecord | undefined): execution is ExecutionRecord {
+  return execution !== undefined && !execution.settled && execution.originUsd === undefined;
 }
 
 /** Until then it is tried. A deposit that is mined after the request's own deadline would go back. */
@@ -138,7 +141,7 @@ async function commitAndSend(
       const current = await tx.requests.lock(requestId);
       if (current === undefined || !awaitsExecution(current.state)) return "moved" as const;
       // Given up by another process: it would be sent, and nobody would pay.
-      if ((await tx.executions.lock(requestId))?.settled !== false) return "moved" as const;
+      if (!isOpen(await tx.executions.lock(requestId))) return "moved" as const;
       await tx.lanes.lockLane(slotPlan.chainId, slotPlan.sender);
       if (!(await executorBears(tx, connected, slotPlan))) return "short" as const;
       const slot = await tx.lanes.reserve(slotPlan, services.clock.nowMs());
@@ -187,8 +190,7 @@ async function giveUp(
     const current = await tx.requests.lock(requestId);
     // With a nonce it goes the way of its nonce.
     if (current === undefined || (await tx.lanes.hasLiveSlot({ kind: "execution", requestId }))) return false;
-    const execution = await tx.executions.lock(requestId);
-    if (execution === undefined || execution.settled || execution.originUsd !== undefined) return false;
+    if (!isOpen(await tx.executions.lock(requestId))) return false;
     await tx.requests.note(requestId, services.clock.nowMs(), "executionImpossible", { reason, ...detail });
     const { record } = await transition(
       services,
