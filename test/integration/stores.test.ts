@@ -1,4 +1,5 @@
 import type { BlockRef } from "@causeway/chains";
+import { defaultFeePolicy } from "@causeway/domain";
 import type { RequestEvent, RequestTerms } from "@causeway/domain";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,8 +13,10 @@ import { LegTaken } from "../../apps/api/src/ports/leg-taken.ts";
 import type { Reads } from "../../apps/api/src/ports/reads.ts";
 import type { SlotPlan } from "../../apps/api/src/ports/records.ts";
 import type { NewDeposit, UnitOfWork } from "../../apps/api/src/ports/unit-of-work.ts";
+import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { transition } from "../../apps/api/src/usecases/transition.ts";
+import { noAppBalances } from "../fakes/no-app-balances.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { enginePolicy } from "../support/engine-world.ts";
@@ -25,7 +28,7 @@ let pool: pg.Pool;
 let uow: UnitOfWork;
 let reads: Reads;
 let insertQuoted: (terms: RequestTerms) => Promise<void>;
-const services = { events: recordedEvents(), clock: { nowMs: () => NOW_MS } };
+const services = { ...noAppBalances, events: recordedEvents(), clock: { nowMs: () => NOW_MS } };
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -389,6 +392,13 @@ test("a leader whose connection is cut learns of it, and another one leads", asy
   await next?.release();
 });
 
+const quotePolicy = {
+  ...defaultFeePolicy,
+  gas: measuredQuoteGas,
+  maxTtlSeconds: 3_600,
+  solverChainName: "one",
+};
+
 test("the reconciler closes what is past its deadline and brings back jobs that were lost, however many run it", async () => {
   await pool.query("truncate requests, deposits, outbox, chain_blocks cascade");
   const lateMs = NOW_MS - enginePolicy.expiryGraceMs - 1;
@@ -401,6 +411,7 @@ test("the reconciler closes what is past its deadline and brings back jobs that 
     reads,
     uow,
     enginePolicy,
+    quotePolicy,
     clock: { nowMs: () => NOW_MS + ms },
   });
   await pool.query("truncate outbox");

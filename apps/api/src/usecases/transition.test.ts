@@ -1,6 +1,7 @@
 import { quotedState } from "@causeway/domain";
 import type { RequestEvent, RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
+import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { transition } from "./transition.ts";
@@ -37,6 +38,7 @@ function aTransaction() {
     outbox: { add: async (entries: readonly unknown[]) => void written.push(["outbox", ...entries]) },
   } as unknown as Tx;
   const services = {
+    ...noAppBalances,
     clock: { nowMs: () => NOW_MS },
     events: {
       happened: () => {},
