@@ -37,9 +37,6 @@ create table executions (
 );
 create index executions_budget on executions (key_id, day);
 create index executions_unsettled on executions (created_at_ms) where not settled;
--- The reconciler looks for accepted calls that nobody sends.
-create index requests_accepted on requests (updated_at_ms) where state = 'accepted';
 
 -- Down Migration
-drop index requests_accepted;
 drop table executions;

@@ -1,6 +1,8 @@
 import type { Chain } from "@causeway/domain";
 import { join } from "node:path";
 import type { Address } from "viem";
+import type { LocalAccount } from "./accounts.ts";
+import { approveLocal } from "./approve.ts";
 import { deployAccountAbstraction } from "./account-abstraction.ts";
 import { startAnvil, type RunningAnvil } from "./anvil.ts";
 import { deployHub, localHub, type Quorum } from "./deploy-hub.ts";
@@ -28,6 +30,7 @@ export interface InfrastructureOptions {
   /** Who gets what on each chain. */
   readonly fundings: (chain: Chain) => readonly Funding[];
   readonly hubFundings: readonly Funding[];
+  readonly solver: LocalAccount;
   readonly onProgress: (text: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -109,6 +112,8 @@ async function startChain(chain: Chain, options: InfrastructureOptions): Promise
       await deployLocal(started);
       await deployAccountAbstraction(started);
       await fundLocal(started, options.fundings(chain));
+      const tokens = chain.tokens.map(({ address }) => address);
+      await approveLocal(started, options.solver, chain.contracts.approvalProxy, tokens);
     },
   );
   options.onProgress(

@@ -74,6 +74,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       plan.oracles.oracles.length === 0 ? undefined : { port: plan.ports.hub, quorum: plan.oracles.quorum },
     fundings: (chain) => fundings(chain, plan),
     hubFundings: hubFundings(plan),
+    solver: plan.solver,
     onProgress: plan.onProgress,
     ...plan.signal,
   });
