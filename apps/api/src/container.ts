@@ -120,9 +120,9 @@ export async function createContainer(
     chains: createChainDirectory(connected),
     uow: postgresUnitOfWork(pool),
     reads: postgresReads(sql),
+    balances: balanceReads(sql),
     quotePolicy: {
       ...config.fees,
-    balances: balanceReads(sql),
       gas: measuredQuoteGas,
       maxTtlSeconds: config.maxTtlSeconds,
       solverChainName: config.solver.chainName,
@@ -157,8 +157,8 @@ export async function createContainer(
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
         createQuote: (input) => createQuote(quoting, input),
-        requestFastFill: (wish) => requestFastFill(services, wish),
         executeCalls: (caller, input, lease) => executeCalls(quoting, caller, input, lease),
+        requestFastFill: (wish) => requestFastFill(services, wish),
         requestStatus: (requestId) => requestStatus(services, requestId),
         requestSignature: createRequestSignature(services),
         indexTransaction: (report) =>
@@ -194,12 +194,12 @@ export async function createContainer(
         every(config.engine.reconcileIntervalMs, () => reconcileRequests(services), services),
       );
       lifecycle.add(
-        "pruning",
-        every(PRUNE_EVERY_MS, () => pruneHistory(services), services),
-      );
-      lifecycle.add(
         "reconciler of claims",
         every(config.engine.reconcileIntervalMs, () => reconcileClaims(services), services),
+      );
+      lifecycle.add(
+        "pruning",
+        every(PRUNE_EVERY_MS, () => pruneHistory(services), services),
       );
       return relay;
     },

@@ -17,8 +17,8 @@ const description: ApiDescription = {
   tags: [
     { name: "chains", description: "What this instance serves." },
     { name: "quote", description: "Prices and steps." },
-    { name: "fast-fill", description: "Fills that do not wait for the deposit, vouched for by an app." },
     { name: "execute", description: "Calls that the service sends for users, paid by an app." },
+    { name: "fast-fill", description: "Fills that do not wait for the deposit, vouched for by an app." },
     { name: "status", description: "Where a request and its money are." },
     { name: "transactions", description: "Tell the service of a transaction before it finds it by itself." },
     { name: "keys", description: "What an API key has been used for." },
