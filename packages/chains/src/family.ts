@@ -156,6 +156,11 @@ export interface TraceOptions {
   readonly deadlineMs?: number;
   /** More gas than this nobody would pay for: a call that needs it runs out of it. Default what a block has. */
   readonly maxGas?: bigint;
+  /**
+   * Native coin that the sender is known to have, wei. With it a call like one that was traced before may be looked at once only, with the gas limit that was right then,
+   * and its effects on accounts are told by its calls and not by the whole state: enough to promise, not enough to sign.
+   */
+  readonly senderHasWei?: bigint;
 }
 
 /** What an account had before a call and has after it. */
@@ -198,7 +203,6 @@ export type TraceOutcome =
       readonly effects: CallEffects;
       /** Every call that it makes, at whatever depth; undefined where the node does not tell. */
       readonly calls: readonly InnerCall[] | undefined;
-      readonly blockNumber: bigint;
     }
   | { readonly kind: "reverts"; readonly failure: SimulationFailure }
   /** The sender lacks the native coin for value plus gas. */

@@ -37,6 +37,11 @@ export interface ExecuteServices extends Pick<
 
 /** The newest state must have answered by then, ms. */
 const SIMULATION_DEADLINE_MS = 5_000;
+/**
+ * A third of a block of 30 million: no call that an app pays for wants more, and the time that a node spends on a trace grows faster than the gas.
+ * Whoever needs more is told that the gas ran out.
+ */
+const MOST_GAS = 10_000_000n;
 const NOTHING_SPENT = { todayUsd: 0n, userTodayUsd: 0n, targetTodayUsd: 0n };
 
 /**
@@ -76,7 +81,7 @@ export async function executeCalls(
         fees: prices,
         ours: [executor.address, services.signer.address],
       },
-      { signal },
+      { signal, maxGas: MOST_GAS, senderHasWei: pulse.executorBalance().amount },
     ),
     question.destination && terms && priceDestination(services, terms, question.destination, signal),
   ]);

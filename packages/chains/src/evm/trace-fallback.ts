@@ -26,7 +26,7 @@ const NATIVE_TRANSFERS: Address = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
 export async function simulateUntraced(question: TraceQuestion, known: KnownAbis): Promise<TraceOutcome> {
   const estimated = await estimate(question);
   if (estimated.kind === "insufficientFunds") return estimated;
-  const { from, call, ceiling, mostGas, block } = question;
+  const { from, call, ceiling, mostGas } = question;
   const frame = { from, to: call.to, input: call.data, value: call.value };
   if (estimated.kind === "reverts") {
     if (ceiling < mostGas && call.gas === undefined) {
@@ -37,7 +37,6 @@ export async function simulateUntraced(question: TraceQuestion, known: KnownAbis
   }
   const gas = call.gas ?? estimated.gas;
   const simulated = await simulateOnce(question, gas);
-  const { number: blockNumber } = block;
   if (simulated === undefined) {
     return {
       kind: "ok",
@@ -45,7 +44,6 @@ export async function simulateUntraced(question: TraceQuestion, known: KnownAbis
       gasUsed: estimated.gas,
       effects: { kind: "unseen" },
       calls: undefined,
-      blockNumber,
     };
   }
   if (simulated.kind === "reverts") {
@@ -57,7 +55,7 @@ export async function simulateUntraced(question: TraceQuestion, known: KnownAbis
     const message = `The user operation of ${operation.sender} failed`;
     return { kind: "reverts", failure: plainFailure(frame, "USER_OPERATION_FAILED", message, known) };
   }
-  return { kind: "ok", gas, gasUsed, effects: effectsOf(logs), calls: undefined, blockNumber };
+  return { kind: "ok", gas, gasUsed, effects: effectsOf(logs), calls: undefined };
 }
 
 type Estimated = Extract<ReturnType<typeof simulationOutcomeOf>, object>;

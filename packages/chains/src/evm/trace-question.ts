@@ -103,7 +103,11 @@ export async function confirmBlock({ ask, block }: TraceQuestion): Promise<void>
 }
 
 /** The transaction as nodes take it in calls. */
-export function transactionOf({ from, call, fees }: TraceQuestion): Readonly<Record<string, unknown>> {
+export function transactionOf({
+  from,
+  call,
+  fees,
+}: Pick<TraceQuestion, "from" | "call" | "fees">): Readonly<Record<string, unknown>> {
   return {
     from,
     to: call.to,
@@ -115,7 +119,9 @@ export function transactionOf({ from, call, fees }: TraceQuestion): Readonly<Rec
 }
 
 /** The list as nodes take it; no field at all without one, since an empty list is no transaction. */
-export function authorizationListOf({ call }: TraceQuestion): { readonly authorizationList?: unknown } {
+export function authorizationListOf({ call }: Pick<TraceQuestion, "call">): {
+  readonly authorizationList?: unknown;
+} {
   const list = call.authorizationList ?? [];
   if (list.length === 0) return {};
   return {

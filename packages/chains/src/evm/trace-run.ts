@@ -26,11 +26,15 @@ export interface RunOptions {
   readonly rich?: boolean;
 }
 
+/** Without a block the newest one is meant. */
+export type RunQuestion = Pick<TraceQuestion, "ask" | "call" | "fees" | "from" | "delegations"> &
+  Partial<Pick<TraceQuestion, "block">>;
+
 /** Intrinsic gas of one authorization (EIP-7702, PER_EMPTY_ACCOUNT_COST). */
 const AUTHORIZATION_GAS = 25_000n;
 
 /** The tree of calls. @throws RpcFault, NodeRefusal when the node does not trace */
-export async function runCalls(question: TraceQuestion, options: RunOptions): Promise<CallsRun> {
+export async function runCalls(question: RunQuestion, options: RunOptions): Promise<CallsRun> {
   const tracer = { tracer: "callTracer", tracerConfig: { withLog: true } };
   const ran = await run(question, options, tracer);
   if (ran.kind !== "ran") return ran;
@@ -58,7 +62,7 @@ export async function runChanges(
 }
 
 async function run(
-  question: TraceQuestion,
+  question: RunQuestion,
   options: RunOptions,
   tracer: object,
 ): Promise<{ readonly kind: "ran"; readonly answer: unknown } | NotRun> {
@@ -81,7 +85,8 @@ async function run(
   }
   const config = { ...tracer, ...(Object.keys(overrides).length > 0 && { stateOverrides: overrides }) };
   try {
-    const answer = await ask("debug_traceCall", [transaction, toQuantity(block.number), config]);
+    const at = block === undefined ? "latest" : toQuantity(block.number);
+    const answer = await ask("debug_traceCall", [transaction, at, config]);
     return { kind: "ran", answer };
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error;
@@ -92,6 +97,6 @@ async function run(
 }
 
 /** What the chain charges for authorizations that the node was not told of. */
-function unlistedGas({ call }: TraceQuestion, { way }: RunOptions): bigint {
+function unlistedGas({ call }: Pick<TraceQuestion, "call">, { way }: RunOptions): bigint {
   return way === "overridden" ? AUTHORIZATION_GAS * BigInt(call.authorizationList?.length ?? 0) : 0n;
 }

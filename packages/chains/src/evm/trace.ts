@@ -6,15 +6,17 @@ import {
   type Hex,
   type KnownAbis,
 } from "@causeway/domain";
-import type { FeeCaps, InnerCall, TracedCall, TraceOptions, TraceOutcome } from "../family.ts";
+import type { AccountChange, FeeCaps, InnerCall, TracedCall, TraceOptions, TraceOutcome } from "../family.ts";
 import { didTheSame, gasLimitsToTry } from "./gas-limit.ts";
 import { isMethodMissing, isTracingRefused } from "./rpc-errors.ts";
 import { inconsistent, NodeRefusal, RpcFault } from "./rpc-fault.ts";
 import { logsOf } from "./trace-answers.ts";
 import { simulateUntraced } from "./trace-fallback.ts";
 import { confirmBlock, prepareTrace, type TraceQuestion } from "./trace-question.ts";
-import { runCalls, runChanges, type AuthorizationWay } from "./trace-run.ts";
+import { nativeFlows } from "./native-flows.ts";
+import { runCalls, runChanges, type AuthorizationWay, type RunQuestion } from "./trace-run.ts";
 import type { RpcTransport } from "./transport.ts";
+import { provesItsLimit, usualLimits } from "./usual-limits.ts";
 
 export type Trace = (
   from: Address,
@@ -30,11 +32,13 @@ const ASK_AGAIN_MS = 600_000;
  * Traces calls on one connection and remembers what its node can do.
  *
  * Three rounds of questions: the newest block and what the sender can pay; the call with plenty of gas, which says why it fails or what gas
- * it needs; the call and the change of state with that gas, which must do the same.
+ * it needs; the call and the change of state with that gas, which must do the same. A call that comes with its limit takes two. One like it that was traced before,
+ * by a sender known to have the coin, takes one: run with the limit that was right then, it proves by its success what it needs.
  */
 export function createTracer(transport: RpcTransport, chainId: number, known: KnownAbis): Trace {
   let refusedAtMs: number | undefined;
   let learntWay: AuthorizationWay | undefined;
+  const limits = usualLimits();
 
   /** Whether the node reads authorization lists: asked once, by what it says became of the accounts. */
   const wayFor = async (question: TraceQuestion): Promise<AuthorizationWay> => {
@@ -50,8 +54,10 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
   };
 
   const trace = async (question: TraceQuestion): Promise<TraceOutcome> => {
-    const { call, ceiling, mostGas, block } = question;
+    const { call, ceiling, mostGas } = question;
     const way = await wayFor(question);
+    const changesAtOnce =
+      call.gas === undefined ? undefined : settled(lookAtChanges(question, { gas: call.gas, way }));
     const plenty = await runCalls(question, { gas: ceiling, way });
     if (plenty.kind === "insufficientFunds") return plenty;
     const failure =
@@ -67,20 +73,33 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
       }
       return failure === undefined ? { kind: "insufficientFunds" } : { kind: "reverts", failure };
     }
-    const limits = call.gas === undefined ? gasLimitsToTry(plenty.frame, ceiling) : [ceiling];
-    for (const gas of limits) {
+    for (const gas of call.gas === undefined ? gasLimitsToTry(plenty.frame, ceiling) : [ceiling]) {
       const [run, accounts] = await Promise.all([
         call.gas === undefined ? runCalls(question, { gas, way }) : plenty,
-        runChanges(question, { gas, way }),
-        confirmBlock(question),
+        changesAtOnce?.then((end) => end()) ?? lookAtChanges(question, { gas, way }),
       ]);
       if (run.kind !== "ran" || accounts === undefined || !didTheSame(plenty.frame, run.frame)) continue;
-      const { gasUsed } = run.frame;
-      const effects = { kind: "seen", logs: logsOf(run.frame), accounts } as const;
-      const calls = innerCallsOf(run.frame);
-      return { kind: "ok", gas, gasUsed, effects, calls, blockNumber: block.number };
+      if (call.gas === undefined) limits.proved(call, gas);
+      return seen(run.frame, gas, accounts);
     }
     throw inconsistent("debug_traceCall", "the same call did something else when asked again");
+  };
+
+  /** Undefined when this does not tell enough: nothing is decided, the whole way is to be gone. */
+  const traceAsUsual = async (
+    question: RunQuestion,
+    { senderHasWei, maxGas }: TraceOptions,
+  ): Promise<TraceOutcome | undefined> => {
+    const { call, fees } = question;
+    if (senderHasWei === undefined || refusedAtMs !== undefined) return undefined;
+    if (call.gas !== undefined || call.authorizationList !== undefined) return undefined;
+    const gas = limits.of(call);
+    if (gas === undefined || (maxGas !== undefined && gas > maxGas)) return undefined;
+    if (senderHasWei < call.value + gas * fees.maxFeePerGas) return undefined;
+    const run = await runCalls(question, { gas, way: "listed" }).catch(() => undefined);
+    if (run?.kind !== "ran" || !provesItsLimit(run.frame, gas)) return undefined;
+    if (explainFailure(run.frame, known) !== undefined) return undefined;
+    return seen(run.frame, gas, nativeFlows(run.frame, run.frame.gasUsed * fees.maxFeePerGas));
   };
 
   return async (from, call, fees, options = {}) => {
@@ -88,6 +107,8 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
       await transport.request(method, params, options);
     const sender = from.toLowerCase() as Address;
     const asked = { from: sender, call: { ...call, to: call.to.toLowerCase() as Address }, fees };
+    const usual = await traceAsUsual({ ...asked, ask, delegations: [] }, options);
+    if (usual !== undefined) return usual;
     const prepared = await prepareTrace(ask, chainId, asked, options.maxGas, known);
     if (prepared.kind === "answered") return prepared.outcome;
     const { question } = prepared;
@@ -112,6 +133,32 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
     const [outcome] = await Promise.all([simulateUntraced(question, known), confirmBlock(question)]);
     return outcome;
   };
+}
+
+function seen(frame: CallFrame, gas: bigint, accounts: ReadonlyMap<Address, AccountChange>): TraceOutcome {
+  const effects = { kind: "seen", logs: logsOf(frame), accounts } as const;
+  return { kind: "ok", gas, gasUsed: frame.gasUsed, effects, calls: innerCallsOf(frame) };
+}
+
+/** @throws RpcFault also when the block was replaced meanwhile */
+async function lookAtChanges(
+  question: TraceQuestion,
+  options: Parameters<typeof runChanges>[1],
+): Promise<Map<Address, AccountChange> | undefined> {
+  const [accounts] = await Promise.all([runChanges(question, options), confirmBlock(question)]);
+  return accounts;
+}
+
+/** Keeps how it ended for whoever asks: it may fail while nobody waits for it. */
+async function settled<T>(work: Promise<T>): Promise<() => T> {
+  try {
+    const value = await work;
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 function innerCallsOf({ calls }: CallFrame): InnerCall[] {

@@ -1,0 +1,38 @@
+import type { Address, CallFrame } from "@causeway/domain";
+import type { AccountChange } from "../family.ts";
+
+/** Kinds of frames that move coin from the caller to the called; the others only lend their code or look. */
+const PAYING: ReadonlySet<string> = new Set(["CALL", "CREATE", "CREATE2", "SELFDESTRUCT"]);
+
+/**
+ * What a transaction does to balances, nonces and codes, by its tree of calls alone: what its calls carried, and what it created. Balances and nonces before it are
+ * told as zero, so that only differences are to be looked at. Authorizations do not show in the tree, nor does coin that moves otherwise than by calls. Pure.
+ *
+ * @param gasWei what the sender pays for the gas
+ */
+export function nativeFlows(root: CallFrame, gasWei: bigint): Map<Address, AccountChange> {
+  const changes = new Map<Address, AccountChange>();
+  const add = (account: Address, coin: bigint, nonces: bigint, codeChanged = false): void => {
+    const before = changes.get(account);
+    changes.set(account, {
+      balanceBefore: 0n,
+      balanceAfter: (before?.balanceAfter ?? 0n) + coin,
+      nonceBefore: 0n,
+      nonceAfter: (before?.nonceAfter ?? 0n) + nonces,
+      codeChanged: codeChanged || before?.codeChanged === true,
+    });
+  };
+  const visit = ({ type, from, to, value, error, calls }: CallFrame): void => {
+    if (error !== undefined) return;
+    const isCreation = type === "CREATE" || type === "CREATE2";
+    if (isCreation) add(from, 0n, 1n);
+    if (to !== undefined && PAYING.has(type)) {
+      add(from, -value, 0n);
+      add(to, value, 0n, isCreation);
+    }
+    for (const call of calls) visit(call);
+  };
+  add(root.from, -gasWei, 1n);
+  visit(root);
+  return changes;
+}

@@ -1,0 +1,179 @@
+import { encodeFunctionData, toHex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { failuresAbi, failuresBytecode, takerAbi, takerBytecode } from "@causeway/contracts";
+import type { Address, CallFrame, Hex } from "@causeway/domain";
+import { mined, solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
+import type { ChainReader } from "../family.ts";
+import { judgeEffects } from "./call-effects.ts";
+import { nativeFlows } from "./native-flows.ts";
+import { createChainReader } from "./reader.ts";
+import { createRpcTransport, type RpcTransport } from "./transport.ts";
+
+const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+const from = user.address.toLowerCase() as Address;
+const rich = { senderHasWei: 10n ** 18n };
+
+let world: EvmWorld;
+let transport: RpcTransport;
+let failures: Address;
+let others: Address;
+let taker: Address;
+let reader: ChainReader;
+let asked: string[];
+
+beforeAll(async () => {
+  world = await startEvmWorld(31_035);
+  transport = createRpcTransport({ url: world.node.url });
+  failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
+  others = await world.wallet.deploy(failuresAbi, failuresBytecode);
+  taker = await world.wallet.deploy(takerAbi, takerBytecode);
+}, 30_000);
+beforeEach(() => {
+  asked = [];
+  const request: RpcTransport["request"] = async (method, params, options) => {
+    asked.push(method);
+    return await transport.request(method, params, options);
+  };
+  reader = createChainReader(world.chain, { ...transport, request });
+});
+afterAll(async () => {
+  await transport.close();
+  await world.node.stop();
+});
+
+const write = (value: bigint): Hex =>
+  encodeFunctionData({ abi: failuresAbi, functionName: "write", args: [value] });
+const burn = encodeFunctionData({ abi: failuresAbi, functionName: "runOutOfGas" });
+
+/** `swallow` goes on whether or not the call within succeeds. */
+const swallow = (data: Hex): Hex =>
+  encodeFunctionData({ abi: failuresAbi, functionName: "swallow", args: [others, data] });
+
+async function trace(data: Hex, options = {}, call: { to?: Address; value?: bigint } = {}) {
+  asked.length = 0;
+  const outcome = await reader.trace(from, { to: failures, data, value: 0n, ...call }, fees, options);
+  if (outcome.kind !== "ok") throw new Error(`no success: ${JSON.stringify(outcome)}`);
+  return outcome;
+}
+
+describe("a call like one that was traced before", () => {
+  test("is looked at once, and the limit that is told suffices", async () => {
+    const first = await trace(write(1n));
+    expect(asked.length).toBeGreaterThan(3);
+    const { gas, gasUsed, effects, calls } = await trace(write(2n), rich);
+    expect(asked).toEqual(["debug_traceCall"]);
+    expect(gas).toBeGreaterThanOrEqual(first.gas);
+    expect(gas).toBeLessThan((first.gas * 11n) / 10n);
+    expect({ gasUsed, calls }).toEqual({ gasUsed: first.gasUsed, calls: first.calls });
+    expect(effects.kind === "seen" && effects.logs).toEqual(
+      first.effects.kind === "seen" && first.effects.logs,
+    );
+    const hash = await world.wallet.rpc("eth_sendTransaction", [
+      { from, to: failures, data: write(2n), gas: toHex(gas) },
+    ]);
+    expect(await mined(reader, hash as Hex)).toMatchObject({ status: "success" });
+  });
+
+  test("is looked at as a whole when its sender is not known to have the coin, or the limit is more than anybody pays for", async () => {
+    const { gas } = await trace(write(1n));
+    for (const options of [{}, { senderHasWei: gas * fees.maxFeePerGas }, { ...rich, maxGas: gas }]) {
+      await trace(write(3n), options);
+      expect(asked.length, JSON.stringify(Object.keys(options))).toBeGreaterThan(3);
+    }
+  });
+
+  test("is looked at as a whole when something within it fails, although its caller does not mind", async () => {
+    const calm = swallow(write(4n));
+    await trace(calm);
+    await trace(calm, rich);
+    expect(asked).toHaveLength(1);
+    // The same shape, but what is called within needs more than the usual limit leaves.
+    const wanting = swallow(
+      encodeFunctionData({ abi: failuresAbi, functionName: "wantGas", args: [700_000n] }),
+    );
+    expect(wanting).toHaveLength(calm.length);
+    const { gas } = await trace(wanting, rich);
+    expect(asked.length).toBeGreaterThan(3);
+    expect(gas).toBeGreaterThan(700_000n);
+    // Far more than the calm one needs: its limit is looked for again.
+    const again = await trace(calm, rich);
+    expect(asked.length).toBeGreaterThan(3);
+    expect(again.gas).toBeLessThan(200_000n);
+  });
+
+  test("that fails is explained as ever", async () => {
+    const args = [write(5n)] as const;
+    await trace(encodeFunctionData({ abi: failuresAbi, functionName: "forward", args: [others, ...args] }));
+    const failing = encodeFunctionData({
+      abi: failuresAbi,
+      functionName: "forward",
+      args: [others, padded(burn)],
+    });
+    const outcome = await reader.trace(from, { to: failures, data: failing, value: 0n }, fees, rich);
+    expect(outcome).toMatchObject({ kind: "reverts", failure: { label: "OUT_OF_GAS" } });
+  });
+
+  test("is judged by what its calls carry", async () => {
+    const serve = encodeFunctionData({ abi: takerAbi, functionName: "serve" });
+    const rules = (priced: bigint, gas: bigint) => ({
+      sender: from,
+      protectedAccounts: [from, solver.address],
+      allowedSpendWei: priced + gas * fees.maxFeePerGas,
+    });
+    await trace(serve, {}, { to: taker, value: 5n });
+    const { effects, gas, gasUsed } = await trace(serve, rich, { to: taker, value: 6n });
+    expect(asked).toHaveLength(1);
+    expect(judgeEffects(effects, rules(6n, gas))).toBeUndefined();
+    expect(judgeEffects(effects, rules(5n, gasUsed))?.kind).toBe("nativeSpent");
+  });
+});
+
+/** As long as the call of `write`. */
+function padded(data: Hex): Hex {
+  return `${data}${"00".repeat((write(0n).length - data.length) / 2)}`;
+}
+
+describe("what a tree of calls does to accounts", () => {
+  const [a, b, c] = ["aa", "bb", "cc"].map((byte): Address => `0x${byte.repeat(20)}`) as [
+    Address,
+    Address,
+    Address,
+  ];
+  const frame = (
+    type: string,
+    source: Address,
+    to: Address,
+    value: bigint,
+    more: Partial<CallFrame> = {},
+  ): CallFrame => ({
+    ...{ type, from: source, to, value, input: "0x", output: "0x", gas: 0n, gasUsed: 0n, error: undefined },
+    ...{ logs: [], calls: [], ...more },
+  });
+  const netOf = (root: CallFrame, account: Address): bigint | undefined =>
+    nativeFlows(root, 7n).get(account)?.balanceAfter;
+
+  test("coin goes with calls, creations and the end of contracts, and stays where only code is lent", () => {
+    const calls = [
+      frame("CALL", b, c, 3n),
+      frame("DELEGATECALL", b, c, 100n),
+      frame("CALLCODE", b, c, 100n),
+      frame("SELFDESTRUCT", c, a, 2n),
+    ];
+    const root = frame("CALL", a, b, 10n, { calls });
+    expect([a, b, c].map((account) => netOf(root, account))).toEqual([-7n - 10n + 2n, 7n, 1n]);
+  });
+
+  test("what failed moved nothing, nor did what was called in it", () => {
+    const within = frame("CALL", b, c, 1n, { error: "execution reverted", calls: [frame("CALL", c, a, 1n)] });
+    const root = frame("CALL", a, b, 10n, { calls: [within] });
+    expect(netOf(root, c)).toBeUndefined();
+    expect(netOf(frame("CALL", a, b, 10n, { error: "execution reverted" }), a)).toBe(-7n);
+  });
+
+  test("a creation uses a nonce and puts code there", () => {
+    const changes = nativeFlows(frame("CALL", a, b, 0n, { calls: [frame("CREATE2", b, c, 4n)] }), 0n);
+    expect(changes.get(a)).toMatchObject({ nonceAfter: 1n, codeChanged: false });
+    expect(changes.get(b)).toMatchObject({ nonceAfter: 1n, codeChanged: false, balanceAfter: -4n });
+    expect(changes.get(c)).toMatchObject({ nonceAfter: 0n, codeChanged: true, balanceAfter: 4n });
+  });
+});

@@ -1,0 +1,39 @@
+import type { CallFrame } from "@causeway/domain";
+import type { TracedCall } from "../family.ts";
+import { gasLimitsToTry } from "./gas-limit.ts";
+import { rememberedFacts } from "./remembered-facts.ts";
+
+/** Gas limits that proved right of late, by the kind of the call: whom it calls, what it calls there, and how long its data are. */
+export interface UsualLimits {
+  /** What a call of this kind was given the last time, and a little for what differs from one to the next; undefined when none is known. */
+  of(call: TracedCall): bigint | undefined;
+  proved(call: TracedCall, gas: bigint): void;
+}
+
+const KINDS = 2_000;
+
+export function usualLimits(): UsualLimits {
+  const limits = rememberedFacts<bigint>({ entries: KINDS, bytes: KINDS, sizeOf: () => 1 });
+  const kindOf = ({ to, data, value }: TracedCall): string =>
+    `${to}${data.slice(0, 10)}${data.length}${value > 0n ? "v" : ""}`;
+  return {
+    of: (call) => {
+      const gas = limits.get(kindOf(call));
+      return gas === undefined ? undefined : gas + gas / 20n;
+    },
+    proved: (call, gas) => limits.set(kindOf(call), gas),
+  };
+}
+
+/**
+ * Whether a run with a guessed limit tells all there is to know: nothing in it failed, and the limit is not much more than was needed. What failed may have lacked
+ * the gas without its caller minding. Pure.
+ */
+export function provesItsLimit(frame: CallFrame, gas: bigint): boolean {
+  const [needed = gas] = gasLimitsToTry(frame, gas);
+  return !hasFailure(frame) && gas * 2n <= needed * 3n;
+}
+
+function hasFailure({ error, calls }: CallFrame): boolean {
+  return error !== undefined || calls.some(hasFailure);
+}
