@@ -146,8 +146,18 @@ describe("what a tree of calls does to accounts", () => {
     value: bigint,
     more: Partial<CallFrame> = {},
   ): CallFrame => ({
-    ...{ type, from: source, to, value, input: "0x", output: "0x", gas: 0n, gasUsed: 0n, error: undefined },
-    ...{ logs: [], calls: [], ...more },
+    type,
+    from: source,
+    to,
+    value,
+    input: "0x",
+    output: "0x",
+    gas: 0n,
+    gasUsed: 0n,
+    error: undefined,
+    logs: [],
+    calls: [],
+    ...more,
   });
   const netOf = (root: CallFrame, account: Address): bigint | undefined =>
     nativeFlows(root, 7n).get(account)?.balanceAfter;
