@@ -99,7 +99,12 @@ const independent: readonly Step[] = [
 ];
 
 /** These measure time or take the whole machine, so each has it to itself. */
-const alone: readonly Step[] = [tests("integration"), tests("e2e")];
+const alone: readonly Step[] = [
+  tests("integration"),
+  tests("e2e"),
+  // Of all the systems that the tests have run.
+  commands("log-secrets", script("log-secrets.ts")),
+];
 
 /** Steps in the order they run; those of one inner list may run side by side. */
 export const phases: readonly (readonly Step[])[] = [

@@ -1,0 +1,40 @@
+// Looks through the logs of every local system that the suite has run for the secrets that it ran with.
+import { LOCAL_KEYS_PER_ROLE, LOCAL_ROLES, localPrivateKey } from "@causeway/config";
+import { localOperatorToken, repositoryRoot } from "@causeway/localnet";
+import { glob, readFile } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
+import { madeSecrets, secretsIn, type Secret } from "./check/secrets-in.ts";
+
+const ORACLES = 3;
+
+const secrets: readonly Secret[] = [
+  ...LOCAL_ROLES.flatMap((role) =>
+    Array.from({ length: LOCAL_KEYS_PER_ROLE }, (_, n) => ({
+      name: `the key of ${role} ${n}`,
+      form: localPrivateKey(role, n).slice(2),
+    })),
+  ),
+  { name: "the operator's token", form: localOperatorToken },
+  ...Array.from({ length: ORACLES }, (_, n) => ({
+    name: `the API key of oracle ${n + 1}`,
+    form: `local-${n + 1}-for-tools`,
+  })),
+  ...madeSecrets,
+];
+
+const read: string[] = [];
+const found: string[] = [];
+for await (const file of glob(join(repositoryRoot, ".localnet", "*", "logs", "*.log"))) {
+  read.push(file);
+  for (const name of secretsIn(await readFile(file, "utf8"), secrets))
+    found.push(`${relative(repositoryRoot, file)} holds ${name}`);
+}
+
+// Without the logs of the services there is nothing to judge, and that is no proof.
+const services = ["api", "worker", "oracle"];
+const silent = services.filter((service) => !read.some((file) => basename(file).startsWith(`${service}-`)));
+for (const line of found) console.error(line);
+for (const service of silent)
+  console.error(`there is no log of any ${service}: run the end-to-end tests first`);
+console.log(`logs: ${read.length} files, ${secrets.length} secrets or forms of them`);
+if (found.length + silent.length > 0) process.exitCode = 1;
