@@ -16,6 +16,7 @@ import { cleanText } from "./clean-text.ts";
 import { decodeRevert } from "./decode-revert.ts";
 import { explainFailure, explainRevertData, plainFailure } from "./explain-failure.ts";
 import { readUserOperationEvent, USER_OPERATION_EVENT } from "./failed-user-operation.ts";
+import { holdsBytes } from "./holds-bytes.ts";
 import { createKnownAbis } from "./known-abis.ts";
 import { labelOfName, labelOfText, sentenceOfName } from "./labels.ts";
 import { machineFailureOf } from "./machine-failure.ts";
@@ -77,6 +78,40 @@ test("a reason that was wrapped into another leads to the call that gave it, whe
   // Four bytes that only look like it, half a byte off.
   const shifted: Hex = `0x1234567${invalidSignature.slice(2)}0`;
   expect(pathOf(reverted({ output: shifted, calls: [inner, aFrame()] }))).toEqual([address(2)]);
+});
+
+test.each([
+  { child: 8_192, calls: 8, what: "long reasons half a byte off" },
+  { child: 2_048, calls: 64, what: "many of them" },
+])("a contract cannot make us search for seconds, with $what", ({ child, calls }) => {
+  const hostile = (depth: number): CallFrame =>
+    reverted({
+      output: `0x${"0a".repeat(32_768)}`,
+      calls: [
+        ...(depth > 1 ? [hostile(depth - 1)] : []),
+        // All different, and all but the last bytes alike with what they are searched in, at every place.
+        ...Array.from({ length: calls }, (_, at) =>
+          reverted({
+            output: `0x${(at % 2 === 0 ? "a0" : "0a").repeat(child)}${at.toString(16).padStart(4, "0")}`,
+          }),
+        ),
+      ],
+    });
+  const frame = hostile(20);
+  const startedAt = performance.now();
+  explainFailure(frame, known);
+  expect(performance.now() - startedAt).toBeLessThan(500);
+});
+
+test("a path through callers who all revert with much is not read for ever", () => {
+  const noise = (n: number): Hex => `0x12345678${n.toString(16).padStart(4, "0")}${"ab".repeat(30_000)}`;
+  let frame = reverted({ to: address(1_000), output: noise(0) });
+  // Each one passes on all that the one below gave it, and a little of its own.
+  for (let at = 1; at < 1_000; at++)
+    frame = reverted({ to: address(at), output: `${noise(0)}${"cd".repeat(at % 2_000)}`, calls: [frame] });
+  const startedAt = performance.now();
+  expect(explained(frame).label).toBe("UNKNOWN_CUSTOM_ERROR_0x12345678");
+  expect(performance.now() - startedAt).toBeLessThan(500);
 });
 
 test("of two calls that failed alike the later one counts", () => {
@@ -342,6 +377,17 @@ test.each([
   [undefined, undefined],
 ])("a node's word for a failure of the machine: %s", (error, label) => {
   expect(machineFailureOf(error)?.label).toBe(label);
+});
+
+test("bytes are found exactly where they stand, on whole bytes", () => {
+  const bytes = fc.array(fc.constantFrom(0, 1, 0x10, 0xff), { maxLength: 40 });
+  fc.assert(
+    fc.property(bytes, bytes, (outer, inner) => {
+      const isThere = `,${outer.join(",")},`.includes(`,${inner.join(",")}${inner.length > 0 ? "," : ""}`);
+      expect(holdsBytes(Uint8Array.from(outer), Uint8Array.from(inner))).toBe(isThere);
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 test("a panic nobody knows keeps its code", () => {

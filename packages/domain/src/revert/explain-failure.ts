@@ -83,14 +83,13 @@ function revertOn(path: readonly CallFrame[], known: KnownAbis): FailureRevert {
   const innermost = path.at(-1);
   const machine = machineFailureOf(innermost?.error);
   if (machine !== undefined) return { type: "empty", ...machine };
-  const said = path.map((frame) =>
-    frame.error === undefined ? EMPTY_REVERT : decodeRevert(frame.output, known),
-  );
-  const telling = said.findLast((revert) => revert.type !== "empty");
+  const hasSaid = ({ error, output }: CallFrame): boolean => error !== undefined && output !== "0x";
+  const teller = path.findLast(hasSaid);
+  const telling = teller === undefined ? undefined : decodeRevert(teller.output, known);
   const isInRedeeming = path.some(({ input }) => input.startsWith(REDEEM_DELEGATIONS));
   if (
     isInRedeeming &&
-    (telling === undefined || (said.at(-1)?.type === "empty" && onlySaysThatACallFailed(telling)))
+    (telling === undefined || (teller !== innermost && onlySaysThatACallFailed(telling)))
   ) {
     return {
       ...(telling ?? EMPTY_REVERT),

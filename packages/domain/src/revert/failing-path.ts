@@ -1,6 +1,7 @@
 import type { Hex } from "../ids/hex.ts";
 import type { CallFrame } from "./call-frame.ts";
 import { decodeRevert } from "./decode-revert.ts";
+import { holdsBytes } from "./holds-bytes.ts";
 import type { KnownAbis } from "./known-abis.ts";
 import { machineFailureOf } from "./machine-failure.ts";
 import type { FailureRevert } from "./simulation-failure.ts";
@@ -11,7 +12,8 @@ import type { FailureRevert } from "./simulation-failure.ts";
  */
 export function failingPath(failed: CallFrame, known: KnownAbis): readonly CallFrame[] {
   const path = [failed];
-  for (let cause = causeOf(failed, known); cause !== undefined; cause = causeOf(cause, known))
+  const budget = { bytes: MAX_READ_BYTES };
+  for (let cause = causeOf(failed, known, budget); cause !== undefined; cause = causeOf(cause, known, budget))
     path.push(cause);
   return path;
 }
@@ -19,13 +21,20 @@ export function failingPath(failed: CallFrame, known: KnownAbis): readonly CallF
 /** Failed calls of one caller, the latest, and bytes of what it reverted with, that are compared: there may be as many as gas lasts for. */
 const MAX_COMPARED = 64;
 const MAX_SEARCHED_BYTES = 32_768;
+/** Bytes that are looked at for one path. Reverting with much costs its author nearly nothing, and nobody else is served meanwhile. */
+const MAX_READ_BYTES = 2 ** 21;
+
+/** What may still be read. */
+interface Budget {
+  bytes: number;
+}
 
 /** The call within `frame` for whose failure `frame` failed. */
-function causeOf(frame: CallFrame, known: KnownAbis): CallFrame | undefined {
+function causeOf(frame: CallFrame, known: KnownAbis, budget: Budget): CallFrame | undefined {
   const last = frame.calls.at(-1);
   const failed = frame.calls.filter(({ error }) => error !== undefined).slice(-MAX_COMPARED);
   // Passed on as it was or wrapped into an error of the caller's own; the last of several that are alike.
-  const passedOn = failed.findLast((call) => call.output !== "0x" && contains(frame.output, call.output));
+  const passedOn = passedOnBy(frame, failed, budget);
   if (passedOn !== undefined) return passedOn;
   // Nothing was called after it, and the caller gave no reason of its own, or one that only says that a call failed.
   if (last === undefined || last.error === undefined) return undefined;
@@ -33,21 +42,40 @@ function causeOf(frame: CallFrame, known: KnownAbis): CallFrame | undefined {
     // A caller that has no gas left because its call took it all.
     return machineFailureOf(last.error)?.label === machineFailureOf(frame.error)?.label ? last : undefined;
   }
-  return frame.output === "0x" || onlySaysThatACallFailed(decodeRevert(frame.output, known))
+  if (frame.output === "0x") return last;
+  return spend(budget, lengthOf(frame.output)) && onlySaysThatACallFailed(decodeRevert(frame.output, known))
     ? last
     : undefined;
 }
 
-/** Data that was passed on begins on a byte; shorter than a selector it could be anywhere by chance. */
-function contains(output: Hex, inner: Hex): boolean {
-  if (output === inner) return true;
-  if (inner.length < 10) return false;
-  const searched = output.slice(0, 2 + MAX_SEARCHED_BYTES * 2);
-  for (let at = searched.indexOf(inner.slice(2)); at !== -1; at = searched.indexOf(inner.slice(2), at + 1)) {
-    if (at % 2 === 0) return true;
+/** The last of `failed` whose data stand in what `frame` reverted with; shorter than a selector they could be anywhere by chance. */
+function passedOnBy(frame: CallFrame, failed: readonly CallFrame[], budget: Budget): CallFrame | undefined {
+  const output = frame.output.slice(0, 2 + MAX_SEARCHED_BYTES * 2);
+  const strangers = new Set<Hex>();
+  let searched: Uint8Array | undefined;
+  for (const call of failed.toReversed()) {
+    const inner = call.output;
+    if (inner === "0x" || strangers.has(inner)) continue;
+    if (inner === frame.output) return call;
+    if (inner.length >= 10 && inner.length <= output.length) {
+      if (!spend(budget, lengthOf(output) + lengthOf(inner))) return undefined;
+      // As bytes: half a byte off it is something else.
+      searched ??= bytesOf(output);
+      if (holdsBytes(searched, bytesOf(inner))) return call;
+    }
+    strangers.add(inner);
   }
-  return false;
+  return undefined;
 }
+
+/** False when there is no room for it: then nothing more is read. */
+function spend(budget: Budget, bytes: number): boolean {
+  budget.bytes -= bytes;
+  return budget.bytes >= 0;
+}
+
+const lengthOf = (hex: string): number => (hex.length - 2) / 2;
+const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), "hex");
 
 const replacingErrors: ReadonlySet<string> = new Set([
   "FailedCall",

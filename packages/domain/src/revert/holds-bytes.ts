@@ -1,0 +1,28 @@
+/**
+ * Whether `inner` stands somewhere in `outer`. Both are chosen by contracts: it takes time proportional to their lengths together, whatever they are
+ * (Knuth, Morris and Pratt 1977).
+ */
+export function holdsBytes(outer: Uint8Array, inner: Uint8Array): boolean {
+  if (inner.length === 0) return true;
+  if (inner.length > outer.length) return false;
+  const borders = bordersOf(inner);
+  let matched = 0;
+  for (const byte of outer) {
+    while (matched > 0 && byte !== inner[matched]) matched = borders[matched - 1] ?? 0;
+    if (byte === inner[matched]) matched++;
+    if (matched === inner.length) return true;
+  }
+  return false;
+}
+
+/** For each beginning of `bytes`: how much of its end is a beginning of `bytes` as well. */
+function bordersOf(bytes: Uint8Array): Uint32Array {
+  const borders = new Uint32Array(bytes.length);
+  let border = 0;
+  for (let at = 1; at < bytes.length; at++) {
+    while (border > 0 && bytes[at] !== bytes[border]) border = borders[border - 1] ?? 0;
+    if (bytes[at] === bytes[border]) border++;
+    borders[at] = border;
+  }
+  return borders;
+}
