@@ -105,10 +105,15 @@ test.each([
 
 test("a path through callers who all revert with much is not read for ever", () => {
   const noise = (n: number): Hex => `0x12345678${n.toString(16).padStart(4, "0")}${"ab".repeat(30_000)}`;
+  const others = Array.from({ length: 63 }, (_, at) => reverted({ output: noise(at + 1) }));
   let frame = reverted({ to: address(1_000), output: noise(0) });
-  // Each one passes on all that the one below gave it, and a little of its own.
+  // Each one passes on all that the one below gave it, and a little of its own, after calls that failed otherwise.
   for (let at = 1; at < 1_000; at++)
-    frame = reverted({ to: address(at), output: `${noise(0)}${"cd".repeat(at % 2_000)}`, calls: [frame] });
+    frame = reverted({
+      to: address(at),
+      output: `${noise(0)}${"cd".repeat(at % 2_000)}`,
+      calls: [frame, ...others],
+    });
   const startedAt = performance.now();
   expect(explained(frame).label).toBe("UNKNOWN_CUSTOM_ERROR_0x12345678");
   expect(performance.now() - startedAt).toBeLessThan(500);
