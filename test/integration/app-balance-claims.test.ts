@@ -54,6 +54,14 @@ async function line(wallet: Address, currency = world.usdc) {
   return { balance: found?.balance ?? 0n, pending: found?.pending ?? 0n, owed: found?.owed ?? 0n };
 }
 
+async function earned(currency: Address): Promise<bigint> {
+  const { rows } = await world.pool.query<{ sum: string | null }>(
+    "select sum(amount) from ledger_entries where account = 'fees' and currency = $1",
+    [currency],
+  );
+  return BigInt(rows[0]?.sum ?? 0);
+}
+
 const offer = async (wallet: Address, ask: Partial<ClaimQuestion> = {}, by: Services = world.services) =>
   await offerClaim(
     { ...by, random: { bytes32: () => `0x${randomBytes(32).toString("hex")}` } },
@@ -266,8 +274,9 @@ test("a recipient who takes no money gives it back to the balance, its cost too"
   expect(await line(account.address, NATIVE_CURRENCY)).toEqual({ balance: ONE, pending: 0n, owed: 0n });
 });
 
-test("a payout that reverts in its block is given back when that block is beyond reorgs, and not paid again", async () => {
+test("a payout that reverts in its block is given back without its cost when that block is beyond reorgs, and not paid again", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
+  const earnedBefore = await earned(NATIVE_CURRENCY);
   const { claimId, recipient } = await offer(account.address, {
     currency: NATIVE_CURRENCY,
     amount: ONE / 2n,
@@ -279,8 +288,16 @@ test("a payout that reverts in its block is given back when that block is beyond
   expect(await line(account.address, NATIVE_CURRENCY), "not given back before it is certain").toMatchObject({
     balance: ONE / 2n - (await record(claimId)).feeAmount,
   });
-  expect(await untilEnded(claimId)).toMatchObject({ state: "returned", failReason: "TRANSACTION_REVERTED" });
-  expect(await line(account.address, NATIVE_CURRENCY)).toEqual({ balance: ONE, pending: 0n, owed: 0n });
+  const ended = await untilEnded(claimId);
+  expect(ended).toMatchObject({ state: "returned", failReason: "TRANSACTION_REVERTED" });
+  const { feeAmount } = ended;
+  expect(feeAmount).toBeGreaterThan(0n);
+  expect(await line(account.address, NATIVE_CURRENCY)).toEqual({
+    balance: ONE - feeAmount,
+    pending: 0n,
+    owed: 0n,
+  });
+  expect((await earned(NATIVE_CURRENCY)) - earnedBefore, "the solver paid the gas").toBe(feeAmount);
 });
 
 test("a payout that a reorg drops is sent again, the very same, and paid once", async () => {

@@ -168,11 +168,11 @@ async function happen(names: Names, { kind, at, asset, cents }: Act): Promise<vo
     case "claimPaid":
       await world.in(async (tx) => await closePaidClaim(services, tx, { wallet, claimId }));
       return;
-    case "claimReturned":
-      await world.in(
-        async (tx) => await returnClaim(services, tx, { wallet, claimId }, "TRANSACTION_REVERTED"),
-      );
+    case "claimReturned": {
+      const end = { failReason: "TRANSACTION_REVERTED", cost: cents % 2 === 0 ? "fee" : "nothing" } as const;
+      await world.in(async (tx) => await returnClaim(services, tx, { wallet, claimId }, end));
       return;
+    }
     default:
       kind satisfies never;
   }

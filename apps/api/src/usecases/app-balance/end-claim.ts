@@ -39,18 +39,22 @@ export async function closePaidClaim(
   services.events.happened("claim_paid", { claimId, wallet, currency: claim.currency, amount: claim.amount });
 }
 
-/** The payout cannot be made: amount and fee are balance again, debts first. */
+/** What a claim that ends without its payout costs the wallet: nothing, or the fee where the chain took gas for it all the same. */
+type Cost = "nothing" | "fee";
+
+/** The payout cannot be made: what it did not cost is balance again, debts first. */
 export async function returnClaim(
   services: EndServices,
   tx: EndTx,
   { claimId, wallet }: { readonly claimId: Hex32; readonly wallet: ClaimRecord["wallet"] },
-  failReason: string,
+  { failReason, cost }: { readonly failReason: string; readonly cost: Cost },
 ): Promise<void> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
   const claim = await tx.claims.lock(claimId);
   if (claim?.state !== "paying") return;
   const asset = { chainId: claim.chainId, currency: claim.currency };
+  const earned = cost === "fee" ? claim.feeAmount : 0n;
   const total = claim.amount + claim.feeAmount;
   await tx.ledger.post(
     {
@@ -61,7 +65,8 @@ export async function returnClaim(
       requestId: claimId,
       entries: mergeEntries([
         { account: "pending", asset, amount: -total },
-        ...creditEntries(book, asset, total),
+        { account: "fees", asset, amount: earned },
+        ...creditEntries(book, asset, total - earned),
       ]),
     },
     atMs,

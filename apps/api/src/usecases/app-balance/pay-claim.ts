@@ -38,7 +38,8 @@ export async function payClaim(services: Needs, claimId: Hex32): Promise<Progres
   const planned = await planPayout(services, connected, claim);
   if (planned.kind === "wait") return { waitMs: SHORT_WAIT_MS, why: planned.why };
   if (planned.kind === "refused") {
-    await services.uow.run((tx) => returnClaim(services, tx, claim, planned.reason));
+    const end = { failReason: planned.reason, cost: "nothing" } as const;
+    await services.uow.run((tx) => returnClaim(services, tx, claim, end));
     return DONE;
   }
   return await pay(services, connected, claim, planned.plan);

@@ -1,9 +1,10 @@
-import type { Address, RequestId } from "@causeway/domain";
-import { availableFor, mergeEntries, splitCharge } from "@causeway/domain";
+import type { Address, ChargePart, RequestId } from "@causeway/domain";
+import { amountToUsdDown, assetKey, availableFor, mergeEntries, splitCharge } from "@causeway/domain";
 import type { Reservation } from "../../ports/ledger.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { appraise } from "./appraise.ts";
+import type { Appraisal } from "./appraise.ts";
 
 export interface FeeCharge {
   readonly wallet: Address;
@@ -36,13 +37,9 @@ export async function reserveFees(
       ? { kind: "reserved", reservation: known }
       : { kind: "closed" };
 
-  const { balances, standing, unpriced } = appraise(services, book);
-  const availableUsd = availableFor("sponsorship", standing);
-  const { parts, uncoveredUsd } = splitCharge(usd, balances);
-  if (availableUsd < usd || uncoveredUsd > 0n) {
-    if (unpriced) throw unpriced;
-    return { kind: "insufficient", availableUsd };
-  }
+  const planned = planCharge(appraise(services, book), usd);
+  if (planned.kind === "insufficient") return planned;
+  const { parts } = planned;
   const entries = mergeEntries(
     parts.flatMap(({ asset, amount }) => [
       { account: "balance", asset, amount: -amount },
@@ -66,5 +63,39 @@ export async function reserveFees(
   return {
     kind: "reserved",
     reservation: await tx.ledger.addReservation({ requestId, wallet, parts, usd }, atMs),
+  };
+}
+
+export type PlannedCharge =
+  | {
+      readonly kind: "planned";
+      readonly parts: readonly ChargePart[];
+      /** What there is when they are taken. */
+      readonly left: Appraisal;
+    }
+  | { readonly kind: "insufficient"; readonly availableUsd: bigint };
+
+/**
+ * What a charge takes from a wallet that was appraised, all or nothing. Holds do not stand in the way. Pure.
+ * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
+ */
+export function planCharge(appraisal: Appraisal, usd: bigint): PlannedCharge {
+  const { balances, standing, unpriced } = appraisal;
+  const availableUsd = availableFor("sponsorship", standing);
+  const { parts, uncoveredUsd } = splitCharge(usd, balances);
+  if (availableUsd < usd || uncoveredUsd > 0n) {
+    if (unpriced) throw unpriced;
+    return { kind: "insufficient", availableUsd };
+  }
+  const taken = new Map(parts.map(({ asset, amount }) => [assetKey(asset), amount]));
+  const rest = balances.map((balance) => ({
+    ...balance,
+    amount: balance.amount - (taken.get(assetKey(balance.asset)) ?? 0n),
+  }));
+  const balanceUsd = rest.reduce((sum, { amount, unit }) => sum + amountToUsdDown(amount, unit), 0n);
+  return {
+    kind: "planned",
+    parts,
+    left: { balances: rest, standing: { ...standing, balanceUsd }, unpriced },
   };
 }

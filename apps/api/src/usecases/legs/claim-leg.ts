@@ -20,9 +20,10 @@ export function claimLeg(claimId: Hex32): LegCourse {
     async dead({ services, tx }, reason) {
       const wallet = await tx.claims.walletOf(claimId);
       if (wallet === undefined) return;
-      // What reverted will revert again: the money is balance again. What was merely not included is tried anew.
+      // What reverted will revert again: the money is balance again, without what the try cost, which the recipient could make fail for ever. What was merely not
+      // included is tried anew.
       if (reason === "TRANSACTION_REVERTED")
-        return await returnClaim(services, tx, { claimId, wallet }, reason);
+        return await returnClaim(services, tx, { claimId, wallet }, { failReason: reason, cost: "fee" });
       const atMs = services.clock.nowMs();
       const claim = await tx.claims.lock(claimId);
       if (claim?.state !== "paying") return;
