@@ -7,16 +7,17 @@ import {
   type KnownAbis,
 } from "@causeway/domain";
 import type { AccountChange, FeeCaps, InnerCall, TracedCall, TraceOptions, TraceOutcome } from "../family.ts";
+import { askPlainly, authorizationWays } from "./authorization-way.ts";
 import { didTheSame, gasLimitsToTry } from "./gas-limit.ts";
-import { isMethodMissing, isTracingRefused } from "./rpc-errors.ts";
+import { isMethodMissing, isTracingRefused, isTypeRefused } from "./rpc-errors.ts";
 import { inconsistent, NodeRefusal, RpcFault } from "./rpc-fault.ts";
 import { logsOf } from "./trace-answers.ts";
 import { simulateUntraced } from "./trace-fallback.ts";
 import { confirmBlock, prepareTrace, type TraceQuestion } from "./trace-question.ts";
 import { nativeFlows } from "./native-flows.ts";
-import { runCalls, runChanges, type AuthorizationWay, type RunQuestion } from "./trace-run.ts";
+import { runCalls, runChanges, type RunQuestion } from "./trace-run.ts";
 import type { RpcTransport } from "./transport.ts";
-import { provesItsLimit, usualLimits } from "./usual-limits.ts";
+import { provesItsLimit, roundedUp, usualLimits } from "./usual-limits.ts";
 
 export type Trace = (
   from: Address,
@@ -37,25 +38,13 @@ const ASK_AGAIN_MS = 600_000;
  */
 export function createTracer(transport: RpcTransport, chainId: number, known: KnownAbis): Trace {
   let refusedAtMs: number | undefined;
-  let learntWay: AuthorizationWay | undefined;
+  const ways = authorizationWays(chainId);
   const limits = usualLimits();
-
-  /** Whether the node reads authorization lists: asked once, by what it says became of the accounts. */
-  const wayFor = async (question: TraceQuestion): Promise<AuthorizationWay> => {
-    if (question.delegations.length === 0) return "listed";
-    if (learntWay === undefined) {
-      const changes = await runChanges(question, { gas: question.ceiling, way: "listed" });
-      const isApplied = question.delegations.every(
-        ({ authority, nonce }) => changes?.get(authority)?.nonceAfter === nonce,
-      );
-      learntWay = isApplied ? "listed" : "overridden";
-    }
-    return learntWay;
-  };
 
   const trace = async (question: TraceQuestion): Promise<TraceOutcome> => {
     const { call, ceiling, mostGas } = question;
-    const way = await wayFor(question);
+    const way = await ways.of(question);
+    if (way === "unknown") return withoutAuthorizations(question, known);
     const changesAtOnce =
       call.gas === undefined ? undefined : settled(lookAtChanges(question, { gas: call.gas, way }));
     const plenty = await runCalls(question, { gas: ceiling, way });
@@ -73,7 +62,8 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
       }
       return failure === undefined ? { kind: "insufficientFunds" } : { kind: "reverts", failure };
     }
-    for (const gas of call.gas === undefined ? gasLimitsToTry(plenty.frame, ceiling) : [ceiling]) {
+    const tries = call.gas === undefined ? gasLimitsToTry(plenty.frame, ceiling).map(roundedUp) : [ceiling];
+    for (const gas of tries.map((limit) => (limit < ceiling ? limit : ceiling))) {
       const [run, accounts] = await Promise.all([
         call.gas === undefined ? runCalls(question, { gas, way }) : plenty,
         changesAtOnce?.then((end) => end()) ?? lookAtChanges(question, { gas, way }),
@@ -125,12 +115,16 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
             failure: plainFailure(frameOf(question), "TRACE_TOO_LARGE", message, known),
           };
         }
-        const isUnable = error instanceof NodeRefusal && (isMethodMissing(error) || isTracingRefused(error));
-        if (!isUnable) throw error;
+        if (!(error instanceof NodeRefusal) || !(await isUnableToTrace(error, question))) throw error;
         refusedAtMs = performance.now();
       }
     }
-    const [outcome] = await Promise.all([simulateUntraced(question, known), confirmBlock(question)]);
+    const untraced = simulateUntraced(question, known).catch((error: unknown) => {
+      const isList = question.delegations.length > 0 && error instanceof NodeRefusal && isTypeRefused(error);
+      if (isList) return withoutAuthorizations(question, known);
+      throw error;
+    });
+    const [outcome] = await Promise.all([untraced, confirmBlock(question)]);
     return outcome;
   };
 }
@@ -138,6 +132,27 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
 function seen(frame: CallFrame, gas: bigint, accounts: ReadonlyMap<Address, AccountChange>): TraceOutcome {
   const effects = { kind: "seen", logs: logsOf(frame), accounts } as const;
   return { kind: "ok", gas, gasUsed: frame.gasUsed, effects, calls: innerCallsOf(frame) };
+}
+
+/** Whether the node does not trace at all. What it does not do with authorizations says nothing about calls without: else one caller could blind us for all others. */
+async function isUnableToTrace(refusal: NodeRefusal, question: TraceQuestion): Promise<boolean> {
+  if (isMethodMissing(refusal)) return true;
+  if (!isTracingRefused(refusal)) return false;
+  if (question.delegations.length === 0) return true;
+  try {
+    await askPlainly(question);
+    return false;
+  } catch (error) {
+    return error instanceof NodeRefusal && (isMethodMissing(error) || isTracingRefused(error));
+  }
+}
+
+function withoutAuthorizations(question: TraceQuestion, known: KnownAbis): TraceOutcome {
+  const message = "This chain does not take transactions with authorizations (EIP-7702)";
+  return {
+    kind: "reverts",
+    failure: plainFailure(frameOf(question), "AUTHORIZATION_NOT_SUPPORTED", message, known),
+  };
 }
 
 /** @throws RpcFault also when the block was replaced meanwhile */

@@ -5,7 +5,7 @@ import { rememberedFacts } from "./remembered-facts.ts";
 
 /** Gas limits that proved right of late, by the kind of the call: whom it calls, what it calls there, and how long its data are. */
 export interface UsualLimits {
-  /** What a call of this kind was given the last time, and a little for what differs from one to the next; undefined when none is known. */
+  /** What a call of this kind was given the last time; undefined when none is known. */
   of(call: TracedCall): bigint | undefined;
   proved(call: TracedCall, gas: bigint): void;
 }
@@ -17,12 +17,15 @@ export function usualLimits(): UsualLimits {
   const kindOf = ({ to, data, value }: TracedCall): string =>
     `${to}${data.slice(0, 10)}${data.length}${value > 0n ? "v" : ""}`;
   return {
-    of: (call) => {
-      const gas = limits.get(kindOf(call));
-      return gas === undefined ? undefined : gas + gas / 20n;
-    },
+    of: (call) => limits.get(kindOf(call)),
     proved: (call, gas) => limits.set(kindOf(call), gas),
   };
+}
+
+/** Up to the next of 32 steps between two powers of two: a call that differs a little from one before needs the same limit, and costs the same. Pure. */
+export function roundedUp(gas: bigint): bigint {
+  const step = 1n << BigInt(Math.max(gas.toString(2).length - 6, 0));
+  return ((gas + step - 1n) / step) * step;
 }
 
 /**
