@@ -33,6 +33,7 @@ import type { PriceSource } from "./ports/price-source.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
 import { accessServices } from "./container-access.ts";
+import { groupedAcceptance } from "./container-executions.ts";
 import { appBalanceRouteServices } from "./container-app-balance.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
@@ -153,11 +154,12 @@ export async function createContainer(
         reservations: { reserved: polled.reserved },
         timings: { estimateSeconds: routeSeconds(connected, polled.routeMs) },
       };
+      const executing = { ...quoting, accept: groupedAcceptance(quoting) };
       const sharedIndexing = sharedAnswers<{ message: string }>(clock, INDEXING);
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
         createQuote: (input) => createQuote(quoting, input),
-        executeCalls: (caller, input, lease) => executeCalls(quoting, caller, input, lease),
+        executeCalls: (caller, input, lease) => executeCalls(executing, caller, input, lease),
         requestFastFill: (wish) => requestFastFill(services, wish),
         requestStatus: (requestId) => requestStatus(services, requestId),
         requestSignature: createRequestSignature(services),

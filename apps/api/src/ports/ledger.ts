@@ -49,6 +49,10 @@ export interface Reservation {
   readonly usd: bigint;
 }
 
+export interface FeesToReserve extends Omit<Reservation, "id" | "wallet"> {
+  readonly movementKey: string;
+}
+
 export interface ReservationRecord extends Reservation {
   readonly state: ReservationState;
 }
@@ -87,6 +91,8 @@ export interface LedgerWrites {
 
   reservation(requestId: RequestId): Promise<ReservationRecord | undefined>;
   addReservation(reservation: Omit<Reservation, "id">, atMs: number): Promise<Reservation>;
+  /** The same for several fresh requests of a locked wallet: balance → pending by a movement each, and its reservation. @throws when one of them was written before */
+  reserveTogether(wallet: Address, fees: readonly FeesToReserve[], atMs: number): Promise<void>;
   closeReservation(id: string, state: "paid" | "released", atMs: number): Promise<void>;
 
   /** Whose hold it is, for good: known before the wallet is locked. */

@@ -1,13 +1,14 @@
 import type { GasPrices, TraceOutcome } from "@causeway/chains";
 import type { Address, PricedUnit, RequestTerms, SponsorshipQuestion } from "@causeway/domain";
 import { executionCost, formatUsd, judgeSponsorship, ServiceError } from "@causeway/domain";
-import type { ExecuteInput } from "@causeway/wire";
+import type { ExecuteAnswer, ExecuteInput } from "@causeway/wire";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
 import type { ExecuteOutcome } from "../ports/execute.ts";
 import type { IdempotencyLease } from "../ports/idempotency.ts";
 import type { Random } from "../ports/quote.ts";
 import type { Services } from "../ports/services.ts";
 import { acceptExecution } from "./execution/accept-execution.ts";
+import type { Acceptable } from "./execution/accept-execution.ts";
 import { acceptedAnswer } from "./execution/accepted-answer.ts";
 import { makesDeposit } from "./execution/expect-deposit.ts";
 import { findQuoted } from "./execution/find-quoted.ts";
@@ -33,6 +34,8 @@ export interface ExecuteServices extends Pick<
   | "uow"
 > {
   readonly random: Random;
+  /** Accepts what was found to be possible; each call in a commit of its own when absent. */
+  readonly accept?: (acceptable: Acceptable) => Promise<ExecuteAnswer>;
 }
 
 /** The newest state must have answered by then, ms. */
@@ -63,13 +66,15 @@ export async function executeCalls(
   const requestId = question.requestId ?? services.random.bytes32();
   if (quoted?.kind === "already") return { kind: "accepted", answer: acceptedAnswer(requestId) };
   const terms = quoted?.record.terms;
-  const wallet = payerOf(caller, question, terms);
+  const payer = payerOf(caller);
+  if (!question.sponsored) refuseUnpayable(question, terms);
+  const wallet = question.sponsored ? payer : undefined;
 
   const { chain, pulse } = question.origin;
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
   const asked = sponsorshipOf(question, native);
   // What can be refused without looking at the chain is not worth a simulation.
-  if (wallet !== undefined) refuseBy(caller, asked);
+  refuseBy(caller, asked);
   const prices = pulse.gasPrices();
   const signal = AbortSignal.timeout(SIMULATION_DEADLINE_MS);
   const [simulated, beside] = await Promise.all([
@@ -103,18 +108,18 @@ export async function executeCalls(
     costUsd: totalUsd + (beside?.costUsd ?? 0n),
     valueUsd: asked.valueUsd + (beside?.valueUsd ?? 0n),
   };
-  if (wallet !== undefined) {
-    refuseBy(caller, sponsorship);
-    // Each of the calls beside the fill is paid for by the same app, under the same rules.
-    for (const call of question.destination?.calls ?? [])
-      refuseBy(caller, { ...sponsorship, call: sponsoredCall(call), innerCalls: [] });
-  }
+  refuseBy(caller, sponsorship);
+  // Each of the calls beside the fill is paid for by the same app, under the same rules.
+  for (const call of question.destination?.calls ?? [])
+    refuseBy(caller, { ...sponsorship, call: sponsoredCall(call), innerCalls: [] });
   if (wallet === undefined && terms !== undefined) refuseUnpaid(terms, outcome, prices, native);
-  const answer = await acceptExecution(services, {
+  const accept = services.accept ?? ((acceptable) => acceptExecution(services, acceptable));
+  const answer = await accept({
     caller,
     question,
     requestId,
     quoted: quoted?.record,
+    payer,
     wallet,
     referrer: input.executionOptions.referrer,
     sponsorship,
@@ -128,17 +133,15 @@ export async function executeCalls(
   return { kind: "accepted", answer };
 }
 
-/** Whose balance pays; undefined when the output of the quote does. */
-function payerOf(
-  { fundingAddress }: ApiKeyIdentity,
-  { sponsored, call, destination }: ExecutionQuestion,
-  terms: RequestTerms | undefined,
-): Address | undefined {
-  if (sponsored) {
-    if (fundingAddress === undefined)
-      throw refusal("the API key has no funding address: subsidizeFees needs the app balance of one");
-    return fundingAddress;
-  }
+/** Whose balance bears it: what a sponsored call costs, and what one costs that the output of a quote was to pay for and then did not. @throws ServiceError */
+function payerOf({ fundingAddress }: ApiKeyIdentity): Address {
+  if (fundingAddress === undefined)
+    throw refusal("the API key has no funding address: an execution needs the app balance of one");
+  return fundingAddress;
+}
+
+/** What the output of a quote cannot pay for. @throws ServiceError */
+function refuseUnpayable({ call, destination }: ExecutionQuestion, terms: RequestTerms | undefined): void {
   if (terms === undefined)
     throw refusal(
       "subsidizeFees must be true for a call without requestId: there is no output that could pay for it",
@@ -154,7 +157,6 @@ function payerOf(
     throw refusal(
       "destinationChainExecutionData needs subsidizeFees to be true: the quote does not pay for it",
     );
-  return undefined;
 }
 
 function sponsorshipOf({ call, user }: ExecutionQuestion, native: PricedUnit): SponsorshipQuestion {

@@ -1,6 +1,6 @@
 import type { Authorization } from "@causeway/chains";
 import type { Address, Hex } from "@causeway/domain";
-import type { DestinationExecution, ExecutionRecord } from "../../ports/executions.ts";
+import type { DestinationExecution, ExecutionRecord, NewExecution } from "../../ports/executions.ts";
 
 export interface ExecutionRow {
   request_id: string;
@@ -30,6 +30,32 @@ export interface ExecutionRow {
 export const NEW_EXECUTION_COLUMNS =
   "request_id, key_id, wallet, question_hash, chain_id, call_to, call_data, call_value, call_authorizations, gas_limit, max_fee_per_gas, coin_usd, flat_usd, destination, user_address, target, day, cost_usd, created_at_ms";
 export const EXECUTION_COLUMNS = `${NEW_EXECUTION_COLUMNS}, origin_usd, destination_usd, settled`;
+
+/** One value for each of {@link NEW_EXECUTION_COLUMNS}, under its name. */
+export function newExecutionJson(execution: NewExecution): Readonly<Record<string, unknown>> {
+  const { call, destination } = execution;
+  return {
+    request_id: execution.requestId,
+    key_id: execution.keyId,
+    wallet: execution.wallet ?? null,
+    question_hash: execution.questionHash,
+    chain_id: execution.chainId,
+    call_to: call.to,
+    call_data: call.data,
+    call_value: call.value,
+    call_authorizations: call.authorizationList === undefined ? null : JSON.stringify(call.authorizationList),
+    gas_limit: execution.gasLimit,
+    max_fee_per_gas: execution.maxFeePerGas,
+    coin_usd: execution.coinUsd,
+    flat_usd: execution.flatUsd,
+    destination: destination === undefined ? null : destinationToJson(destination),
+    user_address: execution.user ?? null,
+    target: execution.target,
+    day: execution.day,
+    cost_usd: execution.costUsd,
+    created_at_ms: execution.createdAtMs,
+  };
+}
 
 export function executionOf(row: ExecutionRow): ExecutionRecord {
   return {

@@ -1,10 +1,6 @@
 import type { ExecutionWrites } from "../../ports/executions.ts";
-import {
-  destinationToJson,
-  EXECUTION_COLUMNS,
-  executionOf,
-  NEW_EXECUTION_COLUMNS,
-} from "./execution-rows.ts";
+import { insertAcceptedCalls } from "./accepted-calls.ts";
+import { EXECUTION_COLUMNS, executionOf, NEW_EXECUTION_COLUMNS, newExecutionJson } from "./execution-rows.ts";
 import type { ExecutionRow } from "./execution-rows.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
@@ -45,30 +41,11 @@ const settle = statement(
 export function executionWrites(sql: Sql): ExecutionWrites {
   return {
     async add(execution) {
-      const { call, destination } = execution;
-      const rows = await sql.query(add, [
-        execution.requestId,
-        execution.keyId,
-        execution.wallet ?? null,
-        execution.questionHash,
-        execution.chainId,
-        call.to,
-        call.data,
-        call.value,
-        call.authorizationList === undefined ? null : JSON.stringify(call.authorizationList),
-        execution.gasLimit,
-        execution.maxFeePerGas,
-        execution.coinUsd,
-        execution.flatUsd,
-        destination === undefined ? null : destinationToJson(destination),
-        execution.user ?? null,
-        execution.target,
-        execution.day,
-        execution.costUsd,
-        execution.createdAtMs,
-      ]);
-      return rows.length > 0;
+      const row = newExecutionJson(execution);
+      const values = NEW_EXECUTION_COLUMNS.split(", ").map((name) => row[name]);
+      return (await sql.query(add, values)).length > 0;
     },
+    addCalls: async (calls) => await insertAcceptedCalls(sql, calls),
     async lock(requestId) {
       const [row] = await sql.query<ExecutionRow>(lock, [requestId]);
       return row && executionOf(row);

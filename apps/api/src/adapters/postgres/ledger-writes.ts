@@ -10,6 +10,7 @@ import { BOOK_QUERY, HELD_QUERY, bookOf } from "./ledger-rows.ts";
 import type { BookRow } from "./ledger-rows.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
+import { reserveTogether } from "./reserved-fees.ts";
 
 const knowWallet = statement(
   "ledger_know_wallet",
@@ -182,6 +183,7 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
       ]);
       return { id: String(row.id), ...added };
     },
+    reserveTogether: async (wallet, fees, atMs) => await reserveTogether(sql, wallet, fees, atMs),
     async closeReservation(id, state, atMs) {
       await sql.query(closeReservation, [id, state, atMs]);
     },

@@ -1,8 +1,8 @@
-import type { Address, RequestId, SponsorshipQuestion } from "@causeway/domain";
+import type { Address, RequestId, ServiceError, SponsorshipQuestion } from "@causeway/domain";
 import { decide, formatUsd, judgeSponsorship, quotedState } from "@causeway/domain";
 import type { ExecuteAnswer } from "@causeway/wire";
 import type { ApiKeyIdentity } from "../../ports/api-keys.ts";
-import type { DestinationExecution } from "../../ports/executions.ts";
+import type { AcceptedCall, DestinationExecution, NewExecution } from "../../ports/executions.ts";
 import type { IdempotencyLease } from "../../ports/idempotency.ts";
 import type { Random } from "../../ports/quote.ts";
 import type { RequestRecord } from "../../ports/records.ts";
@@ -31,7 +31,9 @@ export interface Acceptable {
   readonly requestId: RequestId;
   /** The request that it is the deposit of; undefined: a call of its own. */
   readonly quoted: RequestRecord | undefined;
-  /** Whose balance pays; undefined: the quoted output does. */
+  /** Whose balance the most that it may cost is set aside from, whoever pays in the end. */
+  readonly payer: Address;
+  /** The same when it pays; undefined: the quoted output does, as long as there is one. */
   readonly wallet: Address | undefined;
   readonly referrer: string;
   readonly sponsorship: SponsorshipQuestion;
@@ -61,7 +63,7 @@ export async function acceptExecution(
   services: AcceptServices,
   acceptable: Acceptable,
 ): Promise<ExecuteAnswer> {
-  const { requestId, question, caller, sponsorship } = acceptable;
+  const { requestId, question, caller } = acceptable;
   const answer = acceptedAnswer(requestId);
   try {
     await services.uow.run(async (tx) => {
@@ -78,17 +80,24 @@ export async function acceptExecution(
     if (quoted.kind === "already") return answer;
     throw refusal(`requestId ${requestId} is being executed by another call`);
   }
-  services.events.happened("execution_accepted", {
+  tellAccepted(services, acceptable);
+  return answer;
+}
+
+export function tellAccepted(
+  { events }: Pick<Services, "events">,
+  { requestId, question, caller, sponsorship }: Acceptable,
+): void {
+  events.happened("execution_accepted", {
     requestId,
     chain: question.origin.chain.name,
     keyId: caller.id,
     costUsd: sponsorship.costUsd,
   });
-  return answer;
 }
 
 async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): Promise<void> {
-  const { caller, question, requestId, quoted, sponsorship } = acceptable;
+  const { caller, requestId, quoted, sponsorship } = acceptable;
   const nowMs = services.clock.nowMs();
   const facts = { keyId: caller.id, costUsd: sponsorship.costUsd };
   if (quoted === undefined) await insertCall(services, tx, acceptable, nowMs);
@@ -97,24 +106,7 @@ async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): 
     if (current?.state.name !== "quoted") throw new QuoteTaken(requestId);
     await transition(services, tx, current, { kind: "executionAccepted" }, {}, facts);
   }
-  const added = await tx.executions.add({
-    requestId,
-    keyId: caller.id,
-    wallet: acceptable.wallet,
-    questionHash: question.hash,
-    chainId: question.origin.chain.id,
-    call: question.call,
-    gasLimit: acceptable.gasLimit,
-    maxFeePerGas: acceptable.maxFeePerGas,
-    coinUsd: acceptable.coinUsd,
-    flatUsd: acceptable.flatUsd,
-    destination: acceptable.destination,
-    user: question.user,
-    target: question.call.to,
-    day: utcDay(nowMs),
-    costUsd: acceptable.wallet === undefined ? 0n : sponsorship.costUsd,
-    createdAtMs: nowMs,
-  });
+  const added = await tx.executions.add(newExecution(acceptable, nowMs));
   if (!added) throw new QuoteTaken(requestId);
   await tx.outbox.add([executeJob(requestId, nowMs)], nowMs);
 }
@@ -122,9 +114,20 @@ async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): 
 async function insertCall(
   services: AcceptServices,
   tx: Tx,
-  { question, requestId, referrer, caller, sponsorship }: Acceptable,
+  acceptable: Acceptable,
   nowMs: number,
 ): Promise<void> {
+  const { terms, state, event, detail } = freshCall(services, acceptable, nowMs);
+  await tx.requests.insert(terms, state);
+  await tx.requests.note(acceptable.requestId, nowMs, event, detail);
+}
+
+/** A call of its own as it is accepted: what is written of it before anything happens to it. */
+export function freshCall(
+  services: Pick<AcceptServices, "quotePolicy" | "random" | "signer">,
+  { question, requestId, referrer, caller, sponsorship }: Acceptable,
+  nowMs: number,
+): Pick<AcceptedCall, "terms" | "state" | "event" | "detail"> {
   const terms = callTerms({
     requestId,
     salt: services.random.bytes32(),
@@ -138,24 +141,51 @@ async function insertCall(
   });
   const decision = decide(quotedState("call"), { kind: "executionAccepted" });
   if (decision.kind !== "applied") throw new Error("a fresh call can be accepted");
-  await tx.requests.insert(terms, decision.next);
-  await tx.requests.note(requestId, nowMs, "executionAccepted", {
+  const detail = {
     from: "quoted",
     to: decision.next.name,
     keyId: caller.id,
     costUsd: sponsorship.costUsd,
-  });
+  };
+  return { terms, state: decision.next, event: "executionAccepted", detail };
+}
+
+export function newExecution(acceptable: Acceptable, nowMs: number): NewExecution {
+  const { question, sponsorship } = acceptable;
+  return {
+    requestId: acceptable.requestId,
+    keyId: acceptable.caller.id,
+    wallet: acceptable.wallet,
+    questionHash: question.hash,
+    chainId: question.origin.chain.id,
+    call: question.call,
+    gasLimit: acceptable.gasLimit,
+    maxFeePerGas: acceptable.maxFeePerGas,
+    coinUsd: acceptable.coinUsd,
+    flatUsd: acceptable.flatUsd,
+    destination: acceptable.destination,
+    user: question.user,
+    target: question.call.to,
+    day: utcDay(nowMs),
+    costUsd: sponsorship.costUsd,
+    createdAtMs: nowMs,
+  };
+}
+
+export function hasBudgets({ rules }: ApiKeyIdentity): boolean {
+  const { dailyUsd, perUserDailyUsd, perTargetDailyUsd } = rules;
+  return [dailyUsd, perUserDailyUsd, perTargetDailyUsd].some((budget) => budget !== undefined);
 }
 
 /** Budgets of a day are counted under the key's lock, so that calls at the same time cannot exceed them together. */
 async function keepToBudgets(
   services: Pick<Services, "clock">,
   tx: Pick<Tx, "executions">,
-  { caller, question, requestId, sponsorship, wallet }: Acceptable,
+  { caller, question, requestId, sponsorship }: Acceptable,
 ): Promise<void> {
   const { dailyUsd, perUserDailyUsd, perTargetDailyUsd } = caller.rules;
   const hasBudgets = [dailyUsd, perUserDailyUsd, perTargetDailyUsd].some((budget) => budget !== undefined);
-  if (wallet === undefined || !hasBudgets) return;
+  if (!hasBudgets) return;
   const budget = {
     keyId: caller.id,
     day: utcDay(services.clock.nowMs()),
@@ -173,20 +203,31 @@ async function keepToBudgets(
 async function setAside(
   services: AcceptServices,
   tx: Tx,
-  { wallet, requestId, sponsorship }: Acceptable,
+  { payer, requestId, sponsorship }: Acceptable,
 ): Promise<void> {
-  if (wallet === undefined) return;
   const { costUsd } = sponsorship;
   const reserved = await reserveFees(services, tx, {
-    wallet,
+    wallet: payer,
     usd: costUsd,
     requestId,
     movementKey: `execution:${requestId}:reserve`,
   });
   if (reserved.kind === "insufficient")
     throw refusal(
-      `the app balance of ${wallet} has $${formatUsd(reserved.availableUsd)}, and this execution may cost $${formatUsd(costUsd)}: nothing is sponsored in part`,
+      `the app balance of ${payer} has $${formatUsd(reserved.availableUsd)}, and this execution may cost $${formatUsd(costUsd)}: nothing is set aside in part`,
       "INSUFFICIENT_FUNDS",
     );
   if (reserved.kind === "closed") throw new QuoteTaken(requestId);
+}
+
+/** Names the movement that sets the fees of a request aside: there is one. */
+export function reserveKey(requestId: RequestId): string {
+  return `execution:${requestId}:reserve`;
+}
+
+export function insufficient(wallet: Address, availableUsd: bigint, costUsd: bigint): ServiceError {
+  return refusal(
+    `the app balance of ${wallet} has $${formatUsd(availableUsd)}, and this execution may cost $${formatUsd(costUsd)}: nothing is sponsored in part`,
+    "INSUFFICIENT_FUNDS",
+  );
 }

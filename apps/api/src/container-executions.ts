@@ -1,0 +1,45 @@
+import type { Address } from "@causeway/domain";
+import type { ExecuteAnswer } from "@causeway/wire";
+import { tickBatcher } from "./adapters/postgres/tick-batcher.ts";
+import { acceptExecution, insufficient } from "./usecases/execution/accept-execution.ts";
+import type { Acceptable, AcceptServices } from "./usecases/execution/accept-execution.ts";
+import { acceptTogether, isPlain } from "./usecases/execution/accept-together.ts";
+import type { AcceptedTogether, PlainAcceptable } from "./usecases/execution/accept-together.ts";
+import { acceptedAnswer } from "./usecases/execution/accepted-answer.ts";
+
+/** One commit is under way for a wallet at a time: its row is locked meanwhile anyway, and what comes until it is done goes into the next. */
+const BATCHES = { inFlight: 1, maxBatch: 50 };
+
+/**
+ * Accepts executions: plain calls of one wallet that come at the same moment in one commit, all others each in its own. A call alone waits for nobody. When a common commit
+ * fails, each of its calls is tried by itself, so that none fails for another's sake.
+ */
+export function groupedAcceptance(
+  services: AcceptServices,
+): (acceptable: Acceptable) => Promise<ExecuteAnswer> {
+  const groups = new Map<Address, (call: PlainAcceptable) => Promise<AcceptedTogether>>();
+  const groupOf = (wallet: Address): ((call: PlainAcceptable) => Promise<AcceptedTogether>) => {
+    const known = groups.get(wallet);
+    if (known !== undefined) return known;
+    const group = tickBatcher(
+      (calls: readonly PlainAcceptable[]) => acceptTogether(services, wallet, calls),
+      BATCHES,
+    );
+    groups.set(wallet, group);
+    return group;
+  };
+  return async (acceptable) => {
+    if (!isPlain(acceptable)) return await acceptExecution(services, acceptable);
+    const { wallet, requestId, sponsorship } = acceptable;
+    let outcome: AcceptedTogether;
+    try {
+      outcome = await groupOf(wallet)(acceptable);
+    } catch {
+      // Nothing of it was committed, or all of it: then the request's id is taken, and this fails.
+      return await acceptExecution(services, acceptable);
+    }
+    if (outcome.kind === "insufficient")
+      throw insufficient(wallet, outcome.availableUsd, sponsorship.costUsd);
+    return acceptedAnswer(requestId);
+  };
+}

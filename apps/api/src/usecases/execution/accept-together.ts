@@ -1,0 +1,63 @@
+import type { Address } from "@causeway/domain";
+import type { AcceptedCall } from "../../ports/executions.ts";
+import type { FeesToReserve } from "../../ports/ledger.ts";
+import { appraise } from "../app-balance/appraise.ts";
+import { planCharge } from "../app-balance/reserve-fees.ts";
+import { executeJob } from "../transition.ts";
+import { freshCall, hasBudgets, newExecution, reserveKey, tellAccepted } from "./accept-execution.ts";
+import type { Acceptable, AcceptServices } from "./accept-execution.ts";
+
+/** A fresh call that an app pays for and that no budget, quote or repetition of it has a say in: only its wallet's balance is shared with others. */
+export interface PlainAcceptable extends Acceptable {
+  readonly wallet: Address;
+}
+
+export function isPlain(acceptable: Acceptable): acceptable is PlainAcceptable {
+  const { wallet, quoted, lease, caller } = acceptable;
+  return wallet !== undefined && quoted === undefined && lease === undefined && !hasBudgets(caller);
+}
+
+export type AcceptedTogether =
+  { readonly kind: "accepted" } | { readonly kind: "insufficient"; readonly availableUsd: bigint };
+
+/**
+ * Accepts plain calls of one wallet in one commit, in their order, each as far as the balance bears it after those before it: what is too much is refused and the others stand.
+ * The wallet is locked from the beginning, for as long as two statements take; everything else that is written is new, so nobody waits for it.
+ * @throws whatever keeps all of them from being accepted: then none of them is
+ */
+export async function acceptTogether(
+  services: AcceptServices,
+  wallet: Address,
+  all: readonly PlainAcceptable[],
+): Promise<readonly AcceptedTogether[]> {
+  const outcomes = await services.uow.run(async (tx) => {
+    const nowMs = services.clock.nowMs();
+    let appraisal = appraise(services, await tx.ledger.lockWallet(wallet, nowMs));
+    const calls: AcceptedCall[] = [];
+    const fees: FeesToReserve[] = [];
+    const judged = all.map((acceptable): AcceptedTogether => {
+      const { requestId, sponsorship } = acceptable;
+      const usd = sponsorship.costUsd;
+      const planned = planCharge(appraisal, usd);
+      if (planned.kind === "insufficient") return planned;
+      appraisal = planned.left;
+      fees.push({ requestId, usd, parts: planned.parts, movementKey: reserveKey(requestId) });
+      calls.push({
+        ...freshCall(services, acceptable, nowMs),
+        job: executeJob(requestId, nowMs),
+        execution: newExecution(acceptable, nowMs),
+      });
+      return { kind: "accepted" };
+    });
+    if (calls.length > 0) {
+      await tx.executions.addCalls(calls);
+      await tx.ledger.reserveTogether(wallet, fees, nowMs);
+    }
+    return judged;
+  });
+  for (const [at, { kind }] of outcomes.entries()) {
+    const acceptable = all[at];
+    if (kind === "accepted" && acceptable !== undefined) tellAccepted(services, acceptable);
+  }
+  return outcomes;
+}
