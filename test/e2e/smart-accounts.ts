@@ -45,7 +45,10 @@ export interface RawCall {
 export interface SmartAccount {
   readonly address: Address;
   /** The owner's word for these calls, in the order given, with fee caps of zero. */
-  sign(calls: readonly AccountCall[], change?: { readonly maxFeePerGas?: bigint }): Promise<RawCall>;
+  sign(
+    calls: readonly AccountCall[],
+    change?: { readonly maxFeePerGas?: bigint; readonly callGasLimit?: bigint },
+  ): Promise<RawCall>;
 }
 
 const createAbi = parseAbi([

@@ -26,8 +26,8 @@ export interface QuoteQuestion {
   readonly originGasOverhead: number | undefined;
 }
 
-/** More than any block leaves to one transaction. */
-const MAX_GAS_OVERHEAD = 30_000_000;
+/** Far more than a wallet needs beside a deposit, and little enough to be lent until the output pays for it. */
+const MAX_GAS_OVERHEAD = 5_000_000;
 const UINT256_MAX = 2n ** 256n - 1n;
 
 /** @throws ServiceError with the code of the client contract and the field at fault. */

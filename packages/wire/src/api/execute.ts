@@ -70,7 +70,7 @@ export const executeRequest = z
         {
           referrer: text(512).describe("Referrer of the app; may be empty."),
           subsidizeFees: flag.describe(
-            "true: the app pays all fees from its balance. false: the quoted output pays; only for a quote that was given with `originGasOverhead`.",
+            "true: the app pays all fees from its balance. false: the quoted output pays, and the app only the gas of what fails on chain; only for a quote that was given with `originGasOverhead`.",
           ),
           destinationChainExecutionData: z
             .object(

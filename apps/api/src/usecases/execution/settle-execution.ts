@@ -1,4 +1,4 @@
-import type { RequestId } from "@causeway/domain";
+import type { Address, RequestId } from "@causeway/domain";
 import type { ExecutionRecord } from "../../ports/executions.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
@@ -11,6 +11,8 @@ type Needs = Pick<Services, "clock" | "events">;
 export interface KnownCosts {
   readonly originUsd?: bigint;
   readonly destinationUsd?: bigint;
+  /** What it did cost is paid by the quoted output: whoever set something aside gets it back. */
+  readonly outputPays?: boolean;
 }
 
 /**
@@ -30,7 +32,8 @@ export async function noteCosts(
   const destinationUsd =
     known.destinationUsd ?? costs.destinationUsd ?? (known.destination === undefined ? 0n : undefined);
   if (originUsd === undefined || destinationUsd === undefined) return;
-  await charge(services, tx, known, originUsd + destinationUsd);
+  if (costs.outputPays) await release(services, tx, known);
+  else await charge(services, tx, known, originUsd + destinationUsd);
 }
 
 /** Nothing was sent that cost anything: the sponsor gets everything back. */
@@ -41,18 +44,37 @@ export async function forgiveCosts(
 ): Promise<void> {
   const known = await tx.executions.lock(requestId);
   if (known === undefined || known.settled) return;
-  if (known.wallet !== undefined)
-    await releaseFees(services, tx, { requestId, wallet: known.wallet }, `execution:${requestId}:release`);
+  await release(services, tx, known);
+}
+
+async function release(
+  services: Needs,
+  tx: Pick<Tx, "executions" | "ledger">,
+  known: ExecutionRecord,
+): Promise<void> {
+  const { requestId } = known;
+  const wallet = await payerOf(tx, known);
+  if (wallet !== undefined)
+    await releaseFees(services, tx, { requestId, wallet }, `execution:${requestId}:release`);
   await tx.executions.settle(requestId, 0n);
+}
+
+/** Whose balance something was set aside from; undefined for what was accepted when nothing was unless an app paid. */
+async function payerOf(
+  tx: Pick<Tx, "ledger">,
+  { requestId, wallet }: ExecutionRecord,
+): Promise<Address | undefined> {
+  return wallet ?? (await tx.ledger.reservation(requestId))?.wallet;
 }
 
 async function charge(
   services: Needs,
   tx: Pick<Tx, "executions" | "ledger">,
-  { requestId, wallet }: ExecutionRecord,
+  known: ExecutionRecord,
   usd: bigint,
 ): Promise<void> {
-  // Without a sponsor the output of the quote bears it: no budget counts that.
+  const { requestId } = known;
+  const wallet = await payerOf(tx, known);
   if (wallet === undefined) return await tx.executions.settle(requestId, 0n);
   const paid = await payFees(services, tx, { requestId, wallet }, { usd }, `execution:${requestId}:pay`);
   // The price of gas rose beyond what was reckoned with: the difference is the service's.

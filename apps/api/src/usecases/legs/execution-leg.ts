@@ -32,7 +32,9 @@ export const executionLeg: LegCourse = {
   async final(moment) {
     const { services, tx, record } = moment;
     if (record) await transition(services, tx, record, { kind: "executionFinal" });
-    await charge(moment, ({ call, flatUsd }) => ({ valueWei: call.value, flatUsd }));
+    await charge(moment, ({ call, flatUsd }) => ({ valueWei: call.value, flatUsd }), {
+      isFunded: await hasFunded(moment),
+    });
   },
   async dead(moment, reason) {
     const { services, tx, slot, record } = moment;
@@ -43,7 +45,7 @@ export const executionLeg: LegCourse = {
     // A deposit by another way, or an app that vouched, may have the request filled all the same, with its calls.
     const isOver = after === undefined || isOverWithoutExecution(after.record.state);
     // A revert costs its gas; a nonce that something else used up costs the sponsor nothing.
-    if (hasReverted(slot, reason)) await charge(moment, () => ({ valueWei: 0n, flatUsd: 0n }), isOver);
+    if (hasReverted(slot, reason)) await charge(moment, () => ({ valueWei: 0n, flatUsd: 0n }), { isOver });
     else if (isOver) await forgiveCosts(services, tx, requestId);
     else await noteCosts(services, tx, requestId, { originUsd: 0n });
   },
@@ -65,12 +67,13 @@ function hasReverted({ minedStatus }: Slot, reason: FailReason): boolean {
 
 /**
  * Charges what the mined transaction did cost, at the price of the coin at which it was accepted.
- * @param isOver nothing will be filled because of it
+ * @param ends.isOver nothing will be filled because of it
+ * @param ends.isFunded it has made the deposit that is filled, so that there is an output, which pays for it unless an app does
  */
 async function charge(
   { services, tx, slot }: LegMoment,
   besides: (execution: ExecutionRecord) => { readonly valueWei: bigint; readonly flatUsd: bigint },
-  isOver = false,
+  { isOver = false, isFunded = false }: { readonly isOver?: boolean; readonly isFunded?: boolean },
 ): Promise<void> {
   const { requestId } = slot.leg;
   const execution = requestId === undefined ? undefined : await tx.executions.lock(requestId);
@@ -89,5 +92,14 @@ async function charge(
     originUsd: totalUsd,
     // What did not happen here has nothing to be filled there.
     ...(isOver && { destinationUsd: 0n }),
+    outputPays: isFunded && execution.wallet === undefined,
   });
+}
+
+/** Whether its transaction made the deposit that the request is filled for. Blocks are scanned for deposits before their transactions are beyond reorgs. */
+async function hasFunded({ tx, slot, record }: LegMoment): Promise<boolean> {
+  const depositId = record?.state.depositId;
+  const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
+  const mined = slot.attempts.find(({ n }) => n === slot.minedAttempt);
+  return deposit?.disposition === "accepted" && deposit.txHash === mined?.txHash;
 }
