@@ -10,6 +10,8 @@ const NO_CODE: Address = "0x0000000000000000000000000000000000000000";
 /** What an account has before the transaction. */
 export interface AuthorityState {
   readonly nonce: bigint;
+  /** After its transactions that wait in the node's pool. */
+  readonly nextNonce: bigint;
   readonly code: Hex;
 }
 
@@ -66,7 +68,8 @@ export function judgeAuthorizations(
       return skipped("CHAIN_MISMATCH", `it is for chain ${authorization.chainId}, not ${chainId}`);
     }
     if (authority === undefined) return skipped("INVALID_SIGNATURE", "its signature is invalid");
-    const account = after.get(authority) ?? accounts.get(authority);
+    const account: Pick<AuthorityState, "nonce" | "code"> | undefined =
+      after.get(authority) ?? accounts.get(authority);
     if (account === undefined) throw new RangeError("the state of an authority is missing");
     const isSender = authority === sender && !after.has(authority);
     const nonce = isSender ? account.nonce + 1n : account.nonce;
@@ -75,6 +78,11 @@ export function judgeAuthorizations(
         "NONCE_MISMATCH",
         `its nonce is ${authorization.nonce}, and that of ${authority}, who signed it, is ${nonce}`,
       );
+    }
+    // Nodes keep a transaction that changes an account out of their pool for as long as one of that account's own is in it.
+    const waiting = accounts.get(authority);
+    if (waiting !== undefined && waiting.nextNonce > waiting.nonce) {
+      return skipped("ACCOUNT_BUSY", `${authority}, who signed it, has a transaction of its own waiting`);
     }
     if (account.code !== "0x" && !account.code.startsWith(DELEGATION)) {
       return skipped("ACCOUNT_HAS_CODE", `${authority}, who signed it, is a contract`);

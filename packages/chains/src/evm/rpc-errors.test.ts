@@ -38,6 +38,8 @@ test.each([
   ["rejected", "invalid chain id for signer: have 2 want 1"],
   ["rejected", "rlp: expected input list for types.LegacyTx"],
   ["rejected", "Failed to decode transaction"],
+  ["rejected", "authority already reserved"],
+  ["rejected", "in-flight transaction limit reached for delegated accounts"],
 ] as const)("a broadcast answered so is %s: %s", (kind, text) => {
   expect(broadcastOutcomeOf(refusal(text))?.kind).toBe(kind);
 });

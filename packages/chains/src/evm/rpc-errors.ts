@@ -18,6 +18,11 @@ const insufficientFunds =
 /** Faults of the bytes themselves: sending them again can never help. */
 const refusedForGood =
   /intrinsic gas|exceeds block gas limit|gas limit too high|exceeds (?:the )?(?:block|transaction) gas limit|gas limit is (?:too high|exceed)|invalid sender|invalid signature|invalid transaction v, r, s|chain ?id|\brlp\b|failed to decode|decode signed transaction|oversized data|max initcode size|initcode size|priority fee (?:per gas )?higher than max fee|max ?priority ?fee ?per ?gas higher|exceeds the configured cap|transaction type not supported|unsupported transaction type|sender not an EOA|sender is not an EOA|SenderIsContract|TxGasLimitExceeded|GasLimitExceeded|MalformedTransaction|floor data gas/i;
+/**
+ * Somebody whose authorization travels along has a transaction of his own in the pool, or ours would be one too many from such an account. It passes, but when is up
+ * to him, and everything behind it in the lane would wait.
+ */
+const heldUpByAuthority = /authority (?:is )?already reserved|in-?flight transaction limit reached/i;
 
 /** Reads the refusal of `eth_sendRawTransaction`; undefined when it says nothing certain about these bytes. */
 export function broadcastOutcomeOf(refusal: NodeRefusal): BroadcastOutcome | undefined {
@@ -26,7 +31,8 @@ export function broadcastOutcomeOf(refusal: NodeRefusal): BroadcastOutcome | und
   if (nonceTooLow.test(text)) return { kind: "nonceTooLow" };
   if (insufficientFunds.test(text)) return { kind: "insufficientFunds" };
   if (underpriced.test(text)) return { kind: "underpriced" };
-  if (refusedForGood.test(text)) return { kind: "rejected", reason: refusal.nodeText };
+  if (refusedForGood.test(text) || heldUpByAuthority.test(text))
+    return { kind: "rejected", reason: refusal.nodeText };
   return undefined;
 }
 
@@ -84,6 +90,13 @@ export function isMethodMissing(refusal: NodeRefusal): boolean {
 export function isTracingRefused(refusal: NodeRefusal): boolean {
   if (isRateLimit(refusal) || isUnknownBlock(refusal)) return false;
   return /not (?:enabled|allowed|permitted|supported|available|whitelisted|authorized)|disabled|unauthorized|forbidden|unsupported|upgrade|(?:paid|higher|this|free).{0,20}(?:plan|tier)/i.test(
+    refusal.nodeText,
+  );
+}
+
+/** True when the chain has no transactions with authorizations (EIP-7702), or not yet. */
+export function isTypeRefused(refusal: NodeRefusal): boolean {
+  return /transaction type (?:is )?not supported|unsupported transaction type|(?:7702|set.?code|authorization.?list).{0,60}(?:not (?:yet )?(?:supported|enabled|activated?|allowed)|unsupported)/i.test(
     refusal.nodeText,
   );
 }

@@ -180,12 +180,43 @@ test("an account that is a contract cannot be given other code", () => {
   ];
   const authority: Address = `0x${"ac".repeat(20)}`;
   const judge = (code: Hex) =>
-    judgeAuthorizations(list, [authority], new Map([[authority, { nonce: 3n, code }]]), { chainId, sender });
+    judgeAuthorizations(list, [authority], new Map([[authority, { nonce: 3n, nextNonce: 3n, code }]]), {
+      chainId,
+      sender,
+    });
   expect(judge("0x6000")).toMatchObject({ kind: "skipped", label: "AUTHORIZATION_ACCOUNT_HAS_CODE" });
   expect(judge(concat(["0xef0100", sender]))).toEqual({
     kind: "apply",
     delegations: [{ authority, code: concat(["0xef0100", failures]), nonce: 4n }],
   });
+});
+
+test("an account with a transaction of its own in the pool is not waited for", async () => {
+  const account = fresh();
+  await world.wallet.send({ to: lower(account), value: 10n ** 18n });
+  const call = { to: lower(account), data: write, value: 0n, authorizationList: [await authorize(account)] };
+  await world.wallet.rpc("evm_setAutomine", [false]);
+  try {
+    const raw = await account.signTransaction({
+      chainId,
+      nonce: 0,
+      to: sender,
+      value: 1n,
+      gas: 21_000n,
+      type: "eip1559",
+      ...fees,
+    });
+    expect(await createChainWriter(transport).broadcast(raw)).toEqual({ kind: "accepted" });
+    expect(await reader.trace(sender, call, fees)).toMatchObject({
+      kind: "reverts",
+      failure: { label: "AUTHORIZATION_ACCOUNT_BUSY" },
+    });
+  } finally {
+    await world.wallet.rpc("evm_mine", []);
+    await world.wallet.rpc("evm_setAutomine", [true]);
+  }
+  const next = { ...call, authorizationList: [await authorize(account, { nonce: 1 })] };
+  expect(await reader.trace(sender, next, fees)).toMatchObject({ kind: "ok" });
 });
 
 test("who signed cannot be told of numbers that are no signature", async () => {

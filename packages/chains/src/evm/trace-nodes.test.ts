@@ -140,6 +140,96 @@ describe("a node that does not trace", () => {
   });
 });
 
+describe("what a node does with authorizations", () => {
+  const authorized = async () => {
+    const account = privateKeyToAccount(generatePrivateKey());
+    const terms = { chainId, address: failures, nonce: 0 };
+    const { r, s, yParity } = await account.signAuthorization(terms);
+    const authorizationList = [{ ...terms, r, s, yParity: yParity === 1 ? (1 as const) : (0 as const) }];
+    return { to: account.address, data: write, value: 0n, authorizationList };
+  };
+  const plain = () => ({ to: failures, data: write, value: 0n });
+  const isListed = ([transaction]: readonly unknown[]): boolean =>
+    typeof transaction === "object" && transaction !== null && "authorizationList" in transaction;
+  const refusal = (method: string, nodeText: string): NodeRefusal =>
+    new NodeRefusal({ method, nodeCode: -32_000, nodeText, nodeData: undefined });
+
+  test.each(["transaction type not supported", "EIP-7702 is not enabled", "not supported"])(
+    "a chain without them keeps being traced: %s",
+    async (text) => {
+      const { reader, asked } = nodeThat((method, params) => {
+        if (["debug_traceCall", "eth_estimateGas"].includes(method) && isListed(params))
+          throw refusal(method, text);
+        return undefined;
+      });
+      const outcome = await reader.trace(from, await authorized(), fees);
+      expect(outcome).toMatchObject({
+        kind: "reverts",
+        failure: { label: "AUTHORIZATION_NOT_SUPPORTED" },
+      });
+      asked.length = 0;
+      expect(await reader.trace(from, plain(), fees)).toMatchObject({
+        kind: "ok",
+        effects: { kind: "seen" },
+      });
+      expect(asked).toContain("debug_traceCall");
+      expect(asked).not.toContain("eth_simulateV1");
+      // Nor is the list tried again for each that comes with one.
+      asked.length = 0;
+      await reader.trace(from, await authorized(), fees);
+      expect(asked).not.toContain("debug_traceCall");
+    },
+  );
+
+  test("a refusal of one call with them is a fault of that call", async () => {
+    let lists = 0;
+    const { reader, asked } = nodeThat((method, params) => {
+      if (method === "debug_traceCall" && isListed(params) && ++lists > 1)
+        throw refusal(method, "this is not allowed");
+      return undefined;
+    });
+    await expect(reader.trace(from, await authorized(), fees)).rejects.toThrow("this is not allowed");
+    asked.length = 0;
+    await reader.trace(from, plain(), fees);
+    expect(asked).toContain("debug_traceCall");
+  });
+
+  test("one that neither traces nor takes them says so", async () => {
+    const { reader } = nodeThat((method, params) => {
+      if (method === "debug_traceCall") throw refusal(method, "tracing is disabled");
+      if (isListed(params)) throw refusal(method, "transaction type not supported");
+      return undefined;
+    });
+    expect(await reader.trace(from, await authorized(), fees)).toMatchObject({
+      failure: { label: "AUTHORIZATION_NOT_SUPPORTED" },
+    });
+    expect(await reader.trace(from, plain(), fees)).toMatchObject({ kind: "ok" });
+  });
+
+  test("is learnt from a call of our own, not from one whose sender controls how it looks", async () => {
+    let isFirst = true;
+    const overridden: unknown[] = [];
+    const { reader } = nodeThat(async (method, params) => {
+      if (method !== "debug_traceCall") return undefined;
+      const [transaction, , config] = params as [{ to: Address }, unknown, { stateOverrides?: object }];
+      overridden.push(config.stateOverrides);
+      const isTheirs = transaction.to === hostile.to.toLowerCase();
+      if (!isTheirs || !isFirst) return undefined;
+      isFirst = false;
+      // As if nothing had come of the list.
+      const { authorizationList: _, ...rest } = transaction as { to: Address; authorizationList?: unknown };
+      return await transport.request(method, [rest, ...params.slice(1)]);
+    });
+    const hostile = await authorized();
+    await reader.trace(from, hostile, fees).catch(() => {});
+    overridden.length = 0;
+    const call = await authorized();
+    expect(await reader.trace(from, call, fees)).toMatchObject({ kind: "ok" });
+    const authorities = overridden.flatMap((accounts) => Object.keys(accounts ?? {}));
+    expect(authorities).not.toContain(call.to.toLowerCase());
+  });
+});
+
 describe("a node that cannot be believed or understood is a fault, never a verdict", () => {
   const call = { to: "0x" as Hex, data: write, value: 0n };
   const faults: readonly (readonly [string, Change])[] = [

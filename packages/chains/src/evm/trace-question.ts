@@ -67,9 +67,16 @@ export async function prepareTrace(
   const [accounts, codes] = await Promise.all([
     Promise.all(
       signers.map(async (authority): Promise<[Address, AuthorityState]> => {
-        const nonce = ask("eth_getTransactionCount", [authority, tag]);
-        const code = await codeOf(authority);
-        return [authority, { nonce: quantityOf(await nonce, "eth_getTransactionCount"), code }];
+        const nonceOf = async (at: string): Promise<bigint> => {
+          const method = "eth_getTransactionCount";
+          return quantityOf(await ask(method, [authority, at]), method);
+        };
+        const [code, nonce, nextNonce] = await Promise.all([
+          codeOf(authority),
+          nonceOf(tag),
+          nonceOf("pending"),
+        ]);
+        return [authority, { nonce, nextNonce, code }];
       }),
     ),
     Promise.all(

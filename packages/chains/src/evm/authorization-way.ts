@@ -1,0 +1,73 @@
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import type { Address } from "@causeway/domain";
+import type { TracedCall } from "../family.ts";
+import { isTracingRefused, isTypeRefused } from "./rpc-errors.ts";
+import { NodeRefusal } from "./rpc-fault.ts";
+import type { TraceQuestion } from "./trace-question.ts";
+import { runChanges, type AuthorizationWay } from "./trace-run.ts";
+
+/** `unknown`: the chain takes no transactions with authorizations (EIP-7702). */
+export type Authorizing = AuthorizationWay | "unknown";
+
+export interface AuthorizationWays {
+  /** How the node is told of authorizations. @throws RpcFault, NodeRefusal when it does not trace */
+  of(question: TraceQuestion): Promise<Authorizing>;
+}
+
+/** What was found out is asked anew after this time, ms: nodes are updated, and chains learn. */
+const KEPT_MS = 600_000;
+/** Enough for a transaction that does nothing, and its authorization. */
+const GAS = 100_000n;
+
+/**
+ * Finds out whether the node reads authorization lists by a call of our own: an account that nobody else knows consents to be changed, and is, or is not. Calls of
+ * others could be made to look either way.
+ */
+export function authorizationWays(chainId: number): AuthorizationWays {
+  let found: { readonly way: Authorizing; readonly atMs: number } | undefined;
+  return {
+    async of(question) {
+      if (question.delegations.length === 0) return "listed";
+      if (found === undefined || performance.now() - found.atMs > KEPT_MS)
+        found = { way: await findOut(question, chainId), atMs: performance.now() };
+      return found.way;
+    },
+  };
+}
+
+async function findOut(question: TraceQuestion, chainId: number): Promise<Authorizing> {
+  const account = privateKeyToAccount(generatePrivateKey());
+  const authority = account.address.toLowerCase() as Address;
+  const { r, s, yParity } = await account.signAuthorization({ chainId, address: authority, nonce: 0 });
+  const authorization = {
+    chainId,
+    address: authority,
+    nonce: 0,
+    r,
+    s,
+    yParity: yParity === 1 ? 1 : 0,
+  } as const;
+  const probe = ownQuestion(question, { authorizationList: [authorization] });
+  try {
+    const changes = await runChanges(probe, { gas: GAS, way: "listed", rich: true });
+    return changes?.get(authority)?.nonceAfter === 1n ? "listed" : "overridden";
+  } catch (error) {
+    if (!(error instanceof NodeRefusal)) throw error;
+    if (isTypeRefused(error)) return "unknown";
+    if (!isTracingRefused(error)) throw error;
+    // The same without the list tells what it is that the node refuses. It throws when that is tracing.
+    await askPlainly(question);
+    return "unknown";
+  }
+}
+
+/** Traces a call that does nothing. @throws RpcFault, NodeRefusal when the node does not trace */
+export async function askPlainly(question: TraceQuestion): Promise<void> {
+  await runChanges(ownQuestion(question, {}), { gas: GAS, way: "listed", rich: true });
+}
+
+/** A call without data or value to an account without code. */
+function ownQuestion(question: TraceQuestion, change: Pick<TracedCall, "authorizationList">): TraceQuestion {
+  const call = { to: question.from, data: "0x", value: 0n, ...change } as const;
+  return { ...question, call, delegations: [] };
+}
