@@ -17,7 +17,7 @@ import { confirmBlock, prepareTrace, type TraceQuestion } from "./trace-question
 import { nativeFlows } from "./native-flows.ts";
 import { runCalls, runChanges, type RunQuestion } from "./trace-run.ts";
 import type { RpcTransport } from "./transport.ts";
-import { provesItsLimit, usualLimits } from "./usual-limits.ts";
+import { provesItsLimit, roundedUp, usualLimits } from "./usual-limits.ts";
 
 export type Trace = (
   from: Address,
@@ -62,7 +62,8 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
       }
       return failure === undefined ? { kind: "insufficientFunds" } : { kind: "reverts", failure };
     }
-    for (const gas of call.gas === undefined ? gasLimitsToTry(plenty.frame, ceiling) : [ceiling]) {
+    const tries = call.gas === undefined ? gasLimitsToTry(plenty.frame, ceiling).map(roundedUp) : [ceiling];
+    for (const gas of tries.map((limit) => (limit < ceiling ? limit : ceiling))) {
       const [run, accounts] = await Promise.all([
         call.gas === undefined ? runCalls(question, { gas, way }) : plenty,
         changesAtOnce?.then((end) => end()) ?? lookAtChanges(question, { gas, way }),
