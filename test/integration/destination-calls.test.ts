@@ -1,4 +1,4 @@
-import type { Address } from "@causeway/domain";
+import type { Address, Hex } from "@causeway/domain";
 import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -12,6 +12,7 @@ import {
   simpleAccount,
   smartEoa,
   startExecutionWorld,
+  transferFromCall,
   type AskedCall,
   type ExecutionWorld,
 } from "../support/execution-world.ts";
@@ -173,6 +174,43 @@ test("calls that would take the payment from its recipient again are refused: no
   await expect(world.execute(call)).rejects.toThrow(/could not be proven/);
 });
 
+test.each([
+  ["the payment", 90_000_000n],
+  ["a part of the payment", 1n],
+])(
+  "a call that takes %s back only in the block undoes the payment, and the deposit goes back",
+  async (_what, amount) => {
+    const { destination, origin, usdc } = world;
+    const recipient = world.anAddress();
+    const thief = world.anAddress();
+    const taker = await aTaker(recipient, thief, amount);
+    const agreed = await executed(
+      { calls: [{ to: taker, value: "0", data: "0x00" }] },
+      { recipient, refundTo: world.anAddress() },
+    );
+    await untilSubmitted(agreed);
+    await flip(taker);
+    const end = await world.untilFinal(agreed.requestId);
+    expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
+    expect(await destination.balance(thief, usdc)).toBe(0n);
+    expect(await destination.balance(recipient, usdc)).toBe(0n);
+    expect(await world.paymentsOf(agreed, destination)).toEqual([]);
+    expect(await origin.balance(agreed.terms.refundTo, usdc)).toBeGreaterThan(0n);
+  },
+);
+
+test("the same calls, as long as they take nothing, leave a payment that oracles count", async () => {
+  const { destination, usdc } = world;
+  const recipient = world.anAddress();
+  const taker = await aTaker(recipient, world.anAddress(), 90_000_000n);
+  const agreed = await executed({ calls: [{ to: taker, value: "0", data: "0x00" }] }, { recipient });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
+  const { expectedAmount } = agreed.terms.destination;
+  expect(await destination.balance(recipient, usdc)).toBe(expectedAmount);
+  const [payment] = await world.paymentsOf(agreed, destination);
+  expect(await judged(agreed, payment?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
+});
+
 test("authorizations beside the fill travel with it, in a transaction of type 4", async () => {
   const { destination } = world;
   const there = await world.withSmartAccounts(destination);
@@ -239,6 +277,38 @@ test("without a quote, or without a sponsor, there are no calls beside a fill", 
     /needs subsidizeFees to be true/,
   );
 });
+
+/** A contract that takes so much of the victim's USDC and gives it to the thief, once it is told to by {@link flip}; the victim lets it. */
+async function aTaker(victim: Address, thief: Address, amount: bigint): Promise<Address> {
+  const { destination, usdc } = world;
+  const taker = world.anAddress();
+  const { data } = transferFromCall(usdc, victim, thief, amount);
+  // if (slot 0 != 0) usdc.call(data)
+  const code = `0x60005415603057606460326000396000600060646000600073${usdc.slice(2)}5af1505b00${data.slice(2)}`;
+  await destination.client.setCode({ address: taker, bytecode: code as Hex });
+  await destination.fund(victim, { native: 10n ** 18n, tokens: 0n });
+  await destination.client.impersonateAccount({ address: victim });
+  const approval = approveCall(usdc, taker, 2n ** 255n);
+  await destination.client.sendTransaction({ account: victim, ...approval, gas: 100_000n });
+  await destination.mine();
+  await world.watch(destination);
+  return taker;
+}
+
+/** Tells a contract on the destination to do now what it did not do when it was tried. */
+async function flip(address: Address): Promise<void> {
+  await world.destination.client.setStorageAt({ address, index: 0, value: `0x${"00".repeat(31)}01` });
+}
+
+/** Until the fill is given to the node, and not yet in a block. */
+async function untilSubmitted({ requestId }: Agreed): Promise<void> {
+  for (let round = 0; round < 15; round += 1) {
+    if ((await world.request(requestId)).state.name === "submitted") return;
+    world.clock.forward(5_000);
+    await world.round();
+  }
+  throw new Error("the fill was not sent");
+}
 
 /** A quote for a smart account, and its execution with calls beside the fill. */
 async function asked(beside: Beside, ask: object = {}): Promise<{ agreed: Agreed; call: AskedCall }> {

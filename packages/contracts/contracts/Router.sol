@@ -22,6 +22,14 @@ contract Router is ReentrancyGuardTransient {
     error ValueMismatch(uint256 value, uint256 amount);
     /// Native came from outside, or while refunds were being paid, and would have been stranded.
     error NativeNotExpected();
+    /// This is no call of a multicall to this contract itself.
+    error OnlyFromMulticall();
+    /// The balance was noted before in this transaction; a second note could be taken of less.
+    error NotedBefore(address currency, address account);
+    /// The balance was not noted in this transaction.
+    error NotNoted(address currency, address account);
+    /// Since its note the balance has not grown by `amount`.
+    error NotReceived(address currency, address account, uint256 noted, uint256 balance, uint256 amount);
 
     /// Gas for the recipient of a payment: several times what wallet proxies need to note and tell a payment. A
     /// recipient that is modest in a simulation and burns gas on chain costs its payer no more than this.
@@ -46,9 +54,35 @@ contract Router is ReentrancyGuardTransient {
         emit SolverNativeTransfer(to, amount);
     }
 
+    /// @notice Notes what `account` has of the token `currency`, for `requireReceived`. Only as a call of a multicall to
+    /// this contract itself, and once per transaction for each pair.
+    /// @dev Whoever is called between a note and its `requireReceived` may make others note, but not this pair again: a
+    /// lower balance would count for received what was there before. Whoever notes first makes the later one fail.
+    function noteBalance(address currency, address account) external {
+        if (msg.sender != address(this)) revert OnlyFromMulticall();
+        bytes32 slot = _slotOf(currency, account);
+        if (_load(slot) != 0) revert NotedBefore(currency, account);
+        // One more than it is: zero says that nothing was noted.
+        _store(slot, IERC20(currency).balanceOf(account) + 1);
+    }
+
+    /// @notice Fails, and with it the whole multicall, unless `account` has at least `amount` more of the token `currency`
+    /// than when it was noted. Only as a call of a multicall to this contract itself.
+    /// @dev As the last call it makes a payment stand: no call after the payment can have taken any of it back.
+    function requireReceived(address currency, address account, uint256 amount) external view {
+        if (msg.sender != address(this)) revert OnlyFromMulticall();
+        uint256 notedPlusOne = _load(_slotOf(currency, account));
+        if (notedPlusOne == 0) revert NotNoted(currency, account);
+        uint256 noted = notedPlusOne - 1;
+        uint256 balance = IERC20(currency).balanceOf(account);
+        if (balance < noted || balance - noted < amount) {
+            revert NotReceived(currency, account, noted, balance, amount);
+        }
+    }
+
     /// @notice Makes the calls in order, then sends what is left of native and of `refundTokens` to `refundTo`.
-    /// @dev A call to this contract itself can only be `nativeTransfer` (the lock stops the rest) and emits no
-    /// SolverCallExecuted, so that one payment can never count both as a payment and as a call.
+    /// @dev A call to this contract itself can only be `nativeTransfer`, `noteBalance` or `requireReceived` (the lock stops
+    /// the rest) and emits no SolverCallExecuted, so that one payment can never count both as a payment and as a call.
     /// @param refundTo zero means the caller
     function multicall(Call[] calldata calls, address refundTo, address[] calldata refundTokens)
         external
@@ -75,6 +109,23 @@ contract Router is ReentrancyGuardTransient {
             if (left != 0) SafeTransferLib.safeTransfer(refundTokens[i], refundTo, left);
         }
         if (address(this).balance != 0) SafeTransferLib.safeTransferAllETH(refundTo);
+    }
+
+    /// Where the note of a pair is; a hash, so that it is apart from all else that is transient.
+    function _slotOf(address currency, address account) private pure returns (bytes32) {
+        return keccak256(abi.encode(currency, account));
+    }
+
+    function _load(bytes32 slot) private view returns (uint256 value) {
+        assembly ("memory-safe") {
+            value := tload(slot)
+        }
+    }
+
+    function _store(bytes32 slot, uint256 value) private {
+        assembly ("memory-safe") {
+            tstore(slot, value)
+        }
     }
 
     /// Reverts with what the last call reverted with, cut to REASON_BYTES.

@@ -1,7 +1,18 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { concat, encodeFunctionData, keccak256, parseEther, toHex, type Address, type Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { approve, call, id, mint, nativeTransfer, poke, transfer, zeroAddress } from "../test/calls.ts";
+import {
+  approve,
+  call,
+  id,
+  mint,
+  nativeTransfer,
+  noteBalance,
+  poke,
+  requireReceived,
+  transfer,
+  zeroAddress,
+} from "../test/calls.ts";
 import { chainId, freshAddress, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
 import {
   execute,
@@ -147,7 +158,13 @@ async function measureFills() {
   });
 
   await chain.send(solver, { to: usd, data: approve(proxy, plenty) });
-  const tokenCalls = [call(usd, transfer(freshRecipient(), amountUsd)), call(proxyProbe, poke(1n))];
+  const recipient = freshRecipient();
+  const tokenCalls = [
+    call(router, noteBalance(usd, recipient)),
+    call(usd, transfer(recipient, amountUsd)),
+    call(proxyProbe, poke(1n)),
+    call(router, requireReceived(usd, recipient, amountUsd)),
+  ];
   const proxyCall = await gasOf(solver, {
     to: proxy,
     data: withId(

@@ -14,7 +14,7 @@ export const depositGas = gasUnits(snapshot.deposit);
 /**
  * `native`: sent to the recipient with the order id as data. `erc20`: transferred with the order id after the calldata.
  * `routerNative`: paid by the router. `routerCall`: one payment and one small call by the router; `proxyCall`: a token
- * pulled by the approval proxy, then the same. Calls cost what their targets cost on top.
+ * pulled by the approval proxy, then the same, with the payment noted and required. Calls cost what their targets cost on top.
  */
 export const fillGas = gasUnits(snapshot.fill);
 

@@ -60,6 +60,20 @@ export function nativeTransfer(to: Address, amount: bigint): Hex {
   return encodeFunctionData({ abi: routerAbi, functionName: "nativeTransfer", args: [to, amount] });
 }
 
+/** The Router's note of a balance, as a call of its multicall. */
+export function noteBalance(currency: Address, account: Address): Hex {
+  return encodeFunctionData({ abi: routerAbi, functionName: "noteBalance", args: [currency, account] });
+}
+
+/** The Router's check that a balance has grown since its note, as a call of its multicall. */
+export function requireReceived(currency: Address, account: Address, amount: bigint): Hex {
+  return encodeFunctionData({
+    abi: routerAbi,
+    functionName: "requireReceived",
+    args: [currency, account, amount],
+  });
+}
+
 /** The arguments of the events called `name` that `emitter` emitted, in order. */
 export function eventsOf(
   receipt: TransactionReceipt,

@@ -1,5 +1,11 @@
-import { approvalProxyAbi } from "@causeway/contracts";
-import { NATIVE_CURRENCY, type Address, type FrameLog, type Hex } from "@causeway/domain";
+import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
+import {
+  NATIVE_CURRENCY,
+  type Address,
+  type FrameLog,
+  type Hex,
+  type SimulationFailure,
+} from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import type { CallPlan } from "../family.ts";
 import { TRANSFER_TOPIC } from "./deposits.ts";
@@ -22,7 +28,10 @@ export interface FillWithCalls {
   readonly approvalProxy: Address;
 }
 
-/** The transaction: first the payment, then the calls; its input ends with the order id. */
+/**
+ * The transaction: first the payment, then the calls; its input ends with the order id. A payment in a token is noted before and required to have been received at the end, on the
+ * chain itself: what a call does there may differ from what it did when it was tried. Native coin is counted by the router's own event, whatever becomes of it.
+ */
 export function fillWithCalls({ payment, calls, solver, router, approvalProxy }: FillWithCalls): CallPlan {
   const { currency, recipient, amount, orderId } = payment;
   const value = calls.reduce((sum, call) => sum + call.value, 0n);
@@ -34,10 +43,20 @@ export function fillWithCalls({ payment, calls, solver, router, approvalProxy }:
       value: amount + value,
       orderId,
     });
-  const made = [transferCall(currency, recipient, amount), ...calls].map((call) => ({
-    ...call,
-    allowFailure: false,
-  }));
+  const ofRouter = (functionData: Hex): CallPlan => ({ to: router, data: functionData, value: 0n });
+  const noted = encodeFunctionData({
+    abi: routerAbi,
+    functionName: "noteBalance",
+    args: [currency, recipient],
+  });
+  const required = encodeFunctionData({
+    abi: routerAbi,
+    functionName: "requireReceived",
+    args: [currency, recipient, amount],
+  });
+  const made = [ofRouter(noted), transferCall(currency, recipient, amount), ...calls, ofRouter(required)].map(
+    (call) => ({ ...call, allowFailure: false }),
+  );
   const data = encodeFunctionData({
     abi: approvalProxyAbi,
     functionName: "pullAndRoute",
@@ -71,10 +90,14 @@ export function withoutOwnMovements(
   );
 }
 
-/** Whether the recipient of a payment in a token keeps it, as whoever checks the payment counts: what comes less what goes. Of native coin nobody counts what goes. */
+/**
+ * Whether the recipient of a payment in a token keeps it, as whoever checks the payment counts: what comes, but for what a depository pays out, less what goes. Of native
+ * coin nobody counts what goes.
+ */
 export function keepsPayment(
   logs: readonly FrameLog[],
   { currency, recipient, amount }: Pick<Payment, "currency" | "recipient" | "amount">,
+  depository: Address,
 ): boolean {
   if (currency === NATIVE_CURRENCY) return true;
   let net = 0n;
@@ -82,8 +105,15 @@ export function keepsPayment(
     if (address !== currency || topics[0] !== TRANSFER_TOPIC) continue;
     const moved = wordsOf(data)?.[0];
     if (moved === undefined || topics.length !== 3) return false;
-    if (addressOfTopic(topics[2]) === recipient) net += moved;
-    if (addressOfTopic(topics[1]) === recipient) net -= moved;
+    const from = addressOfTopic(topics[1]);
+    if (addressOfTopic(topics[2]) === recipient && from !== depository) net += moved;
+    if (from === recipient) net -= moved;
   }
   return net >= amount;
+}
+
+/** Whether a fill failed because its recipient would not have kept the payment. */
+export function losesPayment({ details }: SimulationFailure, router: Address): boolean {
+  const { innermost, revert } = details;
+  return revert.name === "NotReceived" && innermost.address === router;
 }

@@ -1,4 +1,4 @@
-import { fillWithCalls, keepsPayment, withoutOwnMovements } from "@causeway/chains";
+import { fillWithCalls, keepsPayment, losesPayment, withoutOwnMovements } from "@causeway/chains";
 import type { FeeCaps, Payment, TraceOptions } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
@@ -41,11 +41,21 @@ export async function simulateFillWithCalls(
     { from: solver, call, fees, ours, withoutOwn },
     options,
   );
-  if (simulated.kind !== "ok" || simulated.outcome.effects.kind !== "seen") return { call, simulated };
-  if (keepsPayment(simulated.outcome.effects.logs, payment)) return { call, simulated };
+  if (keeps(simulated, payment, chain.contracts)) return { call, simulated };
   const message =
     "the calls would take from the recipient what the fill pays him: the payment could not be proven";
   return { call, simulated: { kind: "forbidden", message } };
+}
+
+/** The router sees to it in the block as well; what it does not see, a depository paying out meanwhile, shows in the logs. */
+function keeps(
+  simulated: SimulatedExecution,
+  payment: Payment,
+  { router, depository }: ConnectedChain["chain"]["contracts"],
+): boolean {
+  if (simulated.kind === "reverts") return !losesPayment(simulated.failure, router);
+  if (simulated.kind !== "ok" || simulated.outcome.effects.kind !== "seen") return true;
+  return keepsPayment(simulated.outcome.effects.logs, payment, depository);
 }
 
 /**
