@@ -1,5 +1,12 @@
 import type { Authorization, CallPlan } from "@causeway/chains";
-import type { Address, Hex, RequestId, SponsorshipSpending } from "@causeway/domain";
+import type {
+  Address,
+  Hex,
+  RequestId,
+  RequestState,
+  RequestTerms,
+  SponsorshipSpending,
+} from "@causeway/domain";
 import type { LaneCall } from "./leg.ts";
 
 /** Calls that ride along with the fill of a request, and what they were priced with. */
@@ -62,10 +69,29 @@ export interface Budget {
   readonly target: Address;
 }
 
+/** A call that no quote stored, with all that is written when it is accepted. */
+export interface AcceptedCall {
+  readonly terms: RequestTerms;
+  /** Its first state. */
+  readonly state: RequestState;
+  /** How its trace begins. */
+  readonly event: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+  /** The job that sends it. */
+  readonly job: {
+    readonly job: string;
+    readonly jobId: string;
+    readonly payload: Readonly<Record<string, unknown>>;
+  };
+  readonly execution: NewExecution;
+}
+
 /** Executions inside one transaction. */
 export interface ExecutionWrites {
   /** False when the request has one already. */
   add(execution: NewExecution): Promise<boolean>;
+  /** Writes fresh calls with their requests, traces and jobs. @throws when one of them is known already */
+  addCalls(calls: readonly AcceptedCall[]): Promise<void>;
   /** Locks the row; undefined when the request has none. */
   lock(requestId: RequestId): Promise<ExecutionRecord | undefined>;
   /** Until the end of the transaction nobody else spends on this key's budgets; what they have spent, everything committed before included, but for this request. */

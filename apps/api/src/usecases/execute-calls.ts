@@ -1,13 +1,14 @@
 import type { GasPrices, TraceOutcome } from "@causeway/chains";
 import type { Address, PricedUnit, RequestTerms, SponsorshipQuestion } from "@causeway/domain";
 import { executionCost, formatUsd, judgeSponsorship, ServiceError } from "@causeway/domain";
-import type { ExecuteInput } from "@causeway/wire";
+import type { ExecuteAnswer, ExecuteInput } from "@causeway/wire";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
 import type { ExecuteOutcome } from "../ports/execute.ts";
 import type { IdempotencyLease } from "../ports/idempotency.ts";
 import type { Random } from "../ports/quote.ts";
 import type { Services } from "../ports/services.ts";
 import { acceptExecution } from "./execution/accept-execution.ts";
+import type { Acceptable } from "./execution/accept-execution.ts";
 import { acceptedAnswer } from "./execution/accepted-answer.ts";
 import { makesDeposit } from "./execution/expect-deposit.ts";
 import { findQuoted } from "./execution/find-quoted.ts";
@@ -33,6 +34,8 @@ export interface ExecuteServices extends Pick<
   | "uow"
 > {
   readonly random: Random;
+  /** Accepts what was found to be possible; each call in a commit of its own when absent. */
+  readonly accept?: (acceptable: Acceptable) => Promise<ExecuteAnswer>;
 }
 
 /** The newest state must have answered by then, ms. */
@@ -110,7 +113,8 @@ export async function executeCalls(
   for (const call of question.destination?.calls ?? [])
     refuseBy(caller, { ...sponsorship, call: sponsoredCall(call), innerCalls: [] });
   if (wallet === undefined && terms !== undefined) refuseUnpaid(terms, outcome, prices, native);
-  const answer = await acceptExecution(services, {
+  const accept = services.accept ?? ((acceptable) => acceptExecution(services, acceptable));
+  const answer = await accept({
     caller,
     question,
     requestId,

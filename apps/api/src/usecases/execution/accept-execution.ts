@@ -1,8 +1,8 @@
-import type { Address, RequestId, SponsorshipQuestion } from "@causeway/domain";
+import type { Address, RequestId, ServiceError, SponsorshipQuestion } from "@causeway/domain";
 import { decide, formatUsd, judgeSponsorship, quotedState } from "@causeway/domain";
 import type { ExecuteAnswer } from "@causeway/wire";
 import type { ApiKeyIdentity } from "../../ports/api-keys.ts";
-import type { DestinationExecution } from "../../ports/executions.ts";
+import type { AcceptedCall, DestinationExecution, NewExecution } from "../../ports/executions.ts";
 import type { IdempotencyLease } from "../../ports/idempotency.ts";
 import type { Random } from "../../ports/quote.ts";
 import type { RequestRecord } from "../../ports/records.ts";
@@ -63,7 +63,7 @@ export async function acceptExecution(
   services: AcceptServices,
   acceptable: Acceptable,
 ): Promise<ExecuteAnswer> {
-  const { requestId, question, caller, sponsorship } = acceptable;
+  const { requestId, question, caller } = acceptable;
   const answer = acceptedAnswer(requestId);
   try {
     await services.uow.run(async (tx) => {
@@ -80,17 +80,24 @@ export async function acceptExecution(
     if (quoted.kind === "already") return answer;
     throw refusal(`requestId ${requestId} is being executed by another call`);
   }
-  services.events.happened("execution_accepted", {
+  tellAccepted(services, acceptable);
+  return answer;
+}
+
+export function tellAccepted(
+  { events }: Pick<Services, "events">,
+  { requestId, question, caller, sponsorship }: Acceptable,
+): void {
+  events.happened("execution_accepted", {
     requestId,
     chain: question.origin.chain.name,
     keyId: caller.id,
     costUsd: sponsorship.costUsd,
   });
-  return answer;
 }
 
 async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): Promise<void> {
-  const { caller, question, requestId, quoted, sponsorship } = acceptable;
+  const { caller, requestId, quoted, sponsorship } = acceptable;
   const nowMs = services.clock.nowMs();
   const facts = { keyId: caller.id, costUsd: sponsorship.costUsd };
   if (quoted === undefined) await insertCall(services, tx, acceptable, nowMs);
@@ -99,9 +106,55 @@ async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): 
     if (current?.state.name !== "quoted") throw new QuoteTaken(requestId);
     await transition(services, tx, current, { kind: "executionAccepted" }, {}, facts);
   }
-  const added = await tx.executions.add({
+  const added = await tx.executions.add(newExecution(acceptable, nowMs));
+  if (!added) throw new QuoteTaken(requestId);
+  await tx.outbox.add([executeJob(requestId, nowMs)], nowMs);
+}
+
+async function insertCall(
+  services: AcceptServices,
+  tx: Tx,
+  acceptable: Acceptable,
+  nowMs: number,
+): Promise<void> {
+  const { terms, state, event, detail } = freshCall(services, acceptable, nowMs);
+  await tx.requests.insert(terms, state);
+  await tx.requests.note(acceptable.requestId, nowMs, event, detail);
+}
+
+/** A call of its own as it is accepted: what is written of it before anything happens to it. */
+export function freshCall(
+  services: Pick<AcceptServices, "quotePolicy" | "random" | "signer">,
+  { question, requestId, referrer, caller, sponsorship }: Acceptable,
+  nowMs: number,
+): Pick<AcceptedCall, "terms" | "state" | "event" | "detail"> {
+  const terms = callTerms({
     requestId,
+    salt: services.random.bytes32(),
+    chain: question.origin.chain,
+    solver: services.signer.address,
+    solverChainName: services.quotePolicy.solverChainName,
+    call: question.call,
+    user: question.user,
+    referrer,
+    nowMs,
+  });
+  const decision = decide(quotedState("call"), { kind: "executionAccepted" });
+  if (decision.kind !== "applied") throw new Error("a fresh call can be accepted");
+  const detail = {
+    from: "quoted",
+    to: decision.next.name,
     keyId: caller.id,
+    costUsd: sponsorship.costUsd,
+  };
+  return { terms, state: decision.next, event: "executionAccepted", detail };
+}
+
+export function newExecution(acceptable: Acceptable, nowMs: number): NewExecution {
+  const { question, sponsorship } = acceptable;
+  return {
+    requestId: acceptable.requestId,
+    keyId: acceptable.caller.id,
     wallet: acceptable.wallet,
     questionHash: question.hash,
     chainId: question.origin.chain.id,
@@ -116,37 +169,12 @@ async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): 
     day: utcDay(nowMs),
     costUsd: sponsorship.costUsd,
     createdAtMs: nowMs,
-  });
-  if (!added) throw new QuoteTaken(requestId);
-  await tx.outbox.add([executeJob(requestId, nowMs)], nowMs);
+  };
 }
 
-async function insertCall(
-  services: AcceptServices,
-  tx: Tx,
-  { question, requestId, referrer, caller, sponsorship }: Acceptable,
-  nowMs: number,
-): Promise<void> {
-  const terms = callTerms({
-    requestId,
-    salt: services.random.bytes32(),
-    chain: question.origin.chain,
-    solver: services.signer.address,
-    solverChainName: services.quotePolicy.solverChainName,
-    call: question.call,
-    user: question.user,
-    referrer,
-    nowMs,
-  });
-  const decision = decide(quotedState("call"), { kind: "executionAccepted" });
-  if (decision.kind !== "applied") throw new Error("a fresh call can be accepted");
-  await tx.requests.insert(terms, decision.next);
-  await tx.requests.note(requestId, nowMs, "executionAccepted", {
-    from: "quoted",
-    to: decision.next.name,
-    keyId: caller.id,
-    costUsd: sponsorship.costUsd,
-  });
+export function hasBudgets({ rules }: ApiKeyIdentity): boolean {
+  const { dailyUsd, perUserDailyUsd, perTargetDailyUsd } = rules;
+  return [dailyUsd, perUserDailyUsd, perTargetDailyUsd].some((budget) => budget !== undefined);
 }
 
 /** Budgets of a day are counted under the key's lock, so that calls at the same time cannot exceed them together. */
@@ -190,4 +218,16 @@ async function setAside(
       "INSUFFICIENT_FUNDS",
     );
   if (reserved.kind === "closed") throw new QuoteTaken(requestId);
+}
+
+/** Names the movement that sets the fees of a request aside: there is one. */
+export function reserveKey(requestId: RequestId): string {
+  return `execution:${requestId}:reserve`;
+}
+
+export function insufficient(wallet: Address, availableUsd: bigint, costUsd: bigint): ServiceError {
+  return refusal(
+    `the app balance of ${wallet} has $${formatUsd(availableUsd)}, and this execution may cost $${formatUsd(costUsd)}: nothing is sponsored in part`,
+    "INSUFFICIENT_FUNDS",
+  );
 }
