@@ -8,8 +8,9 @@ export type UserOperation = Readonly<Record<string, string>>;
 
 export function wireOperation({ operation }: SignedOperation): UserOperation {
   return Object.fromEntries(
-    Object.entries(operation).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, typeof value === "bigint" ? toHex(value) : String(value)]],
-    ),
+    Object.entries(operation).flatMap(([name, value]) => {
+      if (typeof value === "bigint") return [[name, toHex(value)]];
+      return typeof value === "string" ? [[name, value]] : [];
+    }),
   );
 }
