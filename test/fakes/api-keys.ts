@@ -4,7 +4,10 @@ import type { KeyAdmin } from "../../apps/api/src/ports/key-admin.ts";
 
 /** Keys by their text. */
 export function fakeApiKeys(keys: Readonly<Record<string, ApiKeyIdentity>>): ApiKeys {
-  return { find: async (text) => (Object.hasOwn(keys, text) ? keys[text] : undefined) };
+  return {
+    find: async (text) => (Object.hasOwn(keys, text) ? keys[text] : undefined),
+    isFamiliar: (text) => Object.hasOwn(keys, text),
+  };
 }
 
 /** A key with every scope and no bounds, changed as the test wants. */

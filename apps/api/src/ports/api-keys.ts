@@ -32,4 +32,6 @@ export interface ApiKeys {
    * @throws ServiceError SERVICE_UNAVAILABLE when that cannot be told now.
    */
   find(key: string): Promise<ApiKeyIdentity | undefined>;
+  /** Whether a key with the id of this text was seen here of late, whatever its secret. Asks nobody. */
+  isFamiliar(key: string): boolean;
 }

@@ -124,7 +124,10 @@ test("health is not a matter of keys", async () => {
 
 test("whoever keeps keys being away is told as such", async () => {
   const away = await aServer({
-    apiKeys: { find: failing("SERVICE_UNAVAILABLE", "API keys cannot be read now") },
+    apiKeys: {
+      find: failing("SERVICE_UNAVAILABLE", "API keys cannot be read now"),
+      isFamiliar: () => false,
+    },
   });
   const answer = await away.app.inject({ url: "/chains", headers: { "x-api-key": "full" } });
   expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([503, "1"]);

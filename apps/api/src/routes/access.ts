@@ -4,7 +4,8 @@ import { errorCodeOf } from "@causeway/service-kit";
 import type { ApiKeyIdentity, ApiScope } from "../ports/api-keys.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import type { Usage, UsageNote } from "../ports/usage.ts";
-import { countWrongKey } from "./rate-limit.ts";
+import { wrongKeys } from "./rate-limit.ts";
+import type { WrongKeys } from "./rate-limit.ts";
 
 /** Who may call a route. Anybody who gives a key must give a valid one. */
 export type Access =
@@ -37,6 +38,7 @@ const PUBLISHABLE_SCOPES: ReadonlySet<ApiScope> = new Set<ApiScope>(["quote", "r
  */
 export function checkKeys(app: FastifyInstance, services: AccessServices): void {
   app.decorateRequest("apiKey", undefined);
+  const wrong = wrongKeys(services.limits);
   app.addHook("onRoute", (route) => {
     const access = route.config?.access ?? ANYBODY;
     if (access.kind === "unkeyed") return;
@@ -54,7 +56,7 @@ export function checkKeys(app: FastifyInstance, services: AccessServices): void 
         return undefined;
       }
       const identified = (keyId: string): void => countAnswer(services.usage, { keyId, endpoint }, reply);
-      return admit(services, request, access, identified);
+      return admit({ apiKeys: services.apiKeys, wrong }, request, access, identified);
     };
     route.onRequest = [...[route.onRequest ?? []].flat(), check];
   });
@@ -89,7 +91,7 @@ export function requireReferrer({ referrers }: ApiKeyIdentity, referrer: string 
 
 /** Tells `identified` whose the key is as soon as that is known: calls that are refused then are its as well. */
 async function admit(
-  { apiKeys, limits }: AccessServices,
+  { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: WrongKeys },
   request: FastifyRequest,
   access: Access,
   identified: (keyId: string) => void,
@@ -97,9 +99,11 @@ async function admit(
   try {
     const given = givenKey(request);
     if (given !== undefined) {
+      // Past the limit nobody is asked about made-up keys any more; those in use come in from there as ever.
+      if (!apiKeys.isFamiliar(given)) wrong.check(request);
       const key = await apiKeys.find(given);
       if (key === undefined) {
-        await countWrongKey(limits, request);
+        await wrong.count(request);
         throw new ServiceError("UNAUTHORIZED", "the API key is not valid");
       }
       identified(key.id);

@@ -123,6 +123,28 @@ test("keys cannot be tried out at will, and whoever tries does not hinder the va
   await app.close();
 });
 
+test("past that limit made-up keys are not even looked up", async () => {
+  const asked: string[] = [];
+  const { app } = await aServer({
+    limits: fakeLimits(),
+    apiKeys: {
+      find: async (text) => {
+        asked.push(text);
+        return undefined;
+      },
+      isFamiliar: (text) => text === "guess-5",
+    },
+  });
+  const get = async (key: string, remoteAddress = "192.0.2.1") =>
+    (await app.inject({ url: "/chains", headers: { "x-api-key": key }, remoteAddress })).statusCode;
+  const statuses = [];
+  for (let index = 0; index < 6; index++) statuses.push(await get(`guess-${index}`));
+  expect(statuses).toEqual([401, 401, 429, 429, 429, 429]);
+  expect(asked).toEqual(["guess-0", "guess-1", "guess-2", "guess-5"]);
+  expect(await get("guess-6", "192.0.2.9"), "another address").toBe(401);
+  await app.close();
+});
+
 test("the operator's token cannot be tried out at will", async () => {
   const limits = fakeLimits();
   const { app } = await aServer({ limits, operatorToken: new Secret("0123456789abcdef0123456789abcdef") });

@@ -33,15 +33,40 @@ export async function limitRates(app: FastifyInstance, limits: RateLimits | unde
   });
 }
 
-/**
- * Counts a call with a key that is not valid, so that keys cannot be tried out at will.
- * @throws ServiceError RATE_LIMITED
- */
-export async function countWrongKey(limits: RateLimits | undefined, { ip }: FastifyRequest): Promise<void> {
-  if (limits === undefined) return;
-  const most = limits.policy.address.other;
-  const { used, endsInMs } = await limits.take(`ip:${normalizeIP(ip)}:wrong-key`, most);
-  if (used > most) throw tooMany(endsInMs);
+/** Addresses that tried out too many keys, and are remembered at most. */
+const MOST_GUESSERS = 10_000;
+
+export interface WrongKeys {
+  /** To be asked before a key is looked up that is not familiar. @throws ServiceError RATE_LIMITED for an address that gave too many wrong ones */
+  check(request: Pick<FastifyRequest, "ip">): void;
+  /** Counts a call with a key that is not valid. @throws ServiceError RATE_LIMITED */
+  count(request: Pick<FastifyRequest, "ip">): Promise<void>;
+}
+
+/** Sees to it that keys cannot be tried out at will. */
+export function wrongKeys(limits: RateLimits | undefined): WrongKeys {
+  const refusedUntilMs = new Map<string, number>();
+  return {
+    check({ ip }) {
+      if (refusedUntilMs.size === 0) return;
+      const address = normalizeIP(ip);
+      const endsInMs = (refusedUntilMs.get(address) ?? -Infinity) - performance.now();
+      if (endsInMs > 0) throw tooMany(endsInMs);
+      refusedUntilMs.delete(address);
+    },
+    async count({ ip }) {
+      if (limits === undefined) return;
+      const address = normalizeIP(ip);
+      const most = limits.policy.address.other;
+      const { used, endsInMs } = await limits.take(`ip:${address}:wrong-key`, most);
+      if (used <= most) return;
+      refusedUntilMs.set(address, performance.now() + endsInMs);
+      // A map keeps the order in which keys came: the oldest goes first.
+      const oldest = refusedUntilMs.size > MOST_GUESSERS ? refusedUntilMs.keys().next().value : undefined;
+      if (oldest !== undefined) refusedUntilMs.delete(oldest);
+      throw tooMany(endsInMs);
+    },
+  };
 }
 
 function bucketOf(limited: LimitClass, { apiKey, ip }: FastifyRequest): string {

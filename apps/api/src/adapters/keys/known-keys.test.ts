@@ -42,6 +42,22 @@ test("who asks after a change was announced does not get the answer to an earlie
   expect([await early, await late]).toEqual([stored.identity, undefined]);
 });
 
+test("a key is familiar from when it was read until it changes, by its id", async () => {
+  const { id, key, stored, keys, questions } = aStore();
+  const nobodys = newSecret().key;
+  expect(keys.isFamiliar(key)).toBe(false);
+  const found = keys.find(key);
+  questions[0]?.resolve(stored);
+  await found;
+  const missing = keys.find(nobodys);
+  questions[1]?.resolve(undefined);
+  await missing;
+  const withAnotherSecret = newSecret(id).key;
+  expect([key, withAnotherSecret, nobodys, "none"].map(keys.isFamiliar)).toEqual([true, true, false, false]);
+  keys.forget(id);
+  expect(keys.isFamiliar(key)).toBe(false);
+});
+
 test("the age of an answer counts from its question", async () => {
   const { key, stored, keys, questions, forward } = aStore();
   const first = keys.find(key);

@@ -114,6 +114,10 @@ export function knownKeys(
       const stillCounts = isPrevious && key?.previous !== undefined && clock.nowMs() < key.previous.untilMs;
       return isCurrent || stillCounts ? key?.identity : undefined;
     },
+    isFamiliar(text) {
+      const id = readApiKey(text)?.id;
+      return id !== undefined && existing.has(id);
+    },
     forget(id) {
       existing.delete(id);
       missing.delete(id);
