@@ -2,7 +2,13 @@ import { encodeFunctionData, concat, pad, toFunctionSelector, toHex, zeroAddress
 import { entryPoint06Abi, entryPoint07Abi, entryPoint08Abi } from "viem/account-abstraction";
 import { expect, test } from "vitest";
 import { USER_OPERATION_EVENT, type Address, type Hex } from "@causeway/domain";
-import { readHandleOps, refusesUserOperations, userOperationsFailed } from "./user-operations.ts";
+import {
+  isEntryPoint,
+  readHandleOps,
+  refusesInnerOperations,
+  refusesUserOperations,
+  userOperationsFailed,
+} from "./user-operations.ts";
 
 const sender: Address = `0x${"a1".repeat(20)}`;
 const other: Address = `0x${"b2".repeat(20)}`;
@@ -112,4 +118,29 @@ test("operations that failed are found by the entry point's own events only", ()
   expect(userOperationsFailed(logs, entryPoint)).toEqual([
     { userOpHash: `0x${"02".repeat(32)}`, sender, success: false },
   ]);
+});
+
+test("operations within calls are judged one by one, and not more of them than one transaction can hold", () => {
+  const free = handleOps([anOp()]);
+  const inner = (...all: readonly Hex[]) =>
+    refusesInnerOperations([
+      { userOperations: undefined },
+      ...all.map((userOperations) => ({ userOperations })),
+    ]);
+  expect(inner()).toBeUndefined();
+  expect(inner(free, handleOps([anOp({ sender: other })]))).toBeUndefined();
+  expect(inner(free, handleOps([anOp({ maxFee: 1n })]))).toMatchObject({ kind: "hasFees", sender });
+  expect(inner(free, "0x1fad948c")).toMatchObject({ kind: "unsupported" });
+  const large = Array.from({ length: 200 }, () => anOp());
+  expect(inner(handleOps(large))).toBeUndefined();
+  const more = [handleOps(large), handleOps([...large, anOp()]), handleOps([...large, anOp(), anOp()])];
+  expect(inner(...more)).toMatchObject({ kind: "malformed" });
+  // The same data handed on from contract to contract are read once.
+  expect(inner(...Array.from({ length: 100 }, () => handleOps(large)))).toBeUndefined();
+});
+
+test("the entry points that can be read are known by their addresses", () => {
+  expect(isEntryPoint(entryPoint)).toBe(true);
+  expect(isEntryPoint("0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108")).toBe(true);
+  expect(isEntryPoint(other)).toBe(false);
 });

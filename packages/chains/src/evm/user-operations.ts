@@ -1,5 +1,5 @@
 import { decodeFunctionData } from "viem";
-import { entryPoint07Abi } from "viem/account-abstraction";
+import { entryPoint07Abi, entryPoint07Address, entryPoint08Address } from "viem/account-abstraction";
 import {
   readUserOperationEvent,
   type Address,
@@ -36,6 +36,21 @@ const HANDLE_OPS = "0x765e827f";
 const HANDLE_AGGREGATED_OPS = "0xdbed18e0";
 /** `handleOps` and `handleAggregatedOps` of entry point 0.6. */
 const unsupported: ReadonlySet<string> = new Set(["0x1fad948c", "0x4b1d7cf5"]);
+
+/** The entry points that can be read, at the addresses that they have on every chain. */
+const entryPoints: ReadonlySet<string> = new Set(
+  [entryPoint07Address, entryPoint08Address].map((address) => address.toLowerCase()),
+);
+
+export function isEntryPoint(address: Address): boolean {
+  return entryPoints.has(address.toLowerCase());
+}
+
+/** Whether these data begin like a call of an entry point, of one that cannot be read also. */
+export function isUserOperations(data: Hex): boolean {
+  const selector = data.slice(0, 10).toLowerCase();
+  return selector === HANDLE_OPS || selector === HANDLE_AGGREGATED_OPS || unsupported.has(selector);
+}
 
 /** Reads the calldata of an entry point's `handleOps` or `handleAggregatedOps`; undefined for any other. */
 export function readHandleOps(data: Hex): HandleOps | undefined {
@@ -83,6 +98,23 @@ export function refusesUserOperations(handleOps: HandleOps): UserOperationRefusa
     const name = maxFeePerGas === 0n ? "maxPriorityFeePerGas" : "maxFeePerGas";
     const message = `${name} of user operation ${index} must be 0: its gas is paid by the sponsor`;
     return { kind: "hasFees", index, sender, message };
+  }
+  return undefined;
+}
+
+/** Most hex digits of user operations within one transaction that are read: what nodes take as a whole transaction. */
+const MOST_NESTED = 2 * 131_072;
+
+/** The same for operations that a call hands to entry points deep inside it, whoever they are: the first reason not to send it. */
+export function refusesInnerOperations(
+  calls: readonly { readonly userOperations: Hex | undefined }[],
+): UserOperationRefusal | undefined {
+  let room = MOST_NESTED;
+  for (const data of new Set(calls.flatMap(({ userOperations }) => userOperations ?? []))) {
+    room -= data.length;
+    const handleOps = room < 0 ? ({ kind: "malformed" } as const) : readHandleOps(data);
+    const refused = handleOps && refusesUserOperations(handleOps);
+    if (refused !== undefined) return refused;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { readHandleOps, refusesUserOperations } from "@causeway/chains";
+import { isEntryPoint, readHandleOps, refusesUserOperations } from "@causeway/chains";
 import type { Authorization, CallPlan } from "@causeway/chains";
 import type { Address, ErrorCode, Hex, RequestId, SponsoredCall } from "@causeway/domain";
 import { ServiceError, sha256Text } from "@causeway/domain";
@@ -88,7 +88,8 @@ function userOf({ to, data }: CallPlan): Address | undefined {
   if (handleOps === undefined) return to;
   const refused = refusesUserOperations(handleOps);
   if (refused !== undefined) throw refusal(`data.data: ${refused.message}`);
-  if (handleOps.kind !== "read") return undefined;
+  // Anybody may write any name into data of a contract of his own: only an entry point has had the named account agree.
+  if (handleOps.kind !== "read" || !isEntryPoint(to)) return to;
   const senders = new Set(handleOps.ops.map(({ sender }) => sender));
   const [sender] = senders;
   return senders.size === 1 ? sender : undefined;
