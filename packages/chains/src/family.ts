@@ -191,6 +191,10 @@ export interface InnerCall {
   readonly to: Address;
   /** First four bytes of its data, lower case; undefined when it has fewer. */
   readonly selector: Hex | undefined;
+  /** Native coin that it moves to the called account, wei; 0 when it, or a call around it, failed. */
+  readonly coin: bigint;
+  /** Its data when they begin like user operations for an entry point. */
+  readonly userOperations: Hex | undefined;
 }
 
 export type TraceOutcome =

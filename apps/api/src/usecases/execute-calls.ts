@@ -14,6 +14,7 @@ import { makesDeposit } from "./execution/expect-deposit.ts";
 import { findQuoted } from "./execution/find-quoted.ts";
 import { priceDestination } from "./execution/price-destination.ts";
 import { priceCap, withHeadroom } from "./execution/price-execution.ts";
+import { refuseHidden } from "./execution/refuse-hidden.ts";
 import { readExecution, refusal, sponsoredCall } from "./execution/read-execution.ts";
 import type { ExecutionQuestion } from "./execution/read-execution.ts";
 import { simulateExecution } from "./execution/simulate-execution.ts";
@@ -93,6 +94,7 @@ export async function executeCalls(
   if (simulated.kind === "reverts") return { kind: "reverts", requestId, failure: simulated.failure };
   if (beside?.kind === "reverts") return { kind: "reverts", requestId, failure: beside.failure };
   const outcome = possible(services, question, simulated);
+  refuseHidden(question.call, executor.address, outcome);
   if (terms !== undefined) refuseIdle(question, terms, outcome);
 
   const gasLimit = withHeadroom(outcome.gas);

@@ -4,6 +4,11 @@ import type { AccountChange } from "../family.ts";
 /** Kinds of frames that move coin from the caller to the called; the others only lend their code or look. */
 const PAYING: ReadonlySet<string> = new Set(["CALL", "CREATE", "CREATE2", "SELFDESTRUCT"]);
 
+/** Whether such a call moves its value, rather than only telling it to borrowed code. */
+export function movesCoin({ type }: Pick<CallFrame, "type">): boolean {
+  return PAYING.has(type);
+}
+
 /**
  * What a transaction does to balances, nonces and codes, by its tree of calls alone: what its calls carried, and what it created. Balances and nonces before it are
  * told as zero, so that only differences are to be looked at. Authorizations do not show in the tree, nor does coin that moves otherwise than by calls. Pure.
@@ -26,7 +31,7 @@ export function nativeFlows(root: CallFrame, gasWei: bigint): Map<Address, Accou
     if (error !== undefined) return;
     const isCreation = type === "CREATE" || type === "CREATE2";
     if (isCreation) add(from, 0n, 1n);
-    if (to !== undefined && PAYING.has(type)) {
+    if (to !== undefined && movesCoin({ type })) {
       add(from, -value, 0n);
       add(to, value, 0n, isCreation);
     }

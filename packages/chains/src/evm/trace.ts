@@ -1,14 +1,8 @@
-import {
-  explainFailure,
-  plainFailure,
-  type Address,
-  type CallFrame,
-  type Hex,
-  type KnownAbis,
-} from "@causeway/domain";
-import type { AccountChange, FeeCaps, InnerCall, TracedCall, TraceOptions, TraceOutcome } from "../family.ts";
+import { explainFailure, plainFailure, type Address, type CallFrame, type KnownAbis } from "@causeway/domain";
+import type { AccountChange, FeeCaps, TracedCall, TraceOptions, TraceOutcome } from "../family.ts";
 import { askPlainly, authorizationWays } from "./authorization-way.ts";
 import { didTheSame, gasLimitsToTry } from "./gas-limit.ts";
+import { innerCallsOf } from "./inner-calls.ts";
 import { isMethodMissing, isTracingRefused, isTypeRefused } from "./rpc-errors.ts";
 import { inconsistent, NodeRefusal, RpcFault } from "./rpc-fault.ts";
 import { logsOf } from "./trace-answers.ts";
@@ -174,20 +168,6 @@ async function settled<T>(work: Promise<T>): Promise<() => T> {
       throw error;
     };
   }
-}
-
-function innerCallsOf({ calls }: CallFrame): InnerCall[] {
-  return calls.flatMap((call) => [
-    ...(call.to === undefined
-      ? []
-      : [
-          {
-            to: call.to.toLowerCase() as Address,
-            selector: call.input.length < 10 ? undefined : (call.input.slice(0, 10).toLowerCase() as Hex),
-          },
-        ]),
-    ...innerCallsOf(call),
-  ]);
 }
 
 function frameOf({ call }: TraceQuestion): { readonly to: Address; readonly input: `0x${string}` } {

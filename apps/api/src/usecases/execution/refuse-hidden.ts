@@ -1,0 +1,44 @@
+import { isEntryPoint, readHandleOps, refusesInnerOperations } from "@causeway/chains";
+import type { TraceOutcome } from "@causeway/chains";
+import { readUserOperationEvent } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+import type { LaneCall } from "../../ports/leg.ts";
+import { refusal } from "./read-execution.ts";
+
+type Seen = Extract<TraceOutcome, { kind: "ok" }>;
+
+/**
+ * Refuses what a call would cost its sponsor beside its price, as far as only a simulation shows it.
+ * @throws ServiceError
+ */
+export function refuseHidden(call: LaneCall, executor: Address, seen: Seen): void {
+  refuseHiddenFees(call, seen);
+  refuseReturnedCoin(call, executor, seen);
+}
+
+/** Operations with fees of their own, behind any number of contracts. */
+function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: Seen): void {
+  const refused = calls && refusesInnerOperations(calls);
+  if (refused !== undefined) throw refusal(`data.data: in a call within it, ${refused.message}`);
+  if (calls !== undefined || (isEntryPoint(to) && readHandleOps(data) !== undefined)) return;
+  // Which operations they were only a trace would tell.
+  const hasOperations =
+    effects.kind === "unseen" || effects.logs.some((log) => readUserOperationEvent(log) !== undefined);
+  if (hasOperations)
+    throw refusal(
+      "data.data: user operations within other calls cannot be looked at on this chain; call the entry point itself",
+    );
+}
+
+/** The value of a call is charged as a whole: what comes back would be kept by the service, and paid by the app. */
+function refuseReturnedCoin({ value }: LaneCall, executor: Address, { calls, effects }: Seen): void {
+  if (value === 0n) return;
+  const account = executor.toLowerCase() as Address;
+  const change = effects.kind === "seen" ? effects.accounts.get(account) : undefined;
+  // Gas is a part of what the account spends where it was traced, and no part elsewhere.
+  const hasKept = change !== undefined && change.balanceBefore - change.balanceAfter < value;
+  if (hasKept || calls?.some(({ to, coin }) => to === account && coin > 0n))
+    throw refusal(
+      "data.value: a part of it would come back to the account that sends the call, and not to the user: carry exactly what is needed, or have the rest sent to the user",
+    );
+}

@@ -1,0 +1,25 @@
+import type { Address, CallFrame, Hex } from "@causeway/domain";
+import type { InnerCall } from "../family.ts";
+import { movesCoin } from "./native-flows.ts";
+import { isUserOperations } from "./user-operations.ts";
+
+/** Every call that a traced one makes, at whatever depth, those that failed among them. Pure. */
+export function innerCallsOf({ calls, error }: CallFrame): InnerCall[] {
+  return visit(calls, error === undefined);
+}
+
+function visit(calls: readonly CallFrame[], stands: boolean): InnerCall[] {
+  return calls.flatMap((call) => {
+    const callStands = stands && call.error === undefined;
+    const inner = visit(call.calls, callStands);
+    if (call.to === undefined) return inner;
+    const { input } = call;
+    const one: InnerCall = {
+      to: call.to.toLowerCase() as Address,
+      selector: input.length < 10 ? undefined : (input.slice(0, 10).toLowerCase() as Hex),
+      coin: callStands && movesCoin(call) ? call.value : 0n,
+      userOperations: isUserOperations(input) ? input : undefined,
+    };
+    return [one, ...inner];
+  });
+}
