@@ -272,6 +272,56 @@ test("a transaction that fails leaves no trace in the ledger", async () => {
   expect((await reserve(wallet, ONE, requestId)).kind).toBe("reserved");
 });
 
+test("the database itself refuses states that nobody knows", async () => {
+  const wallet = await aWallet(5n);
+  const rows = {
+    holds: {
+      request_id: "r",
+      wallet,
+      key_id: "k",
+      usd: 1,
+      chain_id: 1,
+      currency: "c",
+      amount: 1,
+      placed_at_ms: 1,
+    },
+    claims: {
+      claim_id: "c",
+      wallet,
+      chain_id: 1,
+      currency: "c",
+      recipient: "r",
+      amount: 1,
+      fee_amount: 0,
+      expires_at: 1,
+      created_at_ms: 1,
+      updated_at_ms: 1,
+    },
+    fee_reservations: { request_id: "r", wallet, usd: 1, created_at_ms: 1 },
+    app_top_ups: {
+      chain_id: 1,
+      tx_hash: "h",
+      ordinal: 0,
+      block_number: 1,
+      block_hash: "b",
+      canonical: true,
+      confirm_at_block: 1,
+      sender: "s",
+      currency: "c",
+      amount: 1,
+      seen_at_ms: 1,
+    },
+  };
+  for (const [table, row] of Object.entries(rows)) {
+    const values = Object.values({ ...row, state: "stolen" });
+    const columns = [...Object.keys(row), "state"].join(", ");
+    const places = values.map((_, at) => `$${at + 1}`).join(", ");
+    await expect(
+      world.pool.query(`insert into ${table} (${columns}) values (${places})`, values),
+    ).rejects.toThrow(`${table}_state_check`);
+  }
+});
+
 test("the database itself refuses to overdraw, to unbalance, to change and to forget", async () => {
   const wallet = await aWallet(5n);
   const post = async (entries: { account: "balance" | "custody"; amount: bigint }[]) =>

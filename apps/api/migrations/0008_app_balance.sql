@@ -131,8 +131,7 @@ create table fee_reservations (
   wallet text not null references app_wallets (wallet),
   -- USD with 18 decimals.
   usd numeric(78, 0) not null,
-  -- open | paid | released
-  state text not null default 'open',
+  state text not null default 'open' check (state in ('open', 'paid', 'released')),
   created_at_ms bigint not null,
   closed_at_ms bigint
 );
@@ -153,8 +152,7 @@ create table holds (
   request_id text primary key,
   wallet text not null references app_wallets (wallet),
   key_id text not null,
-  -- active | released | permanent
-  state text not null default 'active',
+  state text not null default 'active' check (state in ('active', 'released', 'permanent')),
   -- USD with 18 decimals.
   usd numeric(78, 0) not null check (usd >= 0),
   -- What is paid out ahead of the deposit.
@@ -189,8 +187,7 @@ create table app_top_ups (
   currency text not null,
   -- What arrived.
   amount numeric(78, 0) not null,
-  -- seen | credited | unattributed
-  state text not null,
+  state text not null check (state in ('seen', 'credited', 'unattributed')),
   -- How often it was credited: each time is a movement of its own.
   credits integer not null default 0,
   seen_at_ms bigint not null
@@ -213,8 +210,7 @@ create table claims (
   fee_amount numeric(78, 0) not null check (fee_amount >= 0),
   -- Unix seconds: an offer not signed by then ends.
   expires_at bigint not null,
-  -- offered | paying | paid | returned
-  state text not null default 'offered',
+  state text not null default 'offered' check (state in ('offered', 'paying', 'paid', 'returned')),
   -- Payouts tried: each has a job of its own.
   tries integer not null default 0,
   tx_hash text,
