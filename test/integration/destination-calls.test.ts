@@ -4,6 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
 import { aSponsor } from "../support/sponsors.ts";
+import type { Slot } from "../../apps/api/src/ports/records.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import type { Agreed } from "../support/engine-world.ts";
 import {
@@ -184,10 +185,7 @@ test.each([
     const recipient = world.anAddress();
     const thief = world.anAddress();
     const taker = await aTaker(recipient, thief, amount);
-    const agreed = await executed(
-      { calls: [{ to: taker, value: "0", data: "0x00" }] },
-      { recipient, refundTo: world.anAddress() },
-    );
+    const agreed = await executed(callTo(taker), { recipient, refundTo: world.anAddress() });
     await untilSubmitted(agreed);
     await flip(taker);
     const end = await world.untilFinal(agreed.requestId);
@@ -203,12 +201,106 @@ test("the same calls, as long as they take nothing, leave a payment that oracles
   const { destination, usdc } = world;
   const recipient = world.anAddress();
   const taker = await aTaker(recipient, world.anAddress(), 90_000_000n);
-  const agreed = await executed({ calls: [{ to: taker, value: "0", data: "0x00" }] }, { recipient });
+  const agreed = await executed(callTo(taker), { recipient });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
   const { expectedAmount } = agreed.terms.destination;
   expect(await destination.balance(recipient, usdc)).toBe(expectedAmount);
   const [payment] = await world.paymentsOf(agreed, destination);
   expect(await judged(agreed, payment?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
+});
+
+test("calls that burn gas and revert only in the block are paid by the app to the last wei, and by nobody else", async () => {
+  const { destination, origin, solver, usdc } = world;
+  const burner = await aBurner();
+  const before = await destination.balance(solver.address, native);
+  const agreed = await executed(callTo(burner), { refundTo: world.anAddress() });
+  const reserved = await world.book();
+  await untilSubmitted(agreed);
+  await flip(burner);
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
+  for (let round = 0; round < 4; round += 1) await world.round();
+  const lostWei = before - (await destination.balance(solver.address, native));
+  expect(lostWei).toBeGreaterThan(10n ** 15n);
+  const { originUsd = 0n, destinationUsd, costUsd, settled } = await world.execution(agreed.requestId);
+  expect(destinationUsd).toBe(lostWei * 2_500n);
+  expect({ settled, costUsd }).toEqual({ settled: true, costUsd: originUsd + lostWei * 2_500n });
+  const { balance, pending, fees } = await world.book();
+  expect({ pending, sum: balance + fees }).toEqual({
+    pending: 0n,
+    sum: reserved.balance + reserved.pending + reserved.fees,
+  });
+  expect(fees * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
+  expect(world.events.of("execution_overrun")).toEqual([]);
+  expect(await origin.balance(agreed.terms.refundTo, usdc)).toBeGreaterThan(0n);
+});
+
+test("what a fast fill's calls burnt is charged although nothing else of the execution ever happens", async () => {
+  const { origin, clock } = world;
+  const { agreed, lostWei } = await burntInAdvance();
+  expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
+  clock.forward(601_000);
+  await world.care(origin);
+  for (let round = 0; round < 5; round += 1) await world.round();
+  expect(await world.execution(agreed.requestId)).toMatchObject({
+    originUsd: 0n,
+    destinationUsd: lostWei * 2_500n,
+    costUsd: lostWei * 2_500n,
+    settled: true,
+  });
+  expect((await world.book()).pending).toBe(0n);
+});
+
+test("calls that were burnt once are not tried again at anybody's cost when the deposit comes: it goes back", async () => {
+  const { destination, solver } = world;
+  const { agreed, lostWei } = await burntInAdvance();
+  const before = await destination.balance(solver.address, native);
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "EXECUTION_REVERTED" });
+  for (let round = 0; round < 4; round += 1) await world.round();
+  expect(await destination.balance(solver.address, native)).toBe(before);
+  const { originUsd = 0n, destinationUsd, costUsd } = await world.execution(agreed.requestId);
+  expect(destinationUsd).toBe(lostWei * 2_500n);
+  expect(costUsd).toBe(originUsd + lostWei * 2_500n);
+});
+
+test("calls wait while gas costs more than was set aside for them, and are made within it when it does not", async () => {
+  const { destination, clock } = world;
+  const agreed = await executed({ calls: [mintBeside(world.anAddress(), 3n)] });
+  const { destination: priced } = await world.execution(agreed.requestId);
+  for (let round = 0; round < 6; round += 1) {
+    await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: priced?.maxFeePerGas ?? 0n });
+    clock.forward(3_000);
+    await world.round();
+  }
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  expect(await world.paymentsOf(agreed, destination)).toEqual([]);
+  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
+  const slot = await fillSlot(agreed);
+  expect(slot?.maxFeePerGas).toBeLessThanOrEqual(priced?.maxFeePerGas ?? 0n);
+  expect(slot?.gasLimit).toBeLessThanOrEqual((priced?.plainGas ?? 0n) + (priced?.extraGas ?? 0n));
+});
+
+test.each([
+  ["a little more gas by the time of the fill, they get no more than was set aside", 1_800n, "success"],
+  ["more gas than was set aside, they are not made", 9_000n, "refund"],
+])("when calls need %s", async (_what, loops, status) => {
+  const { destination } = world;
+  const looper = world.anAddress();
+  // for (n = slot 0; n > 0; n--)
+  await destination.client.setCode({ address: looper, bytecode: "0x5f545b8015600f57600190036002565b00" });
+  await setSlot(looper, 1_000n);
+  await destination.mine();
+  await world.watch(destination);
+  const agreed = await executed(callTo(looper), { refundTo: world.anAddress() });
+  const { destination: priced } = await world.execution(agreed.requestId);
+  await setSlot(looper, loops);
+  await destination.mine();
+  expect((await world.untilFinal(agreed.requestId)).status).toBe(status);
+  const slot = await fillSlot(agreed);
+  if (status === "success") expect(slot?.gasLimit).toBe((priced?.plainGas ?? 0n) + (priced?.extraGas ?? 0n));
+  else expect(slot).toBeUndefined();
 });
 
 test("authorizations beside the fill travel with it, in a transaction of type 4", async () => {
@@ -295,9 +387,54 @@ async function aTaker(victim: Address, thief: Address, amount: bigint): Promise<
   return taker;
 }
 
+/** A contract that burns some 2.5 million gas, and then reverts once it is told to by {@link flip}. */
+async function aBurner(): Promise<Address> {
+  const { destination } = world;
+  const burner = world.anAddress();
+  // for (n = 100,000; n > 0; n--); if (slot 0 != 0) revert()
+  const bytecode = "0x620186a05b600190038060045750600054601557005b60006000fd";
+  await destination.client.setCode({ address: burner, bytecode });
+  await destination.mine();
+  await world.watch(destination);
+  return burner;
+}
+
+/** A fast fill whose calls have burnt their gas in a final block, while the execution waits for its own. */
+async function burntInAdvance(): Promise<{ agreed: Agreed; lostWei: bigint }> {
+  const { destination, solver } = world;
+  const burner = await aBurner();
+  const before = await destination.balance(solver.address, native);
+  const agreed = await executed(callTo(burner), { refundTo: world.anAddress() });
+  await world.work();
+  const voucher = await aSponsor(world, 1_000);
+  expect(await voucher.fastFill(agreed)).toBe("queued");
+  await world.work();
+  await flip(burner);
+  for (let block = 0; block < 3; block += 1) {
+    await destination.mine();
+    await world.watch(destination);
+  }
+  const lostWei = before - (await destination.balance(solver.address, native));
+  expect(lostWei).toBeGreaterThan(0n);
+  return { agreed, lostWei };
+}
+
+function callTo(to: Address): Beside {
+  return { calls: [{ to, value: "0", data: "0x00" }] };
+}
+
+async function fillSlot({ requestId }: Agreed): Promise<Slot | undefined> {
+  return await world.services.reads.slotOfLeg("fill", requestId);
+}
+
 /** Tells a contract on the destination to do now what it did not do when it was tried. */
 async function flip(address: Address): Promise<void> {
-  await world.destination.client.setStorageAt({ address, index: 0, value: `0x${"00".repeat(31)}01` });
+  await setSlot(address, 1n);
+}
+
+async function setSlot(address: Address, value: bigint): Promise<void> {
+  const word: Hex = `0x${value.toString(16).padStart(64, "0")}`;
+  await world.destination.client.setStorageAt({ address, index: 0, value: word });
 }
 
 /** Until the fill is given to the node, and not yet in a block. */

@@ -85,12 +85,16 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     maxGas: gasAllowance(destination, pricedGas, native),
   };
   const beside = execution?.destination;
+  // One attempt is all that was set aside; what is known to have cost something, or to be paid by nobody any more, is not tried again.
+  if (beside !== undefined && execution?.destinationUsd !== undefined)
+    return giveUp(services, requestId, "EXECUTION_REVERTED", "the calls beside the fill were charged before");
   const planned =
     beside === undefined
       ? await planPayment(services, destination, question)
       : await planFillWithCalls(services, destination, question, beside);
   if (planned.kind === "callsFail") return giveUp(services, requestId, "EXECUTION_REVERTED", planned.reason);
   if (planned.kind === "short") return wait(services, request, planned.why);
+  if (planned.kind === "dear") return wait(services, request, planned.why, "QUOTED_GAS_LIMIT_EXCEEDED");
   if (planned.kind === "tooDear")
     return giveUp(services, requestId, "QUOTED_GAS_LIMIT_EXCEEDED", `it would use ${planned.gas} gas`);
   if (planned.kind === "insufficientFunds") return wait(services, request, "the solver lacks the funds");
@@ -153,11 +157,11 @@ async function wait(
   services: Needs,
   { terms, updatedAtMs }: Pick<RequestRecord, "terms" | "updatedAtMs">,
   why: string,
+  reason: FailReason = "SOLVER_BALANCE_TOO_LOW",
 ): Promise<Progress> {
   // Since it could be filled; the confirmations before that were no waiting for inventory.
   const waitedMs = services.clock.nowMs() - updatedAtMs;
-  if (waitedMs > services.enginePolicy.inventoryWaitMs)
-    return giveUp(services, terms.requestId, "SOLVER_BALANCE_TOO_LOW", why);
+  if (waitedMs > services.enginePolicy.inventoryWaitMs) return giveUp(services, terms.requestId, reason, why);
   services.events.alarm("fill_waits", { requestId: terms.requestId, why, waitedMs });
   return { waitMs: 1_000, why };
 }

@@ -1,4 +1,4 @@
-import type { CallPlan } from "@causeway/chains";
+import type { CallPlan, FeeCaps } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { DestinationExecution } from "../ports/executions.ts";
@@ -7,10 +7,11 @@ import { withHeadroom } from "./execution/price-execution.ts";
 import { canPayWithCalls, simulateFillWithCalls } from "./execution/simulate-fill-with-calls.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 
-/** `short`: it may pass by waiting. `callsFail`: the calls, or what they do, stand in the way. */
+/** `short`: it may pass by waiting. `dear`: that too, when gas gets cheaper. `callsFail`: the calls, or what they do, stand in the way. */
 export type FillWithCallsPlan =
   | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
   | { readonly kind: "short"; readonly why: string }
+  | { readonly kind: "dear"; readonly why: string }
   | { readonly kind: "callsFail"; readonly reason: string };
 
 /**
@@ -31,8 +32,11 @@ export async function planFillWithCalls(
   if (able === "notApproved")
     return { kind: "short", why: "the solver has not approved the token to the approval proxy" };
 
-  const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
-  const fees = { maxFeePerGas, maxPriorityFeePerGas };
+  const prices = pulse.gasPrices();
+  // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was set aside.
+  if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > beside.maxFeePerGas)
+    return { kind: "dear", why: "gas costs more than was set aside for the calls" };
+  const fees = cappedBy(prices, beside.maxFeePerGas);
   const ours = services.executor === undefined ? [solver] : [solver, services.executor.address];
   const payment = { currency, amount, recipient, orderId };
   const { call, simulated } = await simulateFillWithCalls(connected, { payment, beside, solver, ours, fees });
@@ -54,7 +58,7 @@ export async function planFillWithCalls(
       return simulated satisfies never;
   }
   const { gas } = simulated.outcome;
-  const most = question.maxGas + beside.extraGas;
+  const most = mostGasOf(beside);
   if (gas > most) return { kind: "tooDear", gas };
   return {
     kind: "ready",
@@ -63,13 +67,27 @@ export async function planFillWithCalls(
       sender: solver,
       leg: question.leg,
       call,
-      gasLimit: withHeadroom(gas),
+      gasLimit: lesser(withHeadroom(gas), most),
       ...fees,
       outflow: { currency, amount: currency === NATIVE_CURRENCY ? amount + valueOf(beside.calls) : amount },
       cancelAfterMs: question.cancelAfterMs,
     },
   };
 }
+
+/** Gas units that a fill with these calls may burn: the sponsor's reservation and the quote bear so much. */
+export function mostGasOf({ plainGas, extraGas }: DestinationExecution): bigint {
+  return plainGas + extraGas;
+}
+
+function cappedBy({ maxFeePerGas, maxPriorityFeePerGas }: FeeCaps, capWei: bigint): FeeCaps {
+  return {
+    maxFeePerGas: lesser(maxFeePerGas, capWei),
+    maxPriorityFeePerGas: lesser(maxPriorityFeePerGas, capWei),
+  };
+}
+
+const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** Native coin that calls carry, wei. */
 export function valueOf(calls: readonly CallPlan[]): bigint {

@@ -5,6 +5,7 @@ import type { DestinationExecution } from "../../ports/executions.ts";
 import type { Services } from "../../ports/services.ts";
 import { isNativeToContract } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
+import { mostGasOf, valueOf } from "../plan-fill-with-calls.ts";
 import { priceCap, withHeadroom } from "./price-execution.ts";
 import { refusal } from "./read-execution.ts";
 import type { DestinationCalls } from "./read-execution.ts";
@@ -81,14 +82,11 @@ export async function priceDestination(
     maxFeePerGas: priceCap(fees, chain, services.enginePolicy.bumpBps),
     coinUsd: native.priceUsd,
   };
-  const { totalUsd, valueUsd } = executionCost(
-    {
-      gas: destination.extraGas,
-      weiPerGas: destination.maxFeePerGas,
-      valueWei: beside.calls.reduce((sum, { value }) => sum + value, 0n),
-      flatUsd: 0n,
-    },
-    native,
-  );
-  return { kind: "priced", destination, costUsd: totalUsd, valueUsd };
+  const costOf = (gas: bigint, valueWei: bigint): ReturnType<typeof executionCost> =>
+    executionCost({ gas, weiPerGas: destination.maxFeePerGas, valueWei, flatUsd: 0n }, native);
+  const made = costOf(destination.extraGas, valueOf(beside.calls));
+  // When they revert in the block the quote pays for nothing, and their coin comes back.
+  const burnt = costOf(mostGasOf(destination), 0n);
+  const costUsd = made.totalUsd > burnt.totalUsd ? made.totalUsd : burnt.totalUsd;
+  return { kind: "priced", destination, costUsd, valueUsd: made.valueUsd };
 }

@@ -1,7 +1,7 @@
 import type { Services } from "../../ports/services.ts";
 import { noteCosts } from "./settle-execution.ts";
 
-/** Charges executions whose calls beside the fill were never made, because the request ended without one. */
+/** Charges executions whose request ended and whose calls beside the fill will not be made any more: what is not noted to have cost something by now, cost nothing. */
 export async function settleEndedExecutions(
   services: Pick<Services, "reads" | "uow" | "clock" | "events">,
   limit: number,

@@ -36,7 +36,7 @@ export async function noteCosts(
   else await charge(services, tx, known, originUsd + destinationUsd);
 }
 
-/** Nothing was sent that cost anything: the sponsor gets everything back. */
+/** Nothing more will be sent that costs anything: the sponsor gets everything back, but for costs that were noted before. */
 export async function forgiveCosts(
   services: Needs,
   tx: Pick<Tx, "executions" | "ledger">,
@@ -44,7 +44,9 @@ export async function forgiveCosts(
 ): Promise<void> {
   const known = await tx.executions.lock(requestId);
   if (known === undefined || known.settled) return;
-  await release(services, tx, known);
+  const spentUsd = (known.originUsd ?? 0n) + (known.destinationUsd ?? 0n);
+  if (spentUsd > 0n) await charge(services, tx, known, spentUsd);
+  else await release(services, tx, known);
 }
 
 async function release(

@@ -1,4 +1,5 @@
 import { executionCost } from "@causeway/domain";
+import type { DestinationExecution } from "../../ports/executions.ts";
 import { noteCosts } from "../execution/settle-execution.ts";
 import { valueOf } from "../plan-fill-with-calls.ts";
 import { transition } from "../transition.ts";
@@ -26,9 +27,15 @@ export const fillLeg: LegCourse = {
   },
   async final({ services, tx, slot, record }) {
     if (record) await transition(services, tx, record, { kind: "fillFinal" });
-    await chargeCalls({ services, tx, slot, record });
+    await charge({ services, tx, slot, record }, ({ plainGas, calls }) => ({
+      quotedGas: plainGas,
+      valueWei: valueOf(calls),
+    }));
   },
-  async dead({ services, tx, record }, reason) {
+  async dead({ services, tx, slot, record }, reason) {
+    // The quote's gas goes back with the deposit, so all that was burnt is the sponsor's; coin that calls carried has come back.
+    if (slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED")
+      await charge({ services, tx, slot, record }, () => ({ quotedGas: 0n, valueWei: 0n }));
     if (record === undefined) return;
     const { depositId } = record.state;
     const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
@@ -41,17 +48,23 @@ export const fillLeg: LegCourse = {
 };
 
 /** What calls beside the payment did cost is the sponsor's: the gas beyond what the quote has paid for, and the coin that they carried. */
-async function chargeCalls({ services, tx, slot }: LegMoment): Promise<void> {
+async function charge(
+  { services, tx, slot }: LegMoment,
+  counted: (beside: DestinationExecution) => { readonly quotedGas: bigint; readonly valueWei: bigint },
+): Promise<void> {
   const { requestId } = slot.leg;
   const beside = requestId && (await tx.executions.lock(requestId))?.destination;
   if (!requestId || !beside) return;
-  const { gasUsed = 0n, effectiveGasPrice = 0n, chainId } = slot;
+  const { gasUsed, effectiveGasPrice, chainId } = slot;
+  if (gasUsed === undefined || effectiveGasPrice === undefined)
+    throw new Error(`slot ${slot.id} is mined and nobody noted what it cost`);
+  const { quotedGas, valueWei } = counted(beside);
   const decimals = services.chains.get(chainId)?.chain.native.decimals ?? 18;
   const { totalUsd } = executionCost(
     {
-      gas: gasUsed > beside.plainGas ? gasUsed - beside.plainGas : 0n,
+      gas: gasUsed > quotedGas ? gasUsed - quotedGas : 0n,
       weiPerGas: effectiveGasPrice,
-      valueWei: valueOf(beside.calls),
+      valueWei,
       flatUsd: 0n,
     },
     { decimals, priceUsd: beside.coinUsd },
