@@ -1,4 +1,4 @@
-import type { Address } from "@causeway/domain";
+import type { Address, Hex32 } from "@causeway/domain";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { knownKeys, type KnownKeys } from "../../apps/api/src/adapters/keys/known-keys.ts";
@@ -14,6 +14,10 @@ import {
   revokeKey,
   rotateKey,
 } from "../../apps/api/src/usecases/api-keys/keep-keys.ts";
+import {
+  askFundingAddress,
+  linkFundingAddress,
+} from "../../apps/api/src/usecases/api-keys/link-funding-address.ts";
 import { adjustableClock } from "../fakes/adjustable-clock.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -246,6 +250,50 @@ test("the database itself keeps a publishable key from spending", async () => {
   await expect(changeKey(keeping(), record.id, { scopes: ["execute"] })).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
+});
+
+test("a publishable key gets no wallet, and a key with a wallet is not published, nor when both happen at once", async () => {
+  const wallet: Address = `0x${"13".repeat(20)}`;
+  const origins = ["https://app.example"];
+  const wish = aWish({ scopes: ["read"] });
+  const nonce = "n";
+  const open = async (id: string): Promise<void> =>
+    await register.openChallenge(id, wallet, { nonce, expiresAtMs: clock.nowMs() + 60_000 });
+  const linkNow = async (id: string) => await register.link(id, wallet, nonce, clock.nowMs());
+
+  const { record: published } = await createKey(keeping(), { ...wish, origins });
+  const asking = { ...keeping(), random: { bytes32: (): Hex32 => `0x${"00".repeat(32)}` } };
+  await expect(askFundingAddress(asking, published.id, wallet)).rejects.toMatchObject({
+    code: "INVALID_REQUEST",
+  });
+  await open(published.id);
+  const signing = { ...keeping(), signatures: { isSignedBy: async () => true } };
+  await expect(linkFundingAddress(signing, published.id, wallet, "0x")).rejects.toMatchObject({
+    code: "INVALID_REQUEST",
+  });
+  expect(await linkNow(published.id)).toBeUndefined();
+
+  const { record: funded } = await createKey(keeping(), wish);
+  await open(funded.id);
+  expect(await linkFundingAddress(signing, funded.id, wallet, "0x")).toMatchObject({
+    fundingAddress: wallet,
+  });
+  await expect(changeKey(keeping(), funded.id, { origins })).rejects.toMatchObject({
+    code: "INVALID_REQUEST",
+  });
+  expect(await register.change(funded.id, { origins }, clock.nowMs())).toBeUndefined();
+  expect(await changeKey(keeping(), funded.id, { label: "other" })).toMatchObject({ fundingAddress: wallet });
+
+  for (let round = 0; round < 10; round++) {
+    const { record } = await createKey(keeping(), wish);
+    await open(record.id);
+    await Promise.all([linkNow(record.id), register.change(record.id, { origins }, clock.nowMs())]);
+    const after = await register.get(record.id);
+    expect([after?.fundingAddress !== undefined, (after?.origins.length ?? 0) > 0].toSorted()).toEqual([
+      false,
+      true,
+    ]);
+  }
 });
 
 test("a change touches what it names and nothing else", async () => {

@@ -27,7 +27,7 @@ const update = statement(
      origins = coalesce($5, origins), rules = coalesce($6, rules),
      quote_per_minute = case when $7 then $8 else quote_per_minute end,
      other_per_minute = case when $7 then $9 else other_per_minute end, updated_at_ms = $10
-   where id = $1 and revoked_at_ms is null returning ${COLUMNS}`,
+   where id = $1 and revoked_at_ms is null and (funding_address is null or coalesce($5, origins) = '{}') returning ${COLUMNS}`,
 );
 const replaceSecret = statement(
   "api_key_rotate",
@@ -52,7 +52,7 @@ const link = statement(
   "api_key_link",
   `with used as (delete from funding_challenges where key_id = $1 and address = $2 and nonce = $3 and expires_at_ms > $4 returning key_id)
    update api_keys set funding_address = $2, updated_at_ms = $4 from used
-   where id = used.key_id and revoked_at_ms is null returning ${COLUMNS}`,
+   where id = used.key_id and revoked_at_ms is null and origins = '{}' returning ${COLUMNS}`,
 );
 
 interface Row extends ApiKeyRow {

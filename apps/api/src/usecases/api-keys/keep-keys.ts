@@ -30,6 +30,7 @@ export async function changeKey(
   const record = await register.get(id);
   if (record === undefined || record.revokedAtMs !== undefined) throw noKey(id);
   const { scopes, origins } = sound({ ...record, ...change });
+  mayHaveWallet({ origins, fundingAddress: record.fundingAddress }, "origins");
   const named = {
     ...change,
     ...(change.scopes === undefined ? {} : { scopes }),
@@ -68,6 +69,18 @@ function sound<Wish extends Pick<ApiKeyWish, "scopes" | "origins">>(wish: Wish):
       field: "scopes",
     });
   return { ...wish, scopes, origins };
+}
+
+/**
+ * A key that pages publish tells everybody who opens them what its wallet has and does: it has none.
+ * @throws ServiceError INVALID_REQUEST, about `field`
+ */
+export function mayHaveWallet(
+  { origins, fundingAddress }: Pick<ApiKeyRecord, "origins" | "fundingAddress">,
+  field: "origins" | "address",
+): void {
+  if (origins.length > 0 && fundingAddress !== undefined)
+    throw new ServiceError("INVALID_REQUEST", "a key with origins cannot have a wallet", { field });
 }
 
 export const noKey = (id: string): ServiceError =>

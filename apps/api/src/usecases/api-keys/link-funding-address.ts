@@ -3,14 +3,14 @@ import { ServiceError } from "@causeway/domain";
 import type { ApiKeyRecord, FundingChallenge } from "../../ports/api-key-register.ts";
 import type { Random } from "../../ports/quote.ts";
 import type { Signatures } from "../../ports/signatures.ts";
-import { noKey } from "./keep-keys.ts";
+import { mayHaveWallet, noKey } from "./keep-keys.ts";
 import type { KeyServices } from "./keep-keys.ts";
 
 const CHALLENGE_MS = 15 * 60 * 1000;
 
 /**
  * Asks the owner of a wallet to let a key spend its app balance. A later question about the same wallet replaces this one.
- * @throws ServiceError NOT_FOUND
+ * @throws ServiceError NOT_FOUND, INVALID_REQUEST for a key that pages publish
  */
 export async function askFundingAddress(
   { register, clock, random }: KeyServices & { readonly random: Random },
@@ -19,6 +19,7 @@ export async function askFundingAddress(
 ): Promise<{ readonly message: string; readonly expiresAtMs: number }> {
   const record = await register.get(id);
   if (record === undefined || record.revokedAtMs !== undefined) throw noKey(id);
+  mayHaveWallet({ ...record, fundingAddress: address }, "address");
   const challenge = { nonce: random.bytes32(), expiresAtMs: clock.nowMs() + CHALLENGE_MS };
   await register.openChallenge(id, address, challenge);
   return { message: fundingMessage(id, address, challenge), expiresAtMs: challenge.expiresAtMs };
@@ -26,7 +27,7 @@ export async function askFundingAddress(
 
 /**
  * Links the wallet whose owner signed the open question; each question is answered once.
- * @throws ServiceError NOT_FOUND without such a key, INVALID_REQUEST without an open question or with a signature of somebody else; RpcFault when the chain did not say.
+ * @throws ServiceError NOT_FOUND without such a key, INVALID_REQUEST for one that pages publish, without an open question or with a signature of somebody else; RpcFault when the chain did not say.
  */
 export async function linkFundingAddress(
   { register, clock, signatures }: KeyServices & { readonly signatures: Signatures },
@@ -36,6 +37,7 @@ export async function linkFundingAddress(
 ): Promise<ApiKeyRecord> {
   const record = await register.get(id);
   if (record === undefined || record.revokedAtMs !== undefined) throw noKey(id);
+  mayHaveWallet({ ...record, fundingAddress: address }, "address");
   const challenge = await register.challenge(id, address);
   if (challenge === undefined || challenge.expiresAtMs <= clock.nowMs()) throw noQuestion();
   if (!(await signatures.isSignedBy(address, fundingMessage(id, address, challenge), signature)))
