@@ -156,6 +156,8 @@ export interface TraceOptions {
   readonly deadlineMs?: number;
   /** More gas than this nobody would pay for: a call that needs it runs out of it. Default what a block has. */
   readonly maxGas?: bigint;
+  /** Room that the caller will add to the limit, bps: a block has to hold it with that. Default none. */
+  readonly roomBps?: bigint;
   /**
    * Native coin that the sender is known to have, wei. With it a call like one that was traced before may be looked at once only, with the gas limit that was right then,
    * and its effects on accounts are told by its calls and not by the whole state: enough to promise, not enough to sign.

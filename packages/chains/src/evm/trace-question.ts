@@ -1,5 +1,5 @@
 import { plainFailure, type Address, type Hex, type KnownAbis } from "@causeway/domain";
-import type { FeeCaps, TracedCall, TraceOutcome } from "../family.ts";
+import type { FeeCaps, TracedCall, TraceOptions, TraceOutcome } from "../family.ts";
 import { bytesOf, fieldsOf, hashOf, quantityOf, toQuantity } from "./answers.ts";
 import {
   judgeAuthorizations,
@@ -38,7 +38,7 @@ export async function prepareTrace(
   ask: Ask,
   chainId: number,
   { from, call, fees }: Pick<TraceQuestion, "from" | "call" | "fees">,
-  maxGas: bigint | undefined,
+  { maxGas, roomBps = 0n }: Pick<TraceOptions, "maxGas" | "roomBps">,
   known: KnownAbis,
 ): Promise<Prepared> {
   const list = call.authorizationList ?? [];
@@ -48,7 +48,8 @@ export async function prepareTrace(
     Promise.all(list.map(recoverAuthority)),
   ]);
   const { gasLimit, ...block } = readHeader(header);
-  const mostGas = maxGas !== undefined && maxGas < gasLimit ? maxGas : gasLimit;
+  const fitting = (gasLimit * 10_000n) / (10_000n + roomBps);
+  const mostGas = maxGas !== undefined && maxGas < fitting ? maxGas : fitting;
   const forGas = balance - call.value;
   const affordable = fees.maxFeePerGas > 0n ? forGas / fees.maxFeePerGas : mostGas;
   if (forGas < 0n || affordable < (call.gas ?? LEAST_GAS)) return POOR;

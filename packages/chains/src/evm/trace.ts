@@ -93,7 +93,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
     const asked = { from: sender, call: { ...call, to: call.to.toLowerCase() as Address }, fees };
     const usual = await traceAsUsual({ ...asked, ask, delegations: [] }, options);
     if (usual !== undefined) return usual;
-    const prepared = await prepareTrace(ask, chainId, asked, options.maxGas, known);
+    const prepared = await prepareTrace(ask, chainId, asked, options, known);
     if (prepared.kind === "answered") return prepared.outcome;
     const { question } = prepared;
     if (refusedAtMs === undefined || performance.now() - refusedAtMs > ASK_AGAIN_MS) {

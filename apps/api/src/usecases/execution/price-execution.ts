@@ -2,11 +2,16 @@ import type { GasPrices } from "@causeway/chains";
 import type { Chain } from "@causeway/domain";
 
 /** Room above the simulated gas: state may move between simulation and block. Unused gas is not charged. */
-const GAS_HEADROOM_BPS = 3_000n;
+export const GAS_HEADROOM_BPS = 3_000n;
 
-/** Gas units to give to a transaction that was seen to need `gas`. */
+/** No transaction may have more gas than this, whatever a block has (EIP-7825). */
+const MOST_TRANSACTION_GAS = 2n ** 24n;
+
+/** Gas units to give to a transaction that was seen to need `gas`: with room, as far as there may be any. */
 export function withHeadroom(gas: bigint): bigint {
-  return gas + (gas * GAS_HEADROOM_BPS) / 10_000n;
+  const roomy = gas + (gas * GAS_HEADROOM_BPS) / 10_000n;
+  if (roomy <= MOST_TRANSACTION_GAS) return roomy;
+  return gas > MOST_TRANSACTION_GAS ? gas : MOST_TRANSACTION_GAS;
 }
 
 /** The most wei per gas to reckon with: what is offered now, raised once as a replacement would be. */

@@ -30,6 +30,7 @@ export function readExecution(chains: ChainDirectory, input: ExecuteInput): Exec
   const { data, executionOptions: options } = input;
   const origin = openChain(chains, Number(data.chainId));
   const call = { ...callOf(data), authorizationList: authorizationsOf(data.authorizationList) };
+  refuseTooLarge("data", [call], call.authorizationList);
   const requestId = input.requestId?.toLowerCase() as RequestId | undefined;
   const beside = options.destinationChainExecutionData;
   if (beside !== undefined && requestId === undefined)
@@ -40,6 +41,8 @@ export function readExecution(chains: ChainDirectory, input: ExecuteInput): Exec
     calls: beside.calls.map(callOf),
     authorizationList: authorizationsOf(beside.authorizationList),
   };
+  if (destination !== undefined)
+    refuseTooLarge("destinationChainExecutionData", destination.calls, destination.authorizationList);
   const question = { call, requestId, destination, sponsored: options.subsidizeFees };
   return { ...question, origin, user: userOf(call), hash: hashOf({ chainId: origin.chain.id, ...question }) };
 }
@@ -51,6 +54,24 @@ export function sponsoredCall({ to, data }: Pick<CallPlan, "to" | "data">): Spon
 
 export function refusal(message: string, code: ErrorCode = "INVALID_REQUEST"): ServiceError {
   return new ServiceError(code, message);
+}
+
+/** The most that nodes take into their pools as one transaction, bytes. */
+const MOST_BYTES = 131_072;
+/** As the chain encodes them, at most: what a transaction has beside calls and authorizations, a call beside its data, and an authorization. */
+const FRAME_BYTES = 1_500;
+const CALL_BYTES = 300;
+const AUTHORIZATION_BYTES = 160;
+
+function refuseTooLarge(
+  field: string,
+  calls: readonly CallPlan[],
+  authorizationList: readonly Authorization[] = [],
+): void {
+  const besides = FRAME_BYTES + AUTHORIZATION_BYTES * authorizationList.length;
+  const bytes = calls.reduce((sum, { data }) => sum + CALL_BYTES + (data.length - 2) / 2, besides);
+  if (bytes > MOST_BYTES)
+    throw refusal(`${field}: the transaction would have up to ${bytes} bytes, and nodes take ${MOST_BYTES}`);
 }
 
 function openChain(chains: ChainDirectory, id: number): ConnectedChain {
