@@ -13,8 +13,9 @@ import { acceptedAnswer } from "./execution/accepted-answer.ts";
 import { makesDeposit } from "./execution/expect-deposit.ts";
 import { findQuoted } from "./execution/find-quoted.ts";
 import { priceDestination } from "./execution/price-destination.ts";
-import { priceCap, withHeadroom } from "./execution/price-execution.ts";
+import { GAS_HEADROOM_BPS, priceCap, withHeadroom } from "./execution/price-execution.ts";
 import { refuseHidden } from "./execution/refuse-hidden.ts";
+import { refuseUncovered } from "./execution/refuse-uncovered.ts";
 import { readExecution, refusal, sponsoredCall } from "./execution/read-execution.ts";
 import type { ExecutionQuestion } from "./execution/read-execution.ts";
 import { simulateExecution } from "./execution/simulate-execution.ts";
@@ -43,9 +44,11 @@ export interface ExecuteServices extends Pick<
 const SIMULATION_DEADLINE_MS = 5_000;
 /**
  * A third of a block of 30 million: no call that an app pays for wants more, and the time that a node spends on a trace grows faster than the gas.
- * Whoever needs more is told that the gas ran out.
+ * Whoever needs more is told that the gas ran out. With its headroom it stays below what any transaction may have.
  */
 const MOST_GAS = 10_000_000n;
+/** No transaction has less. */
+const LEAST_GAS = 21_000n;
 const NOTHING_SPENT = { todayUsd: 0n, userTodayUsd: 0n, targetTodayUsd: 0n };
 
 /**
@@ -87,27 +90,31 @@ export async function executeCalls(
         fees: prices,
         ours: [executor.address, services.signer.address],
       },
-      { signal, maxGas: MOST_GAS, senderHasWei: pulse.executorBalance().amount },
+      {
+        signal,
+        maxGas: MOST_GAS,
+        roomBps: GAS_HEADROOM_BPS,
+        senderHasWei: pulse.executorBalance().amount,
+      },
     ),
     question.destination && terms && priceDestination(services, terms, question.destination, signal),
   ]);
   if (simulated.kind === "reverts") return { kind: "reverts", requestId, failure: simulated.failure };
   if (beside?.kind === "reverts") return { kind: "reverts", requestId, failure: beside.failure };
+  const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
+  const flatUsd = wallet === undefined ? 0n : chain.fees.flatUsd;
+  const costOf = (gas: bigint): bigint =>
+    executionCost({ gas, weiPerGas: maxFeePerGas, valueWei: question.call.value, flatUsd }, native).totalUsd;
+  if (simulated.kind === "insufficientFunds") await refuseUncovered(services, payer, costOf(LEAST_GAS));
   const outcome = possible(services, question, simulated);
   refuseHidden(question.call, executor.address, outcome);
   if (terms !== undefined) refuseIdle(question, terms, outcome);
 
   const gasLimit = withHeadroom(outcome.gas);
-  const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
-  const flatUsd = wallet === undefined ? 0n : chain.fees.flatUsd;
-  const { totalUsd } = executionCost(
-    { gas: gasLimit, weiPerGas: maxFeePerGas, valueWei: question.call.value, flatUsd },
-    native,
-  );
   const sponsorship = {
     ...asked,
     innerCalls: reachedBy(outcome, caller),
-    costUsd: totalUsd + (beside?.costUsd ?? 0n),
+    costUsd: costOf(gasLimit) + (beside?.costUsd ?? 0n),
     valueUsd: asked.valueUsd + (beside?.valueUsd ?? 0n),
   };
   refuseBy(caller, sponsorship);

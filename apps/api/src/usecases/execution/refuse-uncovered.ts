@@ -1,0 +1,21 @@
+import { availableFor } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+import type { Services } from "../../ports/services.ts";
+import { appraise } from "../app-balance/appraise.ts";
+import { insufficient } from "./accept-execution.ts";
+
+/**
+ * Tells an app whose balance cannot bear a call, before it is the service that cannot. When a balance has no fresh price nobody can tell, and nothing is refused.
+ * @param leastUsd what the call costs at least, USD with 18 decimals
+ * @throws ServiceError INSUFFICIENT_FUNDS, PRICE_FETCH_FAILED
+ */
+export async function refuseUncovered(
+  services: Pick<Services, "appBalance" | "clock" | "prices" | "uow">,
+  wallet: Address,
+  leastUsd: bigint,
+): Promise<void> {
+  const book = await services.uow.run((tx) => tx.ledger.lockWallet(wallet, services.clock.nowMs()));
+  const { standing, unpriced } = appraise(services, book);
+  const availableUsd = availableFor("sponsorship", standing);
+  if (unpriced === undefined && availableUsd < leastUsd) throw insufficient(wallet, availableUsd, leastUsd);
+}
