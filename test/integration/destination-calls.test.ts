@@ -1,4 +1,4 @@
-import type { Address, Hex } from "@causeway/domain";
+import type { Address, Hex, SponsorshipRules } from "@causeway/domain";
 import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -329,6 +329,66 @@ test("authorizations beside the fill travel with it, in a transaction of type 4"
   const sent = await destination.client.getTransaction({ hash: payment?.hash ?? "0x" });
   expect(sent.type).toBe("eip7702");
   expect(await destination.client.getCode({ address: owner.address })).toMatch(/^0xef0100/);
+});
+
+test("what the rules of an app deny is denied to calls beside the fill at every depth", async () => {
+  const { multicall3 } = world.destination.chain.contracts;
+  const denied = world.anAddress();
+  const mint = mintBeside(world.anAddress(), 3n);
+  const through = (to: Address, callData: Hex): Beside["calls"][number] => ({
+    to: multicall3,
+    value: "0",
+    data: encodeFunctionData({
+      abi: parseAbi([
+        "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable",
+      ]),
+      args: [[{ target: to, allowFailure: true, callData }]],
+    }),
+  });
+  const refusing = (rules: Partial<SponsorshipRules>) => ({
+    ...world.app,
+    rules: { ...world.app.rules, ...rules },
+  });
+  const noMints = refusing({ denySelectors: [{ selector: mint.data.slice(0, 10) as Hex }] });
+  const notThere = refusing({ denyTargets: [denied] });
+  const direct = await asked({ calls: [mint] });
+  await expect(world.execute(direct.call, noMints)).rejects.toThrow(/denySelectors/);
+  const deep = await asked({ calls: [through(world.usdc, mint.data as Hex)] });
+  await expect(world.execute(deep.call, noMints)).rejects.toThrow(/denySelectors/);
+  const elsewhere = await asked({ calls: [mint, through(denied, "0x")] });
+  await expect(world.execute(elsewhere.call, notThere)).rejects.toThrow(/denyTargets/);
+  // The payment itself is the solver's own: what an app denies does not forbid that.
+  const noTransfers = refusing({ denySelectors: [{ selector: "0xa9059cbb" }] });
+  await world.execute(deep.call, noTransfers).catch((error: unknown) => {
+    throw new Error("a mint is allowed", { cause: error });
+  });
+});
+
+test("without a trace nobody can tell what calls beside a fill reach, and that is the service's fault", async () => {
+  const { destination } = world;
+  const { call } = await asked({ calls: [mintBeside(world.anAddress(), 3n)] });
+  const strict = { ...world.app, rules: { ...world.app.rules, denyTargets: [world.anAddress()] } };
+  const { reader } = destination.connected.connection;
+  const trace = reader.trace.bind(reader);
+  const untraced: typeof trace = async (...asking) => {
+    const outcome = await trace(...asking);
+    return outcome.kind === "ok" ? { ...outcome, calls: undefined } : outcome;
+  };
+  const services = {
+    ...world.services,
+    chains: {
+      ...world.services.chains,
+      get: (id: number) =>
+        id === destination.chain.id
+          ? {
+              ...destination.connected,
+              connection: { ...destination.connected.connection, reader: { ...reader, trace: untraced } },
+            }
+          : world.services.chains.get(id),
+    },
+  };
+  await expect(world.execute(call, strict, services)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  await world.execute(call, world.app, services);
 });
 
 test("calls beside a payment in a token that the solver has not approved are not offered", async () => {

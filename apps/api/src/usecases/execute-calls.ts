@@ -120,7 +120,11 @@ export async function executeCalls(
   refuseBy(caller, sponsorship);
   // Each of the calls beside the fill is paid for by the same app, under the same rules.
   for (const call of question.destination?.calls ?? [])
-    refuseBy(caller, { ...sponsorship, call: sponsoredCall(call), innerCalls: [] });
+    refuseBy(caller, {
+      ...sponsorship,
+      call: sponsoredCall(call),
+      innerCalls: reachedBy({ calls: beside?.calls }, caller),
+    });
   if (wallet === undefined && terms !== undefined) refuseUnpaid(terms, outcome, prices, native);
   const accept = services.accept ?? ((acceptable) => acceptExecution(services, acceptable));
   const answer = await accept({
@@ -206,7 +210,10 @@ function possible(
 }
 
 /** @throws ServiceError when a rule depends on what nobody can tell */
-function reachedBy({ calls }: Seen, { rules }: ApiKeyIdentity): SponsorshipQuestion["innerCalls"] {
+function reachedBy(
+  { calls }: Pick<Seen, "calls">,
+  { rules }: ApiKeyIdentity,
+): SponsorshipQuestion["innerCalls"] {
   if (calls !== undefined) return calls.map(({ to, selector }) => ({ target: to, selector }));
   if (rules.denyTargets !== undefined || rules.denySelectors !== undefined)
     throw new ServiceError(

@@ -1,9 +1,10 @@
 import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
-import type { Address, FrameLog, Hex, OrderId } from "@causeway/domain";
-import { decodeFunctionData, erc20Abi, pad, toHex } from "viem";
+import { NATIVE_CURRENCY, type Address, type FrameLog, type Hex, type OrderId } from "@causeway/domain";
+import { decodeFunctionData, erc20Abi, getAbiItem, pad, toFunctionSelector, toHex } from "viem";
 import { expect, test } from "vitest";
+import type { InnerCall } from "../family.ts";
 import { TRANSFER_TOPIC } from "./deposits.ts";
-import { fillWithCalls, keepsPayment } from "./fill-with-calls.ts";
+import { fillWithCalls, keepsPayment, reachedBeside } from "./fill-with-calls.ts";
 
 const account = (digit: string): Address => `0x${digit.repeat(40)}`;
 const [solver, router, approvalProxy, recipient] = [account("1"), account("2"), account("3"), account("4")];
@@ -11,6 +12,16 @@ const [token, stranger, depository, target] = [account("5"), account("6"), accou
 const orderId: OrderId = `0x${"ab".repeat(32)}` as OrderId;
 const payment = { currency: token, recipient, amount: 90n, orderId };
 const calls = [{ to: target, data: "0x1234" as Hex, value: 5n }];
+
+const called = (to: Address, data: Hex): InnerCall => ({
+  to,
+  selector: data.slice(0, 10) as Hex,
+  coin: 0n,
+  userOperations: undefined,
+});
+const selectorOf = (name: "nativeTransfer" | "noteBalance" | "requireReceived" | "multicall"): Hex =>
+  toFunctionSelector(getAbiItem({ abi: routerAbi, name }));
+const [pull, pay, look] = ["0x23b872dd", "0xa9059cbb", "0x70a08231"] as const;
 
 const moved = (from: Address, to: Address, amount: bigint): FrameLog => ({
   address: token,
@@ -59,4 +70,64 @@ test.each<readonly [string, readonly FrameLog[], boolean]>([
   ],
 ])("whether a recipient keeps %s", (_what, after, keeps) => {
   expect(keepsPayment([...paid, ...after], payment, depository)).toBe(keeps);
+});
+
+/** What is seen of a fill whose calls reach `beside`. */
+function seen(beside: readonly InnerCall[], currency: Address = token): readonly InnerCall[] {
+  if (currency === NATIVE_CURRENCY)
+    return [
+      called(router, selectorOf("nativeTransfer")),
+      called(recipient, "0x"),
+      ...beside,
+      called(solver, "0x"),
+    ];
+  return [
+    called(token, pull),
+    called(router, selectorOf("multicall")),
+    called(router, selectorOf("noteBalance")),
+    called(token, look),
+    called(token, pay),
+    ...beside,
+    called(router, selectorOf("requireReceived")),
+    called(token, look),
+    called(token, look),
+  ];
+}
+
+const deep = [called(target, "0x12345678"), called(stranger, "0xdeadbeef")];
+const asked = (data: Hex, to: Address = target) => [{ to, data, value: 0n }];
+
+test.each([token, NATIVE_CURRENCY])(
+  "what calls beside a payment reach is told apart from the payment itself, in %s",
+  (currency) => {
+    const fill = { payment: { ...payment, currency }, calls: asked("0x12345678"), router };
+    const beside = reachedBeside(seen(deep, currency), fill);
+    expect(beside.slice(0, 2)).toEqual(deep);
+    expect(beside.some(({ to }) => to === token || to === router || to === recipient)).toBe(false);
+  },
+);
+
+test("calls of the payment's own kind are among what is reached, and the pull of the payment is not", () => {
+  const moving = [called(token, pay), called(stranger, "0xdeadbeef")];
+  const fill = { payment, calls: asked(pay, token), router };
+  expect(reachedBeside(seen(moving), fill)).toEqual([called(token, pay), ...moving]);
+  const pulling = [called(token, pull)];
+  expect(reachedBeside(seen(pulling), { payment, calls: asked(pull, token), router })).toEqual(pulling);
+});
+
+test("whoever is called cannot hide what follows behind calls to the router", () => {
+  const hiding = [
+    called(target, "0x12345678"),
+    called(router, selectorOf("requireReceived")),
+    called(router, selectorOf("noteBalance")),
+    called(stranger, "0xdeadbeef"),
+  ];
+  const fill = { payment, calls: asked("0x12345678"), router };
+  expect(reachedBeside(seen(hiding), fill)).toEqual(hiding);
+});
+
+test("when the calls are not found all that is seen counts", () => {
+  const fill = { payment, calls: asked("0x99999999"), router };
+  expect(reachedBeside(seen(deep), fill)).toEqual(seen(deep).slice(0, -3));
+  expect(reachedBeside([], fill)).toEqual([]);
 });

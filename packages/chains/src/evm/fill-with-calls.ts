@@ -6,8 +6,8 @@ import {
   type Hex,
   type SimulationFailure,
 } from "@causeway/domain";
-import { encodeFunctionData } from "viem";
-import type { CallPlan } from "../family.ts";
+import { encodeFunctionData, getAbiItem, toFunctionSelector } from "viem";
+import type { CallPlan, InnerCall } from "../family.ts";
 import { TRANSFER_TOPIC } from "./deposits.ts";
 import { addressOfTopic, wordsOf } from "./event-words.ts";
 import { nativeTransferCall, routerCall, transferCall, withOrderId, type Payment } from "./fill-calldata.ts";
@@ -16,6 +16,10 @@ import { nativeTransferCall, routerCall, transferCall, withOrderId, type Payment
 
 /** keccak256 of `Approval(address,address,uint256)`. */
 const APPROVAL_TOPIC: Hex = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925";
+
+const NATIVE_TRANSFER = toFunctionSelector(getAbiItem({ abi: routerAbi, name: "nativeTransfer" }));
+const NOTE_BALANCE = toFunctionSelector(getAbiItem({ abi: routerAbi, name: "noteBalance" }));
+const REQUIRE_RECEIVED = toFunctionSelector(getAbiItem({ abi: routerAbi, name: "requireReceived" }));
 
 export interface FillWithCalls {
   readonly payment: Payment;
@@ -110,6 +114,26 @@ export function keepsPayment(
     if (from === recipient) net -= moved;
   }
   return net >= amount;
+}
+
+/**
+ * Of everything that such a fill calls, what its calls beside the payment do: the payment itself is nobody's choice but the solver's. Where the two cannot be told apart, rather more
+ * than less.
+ */
+export function reachedBeside(
+  all: readonly InnerCall[],
+  { calls, payment, router }: Pick<FillWithCalls, "calls" | "payment" | "router">,
+): readonly InnerCall[] {
+  const [first] = calls;
+  if (first === undefined) return [];
+  const isNative = payment.currency === NATIVE_CURRENCY;
+  const own = (selector: Hex) => (call: InnerCall) => call.to === router && call.selector === selector;
+  // Whoever is called may call the router too, but only after the payment has begun, and before its end is checked.
+  const begun = all.findIndex(own(isNative ? NATIVE_TRANSFER : NOTE_BALANCE));
+  const ended = isNative ? -1 : all.findLastIndex(own(REQUIRE_RECEIVED));
+  const selector = first.data.length < 10 ? undefined : first.data.slice(0, 10);
+  const from = all.findIndex((call, at) => at > begun && call.to === first.to && call.selector === selector);
+  return all.slice(from === -1 ? 0 : from, ended === -1 ? undefined : ended);
 }
 
 /** Whether a fill failed because its recipient would not have kept the payment. */

@@ -1,3 +1,5 @@
+import { reachedBeside } from "@causeway/chains";
+import type { InnerCall } from "@causeway/chains";
 import type { SimulationFailure } from "@causeway/domain";
 import { executionCost, ServiceError } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
@@ -24,6 +26,8 @@ export type PricedDestination =
       /** The most that the calls may cost beyond the payment, USD with 18 decimals; the value that they carry is a part of it. */
       readonly costUsd: bigint;
       readonly valueUsd: bigint;
+      /** Every call that they make, they themselves included; undefined where the node does not tell. */
+      readonly calls: readonly InnerCall[] | undefined;
     };
 
 /**
@@ -88,5 +92,13 @@ export async function priceDestination(
   // When they revert in the block the quote pays for nothing, and their coin comes back.
   const burnt = costOf(mostGasOf(destination), 0n);
   const costUsd = made.totalUsd > burnt.totalUsd ? made.totalUsd : burnt.totalUsd;
-  return { kind: "priced", destination, costUsd, valueUsd: made.valueUsd };
+  const reached = simulated.outcome.calls;
+  return {
+    kind: "priced",
+    destination,
+    costUsd,
+    valueUsd: made.valueUsd,
+    calls:
+      reached && reachedBeside(reached, { calls: beside.calls, payment, router: chain.contracts.router }),
+  };
 }
