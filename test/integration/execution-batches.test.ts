@@ -1,8 +1,14 @@
+import type { Address, RequestId } from "@causeway/domain";
 import { ONE_USD } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { groupedAcceptance } from "../../apps/api/src/container-executions.ts";
+import { groupedAcceptance, groupedSending } from "../../apps/api/src/container-executions.ts";
+import type { ExecutionPlan, SendExecution } from "../../apps/api/src/ports/execution-lane.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
+import { sendExecutions } from "../../apps/api/src/usecases/execution/send-execution.ts";
+import { submitExecution } from "../../apps/api/src/usecases/submit-execution.ts";
+import { dieAtEveryMoment } from "../support/every-death.ts";
+import type { Agreed } from "../support/engine-world.ts";
 import { startExecutionWorld, type ExecutionWorld } from "../support/execution-world.ts";
 
 let world: ExecutionWorld;
@@ -135,3 +141,116 @@ test("when a common commit fails each of its calls is accepted by itself", async
   expect(await rowsOf("fee_reservations")).toBe(4);
   for (const id of ids) expect(await world.untilFinal(id)).toMatchObject({ status: "success" });
 });
+
+/** So many accepted calls, each of which mints for a recipient of its own. */
+async function accepted(count: number): Promise<Map<RequestId, Address>> {
+  const calls = new Map<RequestId, Address>();
+  for (let n = 0; n < count; n++) {
+    const recipient = world.anAddress();
+    calls.set(await world.execute(world.mintCall(recipient)), recipient);
+  }
+  return calls;
+}
+
+/** As a worker with several jobs of one moment does it. */
+async function submitAll(by: Services, ids: Iterable<RequestId>): Promise<void> {
+  const together = { ...by, sendExecution: by.sendExecution ?? groupedSending(by) };
+  const ends = await Promise.allSettled([...ids].map(async (id) => await submitExecution(together, id)));
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+}
+
+async function expectEachOnce(calls: ReadonlyMap<RequestId, Address>, moment?: string): Promise<void> {
+  for (const [id, recipient] of calls) {
+    expect(await world.untilFinal(id), moment).toMatchObject({ status: "success" });
+    expect(await world.origin.balance(recipient, world.usdc), moment).toBe(5n);
+  }
+}
+
+test("calls of one moment get their nonces in few commits, one after the other, and each is sent once however often they are submitted", async () => {
+  const { origin, executor, services } = world;
+  const calls = await accepted(10);
+  let commits = 0;
+  const uow: Services["uow"] = {
+    run: async (work) => {
+      commits++;
+      return await services.uow.run(work);
+    },
+  };
+  await Promise.all([submitAll({ ...services, uow }, calls.keys()), submitAll(services, calls.keys())]);
+  expect(commits).toBeLessThan(25);
+  const slots = await services.reads.unsettledSlots(origin.chain.id, executor);
+  expect(slots.map(({ nonce }) => nonce)).toEqual(slots.map((_, n) => (slots[0]?.nonce ?? 0) + n));
+  expect(new Set(slots.map(({ leg }) => leg.requestId)).size).toBe(10);
+  for (const { attempts } of slots) {
+    expect(attempts).toHaveLength(1);
+    expect(attempts[0]?.broadcastAtMs).toBeDefined();
+  }
+  for (const id of calls.keys())
+    expect(
+      (
+        await world.pool.query(
+          "select from request_events where request_id = $1 and event = 'executionPlanned'",
+          [id],
+        )
+      ).rowCount,
+    ).toBe(1);
+  await expectEachOnce(calls);
+  await submitAll(services, calls.keys());
+  expect(await origin.sentBy(executor)).toHaveLength(10);
+});
+
+test("of calls of one moment those get a nonce that the executor's coin bears together, and the others wait for more", async () => {
+  const { origin, executor, services } = world;
+  const calls = await accepted(5);
+  const [first] = calls.keys();
+  const { gasLimit } = await world.execution(first ?? "0x");
+  const one = gasLimit * origin.connected.pulse.gasPrices().maxFeePerGas;
+  await origin.client.setBalance({ address: executor, value: 2n * one + one / 2n });
+  await world.watch(origin);
+  await submitAll(services, calls.keys());
+  expect(await services.reads.unsettledSlots(origin.chain.id, executor)).toHaveLength(2);
+  expect(world.events.of("execution_waits")).toHaveLength(3);
+  await origin.client.setBalance({ address: executor, value: 10n ** 19n });
+  await expectEachOnce(calls);
+  expect(await origin.sentBy(executor)).toHaveLength(5);
+});
+
+test("whenever the process dies while it sends calls together, each of them happens exactly once", async () => {
+  let calls = new Map<RequestId, Address>();
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      calls = await accepted(3);
+      const [first] = calls;
+      if (first === undefined) throw new Error("nothing was accepted");
+      const [requestId, recipient] = first;
+      return { requestId, terms: { recipient } } as unknown as Agreed;
+    },
+    live: async (by) => {
+      const plans: ExecutionPlan[] = [];
+      const sendExecution: SendExecution = async (_, plan) => {
+        plans.push(plan);
+        return "moved";
+      };
+      for (const id of calls.keys()) await submitExecution({ ...by, sendExecution }, id);
+      const connected = by.chains.get(world.origin.chain.id);
+      if (connected === undefined) throw new Error("the chain is gone");
+      for (const sent of await sendExecutions(by, connected, plans)) if (sent instanceof Error) throw sent;
+    },
+    verify: async (_, moment) => {
+      await expectEachOnce(calls, moment);
+      const { balance, pending, fees } = await world.book();
+      expect({ pending, sum: balance + fees }, moment).toEqual({ pending: 0n, sum: 1_000_000_000n });
+    },
+  });
+  for (const moment of [
+    "before requests.lockAll",
+    "before lanes.reserveTogether",
+    "after commit",
+    "before sign",
+    "before lanes.addAttempts",
+    "before broadcast",
+    "after broadcast",
+    "before lanes.setBroadcasts",
+  ])
+    expect(deaths).toContain(moment);
+}, 120_000);

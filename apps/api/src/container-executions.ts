@@ -1,11 +1,14 @@
 import type { Address } from "@causeway/domain";
 import type { ExecuteAnswer } from "@causeway/wire";
 import { tickBatcher } from "./adapters/postgres/tick-batcher.ts";
+import type { ExecutionPlan, ExecutionSent, SendExecution } from "./ports/execution-lane.ts";
 import { acceptExecution, insufficient } from "./usecases/execution/accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./usecases/execution/accept-execution.ts";
 import { acceptTogether, isPlain } from "./usecases/execution/accept-together.ts";
 import type { AcceptedTogether, PlainAcceptable } from "./usecases/execution/accept-together.ts";
 import { acceptedAnswer } from "./usecases/execution/accepted-answer.ts";
+import { sendExecutions } from "./usecases/execution/send-execution.ts";
+import type { SendServices } from "./usecases/execution/send-execution.ts";
 
 /** One commit is under way for a wallet at a time: its row is locked meanwhile anyway, and what comes until it is done goes into the next. */
 const BATCHES = { inFlight: 1, maxBatch: 50 };
@@ -41,5 +44,26 @@ export function groupedAcceptance(
     if (outcome.kind === "insufficient")
       throw insufficient(wallet, outcome.availableUsd, sponsorship.costUsd);
     return acceptedAnswer(requestId);
+  };
+}
+
+/** The lane's row is locked by whoever gives nonces away: more at a time would only wait for it. */
+const LANE_BATCHES = { inFlight: 1, maxBatch: 50 };
+
+/** Sends executions: those of one chain that come at the same moment together. One alone waits for nobody. */
+export function groupedSending(services: SendServices): SendExecution {
+  const lanes = new Map<number, (plan: ExecutionPlan) => Promise<ExecutionSent | Error>>();
+  return async (connected, plan) => {
+    const { id } = connected.chain;
+    const send =
+      lanes.get(id) ??
+      tickBatcher(
+        (plans: readonly ExecutionPlan[]) => sendExecutions(services, connected, plans),
+        LANE_BATCHES,
+      );
+    lanes.set(id, send);
+    const sent = await send(plan);
+    if (sent instanceof Error) throw sent;
+    return sent;
   };
 }

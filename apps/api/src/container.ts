@@ -33,7 +33,7 @@ import type { PriceSource } from "./ports/price-source.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
 import { accessServices } from "./container-access.ts";
-import { groupedAcceptance } from "./container-executions.ts";
+import { groupedAcceptance, groupedSending } from "./container-executions.ts";
 import { appBalanceRouteServices } from "./container-app-balance.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
@@ -177,7 +177,8 @@ export async function createContainer(
       const queue = { redisUrl: config.redis.url.reveal(), prefix: config.redis.queuePrefix };
       const relay = await startOutboxRelay(services, catalog, { ...queue, pool, databaseUrl });
       lifecycle.add("outbox relay", () => relay.close());
-      const workers = startWorkers(services, catalog, queue);
+      const working = { ...services, sendExecution: groupedSending(services) };
+      const workers = startWorkers(working, catalog, queue);
       lifecycle.add("workers", () => workers.close());
       for (const one of connected) {
         const watcher = watchChain(services, one, (name, stop) => lead(databaseUrl, name, stop));

@@ -94,6 +94,8 @@ export interface ExecutionWrites {
   addCalls(calls: readonly AcceptedCall[]): Promise<void>;
   /** Locks the row; undefined when the request has none. */
   lock(requestId: RequestId): Promise<ExecutionRecord | undefined>;
+  /** Locks those that there are, in a fixed order. */
+  lockAll(requestIds: readonly RequestId[]): Promise<Map<RequestId, ExecutionRecord>>;
   /** Until the end of the transaction nobody else spends on this key's budgets; what they have spent, everything committed before included, but for this request. */
   lockSpending(budget: Budget, except: RequestId): Promise<SponsorshipSpending>;
   /** Costs that have become certain; those that are absent stay. */

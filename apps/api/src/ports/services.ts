@@ -5,6 +5,7 @@ import type { ChainDirectory } from "./chains.ts";
 import type { Clock } from "./clock.ts";
 import type { EnginePolicy } from "./engine-policy.ts";
 import type { Events } from "./events.ts";
+import type { SendExecution } from "./execution-lane.ts";
 import type { PriceBook } from "./price-source.ts";
 import type { QuotePolicy } from "./quote.ts";
 import type { Reads } from "./reads.ts";
@@ -26,4 +27,6 @@ export interface Services {
   readonly quotePolicy: QuotePolicy;
   readonly enginePolicy: EnginePolicy;
   readonly appBalance: AppBalancePolicy;
+  /** Sends executions that come at the same moment together; each by itself when absent. */
+  readonly sendExecution?: SendExecution;
 }

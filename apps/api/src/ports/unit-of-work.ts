@@ -65,6 +65,8 @@ export interface RequestWrites {
   insert(terms: RequestTerms, state: RequestState): Promise<void>;
   /** Locks the row; undefined when there is none. */
   lock(requestId: RequestId): Promise<RequestRecord | undefined>;
+  /** Locks those of these requests that there are, in a fixed order. */
+  lockAll(requestIds: readonly RequestId[]): Promise<Map<RequestId, RequestRecord>>;
   /** Locks all requests with these orders, in a fixed order (no deadlocks). */
   lockByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
   save(requestId: RequestId, change: RequestChange, atMs: number): Promise<void>;
@@ -74,6 +76,12 @@ export interface RequestWrites {
     atMs: number,
     event: string,
     detail: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
+  /** Appends an event to the traces of several requests. */
+  noteAll(
+    atMs: number,
+    event: string,
+    details: ReadonlyMap<RequestId, Readonly<Record<string, unknown>>>,
   ): Promise<void>;
   /** Folds one measured run (deposit seen → fill mined) into the route's average. */
   measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
@@ -128,6 +136,8 @@ export interface LaneWrites {
   open(chainId: number, sender: Address, chainNonce: number): Promise<void>;
   /** Locks the lane and gives its next nonce to the plan. @throws LegTaken when a nonce not known to be dead pays this leg already. */
   reserve(plan: SlotPlan, atMs: number): Promise<Slot>;
+  /** The same for several plans of one locked lane and one kind of leg, in their order; those whose leg is paid for already get none. */
+  reserveTogether(plans: readonly SlotPlan[], atMs: number): Promise<readonly Slot[]>;
   /** Outflows in `currency`, and the most that gas may cost, of all that balances read at `balanceBlock` do not show yet. Holds only while the lane is locked by `lockLane`. */
   reserved(
     chainId: number,
@@ -141,7 +151,15 @@ export interface LaneWrites {
   lockSlot(slotId: string): Promise<Slot | undefined>;
   /** False when attempt `n` exists already: somebody else signed first. */
   addAttempt(slotId: string, attempt: Attempt): Promise<boolean>;
+  /** Slots whose attempt was stored by this. */
+  addAttempts(
+    attempts: ReadonlyArray<{ readonly slotId: string; readonly attempt: Attempt }>,
+  ): Promise<ReadonlySet<string>>;
   setBroadcast(slotId: string, n: number, atMs: number): Promise<void>;
+  setBroadcasts(
+    sent: ReadonlyArray<{ readonly slotId: string; readonly n: number }>,
+    atMs: number,
+  ): Promise<void>;
   /** Forgets that the slot's attempts were broadcast: they are sent again. */
   forgetBroadcast(slotId: string): Promise<void>;
   setMined(

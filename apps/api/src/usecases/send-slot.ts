@@ -1,4 +1,6 @@
 import type { BroadcastOutcome } from "@causeway/chains";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { Facts } from "../ports/events.ts";
 import type { Attempt, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { signAttempt } from "./sign-attempt.ts";
@@ -38,21 +40,49 @@ export async function broadcast(services: Needs, slot: Slot, attempt: Attempt): 
   await noteOutcome(services, slot, attempt, outcome);
 }
 
+/**
+ * The same for attempts of several slots that are no fills, at once; what nodes took is written down in one commit.
+ * @returns by slot, what kept bytes from being told to a node: they are sent again when the slot is tried again
+ */
+export async function broadcastAll(
+  services: Needs,
+  { connection }: ConnectedChain,
+  sent: ReadonlyArray<{ readonly slot: Slot; readonly attempt: Attempt }>,
+): Promise<Map<string, Error>> {
+  const errors = new Map<string, Error>();
+  const taken: Array<{ slot: Slot; attempt: Attempt; outcome: BroadcastOutcome }> = [];
+  await Promise.all(
+    sent.map(async ({ slot, attempt }) => {
+      try {
+        const outcome = await connection.writer.broadcast(attempt.raw);
+        if (outcome.kind === "insufficientFunds" || outcome.kind === "rejected")
+          await noteOutcome(services, slot, attempt, outcome);
+        else taken.push({ slot, attempt, outcome });
+      } catch (error) {
+        errors.set(slot.id, error instanceof Error ? error : new Error(String(error)));
+      }
+    }),
+  );
+  if (taken.length === 0) return errors;
+  const atMs = services.clock.nowMs();
+  await services.uow.run((tx) =>
+    tx.lanes.setBroadcasts(
+      taken.map(({ slot, attempt }) => ({ slotId: slot.id, n: attempt.n })),
+      atMs,
+    ),
+  );
+  for (const { slot, attempt, outcome } of taken)
+    services.events.happened("attempt_broadcast", { ...factsOf(slot, attempt), outcome: outcome.kind });
+  return errors;
+}
+
 async function noteOutcome(
   services: Needs,
   slot: Slot,
   attempt: Attempt,
   outcome: BroadcastOutcome,
 ): Promise<void> {
-  const facts = {
-    chainId: slot.chainId,
-    nonce: slot.nonce,
-    leg: slot.leg.kind,
-    requestId: slot.leg.requestId,
-    attempt: attempt.n,
-    kind: attempt.kind,
-    txHash: attempt.txHash,
-  };
+  const facts = factsOf(slot, attempt);
   switch (outcome.kind) {
     case "accepted":
     case "alreadyKnown":
@@ -102,4 +132,16 @@ async function noteOutcome(
     default:
       outcome satisfies never;
   }
+}
+
+function factsOf(slot: Slot, attempt: Attempt): Facts {
+  return {
+    chainId: slot.chainId,
+    nonce: slot.nonce,
+    leg: slot.leg.kind,
+    requestId: slot.leg.requestId,
+    attempt: attempt.n,
+    kind: attempt.kind,
+    txHash: attempt.txHash,
+  };
 }

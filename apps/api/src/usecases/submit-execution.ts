@@ -2,13 +2,14 @@ import type { GasPrices } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { FailReason, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
+import type { ExecutionPlan } from "../ports/execution-lane.ts";
 import type { ExecutionRecord } from "../ports/executions.ts";
-import { LegTaken } from "../ports/leg-taken.ts";
-import type { RequestRecord, SlotPlan } from "../ports/records.ts";
+import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
-import type { LaneWrites } from "../ports/unit-of-work.ts";
 import { awaitsExecution, isOverWithoutExecution } from "./execution/awaits-execution.ts";
 import { CALL_LIFETIME_MS } from "./execution/call-terms.ts";
+import { isOpen } from "./execution/open-execution.ts";
+import { sendExecution } from "./execution/send-execution.ts";
 import { forgiveCosts, noteCosts } from "./execution/settle-execution.ts";
 import { simulateExecution } from "./execution/simulate-execution.ts";
 import { sendSlot } from "./send-slot.ts";
@@ -18,7 +19,7 @@ import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
 type Needs = TransitionServices &
-  Pick<Services, "chains" | "signer" | "executor" | "uow" | "reads" | "enginePolicy">;
+  Pick<Services, "chains" | "signer" | "executor" | "uow" | "reads" | "enginePolicy" | "sendExecution">;
 
 /**
  * Sends an accepted call: looks at it once more on the newest state, gives it a nonce of the executor, then sends. What would fail now is not sent, and costs nobody anything.
@@ -52,15 +53,10 @@ export async function submitExecution(services: Needs, requestId: RequestId): Pr
     case "waits":
       return wait(services, request, planned.why);
     case "ready":
-      return commitAndSend(services, request, connected, planned.plan);
+      return send(services, request, connected, planned.plan);
     default:
       return planned satisfies never;
   }
-}
-
-/** Neither charged nor forgiven: it has not happened yet, and may. */
-function isOpen(execution: ExecutionRecord | undefined): execution is ExecutionRecord {
-  return execution !== undefined && !execution.settled && execution.originUsd === undefined;
 }
 
 /** Until then it is tried. A deposit that is mined after the request's own deadline would go back. */
@@ -69,7 +65,7 @@ function deadlineOf({ terms }: RequestRecord, { createdAtMs }: ExecutionRecord):
 }
 
 type Planned =
-  | { readonly kind: "ready"; readonly plan: SlotPlan }
+  | { readonly kind: "ready"; readonly plan: ExecutionPlan }
   | { readonly kind: "waits"; readonly why: string }
   | { readonly kind: "fails"; readonly reason: FailReason; readonly detail: Detail };
 
@@ -78,7 +74,7 @@ type Detail = Readonly<Record<string, unknown>>;
 async function plan(
   services: Needs,
   connected: ConnectedChain,
-  executor: SlotPlan["sender"],
+  executor: ExecutionPlan["sender"],
   { requestId, call, gasLimit, maxFeePerGas }: ExecutionRecord,
   cancelAfterMs: number,
 ): Promise<Planned> {
@@ -122,52 +118,24 @@ async function plan(
 function cappedBy(
   { maxFeePerGas, maxPriorityFeePerGas }: GasPrices,
   capWei: bigint,
-): Pick<SlotPlan, "maxFeePerGas" | "maxPriorityFeePerGas"> {
+): Pick<ExecutionPlan, "maxFeePerGas" | "maxPriorityFeePerGas"> {
   return {
     maxFeePerGas: maxFeePerGas < capWei ? maxFeePerGas : capWei,
     maxPriorityFeePerGas: maxPriorityFeePerGas < capWei ? maxPriorityFeePerGas : capWei,
   };
 }
 
-async function commitAndSend(
+async function send(
   services: Needs,
   request: RequestRecord,
   connected: ConnectedChain,
-  slotPlan: SlotPlan,
+  executionPlan: ExecutionPlan,
 ): Promise<Progress> {
-  const { requestId } = request.terms;
-  const outcome = await services.uow
-    .run(async (tx) => {
-      const current = await tx.requests.lock(requestId);
-      if (current === undefined || !awaitsExecution(current.state)) return "moved" as const;
-      // Given up by another process: it would be sent, and nobody would pay.
-      if (!isOpen(await tx.executions.lock(requestId))) return "moved" as const;
-      await tx.lanes.lockLane(slotPlan.chainId, slotPlan.sender);
-      if (!(await executorBears(tx, connected, slotPlan))) return "short" as const;
-      const slot = await tx.lanes.reserve(slotPlan, services.clock.nowMs());
-      await tx.requests.note(requestId, services.clock.nowMs(), "executionPlanned", { nonce: slot.nonce });
-      return { slotId: slot.id };
-    })
-    .catch((error: unknown) => {
-      if (error instanceof LegTaken) return "moved" as const;
-      throw error;
-    });
-  if (outcome === "moved") return DONE;
-  if (outcome === "short") return wait(services, request, "the executor lacks the coin");
-  services.events.happened("execution_planned", { requestId, chain: connected.chain.name });
-  await sendSlot(services, outcome.slotId);
-  return DONE;
-}
-
-/** Whether the executor's coin bears this call and its gas beside everything that the balance read does not show yet. Call with the lane locked. */
-async function executorBears(
-  tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
-  { chain, pulse }: ConnectedChain,
-  { sender, call, gasLimit, maxFeePerGas }: SlotPlan,
-): Promise<boolean> {
-  const has = pulse.executorBalance();
-  const { amount, gasWei } = await tx.lanes.reserved(chain.id, sender, NATIVE_CURRENCY, has.blockNumber);
-  return has.amount >= amount + gasWei + call.value + gasLimit * maxFeePerGas;
+  const sent =
+    services.sendExecution === undefined
+      ? await sendExecution(services, connected, executionPlan)
+      : await services.sendExecution(connected, executionPlan);
+  return sent === "short" ? wait(services, request, "the executor lacks the coin") : DONE;
 }
 
 /** Waits for what may pass, but not for ever: then nothing is sent, and the sponsor has everything back. */

@@ -1,3 +1,4 @@
+import type { Hex } from "@causeway/domain";
 import type { ExecutionWrites } from "../../ports/executions.ts";
 import { insertAcceptedCalls } from "./accepted-calls.ts";
 import { EXECUTION_COLUMNS, executionOf, NEW_EXECUTION_COLUMNS, newExecutionJson } from "./execution-rows.ts";
@@ -14,6 +15,10 @@ const add = statement(
 const lock = statement(
   "execution_lock",
   `select ${EXECUTION_COLUMNS} from executions where request_id = $1 for update`,
+);
+const lockAll = statement(
+  "execution_lock_all",
+  `select ${EXECUTION_COLUMNS} from executions where request_id = any($1::text[]) order by request_id for update`,
 );
 // A statement of its own: what is read beside a lock may be older than the lock.
 const lockBudgets = statement(
@@ -49,6 +54,10 @@ export function executionWrites(sql: Sql): ExecutionWrites {
     async lock(requestId) {
       const [row] = await sql.query<ExecutionRow>(lock, [requestId]);
       return row && executionOf(row);
+    },
+    async lockAll(requestIds) {
+      const rows = await sql.query<ExecutionRow>(lockAll, [requestIds]);
+      return new Map(rows.map((row) => [row.request_id as Hex, executionOf(row)]));
     },
     async lockSpending({ keyId, day, user, target }, except) {
       await sql.query(lockBudgets, [keyId]);

@@ -6,6 +6,7 @@ import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 import { ATTEMPT_COLUMNS, SLOT_COLUMNS, slotOf } from "./rows.ts";
 import type { AttemptRow, SlotRow } from "./rows.ts";
+import { insertNewAttempts, noteBroadcasts, reserveSlots } from "./slots-together.ts";
 
 const openLane = statement(
   "lane_open",
@@ -118,6 +119,9 @@ export function laneWrites(sql: Sql): LaneWrites {
       if (!row) throw new Error("the slot was not stored");
       return slotOf(row, []);
     },
+    reserveTogether: async (plans, atMs) => await reserveSlots(sql, plans, atMs),
+    addAttempts: async (attempts) => await insertNewAttempts(sql, attempts),
+    setBroadcasts: async (sent, atMs) => await noteBroadcasts(sql, sent, atMs),
     async reserved(chainId, sender, currency, balanceBlock): Promise<{ amount: bigint; gasWei: bigint }> {
       const [row] = await sql.query<{ amount: bigint; gas_wei: bigint }>(reserved, [
         chainId,

@@ -17,6 +17,10 @@ const lock = statement(
   "request_lock",
   `select ${REQUEST_COLUMNS} from requests where request_id = $1 for update`,
 );
+const lockAll = statement(
+  "request_lock_all",
+  `select ${REQUEST_COLUMNS} from requests where request_id = any($1::text[]) order by request_id for update`,
+);
 const lockByOrders = statement(
   "request_lock_by_orders",
   `select ${REQUEST_COLUMNS} from requests where order_id = any($1::text[]) order by request_id for update`,
@@ -38,6 +42,11 @@ const save = statement(
 const note = statement(
   "request_note",
   "insert into request_events (request_id, at_ms, event, detail) values ($1, $2, $3, $4)",
+);
+const noteAll = statement(
+  "request_note_all",
+  `insert into request_events (request_id, at_ms, event, detail)
+   select request_id, $3, $4, detail from unnest($1::text[], $2::text[]) as n (request_id, detail)`,
 );
 // A moving average that forgets: each new run counts for at least a twentieth.
 const measured = statement(
@@ -81,6 +90,10 @@ export function requestWrites(sql: Sql): RequestWrites {
       const [row] = await sql.query<RequestRow>(lock, [requestId]);
       return row && requestOf(row);
     },
+    async lockAll(requestIds): Promise<Map<RequestId, RequestRecord>> {
+      const rows = await sql.query<RequestRow>(lockAll, [requestIds]);
+      return new Map(rows.map((row) => [row.request_id as RequestId, requestOf(row)]));
+    },
     async lockByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>> {
       if (orderIds.length === 0) return new Map();
       const rows = await sql.query<RequestRow>(lockByOrders, [orderIds]);
@@ -103,10 +116,10 @@ export function requestWrites(sql: Sql): RequestWrites {
       ]);
     },
     async note(requestId, atMs, event, detail): Promise<void> {
-      const text = JSON.stringify(detail, (_key, value: unknown) =>
-        typeof value === "bigint" ? value.toString() : value,
-      );
-      await sql.query(note, [requestId, atMs, event, text]);
+      await sql.query(note, [requestId, atMs, event, detailText(detail)]);
+    },
+    async noteAll(atMs, event, details): Promise<void> {
+      await sql.query(noteAll, [[...details.keys()], [...details.values()].map(detailText), atMs, event]);
     },
     async measured(originChainId, destinationChainId, tookMs): Promise<void> {
       await sql.query(measured, [originChainId, destinationChainId, tookMs]);
@@ -118,4 +131,10 @@ export function requestWrites(sql: Sql): RequestWrites {
       return (await sql.query<RequestRow>(lockOverdue, [nowMs, limit])).map(requestOf);
     },
   };
+}
+
+function detailText(detail: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(detail, (_key, value: unknown) =>
+    typeof value === "bigint" ? value.toString() : value,
+  );
 }
