@@ -4,5 +4,5 @@ import { adjustablePrices } from "./adjustable-prices.ts";
 /** For tests in which no app vouches for anything: balances of no currency, and prices that nobody knows. */
 export const noAppBalances: Pick<Services, "prices" | "appBalance"> = {
   prices: adjustablePrices({}),
-  appBalance: { chainId: 1, currencies: [], confirmations: 1, claimLifetimeSeconds: 600 },
+  appBalance: { chainId: 1, currencies: [], confirmations: 1, leastTopUpUsd: 0n, claimLifetimeSeconds: 600 },
 };

@@ -79,8 +79,8 @@ beforeAll(async () => {
     seenAtMs: 1,
   };
   await world.in(async (tx) => {
-    await tx.topUps.upsert({ ...topUp, wallet: undefined, amount: 77n });
-    await tx.topUps.upsert({ ...topUp, wallet: debtor, amount: 78n });
+    await tx.topUps.upsert({ ...topUp, wallet: undefined, state: "unattributed", amount: 77n });
+    await tx.topUps.upsert({ ...topUp, wallet: debtor, state: "seen", amount: 78n });
   });
 });
 afterAll(async () => await world.stop());

@@ -1,5 +1,5 @@
 import { topUpMarker } from "@causeway/chains";
-import { NATIVE_CURRENCY } from "@causeway/domain";
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { Address, Hex, TxHash } from "@causeway/domain";
 import { encodeFunctionData, erc20Abi } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -87,6 +87,41 @@ test("transfers without a marker and reverted ones are nothing; a malformed mark
       .slice(alarms)
       .map(({ facts }) => facts["amount"]),
   ).toEqual([6n, 7n]);
+});
+
+test("dust credits nobody and wakes nobody; what is worth enough, and what nobody can price, is credited", async () => {
+  const { services, origin } = world;
+  const wallet = world.anAddress();
+  const alarms = (): number => world.events.all.filter(({ level }) => level === "alarm").length;
+  const before = alarms();
+  const bounded = { ...services, appBalance: { ...services.appBalance, leastTopUpUsd: 10n ** 17n } };
+  const unpriced = {
+    ...bounded,
+    prices: {
+      usd: () => {
+        throw new ServiceError("PRICE_FETCH_FAILED", "no price");
+      },
+    },
+  };
+  const report = async (amount: bigint, by = bounded): Promise<void> => {
+    const txHash = await sendToken(amount, tailFor(wallet));
+    await origin.mine();
+    await indexTransaction(by, { chainId: origin.chain.id, txHash });
+  };
+  // Ten cents.
+  await report(99_999n);
+  await report(100_000n);
+  await report(7n, unpriced);
+  await block(3);
+  expect(await line(wallet, world.usdc)).toEqual({ balance: 100_007n, owed: 0n });
+  expect(world.events.of("top_up_too_small").map(({ facts }) => facts)).toMatchObject([
+    { wallet, amount: 99_999n },
+  ]);
+  expect(alarms()).toBe(before);
+  const { rows } = await world.pool.query("select state from app_top_ups where wallet = $1 order by amount", [
+    wallet,
+  ]);
+  expect(rows.map(({ state }) => state)).toEqual(["credited", "unattributed", "credited"]);
 });
 
 test("what vanishes before it was credited was never there; mined again, it is credited once", async () => {

@@ -62,6 +62,7 @@ export async function startLedgerWorld(): Promise<LedgerWorld> {
         aCurrency(ether.currency, "eth", 18, "ethereum"),
       ],
       confirmations: 2,
+      leastTopUpUsd: 0n,
       claimLifetimeSeconds: 600,
     },
   };

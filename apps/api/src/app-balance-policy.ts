@@ -2,6 +2,7 @@ import { ConfigError } from "@causeway/config";
 import type { SettingValues } from "@causeway/config";
 import type { Chain, Currency } from "@causeway/domain";
 import { inChargeOrder } from "@causeway/domain";
+import { parseUnits } from "viem";
 import type { AppBalancePolicy } from "./ports/app-balance.ts";
 import type { appBalanceSettings } from "./settings.ts";
 
@@ -30,6 +31,7 @@ export function appBalancePolicy(
     confirmations:
       settings.appBalanceConfirmations ??
       Math.max(1, ...chain.confirmationTiers.map(({ confirmations }) => confirmations)),
+    leastTopUpUsd: parseUnits(settings.appBalanceLeastTopUpUsd, 18),
     claimLifetimeSeconds: settings.appBalanceClaimSeconds,
   };
 }

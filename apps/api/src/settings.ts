@@ -469,6 +469,15 @@ export const appBalanceSettings = {
       "Blocks, its own included, before a top-up is credited. Default: those of the chain's strictest tier.",
     optional: true,
   }),
+  appBalanceLeastTopUpUsd: matching(
+    "USD as a decimal number, e.g. 0.10",
+    /^\d{1,9}(\.\d{1,18})?$/,
+  )({
+    name: "APP_BALANCE_LEAST_TOP_UP_USD",
+    describe:
+      "What arrives and is worth less credits nobody, and is shown by `operator funds`: each credit takes its time where blocks are read.",
+    default: "0.10",
+  }),
   appBalanceClaimSeconds: integer(
     10,
     DAY_SECONDS,

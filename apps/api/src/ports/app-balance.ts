@@ -8,6 +8,8 @@ export interface AppBalancePolicy {
   readonly currencies: readonly Currency[];
   /** Blocks that a top-up needs (1 = its own block) before it is credited. */
   readonly confirmations: number;
+  /** USD with 18 decimals: what arrives and is worth less credits nobody. */
+  readonly leastTopUpUsd: bigint;
   /** How long the offer of a claim can be signed, seconds. */
   readonly claimLifetimeSeconds: number;
 }

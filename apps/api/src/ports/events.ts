@@ -74,6 +74,7 @@ export type EventName =
   | "top_up_removed"
   | "top_up_reversed"
   | "top_up_unattributed"
+  | "top_up_too_small"
   | "claim_accepted"
   | "claim_paid"
   | "claim_returned";

@@ -1,6 +1,6 @@
 import type { Address, Hex, TxHash } from "@causeway/domain";
 
-/** `seen`: credited when it is confirmed. `unattributed`: its marker names nobody for certain, and somebody should look. */
+/** `seen`: credited when it is confirmed. `unattributed`: its marker names nobody for certain, and somebody should look; or it is too little to be credited. */
 export type TopUpState = "seen" | "credited" | "unattributed";
 
 /** A transfer to the solver that credits an app balance, or was meant to. */
@@ -14,7 +14,7 @@ export interface TopUpRecord {
   readonly canonical: boolean;
   readonly confirmAtBlock: bigint;
   readonly sender: Address;
-  /** Whom it credits; undefined when it is unattributed. */
+  /** Whom its marker names; undefined when nobody for certain. */
   readonly wallet: Address | undefined;
   readonly currency: Address;
   readonly amount: bigint;
@@ -24,10 +24,12 @@ export interface TopUpRecord {
   readonly seenAtMs: number;
 }
 
-export type NewTopUp = Omit<TopUpRecord, "id" | "canonical" | "state" | "credits">;
+export type NewTopUp = Omit<TopUpRecord, "id" | "canonical" | "state" | "credits"> & {
+  readonly state: Exclude<TopUpState, "credited">;
+};
 
 export interface TopUpWrites {
-  /** Inserts, or moves a known one to the block it is in now; undefined when it stands there already, canonical. */
+  /** Inserts, or moves a known one to the block it is in now, with the state that it has; undefined when it stands there already, canonical. */
   upsert(topUp: NewTopUp): Promise<TopUpRecord | undefined>;
   /** Marks those of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone; returns them. */
   removeOrphaned(

@@ -11,7 +11,7 @@ const upsert = statement(
   "top_up_upsert",
   `insert into app_top_ups as t (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block,
      sender, wallet, currency, amount, state, seen_at_ms)
-   values ($1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10, case when $8::text is null then 'unattributed' else 'seen' end, $11)
+   values ($1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10, $11, $12)
    on conflict (chain_id, tx_hash, currency, amount, sender, coalesce(wallet, ''), ordinal) do update
      set block_number = excluded.block_number, block_hash = excluded.block_hash, canonical = true,
          confirm_at_block = excluded.confirm_at_block
@@ -71,6 +71,7 @@ export function topUpWrites(sql: Sql): TopUpWrites {
         topUp.wallet ?? null,
         topUp.currency,
         topUp.amount,
+        topUp.state,
         topUp.seenAtMs,
       ]);
       return row && topUpOf(row);

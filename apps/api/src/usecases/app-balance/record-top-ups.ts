@@ -1,33 +1,48 @@
 import type { TopUpFact } from "@causeway/chains";
-import { confirmAtBlock } from "@causeway/domain";
+import { amountToUsdDown, confirmAtBlock, ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import type { Services } from "../../ports/services.ts";
 import type { TopUpRecord } from "../../ports/top-ups.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
+import { unitInMemory } from "./appraise.ts";
 import { creditTopUp, reverseTopUp } from "./credit-top-up.ts";
 
 type TopUpServices = Pick<Services, "clock" | "events" | "appBalance">;
+type StoreServices = TopUpServices & Pick<Services, "prices">;
 type TopUpTx = Pick<Tx, "ledger" | "topUps">;
 
 /** Writes down top-ups read from canonical blocks of the home chain; what stands in the same block already stays as it is. Nobody is credited yet. */
 export async function storeTopUps(
-  services: TopUpServices,
+  services: StoreServices,
   tx: TopUpTx,
   facts: readonly TopUpFact[],
   seenAtMs: number,
 ): Promise<void> {
   const { chainId, confirmations } = services.appBalance;
   for (const fact of facts) {
+    const isTooSmall = isDust(services, fact);
     const stored = await tx.topUps.upsert({
       ...fact,
       chainId,
+      state: fact.wallet === undefined || isTooSmall ? "unattributed" : "seen",
       confirmAtBlock: confirmAtBlock(fact.blockNumber, confirmations),
       seenAtMs,
     });
     if (stored === undefined) continue;
-    if (stored.state === "unattributed") services.events.alarm("top_up_unattributed", factsOf(stored));
+    // Dust is no reason to wake anybody: whoever sends it would do so at will.
+    if (isTooSmall) services.events.happened("top_up_too_small", factsOf(stored));
+    else if (stored.state === "unattributed") services.events.alarm("top_up_unattributed", factsOf(stored));
     else services.events.happened("top_up_seen", factsOf(stored));
   }
+}
+
+/** Whether it is worth less than what is credited. Without a price in memory it is taken for more: nothing is kept from anybody for our lack of one. */
+function isDust(services: StoreServices, { currency: address, amount }: TopUpFact): boolean {
+  const { currencies, leastTopUpUsd } = services.appBalance;
+  const currency = currencies.find((one) => one.address === address);
+  if (currency === undefined || leastTopUpUsd === 0n) return false;
+  const unit = unitInMemory(services, currency);
+  return !(unit instanceof ServiceError) && amountToUsdDown(amount, unit) < leastTopUpUsd;
 }
 
 /**
