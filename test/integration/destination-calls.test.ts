@@ -287,12 +287,7 @@ test.each([
   ["more gas than was set aside, they are not made", 9_000n, "refund"],
 ])("when calls need %s", async (_what, loops, status) => {
   const { destination } = world;
-  const looper = world.anAddress();
-  // for (n = slot 0; n > 0; n--)
-  await destination.client.setCode({ address: looper, bytecode: "0x5f545b8015600f57600190036002565b00" });
-  await setSlot(looper, 1_000n);
-  await destination.mine();
-  await world.watch(destination);
+  const looper = await aLooper(1_000n);
   const agreed = await executed(callTo(looper), { refundTo: world.anAddress() });
   const { destination: priced } = await world.execution(agreed.requestId);
   await setSlot(looper, loops);
@@ -301,6 +296,32 @@ test.each([
   const slot = await fillSlot(agreed);
   if (status === "success") expect(slot?.gasLimit).toBe((priced?.plainGas ?? 0n) + (priced?.extraGas ?? 0n));
   else expect(slot).toBeUndefined();
+});
+
+test("calls that want more gas than a third of a usual block, or more than a block has with room for them, are refused at once", async () => {
+  const { client } = world.destination;
+  const hungry = await asked(callTo(await aLooper(300_000n)));
+  const outOfGas = { kind: "reverts", failure: { label: "OUT_OF_GAS" } };
+  expect(await world.tryExecute(hungry.call)).toMatchObject(outOfGas);
+  const modest = await asked(callTo(await aLooper(60_000n)));
+  await client.setBlockGasLimit({ gasLimit: 3_000_000n });
+  await world.destination.mine();
+  expect(await world.tryExecute(modest.call)).toMatchObject(outOfGas);
+  await client.setBlockGasLimit({ gasLimit: 4_000_000n });
+  await world.destination.mine();
+  expect(await world.tryExecute(modest.call)).toMatchObject({ kind: "accepted" });
+  expect(await world.untilFinal(modest.agreed.requestId)).toMatchObject({ status: "success" });
+});
+
+test("a fill that no block holds any more is not sent, and nothing waits behind it", async () => {
+  const { destination, solver } = world;
+  const agreed = await executed(callTo(await aLooper(60_000n)), { refundTo: world.anAddress() });
+  await destination.client.setBlockGasLimit({ gasLimit: 3_000_000n });
+  const nonce = await destination.client.getTransactionCount(solver);
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "EXECUTION_REVERTED" });
+  expect(await fillSlot(agreed)).toBeUndefined();
+  expect(await destination.client.getTransactionCount(solver)).toBe(nonce);
 });
 
 test("authorizations beside the fill travel with it, in a transaction of type 4", async () => {
@@ -457,6 +478,18 @@ async function aBurner(): Promise<Address> {
   await destination.mine();
   await world.watch(destination);
   return burner;
+}
+
+/** A contract that burns forty gas so many times, and then as often as is told it by {@link setSlot}. */
+async function aLooper(loops: bigint): Promise<Address> {
+  const { destination } = world;
+  const looper = world.anAddress();
+  // for (n = slot 0; n > 0; n--)
+  await destination.client.setCode({ address: looper, bytecode: "0x5f545b8015600f57600190036002565b00" });
+  await setSlot(looper, loops);
+  await destination.mine();
+  await world.watch(destination);
+  return looper;
 }
 
 /** A fast fill whose calls have burnt their gas in a final block, while the execution waits for its own. */

@@ -4,12 +4,16 @@ import type { Address } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { LaneCall } from "../../ports/leg.ts";
+import { GAS_HEADROOM_BPS } from "./price-execution.ts";
 import type { DestinationCalls } from "./read-execution.ts";
 import { simulateExecution } from "./simulate-execution.ts";
 import type { SimulatedExecution } from "./simulate-execution.ts";
 
 /** A fill together with the calls beside it, as far as sending it depends on that. */
 export type SimulatedFill = { readonly call: LaneCall; readonly simulated: SimulatedExecution };
+
+/** A third of a block of 30 million: no calls that an app pays for want more. With its headroom it stays below what any transaction may have. */
+const MOST_GAS = 10_000_000n;
 
 /**
  * Runs a fill with its calls on the newest state. A call that takes from the recipient what he was paid is forbidden: such a payment could not be proven to anybody.
@@ -39,7 +43,7 @@ export async function simulateFillWithCalls(
   const simulated = await simulateExecution(
     { connection },
     { from: solver, call, fees, ours, withoutOwn },
-    options,
+    { ...options, maxGas: MOST_GAS, roomBps: GAS_HEADROOM_BPS },
   );
   if (keeps(simulated, payment, chain.contracts)) return { call, simulated };
   const message =
