@@ -84,6 +84,7 @@ export interface ReceiptFact {
   readonly blockNumber: bigint;
   readonly blockHash: Hex;
   readonly gasUsed: bigint;
+  /** Wei that a unit of gas did cost; what a rollup took for the bytes is spread over the units, rounded up. */
   readonly effectiveGasPrice: bigint;
   readonly logs: readonly LogFact[];
 }
@@ -258,6 +259,8 @@ export interface ChainReader {
   /** Balance and allowance: all questions of one tick go into one multicall, answers are kept until the next head. */
   accountState(account: Address, currency: Address, spender: Address): Promise<AccountState>;
   hasCode(account: Address): Promise<boolean>;
+  /** Wei that the bytes of a transaction with this call cost now beside its gas, as on rollups; zero elsewhere. */
+  dataFee(call: TracedCall): Promise<bigint>;
   /** What a contract answers to a call on the latest state (`0x` where there is no contract); undefined when it reverts. */
   ask(to: Address, data: Hex): Promise<Hex | undefined>;
   /**

@@ -98,11 +98,20 @@ export function readReceipt(value: unknown, asked: TxHash): ReceiptFact | undefi
     status: status === "0x1" ? "success" : "reverted",
     blockNumber: readQuantity(fields, "blockNumber", method),
     blockHash,
-    gasUsed: readQuantity(fields, "gasUsed", method),
-    // Absent only on nodes from before EIP-1559.
-    effectiveGasPrice: readQuantity(fields, "effectiveGasPrice", method),
+    ...readPrice(fields, method),
     logs: readLogs,
   };
+}
+
+/** What gas was used, and what a unit of it did cost all in all. */
+function readPrice(fields: Fields, method: string): Pick<ReceiptFact, "gasUsed" | "effectiveGasPrice"> {
+  const gasUsed = readQuantity(fields, "gasUsed", method);
+  // Absent only on nodes from before EIP-1559.
+  const price = readQuantity(fields, "effectiveGasPrice", method);
+  // Rollups take the sender's coin for the bytes as well, and say so beside the price of the gas.
+  const dataFee = isAbsent(fields["l1Fee"]) ? 0n : readQuantity(fields, "l1Fee", method);
+  if (dataFee === 0n || gasUsed === 0n) return { gasUsed, effectiveGasPrice: price };
+  return { gasUsed, effectiveGasPrice: price + (dataFee + gasUsed - 1n) / gasUsed };
 }
 
 /** One log of a mined block. @throws RpcFault also when the node marks it as removed. */

@@ -10,7 +10,11 @@ import type { RpcTransport } from "./transport.ts";
  * @returns undefined when it reverts
  * @throws RpcFault when the node did not say
  */
-export async function askContract(transport: RpcTransport, to: Address, data: Hex): Promise<Hex | undefined> {
+export async function askContract(
+  transport: Pick<RpcTransport, "request">,
+  to: Address,
+  data: Hex,
+): Promise<Hex | undefined> {
   const method = "eth_call";
   try {
     return bytesOf(await transport.request(method, [{ to, data }, "latest"]), method);

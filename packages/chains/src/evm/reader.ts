@@ -3,6 +3,7 @@ import type { BlockRef, ChainReader, GasPrices, ReceiptFact, TransactionState } 
 import { askContract } from "./ask-contract.ts";
 import { createAccountReader } from "./account-reader.ts";
 import { bytesOf, quantityOf, readBlock, readReceipt, readTransaction, toQuantity } from "./answers.ts";
+import { createDataFees } from "./data-fee.ts";
 import { fetchDeposits } from "./deposit-logs.ts";
 import { depositsInLogs, type DepositQuestion, type IgnoredLog } from "./deposits.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, gasPricesFrom, readFeeHistory } from "./gas-prices.ts";
@@ -69,6 +70,7 @@ export function createChainReader(
   };
   let keptGas: { readonly hash: Hex; readonly prices: Promise<GasPrices> } | undefined;
 
+  const dataFee = createDataFees(transport, chain.id);
   const trace = createTracer(transport, chain.id, knownContractsOf(chain));
 
   return {
@@ -145,5 +147,6 @@ export function createChainReader(
     ask: async (to, data) => await askContract(transport, to, data),
     simulate: async (from, call, fees) => await simulateCall(transport, from, call, fees),
     trace,
+    dataFee,
   };
 }

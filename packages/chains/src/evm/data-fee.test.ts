@@ -1,0 +1,84 @@
+import { decodeFunctionData, parseAbi, parseTransaction } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { expect, test } from "vitest";
+import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
+import { readReceipt } from "./answers.ts";
+import { createDataFees } from "./data-fee.ts";
+import { RpcFault } from "./rpc-fault.ts";
+
+const abi = parseAbi(["function getL1Fee(bytes unsignedTransaction) view returns (uint256)"]);
+const to: Address = `0x${"ab".repeat(20)}`;
+const call = { to, data: "0x12345678", value: 5n } as const;
+
+/** A chain whose oracle answers so. */
+function aChain(answer: (bytes: Hex) => unknown) {
+  const asked: Address[] = [];
+  const dataFee = createDataFees(
+    {
+      request: async (_, params) => {
+        const [question] = params as [{ to: Address; data: Hex }];
+        asked.push(question.to);
+        return answer(decodeFunctionData({ abi, data: question.data }).args[0]);
+      },
+    },
+    10,
+  );
+  return { dataFee, asked };
+}
+const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, "0")}`;
+
+test("a rollup's oracle is asked about the whole transaction, authorizations as well", async () => {
+  const seen: ReturnType<typeof parseTransaction>[] = [];
+  const { dataFee, asked } = aChain((bytes) => {
+    seen.push(parseTransaction(bytes));
+    return word(BigInt(bytes.length));
+  });
+  const plain = await dataFee(call);
+  const { r, s, yParity } = await privateKeyToAccount(generatePrivateKey()).signAuthorization({
+    chainId: 10,
+    address: to,
+    nonce: 0,
+  });
+  const authorization = { chainId: 10, address: to, nonce: 0, r, s, yParity: yParity === 1 ? 1 : 0 } as const;
+  const listed = await dataFee({ ...call, authorizationList: [authorization] });
+  expect(seen).toMatchObject([
+    { ...call, chainId: 10, type: "eip1559" },
+    { ...call, chainId: 10, type: "eip7702", authorizationList: [{ address: to }] },
+  ]);
+  expect(asked).toEqual(Array.from({ length: 2 }, () => "0x420000000000000000000000000000000000000f"));
+  expect(listed - plain).toBeGreaterThan(2n * 90n);
+});
+
+test("where there is no such oracle bytes cost nothing, and nobody is asked again", async () => {
+  const { dataFee, asked } = aChain(() => "0x");
+  expect([await dataFee(call), await dataFee(call)]).toEqual([0n, 0n]);
+  expect(asked).toHaveLength(1);
+});
+
+test("an oracle that does not tell is a fault, not a price of zero", async () => {
+  await expect(aChain(() => "0x01").dataFee(call)).rejects.toThrow(RpcFault);
+});
+
+test("what a rollup took for the bytes is in the price of the gas, rounded up, in full", () => {
+  const hash: TxHash = `0x${"11".repeat(32)}` as TxHash;
+  const blockHash: Hex32 = `0x${"22".repeat(32)}`;
+  const receipt = (change: object = {}) =>
+    readReceipt(
+      {
+        transactionHash: hash,
+        blockHash,
+        blockNumber: "0x1",
+        status: "0x1",
+        gasUsed: "0x7",
+        effectiveGasPrice: "0xa",
+        logs: [],
+        ...change,
+      },
+      hash,
+    );
+  expect(receipt()).toMatchObject({ gasUsed: 7n, effectiveGasPrice: 10n });
+  expect(receipt({ l1Fee: "0x0" })).toMatchObject({ gasUsed: 7n, effectiveGasPrice: 10n });
+  // 7 units at 10 wei, and 15 wei for the bytes: 85 wei of at most 91.
+  expect(receipt({ l1Fee: "0xf" })).toMatchObject({ gasUsed: 7n, effectiveGasPrice: 13n });
+  expect(() => receipt({ l1Fee: "much" })).toThrow(RpcFault);
+});

@@ -1,0 +1,52 @@
+import { encodeFunctionData, serializeTransaction, type Hex as ViemHex } from "viem";
+import type { Address } from "@causeway/domain";
+import type { TracedCall } from "../family.ts";
+import { askContract } from "./ask-contract.ts";
+import { garbage } from "./rpc-fault.ts";
+import type { RpcTransport } from "./transport.ts";
+
+/** Where rollups of the OP stack tell what the bytes of a transaction cost on the chain that they are written to (predeploys, "GasPriceOracle"). */
+const GAS_PRICE_ORACLE: Address = "0x420000000000000000000000000000000000000f";
+const abi = [
+  {
+    type: "function",
+    name: "getL1Fee",
+    stateMutability: "view",
+    inputs: [{ name: "unsignedTransaction", type: "bytes" }],
+    outputs: [{ type: "uint256" }],
+  },
+] as const;
+/** Numbers of a usual transaction that only their length matters of. */
+const NUMBERS = { nonce: 2 ** 20, gas: 2n ** 24n, maxFeePerGas: 2n ** 36n, maxPriorityFeePerGas: 2n ** 30n };
+
+/**
+ * What the bytes of calls cost beside their gas, wei, at the newest block; zero where nobody asks for that. That a chain does not is found out once.
+ * @throws RpcFault when the node did not say
+ */
+export function createDataFees(
+  transport: Pick<RpcTransport, "request">,
+  chainId: number,
+): (call: TracedCall) => Promise<bigint> {
+  let isFree = false;
+  return async ({ to, data, value, authorizationList = [] }) => {
+    if (isFree) return 0n;
+    const transaction = { chainId, ...NUMBERS, to, data, value };
+    const bytes: ViemHex =
+      authorizationList.length === 0
+        ? serializeTransaction({ ...transaction, type: "eip1559" })
+        : serializeTransaction({
+            ...transaction,
+            type: "eip7702",
+            authorizationList: [...authorizationList],
+          });
+    const question = encodeFunctionData({ abi, functionName: "getL1Fee", args: [bytes] });
+    const answer = await askContract(transport, GAS_PRICE_ORACLE, question);
+    if (answer === "0x") {
+      isFree = true;
+      return 0n;
+    }
+    if (answer === undefined || answer.length !== 66)
+      throw garbage("eth_call", "the price of a transaction's bytes is not told");
+    return BigInt(answer);
+  };
+}
