@@ -20,11 +20,13 @@ export function refuseHidden(call: LaneCall, executor: Address, seen: Seen): voi
 function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: Seen): void {
   const refused = calls && refusesInnerOperations(calls);
   if (refused !== undefined) throw refusal(`data.data: in a call within it, ${refused.message}`);
-  if (calls !== undefined || (isEntryPoint(to) && readHandleOps(data) !== undefined)) return;
-  // Which operations they were only a trace would tell.
-  const hasOperations =
-    effects.kind === "unseen" || effects.logs.some((log) => readUserOperationEvent(log) !== undefined);
-  if (hasOperations)
+  if (calls !== undefined) return;
+  // What these did only a trace would tell: all but those of a direct call are somewhere within others.
+  const direct = isEntryPoint(to) ? readHandleOps(data) : undefined;
+  const read = direct?.kind === "read" ? direct.ops.length : 0;
+  const carriedOut =
+    effects.kind === "unseen" ? Infinity : effects.logs.filter(readUserOperationEvent).length;
+  if (carriedOut > read)
     throw refusal(
       "data.data: user operations within other calls cannot be looked at on this chain; call the entry point itself",
     );
