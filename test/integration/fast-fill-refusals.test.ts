@@ -22,8 +22,8 @@ afterEach(async () => {
   await world.origin.client.request({ method: "anvil_dropAllTransactions" as never, params: [] as never });
 });
 
-const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
-  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
+const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor): Promise<Agreed> =>
+  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, by?.key.id);
 
 /** A refusal as the caller sees it. */
 const refused = (code: string, rule: string) => ({ code, facts: { data: { rule } } });
@@ -112,7 +112,7 @@ test("all that a key has at risk at once stays below its exposure", async () => 
 });
 
 test("an input above what was quoted, or of nothing, is refused", async () => {
-  const agreed = await agree();
+  const agreed = await agree({}, rich);
   for (const inputAmount of [agreed.terms.origin.amount + 1n, 0n])
     await expect(rich.fastFill(agreed, { inputAmount })).rejects.toMatchObject(
       refused("FAST_FILL_REFUSED", "inputAboveQuote"),
@@ -121,15 +121,30 @@ test("an input above what was quoted, or of nothing, is refused", async () => {
 });
 
 test("an input that would not buy the promised minimum is refused, and so is every lower one of an exact output", async () => {
-  const agreed = await agree({ slippageTolerance: "100" });
+  const agreed = await agree({ slippageTolerance: "100" }, rich);
   await expect(
     rich.fastFill(agreed, { inputAmount: (agreed.terms.origin.amount * 98n) / 100n }),
   ).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "belowMinimum"));
-  const exact = await agree({ tradeType: "EXACT_OUTPUT" });
+  const exact = await agree({ tradeType: "EXACT_OUTPUT" }, rich);
   await expect(
     rich.fastFill(exact, { inputAmount: exact.terms.origin.amount - 10_000n }),
   ).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "belowMinimum"));
   await untouched(agreed, "quoted");
+});
+
+test("a lower input is only for the key that asked for the quote: what it leaves over would be taken from the recipient", async () => {
+  const other = await aSponsor(world, 1_000);
+  for (const agreed of [
+    await agree({ slippageTolerance: "5000" }),
+    await agree({ slippageTolerance: "5000" }, rich),
+  ]) {
+    await expect(
+      other.fastFill(agreed, { inputAmount: agreed.terms.origin.amount - 1n }),
+    ).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "inputOfOthersQuote"));
+    await untouched(agreed, "quoted");
+    // What was quoted, anybody may vouch for.
+    expect(await other.fastFill(agreed, { inputAmount: agreed.terms.origin.amount })).toBe("queued");
+  }
 });
 
 test("a price that fell below the minimum since the quote is refused, as the fill of a deposit would be", async () => {

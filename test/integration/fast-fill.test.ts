@@ -8,7 +8,7 @@ import { transition } from "../../apps/api/src/usecases/transition.ts";
 import { deposit } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
 import { brokenLaws } from "../support/ledger-world.ts";
-import { aSponsor } from "../support/sponsors.ts";
+import { aSponsor, type Sponsor } from "../support/sponsors.ts";
 
 let world: EngineWorld;
 
@@ -20,8 +20,8 @@ afterAll(async () => {
   await world.stop();
 });
 
-const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
-  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
+const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor): Promise<Agreed> =>
+  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, by?.key.id);
 
 const received = async ({ terms }: Agreed): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
@@ -349,7 +349,7 @@ test("a deposit that is confirmed before the fill has its nonce frees the hold, 
 
 test("a lower input buys less; what the deposit is worth more is credited with it, and goes with it", async () => {
   const sponsor = await aSponsor(world, 1_000);
-  const agreed = await agree({ slippageTolerance: "300" });
+  const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
   const promised = (await sponsor.holdOf(agreed))?.amount ?? 0n;
@@ -374,7 +374,7 @@ test("a lower input buys less; what the deposit is worth more is credited with i
 
 test("an input that is lower by next to nothing buys less too: the firm promise is for what was quoted", async () => {
   const sponsor = await aSponsor(world, 1_000);
-  const agreed = await agree({ slippageTolerance: "300" });
+  const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: agreed.terms.origin.amount - 20_000n });
   const { expectedAmount } = agreed.terms.destination;
   const { amount = 0n } = (await sponsor.holdOf(agreed)) ?? {};
@@ -384,7 +384,7 @@ test("an input that is lower by next to nothing buys less too: the firm promise 
 
 test("a fill planned for what an app vouched for is not made when the app does not vouch any more", async () => {
   const sponsor = await aSponsor(world, 1_000);
-  const agreed = await agree({ slippageTolerance: "300" });
+  const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
   // While this worker simulates its payment, another gives the fast fill up, and the deposit comes.
   const overtaken = whileSimulating(async () => {
@@ -437,7 +437,7 @@ function whileSimulating(happens: () => Promise<void>): Services {
 
 test("when the deposit goes back because its fast fill could not be made, so does what it was worth more", async () => {
   const sponsor = await aSponsor(world, 1_000);
-  const agreed = await agree({ slippageTolerance: "300", destinationCurrency: NATIVE_CURRENCY });
+  const agreed = await agree({ slippageTolerance: "300", destinationCurrency: NATIVE_CURRENCY }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
   await deposited(agreed);
   expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);

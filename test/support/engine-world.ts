@@ -91,7 +91,8 @@ export interface EngineWorld {
   readonly usdc: Address;
   /** A fresh address that owns nothing. */
   anAddress(): Address;
-  quote(ask?: Ask): Promise<Agreed>;
+  /** @param keyId of the API key that asks */
+  quote(ask?: Ask, keyId?: string): Promise<Agreed>;
   /** Sends the steps of a quote to the pool of its chain; the hash is the last step's. */
   pay(agreed: Agreed, from?: LocalAccount): Promise<TxHash>;
   /** What a watcher does at a new head, by this process. */
@@ -212,17 +213,18 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     stranger: { ...stranger, address: stranger.address.toLowerCase() as Address },
     usdc,
     anAddress: () => `0x${randomBytes(20).toString("hex")}`,
-    async quote(ask = {}) {
-      const answer = await createQuote(quoting, {
+    async quote(ask = {}, keyId) {
+      const input = {
         user: world.user.address,
         originChainId: origin.chain.id,
         destinationChainId: destination.chain.id,
         originCurrency: usdc,
         destinationCurrency: usdc,
         amount: "100000000",
-        tradeType: "EXACT_INPUT",
+        tradeType: "EXACT_INPUT" as const,
         ...ask,
-      });
+      };
+      const answer = await createQuote(quoting, input, keyId);
       const requestId = answer.requestId as RequestId;
       const since = new Map(
         chains.map(({ chain, connected }) => [chain.id, connected.connection.heads.latest?.number ?? 0n]),

@@ -33,7 +33,7 @@ import type { PriceSource } from "./ports/price-source.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
 import { accessServices } from "./container-access.ts";
-import { groupedAcceptance, groupedSending } from "./container-executions.ts";
+import { executionPace, groupedAcceptance } from "./container-executions.ts";
 import { appBalanceRouteServices } from "./container-app-balance.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
@@ -158,7 +158,7 @@ export async function createContainer(
       const sharedIndexing = sharedAnswers<{ message: string }>(clock, INDEXING);
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
-        createQuote: (input) => createQuote(quoting, input),
+        createQuote: (input, keyId) => createQuote(quoting, input, keyId),
         executeCalls: (caller, input, lease) => executeCalls(executing, caller, input, lease),
         requestFastFill: (wish) => requestFastFill(services, wish),
         requestStatus: (requestId) => requestStatus(services, requestId),
@@ -177,7 +177,7 @@ export async function createContainer(
       const queue = { redisUrl: config.redis.url.reveal(), prefix: config.redis.queuePrefix };
       const relay = await startOutboxRelay(services, catalog, { ...queue, pool, databaseUrl });
       lifecycle.add("outbox relay", () => relay.close());
-      const working = { ...services, sendExecution: groupedSending(services) };
+      const working = { ...services, ...executionPace(services) };
       const workers = startWorkers(working, catalog, queue);
       lifecycle.add("workers", () => workers.close());
       for (const one of connected) {

@@ -30,7 +30,7 @@ import type {
 export interface RouteServices {
   /** The same object as long as nothing changed: the route keeps its bytes. */
   listChains(): ChainsAnswer;
-  createQuote(input: QuoteInput): Promise<QuoteAnswer>;
+  createQuote(input: QuoteInput, keyId?: string): Promise<QuoteAnswer>;
   /** @throws ServiceError for whatever is refused or cannot be done now, RpcFault, LeaseLost */
   executeCalls(
     caller: ApiKeyIdentity,

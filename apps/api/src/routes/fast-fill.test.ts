@@ -157,6 +157,7 @@ test.for([
   ["failed", 400, "FAST_FILL_REFUSED"],
   ["vouchedBefore", 400, "FAST_FILL_REFUSED"],
   ["inputAboveQuote", 400, "FAST_FILL_REFUSED"],
+  ["inputOfOthersQuote", 400, "FAST_FILL_REFUSED"],
   ["belowMinimum", 400, "FAST_FILL_REFUSED"],
   ["maxFillAmountUsd", 400, "FAST_FILL_REFUSED"],
   ["maxFastFillUsd", 400, "FAST_FILL_REFUSED"],

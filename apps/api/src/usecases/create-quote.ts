@@ -42,9 +42,14 @@ export interface QuoteServices {
 /**
  * Prices an intent, promises an output, stores the promise and tells the steps. The user need not hold the funds. With fresh prices and heads
  * only the user's balance and allowance are read from a chain (all users of one moment in one call), and only the promise is written.
+ * @param keyId of the API key that asks, if one does: it alone may have a fast fill made for less than the quoted input
  * @throws ServiceError with the codes of the client contract.
  */
-export async function createQuote(services: QuoteServices, input: QuoteInput): Promise<QuoteAnswer> {
+export async function createQuote(
+  services: QuoteServices,
+  input: QuoteInput,
+  keyId?: string,
+): Promise<QuoteAnswer> {
   refuseUnsupported(input);
   const { quotePolicy } = services;
   const question = readQuestion(services.chains, services.solver, quotePolicy.maxTtlSeconds, input);
@@ -59,7 +64,10 @@ export async function createQuote(services: QuoteServices, input: QuoteInput): P
   const trade = tradeOf(services.reservations, question, pricing);
   const account = await accountOf(question);
 
-  const agreement = agree(services, question, pricing, trade, services.clock.nowMs(), originGasUsd);
+  const agreement = agree(services, question, pricing, trade, services.clock.nowMs(), {
+    originGasUsd,
+    keyId,
+  });
   const answer = toQuoteAnswer({
     policy: quotePolicy,
     question,

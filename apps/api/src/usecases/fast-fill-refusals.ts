@@ -16,6 +16,7 @@ export type FastFillRule =
   | "settledTooSoon"
   | "currencyNotConfigured"
   | "inputAboveQuote"
+  | "inputOfOthersQuote"
   | "belowMinimum"
   | "maxFillAmountUsd"
   | "maxFastFillUsd"

@@ -26,6 +26,7 @@ export interface Agreement {
 /**
  * Writes down what the quote promises, as terms and as the order whose hash is the id of the deposit.
  * @param originGasUsd what the output pays for the service sending the origin transaction, USD with 18 decimals; undefined: the user sends it
+ * @param keyId of the API key that asked; undefined: nobody's
  */
 export function agree(
   services: { readonly random: Random; readonly quotePolicy: QuotePolicy; readonly solver: Address },
@@ -33,7 +34,10 @@ export function agree(
   pricing: RoutePricing,
   trade: PricedTrade,
   nowMs: number,
-  originGasUsd?: bigint,
+  {
+    originGasUsd,
+    keyId,
+  }: { readonly originGasUsd?: bigint | undefined; readonly keyId?: string | undefined } = {},
 ): Agreement {
   const { quotePolicy } = services;
   const { origin, destination, originCurrency, destinationCurrency, user, recipient, refundTo } = question;
@@ -104,6 +108,7 @@ export function agree(
     },
     inputUsd: amountToUsdDown(trade.input, pricing.facts.origin),
     ...(originGasUsd !== undefined && { originGasUsd }),
+    ...(keyId !== undefined && { keyId }),
     explicitDeposit: question.explicitDeposit,
     createdAtMs: nowMs,
     firmUntilMs: Math.min(nowMs + quotePolicy.firmSeconds * 1000, fillDeadlineMs),

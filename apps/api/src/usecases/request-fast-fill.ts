@@ -50,6 +50,7 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
   const { terms } = request;
   if (standingOf(terms, request.state, services.clock.nowMs()) === "filled") return "filled";
 
+  refuseOthersInput(terms, wish);
   refuseUnsettled(services, terms);
   const [priced] = await Promise.all([
     priceFastFill(services, terms, wish.inputAmount),
@@ -76,6 +77,19 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
       usd: formatUsd(priced.usd),
     });
   return outcome;
+}
+
+/** What a lower input leaves over is the app's, and the recipient goes without it: only who asked for the quote may have it so. */
+function refuseOthersInput(
+  { requestId, origin, keyId }: RequestTerms,
+  { key, inputAmount }: FastFillWish,
+): void {
+  if (inputAmount === undefined || inputAmount >= origin.amount || keyId === key.id) return;
+  throw refusal(
+    "inputOfOthersQuote",
+    requestId,
+    "solverInputCurrencyAmount below the quoted input is only for the API key that asked for the quote",
+  );
 }
 
 /** While the deposit may still come the network must settle the fill against it, else the solver would have paid for nothing. */

@@ -40,5 +40,7 @@ export interface RequestTerms {
   readonly referrer: string | undefined;
   /** `debug-force-refund` of the client contract: never filled, always refunded. */
   readonly forceRefund: boolean;
+  /** Id of the API key that asked for the quote; absent when none did. */
+  readonly keyId?: string;
   readonly order: Order;
 }

@@ -20,7 +20,7 @@ export const fastFillRequest = z
       solverInputCurrencyAmount: amount
         .optional()
         .describe(
-          "Smallest units of the input that the fill is priced on; at most what was quoted, which is the default. What the deposit is worth more is credited to the app balance.",
+          "Smallest units of the input that the fill is priced on; at most what was quoted, which is the default; less only for the API key that asked for the quote. What the deposit is worth more is credited to the app balance.",
         ),
       maxFillAmountUsd: usd.optional().describe("The fill is refused when it is worth more, in USD."),
       txHash: hash32
