@@ -2,11 +2,13 @@ import type { Address } from "@causeway/domain";
 import type { ExecuteAnswer } from "@causeway/wire";
 import { tickBatcher } from "./adapters/postgres/tick-batcher.ts";
 import type { ExecutionPlan, ExecutionSent, SendExecution } from "./ports/execution-lane.ts";
+import type { Services } from "./ports/services.ts";
 import { acceptExecution, insufficient } from "./usecases/execution/accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./usecases/execution/accept-execution.ts";
 import { acceptTogether, isPlain } from "./usecases/execution/accept-together.ts";
 import type { AcceptedTogether, PlainAcceptable } from "./usecases/execution/accept-together.ts";
 import { acceptedAnswer } from "./usecases/execution/accepted-answer.ts";
+import { burstGate } from "./usecases/execution/burst-gate.ts";
 import { sendExecutions } from "./usecases/execution/send-execution.ts";
 import type { SendServices } from "./usecases/execution/send-execution.ts";
 
@@ -66,4 +68,14 @@ export function groupedSending(services: SendServices): SendExecution {
     if (sent instanceof Error) throw sent;
     return sent;
   };
+}
+
+/** A burst is held for less than the blocks of most chains take, and long enough that most of it is accepted before its first is looked at again. */
+const BURSTS = { atOnce: 6, withinMs: 100, heldMs: 300 };
+
+/** How a worker paces executions. */
+export function executionPace(
+  services: SendServices & Pick<Services, "clock">,
+): Required<Pick<Services, "sendExecution" | "executionTurn">> {
+  return { sendExecution: groupedSending(services), executionTurn: burstGate(services.clock, BURSTS) };
 }

@@ -6,7 +6,8 @@ import { defineJob } from "./define-job.ts";
 export const execute = defineJob({
   name: "execute",
   payload: z.object({ requestId: z.string() }),
-  concurrency: 32,
+  // Those of a burst wait together, and are sent together.
+  concurrency: 200,
   attempts: 8,
   run: (services, { requestId }) => submitExecution(services, requestId as RequestId),
 });

@@ -29,4 +29,6 @@ export interface Services {
   readonly appBalance: AppBalancePolicy;
   /** Sends executions that come at the same moment together; each by itself when absent. */
   readonly sendExecution?: SendExecution;
+  /** Settles when it is an execution's turn to be looked at: at once unless many come together. */
+  readonly executionTurn?: () => Promise<void>;
 }

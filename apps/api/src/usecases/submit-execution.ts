@@ -19,7 +19,10 @@ import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
 type Needs = TransitionServices &
-  Pick<Services, "chains" | "signer" | "executor" | "uow" | "reads" | "enginePolicy" | "sendExecution">;
+  Pick<
+    Services,
+    "chains" | "signer" | "executor" | "uow" | "reads" | "enginePolicy" | "sendExecution" | "executionTurn"
+  >;
 
 /**
  * Sends an accepted call: looks at it once more on the newest state, gives it a nonce of the executor, then sends. What would fail now is not sent, and costs nobody anything.
@@ -27,6 +30,7 @@ type Needs = TransitionServices &
  * @throws RpcFault: nothing was decided, the job comes again
  */
 export async function submitExecution(services: Needs, requestId: RequestId): Promise<Progress> {
+  await services.executionTurn?.();
   const [request, execution] = await Promise.all([
     services.reads.request(requestId),
     services.reads.execution(requestId),

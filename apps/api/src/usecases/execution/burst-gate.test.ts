@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { burstGate } from "./burst-gate.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const options = { atOnce: 2, withinMs: 100, heldMs: 400 };
+
+/** A gate, and how many have passed it. */
+function aGate() {
+  const gate = burstGate({ nowMs: () => Date.now() }, options);
+  let passed = 0;
+  const come = (count: number): void => {
+    for (let n = 0; n < count; n++) void gate().then(() => passed++);
+  };
+  return { come, passed: () => passed };
+}
+
+test("whoever comes now and then passes at once", async () => {
+  const { come, passed } = aGate();
+  for (let n = 1; n <= 10; n++) {
+    come(1);
+    await vi.advanceTimersByTimeAsync(60);
+    expect(passed()).toBe(n);
+  }
+});
+
+test("of a burst the first pass at once and all others together, those included that came meanwhile", async () => {
+  const { come, passed } = aGate();
+  come(10);
+  await vi.advanceTimersByTimeAsync(300);
+  expect(passed()).toBe(2);
+  come(5);
+  await vi.advanceTimersByTimeAsync(99);
+  expect(passed()).toBe(2);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(passed()).toBe(15);
+  come(1);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(passed()).toBe(16);
+});
