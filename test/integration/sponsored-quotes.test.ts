@@ -231,6 +231,7 @@ test("without a sponsor the quoted output pays for the gas, and the app gets bac
   expect(end).toMatchObject({ status: "success", fundsAt: "recipient" });
   const { recipient, destination } = agreed.terms;
   expect(await world.destination.balance(recipient, world.usdc)).toBe(destination.expectedAmount);
+  await world.round();
   expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
   const { originUsd = 0n, settled, costUsd } = await world.execution(agreed.requestId);
   expect({ settled, costUsd }).toEqual({ settled: true, costUsd: 0n });

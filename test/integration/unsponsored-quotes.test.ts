@@ -1,6 +1,7 @@
 import type { Address, Hex } from "@causeway/domain";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { submitExecution } from "../../apps/api/src/usecases/submit-execution.ts";
 import type { Agreed } from "../support/engine-world.ts";
 import {
   simpleAccount,
@@ -51,6 +52,7 @@ test("until the output has paid for it the most that it may cost is set aside, a
   const rules = { ...app.rules, dailyUsd: (pending + pending / 10n) * 10n ** 12n };
   await expect(world.execute(second.call, { ...app, rules })).rejects.toThrow(/not sponsored \(dailyUsd\)/);
   await world.untilFinal(first.agreed.requestId);
+  await world.round();
   expect(await world.book(app)).toMatchObject({ balance: GIVEN, pending: 0n });
   await world.execute(second.call, { ...app, rules });
 });
@@ -106,6 +108,26 @@ test("a deposit that goes back leaves no output that could pay: the app pays the
   await rounds(5);
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "refund" }]);
   await expectCharged(agreed, before - (await origin.balance(executor, native)));
+});
+
+test("so does one that goes back only when its transaction is beyond reorgs", async () => {
+  const { origin, executor } = world;
+  const { agreed, call } = await asked();
+  const before = await origin.balance(executor, native);
+  await world.execute(call);
+  await submitExecution(world.services, agreed.requestId);
+  for (let block = 0; block < 4; block++) {
+    await origin.mine();
+    await world.watch(origin);
+  }
+  const spent = before - (await origin.balance(executor, native));
+  expect(await world.execution(agreed.requestId)).toMatchObject({ settled: false, originUsd: usdOf(spent) });
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
+  expect((await world.book()).fees).toBe(0n);
+  world.clock.forward(agreed.terms.fillDeadlineMs - agreed.terms.createdAtMs + 1);
+  await rounds(6);
+  expect((await world.request(agreed.requestId)).state.name).toBe("refunded");
+  await expectCharged(agreed, spent);
 });
 
 test("what is not sent, or gives its nonce up, costs nothing", async () => {

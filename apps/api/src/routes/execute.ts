@@ -27,7 +27,7 @@ export function executeRoute(
         summary: "Have a call sent for a user, paid from the app balance of the API key",
         description:
           "The call is simulated on the newest state first. Accepted, it is sent within moments; `GET /intents/status/v3` tells what became of it. " +
-          "The most that it may cost is set aside from the key's funding address until what it did cost is known. With `subsidizeFees: false` the quoted output pays: everything goes back once the quote's deposit is made, and only a transaction that fails on chain, or whose deposit goes back, costs its gas. " +
+          "The most that it may cost is set aside from the key's funding address until what it did cost is known. With `subsidizeFees: false` the quoted output pays: everything goes back once the quote is filled, and only a transaction that fails on chain, or whose deposit goes back, costs its gas. " +
           "With an `Idempotency-Key` a call is accepted once, and repeating it gives the first answer.",
         body: executeRequest,
         response: {

@@ -1,14 +1,18 @@
 import type { Services } from "../../ports/services.ts";
 import { noteCosts } from "./settle-execution.ts";
 
-/** Charges executions whose request ended and whose calls beside the fill will not be made any more: what is not noted to have cost something by now, cost nothing. */
+/**
+ * Charges executions whose request ended and whose calls beside the fill will not be made any more: what is not noted to have cost something by now, cost nothing. What the quoted output
+ * was to pay for it has paid for when the request was filled.
+ */
 export async function settleEndedExecutions(
   services: Pick<Services, "reads" | "uow" | "clock" | "events">,
   limit: number,
 ): Promise<void> {
   for (const requestId of await services.reads.endedExecutions(limit))
     await services.uow.run(async (tx) => {
-      await tx.requests.lock(requestId);
-      await noteCosts(services, tx, requestId, { destinationUsd: 0n });
+      const request = await tx.requests.lock(requestId);
+      const outputPays = request?.state.name === "filled";
+      await noteCosts(services, tx, requestId, { destinationUsd: 0n, outputPays });
     });
 }

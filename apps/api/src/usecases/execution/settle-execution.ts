@@ -11,8 +11,8 @@ type Needs = Pick<Services, "clock" | "events">;
 export interface KnownCosts {
   readonly originUsd?: bigint;
   readonly destinationUsd?: bigint;
-  /** What it did cost is paid by the quoted output: whoever set something aside gets it back. */
-  readonly outputPays?: boolean;
+  /** Whether the quoted output pays for it, where no app does: then whoever set something aside gets it back. `unknown` until the request has ended. */
+  readonly outputPays?: boolean | "unknown";
 }
 
 /**
@@ -32,7 +32,9 @@ export async function noteCosts(
   const destinationUsd =
     known.destinationUsd ?? costs.destinationUsd ?? (known.destination === undefined ? 0n : undefined);
   if (originUsd === undefined || destinationUsd === undefined) return;
-  if (costs.outputPays) await release(services, tx, known);
+  const outputPays = known.wallet === undefined && costs.outputPays;
+  if (outputPays === "unknown") return;
+  if (outputPays) await release(services, tx, known);
   else await charge(services, tx, known, originUsd + destinationUsd);
 }
 

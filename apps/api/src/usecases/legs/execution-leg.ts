@@ -68,7 +68,7 @@ function hasReverted({ minedStatus }: Slot, reason: FailReason): boolean {
 /**
  * Charges what the mined transaction did cost, at the price of the coin at which it was accepted.
  * @param ends.isOver nothing will be filled because of it
- * @param ends.isFunded it has made the deposit that is filled, so that there is an output, which pays for it unless an app does
+ * @param ends.isFunded it has made the deposit that is to be filled: then the output pays for it, unless an app does or the deposit goes back in the end
  */
 async function charge(
   { services, tx, slot }: LegMoment,
@@ -92,11 +92,11 @@ async function charge(
     originUsd: totalUsd,
     // What did not happen here has nothing to be filled there.
     ...(isOver && { destinationUsd: 0n }),
-    outputPays: isFunded && execution.wallet === undefined,
+    ...(isFunded && { outputPays: "unknown" }),
   });
 }
 
-/** Whether its transaction made the deposit that the request is filled for. Blocks are scanned for deposits before their transactions are beyond reorgs. */
+/** Whether its transaction made the deposit that the request is to be filled for. Blocks are scanned for deposits before their transactions are beyond reorgs. */
 async function hasFunded({ tx, slot, record }: LegMoment): Promise<boolean> {
   const depositId = record?.state.depositId;
   const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
