@@ -148,6 +148,8 @@ export interface LaneWrites {
   lockLane(chainId: number, sender: Address): Promise<void>;
   /** Whether a nonce not known to be dead pays this leg. */
   hasLiveSlot(leg: Leg): Promise<boolean>;
+  /** Whether a transaction is one of those that were signed for this leg, by whatever nonce. */
+  isAttemptOf(leg: Leg, txHash: TxHash): Promise<boolean>;
   lockSlot(slotId: string): Promise<Slot | undefined>;
   /** False when attempt `n` exists already: somebody else signed first. */
   addAttempt(slotId: string, attempt: Attempt): Promise<boolean>;

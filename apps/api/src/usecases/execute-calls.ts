@@ -10,7 +10,7 @@ import type { Services } from "../ports/services.ts";
 import { acceptExecution } from "./execution/accept-execution.ts";
 import type { Acceptable } from "./execution/accept-execution.ts";
 import { acceptedAnswer } from "./execution/accepted-answer.ts";
-import { makesDeposit } from "./execution/expect-deposit.ts";
+import { expectDeposit } from "./execution/expect-deposit.ts";
 import { findQuoted } from "./execution/find-quoted.ts";
 import { priceDestination } from "./execution/price-destination.ts";
 import { GAS_HEADROOM_BPS, priceCap, withHeadroom } from "./execution/price-execution.ts";
@@ -228,8 +228,10 @@ function reachedBy(
  * @throws ServiceError
  */
 function refuseIdle({ origin }: ExecutionQuestion, terms: RequestTerms, { effects }: Seen): void {
-  if (effects.kind !== "seen" || !makesDeposit(effects.logs, origin.chain, terms))
-    throw refusal("the call does not make the deposit of the quote");
+  const expected = effects.kind === "seen" ? expectDeposit(effects.logs, origin.chain, terms) : undefined;
+  if (expected?.kind === "mismatch")
+    throw refusal(`the call does not make the deposit of the quote: ${expected.message}`);
+  if (expected?.kind !== "made") throw refusal("the call does not make the deposit of the quote");
 }
 
 /** The output pays for the gas only as much as the quote has counted. @throws ServiceError */

@@ -1,6 +1,6 @@
 import type { DepositFact } from "@causeway/chains";
 import { confirmAtBlock, confirmationsFor, judgeDeposit } from "@causeway/domain";
-import type { Chain, OrderId } from "@causeway/domain";
+import type { Chain, DepositVerdict, OrderId } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
@@ -139,7 +139,7 @@ async function actOn(
     return undefined;
   }
   const { terms } = record;
-  const verdict = judgeDeposit(terms, { chainId: chain.id, ...fact });
+  const verdict = await verdictOn(tx, record, chain, fact);
   const nowMs = services.clock.nowMs();
   services.events.happened("deposit_seen", {
     ...shared,
@@ -167,6 +167,20 @@ async function actOn(
     { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
   );
   return next;
+}
+
+/** The signer of what the service sent for a user is the service: whether it was this request's own execution is looked up only where that matters. */
+async function verdictOn(
+  tx: Pick<Tx, "lanes">,
+  { terms }: RequestRecord,
+  { id: chainId }: Chain,
+  fact: DepositFact,
+): Promise<DepositVerdict> {
+  const deposit = { chainId, ...fact };
+  const verdict = judgeDeposit(terms, deposit);
+  if (verdict.kind === "match" || verdict.byUser) return verdict;
+  const leg = { kind: "execution", requestId: terms.requestId } as const;
+  return judgeDeposit(terms, { ...deposit, byExecution: await tx.lanes.isAttemptOf(leg, fact.txHash) });
 }
 
 /** Whether a fill that does not have its deposit was accepted too long ago to be settled against one that comes now. */

@@ -31,7 +31,7 @@ test.each<[string, Partial<JudgedDeposit>, string]>([
     "INCORRECT_DEPOSIT_CURRENCY",
   ],
 ])(
-  "a deposit %s does not match, and says so for the request only when the user signed it",
+  "a deposit %s does not match, and says so for the request only when the user signed it or it is the request's execution",
   (_what, change, reason) => {
     const deposit = { ...asAgreed, ...change };
     expect(judgeDeposit(agreed, deposit)).toEqual({ kind: "mismatch", reason, byUser: true });
@@ -39,6 +39,11 @@ test.each<[string, Partial<JudgedDeposit>, string]>([
       kind: "mismatch",
       reason,
       byUser: false,
+    });
+    expect(judgeDeposit(agreed, { ...deposit, sender: stranger, byExecution: true })).toEqual({
+      kind: "mismatch",
+      reason,
+      byUser: true,
     });
   },
 );

@@ -10,18 +10,20 @@ export interface JudgedDeposit {
   readonly depositor: Address;
   /** Account that signed the transaction. */
   readonly sender: Address;
+  /** Its transaction is the one that the service sent for this very request. */
+  readonly byExecution?: boolean;
 }
 
 /**
  * Compares a deposit that names the order with what was agreed. Any difference is a mismatch and goes back;
- * a mismatch speaks for the request only when the quoted user's own account signed it, because everybody can name
- * any order and any depositor in a deposit of his own.
+ * a mismatch speaks for the request only when the quoted user's own account signed it, or the service sent it as the
+ * request's own execution, because everybody can name any order and any depositor in a deposit of his own.
  */
 export function judgeDeposit(
   terms: Pick<RequestTerms, "user" | "origin" | "forceRefund">,
   deposit: JudgedDeposit,
 ): DepositVerdict {
-  const byUser = deposit.sender === terms.user;
+  const byUser = deposit.sender === terms.user || deposit.byExecution === true;
   if (deposit.chainId !== terms.origin.chainId)
     return { kind: "mismatch", reason: "DEPOSIT_CHAIN_MISMATCH", byUser };
   if (deposit.currency !== terms.origin.currency)

@@ -44,7 +44,7 @@ export interface RequestState {
 /** What a deposit is to the request it names. Established by `judge-deposit.ts`. */
 export type DepositVerdict =
   | { readonly kind: "match" }
-  /** Not what was agreed. `byUser`: the quoted user's own account signed it, so it speaks for the request. */
+  /** Not what was agreed. `byUser`: the quoted user's own account signed it, or it is the request's own execution, so it speaks for the request. */
   | { readonly kind: "mismatch"; readonly reason: FailReason; readonly byUser: boolean };
 
 export type RequestEvent =

@@ -44,6 +44,12 @@ const liveOfLeg = statement(
   "slot_live_of_leg",
   "select id from slots where leg_kind = $1 and leg_id = $2 and state <> 'dead'",
 );
+// The hash is unique, so that this reads one row.
+const attemptOfLeg = statement(
+  "attempt_of_leg",
+  `select from attempts a join slots s on s.id = a.slot_id
+   where a.tx_hash = $1 and s.leg_kind = $2 and s.leg_id = $3`,
+);
 const lockSlot = statement("slot_lock", `select ${SLOT_COLUMNS} from slots where id = $1 for update`);
 const attemptsOf = statement(
   "slot_attempts",
@@ -136,6 +142,9 @@ export function laneWrites(sql: Sql): LaneWrites {
     },
     async hasLiveSlot(leg): Promise<boolean> {
       return (await sql.query(liveOfLeg, [leg.kind, legId(leg)])).length > 0;
+    },
+    async isAttemptOf(leg, txHash): Promise<boolean> {
+      return (await sql.query(attemptOfLeg, [txHash, leg.kind, legId(leg)])).length > 0;
     },
     async lockSlot(slotId): Promise<Slot | undefined> {
       const [row] = await sql.query<SlotRow>(lockSlot, [slotId]);

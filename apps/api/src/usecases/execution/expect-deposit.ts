@@ -1,15 +1,26 @@
 import { depositsInLogs } from "@causeway/chains";
+import type { DepositFact } from "@causeway/chains";
+import { judgeDeposit } from "@causeway/domain";
 import type { Chain, FrameLog, Hex, RequestTerms } from "@causeway/domain";
 
 /** Stands for the transaction that was not sent yet. */
 const UNSENT: Hex = `0x${"0".repeat(64)}`;
 
-/** Whether these logs of a simulated call hold the deposit that a quote agreed on. Pure. */
-export function makesDeposit(
+/** What a call that is to make a quote's deposit would make of it; `mismatch` says how it differs from what was agreed. */
+export type ExpectedDeposit =
+  | { readonly kind: "made" }
+  | { readonly kind: "none" }
+  | { readonly kind: "mismatch"; readonly message: string };
+
+/**
+ * Compares the deposits in the logs of a simulated call that name a quote's order with what the quote agreed on, as they will be judged once they are in a block: what would
+ * go back is not worth sending. That the request itself is to be refunded is no difference. Pure.
+ */
+export function expectDeposit(
   logs: readonly FrameLog[],
-  { contracts, tokens }: Pick<Chain, "contracts" | "tokens">,
+  { id: chainId, contracts, tokens }: Pick<Chain, "id" | "contracts" | "tokens">,
   { orderId, origin, user }: Pick<RequestTerms, "orderId" | "origin" | "user">,
-): boolean {
+): ExpectedDeposit {
   const facts = logs.map(({ address, topics, data }, logIndex) => ({
     address,
     topics,
@@ -24,7 +35,23 @@ export function makesDeposit(
     depository: contracts.depository,
     tokens: new Set(tokens.map(({ address }) => address)),
   };
-  return depositsInLogs(question, facts, new Map([[UNSENT, transaction]])).deposits.some(
-    ({ id, currency, amount }) => id === orderId && currency === origin.currency && amount >= origin.amount,
+  const deposits = depositsInLogs(question, facts, new Map([[UNSENT, transaction]])).deposits.filter(
+    ({ id }) => id === orderId,
   );
+  if (deposits.length === 0) return { kind: "none" };
+  const agreed = { user, origin, forceRefund: false };
+  for (const deposit of deposits) {
+    const verdict = judgeDeposit(agreed, { chainId, ...deposit });
+    if (verdict.kind === "mismatch")
+      return { kind: "mismatch", message: `${verdict.reason}: ${differenceOf(agreed, deposit)}` };
+  }
+  return { kind: "made" };
+}
+
+/** In words, with what was agreed on beside what would be deposited. */
+function differenceOf(
+  { user, origin }: Pick<RequestTerms, "origin" | "user">,
+  { currency, depositor, amount }: DepositFact,
+): string {
+  return `it deposits ${amount} of ${currency} in the name of ${depositor}, and the quote asks for ${origin.amount} of ${origin.currency} in the name of ${user}`;
 }
