@@ -48,6 +48,29 @@ test("a call that an app pays for is sent by the executor, ends in success and c
   expect(await world.book()).toEqual({ balance: GIVEN - charged, pending: 0n, fees: charged });
 });
 
+test("on a rollup what the bytes may cost is set aside as well, and refused to whoever cannot bear it", async () => {
+  const { origin, anAddress } = world;
+  // The predeploy that tells what bytes cost: 0.001 coins, whatever they are. That is $2.50, and twice that is set aside.
+  const fee = (10n ** 15n).toString(16).padStart(16, "0");
+  await origin.client.setCode({
+    address: "0x420000000000000000000000000000000000000F",
+    bytecode: `0x67${fee}5f5260205ff3`,
+  });
+  await origin.mine();
+  await world.watch(origin);
+  const poor = await world.anApp({}, 4_900_000n);
+  await expect(world.execute(world.mintCall(anAddress()), poor)).rejects.toMatchObject({
+    code: "INSUFFICIENT_FUNDS",
+  });
+  const requestId = await world.execute(world.mintCall(anAddress()));
+  const { pending } = await world.book();
+  expect(pending).toBeGreaterThan(5_000_000n);
+  expect(pending).toBeLessThan(7_000_000n);
+  await world.untilFinal(requestId);
+  // This chain took nothing for them in the end.
+  expect((await world.book()).fees).toBeLessThan(1_000_000n);
+});
+
 test("a call that the newest state refuses is not accepted, and nothing is remembered or set aside", async () => {
   const { usdc, user, anAddress } = world;
   const outcome = await world.tryExecute(transferFromCall(usdc, user.address, anAddress(), 1n));

@@ -260,7 +260,9 @@ export interface ChainReader {
   accountState(account: Address, currency: Address, spender: Address): Promise<AccountState>;
   hasCode(account: Address): Promise<boolean>;
   /** Wei that the bytes of a transaction with this call cost now beside its gas, as on rollups; zero elsewhere. */
-  dataFee(call: TracedCall): Promise<bigint>;
+  dataFee(
+    call: CallPlan & { readonly authorizationList?: readonly Authorization[] | undefined },
+  ): Promise<bigint>;
   /** What a contract answers to a call on the latest state (`0x` where there is no contract); undefined when it reverts. */
   ask(to: Address, data: Hex): Promise<Hex | undefined>;
   /**

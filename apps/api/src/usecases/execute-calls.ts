@@ -13,7 +13,7 @@ import { acceptedAnswer } from "./execution/accepted-answer.ts";
 import { expectDeposit } from "./execution/expect-deposit.ts";
 import { findQuoted } from "./execution/find-quoted.ts";
 import { priceDestination } from "./execution/price-destination.ts";
-import { GAS_HEADROOM_BPS, priceCap, withHeadroom } from "./execution/price-execution.ts";
+import { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "./execution/price-execution.ts";
 import { refuseHidden } from "./execution/refuse-hidden.ts";
 import { refuseUncovered } from "./execution/refuse-uncovered.ts";
 import { readExecution, refusal, sponsoredCall } from "./execution/read-execution.ts";
@@ -81,7 +81,7 @@ export async function executeCalls(
   refuseBy(caller, asked);
   const prices = pulse.gasPrices();
   const signal = AbortSignal.timeout(SIMULATION_DEADLINE_MS);
-  const [simulated, beside] = await Promise.all([
+  const [simulated, beside, dataFeeWei] = await Promise.all([
     simulateExecution(
       question.origin,
       {
@@ -98,13 +98,15 @@ export async function executeCalls(
       },
     ),
     question.destination && terms && priceDestination(services, terms, question.destination, signal),
+    question.origin.connection.reader.dataFee(question.call),
   ]);
   if (simulated.kind === "reverts") return { kind: "reverts", requestId, failure: simulated.failure };
   if (beside?.kind === "reverts") return { kind: "reverts", requestId, failure: beside.failure };
   const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
   const flatUsd = wallet === undefined ? 0n : chain.fees.flatUsd;
+  const besidesGasWei = question.call.value + dataFeeCap(dataFeeWei);
   const costOf = (gas: bigint): bigint =>
-    executionCost({ gas, weiPerGas: maxFeePerGas, valueWei: question.call.value, flatUsd }, native).totalUsd;
+    executionCost({ gas, weiPerGas: maxFeePerGas, valueWei: besidesGasWei, flatUsd }, native).totalUsd;
   if (simulated.kind === "insufficientFunds") await refuseUncovered(services, payer, costOf(LEAST_GAS));
   const outcome = possible(services, question, simulated);
   refuseHidden(question.call, executor.address, outcome);
@@ -125,7 +127,7 @@ export async function executeCalls(
       call: sponsoredCall(call),
       innerCalls: reachedBy({ calls: beside?.calls }, caller),
     });
-  if (wallet === undefined && terms !== undefined) refuseUnpaid(terms, outcome, prices, native);
+  if (wallet === undefined && terms !== undefined) refuseUnpaid(terms, outcome, prices, native, dataFeeWei);
   const accept = services.accept ?? ((acceptable) => acceptExecution(services, acceptable));
   const answer = await accept({
     caller,
@@ -240,9 +242,10 @@ function refuseUnpaid(
   { gasUsed }: Seen,
   { baseFeePerGas, maxPriorityFeePerGas }: GasPrices,
   native: PricedUnit,
+  dataFeeWei: bigint,
 ): void {
   const { totalUsd } = executionCost(
-    { gas: gasUsed, weiPerGas: baseFeePerGas + maxPriorityFeePerGas, valueWei: 0n, flatUsd: 0n },
+    { gas: gasUsed, weiPerGas: baseFeePerGas + maxPriorityFeePerGas, valueWei: dataFeeWei, flatUsd: 0n },
     native,
   );
   const paidUsd = terms.originGasUsd ?? 0n;

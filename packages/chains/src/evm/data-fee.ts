@@ -1,6 +1,6 @@
 import { encodeFunctionData, serializeTransaction, type Hex as ViemHex } from "viem";
 import type { Address } from "@causeway/domain";
-import type { TracedCall } from "../family.ts";
+import type { ChainReader } from "../family.ts";
 import { askContract } from "./ask-contract.ts";
 import { garbage } from "./rpc-fault.ts";
 import type { RpcTransport } from "./transport.ts";
@@ -26,7 +26,7 @@ const NUMBERS = { nonce: 2 ** 20, gas: 2n ** 24n, maxFeePerGas: 2n ** 36n, maxPr
 export function createDataFees(
   transport: Pick<RpcTransport, "request">,
   chainId: number,
-): (call: TracedCall) => Promise<bigint> {
+): ChainReader["dataFee"] {
   let isFree = false;
   return async ({ to, data, value, authorizationList = [] }) => {
     if (isFree) return 0n;

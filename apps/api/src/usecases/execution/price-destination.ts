@@ -2,13 +2,14 @@ import { reachedBeside } from "@causeway/chains";
 import type { InnerCall } from "@causeway/chains";
 import type { SimulationFailure } from "@causeway/domain";
 import { executionCost, ServiceError } from "@causeway/domain";
-import type { RequestTerms } from "@causeway/domain";
+import type { Hex, RequestTerms } from "@causeway/domain";
+import type { ConnectedChain } from "../../ports/chains.ts";
 import type { DestinationExecution } from "../../ports/executions.ts";
 import type { Services } from "../../ports/services.ts";
 import { isNativeToContract } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { mostGasOf, valueOf } from "../plan-fill-with-calls.ts";
-import { priceCap, withHeadroom } from "./price-execution.ts";
+import { dataFeeCap, priceCap, withHeadroom } from "./price-execution.ts";
 import { refusal } from "./read-execution.ts";
 import type { DestinationCalls } from "./read-execution.ts";
 import { canPayWithCalls, simulateFillWithCalls } from "./simulate-fill-with-calls.ts";
@@ -56,11 +57,10 @@ export async function priceDestination(
   const fees = pulse.gasPrices();
   const payment = { currency, recipient: terms.recipient, amount: expectedAmount, orderId: terms.orderId };
   const ours = services.executor === undefined ? [solver] : [solver, services.executor.address];
-  const { simulated } = await simulateFillWithCalls(
-    connected,
-    { payment, beside, solver, ours, fees },
-    { signal },
-  );
+  const [{ simulated }, dataFeeWei] = await Promise.all([
+    simulateFillWithCalls(connected, { payment, beside, solver, ours, fees }, { signal }),
+    dataFeeOf(connected, beside),
+  ]);
   switch (simulated.kind) {
     case "reverts":
       return simulated;
@@ -88,17 +88,27 @@ export async function priceDestination(
   };
   const costOf = (gas: bigint, valueWei: bigint): ReturnType<typeof executionCost> =>
     executionCost({ gas, weiPerGas: destination.maxFeePerGas, valueWei, flatUsd: 0n }, native);
-  const made = costOf(destination.extraGas, valueOf(beside.calls));
+  const bytesWei = dataFeeCap(dataFeeWei);
+  const made = costOf(destination.extraGas, valueOf(beside.calls) + bytesWei);
   // When they revert in the block the quote pays for nothing, and their coin comes back.
-  const burnt = costOf(mostGasOf(destination), 0n);
+  const burnt = costOf(mostGasOf(destination), bytesWei);
   const costUsd = made.totalUsd > burnt.totalUsd ? made.totalUsd : burnt.totalUsd;
   const reached = simulated.outcome.calls;
   return {
     kind: "priced",
     destination,
     costUsd,
-    valueUsd: made.valueUsd,
+    valueUsd: costOf(0n, valueOf(beside.calls)).valueUsd,
     calls:
       reached && reachedBeside(reached, { calls: beside.calls, payment, router: chain.contracts.router }),
   };
+}
+
+/** What the bytes of the calls cost beside their gas; those of the payment are the quote's. */
+async function dataFeeOf(
+  { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
+  { calls }: DestinationCalls,
+): Promise<bigint> {
+  const data: Hex = `0x${calls.map((call) => call.data.slice(2)).join("")}`;
+  return await connection.reader.dataFee({ to: chain.contracts.router, data, value: 0n });
 }

@@ -21,6 +21,11 @@ export function priceCap(prices: Pick<GasPrices, "maxFeePerGas">, chain: Chain, 
   return allowed > prices.maxFeePerGas ? allowed : prices.maxFeePerGas;
 }
 
+/** The most wei to reckon with for the bytes of a transaction that cost `wei` now: the chain that a rollup writes them to may be twice as dear by then. */
+export function dataFeeCap(wei: bigint): bigint {
+  return wei * 2n;
+}
+
 const MS_PER_DAY = 86_400_000;
 
 /** UTC day of a moment, counted from 1970. */
