@@ -1,10 +1,11 @@
-import type { Address, Hex, SponsorshipRules } from "@causeway/domain";
+import type { Address, Hex, RequestId, SponsorshipRules } from "@causeway/domain";
 import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
 import { aSponsor } from "../support/sponsors.ts";
 import type { Slot } from "../../apps/api/src/ports/records.ts";
+import { forgiveCosts } from "../../apps/api/src/usecases/execution/settle-execution.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import type { Agreed } from "../support/engine-world.ts";
 import {
@@ -235,25 +236,32 @@ test("calls that burn gas and revert only in the block are paid by the app to th
   expect(await origin.balance(agreed.terms.refundTo, usdc)).toBeGreaterThan(0n);
 });
 
-test("what a fast fill's calls burnt is charged although nothing else of the execution ever happens", async () => {
-  const { origin, clock } = world;
-  const { agreed, lostWei } = await burntInAdvance();
-  expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
-  clock.forward(601_000);
-  await world.care(origin);
-  for (let round = 0; round < 5; round += 1) await world.round();
-  expect(await world.execution(agreed.requestId)).toMatchObject({
-    originUsd: 0n,
-    destinationUsd: lostWei * 2_500n,
-    costUsd: lostWei * 2_500n,
-    settled: true,
-  });
-  expect((await world.book()).pending).toBe(0n);
-});
+test.each<readonly [string, (requestId: RequestId) => Promise<void>]>([
+  ["the nonce of the execution goes to a no-op", leaveOut],
+  ["all the rest is forgiven", forgive],
+])(
+  "what a fast fill's calls burnt is charged although nothing else of the execution ever happens: %s",
+  async (_how, end) => {
+    const { agreed, lostWei } = await burntInAdvance();
+    expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
+    await end(agreed.requestId);
+    const { destinationUsd, costUsd, settled } = await world.execution(agreed.requestId);
+    const lostUsd = lostWei * 2_500n;
+    expect({ destinationUsd, costUsd, settled }).toEqual({
+      destinationUsd: lostUsd,
+      costUsd: lostUsd,
+      settled: true,
+    });
+    const { pending, fees } = await world.book();
+    expect(pending).toBe(0n);
+    expect(fees * 10n ** 12n).toBeGreaterThanOrEqual(lostUsd);
+  },
+);
 
 test("calls that were burnt once are not tried again at anybody's cost when the deposit comes: it goes back", async () => {
   const { destination, solver } = world;
-  const { agreed, lostWei } = await burntInAdvance();
+  const { agreed, burner, lostWei } = await burntInAdvance();
+  await setSlot(burner, 0n);
   const before = await destination.balance(solver.address, native);
   const end = await world.untilFinal(agreed.requestId);
   expect(end).toMatchObject({ status: "refund", failReason: "EXECUTION_REVERTED" });
@@ -493,7 +501,7 @@ async function aLooper(loops: bigint): Promise<Address> {
 }
 
 /** A fast fill whose calls have burnt their gas in a final block, while the execution waits for its own. */
-async function burntInAdvance(): Promise<{ agreed: Agreed; lostWei: bigint }> {
+async function burntInAdvance(): Promise<{ agreed: Agreed; burner: Address; lostWei: bigint }> {
   const { destination, solver } = world;
   const burner = await aBurner();
   const before = await destination.balance(solver.address, native);
@@ -509,7 +517,18 @@ async function burntInAdvance(): Promise<{ agreed: Agreed; lostWei: bigint }> {
   }
   const lostWei = before - (await destination.balance(solver.address, native));
   expect(lostWei).toBeGreaterThan(0n);
-  return { agreed, lostWei };
+  return { agreed, burner, lostWei };
+}
+
+/** The execution is never in a block. */
+async function leaveOut(): Promise<void> {
+  world.clock.forward(601_000);
+  await world.care(world.origin);
+  for (let round = 0; round < 5; round += 1) await world.round();
+}
+
+async function forgive(requestId: RequestId): Promise<void> {
+  await world.services.uow.run(async (tx) => await forgiveCosts(world.services, tx, requestId));
 }
 
 function callTo(to: Address): Beside {
