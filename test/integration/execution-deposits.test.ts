@@ -1,6 +1,7 @@
 import { depositErc20Calldata } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
 import { batchCode, type BatchedCall } from "../support/batch-code.ts";
 import type { Deviation } from "../support/deposits.ts";
 import type { Agreed } from "../support/engine-world.ts";
@@ -10,6 +11,7 @@ import {
   type AskedCall,
   type ExecutionWorld,
 } from "../support/execution-world.ts";
+import { aSponsor, type Sponsor } from "../support/sponsors.ts";
 
 let world: ExecutionWorld;
 
@@ -116,6 +118,127 @@ test("a deposit that turns out otherwise in its block than it was foreseen goes 
   const slot = await world.services.reads.slotOfLeg("execution", agreed.requestId);
   expect(end.inTxHashes).toEqual([slot?.attempts[1]?.txHash]);
   expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
+});
+
+/** The fill of a fast fill is in its block, nothing else has moved. */
+async function fill(): Promise<void> {
+  await world.work();
+  await world.destination.mine();
+  await world.watch(world.destination);
+}
+
+/** The execution's deposit comes, frees what was held, and is the only one; the recipient was paid once. */
+async function settled(agreed: Agreed, voucher: Sponsor): Promise<void> {
+  const end = await world.untilFinal(agreed.requestId);
+  for (let rounds = 0; rounds < 4; rounds++) await world.round();
+  const [sent, ...more] = await world.origin.sentBy(world.executor);
+  expect(more).toEqual([]);
+  expect(end).toMatchObject({ status: "success", fundsAt: "recipient" });
+  expect((await world.status(agreed.requestId)).inTxHashes).toEqual([sent?.hash]);
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
+  expect(await voucher.holdState(agreed)).toBe("released");
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  const { recipient, destination } = agreed.terms;
+  expect(await world.destination.balance(recipient, world.usdc)).toBe(destination.expectedAmount);
+  expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true });
+  expect((await world.book()).pending).toBe(0n);
+}
+
+test.each(["before the fill is sent", "after the recipient was paid"])(
+  "a quote that was fast filled is executed %s: its deposit frees the hold, and nothing is filled twice",
+  async (when) => {
+    const agreed = await agree();
+    const account = await payer(agreed);
+    const voucher = await aSponsor(world, 1_000);
+    expect(await voucher.fastFill(agreed)).toBe("queued");
+    if (when.startsWith("after")) await fill();
+    // However long the fill took: the execution's own time begins with it.
+    world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
+    const before = (await world.request(agreed.requestId)).state;
+    expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
+    expect((await world.request(agreed.requestId)).state).toEqual(before);
+    expect(await world.execute(call(account, agreed)), "the same again").toBe(agreed.requestId);
+    expect(await voucher.holdState(agreed)).toBe("active");
+    await settled(agreed, voucher);
+  },
+);
+
+test("a fast fill and an execution of one quote at the same moment both stand, or the fast fill is to be asked for again", async () => {
+  for (let attempt = 0; attempt < 4; attempt++) {
+    const agreed = await agree();
+    const account = await payer(agreed);
+    const voucher = await aSponsor(world, 1_000);
+    const [filled, executed] = await Promise.allSettled([
+      voucher.fastFill(agreed),
+      world.execute(call(account, agreed)),
+    ]);
+    expect(executed).toEqual({ status: "fulfilled", value: agreed.requestId });
+    if (filled.status === "rejected") expect(filled.reason).toMatchObject({ code: "REQUEST_IN_PROGRESS" });
+    await world.untilFinal(agreed.requestId);
+    await world.round();
+    expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
+    expect(await voucher.holdState(agreed)).toBe(filled.status === "rejected" ? undefined : "released");
+    expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+    expect(await world.origin.sentBy(world.executor)).toHaveLength(attempt + 1);
+  }
+});
+
+test("an execution that a fast fill overtakes while it is looked at is accepted all the same", async () => {
+  const agreed = await agree();
+  const account = await payer(agreed);
+  const voucher = await aSponsor(world, 1_000);
+  let isFirst = true;
+  const overtaken = {
+    ...world.services,
+    uow: {
+      run: async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+        if (isFirst) {
+          isFirst = false;
+          await voucher.fastFill(agreed);
+        }
+        return await world.services.uow.run(work);
+      },
+    },
+  };
+  expect(await world.execute(call(account, agreed), undefined, overtaken)).toBe(agreed.requestId);
+  expect((await world.request(agreed.requestId)).state).toMatchObject({ front: "held" });
+  await settled(agreed, voucher);
+});
+
+test("calls beside the fill come too late for a quote that was fast filled, and the answer says so", async () => {
+  const agreed = await agree();
+  const account = await payer(agreed);
+  const beside = {
+    calls: [{ ...world.mintCall(world.anAddress()), value: "0" }],
+  };
+  const asked = { ...call(account, agreed), beside };
+  await (await aSponsor(world, 1_000)).fastFill(agreed);
+  await expect(world.tryExecute(asked)).rejects.toThrow(/destinationChainExecutionData can not be/);
+  expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
+});
+
+test("a quote that is not open any more is refused for what became of it", async () => {
+  const { origin } = world;
+  const paid = await agree();
+  const unsent = call(await payer(paid), paid);
+  await world.pay(paid);
+  await origin.mine();
+  await world.watch(origin);
+  await expect(world.tryExecute(unsent)).rejects.toThrow(/has its deposit already$/);
+  await world.untilFinal(paid.requestId);
+  await expect(world.tryExecute(unsent)).rejects.toThrow(/has its deposit already, and is filled/);
+  const forced = await agree({ referrer: "debug-force-refund" });
+  const late = call(await payer(forced), forced);
+  await world.pay(forced);
+  await world.untilFinal(forced.requestId);
+  await expect(world.tryExecute(late)).rejects.toThrow(/has had its deposit, which was refunded/);
+  const fronted = await agree();
+  const tooLate = call(await payer(fronted), fronted);
+  await (await aSponsor(world, 1_000)).fastFill(fronted);
+  await fill();
+  world.clock.forward(fronted.terms.fillDeadlineMs - world.clock.nowMs() + 1);
+  await expect(world.tryExecute(tooLate)).rejects.toThrow(/filled ahead of its deposit, and the time for/);
+  expect((await world.pool.query("select from executions")).rowCount).toBe(0);
 });
 
 test("the execution of one request does not speak for another one whose order it names", async () => {

@@ -399,6 +399,26 @@ test("a fast fill leaves at once, and the hold is released when the deposit is c
   expect(state.name).toBe("filled");
 });
 
+test("the deposit that an app vouched for may still be executed, and changes nothing of the fill; once it is there it may not", () => {
+  const course: RequestEvent[] = [
+    { kind: "fastFillAccepted" },
+    { kind: "fillPlanned" },
+    { kind: "fillBroadcast" },
+    { kind: "fillMined" },
+  ];
+  let state = quotedState("bridge");
+  for (const event of course) {
+    state = stateAfter(state, event);
+    expect(decide(state, { kind: "executionAccepted" })).toEqual({
+      kind: "applied",
+      next: state,
+      effects: [],
+    });
+    const seen = stateAfter(state, matching);
+    expect(decide(seen, { kind: "executionAccepted" }).kind).toBe("already");
+  }
+});
+
 test("a deposit that waits for its confirmations can be filled fast, and releases the hold when it has them", () => {
   const state = after("bridge", { ...matching, confirmed: false }, { kind: "fastFillAccepted" });
   expect(state).toMatchObject({ name: "fillable", front: "held", depositId: "1" });

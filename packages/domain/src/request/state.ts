@@ -170,7 +170,9 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       return already(state);
     case "executionAccepted":
       if (state.kind === "send") return rejected(state, event);
-      return state.name === "quoted" ? to(state, { name: "accepted" }) : already(state);
+      if (state.name === "quoted") return to(state, { name: "accepted" });
+      // The fill went ahead, and what is accepted is the deposit that it was lent against.
+      return isFronted(state) && state.depositId === undefined ? to(state, {}) : already(state);
     case "executionMined":
       if (state.name !== "accepted") return already(state);
       return to(state, { name: state.kind === "call" ? "filled" : "depositing" });

@@ -11,6 +11,7 @@ import type { Tx } from "../../ports/unit-of-work.ts";
 import { reserveFees } from "../app-balance/reserve-fees.ts";
 import { executeJob, transition } from "../transition.ts";
 import { acceptedAnswer } from "./accepted-answer.ts";
+import { acceptsExecution } from "./awaits-execution.ts";
 import { callTerms } from "./call-terms.ts";
 import { findQuoted } from "./find-quoted.ts";
 import { utcDay } from "./price-execution.ts";
@@ -103,7 +104,9 @@ async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): 
   if (quoted === undefined) await insertCall(services, tx, acceptable, nowMs);
   else {
     const current = await tx.requests.lock(requestId);
-    if (current?.state.name !== "quoted") throw new QuoteTaken(requestId);
+    const hasCallsBeside = acceptable.question.destination !== undefined;
+    if (current === undefined || !acceptsExecution(current.state, hasCallsBeside))
+      throw new QuoteTaken(requestId);
     await transition(services, tx, current, { kind: "executionAccepted" }, {}, facts);
   }
   const added = await tx.executions.add(newExecution(acceptable, nowMs));

@@ -1,10 +1,13 @@
-import { ServiceError } from "@causeway/domain";
-import type { RequestId } from "@causeway/domain";
+import { unreachable } from "@causeway/domain";
+import type { RequestId, RequestState } from "@causeway/domain";
 import type { ApiKeyIdentity } from "../../ports/api-keys.ts";
 import type { RequestRecord } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
+import { acceptsExecution } from "./awaits-execution.ts";
 import { refusal } from "./read-execution.ts";
 import type { ExecutionQuestion } from "./read-execution.ts";
+
+const EXPIRED = "has expired: get another quote";
 
 /** What is known of the quote that is to be executed. */
 export type Quoted =
@@ -20,18 +23,21 @@ export async function findQuoted(
   services: Pick<Services, "reads" | "clock">,
   caller: Pick<ApiKeyIdentity, "id">,
   requestId: RequestId,
-  { origin, hash }: Pick<ExecutionQuestion, "origin" | "hash">,
+  { origin, hash, destination }: Pick<ExecutionQuestion, "origin" | "hash" | "destination">,
 ): Promise<Quoted> {
-  const [record, execution] = await Promise.all([
+  const [record, known] = await Promise.all([
     services.reads.request(requestId),
     services.reads.execution(requestId),
   ]);
   if (record === undefined) throw refusal(`requestId ${requestId} is unknown`);
+  // Accepted between the two readings: the same question must have the same answer.
+  const isOvertaken = known === undefined && record.state.name === "accepted";
+  const execution = isOvertaken ? await services.reads.execution(requestId) : known;
   if (execution !== undefined) {
     if (execution.keyId === caller.id && execution.questionHash === hash) return { kind: "already" };
     throw refusal(`requestId ${requestId} is executed already, by another call`);
   }
-  const { terms, state } = record;
+  const { terms } = record;
   if (terms.kind !== "bridge")
     throw refusal(
       `requestId ${requestId} is a payment by the user himself: send it as a call without requestId`,
@@ -40,13 +46,47 @@ export async function findQuoted(
     throw refusal(
       `data.chainId must be ${terms.origin.chainId}, the origin chain of the quote, and is ${origin.chain.id}`,
     );
-  refuseEnded(record, services.clock.nowMs());
-  if (state.name !== "quoted")
-    throw refusal(`requestId ${requestId} has its deposit already, or has ended: it is ${state.name}`);
+  refuseLate(record, destination !== undefined, services.clock.nowMs());
   return { kind: "open", record };
 }
 
-function refuseEnded({ terms, state }: RequestRecord, nowMs: number): void {
-  if (state.name === "expired" || nowMs > terms.fillDeadlineMs)
-    throw new ServiceError("INVALID_REQUEST", `requestId ${terms.requestId} has expired: get another quote`);
+/** @throws ServiceError saying what became of the quote meanwhile */
+function refuseLate({ terms, state }: RequestRecord, hasCallsBeside: boolean, nowMs: number): void {
+  const { requestId } = terms;
+  if (!acceptsExecution(state, hasCallsBeside)) throw refusal(`requestId ${requestId} ${whatIsOf(state)}`);
+  if (nowMs <= terms.fillDeadlineMs) return;
+  throw refusal(
+    state.name === "quoted"
+      ? `requestId ${requestId} ${EXPIRED}`
+      : `requestId ${requestId} is filled ahead of its deposit, and the time for its deposit is over`,
+  );
+}
+
+/** Why a request does not take an execution. */
+function whatIsOf({ name, front, depositId }: RequestState): string {
+  if (front !== "none" && depositId === undefined)
+    return "is being filled ahead of its deposit, or is filled: destinationChainExecutionData can not be a part of that any more";
+  switch (name) {
+    case "expired":
+      return EXPIRED;
+    case "filled":
+      return "has its deposit already, and is filled";
+    case "refunding":
+      return "has had its deposit, which goes back";
+    case "refunded":
+      return "has had its deposit, which was refunded";
+    case "failed":
+      return "has failed, with its deposit";
+    case "quoted":
+    case "accepted":
+    case "depositing":
+      return "is being executed by another call";
+    case "deposited":
+    case "fillable":
+    case "filling":
+    case "submitted":
+      return "has its deposit already";
+    default:
+      return unreachable(name);
+  }
 }
