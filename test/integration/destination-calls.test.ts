@@ -216,6 +216,15 @@ test("calls that burn gas and revert only in the block are paid by the app to th
   const before = await destination.balance(solver.address, native);
   const agreed = await executed(callTo(burner), { refundTo: world.anAddress() });
   const reserved = await world.book();
+  const {
+    gasLimit,
+    maxFeePerGas,
+    destination: beside,
+    costUsd: mostUsd,
+  } = await world.execution(agreed.requestId);
+  if (beside === undefined) throw new Error("there are calls beside the fill");
+  const mostWei = gasLimit * maxFeePerGas + (beside.plainGas + beside.extraGas) * beside.maxFeePerGas;
+  expect(mostUsd).toBeGreaterThanOrEqual(mostWei * 2_500n);
   await untilSubmitted(agreed);
   await flip(burner);
   const end = await world.untilFinal(agreed.requestId);
