@@ -34,7 +34,7 @@ const services: RouteServices = {
     offerClaim: unused,
     acceptClaim: unused,
   },
-  apiKeys: { find: unused },
+  apiKeys: { find: unused, isFamiliar: unused },
   keyAdmin: {
     create: unused,
     list: unused,
