@@ -26,6 +26,8 @@ const services: RouteServices = {
   indexTransaction: unused,
   recordSingleTransaction: unused,
   readiness: unused,
+  executeCalls: unused,
+  requestFastFill: unused,
   appBalance: {
     balances: unused,
     events: unused,
