@@ -1,4 +1,5 @@
 import type { Address } from "../ids/hex.ts";
+import type { ChainLiquidity } from "./chain-liquidity.ts";
 
 /** How much of a fee a currency costs to convert: pairs are priced by the dearer of the two classes. */
 export type CurrencyClass = "stable" | "major" | "minor";
@@ -16,6 +17,7 @@ export interface Currency {
   readonly class: CurrencyClass;
   /** Key under which price sources know the asset, e.g. a CoinGecko id. */
   readonly priceId: string;
+  /** The solver holds it, so deposits and fills may be in it. Any other is exchanged for one that it holds. */
   readonly supportsBridging: boolean;
   readonly supportsPermit: boolean;
   /** The token reverts when a non-zero allowance is changed to another non-zero one. */
@@ -40,6 +42,10 @@ export interface ChainContracts {
   readonly approvalProxy: Address;
   readonly serviceReceiver: Address;
   readonly multicall3: Address;
+  /** Uniswap's Permit2; undefined: signatures for it are not taken on this chain. */
+  readonly permit2?: Address | undefined;
+  /** Makes deposit addresses; undefined: this chain has none. */
+  readonly depositAddressFactory?: Address | undefined;
 }
 
 /** One configured and enabled chain. Everything a use case may know of it. */
@@ -81,6 +87,8 @@ export interface Chain {
   /** Nominal seconds between blocks, for estimates before anything was measured, and for stall detection. */
   readonly blockTimeSeconds: number;
   readonly fees: ChainFees;
+  /** Undefined: nothing is swapped on this chain. */
+  readonly liquidity?: ChainLiquidity | undefined;
 }
 
 /** Fee policy of one chain. */

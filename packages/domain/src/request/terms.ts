@@ -5,9 +5,10 @@ export type TradeType = "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
 
 /**
  * `bridge`: deposit and fill (also for two assets on one chain). `send`: the user pays the recipient directly, on one chain; the service only watches.
+ * `swap`: the user's own transaction exchanges on one chain, and pays the recipient, through the router; the service only watches.
  * `call`: the service sends a call for the user and an app pays for it; nothing is quoted, and its order is empty.
  */
-export type RequestKind = "bridge" | "send" | "call";
+export type RequestKind = "bridge" | "send" | "swap" | "call";
 
 /** What was agreed in the quote. Written once, never changed. */
 export interface RequestTerms {
@@ -19,13 +20,24 @@ export interface RequestTerms {
   readonly recipient: Address;
   /** Where a refund on the origin chain goes. */
   readonly refundTo: Address;
-  readonly origin: { readonly chainId: number; readonly currency: Address; readonly amount: bigint };
+  /** What the depository is to receive: of a request with a swap before the deposit, the expected output of that swap. */
+  readonly origin: {
+    readonly chainId: number;
+    readonly currency: Address;
+    readonly amount: bigint;
+    /** Least deposit that is still filled; absent: exactly `amount`. With it, more than `amount` is filled too, and pays out more. */
+    readonly minimumAmount?: bigint;
+  };
+  /** What the user pays with when a swap turns it into what is deposited; absent: he pays `origin` itself. */
+  readonly input?: { readonly currency: Address; readonly amount: bigint };
   readonly destination: {
     readonly chainId: number;
     readonly currency: Address;
     readonly expectedAmount: bigint;
     /** The promise: filling below it is forbidden. */
     readonly minimumAmount: bigint;
+    /** The solver pays from this currency, exchanged in the fill; absent: from `currency` itself. */
+    readonly paidFrom?: Address;
   };
   /** USD value of the input at quote time, 18 decimals; chooses the confirmation tier. */
   readonly inputUsd: bigint;

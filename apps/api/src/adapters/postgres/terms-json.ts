@@ -6,10 +6,11 @@ import { shortOrderJson, wholeOrder } from "./short-order.ts";
 
 const BIG = "$n";
 
-true satisfies NothingLeft<RequestTerms["origin"], "chainId" | "currency" | "amount">;
+true satisfies NothingLeft<RequestTerms["origin"], "chainId" | "currency" | "amount" | "minimumAmount">;
+true satisfies NothingLeft<NonNullable<RequestTerms["input"]>, "currency" | "amount">;
 true satisfies NothingLeft<
   RequestTerms["destination"],
-  "chainId" | "currency" | "expectedAmount" | "minimumAmount"
+  "chainId" | "currency" | "expectedAmount" | "minimumAmount" | "paidFrom"
 >;
 
 /**
@@ -21,11 +22,17 @@ export function termsToJson(terms: RequestTerms): string {
   let text =
     `{"requestId":"${terms.requestId}","orderId":"${terms.orderId}","kind":"${terms.kind}","tradeType":"${terms.tradeType}",` +
     `"user":"${terms.user}","recipient":"${terms.recipient}","refundTo":"${terms.refundTo}",` +
-    `"origin":{"chainId":${origin.chainId},"currency":"${origin.currency}","amount":${big(origin.amount)}},` +
+    `"origin":{"chainId":${origin.chainId},"currency":"${origin.currency}","amount":${big(origin.amount)}${
+      origin.minimumAmount === undefined ? "" : `,"minimumAmount":${big(origin.minimumAmount)}`
+    }},` +
     `"destination":{"chainId":${destination.chainId},"currency":"${destination.currency}",` +
-    `"expectedAmount":${big(destination.expectedAmount)},"minimumAmount":${big(destination.minimumAmount)}},` +
+    `"expectedAmount":${big(destination.expectedAmount)},"minimumAmount":${big(destination.minimumAmount)}${
+      destination.paidFrom === undefined ? "" : `,"paidFrom":"${destination.paidFrom}"`
+    }},` +
     `"inputUsd":${big(terms.inputUsd)},"explicitDeposit":${terms.explicitDeposit},"createdAtMs":${terms.createdAtMs},` +
     `"firmUntilMs":${terms.firmUntilMs},"fillDeadlineMs":${terms.fillDeadlineMs},"forceRefund":${terms.forceRefund}`;
+  if (terms.input !== undefined)
+    text += `,"input":{"currency":"${terms.input.currency}","amount":${big(terms.input.amount)}}`;
   if (terms.originGasUsd !== undefined) text += `,"originGasUsd":${big(terms.originGasUsd)}`;
   for (const name in terms)
     if (!written.has(name)) {
@@ -45,6 +52,7 @@ const written: ReadonlySet<string> = new Set<keyof RequestTerms>([
   "recipient",
   "refundTo",
   "origin",
+  "input",
   "destination",
   "inputUsd",
   "originGasUsd",

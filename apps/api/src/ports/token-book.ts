@@ -1,0 +1,11 @@
+import type { Address, Currency } from "@causeway/domain";
+import type { MaybePromise } from "./liquidity.ts";
+
+/** Every token that can be named: the configured ones, those of token lists, and whatever a chain itself can tell of an address. */
+export interface TokenBook {
+  /**
+   * Undefined when no token answers at this address. A token that only the chain knows is not `verified`, and not `supportsBridging`. Synchronous once it is known.
+   * @throws ServiceError RPC_HTTP_ERROR when the chain did not tell
+   */
+  token(chainId: number, address: Address): MaybePromise<Currency | undefined>;
+}
