@@ -43,9 +43,9 @@ export interface ChainContracts {
   readonly serviceReceiver: Address;
   readonly multicall3: Address;
   /** Uniswap's Permit2; undefined: signatures for it are not taken on this chain. */
-  readonly permit2?: Address | undefined;
+  readonly permit2?: Address;
   /** Makes deposit addresses; undefined: this chain has none. */
-  readonly depositAddressFactory?: Address | undefined;
+  readonly depositAddressFactory?: Address;
 }
 
 /** One configured and enabled chain. Everything a use case may know of it. */
