@@ -1,13 +1,20 @@
 import type { Address } from "../ids/hex.ts";
 
+/**
+ * The two makes of Uniswap's v3 router take different structs: in `exactInput` and `exactOutput` of `SwapRouter` ("swap-router") a deadline
+ * stands after the recipient, `SwapRouter02` ("swap-router-02") has none there, so that the selectors differ too.
+ */
+export type UniswapV3RouterKind = "swap-router" | "swap-router-02";
+
 /** Pools of one deployment of the Uniswap v3 contracts, and the contracts that trade in them. */
 export interface UniswapV3Source {
   readonly kind: "uniswap-v3";
   /** Name in `/swap-sources` and in a quote's `includedSwapSources`. */
   readonly name: string;
   readonly factory: Address;
-  /** `SwapRouter`, whose `exactInput` and `exactOutput` take a deadline. */
   readonly router: Address;
+  /** Of which make `router` is. */
+  readonly routerKind: UniswapV3RouterKind;
   /** `QuoterV2`; asked only to check our own mathematics. */
   readonly quoter: Address;
   /** Hundredths of a bp, e.g. 500, 3000, 10000. */
