@@ -6,6 +6,8 @@ import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/Reentrancy
 import {SafeTransferLib} from "solady/src/utils/SafeTransferLib.sol";
 
 import {Call, CallResult} from "./Call.sol";
+import {Depository} from "./Depository.sol";
+import {IWrappedNative} from "./IWrappedNative.sol";
 
 /// @title Makes payments and calls on a destination chain, and says in events exactly what it made.
 /// @notice Holds nothing between transactions: what is left at the end goes to the refund address, and native that
@@ -13,7 +15,8 @@ import {Call, CallResult} from "./Call.sol";
 /// read by whoever checks the fill.
 /// @dev Anyone may make this contract call anything. So: never approve a token to it (use ApprovalProxy), never leave
 /// a balance in it, never give it a role. Approvals *from* it may exist, left by anyone: tokens that arrive in it must
-/// be spent or refunded before a call hands control to someone who is not trusted with them.
+/// be spent or refunded before a call hands control to someone who is not trusted with them, or the calls end with a
+/// minimum (`depositBalance`, `payBalance`) that fails when they are gone.
 contract Router is ReentrancyGuardTransient {
     event SolverNativeTransfer(address to, uint256 amount);
     event SolverCallExecuted(address to, bytes data, uint256 amount);
@@ -30,6 +33,8 @@ contract Router is ReentrancyGuardTransient {
     error NotNoted(address currency, address account);
     /// Since its note the balance has not grown by `amount`.
     error NotReceived(address currency, address account, uint256 noted, uint256 balance, uint256 amount);
+    /// What this contract has of `currency` (zero: native) is less than the call asks for.
+    error BalanceBelowMinimum(address currency, uint256 balance, uint256 minimum);
 
     /// Gas for the recipient of a payment: several times what wallet proxies need to note and tell a payment. A
     /// recipient that is modest in a simulation and burns gas on chain costs its payer no more than this.
@@ -40,6 +45,12 @@ contract Router is ReentrancyGuardTransient {
     /// True while the calls of a multicall run: a swap or an unwrap may send native back then.
     bool private transient _acceptsNative;
 
+    /// A call of a multicall to this contract itself; value on it would only go round in a circle, so it takes none.
+    modifier onlyFromMulticall() {
+        if (msg.sender != address(this)) revert OnlyFromMulticall();
+        _;
+    }
+
     receive() external payable {
         if (!_acceptsNative) revert NativeNotExpected();
     }
@@ -49,17 +60,14 @@ contract Router is ReentrancyGuardTransient {
     /// @dev Needs no lock: it touches no state and passes on exactly what came with it.
     function nativeTransfer(address to, uint256 amount) external payable {
         if (msg.value != amount) revert ValueMismatch(msg.value, amount);
-        // Copies nothing of what the recipient answers.
-        if (!SafeTransferLib.trySafeTransferETH(to, amount, RECIPIENT_GAS)) _bubbleBeginning();
-        emit SolverNativeTransfer(to, amount);
+        _payNative(to, amount);
     }
 
     /// @notice Notes what `account` has of the token `currency`, for `requireReceived`. Only as a call of a multicall to
     /// this contract itself, and once per transaction for each pair.
     /// @dev Whoever is called between a note and its `requireReceived` may make others note, but not this pair again: a
     /// lower balance would count for received what was there before. Whoever notes first makes the later one fail.
-    function noteBalance(address currency, address account) external {
-        if (msg.sender != address(this)) revert OnlyFromMulticall();
+    function noteBalance(address currency, address account) external onlyFromMulticall {
         bytes32 slot = _slotOf(currency, account);
         if (_load(slot) != 0) revert NotedBefore(currency, account);
         // One more than it is: zero says that nothing was noted.
@@ -69,8 +77,7 @@ contract Router is ReentrancyGuardTransient {
     /// @notice Fails, and with it the whole multicall, unless `account` has at least `amount` more of the token `currency`
     /// than when it was noted. Only as a call of a multicall to this contract itself.
     /// @dev As the last call it makes a payment stand: no call after the payment can have taken any of it back.
-    function requireReceived(address currency, address account, uint256 amount) external view {
-        if (msg.sender != address(this)) revert OnlyFromMulticall();
+    function requireReceived(address currency, address account, uint256 amount) external view onlyFromMulticall {
         uint256 notedPlusOne = _load(_slotOf(currency, account));
         if (notedPlusOne == 0) revert NotNoted(currency, account);
         uint256 noted = notedPlusOne - 1;
@@ -80,9 +87,58 @@ contract Router is ReentrancyGuardTransient {
         }
     }
 
+    /// @notice Deposits all that this contract has of `currency` into `depository`, for `depositor`, under `id`. Only as a
+    /// call of a multicall to this contract itself. Fails when that is less than `minimum`.
+    /// @dev Whoever composes the calls answers for `depository`. Takes native that a later call was to be sent as well:
+    /// such calls come first. Of a token that charges for transfers `minimum` is before the charge, and the depository's
+    /// event says what arrived. No allowance is left, whatever the depository took of it.
+    /// @param currency zero is native
+    function depositBalance(address depository, address depositor, address currency, uint256 minimum, bytes32 id)
+        external
+        onlyFromMulticall
+    {
+        uint256 balance = _balanceOfAtLeast(currency, minimum);
+        if (currency == address(0)) {
+            Depository(depository).depositNative{value: balance}(depositor, id);
+            return;
+        }
+        SafeTransferLib.safeApproveWithRetry(currency, depository, balance);
+        Depository(depository).depositErc20(depositor, currency, balance, id);
+        if (IERC20(currency).allowance(address(this), depository) != 0) {
+            SafeTransferLib.safeApprove(currency, depository, 0);
+        }
+    }
+
+    /// @notice Pays all that this contract has of `currency` to `to`. Only as a call of a multicall to this contract
+    /// itself. Fails when that is less than `minimum`. Native is paid and told as by `nativeTransfer`.
+    /// @dev Takes native that a later call was to be sent as well: such calls come first. That a token arrived is for
+    /// `requireReceived` to say.
+    /// @param currency zero is native
+    function payBalance(address currency, address to, uint256 minimum) external onlyFromMulticall {
+        uint256 balance = _balanceOfAtLeast(currency, minimum);
+        if (currency == address(0)) {
+            _payNative(to, balance);
+        } else {
+            SafeTransferLib.safeTransfer(currency, to, balance);
+        }
+    }
+
+    /// @notice Turns all that this contract has of `wrapped` into native. Only as a call of a multicall to this contract
+    /// itself. Fails when that is less than `minimum`.
+    function unwrapBalance(address wrapped, uint256 minimum) external onlyFromMulticall {
+        IWrappedNative(wrapped).withdraw(_balanceOfAtLeast(wrapped, minimum));
+    }
+
+    /// @notice Turns all native that this contract has into `wrapped`. Only as a call of a multicall to this contract
+    /// itself.
+    /// @dev Takes native that a later call was to be sent as well: such calls come first.
+    function wrapBalance(address wrapped) external onlyFromMulticall {
+        IWrappedNative(wrapped).deposit{value: address(this).balance}();
+    }
+
     /// @notice Makes the calls in order, then sends what is left of native and of `refundTokens` to `refundTo`.
-    /// @dev A call to this contract itself can only be `nativeTransfer`, `noteBalance` or `requireReceived` (the lock stops
-    /// the rest) and emits no SolverCallExecuted, so that one payment can never count both as a payment and as a call.
+    /// @dev A call to this contract itself can be all but another multicall (the lock stops that) and emits no
+    /// SolverCallExecuted, so that one payment can never count both as a payment and as a call.
     /// @param refundTo zero means the caller
     function multicall(Call[] calldata calls, address refundTo, address[] calldata refundTokens)
         external
@@ -101,6 +157,18 @@ contract Router is ReentrancyGuardTransient {
         }
         _acceptsNative = false;
         _refund(refundTo == address(0) ? msg.sender : refundTo, refundTokens);
+    }
+
+    function _payNative(address to, uint256 amount) private {
+        // Copies nothing of what the recipient answers.
+        if (!SafeTransferLib.trySafeTransferETH(to, amount, RECIPIENT_GAS)) _bubbleBeginning();
+        emit SolverNativeTransfer(to, amount);
+    }
+
+    /// All that this contract has of `currency`; zero is native.
+    function _balanceOfAtLeast(address currency, uint256 minimum) private view returns (uint256 balance) {
+        balance = currency == address(0) ? address(this).balance : IERC20(currency).balanceOf(address(this));
+        if (balance < minimum) revert BalanceBelowMinimum(currency, balance, minimum);
     }
 
     function _refund(address refundTo, address[] calldata refundTokens) private {

@@ -29,3 +29,4 @@ export * from "./generated/returns-false.ts";
 export * from "./generated/returns-nothing.ts";
 export * from "./generated/test-token.ts";
 export * from "./generated/test-usd.ts";
+export * from "./generated/wrapped-ether.ts";

@@ -74,6 +74,34 @@ export function requireReceived(currency: Address, account: Address, amount: big
   });
 }
 
+/** The Router's deposit of all it has, as a call of its multicall. */
+export function depositBalance(
+  depository: Address,
+  depositor: Address,
+  currency: Address,
+  minimum: bigint,
+  orderId: Hex = id,
+): Hex {
+  return encodeFunctionData({
+    abi: routerAbi,
+    functionName: "depositBalance",
+    args: [depository, depositor, currency, minimum, orderId],
+  });
+}
+
+/** The Router's payment of all it has, as a call of its multicall. */
+export function payBalance(currency: Address, to: Address, minimum: bigint): Hex {
+  return encodeFunctionData({ abi: routerAbi, functionName: "payBalance", args: [currency, to, minimum] });
+}
+
+export function unwrapBalance(wrapped: Address, minimum: bigint): Hex {
+  return encodeFunctionData({ abi: routerAbi, functionName: "unwrapBalance", args: [wrapped, minimum] });
+}
+
+export function wrapBalance(wrapped: Address): Hex {
+  return encodeFunctionData({ abi: routerAbi, functionName: "wrapBalance", args: [wrapped] });
+}
+
 /** The arguments of the events called `name` that `emitter` emitted, in order. */
 export function eventsOf(
   receipt: TransactionReceipt,
