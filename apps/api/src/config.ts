@@ -8,6 +8,7 @@ import {
   loadFixedPrices,
   loadHub,
   readSettings,
+  setting,
   withVaultSecrets,
 } from "@causeway/config";
 import type { Address, AttestationHub, Chain, FeePolicy } from "@causeway/domain";
@@ -30,6 +31,7 @@ import {
   settlementSettings,
   solverSettings,
   storageSettings,
+  tokenSettings,
 } from "./settings.ts";
 
 /** The environment in which everything runs on one machine with keys that anyone can compute. */
@@ -52,6 +54,14 @@ export type PriceConfig = {
     }
   | { readonly source: "coingecko" | "defillama"; readonly url: string; readonly apiKey: Secret | undefined }
 );
+
+/** Lists of tokens that somebody vouches for. */
+export interface TokenListConfig {
+  /** File paths and `https` URLs. */
+  readonly sources: readonly string[];
+  readonly refreshMs: number;
+  readonly timeoutMs: number;
+}
 
 /** How what the solver paid is settled on the hub. */
 export interface SettlementConfig {
@@ -91,6 +101,7 @@ export interface ApiConfig {
   /** Undefined: calls are not sent for users. */
   readonly executor: { readonly privateKey: Secret } | undefined;
   readonly prices: PriceConfig;
+  readonly tokenLists: TokenListConfig;
   readonly fees: FeePolicy;
   /** Longest time to live that a quote request may ask for. */
   readonly maxTtlSeconds: number;
@@ -119,6 +130,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   const access = read(() => readSettings(accessSettings, env));
   const solver = read(() => readSettings(solverSettings, env));
   const price = read(() => readSettings(priceSettings, env));
+  const token = read(() => readSettings(tokenSettings, env));
   const quote = read(() => readSettings(quoteSettings, env));
   const engine = read(() => readSettings(engineSettings, env));
   const settling = read(() => readSettings(settlementSettings, env));
@@ -142,6 +154,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     problems.push(
       `OPERATOR_TOKEN is the publicly known one of a local system: refused in ENVIRONMENT ${location.environment}`,
     );
+  if (token) problems.push(...tokenListProblems(token.tokenLists));
   if (price && price.priceMaxAgeMs < price.priceRefreshMs)
     problems.push("PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS");
   if (loaded) problems.push(...chainProblems(loaded, solver?.solverChainName, prices));
@@ -154,6 +167,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     !http ||
     !access ||
     !solver ||
+    !token ||
     !quote ||
     !engine ||
     !appBalance ||
@@ -185,6 +199,11 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     solver: { privateKey: solver.solverPrivateKey, chainName: home },
     executor: solver.executorPrivateKey && { privateKey: solver.executorPrivateKey },
     prices,
+    tokenLists: {
+      sources: token.tokenLists,
+      refreshMs: token.tokenListRefreshMs,
+      timeoutMs: token.tokenListTimeoutMs,
+    },
     fees: feePolicy(quote),
     maxTtlSeconds: quote.maxTtlSeconds,
     engine: { ...engine, fillLeadMs: settlement && settlement.hub.fillLeadSeconds * 1000 },
@@ -268,6 +287,15 @@ function settlementConfig(
   };
 }
 
+/** Whoever can change a list on its way decides what counts as verified. */
+function tokenListProblems(sources: readonly string[]): string[] {
+  const isOpen = (source: string): boolean =>
+    /^[a-z][a-z0-9+.-]*:\/\//i.test(source) &&
+    !setting.isUrlOf(source, ["https"]) &&
+    !/^http:\/\/(127\.0\.0\.1|localhost)[:/]/.test(source);
+  return sources.some(isOpen) ? ["TOKEN_LISTS must be file paths or https URLs"] : [];
+}
+
 function feePolicy(quote: SettingValues<typeof quoteSettings>): FeePolicy {
   return {
     serviceBps: {
@@ -322,7 +350,11 @@ function chainProblems(
   if (homeName !== undefined && !chains.some((chain) => chain.name === homeName))
     problems.push("SOLVER_CHAIN_NAME is not the name of an enabled chain");
   if (prices?.source === "fixed") {
-    const wanted = new Set(chains.flatMap((chain) => [chain.native, ...chain.tokens].map((c) => c.priceId)));
+    // What the solver holds must have one; what any other token is worth is learnt from its pools.
+    const held = chains.flatMap((chain) =>
+      [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging),
+    );
+    const wanted = new Set(held.map(({ priceId }) => priceId));
     for (const priceId of wanted)
       if (!prices.usd.has(priceId))
         problems.push(`the price file has no price for ${priceId}, which a currency names`);

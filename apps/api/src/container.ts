@@ -35,6 +35,7 @@ import type { Services } from "./ports/services.ts";
 import { accessServices } from "./container-access.ts";
 import { executionPace, groupedAcceptance } from "./container-executions.ts";
 import { appBalanceRouteServices } from "./container-app-balance.ts";
+import { tokenBook } from "./container-discovery.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "./usecases/create-quote.ts";
@@ -144,8 +145,10 @@ export async function createContainer(
         POLLED_EVERY_MS,
       );
       lifecycle.add("polled facts", () => polled.close());
+      const tokens = await tokenBook(services, config.tokenLists, lifecycle);
       const quoting = {
         ...services,
+        tokens,
         solver: signer.address,
         signOrder: (orderId: OrderId) => signPersonalMessage(signer, orderId),
         random: pooledRandomBytes(),

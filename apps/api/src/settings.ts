@@ -3,7 +3,7 @@ import { setting } from "@causeway/config";
 import type { PairClass } from "@causeway/domain";
 import { defaultFeePolicy } from "@causeway/domain";
 
-const { choice, flag, integer, matching, privateKey, secret, secretUrl, text, url } = setting;
+const { choice, flag, integer, list, matching, privateKey, secret, secretUrl, text, url } = setting;
 
 const MINUTE_MS = 60_000;
 const DAY_SECONDS = 86_400;
@@ -233,6 +233,25 @@ export const priceSettings = {
     name: "PRICE_TIMEOUT_MS",
     describe: "Bound of one request to the source.",
     default: 3_000,
+  }),
+};
+
+export const tokenSettings = {
+  tokenLists: list({
+    name: "TOKEN_LISTS",
+    describe:
+      "Token lists in the format of tokenlists.org, as file paths or `https` URLs; where two know a token the earlier one is believed. Their tokens can be searched and count as verified: name only lists whose keepers you trust. Tokens in no list are asked about on their chain.",
+    default: [],
+  }),
+  tokenListRefreshMs: millis({
+    name: "TOKEN_LIST_REFRESH_MS",
+    describe: "Token lists are read again this often. One that cannot be read stays as it was.",
+    default: 60 * MINUTE_MS,
+  }),
+  tokenListTimeoutMs: millis({
+    name: "TOKEN_LIST_TIMEOUT_MS",
+    describe: "Bound of one reading of a list; the start waits no longer for them.",
+    default: 5_000,
   }),
 };
 
@@ -506,6 +525,7 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "Callers", settings: accessSettings },
   { title: "Solver", settings: solverSettings },
   { title: "Prices", settings: priceSettings },
+  { title: "Tokens", settings: tokenSettings },
   { title: "Quotes and fees", settings: quoteSettings },
   { title: "Transactions", settings: engineSettings },
   { title: "App balance", settings: appBalanceSettings },

@@ -41,6 +41,7 @@ export type EventName =
   | "relay_fault"
   | "reconciled"
   | "price_fault"
+  | "token_list_fault"
   | "pruned"
   | "log_ignored"
   | "settlement_leads"

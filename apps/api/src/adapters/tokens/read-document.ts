@@ -1,0 +1,57 @@
+import { open } from "node:fs/promises";
+
+export interface DocumentBounds {
+  readonly maxBytes: number;
+  /** Of the whole answer, ms. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * The JSON document at a file path or an `https` URL.
+ * @throws Error whatever went wrong: time, size, status, syntax
+ */
+export async function readDocument(
+  source: string,
+  bounds: DocumentBounds,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const text = /^https?:\/\//i.test(source)
+    ? await fetched(source, bounds, signal)
+    : await fromFile(source, bounds);
+  return JSON.parse(text);
+}
+
+async function fromFile(path: string, { maxBytes }: DocumentBounds): Promise<string> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    if (size > maxBytes) throw new Error(`the file has more than ${maxBytes} bytes`);
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
+}
+
+async function fetched(
+  url: string,
+  { maxBytes, timeoutMs }: DocumentBounds,
+  signal: AbortSignal,
+): Promise<string> {
+  const response = await fetch(url, {
+    headers: { accept: "application/json" },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error(`answered ${response.status}`);
+  }
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw new Error(`sent more than ${maxBytes} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}

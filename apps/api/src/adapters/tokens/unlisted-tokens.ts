@@ -1,0 +1,88 @@
+import { readTokenMetadata } from "@causeway/chains";
+import type { Address, Currency } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { TokenBook } from "../../ports/token-book.ts";
+import { foreignToken } from "./foreign-token.ts";
+
+/** That there is no token is true until somebody deploys one. */
+const ABSENT_MS = 30_000;
+const MOST_KEPT = 20_000;
+
+type Entry =
+  | { readonly kind: "known"; readonly token: Currency }
+  | { readonly kind: "absent"; readonly readAtMs: number }
+  | { readonly kind: "asking"; readonly answer: Promise<Currency | undefined> };
+
+export interface UnlistedTokensOptions {
+  readonly chains: Pick<ChainDirectory, "get">;
+  readonly clock: Clock;
+  /** Answers kept at most; the one not asked for longest is forgotten first. Default 20 000. */
+  readonly mostKept?: number;
+}
+
+/** Tokens as the chains themselves tell of them. Whatever anybody names is asked about once, however many ask at the same time. */
+export function createUnlistedTokens({
+  chains,
+  clock,
+  mostKept = MOST_KEPT,
+}: UnlistedTokensOptions): TokenBook {
+  const entries = new Map<string, Entry>();
+
+  function keep(key: string, entry: Entry): void {
+    entries.delete(key);
+    entries.set(key, entry);
+    // A map keeps the order in which keys came: the first is the one not asked for longest.
+    const oldest = entries.size > mostKept ? entries.keys().next().value : undefined;
+    if (oldest !== undefined) entries.delete(oldest);
+  }
+
+  async function ask(
+    key: string,
+    { chain, connection }: ConnectedChain,
+    address: Address,
+  ): Promise<Currency | undefined> {
+    try {
+      const told = await readTokenMetadata(connection.reader, chain.contracts.multicall3, address);
+      if (told === undefined) {
+        keep(key, { kind: "absent", readAtMs: clock.nowMs() });
+        return undefined;
+      }
+      const token = foreignToken({
+        chainId: chain.id,
+        address,
+        ...told,
+        logoUri: undefined,
+        verified: false,
+      });
+      keep(key, { kind: "known", token });
+      return token;
+    } catch (cause) {
+      // Nothing was learnt: the next one who asks asks the chain.
+      entries.delete(key);
+      throw new ServiceError("RPC_HTTP_ERROR", `${chain.displayName} did not tell of the token`, {
+        data: { chainId: chain.id, address },
+        cause,
+      });
+    }
+  }
+
+  return {
+    token(chainId, address) {
+      const connected = chains.get(chainId);
+      if (connected === undefined) return undefined;
+      const key = `${chainId}:${address}`;
+      const entry = entries.get(key);
+      if (entry?.kind === "known") {
+        keep(key, entry);
+        return entry.token;
+      }
+      if (entry?.kind === "asking") return entry.answer;
+      if (entry !== undefined && clock.nowMs() - entry.readAtMs < ABSENT_MS) return undefined;
+      const answer = ask(key, connected, address);
+      keep(key, { kind: "asking", answer });
+      return answer;
+    },
+  };
+}

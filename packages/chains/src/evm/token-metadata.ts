@@ -1,0 +1,77 @@
+import type { Address, Hex } from "@causeway/domain";
+import { cleanText } from "@causeway/domain";
+import { balanceCall, type SubCall } from "./multicall.ts";
+
+/** What an ERC-20 token says of itself, fit to be shown. Whether it says the truth nobody knows. */
+export interface TokenMetadata {
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+}
+
+/** More decimals no real token has; amounts of such a one could not be told as text or in USD. */
+export const MOST_DECIMALS = 36;
+const LONGEST_SYMBOL = 32;
+const LONGEST_NAME = 128;
+const MOST_TEXT_BYTES = 1_024;
+
+const WORD = 32;
+
+/** The questions whose answers {@link tokenMetadataOf} reads, in its order: `decimals()`, `balanceOf(token)`, `symbol()`, `name()`. */
+export function tokenMetadataCalls(token: Address): readonly SubCall[] {
+  return [
+    { target: token, data: "0x313ce567" },
+    balanceCall(token, token),
+    { target: token, data: "0x95d89b41" },
+    { target: token, data: "0x06fdde03" },
+  ];
+}
+
+/**
+ * Reads the answers of {@link tokenMetadataCalls}; undefined for a call that failed. A contract without balances or plausible decimals is no token; one without
+ * a symbol is called by its address. Pure.
+ */
+export function tokenMetadataOf(
+  token: Address,
+  [decimalsAnswer, balanceAnswer, symbolAnswer, nameAnswer]: readonly (Hex | undefined)[],
+): TokenMetadata | undefined {
+  const decimals = wordIn(decimalsAnswer);
+  if (decimals === undefined || decimals > BigInt(MOST_DECIMALS)) return undefined;
+  // Price feeds and other contracts have decimals too.
+  if (wordIn(balanceAnswer) === undefined) return undefined;
+  const symbol = cleanText(textIn(symbolAnswer), LONGEST_SYMBOL) || `${token.slice(0, 6)}…${token.slice(-4)}`;
+  return {
+    symbol,
+    name: cleanText(textIn(nameAnswer), LONGEST_NAME) || symbol,
+    decimals: Number(decimals),
+  };
+}
+
+/** The first word of an answer; undefined when there is not even one. */
+function wordIn(answer: Hex | undefined): bigint | undefined {
+  return answer === undefined || answer.length < 2 + 2 * WORD
+    ? undefined
+    : BigInt(answer.slice(0, 2 + 2 * WORD));
+}
+
+/** An ABI string, or, as the oldest tokens answer, 32 bytes padded with zeros; empty when it is neither. */
+function textIn(answer: Hex | undefined): string {
+  if (answer === undefined) return "";
+  const bytes = Buffer.from(answer.slice(2), "hex");
+  if (bytes.length === WORD) {
+    const end = bytes.indexOf(0);
+    return bytes.subarray(0, end === -1 ? WORD : end).toString("utf8");
+  }
+  const start = placeIn(bytes, 0);
+  const length = start === undefined ? undefined : placeIn(bytes, start);
+  if (start === undefined || length === undefined) return "";
+  // A contract may answer with megabytes: more than this is not shown anyway.
+  return bytes.subarray(start + WORD, start + WORD + Math.min(length, MOST_TEXT_BYTES)).toString("utf8");
+}
+
+/** The word at `at` as a place or length within `bytes`; undefined when it lies outside of them. */
+function placeIn(bytes: Buffer, at: number): number | undefined {
+  if (at + WORD > bytes.length) return undefined;
+  const value = BigInt(`0x${bytes.subarray(at, at + WORD).toString("hex")}`);
+  return value > BigInt(bytes.length) ? undefined : Number(value);
+}
