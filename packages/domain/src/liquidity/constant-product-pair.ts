@@ -1,0 +1,45 @@
+import { BPS } from "../money/bps.ts";
+
+/** Reserves of a pair that keeps their product, at one block; tokens ordered by address. */
+export interface ConstantProductPair {
+  readonly reserve0: bigint;
+  readonly reserve1: bigint;
+  /** bps of the input. */
+  readonly feeBps: bigint;
+}
+
+/**
+ * What a pair gives for an input, rounded down. Source: Uniswap v2 whitepaper 3.2.1 and 3.1; the periphery's `getAmountOut` for the rounding. Pure.
+ *
+ * @returns 0n where it has nothing to give
+ */
+export function pairOutput(pair: ConstantProductPair, zeroForOne: boolean, amountIn: bigint): bigint {
+  const reserveIn = zeroForOne ? pair.reserve0 : pair.reserve1;
+  const reserveOut = zeroForOne ? pair.reserve1 : pair.reserve0;
+  if (reserveIn === 0n || reserveOut === 0n) return 0n;
+  const paid = amountIn * (BPS - pair.feeBps);
+  return (paid * reserveOut) / (reserveIn * BPS + paid);
+}
+
+/**
+ * What a pair wants for an output: the periphery's `getAmountIn`, which adds one unit to the rounded-down quotient.
+ *
+ * @returns undefined when its reserve is not above the output
+ */
+export function pairInput(
+  pair: ConstantProductPair,
+  zeroForOne: boolean,
+  amountOut: bigint,
+): bigint | undefined {
+  const reserveIn = zeroForOne ? pair.reserve0 : pair.reserve1;
+  const reserveOut = zeroForOne ? pair.reserve1 : pair.reserve0;
+  if (reserveIn === 0n || reserveOut <= amountOut) return undefined;
+  return (reserveIn * amountOut * BPS) / ((reserveOut - amountOut) * (BPS - pair.feeBps)) + 1n;
+}
+
+/** What the input would buy at the pair's price, its fee taken: no exchange gets more. */
+export function spotPair(pair: ConstantProductPair, zeroForOne: boolean, amountIn: bigint): bigint {
+  const reserveIn = zeroForOne ? pair.reserve0 : pair.reserve1;
+  const reserveOut = zeroForOne ? pair.reserve1 : pair.reserve0;
+  return reserveIn === 0n ? 0n : (amountIn * (BPS - pair.feeBps) * reserveOut) / (reserveIn * BPS);
+}

@@ -1,0 +1,74 @@
+import type { ConcentratedPool } from "./concentrated-pool.ts";
+import { spotConcentrated, swapConcentrated } from "./concentrated-pool.ts";
+import { pairInput, pairOutput, spotPair, type ConstantProductPair } from "./constant-product-pair.ts";
+
+/** One pool of a path, and which way it is used. */
+export type Hop =
+  | { readonly kind: "concentrated"; readonly pool: ConcentratedPool; readonly zeroForOne: boolean }
+  | { readonly kind: "pair"; readonly pool: ConstantProductPair; readonly zeroForOne: boolean };
+
+export interface PathOutput {
+  readonly amountOut: bigint;
+  /** All of the input could be spent; otherwise `amountOut` is what the path gives at its end, for a part of it. */
+  readonly complete: boolean;
+  /** Boundaries of liquidity that were crossed: each costs gas. */
+  readonly crossedTicks: number;
+}
+
+/** What an input becomes through pools one after the other, no pool twice. Grows with the input. Pure. */
+export function pathOutput(hops: readonly Hop[], amountIn: bigint): PathOutput {
+  let amountOut = amountIn;
+  let complete = true;
+  let crossedTicks = 0;
+  for (const hop of hops) {
+    if (hop.kind === "pair") {
+      amountOut = pairOutput(hop.pool, hop.zeroForOne, amountOut);
+      continue;
+    }
+    const swap = swapConcentrated(hop.pool, hop.zeroForOne, "exactIn", amountOut);
+    amountOut = swap.amountOut;
+    complete &&= swap.complete;
+    crossedTicks += swap.crossedTicks;
+  }
+  return { amountOut, complete, crossedTicks };
+}
+
+export interface PathInput {
+  readonly amountIn: bigint;
+  readonly crossedTicks: number;
+}
+
+/**
+ * What an output costs through pools one after the other, asked from the last to the first as the routers do. Grows with the output. Pure.
+ *
+ * @returns undefined when a pool, or what is known of it, ends before
+ */
+export function pathInput(hops: readonly Hop[], amountOut: bigint): PathInput | undefined {
+  let amountIn = amountOut;
+  let crossedTicks = 0;
+  for (let index = hops.length - 1; index >= 0; index--) {
+    const hop = hops[index] as Hop;
+    if (hop.kind === "pair") {
+      const needed = pairInput(hop.pool, hop.zeroForOne, amountIn);
+      if (needed === undefined) return undefined;
+      amountIn = needed;
+      continue;
+    }
+    const swap = swapConcentrated(hop.pool, hop.zeroForOne, "exactOut", amountIn);
+    if (!swap.complete) return undefined;
+    amountIn = swap.amountIn;
+    crossedTicks += swap.crossedTicks;
+  }
+  return { amountIn, crossedTicks };
+}
+
+/** What the input would buy at the price of the smallest trade through each pool, fees taken. Pure. */
+export function pathSpot(hops: readonly Hop[], amountIn: bigint): bigint {
+  let amount = amountIn;
+  for (const hop of hops)
+    amount =
+      hop.kind === "pair"
+        ? spotPair(hop.pool, hop.zeroForOne, amount)
+        : spotConcentrated(hop.pool, hop.zeroForOne, amount);
+  return amount;
+}

@@ -1,0 +1,64 @@
+import { mulDivDown, mulDivUp } from "../money/mul-div.ts";
+import { amount0Between, amount1Between, priceAfterInput, priceAfterOutput } from "./price-moves.ts";
+
+/** Fees of concentrated liquidity are hundredths of a bp. */
+export const FEE_UNITS = 1_000_000n;
+
+export interface SwapStep {
+  /** Price at its end, Q64.96. */
+  readonly price: bigint;
+  /** Without the fee. */
+  readonly amountIn: bigint;
+  readonly amountOut: bigint;
+  /** Of the input, on top of `amountIn`. */
+  readonly fee: bigint;
+}
+
+/**
+ * The part of an exchange that happens at one liquidity, from `price` towards `target` and no farther. Falling prices take token0 in.
+ * Source: Uniswap v3 whitepaper 6.2.3 and 6.3, with the roundings of the deployed pools. Pure.
+ *
+ * @param remaining input with its fee still to be spent, or output still to be got
+ */
+export function swapStep(
+  price: bigint,
+  target: bigint,
+  liquidity: bigint,
+  remaining: bigint,
+  exactIn: boolean,
+  fee: bigint,
+): SwapStep {
+  const zeroForOne = price >= target;
+  if (exactIn) {
+    const spendable = mulDivDown(remaining, FEE_UNITS - fee, FEE_UNITS);
+    const toTarget = inputBetween(price, target, liquidity, zeroForOne);
+    if (spendable >= toTarget) {
+      const amountOut = outputBetween(price, target, liquidity, zeroForOne);
+      return { price: target, amountIn: toTarget, amountOut, fee: mulDivUp(toTarget, fee, FEE_UNITS - fee) };
+    }
+    const reached = priceAfterInput(price, liquidity, spendable, zeroForOne);
+    const amountIn = inputBetween(price, reached, liquidity, zeroForOne);
+    const amountOut = outputBetween(price, reached, liquidity, zeroForOne);
+    // What does not move the price is fee, unless the rounding did reach the target.
+    const taken = reached === target ? mulDivUp(toTarget, fee, FEE_UNITS - fee) : remaining - amountIn;
+    return { price: reached, amountIn: reached === target ? toTarget : amountIn, amountOut, fee: taken };
+  }
+  const toTarget = outputBetween(price, target, liquidity, zeroForOne);
+  const reached = remaining >= toTarget ? target : priceAfterOutput(price, liquidity, remaining, zeroForOne);
+  const amountIn = inputBetween(price, reached, liquidity, zeroForOne);
+  const amountOut = reached === target ? toTarget : outputBetween(price, reached, liquidity, zeroForOne);
+  return {
+    price: reached,
+    amountIn,
+    amountOut: amountOut > remaining ? remaining : amountOut,
+    fee: mulDivUp(amountIn, fee, FEE_UNITS - fee),
+  };
+}
+
+function inputBetween(from: bigint, to: bigint, liquidity: bigint, zeroForOne: boolean): bigint {
+  return zeroForOne ? amount0Between(to, from, liquidity, true) : amount1Between(from, to, liquidity, true);
+}
+
+function outputBetween(from: bigint, to: bigint, liquidity: bigint, zeroForOne: boolean): bigint {
+  return zeroForOne ? amount1Between(to, from, liquidity, false) : amount0Between(from, to, liquidity, false);
+}
