@@ -7,6 +7,7 @@ export function consistencyProblems(entries: readonly ChainEntry[]): readonly st
     ...repeated(entries.map((e) => e.id)).map((id) => `the id ${id} occurs more than once`),
     ...repeated(entries.map((e) => String(e.chainId))).map((id) => `the chainId ${id} occurs more than once`),
     ...entries.flatMap(tokenProblems),
+    ...entries.flatMap(liquidityProblems),
     ...assetProblems(entries),
   ];
 }
@@ -19,6 +20,19 @@ function tokenProblems(entry: ChainEntry): readonly string[] {
       (address) => `(${entry.id}).tokens: the address ${address} occurs more than once`,
     ),
     ...repeated(ids).map((id) => `(${entry.id}): the currency id ${id} occurs more than once`),
+  ];
+}
+
+/** A path that led through a token twice would pay twice, and a source is known to clients by its name alone. */
+function liquidityProblems({ id, liquidity }: ChainEntry): readonly string[] {
+  if (liquidity === undefined) return [];
+  const connectors = liquidity.connectors.map((connector) => parseAddress(connector) ?? connector);
+  const names = liquidity.sources.map(({ name }) => name);
+  return [
+    ...repeated(connectors).map(
+      (address) => `(${id}).liquidity.connectors: the address ${address} occurs more than once`,
+    ),
+    ...repeated(names).map((name) => `(${id}).liquidity.sources: the name ${name} occurs more than once`),
   ];
 }
 

@@ -44,10 +44,16 @@ test("the local file gives two chains whose contracts stand where the deployer c
     [72100228, "local-b", "http://127.0.0.1:2", "http://127.0.0.1:2"],
   ]);
   const from = privateKeyToAddress(localPrivateKey("deployer", 0));
-  const created = [0n, 1n, 2n, 3n, 4n, 5n, 6n].map((nonce) =>
+  // The thirteenth puts money into pools: no service needs it.
+  const created = [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n, 10n, 11n, 13n].map((nonce) =>
     getContractAddress({ from, nonce }).toLowerCase(),
   );
-  for (const { contracts, tokens } of chains) {
+  for (const { contracts, tokens, liquidity } of chains) {
+    const [usdc, tst, weth, odd] = tokens.map(({ address }) => address);
+    const [v3, v2] = liquidity?.sources ?? [];
+    if (v3?.kind !== "uniswap-v3" || v2?.kind !== "uniswap-v2")
+      throw new TypeError("a v3 source and a v2 source");
+    expect(liquidity?.wrappedNative).toBe(weth);
     const { depository, router, approvalProxy, serviceReceiver, multicall3 } = contracts;
     expect([
       depository,
@@ -55,7 +61,14 @@ test("the local file gives two chains whose contracts stand where the deployer c
       approvalProxy,
       serviceReceiver,
       multicall3,
-      ...tokens.map((t) => t.address),
+      usdc,
+      tst,
+      weth,
+      odd,
+      v3.factory,
+      v3.router,
+      v3.quoter,
+      v2.factory,
     ]).toEqual(created);
   }
 });
@@ -137,6 +150,63 @@ test("one asset may not have two prices or classes", () => {
     loadEdited(([, b]) => Object.assign(b?.tokens[0] ?? {}, { priceId: "ethereum" })),
   );
   expect(problems).toContain("(local-b): the currency usdc has another priceId or class than on local-a");
+});
+
+test("what a chain's tokens are exchanged in is read as it is written, with nothing where the file says nothing", () => {
+  const { chains } = loadEdited(([a, b]) => {
+    Object.assign(a ?? {}, {
+      liquidity: {
+        sources: [{ kind: "uniswap-v2", name: "pairs", factory: `0x${"AB".repeat(20)}`, feeBps: 25 }],
+      },
+    });
+    Object.assign(b?.["contracts"] ?? {}, { depositAddressFactory: `0x${"CD".repeat(20)}` });
+    delete b?.["liquidity"];
+  });
+  const [a, b] = chains;
+  expect(a?.liquidity).toEqual({
+    wrappedNative: undefined,
+    connectors: [],
+    sources: [{ kind: "uniswap-v2", name: "pairs", factory: `0x${"ab".repeat(20)}`, feeBps: 25 }],
+  });
+  expect(a?.contracts).not.toHaveProperty("depositAddressFactory");
+  expect(a?.contracts.permit2).toBe("0x000000000022d473030f116ddee9f6b43ac78ba3");
+  expect(b?.liquidity).toBeUndefined();
+  expect(b?.contracts.depositAddressFactory).toBe(`0x${"cd".repeat(20)}`);
+});
+
+test("pools that cannot be are refused, each with its field", () => {
+  const problemsWith = (change: object): string =>
+    problemsOf(() => loadEdited(([a]) => Object.assign(a?.["liquidity"] ?? {}, change)));
+  const native = `0x${"00".repeat(20)}`;
+  const factory = `0x${"ab".repeat(20)}`;
+  const pairs = { kind: "uniswap-v2", name: "pairs", factory, feeBps: 30 };
+  const pools = {
+    kind: "uniswap-v3",
+    name: "pools",
+    factory,
+    router: factory,
+    routerKind: "swap-router-02",
+    quoter: factory,
+    feeTiers: [100, 500],
+  };
+  expect(problemsWith({ sources: [pairs, pools], connectors: [] })).toBe("");
+  for (const [change, problem] of [
+    [{ wrappedNative: native }, ".liquidity.wrappedNative: must not be the zero address"],
+    [{ connectors: [native] }, ".liquidity.connectors[0]: must not be the zero address"],
+    [
+      { connectors: [factory, factory.toUpperCase().replace("X", "x")] },
+      ".liquidity.connectors: the address 0xabab",
+    ],
+    [{ sources: [] }, ".liquidity.sources:"],
+    [{ sources: [pairs, { ...pools, name: "pairs" }] }, ".liquidity.sources: the name pairs occurs more"],
+    [{ sources: [{ ...pairs, kind: "order-book" }] }, ".liquidity.sources[0].kind:"],
+    [{ sources: [{ ...pairs, feeBps: 10_000 }] }, ".liquidity.sources[0].feeBps:"],
+    [{ sources: [{ ...pools, routerKind: "router" }] }, ".liquidity.sources[0].routerKind:"],
+    [{ sources: [{ ...pools, feeTiers: [] }] }, ".liquidity.sources[0].feeTiers:"],
+    [{ sources: [{ ...pools, feeTiers: [500, 500] }] }, ".liquidity.sources[0].feeTiers: must ascend"],
+    [{ sources: [{ ...pools, feeTiers: [1_000_000] }] }, ".liquidity.sources[0].feeTiers[0]:"],
+  ] as const)
+    expect(problemsWith(change)).toContain(`(local-a)${problem}`);
 });
 
 test("a value that comes from a variable is checked like a written one and never shown", () => {
@@ -230,12 +300,12 @@ test("every address written in the files carries a valid checksum, so that a typ
   }
 });
 
-test("fixed prices are USD with 18 decimals, and every currency of the local chains has one", () => {
+test("fixed prices are USD with 18 decimals, and every currency that the solver of the local chains holds has one", () => {
   const prices = loadFixedPrices({ environment: "local", configsDir });
   expect(prices.get("usd-coin")).toBe(10n ** 18n);
   const { chains } = loadChains({ environment: "local", configsDir, env: bothNodes });
   for (const { native, tokens } of chains)
-    for (const c of [native, ...tokens]) expect(prices.has(c.priceId)).toBe(true);
+    for (const c of [native, ...tokens]) if (c.supportsBridging) expect(prices.has(c.priceId)).toBe(true);
   writeFileSync(join(dir, "prices.bad.json"), JSON.stringify({ a: 1, b: "0", c: "x", d: "2.5" }));
   const problems = problemsOf(() => loadFixedPrices({ environment: "bad", configsDir: dir }));
   expect(problems.split("\n")).toHaveLength(3);

@@ -93,6 +93,43 @@ function usdOf(text: string | undefined): bigint | undefined {
   return text === undefined ? undefined : parseExactDecimal(text, 18);
 }
 
+const sourceFields = { name: z.string().min(1), factory: serviceAddress };
+
+/** Hundredths of a bp; a pool keeps less than all. */
+const feeTiers = z
+  .array(z.int().min(1).max(999_999))
+  .min(1)
+  .refine(
+    (tiers) => tiers.every((tier, index) => index === 0 || tier > (tiers[index - 1] ?? 0)),
+    "must ascend",
+  );
+
+const poolSource = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("uniswap-v3"),
+    ...sourceFields,
+    router: serviceAddress,
+    /** `SwapRouter` takes a deadline in its swaps, `SwapRouter02` does not. */
+    routerKind: z.enum(["swap-router", "swap-router-02"]),
+    quoter: serviceAddress,
+    feeTiers,
+  }),
+  z.strictObject({
+    kind: z.literal("uniswap-v2"),
+    ...sourceFields,
+    /** bps of the input. */
+    feeBps: z.int().min(0).max(9_999),
+  }),
+]);
+
+const liquidity = z.strictObject({
+  /** Absent: native money is not exchanged. */
+  wrappedNative: serviceAddress.optional(),
+  /** Tokens that paths may lead through, the likeliest first; they need not be in `tokens`. */
+  connectors: z.array(serviceAddress).default([]),
+  sources: z.array(poolSource).min(1),
+});
+
 /** One element of `configs/chains.<ENVIRONMENT>.json`. Both services read the same file; each ignores what is only for the other. */
 export const chainEntry = z.strictObject({
   /** Name used in order data and attestations. */
@@ -130,7 +167,11 @@ export const chainEntry = z.strictObject({
     approvalProxy: serviceAddress,
     serviceReceiver: serviceAddress,
     multicall3: serviceAddress,
+    permit2: serviceAddress.optional(),
+    depositAddressFactory: serviceAddress.optional(),
   }),
+  /** Absent: nothing is exchanged on this chain. */
+  liquidity: liquidity.optional(),
   confirmationTiers,
   maxUnconfirmedUsd: decimalText(18).optional(),
   finalityBlocks: z.int().min(1).max(100_000),

@@ -1,4 +1,4 @@
-import type { Address, Chain, Currency } from "@causeway/domain";
+import type { Address, Chain, ChainLiquidity, Currency } from "@causeway/domain";
 import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 import type { ChainEntry } from "./chain-schema.ts";
 import { parseExactDecimal } from "./exact-decimal.ts";
@@ -36,6 +36,8 @@ export function toChain(entry: ChainEntry): Chain {
       approvalProxy: addressOf(entry.contracts.approvalProxy),
       serviceReceiver: addressOf(entry.contracts.serviceReceiver),
       multicall3: addressOf(entry.contracts.multicall3),
+      ...optionalAddress("permit2", entry.contracts.permit2),
+      ...optionalAddress("depositAddressFactory", entry.contracts.depositAddressFactory),
     },
     confirmationTiers: entry.confirmationTiers.map((tier) => ({
       belowUsd: tier.belowUsd === undefined ? undefined : scaled(tier.belowUsd, 18),
@@ -54,7 +56,34 @@ export function toChain(entry: ChainEntry): Chain {
       maxFeePerGasWei: scaled(entry.fees.maxFeePerGasGwei, 9),
       gasCountsData: entry.fees.gasCountsData,
     },
+    liquidity: entry.liquidity === undefined ? undefined : toLiquidity(entry.liquidity),
   };
+}
+
+function toLiquidity(written: NonNullable<ChainEntry["liquidity"]>): ChainLiquidity {
+  const { wrappedNative, connectors, sources } = written;
+  return {
+    wrappedNative: wrappedNative === undefined ? undefined : addressOf(wrappedNative),
+    connectors: connectors.map(addressOf),
+    sources: sources.map((source) =>
+      source.kind === "uniswap-v2"
+        ? { ...source, factory: addressOf(source.factory) }
+        : {
+            ...source,
+            factory: addressOf(source.factory),
+            router: addressOf(source.router),
+            quoter: addressOf(source.quoter),
+          },
+    ),
+  };
+}
+
+/** Nothing when the chain lacks the contract. */
+function optionalAddress<Name extends string>(
+  name: Name,
+  text: string | undefined,
+): { readonly [name in Name]?: Address } {
+  return text === undefined ? {} : ({ [name]: addressOf(text) } as { readonly [name in Name]: Address });
 }
 
 function toCurrency(chainId: number, token: ChainEntry["tokens"][number]): Currency {

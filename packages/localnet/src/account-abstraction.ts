@@ -3,6 +3,7 @@ import { concat, getContractAddress, pad, type Address, type Hex } from "viem";
 import { entryPoint07Address, entryPoint08Address } from "viem/account-abstraction";
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
+import { deterministicDeployer } from "./deterministic-deployer.ts";
 import {
   createLocalClient,
   LocalTransactionFailed,
@@ -33,9 +34,6 @@ export const localAccountAbstraction: AccountAbstractionContracts = {
   simpleAccountFactory: "0x91E60e0613810449d098b0b5Ec8b51A0FE8c8985",
   simpleAccountFactory08: "0x13E9ed32155810FDbd067D4522C492D6f68E5944",
 };
-
-/** Creates contracts with CREATE2 from its calldata, a salt and the creation code; every development node has it at this address. */
-const deterministicDeployer: Address = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
 
 /**
  * Deploys them to a local chain, after `deployLocal`.

@@ -22,13 +22,27 @@ test("every local chain of the configuration names the addresses that deploying 
     { id: 72_100_117, name: "local-a" },
     { id: 72_100_228, name: "local-b" },
   ]);
-  const { tokens, receiver, ...contracts } = localDeployment;
+  const { tokens, depository, router, approvalProxy, receiver, multicall3, permit2, ...exchanges } =
+    localDeployment;
+  const contracts = { depository, router, approvalProxy, serviceReceiver: receiver, multicall3, permit2 };
   const lower = (record: object): object =>
     Object.fromEntries(
       Object.entries(record).map(([name, address]) => [name, String(address).toLowerCase()]),
     );
   for (const chain of chains) {
-    expect(lower(chain.contracts)).toEqual(lower({ ...contracts, serviceReceiver: receiver }));
+    expect(lower(chain.contracts)).toEqual(lower(contracts));
+    const [v3, v2] = chain.liquidity?.sources ?? [];
+    if (v3?.kind !== "uniswap-v3" || v2?.kind !== "uniswap-v2")
+      throw new TypeError("a v3 source and a v2 source");
+    const { positionManager, ...traded } = exchanges;
+    expect({
+      weth9: chain.liquidity?.wrappedNative,
+      uniswapV3Factory: v3.factory,
+      swapRouter: v3.router,
+      quoterV2: v3.quoter,
+      uniswapV2Factory: v2.factory,
+    }).toEqual(lower(traded));
+    expect(isHex(positionManager)).toBe(true);
     const configured = chain.tokens.map(({ symbol, name, decimals, address }) => ({
       symbol,
       name,

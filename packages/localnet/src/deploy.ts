@@ -15,9 +15,12 @@ import {
   testUsdBytecode,
 } from "@causeway/contracts";
 import { encodeDeployData, type Address } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
+import { exchangeCreations, localExchanges, oddToken, type ExchangeContracts } from "./deploy-exchanges.ts";
 import { createdBy, deployInOrder, type Creation } from "./deploy-in-order.ts";
-import type { NodeAddress } from "./local-client.ts";
+import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
+import { permit2Address, permit2Creation } from "./permit2.ts";
 
 /** A token of the local chains. */
 export interface LocalToken {
@@ -28,12 +31,14 @@ export interface LocalToken {
 }
 
 /** What stands on every local chain, at the same addresses on each. */
-export interface LocalDeployment {
+export interface LocalDeployment extends ExchangeContracts {
   readonly depository: Address;
   readonly router: Address;
   readonly approvalProxy: Address;
   readonly receiver: Address;
   readonly multicall3: Address;
+  readonly permit2: Address;
+  /** Made for these chains and anyone's to mint, but for WETH. */
   readonly tokens: readonly LocalToken[];
 }
 
@@ -44,9 +49,13 @@ export const localDeployment: LocalDeployment = {
   approvalProxy: createdBy(2),
   receiver: createdBy(3),
   multicall3: createdBy(4),
+  permit2: permit2Address,
+  ...localExchanges,
   tokens: [
     { symbol: "USDC", name: "USD Coin", decimals: 6, address: createdBy(5) },
     { symbol: "TST", name: "Test Token", decimals: 18, address: createdBy(6) },
+    { symbol: "WETH", name: "Wrapped Ether", decimals: 18, address: localExchanges.weth9 },
+    oddToken,
   ],
 };
 
@@ -56,7 +65,9 @@ export const localDeployment: LocalDeployment = {
  * @throws LocalTransactionFailed when the chain is not fresh or a constructor reverts.
  */
 export async function deployLocal(node: NodeAddress): Promise<LocalDeployment> {
-  await deployInOrder(node, creations());
+  await deployInOrder(node, [...creations(), ...exchangeCreations()]);
+  const from = privateKeyToAccount(localAccount("deployer").privateKey);
+  await sendPipelined(createLocalClient(node), from, [permit2Creation], 4_000_000n);
   return localDeployment;
 }
 

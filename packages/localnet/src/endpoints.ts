@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { Address, Hex } from "viem";
 import { localAccountAbstraction } from "./account-abstraction.ts";
 import type { LocalAccount } from "./accounts.ts";
+import { localExchanges } from "./deploy-exchanges.ts";
 import type { HubContracts } from "./deploy-hub.ts";
 import { isPortFree } from "./free-port.ts";
 import { localnetDir } from "./paths.ts";
@@ -86,7 +87,7 @@ export function describeEndpoints(facts: {
       id: chain.id,
       name: chain.name,
       rpcUrl: chain.rpcUrl,
-      contracts: { ...chain.contracts, ...localAccountAbstraction },
+      contracts: { ...chain.contracts, ...localExchanges, ...localAccountAbstraction },
       tokens: chain.tokens.map(({ symbol, address, decimals }) => ({ symbol, address, decimals })),
     })),
     ...(facts.hub === undefined ? {} : { hub: facts.hub }),

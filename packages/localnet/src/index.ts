@@ -24,6 +24,16 @@ export {
 } from "./process.ts";
 export { checkRedis, startRedis, type RedisKind, type RedisOptions, type RunningRedis } from "./redis.ts";
 export { deployLocal, localDeployment, type LocalDeployment, type LocalToken } from "./deploy.ts";
+export { localExchanges, oddToken, type ExchangeContracts } from "./deploy-exchanges.ts";
+export { openPools } from "./open-pools.ts";
+export {
+  localPools,
+  type LocalV2Pair,
+  type LocalV3Pool,
+  type PoolPosition,
+  type PoolToken,
+} from "./pools.ts";
+export { permit2Address } from "./permit2.ts";
 export { dockerAnswers } from "./docker-probe.ts";
 export { fundLocal, type Funding } from "./fund.ts";
 export { deployHostileTokens, type HostileTokens } from "./hostile-tokens.ts";

@@ -10,6 +10,7 @@ import { deployLocal } from "./deploy.ts";
 import { fundLocal, type Funding } from "./fund.ts";
 import { emptyGivenDatabase } from "./given-database.ts";
 import { givenUrl, tryGiven } from "./given-service.ts";
+import { openPools } from "./open-pools.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
 import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
@@ -111,8 +112,9 @@ async function startChain(chain: Chain, options: InfrastructureOptions): Promise
     async (started) => {
       await deployLocal(started);
       await deployAccountAbstraction(started);
+      await openPools(started);
       await fundLocal(started, options.fundings(chain));
-      const tokens = chain.tokens.map(({ address }) => address);
+      const tokens = solverTokens(chain).map(({ address }) => address);
       await approveLocal(started, options.solver, chain.contracts.approvalProxy, tokens);
     },
   );
@@ -165,10 +167,15 @@ function cancelledBy(signal: AbortSignal | undefined): { signal?: AbortSignal } 
   return signal === undefined ? {} : { signal };
 }
 
-/** The same amount of every token of a chain. */
-export function everyToken(
+/** Tokens that the solver holds: it pays in them. */
+function solverTokens(chain: Chain): Chain["tokens"] {
+  return chain.tokens.filter(({ supportsBridging }) => supportsBridging);
+}
+
+/** The same amount of every token of a chain that the solver holds. */
+export function everySolverToken(
   chain: Chain,
   amountOf: (decimals: number) => bigint,
 ): { token: Address; amount: bigint }[] {
-  return chain.tokens.map((token) => ({ token: token.address, amount: amountOf(token.decimals) }));
+  return solverTokens(chain).map((token) => ({ token: token.address, amount: amountOf(token.decimals) }));
 }

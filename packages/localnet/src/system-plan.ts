@@ -8,7 +8,7 @@ import type { HubEndpoint, OracleEndpoint } from "./endpoints.ts";
 import { isPortFree, PortInUse } from "./free-port.ts";
 import type { Funding } from "./fund.ts";
 import { givenUrl } from "./given-service.ts";
-import { everyToken } from "./infrastructure.ts";
+import { everySolverToken } from "./infrastructure.ts";
 import { defaultPortBase, nodeEnvironment, portsFrom, readLocalChains } from "./local-chains.ts";
 import { planOracles, type OraclePlan } from "./oracle-plan.ts";
 import { localnetDir } from "./paths.ts";
@@ -121,9 +121,17 @@ export async function checkPorts(plan: SystemPlan, env: SystemOptions["env"]): P
 export function fundings(chain: Chain, plan: SystemPlan): Funding[] {
   const rich = {
     nativeWei: parseEther("100000"),
-    tokens: everyToken(chain, (d) => parseUnits("100000000", d)),
+    tokens: everySolverToken(chain, (d) => parseUnits("100000000", d)),
   };
-  const usual = { nativeWei: parseEther("1000"), tokens: everyToken(chain, (d) => parseUnits("1000000", d)) };
+  // Tokens that only pools take come in amounts that their pools can bear.
+  const swapped = chain.tokens.filter(({ supportsBridging }) => !supportsBridging);
+  const usual = {
+    nativeWei: parseEther("1000"),
+    tokens: [
+      ...everySolverToken(chain, (d) => parseUnits("1000000", d)),
+      ...swapped.map(({ address, decimals }) => ({ token: address, amount: parseUnits("1000", decimals) })),
+    ],
+  };
   // Owner and allocator only sign administrative transactions of the depository.
   const staff = [localAccount("owner"), localAccount("allocator")];
   return [

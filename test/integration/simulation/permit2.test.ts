@@ -1,14 +1,12 @@
 import { failuresAbi, multicall3Abi, testUsdAbi } from "@causeway/contracts";
 import type { Address, Hex } from "@causeway/domain";
-import { concat, encodeFunctionData, erc20Abi, maxUint256, parseAbi } from "viem";
+import { encodeFunctionData, erc20Abi, maxUint256, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { permit2CreationCode, permit2Salt } from "../../fixtures/permit2.ts";
 import { contracts, startSimulationWorld, type SimulationWorld } from "./simulation-world.ts";
 
 const chainId = 72_100_132;
-const deployer: Address = "0x4e59b44847b379578588920ca78fbf26c0b4956c";
-const permit2: Address = "0x000000000022d473030f116ddee9f6b43ac78ba3";
+const permit2 = contracts.permit2.toLowerCase() as Address;
 const multicall3 = contracts.multicall3.toLowerCase() as Address;
 const recipient: Address = `0x${"5e".repeat(20)}`;
 const permit2Abi = parseAbi([
@@ -19,8 +17,6 @@ const owner = privateKeyToAccount(generatePrivateKey());
 let world: SimulationWorld;
 beforeAll(async () => {
   world = await startSimulationWorld(chainId);
-  const data = concat([permit2Salt, permit2CreationCode]);
-  await world.send({ to: deployer, data, value: 0n }, 5_000_000n);
   await world.client.setBalance({ address: owner.address, value: 10n ** 18n });
   const approve = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [permit2, maxUint256] });
   await world.client.sendTransactionSync({ account: owner, to: world.usd, data: approve });

@@ -1,0 +1,61 @@
+import { testTokenAbi, testTokenBytecode } from "@causeway/contracts";
+import { concat, encodeDeployData, pad, zeroAddress, type Address } from "viem";
+import { localAccount } from "./accounts.ts";
+import { createdBy, type Creation } from "./deploy-in-order.ts";
+import { exchangeCode } from "./exchange-artifacts.ts";
+
+/** The contracts of exchanges that stand on every local chain, at the same addresses on each. */
+export interface ExchangeContracts {
+  readonly weth9: Address;
+  readonly uniswapV3Factory: Address;
+  /** The make whose swaps take a deadline. */
+  readonly swapRouter: Address;
+  readonly quoterV2: Address;
+  /** Puts money into v3 pools. */
+  readonly positionManager: Address;
+  readonly uniswapV2Factory: Address;
+}
+
+/** How many contracts the deployer creates before these. */
+const before = 7;
+
+/** Known before anything is deployed. */
+export const localExchanges: ExchangeContracts = {
+  weth9: createdBy(before),
+  uniswapV3Factory: createdBy(before + 2),
+  swapRouter: createdBy(before + 3),
+  quoterV2: createdBy(before + 4),
+  positionManager: createdBy(before + 5),
+  uniswapV2Factory: createdBy(before + 6),
+};
+
+/** A token that one other token is traded for, and that no source of prices knows. */
+export const oddToken = { symbol: "ODD", name: "Odd Token", decimals: 18, address: createdBy(before + 1) };
+
+/** In the order of their addresses. */
+export function exchangeCreations(): Creation[] {
+  const { weth9, uniswapV3Factory } = localExchanges;
+  const periphery = [uniswapV3Factory, weth9];
+  return [
+    creation("weth9", []),
+    {
+      label: "Odd Token",
+      data: encodeDeployData({
+        abi: testTokenAbi,
+        bytecode: testTokenBytecode,
+        args: [oddToken.name, oddToken.symbol],
+      }),
+    },
+    creation("uniswapV3Factory", []),
+    creation("swapRouter", periphery),
+    creation("quoterV2", periphery),
+    // It asks its third argument for pictures of positions: there are none here.
+    creation("positionManager", [...periphery, zeroAddress]),
+    creation("uniswapV2Factory", [localAccount("owner").address]),
+  ];
+}
+
+/** Every argument of their constructors is an address. */
+function creation(contract: keyof ExchangeContracts, args: readonly Address[]): Creation {
+  return { label: contract, data: concat([exchangeCode(contract), ...args.map((one) => pad(one))]) };
+}

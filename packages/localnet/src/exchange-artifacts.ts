@@ -1,0 +1,23 @@
+import { createRequire } from "node:module";
+import type { Hex } from "viem";
+
+// Packages that the authors publish, with what their compilers made. They are under the GPL (the licence of v3-core became it on 1 April 2023): they
+// are read here, for local chains, and nothing of them is copied or shipped.
+const artifacts = {
+  weth9: "canonical-weth/build/contracts/WETH9.json",
+  uniswapV2Factory: "@uniswap/v2-core/build/UniswapV2Factory.json",
+  uniswapV2Pair: "@uniswap/v2-core/build/UniswapV2Pair.json",
+  uniswapV3Factory: "@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json",
+  swapRouter: "@uniswap/v3-periphery/artifacts/contracts/SwapRouter.sol/SwapRouter.json",
+  quoterV2: "@uniswap/v3-periphery/artifacts/contracts/lens/QuoterV2.sol/QuoterV2.json",
+  positionManager:
+    "@uniswap/v3-periphery/artifacts/contracts/NonfungiblePositionManager.sol/NonfungiblePositionManager.json",
+} as const;
+
+const read = createRequire(import.meta.url);
+
+/** Creation code of one of the contracts of exchanges, without arguments of its constructor. */
+export function exchangeCode(contract: keyof typeof artifacts): Hex {
+  const { bytecode } = read(artifacts[contract]) as { readonly bytecode: string };
+  return `0x${bytecode.replace(/^0x/, "")}`;
+}

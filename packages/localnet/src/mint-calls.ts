@@ -1,0 +1,23 @@
+import { testTokenAbi } from "@causeway/contracts";
+import { encodeFunctionData, erc20Abi, parseAbi, type Address } from "viem";
+import { localExchanges } from "./deploy-exchanges.ts";
+import type { PipelinedCall } from "./local-client.ts";
+
+/** Tokens of the local chains out of nothing. Wrapped native money is made of native money, which the sender must have. */
+export function mintCalls(token: Address, to: Address, amount: bigint): PipelinedCall[] {
+  const label = `mint of ${token} to ${to}`;
+  if (!isWrappedNative(token)) {
+    const mint = { abi: testTokenAbi, functionName: "mint", args: [to, amount] } as const;
+    return [{ label, to: token, data: encodeFunctionData(mint) }];
+  }
+  const transfer = { abi: erc20Abi, functionName: "transfer", args: [to, amount] } as const;
+  return [
+    { label, to: token, value: amount, data: encodeFunctionData({ abi: parseAbi(["function deposit()"]) }) },
+    { label, to: token, data: encodeFunctionData(transfer) },
+  ];
+}
+
+/** Whether a token of the local chains is made of native money. */
+export function isWrappedNative(token: Address): boolean {
+  return token.toLowerCase() === localExchanges.weth9.toLowerCase();
+}

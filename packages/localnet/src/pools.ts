@@ -1,0 +1,81 @@
+import { loadFixedPrices } from "@causeway/config";
+import { join } from "node:path";
+import type { Address } from "viem";
+import { localDeployment } from "./deploy.ts";
+import { repositoryRoot } from "./paths.ts";
+
+/** A token as pools see it. */
+export interface PoolToken {
+  readonly symbol: string;
+  readonly address: Address;
+  readonly decimals: number;
+  /** USD with 18 decimals. */
+  readonly usd: bigint;
+}
+
+/** Money in a v3 pool between two prices. */
+export interface PoolPosition {
+  /** Whole USD of either token that are offered, for the half that is at its side of the price. */
+  readonly usdPerSide: number;
+  /** How far it reaches from the price either way, in ticks (0.01 % each); undefined: over all prices. */
+  readonly widthTicks?: number;
+}
+
+/** A v3 pool of the local chains; its price is that of the fixed prices. */
+export interface LocalV3Pool {
+  readonly pair: readonly [PoolToken, PoolToken];
+  /** Hundredths of a bp. */
+  readonly fee: number;
+  readonly positions: readonly PoolPosition[];
+}
+
+/** A v2 pair of the local chains, at the same prices. */
+export interface LocalV2Pair {
+  readonly pair: readonly [PoolToken, PoolToken];
+  readonly usdPerSide: number;
+}
+
+/** No source of prices knows it: what it is worth is only to be learnt from its pool. */
+const oddUsd = 4n * 10n ** 18n;
+
+/** Pools of every local chain, priced by `configs/prices.local.json`. @throws ConfigError when that file is not right. */
+export function localPools(): { readonly v3: readonly LocalV3Pool[]; readonly v2: readonly LocalV2Pair[] } {
+  const prices = loadFixedPrices({ environment: "local", configsDir: join(repositoryRoot, "configs") });
+  const token = (symbol: string, usd: bigint | undefined): PoolToken => {
+    const found = localDeployment.tokens.find((one) => one.symbol === symbol);
+    if (found === undefined || usd === undefined) throw new RangeError(`${symbol} is no token with a price`);
+    return { ...found, usd };
+  };
+  const weth = token("WETH", prices.get("ethereum"));
+  const usdc = token("USDC", prices.get("usd-coin"));
+  const tst = token("TST", prices.get("causeway-test-token"));
+  const odd = token("ODD", oddUsd);
+  return {
+    v3: [
+      // Deep, and denser about the price: a swap of some ten thousand USD leaves a range or two behind.
+      {
+        pair: [weth, usdc],
+        fee: 500,
+        positions: [
+          { usdPerSide: 8_000_000 },
+          { usdPerSide: 100_000, widthTicks: 200 },
+          { usdPerSide: 4_000, widthTicks: 20 },
+        ],
+      },
+      { pair: [weth, usdc], fee: 3_000, positions: [{ usdPerSide: 6_000_000 }] },
+      { pair: [tst, weth], fee: 3_000, positions: [{ usdPerSide: 2_000_000 }] },
+      { pair: [tst, usdc], fee: 10_000, positions: [{ usdPerSide: 1_000_000 }] },
+      // Shallow: some hundred USD are seen in the price, some thousand leave ranges behind.
+      {
+        pair: [odd, tst],
+        fee: 10_000,
+        positions: [
+          { usdPerSide: 20_000 },
+          { usdPerSide: 5_000, widthTicks: 2_000 },
+          { usdPerSide: 500, widthTicks: 400 },
+        ],
+      },
+    ],
+    v2: [{ pair: [usdc, tst], usdPerSide: 1_000_000 }],
+  };
+}
