@@ -39,10 +39,10 @@ export function tokenMetadataOf(
   if (decimals === undefined || decimals > BigInt(MOST_DECIMALS)) return undefined;
   // Price feeds and other contracts have decimals too.
   if (wordIn(balanceAnswer) === undefined) return undefined;
-  const symbol = cleanText(textIn(symbolAnswer), LONGEST_SYMBOL) || `${token.slice(0, 6)}…${token.slice(-4)}`;
+  const symbol = shownText(symbolAnswer, LONGEST_SYMBOL) || `${token.slice(0, 6)}…${token.slice(-4)}`;
   return {
     symbol,
-    name: cleanText(textIn(nameAnswer), LONGEST_NAME) || symbol,
+    name: shownText(nameAnswer, LONGEST_NAME) || symbol,
     decimals: Number(decimals),
   };
 }
@@ -52,6 +52,11 @@ function wordIn(answer: Hex | undefined): bigint | undefined {
   return answer === undefined || answer.length < 2 + 2 * WORD
     ? undefined
     : BigInt(answer.slice(0, 2 + 2 * WORD));
+}
+
+/** An answer as text, without the marks that stand for bytes which are none. */
+function shownText(answer: Hex | undefined, most: number): string {
+  return cleanText(textIn(answer).replaceAll("\uFFFD", ""), most);
 }
 
 /** An ABI string, or, as the oldest tokens answer, 32 bytes padded with zeros; empty when it is neither. */

@@ -1,0 +1,118 @@
+import type { Address, Hex } from "@causeway/domain";
+import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, multicall3Abi, padHex } from "viem";
+import { expect, test } from "vitest";
+import { readTokenMetadata } from "./read-token-metadata.ts";
+import { RpcFault } from "./rpc-fault.ts";
+import { tokenMetadataOf } from "./token-metadata.ts";
+
+const TOKEN: Address = `0x${"ab".repeat(20)}`;
+const MULTICALL3: Address = `0x${"3c".repeat(20)}`;
+
+const word = (value: bigint): Hex => encodeAbiParameters([{ type: "uint256" }], [value]);
+const abiText = (text: string): Hex => encodeAbiParameters([{ type: "string" }], [text]);
+const bytes32 = (text: string): Hex => padHex(`0x${Buffer.from(text).toString("hex")}`, { dir: "right" });
+
+/** What a usual token answers, with changes. */
+function told(change: {
+  decimals?: Hex | undefined;
+  balance?: Hex | undefined;
+  symbol?: Hex | undefined;
+  name?: Hex | undefined;
+}) {
+  const usual = { decimals: word(6n), balance: word(0n), symbol: abiText("ABC"), name: abiText("A B C") };
+  const { decimals, balance, symbol, name } = { ...usual, ...change };
+  return tokenMetadataOf(TOKEN, [decimals, balance, symbol, name]);
+}
+
+test("a token is what it says of itself", () => {
+  expect(told({})).toEqual({ symbol: "ABC", name: "A B C", decimals: 6 });
+});
+
+test("the oldest tokens answer their texts in 32 bytes", () => {
+  expect(told({ symbol: bytes32("MKR"), name: bytes32("Maker") })).toMatchObject({
+    symbol: "MKR",
+    name: "Maker",
+  });
+  const full = "x".repeat(32);
+  expect(told({ symbol: bytes32(full) })).toMatchObject({ symbol: full });
+});
+
+test("a contract without decimals or balances is no token", () => {
+  for (const answer of [undefined, "0x", "0x06"] as const) {
+    expect(told({ decimals: answer })).toBeUndefined();
+    expect(told({ balance: answer })).toBeUndefined();
+  }
+});
+
+test("decimals above 36 are no decimals", () => {
+  expect(told({ decimals: word(36n) })).toMatchObject({ decimals: 36 });
+  expect(told({ decimals: word(37n) })).toBeUndefined();
+  expect(told({ decimals: word(2n ** 256n - 1n) })).toBeUndefined();
+});
+
+test("a token without a symbol is called by its address, one without a name by its symbol", () => {
+  for (const answer of [undefined, "0x", word(2n ** 255n), abiText(""), `0x${"00".repeat(64)}`] as const) {
+    expect(told({ symbol: answer, name: answer })).toMatchObject({
+      symbol: "0xabab…abab",
+      name: "0xabab…abab",
+    });
+  }
+  expect(told({ name: abiText("\u0000\u200B\n") })).toMatchObject({ symbol: "ABC", name: "ABC" });
+});
+
+test("texts are one line without characters that disguise, and bounded", () => {
+  expect(told({ symbol: abiText("U\u202ESD\u200BC\n\u0007fake") })).toMatchObject({ symbol: "U SD C fake" });
+  const long = told({ symbol: abiText("s".repeat(50_000)), name: abiText("n".repeat(50_000)) });
+  expect(long?.symbol).toHaveLength(32);
+  expect(long?.name).toHaveLength(128);
+});
+
+test("texts whose places lie outside of the answer are none", () => {
+  const beyond: Hex = `${word(32n)}${word(1_000n).slice(2)}${"41".repeat(32)}`;
+  expect(told({ symbol: beyond })).toMatchObject({ symbol: "0xabab…abab" });
+});
+
+/** A node whose multicall answers these, or says what `answer` gives. */
+const node = (answer: Hex | undefined | Error, asked: Hex[] = []) => ({
+  ask: async (to: Address, data: Hex): Promise<Hex | undefined> => {
+    expect(to).toBe(MULTICALL3);
+    asked.push(data);
+    if (answer instanceof Error) throw answer;
+    return await Promise.resolve(answer);
+  },
+});
+
+test("one multicall asks for all of it", async () => {
+  const asked: Hex[] = [];
+  const returned = [word(18n), word(1n), abiText("TKN"), abiText("Token")];
+  const result = returned.map((returnData) => ({ success: true, returnData }));
+  const answer = encodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", result });
+  expect(await readTokenMetadata(node(answer, asked), MULTICALL3, TOKEN)).toEqual({
+    symbol: "TKN",
+    name: "Token",
+    decimals: 18,
+  });
+  expect(asked).toHaveLength(1);
+  const { args } = decodeFunctionData({ abi: multicall3Abi, data: asked[0] ?? "0x" });
+  const calls = (args?.[0] ?? []) as readonly { readonly target: string; readonly callData: Hex }[];
+  expect(calls.map(({ target }) => target.toLowerCase())).toEqual([TOKEN, TOKEN, TOKEN, TOKEN]);
+  // decimals(), balanceOf(address), symbol(), name()
+  expect(calls.map(({ callData }) => callData.slice(0, 10))).toEqual([
+    "0x313ce567",
+    "0x70a08231",
+    "0x95d89b41",
+    "0x06fdde03",
+  ]);
+});
+
+test("a token that leaves no gas for the multicall is none", async () => {
+  expect(await readTokenMetadata(node(undefined), MULTICALL3, TOKEN)).toBeUndefined();
+});
+
+test("a node that did not say, or has no multicall, is no answer about the token", async () => {
+  const fault = new RpcFault({ kind: "network", method: "eth_call", reason: "gone" });
+  await expect(readTokenMetadata(node(fault), MULTICALL3, TOKEN)).rejects.toBe(fault);
+  await expect(readTokenMetadata(node("0x"), MULTICALL3, TOKEN)).rejects.toMatchObject({
+    kind: "inconsistent",
+  });
+});
