@@ -117,6 +117,8 @@ const poolSource = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("uniswap-v2"),
     ...sourceFields,
+    /** `UniswapV2Router02`. Absent: the pairs tell prices, but nothing is traded in them. */
+    router: serviceAddress.optional(),
     /** bps of the input. */
     feeBps: z.int().min(0).max(9_999),
   }),

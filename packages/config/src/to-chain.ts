@@ -67,7 +67,13 @@ function toLiquidity(written: NonNullable<ChainEntry["liquidity"]>): ChainLiquid
     connectors: connectors.map(addressOf),
     sources: sources.map((source) =>
       source.kind === "uniswap-v2"
-        ? { ...source, factory: addressOf(source.factory) }
+        ? {
+            kind: source.kind,
+            name: source.name,
+            factory: addressOf(source.factory),
+            ...optionalAddress("router", source.router),
+            feeBps: source.feeBps,
+          }
         : {
             ...source,
             factory: addressOf(source.factory),

@@ -26,6 +26,8 @@ export interface UniswapV2Source {
   readonly kind: "uniswap-v2";
   readonly name: string;
   readonly factory: Address;
+  /** `UniswapV2Router02`, which asks the pairs for their reserves when it trades; undefined: its pairs tell prices, but nothing is traded in them. */
+  readonly router?: Address;
   /** bps of the input that a pair keeps, e.g. 30. */
   readonly feeBps: number;
 }
