@@ -15,6 +15,7 @@ export * from "./evm/final-block-reads.ts";
 export * from "./evm/follow-trail.ts";
 export * from "./evm/gas-prices.ts";
 export * from "./evm/heads.ts";
+export * from "./evm/net-inflow.ts";
 export * from "./evm/read-token-metadata.ts";
 export * from "./evm/reader.ts";
 export * from "./evm/rpc-errors.ts";

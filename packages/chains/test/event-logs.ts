@@ -7,7 +7,7 @@ import {
   NATIVE_DEPOSIT_TOPIC,
   TRANSFER_TOPIC,
 } from "../src/evm/deposits.ts";
-import { SOLVER_CALL_EXECUTED_TOPIC, SOLVER_NATIVE_TRANSFER_TOPIC } from "../src/evm/payments.ts";
+import { SOLVER_CALL_EXECUTED_TOPIC, SOLVER_NATIVE_TRANSFER_TOPIC } from "../src/evm/router-events.ts";
 
 /** Facts written by hand, for judges that are pure. */
 

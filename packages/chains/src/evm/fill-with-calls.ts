@@ -11,6 +11,7 @@ import type { CallPlan, InnerCall } from "../family.ts";
 import { TRANSFER_TOPIC } from "./deposits.ts";
 import { addressOfTopic, wordsOf } from "./event-words.ts";
 import { nativeTransferCall, routerCall, transferCall, withOrderId, type Payment } from "./fill-calldata.ts";
+import { netInflow } from "./net-inflow.ts";
 
 /** Fills that make calls after their payment, in one transaction. Pure. */
 
@@ -104,16 +105,8 @@ export function keepsPayment(
   depository: Address,
 ): boolean {
   if (currency === NATIVE_CURRENCY) return true;
-  let net = 0n;
-  for (const { address, topics, data } of logs) {
-    if (address !== currency || topics[0] !== TRANSFER_TOPIC) continue;
-    const moved = wordsOf(data)?.[0];
-    if (moved === undefined || topics.length !== 3) return false;
-    const from = addressOfTopic(topics[1]);
-    if (addressOfTopic(topics[2]) === recipient && from !== depository) net += moved;
-    if (from === recipient) net -= moved;
-  }
-  return net >= amount;
+  const net = netInflow(recipient, currency, logs, [depository]);
+  return net !== undefined && net >= amount;
 }
 
 /**

@@ -2,18 +2,12 @@ import { decodeAbiParameters } from "viem";
 import { encodeOrderCall, NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import type { LogFact, TransactionFact } from "../family.ts";
-import { TRANSFER_TOPIC } from "./deposits.ts";
-import { addressOfTopic, addressOfWord, wordsOf } from "./event-words.ts";
+import { addressOfWord, wordsOf } from "./event-words.ts";
 import { nativeMirrors } from "./native-mirrors.ts";
+import { nativeReported, netInflow } from "./net-inflow.ts";
+import { SOLVER_CALL_EXECUTED_TOPIC } from "./router-events.ts";
 
 /** Judges what a solver's transaction paid and called. Pure. */
-
-/** keccak256 of `SolverNativeTransfer(address,uint256)`; no field is indexed. */
-export const SOLVER_NATIVE_TRANSFER_TOPIC: Hex =
-  "0xd35467972d1fda5b63c735f59d3974fa51785a41a92aa3ed1b70832836f8dba6";
-/** keccak256 of `SolverCallExecuted(address,bytes,uint256)`; no field is indexed. */
-export const SOLVER_CALL_EXECUTED_TOPIC: Hex =
-  "0x93485dcd31a905e3ffd7b012abe3438fa8fa77f98ddc9f50e879d3fa7ccdc324";
 
 /** What the configuration says about the chain that was paid on. */
 export interface PaymentRules {
@@ -116,35 +110,7 @@ function nativePaid(
   reports: readonly LogFact[],
 ): bigint {
   if (transaction.to === recipient && transaction.input === orderId) return transaction.value;
-  let paid = 0n;
-  for (const log of reports) {
-    if (log.topics.length !== 1 || log.topics[0] !== SOLVER_NATIVE_TRANSFER_TOPIC) continue;
-    const words = wordsOf(log.data);
-    if (words?.length === 2 && addressOfWord(words[0]) === recipient) paid += words[1] ?? 0n;
-  }
-  return paid;
-}
-
-/** Undefined when the token emitted a Transfer that cannot be read: it may be the one by which the coins left again. */
-function netInflow(
-  recipient: string,
-  token: string,
-  logs: readonly LogFact[],
-  depositories: readonly Address[],
-): bigint | undefined {
-  let net = 0n;
-  for (const log of logs) {
-    if (log.address !== token || log.topics[0] !== TRANSFER_TOPIC) continue;
-    const from = addressOfTopic(log.topics[1]);
-    const to = addressOfTopic(log.topics[2]);
-    const words = wordsOf(log.data);
-    const amount = words?.[0];
-    if (from === undefined || to === undefined || log.topics.length !== 3) return undefined;
-    if (amount === undefined || words?.length !== 1) return undefined;
-    if (to === recipient && !depositories.includes(from)) net += amount;
-    if (from === recipient) net -= amount;
-  }
-  return net;
+  return nativeReported(recipient, reports);
 }
 
 /** Index of the first call that no report shows in its turn. Each report stands for one call, each call needs one of its own. */
