@@ -1,4 +1,4 @@
-import { DIFFERENCE_SCALE, weightedDifference } from "@causeway/domain";
+import { weightedDifference } from "@causeway/domain";
 import type { Order } from "@causeway/domain";
 import { rejected } from "../ports/attestation-error.ts";
 
@@ -14,9 +14,4 @@ export function messageDifference(order: Order, paid: readonly bigint[]): bigint
   if (difference >= INT256_LIMIT || difference < -INT256_LIMIT)
     throw rejected("order.inputs", "the deposits are out of all proportion to the order");
   return difference;
-}
-
-/** What must be given back at least: the refund's minimum, scaled by how much more or less was deposited. */
-export function scaledMinimum(minimumAmount: bigint, difference: bigint): bigint {
-  return minimumAmount + (minimumAmount * difference) / DIFFERENCE_SCALE;
 }

@@ -1,4 +1,10 @@
-import { canonicalAddress, canonicalTransactionId, encodeAddress, nativeCurrency } from "@causeway/domain";
+import {
+  canonicalAddress,
+  canonicalTransactionId,
+  encodeAddress,
+  nativeCurrency,
+  scaledMinimum,
+} from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import type { AttestedOrder, RefundEntry } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
@@ -6,7 +12,6 @@ import type { AttestedChain, AttestedChains } from "../ports/attested-chains.ts"
 import { knownChain } from "./known-chain.ts";
 import type { SignedOrder } from "./read-order.ts";
 import type { SettledInput } from "./settled-inputs.ts";
-import { scaledMinimum } from "./message-difference.ts";
 
 /** Which transaction is said to have given an input back; ids canonical, positions known to exist. */
 export interface ClaimedRefund {

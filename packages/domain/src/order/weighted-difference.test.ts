@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Order } from "./order.ts";
-import { weightedDifference } from "./weighted-difference.ts";
+import { scaledMinimum, weightedDifference } from "./weighted-difference.ts";
 
 /** Inputs of an order as [amount, weight]. */
 function asking(...inputs: readonly (readonly [bigint, bigint])[]): Order {
@@ -34,4 +34,11 @@ test("inputs count by their weight, and an input that nobody paid counts as noth
 test("an order that asks for nothing has no difference", () => {
   expect(() => weightedDifference(asking([0n, 1n]), [1n])).toThrow(RangeError);
   expect(() => weightedDifference(asking([1n, 0n]), [1n])).toThrow(RangeError);
+});
+
+test("a least refund grows and falls with what was deposited, and never beyond it", () => {
+  const asked = asking([1_000n, 1n]);
+  expect(scaledMinimum(900n, weightedDifference(asked, [1_000n]))).toBe(900n);
+  expect(scaledMinimum(900n, weightedDifference(asked, [1_500n]))).toBe(1_350n);
+  expect(scaledMinimum(900n, weightedDifference(asked, [500n]))).toBe(450n);
 });

@@ -19,3 +19,8 @@ export function weightedDifference(order: Order, paid: readonly bigint[]): bigin
   // Division of bigints truncates toward zero.
   return ((received - requested) * DIFFERENCE_SCALE) / requested;
 }
+
+/** What must be given back at least: the refund's minimum, scaled by how much more or less was deposited. */
+export function scaledMinimum(minimumAmount: bigint, difference: bigint): bigint {
+  return minimumAmount + (minimumAmount * difference) / DIFFERENCE_SCALE;
+}

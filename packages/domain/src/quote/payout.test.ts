@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pow10 } from "../money/pow10.ts";
-import { payout } from "./payout.ts";
+import { expectedFor, payout } from "./payout.ts";
 import { refundAmount } from "./refund-amount.ts";
 
 const terms = {
+  origin: { chainId: 1, currency: "0x00" as const, amount: 1_000n },
   destination: { chainId: 2, currency: "0x00" as const, expectedAmount: 10_000n, minimumAmount: 9_900n },
   firmUntilMs: 1_000,
   fillDeadlineMs: 5_000,
@@ -14,47 +15,83 @@ const HONOUR_BPS = 200;
 const at = (nowMs: number) => ({ nowMs, depositSeenAtMs: nowMs });
 
 test("while the quote is firm a price that moved a little does not change what is paid", () => {
-  expect(payout(terms, 9_800n, HONOUR_BPS, at(1_000))).toEqual({ kind: "pay", amount: 10_000n });
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOUR_BPS, at(1_000))).toEqual({
+    kind: "pay",
+    amount: 10_000n,
+  });
 });
 
 test("what came in the firm time is firm however long its confirmations take", () => {
   const times = { nowMs: 4_000, depositSeenAtMs: 1_000 };
-  expect(payout(terms, 9_800n, HONOUR_BPS, times)).toEqual({ kind: "pay", amount: 10_000n });
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOUR_BPS, times)).toEqual({
+    kind: "pay",
+    amount: 10_000n,
+  });
   const late = { nowMs: 4_000, depositSeenAtMs: 1_001 };
-  expect(payout(terms, 9_800n, HONOUR_BPS, late)).toEqual({ kind: "refund", reason: "SLIPPAGE" });
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOUR_BPS, late)).toEqual({
+    kind: "refund",
+    reason: "SLIPPAGE",
+  });
 });
 
 test("a promise without any slippage is kept within what the solver bears, firm or not", () => {
   const destination = { ...terms.destination, minimumAmount: 10_000n };
-  expect(payout({ ...terms, destination }, 9_800n, HONOUR_BPS, at(4_000))).toEqual({
+  expect(
+    payout({ ...terms, destination }, { deposited: 1_000n, repriced: 9_800n }, HONOUR_BPS, at(4_000)),
+  ).toEqual({
     kind: "pay",
     amount: 10_000n,
   });
-  expect(payout({ ...terms, destination }, 9_799n, HONOUR_BPS, at(4_000))).toEqual({
+  expect(
+    payout({ ...terms, destination }, { deposited: 1_000n, repriced: 9_799n }, HONOUR_BPS, at(4_000)),
+  ).toEqual({
     kind: "refund",
     reason: "SLIPPAGE",
   });
 });
 
 test("a firm quote is not kept when prices moved further than the solver bears", () => {
-  expect(payout(terms, 9_799n, HONOUR_BPS, at(1_000))).toEqual({ kind: "refund", reason: "SLIPPAGE" });
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_799n }, HONOUR_BPS, at(1_000))).toEqual({
+    kind: "refund",
+    reason: "SLIPPAGE",
+  });
 });
 
 test("after the firm time what the deposit buys now is paid, never more than expected, never less than promised", () => {
-  expect(payout(terms, 9_950n, HONOUR_BPS, at(1_001))).toEqual({ kind: "pay", amount: 9_950n });
-  expect(payout(terms, 10_500n, HONOUR_BPS, at(1_001))).toEqual({ kind: "pay", amount: 10_000n });
-  expect(payout(terms, 9_900n, HONOUR_BPS, at(1_001))).toEqual({ kind: "pay", amount: 9_900n });
-  expect(payout(terms, 9_899n, HONOUR_BPS, at(1_001))).toEqual({ kind: "refund", reason: "SLIPPAGE" });
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_950n }, HONOUR_BPS, at(1_001))).toEqual({
+    kind: "pay",
+    amount: 9_950n,
+  });
+  expect(payout(terms, { deposited: 1_000n, repriced: 10_500n }, HONOUR_BPS, at(1_001))).toEqual({
+    kind: "pay",
+    amount: 10_000n,
+  });
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_900n }, HONOUR_BPS, at(1_001))).toEqual({
+    kind: "pay",
+    amount: 9_900n,
+  });
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_899n }, HONOUR_BPS, at(1_001))).toEqual({
+    kind: "refund",
+    reason: "SLIPPAGE",
+  });
 });
 
 test("after the fill deadline everything goes back, whatever the price", () => {
-  expect(payout(terms, 99_999n, HONOUR_BPS, at(5_000))).toEqual({ kind: "pay", amount: 10_000n });
-  expect(payout(terms, 99_999n, HONOUR_BPS, at(5_001))).toEqual({ kind: "refund", reason: "TTL_EXPIRED" });
+  expect(payout(terms, { deposited: 1_000n, repriced: 99_999n }, HONOUR_BPS, at(5_000))).toEqual({
+    kind: "pay",
+    amount: 10_000n,
+  });
+  expect(payout(terms, { deposited: 1_000n, repriced: 99_999n }, HONOUR_BPS, at(5_001))).toEqual({
+    kind: "refund",
+    reason: "TTL_EXPIRED",
+  });
 });
 
 test("a deposit that buys nothing goes back even when the client allowed any slippage", () => {
   const destination = { ...terms.destination, minimumAmount: 0n };
-  expect(payout({ ...terms, destination }, 0n, HONOUR_BPS, at(1_001))).toEqual({
+  expect(
+    payout({ ...terms, destination }, { deposited: 1_000n, repriced: 0n }, HONOUR_BPS, at(1_001)),
+  ).toEqual({
     kind: "refund",
     reason: "SLIPPAGE",
   });
@@ -66,10 +103,85 @@ test("no moment and no price pays outside of the promise", () => {
     fc.property(amount, amount, amount, fc.nat(10_000), fc.nat(6_000), (a, b, repriced, honourBps, nowMs) => {
       const [minimumAmount, expectedAmount] = a < b ? [a, b] : [b, a];
       const destination = { ...terms.destination, minimumAmount, expectedAmount };
-      const decision = payout({ ...terms, destination }, repriced, honourBps, at(nowMs));
+      const decision = payout(
+        { ...terms, destination },
+        { deposited: 1_000n, repriced: repriced },
+        honourBps,
+        at(nowMs),
+      );
       if (decision.kind === "pay")
         expect(decision.amount >= minimumAmount && decision.amount <= expectedAmount).toBe(true);
     }),
+  );
+});
+
+/** A swap comes before the deposit: at least 950 and some 1000 are deposited. */
+const swapped = { ...terms, origin: { ...terms.origin, minimumAmount: 950n } };
+
+test("what is expected follows what the swap brought, and never falls below the promise", () => {
+  expect(expectedFor(swapped, 1_000n)).toBe(10_000n);
+  expect(expectedFor(swapped, 1_001n)).toBe(10_010n);
+  expect(expectedFor(swapped, 999n)).toBe(9_990n);
+  expect(expectedFor(swapped, 950n)).toBe(9_900n);
+  expect(expectedFor({ ...swapped, origin: { ...swapped.origin, amount: 1_003n } }, 1_004n)).toBe(10_009n);
+});
+
+test("what a swap brings beyond what was expected is the recipient's, or the solver's where the client wants the output exact", () => {
+  const pays = (exact: typeof swapped & { surplusToSolver?: true }, repriced: bigint) =>
+    payout(exact, { deposited: 1_100n, repriced }, HONOUR_BPS, at(1_000));
+  expect(pays(swapped, 11_000n)).toEqual({ kind: "pay", amount: 11_000n });
+  expect(pays({ ...swapped, surplusToSolver: true }, 11_000n)).toEqual({ kind: "pay", amount: 10_000n });
+  const less = { deposited: 960n, repriced: 9_600n };
+  const lenient = { ...swapped, destination: { ...swapped.destination, minimumAmount: 9_500n } };
+  expect(payout({ ...lenient, surplusToSolver: true }, less, HONOUR_BPS, at(1_000))).toEqual({
+    kind: "pay",
+    amount: 9_600n,
+  });
+});
+
+test("an exact output is kept for a deposit within its range while the solver bears it, and a larger one buys more", () => {
+  const exact = { ...swapped, destination: { ...swapped.destination, minimumAmount: 10_000n } };
+  const pays = (deposited: bigint, repriced: bigint) =>
+    payout(exact, { deposited, repriced }, HONOUR_BPS, at(4_000));
+  expect(pays(990n, 9_900n)).toEqual({ kind: "pay", amount: 10_000n });
+  expect(pays(950n, 9_500n)).toEqual({ kind: "refund", reason: "SLIPPAGE" });
+  expect(pays(1_010n, 10_100n)).toEqual({ kind: "pay", amount: 10_100n });
+  expect(pays(1_010n, 10_050n)).toEqual({ kind: "pay", amount: 10_050n });
+  expect(pays(1_010n, 9_990n)).toEqual({ kind: "pay", amount: 10_000n });
+});
+
+test("whatever a swap brings, what is paid keeps the promise and costs no more than is borne, and more that comes promises no less", () => {
+  const amount = fc.bigInt({ min: 1n, max: 20_000n });
+  fc.assert(
+    fc.property(
+      fc.record({ a: amount, b: amount, expectedInput: amount, one: amount, more: amount }),
+      fc.bigInt({ min: 0n, max: 40_000n }),
+      fc.nat(1_000),
+      fc.nat(5_000),
+      fc.boolean(),
+      ({ a, b, expectedInput, one, more }, price, honourBps, seenAtMs, toSolver) => {
+        const [minimumAmount, expectedAmount] = a < b ? [a, b] : [b, a];
+        const promise = {
+          ...terms,
+          origin: { ...terms.origin, amount: expectedInput, minimumAmount: 1n },
+          destination: { ...terms.destination, minimumAmount, expectedAmount },
+          ...(toSolver && { surplusToSolver: true as const }),
+        };
+        const decided = (deposited: bigint) => {
+          const repriced = (deposited * price) / 10_000n;
+          return { repriced, due: payout(promise, { deposited, repriced }, honourBps, at(seenAtMs)) };
+        };
+        const [less, all] = [decided(one), decided(one + more)];
+        for (const { repriced, due } of [less, all]) {
+          if (due.kind !== "pay") continue;
+          // Nothing below it could be attested as a fill.
+          expect(due.amount >= minimumAmount).toBe(true);
+          expect(due.amount * (10_000n - BigInt(honourBps)) <= repriced * 10_000n).toBe(true);
+        }
+        expect(expectedFor(promise, one) <= expectedFor(promise, one + more)).toBe(true);
+      },
+    ),
+    { numRuns: 2_000 },
   );
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NATIVE_CURRENCY } from "../ids/hex.ts";
-import { judgeDeposit } from "./judge-deposit.ts";
+import { agreedUsd, judgeDeposit, leastDeposit } from "./judge-deposit.ts";
 import type { JudgedDeposit } from "./judge-deposit.ts";
 
 const user = "0x1111111111111111111111111111111111111111";
@@ -58,4 +58,30 @@ test("a request that must be refunded accepts nothing, and what is wrong with a 
   expect(judgeDeposit(forced, { ...asAgreed, amount: 1n })).toMatchObject({
     reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
   });
+});
+
+const swapped = { ...agreed, origin: { ...agreed.origin, minimumAmount: 97n }, inputUsd: 1_000n };
+
+test("what a swap brought matches from its minimum on, however much more it is", () => {
+  expect(leastDeposit(swapped)).toBe(97n);
+  for (const amount of [97n, 99n, 100n, 101n, 10n ** 30n])
+    expect(judgeDeposit(swapped, { ...asAgreed, amount })).toEqual({ kind: "match" });
+  expect(judgeDeposit(swapped, { ...asAgreed, amount: 96n })).toEqual({
+    kind: "mismatch",
+    reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
+    byUser: true,
+  });
+});
+
+test("a deposit is worth what was quoted, more of it its part more rounded up, and nothing is known of any other", () => {
+  const worth = (change: Partial<JudgedDeposit>) => agreedUsd(swapped, { ...asAgreed, ...change });
+  expect([worth({}), worth({ amount: 97n }), worth({ amount: 1n })]).toEqual([1_000n, 1_000n, 1_000n]);
+  expect([worth({ amount: 101n }), worth({ amount: 1_000n })]).toEqual([1_010n, 10_000n]);
+  expect(agreedUsd({ ...swapped, inputUsd: 999n }, { ...asAgreed, amount: 101n })).toBe(1_009n);
+  expect([worth({ chainId: 2 }), worth({ currency: NATIVE_CURRENCY })]).toEqual([undefined, undefined]);
+  const exact = { ...agreed, inputUsd: 1_000n };
+  expect([agreedUsd(exact, asAgreed), agreedUsd(exact, { ...asAgreed, amount: 101n })]).toEqual([
+    1_000n,
+    undefined,
+  ]);
 });

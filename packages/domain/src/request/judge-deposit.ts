@@ -1,3 +1,4 @@
+import { mulDivUp } from "../money/mul-div.ts";
 import type { Address } from "../ids/hex.ts";
 import type { DepositVerdict } from "./state.ts";
 import type { RequestTerms } from "./terms.ts";
@@ -15,7 +16,7 @@ export interface JudgedDeposit {
 }
 
 /**
- * Compares a deposit that names the order with what was agreed. Any difference is a mismatch and goes back;
+ * Compares a deposit that names the order with what was agreed: an amount or, after a swap, at least the amount that it promised. Any difference is a mismatch and goes back;
  * a mismatch speaks for the request only when the quoted user's own account signed it, or the service sent it as the
  * request's own execution, because everybody can name any order and any depositor in a deposit of his own.
  */
@@ -30,10 +31,28 @@ export function judgeDeposit(
     return { kind: "mismatch", reason: "INCORRECT_DEPOSIT_CURRENCY", byUser };
   if (deposit.depositor !== terms.user)
     return { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser };
-  if (deposit.amount < terms.origin.amount)
+  if (deposit.amount < leastDeposit(terms))
     return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL", byUser };
-  if (deposit.amount > terms.origin.amount)
+  if (deposit.amount > terms.origin.amount && terms.origin.minimumAmount === undefined)
     return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser };
   if (terms.forceRefund) return { kind: "mismatch", reason: "MANUAL_ADMIN_REFUND", byUser };
   return { kind: "match" };
+}
+
+/** The least deposit that is filled, smallest units of the deposit's currency. */
+export function leastDeposit({ origin }: Pick<RequestTerms, "origin">): bigint {
+  return origin.minimumAmount ?? origin.amount;
+}
+
+/**
+ * What a deposit is worth at the prices of the quote, USD with 18 decimals: as much as was quoted, and of more than that was expected its part more. Undefined for
+ * anything else than was agreed, which goes back and may be worth anything.
+ */
+export function agreedUsd(
+  { origin, inputUsd }: Pick<RequestTerms, "origin" | "inputUsd">,
+  deposit: Pick<JudgedDeposit, "chainId" | "currency" | "amount">,
+): bigint | undefined {
+  if (deposit.chainId !== origin.chainId || deposit.currency !== origin.currency) return undefined;
+  if (deposit.amount <= origin.amount) return inputUsd;
+  return origin.minimumAmount === undefined ? undefined : mulDivUp(inputUsd, deposit.amount, origin.amount);
 }

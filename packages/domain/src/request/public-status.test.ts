@@ -3,7 +3,7 @@ import { fundsAt, nextAction, pollAfterMs, publicStatus, publicStatuses } from "
 import { requestStates } from "./state.ts";
 
 const views = requestStates.flatMap((name) =>
-  (["bridge", "send", "call"] as const).flatMap((kind) =>
+  (["bridge", "send", "swap", "call"] as const).flatMap((kind) =>
     [true, false].map((final) => {
       const state = { name, kind, final, depositId: "1" };
       return {
@@ -52,7 +52,8 @@ test("of a mere call the service never holds any money, and a failed one leaves 
 });
 
 test("who pays the recipient himself is asked for a payment, not for a deposit", () => {
-  expect(nextAction({ name: "quoted", kind: "send" })).toBe("send_payment");
+  for (const kind of ["send", "swap"] as const)
+    expect(nextAction({ name: "quoted", kind })).toBe("send_payment");
 });
 
 test("a failure is shown only when no refund can follow any more", () => {

@@ -1,4 +1,5 @@
 import { unreachable } from "../errors.ts";
+import { isWatchedOnly } from "./state.ts";
 import type { RequestState } from "./state.ts";
 
 /** The words clients know. */
@@ -88,7 +89,7 @@ export function fundsAt(state: Pick<RequestState, "name" | "kind" | "depositId">
 export function nextAction(state: Pick<RequestState, "name" | "kind">): NextAction {
   switch (state.name) {
     case "quoted":
-      return state.kind === "send" ? "send_payment" : "send_deposit";
+      return isWatchedOnly(state.kind) ? "send_payment" : "send_deposit";
     case "accepted":
       return "wait_for_execution";
     case "depositing":

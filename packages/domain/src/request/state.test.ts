@@ -63,7 +63,7 @@ const anEvent: fc.Arbitrary<RequestEvent> = fc.oneof(
 );
 const aState: fc.Arbitrary<RequestState> = fc.record({
   name: fc.constantFrom(...requestStates),
-  kind: fc.constantFrom("bridge" as const, "send" as const, "call" as const),
+  kind: fc.constantFrom("bridge" as const, "send" as const, "swap" as const, "call" as const),
   front: fc.constantFrom(...frontStates),
   depositId: fc.option(depositId, { nil: undefined }),
   failReason: fc.option(reason, { nil: undefined }),
@@ -124,6 +124,7 @@ const aLife = fc.record({
     "bridge" as const,
     "bridge" as const,
     "send" as const,
+    "swap" as const,
     "call" as const,
   ),
   turns: fc.array(fc.record({ pick: fc.nat(), stray: fc.option(anEvent, { nil: undefined, freq: 3 }) }), {
@@ -161,7 +162,7 @@ function live({ kind, turns }: Life): Step[] {
 function everyStep(): Step[] {
   const steps: Step[] = [];
   const seen = new Set<string>();
-  const open = [quotedState("bridge"), quotedState("send"), quotedState("call")];
+  const open = [quotedState("bridge"), quotedState("send"), quotedState("swap"), quotedState("call")];
   for (let before = open.pop(); before !== undefined; before = open.pop()) {
     for (const event of everyEvent) {
       const decision = decide(before, event);
@@ -348,14 +349,31 @@ test("every deposit that is seen is accepted or goes back, in every state", () =
   );
 });
 
-test("a payment of a send that falls out of the chain leaves the request open for it again", () => {
-  let state = stateAfter(quotedState("send"), { kind: "sendMined" });
-  expect(state.name).toBe("filled");
-  state = stateAfter(state, { kind: "sendUnmined" });
-  expect(state).toMatchObject({ name: "quoted", final: false });
-  state = stateAfter(stateAfter(state, { kind: "sendMined" }), { kind: "sendFinal" });
-  expect(state).toMatchObject({ name: "filled", final: true });
-  expect(decide(state, { kind: "fillDead", reason: "UNKNOWN", depositGone: false }).kind).not.toBe("applied");
+test.each(["send", "swap"] as const)(
+  "a payment of a %s that falls out of the chain leaves the request open for it again",
+  (kind) => {
+    let state = stateAfter(quotedState(kind), { kind: "sendMined" });
+    expect(state.name).toBe("filled");
+    state = stateAfter(state, { kind: "sendUnmined" });
+    expect(state).toMatchObject({ name: "quoted", final: false });
+    state = stateAfter(stateAfter(state, { kind: "sendMined" }), { kind: "sendFinal" });
+    expect(state).toMatchObject({ name: "filled", final: true });
+    expect(decide(state, { kind: "fillDead", reason: "UNKNOWN", depositGone: false }).kind).not.toBe(
+      "applied",
+    );
+  },
+);
+
+test("what the user pays by his own transaction is never executed, filled ahead or filled by the service, and a deposit that names it goes back", () => {
+  for (const kind of ["send", "swap"] as const) {
+    const quoted = quotedState(kind);
+    expect(decide(quoted, { kind: "executionAccepted" }).kind).toBe("rejected");
+    expect(decide(quoted, { kind: "fastFillAccepted" }).kind).toBe("already");
+    expect(decide(quoted, matching)).toMatchObject({
+      next: quoted,
+      effects: [{ kind: "refundDeposit", depositId: "1", reason: "ORPHANED_DEPOSIT_REFUND" }],
+    });
+  }
 });
 
 test("a bridge is never fulfilled by the events of a send, nor a send by those of a bridge", () => {

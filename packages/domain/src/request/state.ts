@@ -2,6 +2,11 @@ import { unreachable } from "../errors.ts";
 import type { RequestKind } from "./terms.ts";
 import type { FailReason, RefundFailReason } from "./reasons.ts";
 
+/** Whether the user's own transaction is all of it, and the service only watches: no deposit belongs to it, and it is never filled. */
+export function isWatchedOnly(kind: RequestKind): kind is "send" | "swap" {
+  return kind === "send" || kind === "swap";
+}
+
 /** Where a request stands. Finer than what clients see: `public-status.ts` maps it to their words. */
 export const requestStates = [
   "quoted",
@@ -169,7 +174,7 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       if (state.name === "fillable") return giveUp(state, event.reason);
       return already(state);
     case "executionAccepted":
-      if (state.kind === "send") return rejected(state, event);
+      if (isWatchedOnly(state.kind)) return rejected(state, event);
       if (state.name === "quoted") return to(state, { name: "accepted" });
       // The fill went ahead, and what is accepted is the deposit that it was lent against.
       return isFronted(state) && state.depositId === undefined ? to(state, {}) : already(state);
@@ -202,16 +207,17 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
         return to(state, { front: "debited" }, { kind: "debitHold" });
       return already(state);
     case "sendMined":
-      if (state.kind !== "send") return rejected(state, event);
+      if (!isWatchedOnly(state.kind)) return rejected(state, event);
       if (state.name === "quoted" || state.name === "expired")
         return to(state, { name: "filled", failReason: undefined });
       return already(state);
     case "sendUnmined":
-      if (state.kind === "send" && state.name === "filled")
+      if (isWatchedOnly(state.kind) && state.name === "filled")
         return state.final ? rejected(state, event) : to(state, { name: "quoted" });
       return already(state);
     case "sendFinal":
-      if (state.kind === "send" && state.name === "filled" && !state.final) return to(state, { final: true });
+      if (isWatchedOnly(state.kind) && state.name === "filled" && !state.final)
+        return to(state, { final: true });
       return already(state);
     case "refundMined":
       if (state.name === "refunding" && state.depositId === event.depositId)

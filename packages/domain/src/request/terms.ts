@@ -25,7 +25,10 @@ export interface RequestTerms {
     readonly chainId: number;
     readonly currency: Address;
     readonly amount: bigint;
-    /** Least deposit that is still filled; absent: exactly `amount`. With it, more than `amount` is filled too, and pays out more. */
+    /**
+     * Least deposit that is still filled; absent: exactly `amount`. With it, more than `amount` is filled too, and pays out more. The order's input asks for this
+     * amount then: a fill is settled against nothing less than what its order asks for.
+     */
     readonly minimumAmount?: bigint;
   };
   /** What the user pays with when a swap turns it into what is deposited; absent: he pays `origin` itself. */
@@ -39,6 +42,8 @@ export interface RequestTerms {
     /** The solver pays from this currency, exchanged in the fill; absent: from `currency` itself. */
     readonly paidFrom?: Address;
   };
+  /** What a deposit above `origin.amount` buys more than expected stays with the solver; absent: the recipient gets it. */
+  readonly surplusToSolver?: true;
   /** USD value of the input at quote time, 18 decimals; chooses the confirmation tier. */
   readonly inputUsd: bigint;
   /** USD (18 decimals) that the output pays for the service sending the origin transaction; absent: nothing is paid for that. */
