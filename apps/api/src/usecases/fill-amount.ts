@@ -66,7 +66,7 @@ export function payoutOf(
   const isOneAsset = pairClass === "sameAsset" || pairClass === "wrap";
   return payout(
     terms,
-    forward(input, facts).output,
+    { deposited: input, repriced: forward(input, facts).output },
     isOneAsset ? honourBps : Math.min(honourBps, serviceBps[pairClass]),
     times,
   );

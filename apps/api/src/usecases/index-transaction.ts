@@ -1,5 +1,5 @@
 import type { TransactionFact } from "@causeway/chains";
-import { ServiceError } from "@causeway/domain";
+import { isWatchedOnly, ServiceError } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { RequestRecord } from "../ports/records.ts";
@@ -26,7 +26,7 @@ export async function indexTransaction(
   const state = await connection.reader.transaction(report.txHash);
   if (state.kind === "absent") throw notSeen(report.txHash);
   const record = report.requestId && (await services.reads.request(report.requestId));
-  if (record?.terms.kind === "send") return recordSend(services, connected, record.terms, state);
+  if (record && isWatchedOnly(record.terms.kind)) return recordSend(services, connected, record.terms, state);
   if (state.kind === "pending") {
     if (record !== undefined) await rememberOrigin(services, record, state.transaction);
     return { message: "Transaction seen, waiting to be mined" };

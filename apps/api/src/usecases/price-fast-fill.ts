@@ -1,4 +1,4 @@
-import { amountToUsdDown, amountToUsdUp, forward, usdToAmountDown } from "@causeway/domain";
+import { amountToUsdDown, amountToUsdUp, forward, leastDeposit, usdToAmountDown } from "@causeway/domain";
 import type { LedgerAsset, PricedUnit, RequestTerms } from "@causeway/domain";
 import type { Services } from "../ports/services.ts";
 import { unitInMemory } from "./app-balance/appraise.ts";
@@ -32,13 +32,15 @@ export async function priceFastFill(
   input: bigint | undefined,
 ): Promise<PricedFastFill> {
   const { requestId } = terms;
-  const inputAmount = input ?? terms.origin.amount;
-  if (inputAmount > terms.origin.amount || inputAmount === 0n)
+  // A swap before the deposit may bring more, but only its minimum is sure to come.
+  const lendable = leastDeposit(terms);
+  const inputAmount = input ?? lendable;
+  if (inputAmount > lendable || inputAmount === 0n)
     throw refusal(
       "inputAboveQuote",
       requestId,
-      "solverInputCurrencyAmount must be above 0 and at most what was quoted",
-      { quotedAmount: terms.origin.amount.toString() },
+      "solverInputCurrencyAmount must be above 0 and at most what is sure to be deposited",
+      { quotedAmount: lendable.toString() },
     );
   const origin = services.chains.get(terms.origin.chainId);
   const destination = services.chains.get(terms.destination.chainId);
@@ -62,7 +64,7 @@ export async function priceFastFill(
     amount,
     inputAmount,
     usd: amountToUsdUp(amount, pricing.facts.destination),
-    surplus: surplusOf(services, terms, terms.origin.amount - inputAmount, pricing.facts.origin),
+    surplus: surplusOf(services, terms, lendable - inputAmount, pricing.facts.origin),
   };
 }
 
@@ -73,7 +75,7 @@ function amountFor(services: Needs, terms: RequestTerms, inputAmount: bigint, pr
       amount: amount.toString(),
       minimumAmount: minimumAmount.toString(),
     });
-  if (inputAmount === terms.origin.amount) {
+  if (inputAmount === leastDeposit(terms)) {
     const nowMs = services.clock.nowMs();
     const due = payoutOf(services, terms, inputAmount, pricing, { nowMs, depositSeenAtMs: nowMs });
     if (due.kind === "refund") throw belowMinimum(forward(inputAmount, pricing.facts).output);

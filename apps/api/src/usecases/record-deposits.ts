@@ -1,5 +1,5 @@
 import type { DepositFact } from "@causeway/chains";
-import { confirmAtBlock, confirmationsFor, judgeDeposit } from "@causeway/domain";
+import { agreedUsd, confirmAtBlock, confirmationsFor, judgeDeposit } from "@causeway/domain";
 import type { Chain, DepositVerdict, OrderId } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
@@ -95,13 +95,13 @@ async function storeOne(
   record: RequestRecord | undefined,
   lent: { usd: bigint },
 ): Promise<MovedDeposit | undefined> {
-  // The value is known of what was agreed and of less of the same: anything else is treated like the largest, for it goes back and may be worth anything.
-  const isAgreed = isWithin(record, chain, fact);
-  const agreedUsd = isAgreed ? record.terms.inputUsd : 0n;
-  const isBeyondCap = chain.maxUnconfirmedUsd !== undefined && lent.usd + agreedUsd > chain.maxUnconfirmedUsd;
+  // What is not what was agreed is treated like the largest, for it goes back and may be worth anything.
+  const knownUsd = record && agreedUsd(record.terms, { chainId: chain.id, ...fact });
+  const valueUsd = knownUsd ?? 0n;
+  const isBeyondCap = chain.maxUnconfirmedUsd !== undefined && lent.usd + valueUsd > chain.maxUnconfirmedUsd;
   const confirmations = confirmationsFor(
     chain.confirmationTiers,
-    isAgreed && !isBeyondCap ? agreedUsd : BEYOND_ALL_TIERS,
+    knownUsd !== undefined && !isBeyondCap ? knownUsd : BEYOND_ALL_TIERS,
   );
   const { changed, record: deposit } = await tx.deposits.upsert({
     chainId: chain.id,
@@ -119,10 +119,10 @@ async function storeOne(
     disposition: "unattributed",
     reason: undefined,
     seenAtMs,
-    valueUsd: agreedUsd,
+    valueUsd,
   });
   if (!changed) return undefined;
-  lent.usd += agreedUsd;
+  lent.usd += valueUsd;
   return { fact, deposit };
 }
 
@@ -194,14 +194,4 @@ async function isBeyondLead(
   if (leadMs === undefined || state.front === "none" || state.depositId !== undefined) return false;
   const promised = await tx.fastFills.find(terms.requestId);
   return promised !== undefined && nowMs > promised.acceptedAtMs + leadMs;
-}
-
-function isWithin(
-  record: RequestRecord | undefined,
-  chain: Chain,
-  fact: DepositFact,
-): record is RequestRecord {
-  if (record === undefined) return false;
-  const { chainId, currency, amount } = record.terms.origin;
-  return chain.id === chainId && fact.currency === currency && fact.amount <= amount;
 }

@@ -1,8 +1,9 @@
-import type { TransactionFact, TransactionState } from "@causeway/chains";
-import { NATIVE_CURRENCY, ServiceError, transferWithIdCalldata } from "@causeway/domain";
+import type { TransactionState } from "@causeway/chains";
+import { ServiceError } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
+import { hasArrived, isQuotedPayment } from "./quoted-payment.ts";
 import { trackSends } from "./track-sends.ts";
 import type { TransitionServices } from "./transition.ts";
 
@@ -12,7 +13,7 @@ type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
 const CLOCK_TOLERANCE_MS = 60_000;
 
 /**
- * Takes a transaction as the fulfilment of a `send`: only the very payment that was quoted counts, and each transaction for one request only. What happens to it on
+ * Takes a transaction as the fulfilment of a `send` or a `swap`: only the very payment that was quoted counts, and each transaction for one request only. What happens to it on
  * chain is followed block by block like any deposit.
  * @throws ServiceError INVALID_REQUEST when it is another payment, or taken.
  */
@@ -23,7 +24,12 @@ export async function recordSend(
   state: Exclude<TransactionState, { kind: "absent" }>,
 ): Promise<{ message: string }> {
   const { transaction } = state;
-  if (!isQuotedPayment(terms, transaction))
+  const isPayment =
+    isQuotedPayment(terms, connected.chain, transaction) &&
+    (state.kind === "pending" ||
+      state.receipt.status === "reverted" ||
+      hasArrived(terms, connected.chain, state.receipt));
+  if (!isPayment)
     throw new ServiceError("INVALID_REQUEST", "tx is not the payment that was quoted for this request", {
       field: "tx",
       requestId: terms.requestId,
@@ -61,20 +67,4 @@ export async function recordSend(
   if (state.kind === "mined")
     await trackSends(services, connected, await services.reads.trail(connected.chain.id));
   return { message: "Transaction recorded" };
-}
-
-/** A native payment is recognised by sender, recipient and value; a token's by the request id behind its calldata. Wallets may append bytes of their own to either. */
-export function isQuotedPayment(
-  terms: Pick<RequestTerms, "requestId" | "user" | "recipient" | "origin">,
-  transaction: TransactionFact,
-): boolean {
-  const { currency, amount } = terms.origin;
-  if (currency === NATIVE_CURRENCY)
-    return (
-      transaction.from === terms.user && transaction.to === terms.recipient && transaction.value === amount
-    );
-  return (
-    transaction.to === currency &&
-    transaction.input.startsWith(transferWithIdCalldata(terms.recipient, amount, terms.requestId))
-  );
 }

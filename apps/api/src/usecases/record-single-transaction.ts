@@ -1,4 +1,4 @@
-import { ServiceError } from "@causeway/domain";
+import { isWatchedOnly, ServiceError } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
 import type { Services } from "../ports/services.ts";
 import { chainOf, indexTransaction, notSeen } from "./index-transaction.ts";
@@ -6,7 +6,7 @@ import { recordSend } from "./record-send.ts";
 import type { RecordingServices } from "./record-deposits.ts";
 
 /**
- * A client reports the transaction of a same-chain step. For a `send` that transaction is the whole fulfilment; anything else is indexed like a deposit.
+ * A client reports the transaction of a same-chain step. For a `send` or a `swap` that transaction is the whole fulfilment; anything else is indexed like a deposit.
  * @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, TRANSACTION_NOT_FOUND. @throws RpcFault
  */
 export async function recordSingleTransaction(
@@ -19,7 +19,7 @@ export async function recordSingleTransaction(
       field: "requestId",
       requestId: report.requestId,
     });
-  if (record.terms.kind !== "send") return indexTransaction(services, report);
+  if (!isWatchedOnly(record.terms.kind)) return indexTransaction(services, report);
   const connected = chainOf(services, report.chainId);
   if (connected.chain.id !== record.terms.origin.chainId)
     throw new ServiceError("INVALID_REQUEST", `chainId ${report.chainId} is not the chain of this request`, {

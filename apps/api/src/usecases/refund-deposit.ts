@@ -1,4 +1,11 @@
-import { gasCostWei, refundAmount } from "@causeway/domain";
+import {
+  agreedUsd,
+  gasCostWei,
+  leastDeposit,
+  refundAmount,
+  scaledMinimum,
+  weightedDifference,
+} from "@causeway/domain";
 import type { DepositId, OrderId, RefundFailReason } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
@@ -134,14 +141,16 @@ async function pay(
   return DONE;
 }
 
-/** What the order says comes back at least, when the deposit is the one that was agreed; 0 for any other. */
+/**
+ * What the order says comes back at least, when the deposit is one that was agreed; 0 for any other. After a swap it may be more than the order asks for: then the
+ * minimum grows with it, as whoever attests the refund demands.
+ */
 function promisedRefund({ terms }: RequestRecord, deposit: DepositRecord): bigint {
-  const { origin, order } = terms;
-  const isAgreed =
-    deposit.chainId === origin.chainId &&
-    deposit.currency === origin.currency &&
-    deposit.amount === origin.amount;
-  return isAgreed ? (order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n) : 0n;
+  const { order } = terms;
+  const isAgreed = agreedUsd(terms, deposit) !== undefined && deposit.amount >= leastDeposit(terms);
+  if (!isAgreed) return 0n;
+  const promised = order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  return scaledMinimum(promised, weightedDifference(order, [deposit.amount]));
 }
 
 async function giveUp(

@@ -1,7 +1,9 @@
-import type { BlockRef } from "@causeway/chains";
+import type { BlockRef, ReceiptFact } from "@causeway/chains";
+import type { Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { SendRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
+import { hasArrived } from "./quoted-payment.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 
@@ -40,7 +42,7 @@ export async function trackSends(
       const below = trail[0] !== undefined && receipt.blockNumber < trail[0].number;
       const canonical = below ? (await connection.reader.block(receipt.blockNumber))?.hash : watched;
       if (canonical !== receipt.blockHash) return undefined;
-      return mine(services, send, { number: receipt.blockNumber, hash: receipt.blockHash }, receipt.status);
+      return mine(services, chain, send, receipt);
     }),
   );
 }
@@ -52,28 +54,29 @@ async function forgetIfOld(services: Needs, send: SendRecord): Promise<void> {
   services.events.happened("send_removed", { requestId: send.requestId, txHash: send.txHash, unmined: true });
 }
 
-async function mine(
-  services: Needs,
-  send: SendRecord,
-  block: { number: bigint; hash: `0x${string}` },
-  status: "success" | "reverted",
-): Promise<void> {
-  await services.uow.run(async (tx) => {
+async function mine(services: Needs, chain: Chain, send: SendRecord, receipt: ReceiptFact): Promise<void> {
+  const block = { number: receipt.blockNumber, hash: receipt.blockHash };
+  const paid = await services.uow.run(async (tx) => {
     const record = await tx.requests.lock(send.requestId);
-    // A payment that reverted paid nothing: the request is open for another one.
-    if (status === "reverted" || record === undefined) return tx.sends.remove(send.chainId, send.txHash);
+    // One that reverted, or brought the recipient less than was promised, is no payment: the request is open for another one.
+    if (record === undefined || receipt.status === "reverted" || !hasArrived(record.terms, chain, receipt)) {
+      await tx.sends.remove(send.chainId, send.txHash);
+      return false;
+    }
     await tx.sends.setBlock(send.chainId, send.txHash, block);
     const hashes = { inTxHashes: [send.txHash], txHashes: [send.txHash] };
     await transition(services, tx, record, { kind: "sendMined" }, hashes, {
       txHash: send.txHash,
       block: block.number,
     });
+    return true;
   });
   services.events.happened("send_seen", {
     requestId: send.requestId,
     txHash: send.txHash,
     block: block.number,
-    status,
+    status: receipt.status,
+    paid,
   });
 }
 

@@ -1,0 +1,144 @@
+import type { TransactionFact } from "@causeway/chains";
+import { NATIVE_CURRENCY, transferWithIdCalldata } from "@causeway/domain";
+import type { Address, FrameLog } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { hasArrived, isQuotedPayment } from "./quoted-payment.ts";
+
+function anAddress(digit: string): Address {
+  return `0x${digit.repeat(40)}`;
+}
+
+const user = "0x1111111111111111111111111111111111111111";
+const recipient = "0x2222222222222222222222222222222222222222";
+const stranger = "0x3333333333333333333333333333333333333333";
+const usdc = "0x4444444444444444444444444444444444444444";
+const requestId = `0x${"ab".repeat(32)}` as const;
+
+const [router, approvalProxy] = [anAddress("5"), anAddress("6")];
+const [depository, pool] = [anAddress("7"), anAddress("8")];
+const chain = { contracts: { router, approvalProxy, depository } };
+
+const native = {
+  kind: "send",
+  requestId,
+  user,
+  recipient,
+  origin: { chainId: 1, currency: NATIVE_CURRENCY, amount: 7n },
+} as const;
+const erc20 = { ...native, origin: { ...native.origin, currency: usdc } } as const;
+const payNative: TransactionFact = {
+  hash: "0xaa",
+  from: user,
+  to: recipient,
+  input: "0x",
+  value: 7n,
+  nonce: 0,
+};
+const payErc20: TransactionFact = {
+  ...payNative,
+  to: usdc,
+  value: 0n,
+  input: transferWithIdCalldata(recipient, 7n, requestId),
+};
+
+test("the very payment that was quoted counts", () => {
+  expect(isQuotedPayment(native, chain, payNative)).toBe(true);
+  expect(isQuotedPayment(erc20, chain, payErc20)).toBe(true);
+});
+
+test("bytes that a wallet appends for its own ends do not change what was paid", () => {
+  expect(isQuotedPayment(native, chain, { ...payNative, input: "0x00beef" })).toBe(true);
+  expect(isQuotedPayment(erc20, chain, { ...payErc20, input: `${payErc20.input}00beef` })).toBe(true);
+});
+
+test.each<[string, Partial<TransactionFact>]>([
+  ["from another account", { from: stranger }],
+  ["to another account", { to: stranger }],
+  ["that creates a contract", { to: undefined }],
+  ["of one unit less", { value: 6n }],
+  ["of one unit more", { value: 8n }],
+])("a native payment %s does not", (_what, change) => {
+  expect(isQuotedPayment(native, chain, { ...payNative, ...change })).toBe(false);
+});
+
+test.each<[string, Partial<TransactionFact>]>([
+  ["of another token", { to: stranger }],
+  ["to another recipient", { input: transferWithIdCalldata(stranger, 7n, requestId) }],
+  ["of another amount", { input: transferWithIdCalldata(recipient, 6n, requestId) }],
+  ["for another request", { input: transferWithIdCalldata(recipient, 7n, `0x${"cd".repeat(32)}`) }],
+  ["without an id", { input: payErc20.input.slice(0, -64) as "0x" }],
+])("a token transfer %s does not", (_what, change) => {
+  expect(isQuotedPayment(erc20, chain, { ...payErc20, ...change })).toBe(false);
+});
+
+const swap = {
+  ...native,
+  kind: "swap",
+  destination: { chainId: 1, currency: usdc, expectedAmount: 100n, minimumAmount: 99n },
+} as const;
+const exchange: TransactionFact = { ...payNative, to: router, input: `0x1234${requestId.slice(2)}` };
+
+test("a swap is known by its request's id in a transaction through the router, whoever sends it", () => {
+  expect(isQuotedPayment(swap, chain, exchange)).toBe(true);
+  expect(isQuotedPayment(swap, chain, { ...exchange, to: approvalProxy, from: stranger })).toBe(true);
+  expect(isQuotedPayment(swap, chain, { ...exchange, input: `${exchange.input}00beef` })).toBe(true);
+  expect(isQuotedPayment(swap, chain, { ...exchange, to: stranger })).toBe(false);
+  expect(isQuotedPayment(swap, chain, { ...exchange, to: undefined })).toBe(false);
+  expect(isQuotedPayment(swap, chain, { ...exchange, input: `0x1234${"cd".repeat(32)}` })).toBe(false);
+});
+
+const word = (value: string | bigint): string =>
+  (typeof value === "bigint" ? value.toString(16) : value.slice(2)).padStart(64, "0");
+const moved = (from: Address, to: Address, amount: bigint, token: Address = usdc): FrameLog => ({
+  address: token,
+  topics: [
+    "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef",
+    `0x${word(from)}`,
+    `0x${word(to)}`,
+  ],
+  data: `0x${word(amount)}`,
+});
+const paidNative = (by: Address, to: Address, amount: bigint): FrameLog => ({
+  address: by,
+  topics: ["0xd35467972d1fda5b63c735f59d3974fa51785a41a92aa3ed1b70832836f8dba6"],
+  data: `0x${word(to)}${word(amount)}`,
+});
+/** Whether logs of a mined swap bring what was promised. */
+const arrives = (terms: Parameters<typeof hasArrived>[0], ...logs: readonly FrameLog[]): boolean =>
+  hasArrived(terms, chain, {
+    logs: logs.map((log, logIndex) => ({
+      ...log,
+      logIndex,
+      blockNumber: 1n,
+      blockHash: "0x01",
+      txHash: exchange.hash,
+    })),
+  });
+
+test.each<[string, boolean, readonly FrameLog[]]>([
+  ["of the least that was promised, from a pool", true, [moved(pool, recipient, 99n)]],
+  ["in parts", true, [moved(pool, recipient, 50n), moved(router, recipient, 49n)]],
+  ["of one unit less", false, [moved(pool, recipient, 98n)]],
+  ["of which a part goes on", false, [moved(pool, recipient, 100n), moved(recipient, stranger, 2n)]],
+  ["in another token", false, [moved(pool, recipient, 100n, stranger)]],
+  ["to somebody else", false, [moved(pool, stranger, 100n)]],
+  ["that a depository pays out", false, [moved(depository, recipient, 100n)]],
+  ["that never is", false, []],
+])(
+  "a swap into a token counts by what its recipient keeps: a payment %s counts: %s",
+  (_what, counts, logs) => {
+    expect(arrives(swap, ...logs)).toBe(counts);
+  },
+);
+
+test("a swap into native coin counts by what the chain's own router says it paid", () => {
+  const toNative = { ...swap, destination: { ...swap.destination, currency: NATIVE_CURRENCY } };
+  expect(arrives(toNative, paidNative(router, recipient, 99n))).toBe(true);
+  expect(arrives(toNative, paidNative(router, recipient, 98n))).toBe(false);
+  expect(arrives(toNative, paidNative(router, stranger, 99n))).toBe(false);
+  expect(arrives(toNative, paidNative(stranger, recipient, 99n))).toBe(false);
+});
+
+test("a payment of the user's own counts by what it is, whatever its token says", () => {
+  expect(arrives({ ...swap, kind: "send" })).toBe(true);
+});
