@@ -197,7 +197,6 @@ test("pools that cannot be are refused, each with its field", () => {
       { connectors: [factory, factory.toUpperCase().replace("X", "x")] },
       ".liquidity.connectors: the address 0xabab",
     ],
-    [{ sources: [] }, ".liquidity.sources:"],
     [{ sources: [pairs, { ...pools, name: "pairs" }] }, ".liquidity.sources: the name pairs occurs more"],
     [{ sources: [{ ...pairs, kind: "order-book" }] }, ".liquidity.sources[0].kind:"],
     [{ sources: [{ ...pairs, feeBps: 10_000 }] }, ".liquidity.sources[0].feeBps:"],
@@ -290,6 +289,21 @@ test.each([
       }
   },
 );
+
+test("every mainnet exchanges native money and what it lists, through the make of router that stands there", () => {
+  const { chains } = loadWithEveryVariable("mainnets.prod");
+  for (const { name, tokens, contracts, liquidity } of chains) {
+    const pools = liquidity?.sources.filter((source) => source.kind === "uniswap-v3") ?? [];
+    const old = "0xe592427a0aece92de3edee1f18e0157c05861564";
+    expect(pools, name).toHaveLength(1);
+    // The old make was only ever deployed at this one address.
+    for (const { router, routerKind } of pools)
+      expect(routerKind, name).toBe(router === old ? "swap-router" : "swap-router-02");
+    expect(liquidity?.connectors[0], name).toBe(liquidity?.wrappedNative);
+    expect(liquidity?.connectors, name).toEqual(expect.arrayContaining(tokens.map(({ address }) => address)));
+    expect(contracts.permit2, name).toBe("0x000000000022d473030f116ddee9f6b43ac78ba3");
+  }
+});
 
 test("every address written in the files carries a valid checksum, so that a typo cannot pass", () => {
   for (const environment of ["local", "mainnets.prod", "testnets.prod"]) {

@@ -129,7 +129,8 @@ const liquidity = z.strictObject({
   wrappedNative: serviceAddress.optional(),
   /** Tokens that paths may lead through, the likeliest first; they need not be in `tokens`. */
   connectors: z.array(serviceAddress).default([]),
-  sources: z.array(poolSource).min(1),
+  /** None: native money is wrapped and unwrapped, and nothing else. */
+  sources: z.array(poolSource).default([]),
 });
 
 /** One element of `configs/chains.<ENVIRONMENT>.json`. Both services read the same file; each ignores what is only for the other. */
