@@ -1,5 +1,5 @@
 import type { CallPlan } from "@causeway/chains";
-import type { Address } from "@causeway/domain";
+import type { Address, Currency } from "@causeway/domain";
 
 /** An exchange of one token for another on one chain. Native coin is its wrapped token here: wrapping is the caller's. */
 export interface SwapQuestion {
@@ -9,8 +9,10 @@ export interface SwapQuestion {
   /** Names of sources that may be used; undefined = all but the excluded ones. */
   readonly included: ReadonlySet<string> | undefined;
   readonly excluded: ReadonlySet<string>;
-  /** Pools that a path may lead through at most. */
+  /** Pools that a path may lead through at most; more than three are taken as three. */
   readonly maxHops: number;
+  /** Services of others are asked as well; otherwise only when no pool has an answer, as they answer late. */
+  readonly external: boolean;
 }
 
 /** One way to make an exchange, at the newest known state of its pools. */
@@ -58,3 +60,9 @@ export interface LiquiditySource {
   /** The least input for this output; undefined likewise. */
   exactOut(question: SwapQuestion, amountOut: bigint): MaybePromise<SwapAnswer | undefined>;
 }
+
+/**
+ * What a token is worth by its pools, for tokens that no source of prices knows: USD per whole unit with 18 decimals, by the deepest way to a token with a price.
+ * Read from memory, so that the first question of a token has no answer yet. Whoever moves a pool moves this: it is good for what is shown, never for what is paid.
+ */
+export type PoolUsd = (token: Pick<Currency, "chainId" | "address" | "decimals">) => bigint | undefined;
