@@ -1,0 +1,248 @@
+-- Up Migration
+
+-- What clients may list requests by: one row for each request that anything has happened to, in their words. A quote that nobody pays costs nothing here.
+-- Rows are written where `requests` is, in the same commit, by the triggers below: whatever changes a request, old code or new, its row follows.
+
+-- The client's word for a state: `publicStatus` of the domain.
+create function request_status_word(state text) returns text language sql immutable parallel safe as $$
+  select case
+    when state in ('quoted', 'accepted') then 'waiting'
+    when state = 'depositing' then 'depositing'
+    when state in ('deposited', 'fillable', 'filling', 'refunding') then 'pending'
+    when state = 'submitted' then 'submitted'
+    when state = 'filled' then 'success'
+    when state = 'refunded' then 'refund'
+    when state in ('failed', 'expired') then 'failure'
+  end
+$$;
+
+-- Names of currencies, as the configuration and the token book have them: what a currency is called when a request is first listed.
+create table currency_names (
+  chain_id bigint not null,
+  address text collate "C" not null,
+  -- The same for one asset on all chains; null: nobody says what it is the same as.
+  asset text collate "C",
+  symbol text not null,
+  -- The token is the chain's native coin, one for one.
+  wraps_native boolean not null default false,
+  primary key (chain_id, address)
+);
+
+create table request_history (
+  -- Breaks ties of the sort key, in a fraction of the bytes of a request id.
+  n bigint generated always as identity primary key,
+  request_id text collate "C" not null references requests (request_id) on delete cascade,
+  -- When it was quoted, and when what clients see of it last changed.
+  created_at_ms bigint not null,
+  updated_at_ms bigint not null,
+  status text collate "C" not null,
+  fail_reason text collate "C",
+  refund_fail_reason text collate "C",
+  -- Bridge, Crosschain Swap, Same-chain Swap, Send, Wrap, Unwrap, Call
+  request_type text collate "C" not null,
+  user_address text collate "C",
+  recipient text collate "C",
+  deposit_address text collate "C",
+  origin_chain_id bigint not null,
+  destination_chain_id bigint not null,
+  -- What the user pays and what the recipient gets; symbols in lower case, null when nobody has named them.
+  currency_in text collate "C",
+  currency_out text collate "C",
+  symbol_in text collate "C",
+  symbol_out text collate "C",
+  -- Millionths of a USD, as quoted.
+  amount_usd bigint not null,
+  app_fees_usd bigint not null default 0,
+  features text[] not null default '{}',
+  -- The API key that asked, and what it called itself.
+  key_id text collate "C",
+  referrer text,
+  -- Block of the deposit on the origin chain, and when it was seen there.
+  in_block bigint,
+  in_seen_at_ms bigint,
+  -- From then until the fill was in a block; null unless the fill waited for the deposit.
+  fill_ms bigint
+);
+create unique index request_history_request on request_history (request_id);
+create index request_history_created on request_history (created_at_ms, n);
+create index request_history_updated on request_history (updated_at_ms, n);
+create index request_history_amount on request_history (amount_usd, n);
+create index request_history_status on request_history (status, created_at_ms, n);
+create index request_history_type on request_history (request_type, created_at_ms, n);
+create index request_history_user on request_history (user_address, created_at_ms, n);
+create index request_history_recipient on request_history (recipient, created_at_ms, n);
+create index request_history_origin on request_history (origin_chain_id, created_at_ms, n);
+create index request_history_destination on request_history (destination_chain_id, created_at_ms, n);
+create index request_history_currency_in on request_history (currency_in, created_at_ms, n);
+create index request_history_currency_out on request_history (currency_out, created_at_ms, n);
+create index request_history_symbol_in on request_history (symbol_in, created_at_ms, n);
+create index request_history_symbol_out on request_history (symbol_out, created_at_ms, n);
+create index request_history_block on request_history (in_block);
+create index request_history_chain_block on request_history (origin_chain_id, in_block, in_seen_at_ms);
+-- Most have none of these.
+create index request_history_fail on request_history (fail_reason, created_at_ms, n) where fail_reason is not null;
+create index request_history_refund_fail on request_history (refund_fail_reason, created_at_ms, n)
+  where refund_fail_reason is not null;
+create index request_history_key on request_history (key_id, created_at_ms, n) where key_id is not null;
+create index request_history_deposit_address on request_history (deposit_address, created_at_ms, n)
+  where deposit_address is not null;
+create index request_history_fill_time on request_history (fill_ms) where fill_ms is not null;
+create index request_history_app_fees on request_history (app_fees_usd) where app_fees_usd > 0;
+create index request_history_features on request_history using gin (features) where features <> '{}';
+
+-- The transactions of a request, by hash: `in_tx_hashes`, `tx_hashes` and `refund_tx_hashes` of `requests` the other way round.
+create table request_transactions (
+  tx_hash text collate "C" not null,
+  request_id text collate "C" not null references requests (request_id) on delete cascade,
+  -- deposit | fill | refund
+  kind text collate "C" not null,
+  primary key (tx_hash, request_id, kind)
+);
+create index request_transactions_request on request_transactions (request_id);
+
+-- The block that the deposit of a request, or the user's own payment, is in, and when it was seen or reported.
+create function request_seen(request requests, out block_number bigint, out at_ms bigint) language sql stable as $$
+  select d.block_number, d.seen_at_ms from deposits d where d.id = request.deposit_id
+  union all select s.block_number, s.created_at_ms from sends s where s.request_id = request.request_id
+  limit 1
+$$;
+
+-- The row of a request as its terms have it. Escapes are cut out first: texts of callers may hold characters that JSON knows and the database does not.
+create function list_request(request requests) returns void language plpgsql as $$
+declare
+  agreed jsonb := regexp_replace(request.terms, '\\(\\|u[0-9a-fA-F]{4})', '', 'g')::jsonb;
+  coin_in text := coalesce(agreed #>> '{input,currency}', agreed #>> '{origin,currency}');
+  coin_out text := agreed #>> '{destination,currency}';
+  name_in currency_names;
+  name_out currency_names;
+  seen record;
+begin
+  select * into seen from request_seen(request);
+  select * into name_in from currency_names where chain_id = request.origin_chain_id and address = coin_in;
+  select * into name_out from currency_names where chain_id = request.destination_chain_id and address = coin_out;
+  insert into request_history (request_id, created_at_ms, updated_at_ms, status, fail_reason, refund_fail_reason, request_type,
+    user_address, recipient, origin_chain_id, destination_chain_id, currency_in, currency_out, symbol_in, symbol_out, amount_usd,
+    app_fees_usd, features, key_id, referrer, in_block, in_seen_at_ms, fill_ms)
+  values (
+    request.request_id, request.created_at_ms, request.updated_at_ms, request_status_word(request.state), request.fail_reason,
+    request.refund_fail_reason,
+    case
+      when request.kind = 'call' then 'Call'
+      when request.kind = 'send' then 'Send'
+      when request.origin_chain_id = request.destination_chain_id then case
+        when name_out.wraps_native and name_in.asset = name_out.asset then 'Wrap'
+        when name_in.wraps_native and name_in.asset = name_out.asset then 'Unwrap'
+        else 'Same-chain Swap' end
+      when name_in.asset = name_out.asset then 'Bridge'
+      else 'Crosschain Swap'
+    end,
+    agreed ->> 'user', agreed ->> 'recipient', request.origin_chain_id, request.destination_chain_id, coin_in, coin_out,
+    lower(name_in.symbol), lower(name_out.symbol),
+    least(div(coalesce((agreed #>> '{inputUsd,$n}')::numeric, 0), 1e12), 9e18)::bigint,
+    least(div(coalesce((agreed #>> '{appFeesUsd,$n}')::numeric, 0), 1e12), 9e18)::bigint,
+    array_remove(array[
+      case when request.front <> 'none' then 'fast-fill' end,
+      case when request.state = 'accepted' or request.kind = 'call' then 'execution' end,
+      case when agreed ? 'input' then 'origin-swap' end,
+      case when agreed #> '{destination}' ? 'paidFrom' then 'destination-swap' end,
+      case when coalesce(agreed #> '{order,output,calls}', '[]') <> '[]' then 'calls' end
+    ], null),
+    agreed ->> 'keyId', agreed ->> 'referrer', seen.block_number, seen.at_ms,
+    -- Found filled: of one that was stored before it was listed, its trace knows when.
+    case when request.state = 'filled' and request.front = 'none' and request.deposit_id is not null then
+      (select greatest(max(at_ms) - seen.at_ms, 0) from request_events e where e.request_id = request.request_id and e.event = 'fillMined')
+    end
+  ) on conflict do nothing;
+end $$;
+
+create function list_transactions(request requests) returns void language sql as $$
+  delete from request_transactions t where t.request_id = request.request_id and not (
+    t.tx_hash = any(case t.kind when 'deposit' then request.in_tx_hashes when 'fill' then request.tx_hashes else request.refund_tx_hashes end));
+  insert into request_transactions (tx_hash, request_id, kind)
+    select hash, request.request_id, 'deposit' from unnest(request.in_tx_hashes) hash
+    union all select hash, request.request_id, 'fill' from unnest(request.tx_hashes) hash
+    union all select hash, request.request_id, 'refund' from unnest(request.refund_tx_hashes) hash
+  on conflict do nothing
+$$;
+
+create function keep_request_history() returns trigger language plpgsql as $$
+declare
+  known request_history;
+  seen record;
+begin
+  if tg_op = 'INSERT' then
+    perform list_request(new);
+    perform list_transactions(new);
+    return null;
+  end if;
+  select * into known from request_history where request_id = new.request_id;
+  if not found then
+    -- Nobody has paid, and nobody is about to.
+    if new.state in ('quoted', 'expired') and new.deposit_id is null then return null; end if;
+    perform list_request(new);
+    perform list_transactions(new);
+    return null;
+  end if;
+  if (old.in_tx_hashes, old.tx_hashes, old.refund_tx_hashes) is distinct from (new.in_tx_hashes, new.tx_hashes, new.refund_tx_hashes) then
+    perform list_transactions(new);
+  end if;
+  -- Steps that clients do not see write nothing: each row stands in many indexes.
+  if (known.status, known.fail_reason, known.refund_fail_reason) is not distinct from
+      (request_status_word(new.state), new.fail_reason, new.refund_fail_reason)
+    and (old.in_tx_hashes, old.tx_hashes, old.refund_tx_hashes, old.front, old.deposit_id) is not distinct from
+      (new.in_tx_hashes, new.tx_hashes, new.refund_tx_hashes, new.front, new.deposit_id)
+    and new.state <> 'accepted'
+  then return null; end if;
+  select * into seen from request_seen(new);
+  update request_history set
+    status = request_status_word(new.state), fail_reason = new.fail_reason, refund_fail_reason = new.refund_fail_reason,
+    updated_at_ms = new.updated_at_ms,
+    features = known.features
+      || case when new.front <> 'none' and not known.features @> '{fast-fill}' then '{fast-fill}' else '{}'::text[] end
+      || case when new.state = 'accepted' and not known.features @> '{execution}' then '{execution}' else '{}'::text[] end,
+    in_block = seen.block_number, in_seen_at_ms = seen.at_ms,
+    fill_ms = case
+      when new.state <> 'filled' or new.front <> 'none' or new.deposit_id is null then null
+      when known.status = 'success' then known.fill_ms
+      else greatest(new.updated_at_ms - seen.at_ms, 0) end
+  where n = known.n;
+  return null;
+end $$;
+
+select list_request(r), list_transactions(r) from requests r
+  where state not in ('quoted', 'expired') or deposit_id is not null
+    or exists (select from deposits d where d.request_id = r.request_id)
+    or exists (select from executions e where e.request_id = r.request_id);
+
+-- A fresh quote, of which there are thousands for each that is paid, calls nothing.
+create trigger requests_listed after insert on requests
+  for each row when (new.state <> 'quoted') execute function keep_request_history();
+create trigger requests_keep_history after update on requests
+  for each row when (
+    (old.state, old.deposit_id, old.fail_reason, old.refund_fail_reason, old.front) is distinct from
+      (new.state, new.deposit_id, new.fail_reason, new.refund_fail_reason, new.front)
+    or (old.in_tx_hashes, old.tx_hashes, old.refund_tx_hashes) is distinct from
+      (new.in_tx_hashes, new.tx_hashes, new.refund_tx_hashes))
+  execute function keep_request_history();
+
+-- A reorg moves a deposit to another block while its request stays as it is.
+create function keep_history_block() returns trigger language plpgsql as $$
+begin
+  update request_history h set in_block = new.block_number
+    from requests r where r.deposit_id = new.id and r.request_id = new.request_id and h.request_id = r.request_id;
+  return null;
+end $$;
+create trigger deposits_keep_history after update of block_number on deposits
+  for each row when (old.block_number <> new.block_number and new.request_id is not null) execute function keep_history_block();
+
+-- The trace of a request reads all payments that were ever planned for it.
+create index slots_request on slots (request_id) where request_id is not null;
+
+-- Down Migration
+drop index slots_request;
+drop trigger deposits_keep_history on deposits;
+drop trigger requests_keep_history on requests;
+drop trigger requests_listed on requests;
+drop function keep_history_block, keep_request_history, list_transactions, list_request, request_seen;
+drop table request_transactions, request_history, currency_names;
+drop function request_status_word;

@@ -1,0 +1,170 @@
+import type { HistoryCondition, HistoryField, HistoryRange } from "../../ports/request-history.ts";
+
+/** Columns that hold one value each. */
+const columns: Partial<Record<HistoryField, string>> = {
+  id: "h.request_id",
+  user: "h.user_address",
+  recipient: "h.recipient",
+  depositAddress: "h.deposit_address",
+  status: "h.status",
+  failReason: "h.fail_reason",
+  refundFailReason: "h.refund_fail_reason",
+  requestType: "h.request_type",
+  apiKey: "h.key_id",
+  referrer: "h.referrer",
+  currencyInAddress: "h.currency_in",
+  currencyOutAddress: "h.currency_out",
+  currencyInSymbol: "h.symbol_in",
+  currencyOutSymbol: "h.symbol_out",
+};
+const chainColumns: Partial<Record<HistoryField, string>> = {
+  originChainId: "h.origin_chain_id",
+  destinationChainId: "h.destination_chain_id",
+};
+const transactionKinds: Partial<Record<HistoryField, string>> = {
+  depositTxHash: "deposit",
+  fillTxHash: "fill",
+  refundTxHash: "refund",
+};
+const rangeColumns: Record<HistoryRange, string> = {
+  createdAt: "h.created_at_ms",
+  block: "h.in_block",
+  amountUsd: "h.amount_usd",
+  appFeesAmountUsd: "h.app_fees_usd",
+  fillTime: "h.fill_ms",
+};
+
+/** Values of a statement, in the order of their numbers. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  /** The place of a value in the text. */
+  add(value: unknown, type: string): string {
+    this.values.push(value);
+    return `$${this.values.length}::${type}`;
+  }
+}
+
+/** What rows `h` of `request_history` must be. Texts are ours alone; whatever a caller gave is a parameter. */
+export function whereText(
+  conditions: readonly HistoryCondition[],
+  groups: ReadonlyArray<readonly HistoryCondition[]>,
+  parameters: Parameters,
+): string {
+  const all = conditions.map((condition) => conditionText(condition, parameters));
+  if (groups.length > 0)
+    all.push(`(${groups.map((group) => `(${whereText(group, [], parameters)})`).join(" or ")})`);
+  return all.length === 0 ? "true" : all.join(" and ");
+}
+
+/**
+ * A block tells the time before which a request was quoted: its deposit was seen after that. Without it, a list from the newest back would read all that is younger than
+ * the block. Each chain has its own count of blocks; an hour is left for deposits that a reorg moved after they were seen.
+ */
+export function blockBound(conditions: readonly HistoryCondition[], parameters: Parameters): string {
+  for (const condition of conditions)
+    if (condition.kind === "within" && condition.range === "block" && condition.not !== true) {
+      if (condition.max === undefined) return "";
+      return ` and h.created_at_ms <= (
+        with recursive chain (id) as (
+          select min(origin_chain_id) from request_history
+          union all
+          select (select min(origin_chain_id) from request_history where origin_chain_id > chain.id) from chain where chain.id is not null
+        )
+        select max(last.in_seen_at_ms) + 3600000 from chain cross join lateral (
+          select b.in_seen_at_ms from request_history b
+          where b.origin_chain_id = chain.id and b.in_block <= ${parameters.add(condition.max, "bigint")}${chainOf(conditions, parameters)}
+          order by b.in_block desc limit 1
+        ) last)`;
+    }
+  return "";
+}
+
+/** The one origin chain that is asked for, if one is. */
+function chainOf(conditions: readonly HistoryCondition[], parameters: Parameters): string {
+  for (const one of conditions)
+    if (one.kind === "is" && one.field === "originChainId" && one.not !== true)
+      return ` and b.origin_chain_id = any(${parameters.add(one.values, "bigint[]")})`;
+  return "";
+}
+
+function conditionText(condition: HistoryCondition, parameters: Parameters): string {
+  const text = plainText(condition, parameters);
+  // What is not known is not the value either.
+  return condition.not === true ? `(${text}) is not true` : text;
+}
+
+function plainText(condition: HistoryCondition, parameters: Parameters): string {
+  switch (condition.kind) {
+    case "is":
+      return fieldText(condition.field, condition.values, parameters);
+    case "null":
+      return nullText(condition.field);
+    case "within": {
+      const column = rangeColumns[condition.range];
+      const ends = [
+        ...(condition.min === undefined ? [] : [`${column} >= ${parameters.add(condition.min, "bigint")}`]),
+        ...(condition.max === undefined ? [] : [`${column} <= ${parameters.add(condition.max, "bigint")}`]),
+        // Only what has fees stands in their index.
+        ...(condition.range === "appFeesAmountUsd" && (condition.min ?? 0n) > 0n ? [`${column} > 0`] : []),
+      ];
+      return ends.length === 0 ? "true" : ends.join(" and ");
+    }
+    default:
+      return condition satisfies never;
+  }
+}
+
+function fieldText(field: HistoryField, values: readonly string[], parameters: Parameters): string {
+  const column = columns[field];
+  if (column !== undefined) return equals(column, values, "text", parameters);
+  const chainColumn = chainColumns[field];
+  if (chainColumn !== undefined) return equals(chainColumn, values, "bigint", parameters);
+  const list = (type: string): string => parameters.add(values, `${type}[]`);
+  const kind = transactionKinds[field];
+  if (kind !== undefined)
+    return among(
+      `select t.request_id from request_transactions t where t.tx_hash = any(${list("text")}) and t.kind = '${kind}'`,
+    );
+  switch (field) {
+    case "orderId":
+      return among(`select r.request_id from requests r where r.order_id = any(${list("text")})`);
+    case "chainId": {
+      const chains = list("bigint");
+      return `(h.origin_chain_id = any(${chains}) or h.destination_chain_id = any(${chains}))`;
+    }
+    case "features":
+      return `h.features <> '{}' and h.features @> ${list("text")}`;
+    case "term": {
+      const terms = list("text");
+      const named = `select r.request_id from requests r where r.request_id = any(${terms}) or r.order_id = any(${terms})
+        union all select t.request_id from request_transactions t where t.tx_hash = any(${terms})`;
+      // An address is shorter than a hash: only one of the two can be meant.
+      return values.every((value) => value.length === HASH_LENGTH)
+        ? among(named)
+        : `(h.user_address = any(${terms}) or h.recipient = any(${terms}) or h.deposit_address = any(${terms}))`;
+    }
+    default:
+      throw new Error(`nothing is found by ${field}`);
+  }
+}
+
+const HASH_LENGTH = 66;
+
+function nullText(field: HistoryField): string {
+  const column = columns[field] ?? chainColumns[field];
+  if (column !== undefined) return `${column} is null`;
+  const kind = transactionKinds[field];
+  if (kind !== undefined)
+    return `not exists (select from request_transactions t where t.request_id = h.request_id and t.kind = '${kind}')`;
+  if (field === "features") return "h.features = '{}'";
+  return "false";
+}
+
+const equals = (column: string, values: readonly string[], type: string, parameters: Parameters): string =>
+  values.length === 1
+    ? `${column} = ${parameters.add(values[0], type)}`
+    : `${column} = any(${parameters.add(values, `${type}[]`)})`;
+
+/** Looked up first, once: what is left is a look at a few rows by their ids, however the rest of the question reads. */
+const among = (ids: string): string => `h.request_id = any(array(${ids}))`;

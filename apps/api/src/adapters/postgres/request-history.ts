@@ -1,0 +1,123 @@
+import type { OrderId, RequestId } from "@causeway/domain";
+import type {
+  CurrencyName,
+  HistoryQuestion,
+  HistorySort,
+  ListedRequest,
+  RequestFeature,
+  RequestHistory,
+  RequestType,
+} from "../../ports/request-history.ts";
+import { statement } from "./pool.ts";
+import type { Sql, Statement } from "./pool.ts";
+import { Parameters, blockBound, whereText } from "./request-history-where.ts";
+import { requestStories } from "./request-stories.ts";
+
+const LISTED_COLUMNS =
+  "h.request_id, h.n, h.request_type, h.features, h.deposit_address, h.created_at_ms, h.updated_at_ms, h.amount_usd";
+
+interface ListedRow {
+  request_id: string;
+  n: number;
+  request_type: string;
+  features: string[];
+  deposit_address: string | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+  amount_usd: number;
+}
+
+const sortColumns: Record<HistorySort, "created_at_ms" | "updated_at_ms" | "amount_usd"> = {
+  createdAt: "created_at_ms",
+  updatedAt: "updated_at_ms",
+  amountUsd: "amount_usd",
+};
+
+const listed = statement(
+  "history_listed",
+  `select ${LISTED_COLUMNS} from request_history h where h.request_id = $1`,
+);
+const idOfOrder = statement("history_id_of_order", "select request_id from requests where order_id = $1");
+const name = statement(
+  "history_name",
+  `insert into currency_names (chain_id, address, asset, symbol, wraps_native)
+   select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::boolean[])
+   on conflict (chain_id, address) do update
+     set asset = excluded.asset, symbol = excluded.symbol, wraps_native = excluded.wraps_native
+     where (currency_names.asset, currency_names.symbol, currency_names.wraps_native)
+       is distinct from (excluded.asset, excluded.symbol, excluded.wraps_native)`,
+);
+
+/**
+ * Statements without a name: the database plans each for the very values asked for. A plan kept for all values would be a bad one for many, as one user has
+ * half of all requests and another three.
+ */
+const planned = (text: string): Statement => ({ name: "", text });
+
+/** Past requests, found by what is indexed in `request_history`. */
+export function postgresRequestHistory(sql: Sql): RequestHistory {
+  return {
+    async page(question) {
+      const { text, values } = pageStatement(question);
+      return (await sql.query<ListedRow>(planned(text), values)).map((row) => listedOf(row, question.sort));
+    },
+    async count({ conditions, groups }, cap) {
+      const parameters = new Parameters();
+      const where = whereText(conditions, groups, parameters);
+      const text = `select count(*) from (select from request_history h where ${where} limit ${parameters.add(cap, "bigint")}) some`;
+      const [row] = await sql.query<{ count: number }>(planned(text), parameters.values);
+      return row?.count ?? 0;
+    },
+    async idOfOrder(orderId: OrderId) {
+      const [row] = await sql.query<{ request_id: string }>(idOfOrder, [orderId]);
+      return row?.request_id as RequestId | undefined;
+    },
+    async listed(requestId) {
+      const [row] = await sql.query<ListedRow>(listed, [requestId]);
+      return row && listedOf(row, "createdAt");
+    },
+    stories: (requestIds) => requestStories(sql, requestIds),
+    async name(currencies: readonly CurrencyName[]) {
+      await sql.query(name, [
+        currencies.map((one) => one.chainId),
+        currencies.map((one) => one.address),
+        currencies.map((one) => one.asset ?? null),
+        currencies.map((one) => one.symbol),
+        currencies.map((one) => one.wrapsNative),
+      ]);
+    },
+  };
+}
+
+/** The text of one page. The place where the last page ended is compared as a whole, so that the index is entered there. */
+export function pageStatement(question: HistoryQuestion): {
+  readonly text: string;
+  readonly values: readonly unknown[];
+} {
+  const { conditions, groups, sort, isAscending, after, limit } = question;
+  const parameters = new Parameters();
+  const column = `h.${sortColumns[sort]}`;
+  const where = whereText(conditions, groups, parameters);
+  const bound = blockBound(conditions, parameters);
+  const behind =
+    after === undefined
+      ? ""
+      : ` and (${column}, h.n) ${isAscending ? ">" : "<"} (${parameters.add(after.key, "bigint")}, ${parameters.add(after.n, "bigint")})`;
+  const direction = isAscending ? "asc" : "desc";
+  return {
+    text: `select ${LISTED_COLUMNS} from request_history h where ${where}${bound}${behind}
+      order by ${column} ${direction}, h.n ${direction} limit ${parameters.add(limit, "bigint")}`,
+    values: parameters.values,
+  };
+}
+
+function listedOf(row: ListedRow, sort: HistorySort): ListedRequest {
+  return {
+    requestId: row.request_id as RequestId,
+    place: { key: BigInt(row[sortColumns[sort]]), n: BigInt(row.n) },
+    requestType: row.request_type as RequestType,
+    features: row.features as RequestFeature[],
+    depositAddress: row.deposit_address ?? undefined,
+    updatedAtMs: row.updated_at_ms,
+  };
+}
