@@ -185,6 +185,18 @@ test("two fills reserved at once for one request: one gets a nonce, the other fi
   expect(await reads.unsettledSlots(2, sender)).toHaveLength(1);
 });
 
+test("a leg that comes twice in one batch gets one nonce, and the others of the batch theirs", async () => {
+  const sender = await aLane(3);
+  const [first, second] = [1, 2].map(() => ({ kind: "fill", requestId: someTerms().requestId }) as const);
+  if (first === undefined || second === undefined) throw new Error("two legs");
+  const plans = [first, first, second].map((leg) => aPlan(sender, leg));
+  const slots = await uow.run(async (tx) => await tx.lanes.reserveTogether(plans, NOW_MS));
+  expect(slots.map(({ leg, nonce }) => [leg.requestId, nonce])).toEqual([
+    [first.requestId, 3],
+    [second.requestId, 4],
+  ]);
+});
+
 test("two lanes cannot pay one leg at once: the database itself refuses the second", async () => {
   const terms = await aStoredRequest();
   const leg = { kind: "fill", requestId: terms.requestId } as const;

@@ -41,7 +41,7 @@ const setBroadcasts = statement(
    from unnest($1::bigint[], $2::integer[]) as b (slot_id, n) where a.slot_id = b.slot_id and a.n = b.n`,
 );
 
-/** Plans of one lane and one kind of leg, whose lane is locked: those whose leg has no live nonce get theirs, in order. */
+/** Plans of one lane and one kind of leg, whose lane is locked: those whose leg has no live nonce get theirs, in order; of several for one leg the first (a job may come twice). */
 export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: number): Promise<Slot[]> {
   const [first] = plans;
   if (first === undefined) return [];
@@ -51,7 +51,12 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
     plans.map((plan) => legId(plan.leg)),
   ]);
   const taken = new Set(live.map(({ leg_id }) => leg_id));
-  const free = plans.filter((plan) => !taken.has(legId(plan.leg)));
+  const free = plans.filter((plan) => {
+    const id = legId(plan.leg);
+    if (taken.has(id)) return false;
+    taken.add(id);
+    return true;
+  });
   if (free.length === 0) return [];
   const [lane] = await sql.query<{ nonce: number }>(takeNonces, [chainId, sender, free.length]);
   if (lane === undefined) throw new Error(`the lane of chain ${chainId} was never opened`);
