@@ -9,6 +9,7 @@ import { isOverWithoutExecution } from "../execution/awaits-execution.ts";
 import { forgiveCosts, noteCosts } from "../execution/settle-execution.ts";
 import { transition } from "../transition.ts";
 import type { LegCourse, LegMoment } from "./leg-course.ts";
+import { nativeDecimals } from "./native-decimals.ts";
 
 /** A call that the executor sends for a user. Nobody is charged for it before its block is beyond reorgs. */
 export const executionLeg: LegCourse = {
@@ -81,7 +82,7 @@ async function charge(
   if (slot.gasUsed === undefined || slot.effectiveGasPrice === undefined)
     throw new Error(`slot ${slot.id} is mined and nobody noted what it cost`);
   const native = {
-    decimals: services.chains.get(slot.chainId)?.chain.native.decimals ?? 18,
+    decimals: nativeDecimals(services.chains, slot.chainId),
     priceUsd: execution.coinUsd,
   };
   const { totalUsd } = executionCost(

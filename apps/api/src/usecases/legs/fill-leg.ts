@@ -4,6 +4,7 @@ import { noteCosts } from "../execution/settle-execution.ts";
 import { valueOf } from "../plan-fill-with-calls.ts";
 import { transition } from "../transition.ts";
 import type { LegCourse, LegMoment } from "./leg-course.ts";
+import { nativeDecimals } from "./native-decimals.ts";
 
 /** The payment of a request's recipient. */
 export const fillLeg: LegCourse = {
@@ -59,7 +60,7 @@ async function charge(
   if (gasUsed === undefined || effectiveGasPrice === undefined)
     throw new Error(`slot ${slot.id} is mined and nobody noted what it cost`);
   const { quotedGas, valueWei } = counted(beside);
-  const decimals = services.chains.get(chainId)?.chain.native.decimals ?? 18;
+  const decimals = nativeDecimals(services.chains, chainId);
   const { totalUsd } = executionCost(
     {
       gas: gasUsed > quotedGas ? gasUsed - quotedGas : 0n,
