@@ -34,9 +34,10 @@ test("in a token the payment stands between the note of the recipient's balance 
   const plan = fillWithCalls({ payment, calls, solver, router, approvalProxy });
   expect(plan).toMatchObject({ to: approvalProxy, value: 5n });
   expect(plan.data.endsWith(orderId.slice(2))).toBe(true);
-  const { args } = decodeFunctionData({ abi: approvalProxyAbi, data: plan.data });
-  expect(args.slice(0, 2)).toEqual([token, 90n]);
-  const made = args[2] ?? [];
+  const routed = decodeFunctionData({ abi: approvalProxyAbi, data: plan.data });
+  if (routed.functionName !== "pullAndRoute") throw new Error("it pulls and routes");
+  const [pulled, amount, made] = routed.args;
+  expect([pulled, amount]).toEqual([token, 90n]);
   expect(made.map(({ to, value, allowFailure }) => [to, value, allowFailure])).toEqual([
     [router, 0n, false],
     [token, 0n, false],
