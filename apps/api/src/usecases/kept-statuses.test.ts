@@ -1,0 +1,135 @@
+import type { RequestId } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { StatusView } from "../ports/route-services.ts";
+import { keptStatuses } from "./kept-statuses.ts";
+
+const A: RequestId = `0x${"a1".repeat(32)}`;
+const B: RequestId = `0x${"b2".repeat(32)}`;
+
+function view(requestId: RequestId, status: StatusView["status"], final = false): StatusView {
+  return {
+    requestId,
+    status,
+    inTxHashes: [],
+    txHashes: [],
+    refundTxHashes: [],
+    updatedAtMs: 1,
+    quoteCreatedAtMs: 1,
+    originChainId: 1,
+    destinationChainId: 2,
+    failReason: "N/A",
+    refundFailReason: "N/A",
+    final,
+    fundsAt: "user",
+    nextAction: "wait",
+    pollAfterMs: 1000,
+  } as StatusView;
+}
+
+/** A store that answers when it is told to, and a feed that says what it is told to. */
+function world(limit = 10) {
+  let nowMs = 0;
+  let forget: (requestId: RequestId | undefined) => void = () => undefined;
+  const stored = new Map<RequestId, StatusView>();
+  const reads: { requestId: RequestId; answer: () => void }[] = [];
+  let isSlow = false;
+  const ask = keptStatuses(
+    { onChange: (listener) => ((forget = listener), () => undefined) },
+    { nowMs: () => nowMs },
+    async (requestId) => {
+      const read = stored.get(requestId);
+      if (isSlow) await new Promise<void>((answer) => reads.push({ requestId, answer }));
+      else reads.push({ requestId, answer: () => undefined });
+      return read;
+    },
+    limit,
+  );
+  return {
+    ask,
+    stored,
+    reads,
+    pass: (ms: number) => (nowMs += ms),
+    changed: (requestId: RequestId | undefined) => forget(requestId),
+    slow: () => (isSlow = true),
+  };
+}
+
+test("a status that nobody changed is read once a second, however often it is asked for", async () => {
+  const { ask, stored, reads, pass } = world();
+  stored.set(A, view(A, "pending"));
+  for (let times = 0; times < 5; times++) expect((await ask(A))?.status).toBe("pending");
+  pass(999);
+  await ask(A);
+  expect(reads).toHaveLength(1);
+  pass(1);
+  await ask(A);
+  expect(reads).toHaveLength(2);
+});
+
+test("a change is seen by the next who asks", async () => {
+  const { ask, stored, changed } = world();
+  stored.set(A, view(A, "pending"));
+  await ask(A);
+  stored.set(A, view(A, "success"));
+  changed(A);
+  expect((await ask(A))?.status).toBe("success");
+});
+
+test("what was read while it changed is answered and not kept", async () => {
+  const { ask, stored, changed, reads, slow } = world();
+  stored.set(A, view(A, "pending"));
+  slow();
+  const asked = ask(A);
+  stored.set(A, view(A, "success"));
+  changed(A);
+  reads[0]?.answer();
+  expect((await asked)?.status).toBe("pending");
+  const again = ask(A);
+  reads[1]?.answer();
+  expect((await again)?.status).toBe("success");
+});
+
+test("of two readings at once the one that began before a change does not replace the other", async () => {
+  const { ask, stored, changed, reads, slow } = world();
+  stored.set(A, view(A, "pending"));
+  slow();
+  const before = ask(A);
+  stored.set(A, view(A, "success"));
+  changed(A);
+  const after = ask(A);
+  reads[1]?.answer();
+  await after;
+  reads[0]?.answer();
+  await before;
+  expect((await ask(A))?.status).toBe("success");
+});
+
+test("when changes may have gone unheard nothing that was kept is answered", async () => {
+  const { ask, stored, changed, reads } = world();
+  stored.set(A, view(A, "pending")).set(B, view(B, "success", true));
+  await ask(A);
+  await ask(B);
+  changed(undefined);
+  await ask(A);
+  await ask(B);
+  expect(reads).toHaveLength(4);
+});
+
+test("an unknown request is looked for each time: it may be quoted in the next moment", async () => {
+  const { ask, stored } = world();
+  expect(await ask(A)).toBeUndefined();
+  stored.set(A, view(A, "waiting"));
+  expect((await ask(A))?.status).toBe("waiting");
+});
+
+test("one that has ended for good is kept longer, and of too many the oldest is forgotten", async () => {
+  const { ask, stored, reads, pass } = world(1);
+  stored.set(A, view(A, "success", true)).set(B, view(B, "success", true));
+  await ask(A);
+  pass(59_000);
+  await ask(A);
+  expect(reads).toHaveLength(1);
+  await ask(B);
+  await ask(A);
+  expect(reads).toHaveLength(3);
+});

@@ -1,0 +1,61 @@
+import type { RequestId } from "@causeway/domain";
+import type { Clock } from "../ports/clock.ts";
+import type { MaybePromise } from "../ports/liquidity.ts";
+import type { StatusView } from "../ports/route-services.ts";
+import type { StatusFeed } from "../ports/status-feed.ts";
+
+/** How long a status is kept that may still change; ms. The feed makes it forgotten earlier: this is the net beneath, and for what changes without a word to clients. */
+const OPEN_KEPT_MS = 1_000;
+/** The same for one that has ended for good, ms. */
+const FINAL_KEPT_MS = 60_000;
+
+/**
+ * Statuses that were read are kept until the feed says that they changed: clients ask for the same one every second. What changed is forgotten milliseconds after its commit, by whichever
+ * process it was made; an unknown id is never kept. A status that was being read while it changed is not kept either: nobody knows which of the two was read.
+ */
+export function keptStatuses(
+  feed: Pick<StatusFeed, "onChange">,
+  clock: Clock,
+  read: (requestId: RequestId) => Promise<StatusView | undefined>,
+  limit: number,
+): (requestId: RequestId) => MaybePromise<StatusView | undefined> {
+  const kept = new Map<RequestId, { readonly view: StatusView; readonly untilMs: number }>();
+  /** Being read now; what changes meanwhile is taken out. */
+  const reading = new Map<RequestId, Promise<StatusView | undefined>>();
+
+  feed.onChange((requestId) => {
+    if (requestId === undefined) {
+      kept.clear();
+      reading.clear();
+      return;
+    }
+    kept.delete(requestId);
+    reading.delete(requestId);
+  });
+
+  async function readAndKeep(requestId: RequestId): Promise<StatusView | undefined> {
+    const asked = read(requestId);
+    reading.set(requestId, asked);
+    try {
+      const view = await asked;
+      if (view !== undefined && reading.get(requestId) === asked) keep(requestId, view);
+      return view;
+    } finally {
+      if (reading.get(requestId) === asked) reading.delete(requestId);
+    }
+  }
+
+  function keep(requestId: RequestId, view: StatusView): void {
+    kept.delete(requestId);
+    kept.set(requestId, { view, untilMs: clock.nowMs() + (view.final ? FINAL_KEPT_MS : OPEN_KEPT_MS) });
+    // A map keeps the order in which keys came: the oldest goes first.
+    const oldest = kept.size > limit ? kept.keys().next().value : undefined;
+    if (oldest !== undefined) kept.delete(oldest);
+  }
+
+  return (requestId) => {
+    const known = kept.get(requestId);
+    if (known !== undefined && clock.nowMs() < known.untilMs) return known.view;
+    return readAndKeep(requestId);
+  };
+}
