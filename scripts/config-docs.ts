@@ -59,9 +59,13 @@ the variables.
 | \`depositEnabled\`, \`disabled\`, \`partialDisableLimit\`, \`surgeEnabled\` | switches of an incident; the limit is in smallest units of the native currency, \`"0"\` is none |
 | \`native\`, \`tokens[]\` | \`id\` (same asset = same id on every chain), \`symbol\`, \`name\`, \`decimals\`, \`class\` (\`stable\`, \`major\`, \`minor\`), \`priceId\`, and for tokens \`address\`, \`supportsPermit\`, \`resetsApproval\` |
 | … \`logoUri\`, \`verified\` | shown to clients as \`metadata\`: a public picture, none when absent; whether you vouch for the token, \`true\` when absent |
-| … \`supportsBridging\` | \`false\`: listed, but no quote takes or pays it |
+| … \`supportsBridging\` | \`false\`: the solver does not hold it; a quote that takes or pays it exchanges it in pools |
 | … \`maxFillAmount\` | the most that one request can get of this currency on this chain, smallest units; absent: all that the inventory holds |
-| \`depository\`, \`contracts\` | the service's contracts |
+| \`depository\`, \`contracts\` | the service's contracts; \`contracts.permit2\` and \`contracts.depositAddressFactory\` only where the chain has them: without them nothing is taken by such signatures, and there are no deposit addresses |
+| \`liquidity\` | where tokens are exchanged; absent: nowhere on this chain |
+| … \`wrappedNative\` | the token that is native money, one for one; absent: native money is not exchanged |
+| … \`connectors\` | tokens that paths may lead through, the likeliest first; they need not be in \`tokens\` |
+| … \`sources[]\` | \`kind\` \`uniswap-v3\`: \`name\`, \`factory\`, \`router\`, \`routerKind\` (\`swap-router\`, whose swaps take a deadline, or \`swap-router-02\`), \`quoter\` (QuoterV2), \`feeTiers\` (hundredths of a bp, ascending); \`kind\` \`uniswap-v2\`: \`name\`, \`factory\`, \`feeBps\`. Names are unique on a chain; clients see them |
 | \`confirmationTiers\` | blocks a deposit waits (1 = its own block) when it is worth less than \`belowUsd\`; ascending, the last without a bound |
 | \`maxUnconfirmedUsd\` | USD of deposits in young blocks (younger than the strictest tier asks) that may be filled by the laxer tiers; above it every deposit waits for the strictest. Bounds what one vanished block can cost |
 | \`finalityBlocks\` | depth at which a block is taken as irreversible |
@@ -108,10 +112,13 @@ Every currency of the two files for real networks has a \`maxFillAmount\`: about
 networks, so that one request cannot take a whole inventory. It is an amount of the currency and does not follow the price
 (15 ETH, 60 BNB, 200,000 POL). It is yours to change to what you are ready to have out on one order.
 
+Exchanges of real networks are those whose addresses their makers publish. Amoy has none; on OP Sepolia native money is wrapped and
+unwrapped and nothing else, since what is published of the exchange there does not agree.
+
 ## Fixed prices
 
 \`configs/prices.<ENVIRONMENT>.json\`, read only with \`PRICE_SOURCE=fixed\`: \`{ "<priceId>": "<USD as decimal text>" }\`. Every
-currency of an enabled chain must be in it.
+currency that the solver holds on an enabled chain must be in it.
 `;
 
 if (process.argv.includes("--check")) {

@@ -34,11 +34,12 @@ export interface World {
   readonly seed: number;
 }
 
-/** The currencies that both local chains have, with the fixed prices of the local system. */
+/** The currencies that the solver holds on both local chains, with the fixed prices of the local system. */
 export async function readCurrencies(chain: Chain): Promise<SoakCurrency[]> {
   const text = await readFile(join(repositoryRoot, "configs", "prices.local.json"), "utf8");
   const prices = JSON.parse(text) as Readonly<Record<string, string>>;
-  return [chain.native, ...chain.tokens].map(({ symbol, address, decimals, priceId }) => ({
+  const held = [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging);
+  return held.map(({ symbol, address, decimals, priceId }) => ({
     symbol,
     address,
     decimals,
@@ -72,10 +73,12 @@ export async function openChain(
     users.map(({ address }) => ({
       address,
       nativeWei: parseEther("100"),
-      tokens: chain.tokens.map((token) => ({
-        token: token.address,
-        amount: 1_000_000n * 10n ** BigInt(token.decimals),
-      })),
+      tokens: chain.tokens
+        .filter(({ supportsBridging }) => supportsBridging)
+        .map((token) => ({
+          token: token.address,
+          amount: 1_000_000n * 10n ** BigInt(token.decimals),
+        })),
     })),
   );
   await client.mine({ blocks: 4 });

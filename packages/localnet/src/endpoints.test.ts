@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { describeEndpoints, readEndpoints, removeEndpoints, writeEndpoints } from "./endpoints.ts";
 import { freePort } from "./free-port.ts";
+import { nodeEnvironment, readLocalChains } from "./local-chains.ts";
 import { newTempDir } from "./paths.ts";
 
 const opened: (() => unknown)[] = [];
@@ -64,4 +65,30 @@ test("what an operator is given is for its owner's eyes, and is gone with the sy
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   await removeEndpoints(endpoints, folder);
   await expect(stat(file)).rejects.toThrow("ENOENT");
+});
+
+test("tools are told where tokens are exchanged, and every token", () => {
+  const chains = readLocalChains(nodeEnvironment({ portA: 1, portB: 2 }));
+  const told = describeEndpoints({
+    portBase: 20_000,
+    apiUrls: [],
+    chains,
+    oracles: [],
+    apiKeys: [],
+    accounts: [],
+  });
+  for (const { contracts, tokens } of told.chains) {
+    expect(Object.keys(contracts)).toEqual(
+      expect.arrayContaining([
+        "weth9",
+        "uniswapV3Factory",
+        "swapRouter",
+        "quoterV2",
+        "uniswapV2Factory",
+        "permit2",
+      ]),
+    );
+    expect(tokens.map(({ symbol }) => symbol)).toEqual(["USDC", "TST", "WETH", "ODD"]);
+    expect(tokens.find(({ symbol }) => symbol === "WETH")?.address).toBe(contracts["weth9"]?.toLowerCase());
+  }
 });
