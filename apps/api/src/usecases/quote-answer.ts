@@ -143,10 +143,13 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
     expandedPriceImpact: impact.expandedPriceImpact,
     rate: tradeRate(trade.input, origin.decimals, trade.expected, destination.decimals),
     slippageTolerance: slippageDetails(
-      trade.expected,
-      terms.destination.minimumAmount,
       agreement.slippageBps,
-      destination,
+      {
+        missing: trade.expected - terms.destination.minimumAmount,
+        of: trade.expected,
+        unit: destination,
+      },
+      undefined,
     ),
     timeEstimate: told.timeEstimateSeconds,
     userBalance: told.account.balance.toString(),

@@ -61,7 +61,8 @@ test("the rate is output per input in whole units", () => {
 });
 
 test("slippage says what the promise leaves open on the destination", () => {
-  expect(slippageDetails(10n ** 18n, 995n * 10n ** 15n, 50, eth)).toEqual({
+  const short = { missing: 5n * 10n ** 15n, of: 10n ** 18n, unit: eth };
+  expect(slippageDetails(50, short, undefined)).toEqual({
     origin: { usd: "0.000000", value: "0", percent: "0.00" },
     destination: { usd: "10.000000", value: "5000000000000000", percent: "0.50" },
     total: "50",
@@ -83,6 +84,29 @@ const currency = (id: string, priceId: string, kind: Currency["class"]): Currenc
   logoUri: undefined,
   verified: true,
   maxFillAmount: undefined,
+});
+
+test("slippage of a swap before the deposit is told in the deposit's currency", () => {
+  const origin = { missing: 3_000_000n, of: 1_000_000_000n, unit: usdc };
+  expect(slippageDetails(30, { missing: 0n, of: 1n, unit: eth }, origin)).toEqual({
+    origin: { usd: "3.000000", value: "3000000", percent: "0.30" },
+    destination: { usd: "0.000000", value: "0", percent: "0.00" },
+    total: "30",
+  });
+});
+
+test("fees are valued in the currency they are taken in, and an unknown price is no loss", () => {
+  const trade = { input: 10n ** 18n, execution: 40_000n, service: 60_000n, app: 0n, expected: 10n ** 18n };
+  const impact = tradeImpact(trade, eth, eth, usdc);
+  expect(impact.expandedPriceImpact).toMatchObject({
+    execution: { usd: "-0.040000" },
+    service: { usd: "-0.060000" },
+    swap: { usd: "0.100000" },
+  });
+  const unknown = tradeImpact(trade, { decimals: 18, priceUsd: 0n }, eth, usdc);
+  expect(unknown.totalImpact).toEqual({ usd: "-0.100000", percent: "0.00" });
+  expect(unknown.swapImpact).toEqual({ usd: "0.000000", percent: "0.00" });
+  expect(tradeImpact(trade, eth, { decimals: 18, priceUsd: 0n }, usdc).swapImpact.usd).toBe("0.000000");
 });
 
 test("a pair is priced by the dearer of its classes, and one asset or two forms of it as such", () => {

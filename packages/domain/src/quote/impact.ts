@@ -12,7 +12,7 @@ export interface Impact {
 /** What became of the input's value, in USD and percent of the input. */
 export interface TradeImpact {
   readonly totalImpact: Impact;
-  /** The part that is no fee: converting at the price and rounding. */
+  /** The part that is no fee: what exchanges cost, converting at the price, and rounding. */
   readonly swapImpact: Impact;
   readonly expandedPriceImpact: {
     readonly swap: { readonly usd: string };
@@ -23,7 +23,7 @@ export interface TradeImpact {
   };
 }
 
-/** The amounts of a trade, in smallest units; fees in the input currency. */
+/** The amounts of a trade, in smallest units; fees in the currency that is deposited. */
 export interface TradeAmounts {
   readonly input: bigint;
   readonly execution: bigint;
@@ -34,16 +34,24 @@ export interface TradeAmounts {
 
 /**
  * Values the parts of a trade, each cut to what is written before it is used further: the total is the written value of the output less that of the input, and the swap part is what
- * the written fees do not explain, so the texts add up as they stand.
+ * the written fees do not explain, so the texts add up as they stand. A side without a price (0) says nothing about a loss: then the fees are all that is known.
+ * @param deposited the currency that fees are taken in; the input's own without a swap before the deposit
  */
-export function tradeImpact(trade: TradeAmounts, origin: PricedUnit, destination: PricedUnit): TradeImpact {
+export function tradeImpact(
+  trade: TradeAmounts,
+  origin: PricedUnit,
+  destination: PricedUnit,
+  deposited: PricedUnit = origin,
+): TradeImpact {
   const written = (amount: bigint, unit: PricedUnit): bigint => toWrittenUsd(amountToUsdDown(amount, unit));
   const inputUsd = written(trade.input, origin);
-  const totalUsd = written(trade.expected, destination) - inputUsd;
-  const executionUsd = -written(trade.execution, origin);
-  const serviceUsd = -written(trade.service, origin);
-  const appUsd = -written(trade.app, origin);
-  const swapUsd = totalUsd - executionUsd - serviceUsd - appUsd;
+  const executionUsd = -written(trade.execution, deposited);
+  const serviceUsd = -written(trade.service, deposited);
+  const appUsd = -written(trade.app, deposited);
+  const feesUsd = executionUsd + serviceUsd + appUsd;
+  const isKnown = origin.priceUsd !== 0n && destination.priceUsd !== 0n;
+  const totalUsd = isKnown ? written(trade.expected, destination) - inputUsd : feesUsd;
+  const swapUsd = totalUsd - feesUsd;
   return {
     totalImpact: { usd: formatUsd(totalUsd), percent: formatPercent(totalUsd, inputUsd) },
     swapImpact: { usd: formatUsd(swapUsd), percent: formatPercent(swapUsd, inputUsd) },

@@ -1,4 +1,4 @@
-import { formatFixed, formatUsd } from "../money/decimal-text.ts";
+import { formatPercent, formatUsd } from "../money/decimal-text.ts";
 import { amountToUsdDown } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
@@ -17,26 +17,33 @@ export interface SlippageDetails {
   readonly total: string;
 }
 
+/** What one side leaves open: so much may be missing of so much, smallest units. */
+export interface Shortfall {
+  readonly missing: bigint;
+  readonly of: bigint;
+  readonly unit: PricedUnit;
+}
+
 const NONE: SlippageSide = { usd: "0.000000", value: "0", percent: "0.00" };
 
-/**
- * What the promise of a trade leaves open. There is no swap on the origin, so only the destination may fall short, by `slippageBps`
- * (0 for an EXACT_OUTPUT, whatever was asked).
- */
+/** What the promise of a trade leaves open. Undefined: there is no swap on the origin, nothing can fall short there. */
 export function slippageDetails(
-  expected: bigint,
-  minimum: bigint,
-  slippageBps: number,
-  destination: PricedUnit,
+  totalBps: number,
+  destination: Shortfall,
+  origin: Shortfall | undefined,
 ): SlippageDetails {
-  const value = expected - minimum;
   return {
-    origin: NONE,
-    destination: {
-      usd: formatUsd(amountToUsdDown(value, destination)),
-      value: value.toString(),
-      percent: formatFixed(BigInt(slippageBps), 2, 2),
-    },
-    total: slippageBps.toString(),
+    origin: origin === undefined ? NONE : sideOf(origin),
+    destination: sideOf(destination),
+    total: totalBps.toString(),
+  };
+}
+
+function sideOf({ missing, of, unit }: Shortfall): SlippageSide {
+  if (missing === 0n) return NONE;
+  return {
+    usd: formatUsd(amountToUsdDown(missing, unit)),
+    value: missing.toString(),
+    percent: formatPercent(missing, of),
   };
 }

@@ -1,8 +1,8 @@
 import { encodeFunctionData, parseAbi } from "viem";
 import { expect, test } from "vitest";
 import { NATIVE_CURRENCY } from "../ids/hex.ts";
-import { depositGas, depositSteps, sendSteps } from "./steps.ts";
-import type { DepositFacts } from "./steps.ts";
+import { depositGas, depositSteps, routedGas, routedSteps, sendSteps } from "./steps.ts";
+import type { DepositFacts, RoutedFacts } from "./steps.ts";
 
 const abi = parseAbi([
   "function depositNative(address depositor, bytes32 id)",
@@ -150,4 +150,36 @@ test("where gas cannot be told beforehand no step names any", () => {
   for (const currency of [NATIVE_CURRENCY, token] as const)
     for (const step of depositSteps({ ...facts, currency, tellsGas: false }))
       for (const { data } of step.items) expect(data).not.toHaveProperty("gas");
+});
+
+const routed: RoutedFacts = {
+  ...facts,
+  id: "swap",
+  description: "Swap 1.5 USDC for WETH",
+  to: depository,
+  data: "0x1234",
+  gasUnits: 200_000n,
+  approvalProxy: recipient,
+  allowance: 0n,
+};
+
+test("a transaction through the router is approved to the proxy, and to nobody else", () => {
+  const [approval, swap] = routedSteps(routed);
+  expect([approval!.id, swap!.id]).toEqual(["approve", "swap"]);
+  expect(approval!.items[0]!.data.data).toBe(
+    encodeFunctionData({ abi, functionName: "approve", args: [recipient, 1_500_000n] }),
+  );
+  expect(swap!.items[0]!.data).toMatchObject({ to: depository, data: "0x1234", value: "0" });
+  expect(swap!.items[0]!.data).not.toHaveProperty("gas");
+  expect(swap!.items[0]!.check).toEqual(check);
+  expect(routedGas(routed)).toBe(246_000n);
+});
+
+test("a transaction through the router with the native coin carries it and needs no approval", () => {
+  const native = { ...routed, id: "deposit", currency: NATIVE_CURRENCY } as const;
+  const [deposited, ...more] = routedSteps(native);
+  expect(more).toEqual([]);
+  expect(deposited).toMatchObject({ id: "deposit", description: "Swap 1.5 USDC for WETH" });
+  expect(deposited!.items[0]!.data).toMatchObject({ value: "1500000", gas: "400000" });
+  expect(routedGas(native)).toBe(200_000n);
 });

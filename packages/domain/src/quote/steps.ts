@@ -47,6 +47,23 @@ export interface DepositFacts extends StepPayment {
   readonly resetsApproval: boolean;
 }
 
+/**
+ * A transaction through the router: an exchange whose output is deposited, or paid to the recipient. `amount` is what is taken of the user, `currency` what he pays with.
+ */
+export interface RoutedFacts extends StepPayment {
+  readonly id: "deposit" | "swap";
+  /** What it does, for the user. */
+  readonly description: string;
+  readonly to: Address;
+  readonly data: Hex;
+  /** Gas units of the transaction. */
+  readonly gasUnits: bigint;
+  /** Pulls tokens from the user; what it may take already. */
+  readonly approvalProxy: Address;
+  readonly allowance: bigint;
+  readonly resetsApproval: boolean;
+}
+
 /** A direct payment to the recipient on one chain. */
 export interface SendFacts extends StepPayment {
   readonly recipient: Address;
@@ -85,7 +102,7 @@ export interface StepItem {
 
 /** A step in the shape of the wire. */
 export interface QuoteStep {
-  readonly id: "approve" | "deposit" | "send";
+  readonly id: "approve" | "deposit" | "swap" | "send";
   readonly action: string;
   readonly description: string;
   readonly kind: "transaction";
@@ -104,11 +121,38 @@ export function depositSteps(facts: DepositFacts): QuoteStep[] {
       deposit(facts, currency, transferWithIdCalldata(depository, amount, orderId), 0n, gas.transferErc20),
     ];
   const data = depositErc20Calldata(user, currency, amount, orderId);
-  const approvals = approvalsOf(facts).map((approved) => approve(facts, approved));
+  const approvals = approvalsOf(facts).map((approved) => approve(facts, depository, approved));
   // After an approval the deposit's gas is left out: before the approval is mined no wallet and no node can estimate it.
   return [
     ...approvals,
     deposit(facts, depository, data, 0n, approvals.length === 0 ? gas.depositErc20 : undefined),
+  ];
+}
+
+/** Steps of a transaction through the router: as many approvals of the proxy as the allowance makes necessary, then the transaction. */
+export function routedSteps(facts: RoutedFacts): QuoteStep[] {
+  const native = facts.currency === NATIVE_CURRENCY;
+  const approvals = native
+    ? []
+    : approvalsOf(facts).map((approved) => approve(facts, facts.approvalProxy, approved));
+  const gas = approvals.length === 0 ? facts.gasUnits : undefined;
+  return [
+    ...approvals,
+    {
+      id: facts.id,
+      action: "Confirm transaction in your wallet",
+      description: facts.description,
+      kind: "transaction",
+      requestId: facts.requestId,
+      depositAddress: "",
+      items: [
+        {
+          status: "incomplete",
+          data: transactionOf(facts, facts.to, facts.data, native ? facts.amount : 0n, gas),
+          check: checkOf(facts.requestId),
+        },
+      ],
+    },
   ];
 }
 
@@ -162,27 +206,21 @@ function deposit(
   };
 }
 
-function approve(facts: DepositFacts, amount: bigint): QuoteStep {
+function approve(facts: StepPayment, spender: Address, amount: bigint): QuoteStep {
   const reset = amount === 0n;
   return {
     id: "approve",
     action: "Confirm transaction in your wallet",
     description: reset
       ? `Reset the allowance of ${facts.symbol} before setting it anew`
-      : `Approve ${facts.amountFormatted} ${facts.symbol} for the deposit`,
+      : `Approve ${facts.amountFormatted} ${facts.symbol} for the payment`,
     kind: "transaction",
     requestId: facts.requestId,
     depositAddress: "",
     items: [
       {
         status: "incomplete",
-        data: transactionOf(
-          facts,
-          facts.currency,
-          approveCalldata(facts.depository, amount),
-          0n,
-          facts.gas.approve,
-        ),
+        data: transactionOf(facts, facts.currency, approveCalldata(spender, amount), 0n, facts.gas.approve),
       },
     ],
   };
@@ -222,6 +260,14 @@ export function depositGas(
   if (facts.currency === NATIVE_CURRENCY) return gas.depositNative;
   if (!facts.explicitDeposit) return gas.transferErc20;
   return gas.depositErc20 + gas.approve * BigInt(approvalsOf(facts).length);
+}
+
+/** Gas units of all those transactions together, as {@link routedSteps} orders them. */
+export function routedGas(
+  facts: Pick<RoutedFacts, "currency" | "amount" | "allowance" | "resetsApproval" | "gas" | "gasUnits">,
+): bigint {
+  if (facts.currency === NATIVE_CURRENCY) return facts.gasUnits;
+  return facts.gasUnits + facts.gas.approve * BigInt(approvalsOf(facts).length);
 }
 
 /** The amounts to approve, in order. */

@@ -1,0 +1,40 @@
+import type { Soon } from "./soon.ts";
+
+/** An answer that lies this far from where it was looked for is none: pools that do not bear an amount never reach it. */
+const FARTHEST_FACTOR = 4n;
+const FARTHEST_UNITS = 1_000_000n;
+
+/**
+ * The least positive amount for which `reaches` holds, found exactly. `reaches` must hold for every amount above one for which it does. A good `guess` costs two questions.
+ * Undefined when it does not hold up to about four times the guess.
+ */
+export function* leastAmount(
+  guess: bigint,
+  reaches: (amount: bigint) => Soon<boolean>,
+): Soon<bigint | undefined> {
+  let above = guess > 0n ? guess : 1n;
+  let below: bigint;
+  if (yield* reaches(above)) {
+    below = above - 1n;
+    for (let stride = 1n; below > 0n && (yield* reaches(below)); stride *= 2n) {
+      above = below;
+      below = above > stride ? above - stride : 0n;
+    }
+  } else {
+    const farthest = above * FARTHEST_FACTOR + FARTHEST_UNITS;
+    below = above;
+    above = below + 1n;
+    for (let stride = 2n; !(yield* reaches(above)); stride *= 2n) {
+      if (above >= farthest) return undefined;
+      below = above;
+      above = below + stride;
+    }
+  }
+  // From here on `above` reaches and `below` does not.
+  while (above - below > 1n) {
+    const middle = (above + below) / 2n;
+    if (yield* reaches(middle)) above = middle;
+    else below = middle;
+  }
+  return above;
+}

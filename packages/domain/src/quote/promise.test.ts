@@ -1,0 +1,133 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { pairOutput } from "../liquidity/constant-product-pair.ts";
+import { bpsOfUp } from "../money/bps.ts";
+import { pow10 } from "../money/pow10.ts";
+import { forward } from "./forward.ts";
+import type { PricingFacts } from "./forward.ts";
+import { inputFor } from "./invert.ts";
+import { splitSlippage, swappedPromise } from "./promise.ts";
+
+const facts: PricingFacts = {
+  origin: { decimals: 6, priceUsd: pow10(18) },
+  destination: { decimals: 18, priceUsd: 2_000n * pow10(18) },
+  destinationNative: { decimals: 18, priceUsd: 2_000n * pow10(18) },
+  fillGasCostWei: 200_000n * 10n ** 9n,
+  flatUsd: 2n * 10n ** 16n,
+  serviceBps: 15,
+  appBps: 0,
+};
+
+test("named slippage is divided like the automatic one, and never exceeds what was named", () => {
+  expect(splitSlippage(undefined, { origin: 30, destination: 50 })).toEqual({ origin: 30, destination: 50 });
+  expect(splitSlippage(80, { origin: 30, destination: 50 })).toEqual({ origin: 30, destination: 50 });
+  expect(splitSlippage(1, { origin: 30, destination: 50 })).toEqual({ origin: 0, destination: 1 });
+  expect(splitSlippage(100, { origin: 30, destination: 0 })).toEqual({ origin: 100, destination: 0 });
+  expect(splitSlippage(100, { origin: 0, destination: 0 })).toEqual({ origin: 0, destination: 100 });
+  expect(splitSlippage(undefined, { origin: 9_000, destination: 9_000 })).toEqual({
+    origin: 9_000,
+    destination: 1_000,
+  });
+});
+
+const deposit = fc.bigInt({ min: 1_000_000n, max: 10n ** 13n });
+const bps = fc.integer({ min: 0, max: 3_000 });
+
+test("at unchanged prices every deposit from the least one on keeps the promise, after what may slip behind it", () => {
+  fc.assert(
+    fc.property(deposit, bps, bps, fc.bigInt(0n, 1000n), (whole, origin, destination, part) => {
+      const paid = forward(whole, facts).output;
+      if (paid === 0n) return;
+      const expected = paid;
+      const slippage = { origin, destination };
+      const promise = swappedPromise(
+        { tradeType: "EXACT_INPUT", expected, deposit: whole, paid, slippage, honourBps: 100 },
+        facts,
+      );
+      expect(promise.minimumAmount).toBe(bpsOfUp(expected, 10_000 - origin - destination));
+      expect(promise.leastDeposit <= whole && promise.leastDeposit > 0n).toBe(true);
+      const between = promise.leastDeposit + ((whole - promise.leastDeposit) * part) / 1000n;
+      const kept = (forward(between, facts).output * BigInt(10_000 - destination)) / 10_000n;
+      expect(kept + 1n >= promise.minimumAmount).toBe(true);
+    }),
+  );
+});
+
+test("through an exchange in the fill the least deposit buys what is needed too", () => {
+  const pool = { reserve0: 10n ** 22n, reserve1: 10n ** 25n, feeBps: 30n };
+  fc.assert(
+    fc.property(deposit, bps, bps, (whole, origin, destination) => {
+      const paid = forward(whole, facts).output;
+      const expected = pairOutput(pool, true, paid);
+      if (expected === 0n) return;
+      const { leastDeposit, neededOutput } = swappedPromise(
+        {
+          tradeType: "EXACT_INPUT",
+          expected,
+          deposit: whole,
+          paid,
+          slippage: { origin, destination },
+          honourBps: 100,
+        },
+        facts,
+      );
+      expect(pairOutput(pool, true, forward(leastDeposit, facts).output) + 1n >= neededOutput).toBe(true);
+    }),
+  );
+});
+
+test("without slippage the promise is what is expected, and no less may be deposited", () => {
+  const exact = {
+    tradeType: "EXACT_INPUT",
+    slippage: { origin: 0, destination: 0 },
+    honourBps: 100,
+  } as const;
+  const paid = forward(5_000_000n, facts).output;
+  expect(swappedPromise({ ...exact, expected: paid, deposit: 5_000_000n, paid }, facts)).toEqual({
+    minimumAmount: paid,
+    neededOutput: paid,
+    leastDeposit: 5_000_000n,
+  });
+});
+
+test("an exact output is promised whole, from the least deposit on from which it is still borne", () => {
+  const expected = 10n ** 16n;
+  const needed = inputFor(expected, facts);
+  const promise = (origin: number, honourBps: number) =>
+    swappedPromise(
+      {
+        tradeType: "EXACT_OUTPUT",
+        expected,
+        deposit: needed,
+        paid: expected,
+        slippage: { origin, destination: 0 },
+        honourBps,
+      },
+      facts,
+    );
+  const { minimumAmount, leastDeposit } = promise(1_000, 15);
+  expect(minimumAmount).toBe(expected);
+  const bears = (amount: bigint) => forward(amount, facts).output * 10_000n >= expected * (10_000n - 15n);
+  expect(bears(leastDeposit)).toBe(true);
+  expect(bears(leastDeposit - 1n)).toBe(false);
+  // What the client allows on the origin bounds it as well.
+  expect(promise(0, 15).leastDeposit).toBe(needed);
+  expect(promise(5, 100).leastDeposit).toBe(bpsOfUp(needed, 9_995));
+});
+
+test("everything may slip when everything was allowed to, but nothing is bought with nothing", () => {
+  const paid = forward(5_000_000n, facts).output;
+  const { minimumAmount, leastDeposit } = swappedPromise(
+    {
+      tradeType: "EXACT_INPUT",
+      expected: paid,
+      deposit: 5_000_000n,
+      paid,
+      slippage: { origin: 0, destination: 10_000 },
+      honourBps: 100,
+    },
+    facts,
+  );
+  expect(minimumAmount).toBe(0n);
+  expect(forward(leastDeposit, facts).output).toBeGreaterThan(0n);
+});
