@@ -17,6 +17,7 @@ export * from "./evm/gas-prices.ts";
 export * from "./evm/heads.ts";
 export * from "./evm/net-inflow.ts";
 export * from "./evm/read-token-metadata.ts";
+export * from "./evm/pools/pool-reader.ts";
 export * from "./evm/reader.ts";
 export * from "./evm/rpc-errors.ts";
 export * from "./evm/rpc-fault.ts";

@@ -1,0 +1,220 @@
+import type { Address, Hex, KnownTicks } from "@causeway/domain";
+import { MAX_TICK, MIN_TICK } from "@causeway/domain";
+import { bytesOf, readLog } from "../answers.ts";
+import { decodeAggregate3, encodeAggregate3, uintAnswer, type SubCall } from "../multicall.ts";
+import { garbage, inconsistent } from "../rpc-fault.ts";
+import type { RpcTransport } from "../transport.ts";
+import {
+  addressAnswer,
+  changedTicks,
+  LIQUIDITY_TOPICS,
+  liquidityCall,
+  pairAddressCall,
+  poolAddressCall,
+  reservesAnswer,
+  reservesCall,
+  slot0Answer,
+  slot0Call,
+  tickAnswer,
+  tickCall,
+  tickWordCall,
+} from "./pool-calls.ts";
+
+/** Where a pool may be: one of a v3 factory's with a fee (hundredths of a bp), or a v2 factory's pair. */
+export type PoolPlace =
+  | {
+      readonly kind: "uniswap-v3";
+      readonly factory: Address;
+      readonly a: Address;
+      readonly b: Address;
+      readonly fee: number;
+    }
+  | { readonly kind: "uniswap-v2"; readonly factory: Address; readonly a: Address; readonly b: Address };
+
+export interface PoolRef {
+  readonly kind: "uniswap-v3" | "uniswap-v2";
+  readonly address: Address;
+}
+
+/** What changes of a pool at every trade. */
+export type PoolFacts =
+  | {
+      readonly kind: "uniswap-v3";
+      /** Square root, Q64.96; 0n before the pool was opened. */
+      readonly sqrtPrice: bigint;
+      readonly tick: number;
+      readonly liquidity: bigint;
+    }
+  | { readonly kind: "uniswap-v2"; readonly reserve0: bigint; readonly reserve1: bigint };
+
+/** Ticks of a v3 pool about one of them, as far as `words` words of its bitmap either way. */
+export interface TickStretch {
+  readonly pool: Address;
+  readonly tickSpacing: number;
+  readonly about: number;
+  readonly words: number;
+}
+
+export interface PoolTick {
+  readonly pool: Address;
+  readonly tick: number;
+}
+
+/** Reads exchanges' pools. Everything is read at the block with the given hash, so that what is read together belongs together. @throws RpcFault, each of them */
+export interface PoolReader {
+  /** Addresses of the pools, undefined where there is none. */
+  find(places: readonly PoolPlace[], blockHash: Hex): Promise<(Address | undefined)[]>;
+  /** Ticks between the ends of positions in v3 pools. */
+  tickSpacings(pools: readonly Address[], blockHash: Hex): Promise<number[]>;
+  facts(pools: readonly PoolRef[], blockHash: Hex): Promise<PoolFacts[]>;
+  ticksAbout(stretches: readonly TickStretch[], blockHash: Hex): Promise<KnownTicks[]>;
+  /** Net liquidity of ticks, undefined where no position ends. */
+  ticks(ticks: readonly PoolTick[], blockHash: Hex): Promise<(bigint | undefined)[]>;
+  /** Ticks of v3 pools whose liquidity changed in these blocks. */
+  changedTicks(pools: readonly Address[], blockHashes: readonly Hex[]): Promise<PoolTick[]>;
+}
+
+/** Questions of one `eth_call`, so that it stays within the gas and the time that nodes grant. */
+const MOST_CALLS = 400;
+/** Pools named in one question for logs. */
+const MOST_ADDRESSES = 200;
+const TICKS_PER_WORD = 256;
+
+export function createPoolReader(transport: Pick<RpcTransport, "request">, multicall3: Address): PoolReader {
+  const askAt = async (calls: readonly SubCall[], blockHash: Hex): Promise<(Hex | undefined)[]> => {
+    const method = "eth_call";
+    const parts = await Promise.all(
+      chunks(calls, MOST_CALLS).map(async (part) => {
+        const call = { to: multicall3, data: encodeAggregate3(part) };
+        const answer = bytesOf(await transport.request(method, [call, { blockHash }]), method);
+        if (answer === "0x")
+          throw inconsistent(method, "there is no multicall contract at the configured address");
+        return decodeAggregate3(answer, part.length);
+      }),
+    );
+    return parts.flat();
+  };
+
+  const ticksAt = async (ticks: readonly PoolTick[], blockHash: Hex): Promise<(bigint | undefined)[]> => {
+    const answers = await askAt(
+      ticks.map(({ pool, tick }) => tickCall(pool, tick)),
+      blockHash,
+    );
+    return answers.map(tickAnswer);
+  };
+
+  return {
+    find: async (places, blockHash) => {
+      const answers = await askAt(places.map(placeCall), blockHash);
+      return answers.map(addressAnswer);
+    },
+    tickSpacings: async (pools, blockHash) => {
+      const answers = await askAt(
+        pools.map((target) => ({ target, data: "0xd0c93a7c" })),
+        blockHash,
+      );
+      return answers.map((answer) => Number(uintAnswer(answer, "the tick spacing of a pool")));
+    },
+    facts: async (pools, blockHash) => {
+      const calls = pools.flatMap(({ kind, address }) =>
+        kind === "uniswap-v2" ? [reservesCall(address)] : [slot0Call(address), liquidityCall(address)],
+      );
+      const answers = (await askAt(calls, blockHash)).values();
+      const next = (): Hex | undefined => answers.next().value;
+      return pools.map(({ kind }) =>
+        kind === "uniswap-v2"
+          ? { kind, ...reservesAnswer(next()) }
+          : { kind, ...slot0Answer(next()), liquidity: uintAnswer(next(), "the liquidity of a pool") },
+      );
+    },
+    ticksAbout: async (stretches, blockHash) => {
+      const words = stretches.map(wordsOf);
+      const calls = words.flatMap((inside, index) =>
+        inside.map((word) => tickWordCall((stretches[index] as TickStretch).pool, word)),
+      );
+      const answers = (await askAt(calls, blockHash)).values();
+      const places = words.map((inside, index) => {
+        const { tickSpacing } = stretches[index] as TickStretch;
+        return inside.flatMap((word) =>
+          setBits(uintAnswer(answers.next().value, "the bitmap of a pool")).map(
+            (bit) => (word * TICKS_PER_WORD + bit) * tickSpacing,
+          ),
+        );
+      });
+      const ticks = places.flatMap((inside, index) =>
+        inside.map((tick) => ({ pool: (stretches[index] as TickStretch).pool, tick })),
+      );
+      const nets = (await ticksAt(ticks, blockHash)).values();
+      return places.map((at, index) => {
+        const net = at.map(() => {
+          const value = nets.next().value;
+          if (value === undefined) throw garbage("eth_call", "a tick of the bitmap has no liquidity");
+          return value;
+        });
+        return {
+          ...boundsOf(words[index] as number[], (stretches[index] as TickStretch).tickSpacing),
+          at,
+          net,
+        };
+      });
+    },
+    ticks: ticksAt,
+    changedTicks: async (pools, blockHashes) => {
+      const method = "eth_getLogs";
+      const asked = new Set(pools);
+      const questions = blockHashes.flatMap((blockHash) =>
+        chunks(pools, MOST_ADDRESSES).map(async (address) => {
+          const filter = { blockHash, address, topics: [LIQUIDITY_TOPICS] };
+          const answer = await transport.request(method, [filter]);
+          if (!Array.isArray(answer)) throw garbage(method, "the answer is no list");
+          return answer.flatMap((entry: unknown) => {
+            const log = readLog(entry, method);
+            if (log.blockHash !== blockHash || !asked.has(log.address))
+              throw garbage(method, "a log does not match the filter");
+            return changedTicks(log.topics).map((tick) => ({ pool: log.address, tick }));
+          });
+        }),
+      );
+      const found = new Map<string, PoolTick>();
+      for (const one of (await Promise.all(questions)).flat()) found.set(`${one.pool}${one.tick}`, one);
+      return [...found.values()];
+    },
+  };
+}
+
+function placeCall(place: PoolPlace): SubCall {
+  return place.kind === "uniswap-v3"
+    ? poolAddressCall(place.factory, place.a, place.b, place.fee)
+    : pairAddressCall(place.factory, place.a, place.b);
+}
+
+/** Words of the bitmap that a stretch reaches, ascending, none where no tick can be. */
+function wordsOf({ tickSpacing, about, words }: TickStretch): number[] {
+  const wordOf = (tick: number): number => Math.floor(Math.floor(tick / tickSpacing) / TICKS_PER_WORD);
+  const first = Math.max(wordOf(about) - words, wordOf(MIN_TICK));
+  const last = Math.min(wordOf(about) + words, wordOf(MAX_TICK));
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+function boundsOf(words: readonly number[], tickSpacing: number): { from: number; to: number } {
+  const first = words[0] as number;
+  const last = words[words.length - 1] as number;
+  return {
+    from: Math.max(MIN_TICK, first * TICKS_PER_WORD * tickSpacing),
+    to: Math.min(MAX_TICK, ((last + 1) * TICKS_PER_WORD - 1) * tickSpacing),
+  };
+}
+
+/** Positions of the ones, ascending. */
+function setBits(word: bigint): number[] {
+  const bits: number[] = [];
+  let bit = 0;
+  for (let left = word; left > 0n; left >>= 1n, bit++) if ((left & 1n) === 1n) bits.push(bit);
+  return bits;
+}
+
+function chunks<T>(list: readonly T[], size: number): T[][] {
+  const parts: T[][] = [];
+  for (let at = 0; at < list.length; at += size) parts.push(list.slice(at, at + size));
+  return parts;
+}
