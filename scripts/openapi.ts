@@ -26,6 +26,14 @@ const services: RouteServices = {
   indexTransaction: unused,
   recordSingleTransaction: unused,
   readiness: unused,
+  discovery: {
+    currencies: unused,
+    tokenPrice: unused,
+    trending: unused,
+    liquidity: unused,
+    health: unused,
+    routeConfig: unused,
+  },
   executeCalls: unused,
   requestFastFill: unused,
   appBalance: {
@@ -50,6 +58,19 @@ const services: RouteServices = {
   operatorToken: new Secret("unused"),
   limits: undefined,
   usage: { note: unused, read: unused },
+  push: {
+    follow: unused,
+    followKey: unused,
+    places: { take: unused },
+    policy: {
+      mostConnections: 1,
+      mostPerAddress: 1,
+      mostSubscriptions: 1,
+      heartbeatMs: 60_000,
+      trustProxy: false,
+    },
+    sockets: { sockets: 0, streams: 0, subscriptions: 0, messages: 0, closed: 0 },
+  },
   idempotency: { begin: unused, finish: unused, abandon: unused },
   clock: { nowMs: unused },
 };

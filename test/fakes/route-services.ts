@@ -3,7 +3,9 @@ import type { AmountObject, ChainsAnswer, QuoteAnswer } from "@causeway/wire";
 import type { RouteServices, SignedRequest, StatusView } from "../../apps/api/src/ports/route-services.ts";
 import { fakeApiKeys, fakeKeyAdmin } from "./api-keys.ts";
 import { fakeAppBalance } from "./app-balance.ts";
+import { fakeDiscovery } from "./discovery.ts";
 import { fakeIdempotency } from "./idempotency.ts";
+import { fakePush } from "./push.ts";
 
 /** A request id that the fake knows; every other one is unknown to it. */
 export const KNOWN_REQUEST_ID = `0x${"a1".repeat(32)}` as const;
@@ -27,6 +29,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     requestSignature: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aSignedRequest : undefined),
     indexTransaction: async () => ({ message: "Transaction is being looked at" }),
     recordSingleTransaction: async () => ({ message: "Transaction is being looked at" }),
+    discovery: fakeDiscovery(),
     readiness: async () => ({ ready: true, checks: { database: "ok" } }),
     appBalance: fakeAppBalance(),
     apiKeys: fakeApiKeys({}),
@@ -34,6 +37,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     operatorToken: undefined,
     idempotency: fakeIdempotency(),
     limits: undefined,
+    push: fakePush(),
     usage: { note: () => undefined, read: async () => [] },
     clock: { nowMs: () => 1_790_000_000_000 },
     ...overrides,

@@ -18,8 +18,10 @@ import { readOracleUrls } from "./oracle-urls.ts";
 import type { OracleUrl } from "./oracle-urls.ts";
 import type { AppBalancePolicy } from "./ports/app-balance.ts";
 import type { EnginePolicy } from "./ports/engine-policy.ts";
+import type { PushPolicy } from "./ports/push-routes.ts";
 import type { RateLimitPolicy } from "./ports/rate-limits.ts";
 import type { SettlementPolicy } from "./ports/settlement-policy.ts";
+import type { WebhookPolicy } from "./ports/webhooks.ts";
 import {
   accessSettings,
   appBalanceSettings,
@@ -27,6 +29,7 @@ import {
   httpSettings,
   locationSettings,
   priceSettings,
+  pushSettings,
   quoteSettings,
   settlementSettings,
   solverSettings,
@@ -94,6 +97,10 @@ export interface ApiConfig {
     /** Undefined: nothing is limited. */
     readonly limits: RateLimitPolicy | undefined;
   };
+  readonly push: {
+    readonly connections: Omit<PushPolicy, "trustProxy">;
+    readonly webhooks: WebhookPolicy;
+  };
   readonly healthPort: number;
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly shutdownTimeoutMs: number;
@@ -128,6 +135,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   const storage = read(() => readSettings(storageSettings, env));
   const http = read(() => readSettings(httpSettings, env));
   const access = read(() => readSettings(accessSettings, env));
+  const push = read(() => readSettings(pushSettings, env));
   const solver = read(() => readSettings(solverSettings, env));
   const price = read(() => readSettings(priceSettings, env));
   const token = read(() => readSettings(tokenSettings, env));
@@ -166,6 +174,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     !storage ||
     !http ||
     !access ||
+    !push ||
     !solver ||
     !token ||
     !quote ||
@@ -193,6 +202,15 @@ export function readApiConfig(processEnv: Env): ApiConfig {
       responseCheck: http.responseCheck,
     },
     access: { operatorToken: access.operatorToken, limits: rateLimits(access) },
+    push: {
+      connections: {
+        mostConnections: push.mostConnections,
+        mostPerAddress: push.mostPerAddress,
+        mostSubscriptions: push.mostSubscriptions,
+        heartbeatMs: push.heartbeatMs,
+      },
+      webhooks: { allowPrivate: push.webhookAllowPrivate, timeoutMs: push.webhookTimeoutMs },
+    },
     healthPort: http.healthPort,
     logLevel: http.logLevel,
     shutdownTimeoutMs: http.shutdownTimeoutMs,
@@ -313,6 +331,7 @@ function feePolicy(quote: SettingValues<typeof quoteSettings>): FeePolicy {
       minor: quote.minorSlippageBps,
     },
     firmSeconds: quote.firmSeconds,
+    maxSwapImpactBps: quote.maxSwapImpactBps,
     honourBps: quote.honourBps,
     orderLifetimeSeconds: quote.orderLifetimeSeconds,
     fillGraceSeconds: quote.fillGraceSeconds,

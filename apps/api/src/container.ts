@@ -35,7 +35,8 @@ import type { Services } from "./ports/services.ts";
 import { accessServices } from "./container-access.ts";
 import { executionPace, groupedAcceptance } from "./container-executions.ts";
 import { appBalanceRouteServices } from "./container-app-balance.ts";
-import { tokenBook } from "./container-discovery.ts";
+import { discoveryRoutes, tokenBook } from "./container-discovery.ts";
+import { pushRouteServices } from "./container-push.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "./usecases/create-quote.ts";
@@ -172,8 +173,10 @@ export async function createContainer(
           ),
         recordSingleTransaction: (report) => recordSingleTransaction(services, report),
         readiness: () => readiness(services),
+        discovery: discoveryRoutes(quoting, { sql, lifecycle }),
         appBalance: appBalanceRouteServices(services),
         ...(await accessServices(services, { config, sql, connected, lifecycle })),
+        push: pushRouteServices(services, { config, sql, lifecycle, registry: metrics.registry }).push,
       };
     },
     async work(): Promise<Pick<OutboxRelay, "ping">> {

@@ -175,6 +175,55 @@ export const accessSettings = {
   }),
 };
 
+/** Clients and receivers that are told of changes. */
+export const pushSettings = {
+  mostConnections: integer(
+    1,
+    1_000_000,
+  )({
+    name: "PUSH_MAX_CONNECTIONS",
+    describe:
+      "WebSockets and streams that a process keeps open at once. Each takes a file descriptor: `ulimit -n` must be above it.",
+    default: 20_000,
+  }),
+  mostPerAddress: integer(
+    1,
+    1_000_000,
+  )({
+    name: "PUSH_MAX_CONNECTIONS_PER_ADDRESS",
+    describe: "Of these, from one address. IPv6 addresses count by their /64.",
+    default: 200,
+  }),
+  mostSubscriptions: integer(
+    1,
+    10_000,
+  )({
+    name: "PUSH_MAX_SUBSCRIPTIONS",
+    describe: "Subscriptions of one WebSocket.",
+    default: 100,
+  }),
+  heartbeatMs: millis({
+    name: "PUSH_HEARTBEAT_MS",
+    describe:
+      "How often open connections get a sign of life. A WebSocket that does not answer one until the next is closed.",
+    default: 20_000,
+  }),
+  webhookAllowPrivate: flag({
+    name: "WEBHOOK_ALLOW_PRIVATE",
+    describe:
+      "Lets webhooks go to private, loopback and link-local addresses, and by plain http: for systems whose receivers stand on the operator's own network.",
+    default: false,
+  }),
+  webhookTimeoutMs: integer(
+    100,
+    30_000,
+  )({
+    name: "WEBHOOK_TIMEOUT_MS",
+    describe: "Bound of one delivery to a webhook, its answer included.",
+    default: 10_000,
+  }),
+};
+
 export const solverSettings = {
   solverPrivateKey: privateKey({
     name: "SOLVER_PRIVATE_KEY",
@@ -293,6 +342,12 @@ export const quoteSettings = {
     name: "QUOTE_FIRM_SECONDS",
     describe: "For so long after the quote the quoted output is kept although prices move.",
     default: fees.firmSeconds,
+  }),
+  maxSwapImpactBps: bps({
+    name: "QUOTE_MAX_SWAP_IMPACT_BPS",
+    describe:
+      "A quote whose swaps cost more than this of the input's value answers `SWAP_IMPACT_TOO_HIGH` unless the request has `overridePriceImpact`.",
+    default: fees.maxSwapImpactBps,
   }),
   honourBps: bps({
     name: "QUOTE_HONOUR_BPS",
@@ -523,6 +578,7 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "Storage", settings: storageSettings },
   { title: "HTTP, logs and process", settings: httpSettings },
   { title: "Callers", settings: accessSettings },
+  { title: "Push", settings: pushSettings },
   { title: "Solver", settings: solverSettings },
   { title: "Prices", settings: priceSettings },
   { title: "Tokens", settings: tokenSettings },

@@ -12,9 +12,11 @@ import type { AppBalanceRoutes } from "./app-balance-routes.ts";
 import type { ApiKeyIdentity, ApiKeys } from "./api-keys.ts";
 import type { KeyAdmin } from "./key-admin.ts";
 import type { Clock } from "./clock.ts";
+import type { DiscoveryRoutes } from "./discovery-routes.ts";
 import type { ExecuteOutcome } from "./execute.ts";
 import type { FastFillOutcome, FastFillWish } from "./fast-fill-wish.ts";
 import type { Idempotency, IdempotencyLease } from "./idempotency.ts";
+import type { PushRoutes } from "./push-routes.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { Usage } from "./usage.ts";
 import type {
@@ -53,6 +55,7 @@ export interface RouteServices {
     report: TransactionReport & { readonly requestId: RequestId },
   ): Promise<MessageAnswer>;
   readiness(): Promise<ReadinessAnswer>;
+  readonly discovery: DiscoveryRoutes;
   readonly appBalance: AppBalanceRoutes;
   readonly apiKeys: ApiKeys;
   readonly keyAdmin: KeyAdmin;
@@ -62,6 +65,7 @@ export interface RouteServices {
   /** Undefined: nothing is limited. */
   readonly limits: RateLimits | undefined;
   readonly usage: Usage;
+  readonly push: PushRoutes;
   readonly clock: Clock;
 }
 

@@ -89,6 +89,25 @@ export function requireReferrer({ referrers }: ApiKeyIdentity, referrer: string 
     throw new ServiceError("UNAUTHORIZED", "the referrer is not one of this API key");
 }
 
+/**
+ * The key of the text that somebody at an address gave.
+ * @throws ServiceError UNAUTHORIZED when it is not valid, RATE_LIMITED for an address that gave too many such
+ */
+export async function validKey(
+  { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: WrongKeys },
+  given: string,
+  from: Pick<FastifyRequest, "ip">,
+): Promise<ApiKeyIdentity> {
+  // Past the limit nobody is asked about made-up keys any more; those in use come in from there as ever.
+  if (!apiKeys.isFamiliar(given)) wrong.check(from);
+  const key = await apiKeys.find(given);
+  if (key === undefined) {
+    await wrong.count(from);
+    throw new ServiceError("UNAUTHORIZED", "the API key is not valid");
+  }
+  return key;
+}
+
 /** Tells `identified` whose the key is as soon as that is known: calls that are refused then are its as well. */
 async function admit(
   { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: WrongKeys },
@@ -99,13 +118,7 @@ async function admit(
   try {
     const given = givenKey(request);
     if (given !== undefined) {
-      // Past the limit nobody is asked about made-up keys any more; those in use come in from there as ever.
-      if (!apiKeys.isFamiliar(given)) wrong.check(request);
-      const key = await apiKeys.find(given);
-      if (key === undefined) {
-        await wrong.count(request);
-        throw new ServiceError("UNAUTHORIZED", "the API key is not valid");
-      }
+      const key = await validKey({ apiKeys, wrong }, given, request);
       identified(key.id);
       checkOrigin(key, request.headers.origin);
       request.apiKey = key;
@@ -129,7 +142,7 @@ function countAnswer(usage: Usage, call: Pick<UsageNote, "keyId" | "endpoint">, 
 }
 
 /** Undefined without one. An Authorization of another scheme is somebody else's, a proxy's perhaps. */
-function givenKey({ headers }: FastifyRequest): string | undefined {
+export function givenKey({ headers }: Pick<FastifyRequest, "headers">): string | undefined {
   const own = oneText(headers["x-api-key"]);
   const { authorization = "" } = headers;
   const bearer = /^bearer /i.test(authorization) ? oneText(authorization.slice("bearer ".length)) : undefined;
@@ -150,8 +163,8 @@ function checkScope(key: ApiKeyIdentity, scope: ApiScope): void {
     throw new ServiceError("FORBIDDEN", `the API key lacks the scope ${scope}`);
 }
 
-/** A publishable key stands in pages for everyone to read: it is worth something only where browsers vouch for the page. */
-function checkOrigin({ origins }: ApiKeyIdentity, origin: string | undefined): void {
+/** A publishable key stands in pages for everyone to read: it is worth something only where browsers vouch for the page. @throws ServiceError FORBIDDEN */
+export function checkOrigin({ origins }: ApiKeyIdentity, origin: string | undefined): void {
   if (origins.length > 0 && (origin === undefined || !origins.includes(origin)))
     throw new ServiceError("FORBIDDEN", "the API key is for browser pages of other origins");
 }

@@ -4,26 +4,41 @@ import { checkKeys } from "./access.ts";
 import { adminKeysRoutes } from "./admin-keys.ts";
 import { appBalanceClaimRoutes } from "./app-balance-claims.ts";
 import { appBalanceRoutes } from "./app-balances.ts";
+import { chainHealthRoute } from "./chain-health.ts";
+import { chainLiquidityRoute } from "./chain-liquidity.ts";
 import { chainsRoute } from "./chains.ts";
+import { currenciesRoutes } from "./currencies.ts";
 import { executeRoute } from "./execute.ts";
 import { fastFillRoute } from "./fast-fill.ts";
 import { healthRoutes } from "./health.ts";
 import { intentStatusRoutes } from "./intent-status.ts";
 import { quoteRoutes } from "./quote.ts";
 import { limitRates } from "./rate-limit.ts";
+import { routeConfigRoutes } from "./route-config.ts";
 import { requestSignatureRoute } from "./request-signature.ts";
+import { statusSockets } from "./status-sockets.ts";
+import { statusStreamRoute } from "./status-stream.ts";
+import { tokenPriceRoutes } from "./token-price.ts";
 import { transactionsIndexRoute } from "./transactions-index.ts";
 import { transactionsSingleRoute } from "./transactions-single.ts";
+import { trendingRoute } from "./trending.ts";
 import { typed } from "./typed.ts";
 import { usageRoute } from "./usage.ts";
 
 /** Every endpoint, in the order of the documentation. */
 const routes = [
   chainsRoute,
+  chainLiquidityRoute,
+  chainHealthRoute,
+  currenciesRoutes,
+  trendingRoute,
+  tokenPriceRoutes,
+  routeConfigRoutes,
   quoteRoutes,
   executeRoute,
   fastFillRoute,
   intentStatusRoutes,
+  statusStreamRoute,
   requestSignatureRoute,
   transactionsIndexRoute,
   transactionsSingleRoute,
@@ -39,4 +54,5 @@ export async function addRoutes(app: FastifyInstance, services: RouteServices): 
   checkKeys(app, services);
   await limitRates(app, services.limits);
   for (const add of routes) add(typed(app), services);
+  statusSockets(app, services);
 }

@@ -3,6 +3,7 @@ import type { RequestRecord } from "../../ports/records.ts";
 import type { RequestChange, RequestWrites } from "../../ports/unit-of-work.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
+import { saveRequest } from "./request-save.ts";
 import { REQUEST_COLUMNS, requestOf } from "./rows.ts";
 import type { RequestRow } from "./rows.ts";
 import { termsToJson } from "./terms-json.ts";
@@ -32,13 +33,6 @@ const lockOverdue = statement(
      and fill_deadline_ms < (select max(b.timestamp) * 1000 from chain_blocks b where b.chain_id = requests.origin_chain_id)
    order by fill_deadline_ms limit $2 for update skip locked`,
 );
-const save = statement(
-  "request_save",
-  `update requests set state = $2, deposit_id = $3, fail_reason = $4, refund_fail_reason = $5, final = $6,
-     in_tx_hashes = coalesce($7, in_tx_hashes), tx_hashes = coalesce($8, tx_hashes),
-     refund_tx_hashes = coalesce($9, refund_tx_hashes), updated_at_ms = greatest(updated_at_ms, $10), front = $11
-   where request_id = $1`,
-);
 const note = statement(
   "request_note",
   "insert into request_events (request_id, at_ms, event, detail) values ($1, $2, $3, $4)",
@@ -66,7 +60,8 @@ const prune = statement(
        and not exists (select from executions e where e.request_id = r.request_id)
      order by fill_deadline_ms limit $2)
    returning request_id),
-   events as (delete from request_events where request_id in (select request_id from gone))
+   events as (delete from request_events where request_id in (select request_id from gone)),
+   statuses as (delete from status_events where request_id in (select request_id from gone))
    select request_id from gone`,
 );
 
@@ -100,20 +95,7 @@ export function requestWrites(sql: Sql): RequestWrites {
       return new Map(rows.map((row) => [row.order_id as OrderId, requestOf(row)]));
     },
     async save(requestId: RequestId, change: RequestChange, atMs: number): Promise<void> {
-      const { state } = change;
-      await sql.query(save, [
-        requestId,
-        state.name,
-        state.depositId ?? null,
-        state.failReason ?? null,
-        state.refundFailReason ?? null,
-        state.final,
-        change.inTxHashes ?? null,
-        change.txHashes ?? null,
-        change.refundTxHashes ?? null,
-        atMs,
-        state.front,
-      ]);
+      await saveRequest(sql, requestId, change, atMs);
     },
     async note(requestId, atMs, event, detail): Promise<void> {
       await sql.query(note, [requestId, atMs, event, detailText(detail)]);

@@ -1,0 +1,75 @@
+import { publicStatus, requestStates } from "@causeway/domain";
+import type { RequestId, StateName } from "@causeway/domain";
+import type { RequestChange } from "../../ports/unit-of-work.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+
+/** Channel on which a commit that changed what clients see of a request is announced: `<request id> <sequence> <key id or nothing>`. */
+export const STATUS_CHANNEL = "causeway_status";
+/** Channel on which a commit with something to deliver to webhooks is announced. */
+export const WEBHOOK_CHANNEL = "causeway_webhooks";
+
+/** $12: the states whom clients know by the same word as the new one. */
+const WORDS_CHANGED = `not state = any($12::text[]) or fail_reason is distinct from $3 or refund_fail_reason is distinct from $4
+  or coalesce($6 <> in_tx_hashes, false) or coalesce($7 <> tx_hashes, false) or coalesce($8 <> refund_tx_hashes, false)`;
+
+/**
+ * Saves the state and, in the same statement, writes down what a client sees of it when that is not what it saw before, for whoever wants to be told.
+ * The sequence counts under the lock of the request, so its order is that of the commits.
+ */
+const save = statement(
+  "request_save",
+  `with before as materialized (
+     select status_seq, ${WORDS_CHANGED} as words_changed from requests where request_id = $1),
+   saved as (
+     update requests set state = $2, fail_reason = $3, refund_fail_reason = $4, final = $5,
+       in_tx_hashes = coalesce($6, in_tx_hashes), tx_hashes = coalesce($7, tx_hashes),
+       refund_tx_hashes = coalesce($8, refund_tx_hashes), updated_at_ms = greatest(updated_at_ms, $9), deposit_id = $10, front = $11,
+       status_seq = status_seq + case when ${WORDS_CHANGED} or final <> $5 then 1 else 0 end
+     where request_id = $1 returning *),
+   event as (
+     insert into status_events (request_id, seq, key_id, at_ms, only_final, state, deposit_id, fail_reason, refund_fail_reason, final,
+       front, in_tx_hashes, tx_hashes, refund_tx_hashes)
+     select s.request_id, s.status_seq,
+       coalesce(s.terms::json ->> 'keyId', (select e.key_id from executions e where e.request_id = s.request_id)),
+       s.updated_at_ms, not b.words_changed, s.state, s.deposit_id, s.fail_reason, s.refund_fail_reason, s.final, s.front,
+       s.in_tx_hashes, s.tx_hashes, s.refund_tx_hashes
+     from saved s, before b where s.status_seq > b.status_seq
+     returning request_id, seq, key_id, at_ms, only_final),
+   told as (
+     insert into webhook_deliveries (endpoint_id, request_id, seq, next_at_ms, created_at_ms)
+     select w.id, e.request_id, e.seq, $9, $9 from event e join webhook_endpoints w on w.key_id = e.key_id
+     where w.deleted_at_ms is null and not e.only_final returning id)
+   select pg_notify('${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id)) from event
+   union all select pg_notify('${WEBHOOK_CHANNEL}', '') where exists (select from told)`,
+);
+
+const sameWord = new Map<StateName, readonly StateName[]>(
+  requestStates.map((name) => [
+    name,
+    requestStates.filter((other) => publicStatus({ name: other }) === publicStatus({ name })),
+  ]),
+);
+
+/** Saves a request that is locked, and announces the change to clients who follow it. */
+export async function saveRequest(
+  sql: Sql,
+  requestId: RequestId,
+  { state, inTxHashes, txHashes, refundTxHashes }: RequestChange,
+  atMs: number,
+): Promise<void> {
+  await sql.query(save, [
+    requestId,
+    state.name,
+    state.failReason ?? null,
+    state.refundFailReason ?? null,
+    state.final,
+    inTxHashes ?? null,
+    txHashes ?? null,
+    refundTxHashes ?? null,
+    atMs,
+    state.depositId ?? null,
+    state.front,
+    sameWord.get(state.name),
+  ]);
+}

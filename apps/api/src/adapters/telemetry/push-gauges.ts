@@ -1,0 +1,56 @@
+import { Counter, Gauge } from "prom-client";
+import type { Registry } from "prom-client";
+
+/** What is going on at connections that stay open. */
+export interface PushFigures {
+  readonly sockets: number;
+  readonly streams: number;
+  readonly subscriptions: number;
+  readonly followed: number;
+  readonly messages: number;
+  readonly changes: number;
+  readonly closed: number;
+  readonly losses: number;
+}
+
+const gauges = {
+  sockets: "WebSocket connections",
+  streams: "Streams of server-sent events",
+  subscriptions: "Subscriptions of sockets",
+  followed: "Requests that somebody follows here",
+} as const satisfies Partial<Record<keyof PushFigures, string>>;
+const counters = {
+  messages: "Events sent to clients",
+  changes: "Changes of requests read for those who follow them",
+  closed: "Connections that the service ended: slow, silent, or after events may have been missed",
+  losses: "Times when announcements were perhaps not heard",
+} as const satisfies Partial<Record<keyof PushFigures, string>>;
+
+/** Tells the figures when somebody reads the metrics. */
+export function pushGauges(registry: Registry, figures: () => PushFigures): void {
+  for (const name of keysOf(gauges))
+    void new Gauge({
+      name: `causeway_push_${name}`,
+      help: gauges[name],
+      registers: [registry],
+      collect() {
+        this.set(figures()[name]);
+      },
+    });
+  for (const name of keysOf(counters)) {
+    let told = 0;
+    void new Counter({
+      name: `causeway_push_${name}_total`,
+      help: counters[name],
+      registers: [registry],
+      collect() {
+        const now = figures()[name];
+        this.inc(now - told);
+        told = now;
+      },
+    });
+  }
+}
+
+const keysOf = <Name extends string>(record: Readonly<Record<Name, unknown>>): Name[] =>
+  Object.keys(record) as Name[];

@@ -1,0 +1,166 @@
+import type { RequestId } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import type { SocketRequest } from "@causeway/wire";
+import { socketRequest } from "@causeway/wire";
+import type { ApiKeyIdentity } from "../ports/api-keys.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { PushRoutes, StatusFollower } from "../ports/push-routes.ts";
+import type { StopListening } from "../ports/status-feed.ts";
+import { requireKey } from "./access.ts";
+import { doneFrame, errorFrame, eventFrame } from "./socket-frames.ts";
+import { hash } from "./wire-values.ts";
+
+/** Frames that a client may send in a window: far more than subscribing to all it may. */
+const FRAMES = { most: 500, windowMs: 10_000 };
+/** The subscription to all requests of the key. */
+const ALL = "all";
+
+/** Why the service ends a socket, by the codes of the protocol. */
+export const closing = {
+  restart: { code: 1012, reason: "service restart" },
+  lost: { code: 1011, reason: "events may be missed; connect again" },
+  tooMuch: { code: 1008, reason: "too many frames" },
+  notToBeHad: { code: 1008, reason: "no such request" },
+  revoked: { code: 1008, reason: "the API key is not valid any more" },
+} as const;
+export type Closing = (typeof closing)[keyof typeof closing];
+
+/** The other end of a socket. */
+export interface Peer {
+  send(frame: string): void;
+  close(why: Closing): void;
+}
+
+/** What is said on one socket, between its opening and its end. */
+export interface Conversation {
+  /** A frame came. */
+  heard(text: string): void;
+  /** The socket is closed. */
+  ended(): void;
+}
+
+type Services = Pick<PushRoutes, "follow" | "followKey" | "policy" | "sockets"> & { readonly clock: Clock };
+
+/**
+ * Answers the frames of one socket. A client that has subscribed does not ask by any other way, so it is told of everything, or its socket is closed.
+ */
+export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | undefined): Conversation {
+  const { policy, sockets, clock } = services;
+  /** Undefined: it is being looked up. */
+  const subscriptions = new Map<string, { stop?: StopListening; isOver: boolean }>();
+  const frames = { count: 0, sinceMs: clock.nowMs() };
+
+  function heard(text: string): void {
+    const nowMs = clock.nowMs();
+    if (nowMs - frames.sinceMs > FRAMES.windowMs) Object.assign(frames, { count: 0, sinceMs: nowMs });
+    if (++frames.count > FRAMES.most) return peer.close(closing.tooMuch);
+    const asked = readFrame(text);
+    if (typeof asked === "string") return peer.send(errorFrame("INVALID_REQUEST", asked));
+    const id = asked.filters?.id;
+    const requestId = id === undefined ? undefined : hash(id);
+    if (asked.type === "unsubscribe") {
+      end(requestId ?? ALL);
+      return peer.send(doneFrame("unsubscribe", requestId));
+    }
+    try {
+      subscribe(requestId);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      peer.send(errorFrame(error.code, error.message));
+    }
+  }
+
+  function subscribe(requestId: RequestId | undefined): void {
+    const name = requestId ?? ALL;
+    end(name);
+    if (subscriptions.size >= policy.mostSubscriptions)
+      throw new ServiceError(
+        "RATE_LIMITED",
+        `a socket has at most ${policy.mostSubscriptions} subscriptions`,
+      );
+    if (requestId === undefined) return subscribeToAll();
+    const subscription: { stop?: StopListening; isOver: boolean } = { isOver: false };
+    add(name, subscription);
+    let isAnswered = false;
+    const follower: StatusFollower = {
+      updated: (update) => {
+        if (subscription.isOver) return;
+        if (!isAnswered) peer.send(doneFrame("subscribe", requestId));
+        // The same words once more would be the same event twice.
+        else if (update.onlyFinal) return;
+        isAnswered = true;
+        sockets.messages++;
+        peer.send(eventFrame(update, clock.nowMs()));
+      },
+      lost: () => {
+        if (!subscription.isOver) peer.close(closing.lost);
+      },
+    };
+    services.follow(requestId, follower).then(
+      (stop) => {
+        if (subscription.isOver) return stop?.();
+        if (stop !== undefined) {
+          subscription.stop = stop;
+          return undefined;
+        }
+        end(name);
+        peer.send(errorFrame("REQUEST_NOT_FOUND", `no request has the id ${requestId}`));
+        // Who waits for nothing else would wait for ever.
+        if (subscriptions.size === 0) peer.close(closing.notToBeHad);
+        return undefined;
+      },
+      () => peer.close(closing.lost),
+    );
+  }
+
+  function subscribeToAll(): void {
+    const { id, origins } = requireKey({ apiKey: key }, "read");
+    if (origins.length > 0)
+      throw new ServiceError("FORBIDDEN", "a publishable key follows requests by their ids only");
+    const subscription: { stop?: StopListening; isOver: boolean } = { isOver: false };
+    peer.send(doneFrame("subscribe", undefined));
+    subscription.stop = services.followKey(id, {
+      updated: (update) => {
+        if (update.onlyFinal) return;
+        sockets.messages++;
+        peer.send(eventFrame(update, clock.nowMs()));
+      },
+      lost: () => peer.close(closing.lost),
+    });
+    add(ALL, subscription);
+  }
+
+  function add(name: string, subscription: { stop?: StopListening; isOver: boolean }): void {
+    subscriptions.set(name, subscription);
+    sockets.subscriptions++;
+  }
+
+  function end(name: string): void {
+    const subscription = subscriptions.get(name);
+    if (subscription === undefined) return;
+    subscription.isOver = true;
+    subscription.stop?.();
+    subscriptions.delete(name);
+    sockets.subscriptions--;
+  }
+
+  return {
+    heard,
+    ended() {
+      for (const name of [...subscriptions.keys()]) end(name);
+    },
+  };
+}
+
+/** What is asked for; a text says what is wrong with the frame. */
+function readFrame(text: string): SocketRequest | string {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return "a frame must be JSON text";
+  }
+  const { success, data, error } = socketRequest.safeParse(json);
+  if (success) return data;
+  return error.issues.map(({ path, message }) => `${path.join(".") || "a frame"} ${message}`).join("; ");
+}

@@ -1,0 +1,200 @@
+import proxyAddr from "@fastify/proxy-addr";
+import { normalizeIP } from "@fastify/rate-limit";
+import { ServiceError } from "@causeway/domain";
+import { answerFor } from "@causeway/service-kit";
+import type { FastifyInstance } from "fastify";
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { WebSocket, WebSocketServer } from "ws";
+import type { ApiKeyIdentity } from "../ports/api-keys.ts";
+import type { RouteServices } from "../ports/route-services.ts";
+import { checkOrigin, givenKey, validKey } from "./access.ts";
+import { wrongKeys } from "./rate-limit.ts";
+import { closing, converse } from "./socket-conversation.ts";
+import { readyFrame } from "./socket-frames.ts";
+
+/** No frame of a client says more. */
+const MOST_FRAME_BYTES = 4_096;
+/** What a client has not taken off the line yet; past it the client is not reading. */
+const MOST_UNSENT_BYTES = 1_048_576;
+/** How long a closing process waits for the other ends to say goodbye. */
+const GOODBYE_MS = 1_000;
+/** Clients are told the bare host; some want a path. */
+const PATHS: ReadonlySet<string> = new Set(["/", "/ws"]);
+
+type Services = Pick<RouteServices, "push" | "apiKeys" | "limits" | "clock">;
+
+/** A socket that is open. */
+interface Open {
+  readonly key: { readonly text: string; readonly identity: ApiKeyIdentity } | undefined;
+  isAlive: boolean;
+}
+
+/**
+ * `request.status.updated` over WebSocket, on the port of the API. Beside the framework: its plugin would wrap the handler of every other route.
+ * Without a key: requests by their ids, each of which is a secret of whoever asked for the quote.
+ */
+export function statusSockets(app: FastifyInstance, services: Services): void {
+  const { push, apiKeys } = services;
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MOST_FRAME_BYTES,
+    perMessageDeflate: false,
+    clientTracking: false,
+  });
+  const open = new Map<WebSocket, Open>();
+  const wrong = wrongKeys(services.limits);
+  const addressOf = remoteAddress(push.policy.trustProxy);
+  let isEnding = false;
+
+  // With a listener for upgrades Node hands over every request that offers any, which some HTTP clients do with each plain one.
+  Object.assign(app.server, { shouldUpgradeCallback: isForSockets });
+  app.server.on("upgrade", (request: IncomingMessage, raw: Duplex, head: Buffer) => {
+    // Until the socket is the library's nobody else listens, and an error without a listener ends the process.
+    const onError = (): void => void raw.destroy();
+    raw.on("error", onError);
+    admit(request).then(
+      ({ key, giveBack }) => {
+        raw.off("error", onError);
+        raw.once("close", giveBack);
+        if (raw.destroyed) return giveBack();
+        return server.handleUpgrade(request, raw, head, (socket) => begin(socket, key));
+      },
+      (error: unknown) => refuse(raw, error),
+    );
+  });
+
+  /** @throws ServiceError when the socket is not to be opened */
+  async function admit(
+    request: IncomingMessage,
+  ): Promise<{ readonly key: Open["key"]; readonly giveBack: () => void }> {
+    // Where Node has not that option, such requests come here.
+    if (!isForSockets(request)) throw new ServiceError("NOT_FOUND", "there are no sockets at this address");
+    if (isEnding) throw new ServiceError("SERVICE_UNAVAILABLE", "this process is about to end");
+    const ip = addressOf(request);
+    const address = normalizeIP(ip);
+    const giveBack = push.places.take(address);
+    if (giveBack === undefined)
+      throw new ServiceError("RATE_LIMITED", "there are too many connections that stay open");
+    try {
+      const text = givenText(request);
+      if (text === undefined) return { key: undefined, giveBack };
+      const identity = await validKey({ apiKeys, wrong }, text, { ip });
+      checkOrigin(identity, request.headers.origin);
+      return { key: { text, identity }, giveBack };
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  }
+
+  function begin(socket: WebSocket, key: Open["key"]): void {
+    const state: Open = { key, isAlive: true };
+    open.set(socket, state);
+    push.sockets.sockets++;
+    const conversation = converse(
+      { ...push, clock: services.clock },
+      {
+        send(frame) {
+          if (socket.readyState !== WebSocket.OPEN) return;
+          socket.send(frame);
+          if (socket.bufferedAmount <= MOST_UNSENT_BYTES) return;
+          // A close would wait behind everything that is not read either.
+          push.sockets.closed++;
+          socket.terminate();
+        },
+        close({ code, reason }) {
+          if (socket.readyState !== WebSocket.OPEN) return;
+          push.sockets.closed++;
+          socket.close(code, reason);
+        },
+      },
+      key?.identity,
+    );
+    socket.on("error", () => socket.terminate());
+    socket.on("pong", () => void (state.isAlive = true));
+    socket.on("message", (frame: Buffer, isBinary) => {
+      state.isAlive = true;
+      conversation.heard(isBinary ? "" : frame.toString("utf8"));
+    });
+    socket.on("close", () => {
+      open.delete(socket);
+      push.sockets.sockets--;
+      conversation.ended();
+    });
+    socket.send(readyFrame(randomUUID()));
+    // It may have been opened while the process began to end.
+    if (isEnding) socket.close(closing.restart.code, closing.restart.reason);
+  }
+
+  async function look(): Promise<void> {
+    const keys = new Map<string, boolean>();
+    for (const [socket, state] of open) {
+      if (!state.isAlive) {
+        push.sockets.closed++;
+        socket.terminate();
+        continue;
+      }
+      state.isAlive = false;
+      socket.ping();
+      if (state.key !== undefined) keys.set(state.key.text, true);
+    }
+    for (const text of keys.keys()) {
+      // Who cannot be told now is asked about again the next time.
+      const identity = await apiKeys.find(text).catch(() => "unknown" as const);
+      if (identity !== undefined) continue;
+      for (const [socket, { key }] of open)
+        if (key?.text === text) socket.close(closing.revoked.code, closing.revoked.reason);
+    }
+  }
+
+  const heartbeat = setInterval(() => void look(), push.policy.heartbeatMs).unref();
+  app.addHook("preClose", async () => {
+    isEnding = true;
+    clearInterval(heartbeat);
+    for (const socket of open.keys()) socket.close(closing.restart.code, closing.restart.reason);
+    const endsAtMs = performance.now() + GOODBYE_MS;
+    while (open.size > 0 && performance.now() < endsAtMs) await sleep(10);
+    for (const socket of open.keys()) socket.terminate();
+  });
+}
+
+/** The key of the address, as clients of sockets send it, or of a header. */
+function givenText(request: IncomingMessage): string | undefined {
+  const ofQuery = new URL(request.url ?? "/", "http://host").searchParams.get("apiKey")?.trim();
+  const ofHeader = givenKey(request);
+  if (ofQuery === undefined || ofQuery === "") return ofHeader;
+  if (ofHeader !== undefined && ofHeader !== ofQuery)
+    throw new ServiceError("UNAUTHORIZED", "the address and the headers hold two different keys");
+  return ofQuery;
+}
+
+function isForSockets({ url = "", headers, method }: IncomingMessage): boolean {
+  return (
+    headers.upgrade?.toLowerCase() === "websocket" &&
+    method === "GET" &&
+    PATHS.has(url.split("?", 1)[0] ?? "")
+  );
+}
+
+function remoteAddress(trust: boolean | readonly string[]): (request: IncomingMessage) => string {
+  if (trust === false) return ({ socket }) => socket.remoteAddress ?? "";
+  const trusted = trust === true ? () => true : proxyAddr.compile([...trust]);
+  return (request) => proxyAddr(request, trusted);
+}
+
+function refuse(raw: Duplex, error: unknown): void {
+  const { status, headers, body } = answerFor(error);
+  const text = JSON.stringify(body);
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    "connection: close",
+    "content-type: application/json; charset=utf-8",
+    `content-length: ${Buffer.byteLength(text)}`,
+    ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${String(value)}`),
+  ];
+  raw.end(`${lines.join("\r\n")}\r\n\r\n${text}`);
+}

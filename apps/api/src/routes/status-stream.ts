@@ -1,0 +1,118 @@
+import { ServiceError } from "@causeway/domain";
+import { normalizeIP } from "@fastify/rate-limit";
+import { nothingMore, STATUS_EVENT, streamQuery } from "@causeway/wire";
+import type { ServerResponse } from "node:http";
+import type { RouteServices } from "../ports/route-services.ts";
+import type { StatusUpdate } from "../ports/push-routes.ts";
+import type { StopListening } from "../ports/status-feed.ts";
+import { statusJson } from "./status-json.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { hash } from "./wire-values.ts";
+
+/** What a client has not taken off the line yet; past it the client is not reading. */
+const MOST_UNSENT_BYTES = 262_144;
+/** After so long a client that lost the stream asks again. */
+const RETRY_MS = 1_000;
+
+/** `GET /intents/status/v3/stream`: how one request stands and every change, as server-sent events, until nothing changes any more. */
+export function statusStreamRoute(
+  app: TypedServer,
+  { push, requestStatus }: Pick<RouteServices, "push" | "requestStatus">,
+): void {
+  const open = new Set<ServerResponse>();
+  app.get(
+    "/intents/status/v3/stream",
+    {
+      config: { limited: "status" },
+      schema: {
+        tags: ["status"],
+        summary: "The status of one request as server-sent events, until it is final",
+        description:
+          "Each event is named `request.status.updated`; its data is an answer of GET /intents/status/v3, its id counts the changes of the request. " +
+          "A client that comes again with `Last-Event-ID` gets what it missed, or 204 when nothing will come any more.",
+        querystring: streamQuery,
+        response: { 204: nothingMore, ...errors(400, 401, 403, 404, 429, 500, 503) },
+      },
+    },
+    async (request, reply) => {
+      const requestId = hash(request.query.requestId);
+      const giveBack = push.places.take(normalizeIP(request.ip));
+      if (giveBack === undefined)
+        throw new ServiceError("RATE_LIMITED", "there are too many connections that stay open");
+      const { raw } = reply;
+      const first: StatusUpdate[] = [];
+      let isStreaming = false;
+      const end = (): void => {
+        if (!raw.writableEnded) raw.end();
+      };
+      const write = (update: StatusUpdate): void => {
+        if (raw.writableEnded) return;
+        push.sockets.messages++;
+        raw.write(`event: ${STATUS_EVENT}\nid: ${update.sequence}\ndata: ${statusJson(update.view)}\n\n`);
+        if (update.view.final) end();
+        else if (raw.writableLength > MOST_UNSENT_BYTES) {
+          push.sockets.closed++;
+          raw.destroy();
+        }
+      };
+      let stop: StopListening;
+      try {
+        const stopped = await push.follow(
+          requestId,
+          {
+            updated: (update) => (isStreaming ? write(update) : void first.push(update)),
+            lost: () => {
+              push.sockets.closed++;
+              if (isStreaming) end();
+              else raw.destroy();
+            },
+          },
+          lastEventId(request.headers["last-event-id"]),
+        );
+        if (stopped === undefined)
+          throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
+        // A browser that gets any other answer comes again for ever.
+        if (first.length === 0 && (await requestStatus(requestId))?.final === true) {
+          stopped();
+          giveBack();
+          return await reply.code(204).send(null);
+        }
+        stop = stopped;
+      } catch (error) {
+        giveBack();
+        throw error;
+      }
+      reply.hijack();
+      push.sockets.streams++;
+      open.add(raw);
+      const alive = setInterval(() => void raw.write(": still here\n\n"), push.policy.heartbeatMs);
+      raw.once("close", () => {
+        clearInterval(alive);
+        stop();
+        giveBack();
+        open.delete(raw);
+        push.sockets.streams--;
+      });
+      for (const [name, value] of Object.entries(reply.getHeaders()))
+        if (value !== undefined) raw.setHeader(name, value);
+      raw.writeHead(200, {
+        "content-type": "text/event-stream; charset=utf-8",
+        "cache-control": "no-store",
+        // Proxies that gather answers would hold events back.
+        "x-accel-buffering": "no",
+      });
+      isStreaming = true;
+      raw.write(`retry: ${RETRY_MS}\n\n`);
+      for (const update of first) write(update);
+      return reply;
+    },
+  );
+  app.addHook("preClose", (done) => {
+    for (const raw of open) raw.end();
+    done();
+  });
+}
+
+function lastEventId(header: string | string[] | undefined): number | undefined {
+  return typeof header === "string" && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
+}

@@ -1,0 +1,27 @@
+import type { ConnectionPlaces, PushPolicy } from "../../ports/push-routes.ts";
+
+/** Places for connections that stay open: so many in all, and so many for one address. */
+export function connectionPlaces({
+  mostConnections,
+  mostPerAddress,
+}: Pick<PushPolicy, "mostConnections" | "mostPerAddress">): ConnectionPlaces {
+  const taken = new Map<string, number>();
+  let all = 0;
+  return {
+    take(address) {
+      const own = taken.get(address) ?? 0;
+      if (all >= mostConnections || own >= mostPerAddress) return undefined;
+      taken.set(address, own + 1);
+      all++;
+      let isGivenBack = false;
+      return () => {
+        if (isGivenBack) return;
+        isGivenBack = true;
+        all--;
+        const left = (taken.get(address) ?? 1) - 1;
+        if (left === 0) taken.delete(address);
+        else taken.set(address, left);
+      };
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { publicStatuses } from "@causeway/domain";
+import { z } from "zod";
+import { because } from "../because.ts";
+import { hash32, milliseconds } from "../scalars.ts";
+import { statusQuery } from "./intent-status.ts";
+
+/** The one event there is. */
+export const STATUS_EVENT = "request.status.updated";
+
+/** What a client sends on the socket. */
+export const socketRequest = z.object(
+  {
+    type: z.enum(["subscribe", "unsubscribe"], because("must be subscribe or unsubscribe")),
+    event: z.literal(STATUS_EVENT, because(`must be ${STATUS_EVENT}`)),
+    filters: z
+      .object({ id: hash32.optional() }, because("must be an object"))
+      .optional()
+      .describe("Without an id: all requests of the API key that the socket was opened with."),
+  },
+  because("must be a JSON object"),
+);
+
+/** What is told of a request on the socket and, as `data`, to webhooks. */
+export const statusUpdate = z.object({
+  status: z.enum(publicStatuses),
+  inTxHashes: z.array(z.string()),
+  txHashes: z.array(z.string()),
+  refundTxHashes: z.array(z.string()),
+  updatedAt: milliseconds,
+  originChainId: z.int(),
+  destinationChainId: z.int(),
+  requestId: z.string(),
+  failReason: z.string(),
+  refundFailReason: z.string(),
+  sequence: z.int().describe("Counts the changes of the request; grows, and may skip a number."),
+});
+
+/** An event on the socket. */
+export const socketEvent = z.object({
+  event: z.literal(STATUS_EVENT),
+  data: statusUpdate,
+  publishedAt: milliseconds,
+});
+
+/** Query of `GET /intents/status/v3/stream`. */
+export const streamQuery = statusQuery;
+
+/** Answer of the stream to a client that knows the end already. */
+export const nothingMore = z.null().describe("Nothing will come any more.");
+
+export type SocketRequest = z.infer<typeof socketRequest>;

@@ -1,0 +1,22 @@
+import type { PushRoutes } from "../../apps/api/src/ports/push-routes.ts";
+import { connectionPlaces } from "../../apps/api/src/usecases/push/connection-places.ts";
+
+/** Push of a world in which no request is known and nothing happens; `change` puts other parts in. */
+export function fakePush(change: Partial<PushRoutes> = {}): PushRoutes {
+  const policy = {
+    mostConnections: 1_000,
+    mostPerAddress: 100,
+    mostSubscriptions: 100,
+    heartbeatMs: 60_000,
+    trustProxy: false,
+    ...change.policy,
+  };
+  return {
+    follow: async () => undefined,
+    followKey: () => () => undefined,
+    places: connectionPlaces(policy),
+    policy,
+    sockets: { sockets: 0, streams: 0, subscriptions: 0, messages: 0, closed: 0 },
+    ...change,
+  };
+}

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { anApiKey, fakeApiKeys } from "../fakes/api-keys.ts";
+import { deposited, pushWorld, type PushWorld } from "../support/push-world.ts";
+import { socketClient, type Frame, type SocketClient } from "../support/socket-client.ts";
+import { someHash } from "../support/terms.ts";
+
+const KEY = "cwk_reader";
+const OWN_KEY_ID = "00112233445566aa";
+const keys = fakeApiKeys({
+  [KEY]: anApiKey({ id: OWN_KEY_ID, scopes: ["read"] }),
+  cwk_quoter: anApiKey({ scopes: ["quote"] }),
+  cwk_page: anApiKey({ scopes: ["quote", "read"], origins: ["https://app.example"] }),
+});
+
+let world: PushWorld;
+beforeAll(async () => {
+  world = await pushWorld({ routes: { apiKeys: keys }, policy: { mostPerAddress: 40 } });
+});
+afterAll(async () => await world.close());
+
+const statuses = (frames: readonly Frame[]): unknown[] =>
+  frames.flatMap(({ event, data }) => (event === undefined ? [] : [data?.["status"]]));
+
+/** A client that has been told where the request stands. */
+async function aFollower(id: string): Promise<SocketClient> {
+  const client = await socketClient(world.wsUrl);
+  client.subscribe(id);
+  await client.got(3);
+  return client;
+}
+
+test("a socket without a key is told where a request stands, then every change that a client can see, in order", async () => {
+  const { requestId, origin, destination } = await world.aRequest();
+  const client = await socketClient(world.wsUrl);
+  client.subscribe(requestId);
+  const [ready, answer, snapshot] = await client.got(3);
+  expect(ready).toEqual({ type: "connection", status: "ready", data: { id: expect.any(String) } });
+  expect(answer).toEqual({
+    type: "subscribe",
+    status: "success",
+    data: { event: "request.status.updated", filters: { id: requestId } },
+  });
+  expect(snapshot).toMatchObject({
+    event: "request.status.updated",
+    data: {
+      status: "waiting",
+      requestId,
+      inTxHashes: [],
+      txHashes: [],
+      updatedAt: expect.any(Number),
+      originChainId: origin.chainId,
+      destinationChainId: destination.chainId,
+    },
+    publishedAt: expect.any(Number),
+  });
+  const txHash = await world.fill(requestId);
+  const frames = await client.got(6);
+  expect(statuses(frames)).toEqual(["waiting", "pending", "submitted", "success"]);
+  expect(frames.map(({ data }) => data?.["sequence"]).slice(2)).toEqual([0, 1, 2, 3]);
+  expect(frames.at(-1)?.data).toMatchObject({ txHashes: [txHash], failReason: "N/A" });
+  // That it is final now says nothing new to a client that was told of the success.
+  await world.happens(requestId, { kind: "fillFinal" });
+  const other = await aFollower(requestId);
+  expect(other.frames.at(-1)?.data).toMatchObject({ status: "success", sequence: 4 });
+  expect(client.frames).toHaveLength(6);
+  for (const { socket } of [client, other]) socket.close();
+});
+
+test("a refund is told without a failure before it", async () => {
+  const { requestId } = await world.aRequest();
+  const client = await aFollower(requestId);
+  await world.happens(requestId, deposited("7"));
+  await world.happens(requestId, { kind: "fillImpossible", reason: "SOLVER_CAPACITY_EXCEEDED" });
+  const refundTxHashes = [someHash()];
+  await world.happens(requestId, { kind: "refundMined", depositId: "7" }, { refundTxHashes });
+  const frames = await client.got(6);
+  expect(statuses(frames)).toEqual(["waiting", "pending", "pending", "refund"]);
+  expect(frames.at(-1)?.data).toMatchObject({ failReason: "SOLVER_CAPACITY_EXCEEDED", refundTxHashes });
+  client.socket.close();
+});
+
+test("a quote that nobody paid for ends with a failure that is told", async () => {
+  const { requestId } = await world.aRequest();
+  const client = await aFollower(requestId);
+  await world.happens(requestId, { kind: "deadlinePassed" });
+  const frames = await client.got(4);
+  expect(statuses(frames)).toEqual(["waiting", "failure"]);
+  client.socket.close();
+});
+
+test("whoever subscribes while the request moves gets each change once and ends with the last", async () => {
+  const requests = await Promise.all(Array.from({ length: 12 }, () => world.aRequest()));
+  const clients: SocketClient[] = [];
+  await Promise.all(
+    requests.map(async ({ requestId }, index) => {
+      const filled = world.fill(requestId);
+      await new Promise((resolve) => setTimeout(resolve, index));
+      const client = await socketClient(world.wsUrl);
+      clients.push(client);
+      client.subscribe(requestId);
+      await filled;
+      await expect.poll(() => statuses(client.frames).at(-1), { timeout: 5_000 }).toBe("success");
+      const sequences = client.frames.flatMap(({ data }) => (data?.["sequence"] as number | undefined) ?? []);
+      const first = sequences[0] ?? -1;
+      expect(sequences).toEqual(Array.from({ length: 4 - first }, (_, later) => first + later));
+    }),
+  );
+  for (const { socket } of clients) socket.close();
+});
+
+test("what moves in a commit that is rolled back is told to nobody", async () => {
+  const { requestId } = await world.aRequest();
+  const client = await aFollower(requestId);
+  await world.uow
+    .run(async (tx) => {
+      const record = await tx.requests.lock(requestId);
+      if (record === undefined) throw new Error("the request is stored");
+      await tx.requests.save(requestId, { state: { ...record.state, name: "expired" } }, Date.now());
+      throw new Error("no");
+    })
+    .catch(() => undefined);
+  await world.happens(requestId, deposited());
+  expect(statuses(await client.got(4))).toEqual(["waiting", "pending"]);
+  client.socket.close();
+});
+
+test("a socket is told nothing after it has unsubscribed", async () => {
+  const { requestId } = await world.aRequest();
+  const [client, other] = [await aFollower(requestId), await aFollower(requestId)];
+  client.say({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
+  expect((await client.got(4)).at(-1)).toEqual({
+    type: "unsubscribe",
+    status: "success",
+    data: { event: "request.status.updated", filters: { id: requestId } },
+  });
+  await world.fill(requestId);
+  await other.got(6);
+  expect(client.frames).toHaveLength(4);
+  for (const { socket } of [client, other]) socket.close();
+});
+
+test("a frame that is not understood is answered with what is wrong, and the socket goes on", async () => {
+  const { requestId } = await world.aRequest();
+  const client = await socketClient(`${world.wsUrl}/ws`);
+  const event = "request.status.updated";
+  for (const frame of [
+    "{",
+    "[]",
+    "null",
+    { type: "subscribe" },
+    { type: "subscribe", event: "something.else" },
+    { type: "subscribe", event, filters: { id: "0x12" } },
+    { type: "dance", event },
+  ])
+    client.say(frame);
+  const frames = await client.got(8);
+  for (const frame of frames.slice(1))
+    expect(frame).toEqual({ type: "error", errorCode: "INVALID_REQUEST", message: expect.any(String) });
+  client.subscribe(requestId);
+  expect(statuses(await client.got(10))).toEqual(["waiting"]);
+  client.socket.close();
+});
+
+test("who waits for a request that does not exist is told so, and does not wait", async () => {
+  const client = await socketClient(world.wsUrl);
+  client.subscribe(someHash());
+  expect((await client.got(2))[1]).toMatchObject({ type: "error", errorCode: "REQUEST_NOT_FOUND" });
+  expect(await client.closed).toBe(1008);
+});
+
+test("only a key that may read is told of all its requests, and of none but its own", async () => {
+  const stranger = await socketClient(world.wsUrl);
+  stranger.subscribe();
+  expect((await stranger.got(2))[1]).toMatchObject({ type: "error", errorCode: "UNAUTHORIZED" });
+  const quoter = await socketClient(`${world.wsUrl}?apiKey=cwk_quoter`);
+  quoter.subscribe();
+  expect((await quoter.got(2))[1]).toMatchObject({ type: "error", errorCode: "FORBIDDEN" });
+  const page = await socketClient(`${world.wsUrl}?apiKey=cwk_page`, { origin: "https://app.example" });
+  page.subscribe();
+  expect((await page.got(2))[1]).toMatchObject({ type: "error", errorCode: "FORBIDDEN" });
+
+  const owner = await socketClient(`${world.wsUrl}/?apiKey=${KEY}`);
+  owner.subscribe();
+  await owner.got(2);
+  const [own, others] = [await world.aRequest({ keyId: OWN_KEY_ID }), await world.aRequest({ keyId: "ff" })];
+  await Promise.all([world.fill(own.requestId), world.fill(others.requestId)]);
+  const frames = await owner.got(5);
+  expect(statuses(frames)).toEqual(["pending", "submitted", "success"]);
+  expect(new Set(frames.slice(2).map(({ data }) => data?.["requestId"]))).toEqual(new Set([own.requestId]));
+  for (const { socket } of [stranger, quoter, page, owner]) socket.close();
+});
+
+test("a key that is not valid, or another page's, opens no socket", async () => {
+  await expect(socketClient(`${world.wsUrl}?apiKey=nobody`)).rejects.toThrow("401");
+  await expect(
+    socketClient(`${world.wsUrl}?apiKey=cwk_page`, { origin: "https://evil.example" }),
+  ).rejects.toThrow("403");
+  await expect(socketClient(`${world.wsUrl}/chains`)).rejects.toThrow();
+  await expect(socketClient(`${world.wsUrl}?apiKey=cwk_quoter`, { "x-api-key": KEY })).rejects.toThrow("401");
+});
+
+test("a socket has so many subscriptions and an address so many sockets, and what is closed gives its place back", async () => {
+  const requests = await Promise.all(Array.from({ length: 11 }, () => world.aRequest()));
+  const client = await socketClient(world.wsUrl);
+  for (const { requestId } of requests) client.subscribe(requestId);
+  await client.got(22);
+  expect(client.frames.filter(({ type }) => type === "error")).toMatchObject([{ errorCode: "RATE_LIMITED" }]);
+  const opened = [client];
+  const refused = async (): Promise<boolean> => {
+    for (let more = 0; more < 50; more++) {
+      const another = await socketClient(world.wsUrl).catch(() => undefined);
+      if (another === undefined) return true;
+      opened.push(another);
+    }
+    return false;
+  };
+  expect(await refused()).toBe(true);
+  await expect(socketClient(world.wsUrl)).rejects.toThrow("429");
+  opened[1]?.socket.close();
+  await opened[1]?.closed;
+  await expect
+    .poll(
+      async () =>
+        await socketClient(world.wsUrl).then(
+          () => true,
+          () => false,
+        ),
+    )
+    .toBe(true);
+  for (const { socket } of opened) socket.terminate();
+});
+
+test("a frame that is too long ends the socket", async () => {
+  const client = await socketClient(world.wsUrl);
+  client.say("x".repeat(5_000));
+  expect(await client.closed).toBe(1009);
+});
+
+test("a plain request that offers an upgrade is answered as any other", async () => {
+  const { request } = await import("node:http");
+  const status = await new Promise((resolve, reject) => {
+    request(`${world.httpUrl}/chains`, { headers: { connection: "upgrade", upgrade: "h2c" } }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    })
+      .on("error", reject)
+      .end();
+  });
+  expect(status).toBe(200);
+});

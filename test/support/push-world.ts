@@ -1,0 +1,159 @@
+import type { RequestEvent, RequestId, RequestTerms, TxHash } from "@causeway/domain";
+import { createMetrics } from "@causeway/service-kit";
+import type { FastifyInstance } from "fastify";
+import type { AddressInfo } from "node:net";
+import type pg from "pg";
+import { listen } from "../../apps/api/src/adapters/postgres/listen.ts";
+import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { pushRouteServices } from "../../apps/api/src/container-push.ts";
+import type { PushPolicy } from "../../apps/api/src/ports/push-routes.ts";
+import type { RouteServices } from "../../apps/api/src/ports/route-services.ts";
+import type { StatusFeed } from "../../apps/api/src/ports/status-feed.ts";
+import type { RequestChange, UnitOfWork } from "../../apps/api/src/ports/unit-of-work.ts";
+import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
+import { transition } from "../../apps/api/src/usecases/transition.ts";
+import { Secret } from "@causeway/config";
+import { createLifecycle, createLogger } from "@causeway/service-kit";
+import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock.ts";
+import { noAppBalances } from "../fakes/no-app-balances.ts";
+import { recordedEvents } from "../fakes/recorded-events.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { aServer } from "./route-server.ts";
+import { someHash, someTerms } from "./terms.ts";
+
+/** A real store, the real feed on it, and a real server that listens; requests move by the events that the engine would have. */
+export interface PushWorld {
+  readonly database: TestDatabase;
+  readonly pool: pg.Pool;
+  readonly uow: UnitOfWork;
+  readonly feed: StatusFeed;
+  readonly clock: AdjustableClock;
+  readonly events: ReturnType<typeof recordedEvents>;
+  readonly app: FastifyInstance;
+  /** ws://host:port of the server. */
+  readonly wsUrl: string;
+  readonly httpUrl: string;
+  aRequest(change?: Partial<RequestTerms>): Promise<RequestTerms>;
+  /** Lets one event act, in a commit of its own. */
+  happens(requestId: RequestId, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
+  /** From a quote to the money's arrival: three changes that a client sees. */
+  fill(requestId: RequestId): Promise<TxHash>;
+  close(): Promise<void>;
+}
+
+export const deposited = (depositId = "1"): RequestEvent => ({
+  kind: "depositSeen",
+  depositId,
+  verdict: { kind: "match" },
+  confirmed: true,
+  late: false,
+});
+
+export async function pushWorld({
+  policy = {},
+  routes = {},
+}: {
+  readonly policy?: Partial<PushPolicy>;
+  readonly routes?: Partial<RouteServices>;
+} = {}): Promise<PushWorld> {
+  const database = await createTestDatabase();
+  const pool = createPool(database.url, { max: 10, statementTimeoutMs: 10_000, applicationName: "test" });
+  const sql = sqlOn(pool);
+  const uow = postgresUnitOfWork(pool);
+  const events = recordedEvents();
+  const clock = adjustableClock();
+  const services = { ...noAppBalances, events, clock };
+  const log = createLogger({ name: "test", level: "silent" });
+  const lifecycle = createLifecycle(log, 10_000);
+  const connections = {
+    mostConnections: 1_000,
+    mostPerAddress: 1_000,
+    mostSubscriptions: 10,
+    heartbeatMs: 20_000,
+    ...policy,
+  };
+  const { feed, push } = pushRouteServices(
+    { events },
+    {
+      config: {
+        database: { url: new Secret(database.url), poolSize: 1, statementTimeoutMs: 1 },
+        push: { connections, webhooks: { allowPrivate: true, timeoutMs: 1_000 } },
+        http: {
+          host: "",
+          port: 0,
+          bodyLimitBytes: 1,
+          trustProxy: policy.trustProxy ?? false,
+          responseCheck: true,
+        },
+      },
+      sql,
+      lifecycle,
+      registry: createMetrics("push").registry,
+    },
+  );
+  const reads = postgresReads(sql);
+  const { app } = await aServer({
+    push,
+    clock,
+    requestStatus: async (requestId) => await requestStatus({ reads }, requestId),
+    ...routes,
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  await listening(database.url);
+  const insertQuoted = groupedQuoteInserts(sql);
+
+  const happens: PushWorld["happens"] = async (requestId, event, change) =>
+    await uow.run(async (tx) => {
+      const record = await tx.requests.lock(requestId);
+      if (record === undefined) throw new Error("the request is stored");
+      return (await transition(services, tx, record, event, change)).decision.kind;
+    });
+  return {
+    database,
+    pool,
+    uow,
+    feed,
+    clock,
+    events,
+    app,
+    wsUrl: `ws://127.0.0.1:${port}`,
+    httpUrl: `http://127.0.0.1:${port}`,
+    happens,
+    async aRequest(change) {
+      const terms = someTerms(change);
+      await insertQuoted(terms);
+      return terms;
+    },
+    async fill(requestId) {
+      const txHash = someHash();
+      await happens(requestId, deposited(), { inTxHashes: [someHash()] });
+      await happens(requestId, { kind: "fillPlanned" });
+      await happens(requestId, { kind: "fillBroadcast" });
+      await happens(requestId, { kind: "fillMined" } as RequestEvent, { txHashes: [txHash] });
+      return txHash;
+    },
+    async close() {
+      await app.close();
+      await lifecycle.close();
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+/** Settles when whoever asked before for announcements gets them too: a connection made later has been. */
+async function listening(url: string): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const listener = listen(url, "test_ready", {
+      onNotice: () => {
+        void listener.close();
+        resolve();
+      },
+      onFault: () => undefined,
+    });
+  });
+}

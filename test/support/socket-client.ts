@@ -1,0 +1,67 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { WebSocket as Socket } from "ws";
+
+/** The server's own library; the repository itself does not depend on it. */
+const { WebSocket } = createRequire(join(import.meta.dirname, "../../apps/api/package.json"))("ws") as {
+  readonly WebSocket: new (url: string, options?: object) => Socket;
+};
+
+/** Whatever the server sends; a test looks only at what it expects. */
+export interface Frame {
+  readonly type?: string;
+  readonly status?: string;
+  readonly event?: string;
+  readonly errorCode?: string;
+  readonly message?: string;
+  readonly publishedAt?: number;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** A client of the socket that keeps every frame it gets. */
+export interface SocketClient {
+  readonly socket: Socket;
+  /** Parsed, in order. */
+  readonly frames: readonly Frame[];
+  say(frame: object | string): void;
+  subscribe(id?: string): void;
+  /** Settles with the frames once there are so many. */
+  got(count: number): Promise<readonly Frame[]>;
+  /** Settles with the code when the socket is closed. */
+  readonly closed: Promise<number>;
+}
+
+/** @throws with the status in the message when the server does not open the socket */
+export async function socketClient(url: string, headers: Record<string, string> = {}): Promise<SocketClient> {
+  const socket = new WebSocket(url, { headers });
+  const frames: Frame[] = [];
+  let arrived = Promise.withResolvers<void>();
+  socket.on("message", (data: Buffer) => {
+    frames.push(JSON.parse(data.toString("utf8")) as Frame);
+    arrived.resolve();
+    arrived = Promise.withResolvers();
+  });
+  const closed = new Promise<number>((resolve) => socket.once("close", (code) => resolve(code)));
+  await new Promise<void>((resolve, reject) => {
+    socket.once("open", () => resolve());
+    socket.once("error", reject);
+  });
+  const say = (frame: object | string): void =>
+    socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
+  return {
+    socket,
+    frames,
+    say,
+    subscribe: (id) =>
+      say({
+        type: "subscribe",
+        event: "request.status.updated",
+        ...(id === undefined ? {} : { filters: { id } }),
+      }),
+    async got(count) {
+      while (frames.length < count) await arrived.promise;
+      return frames;
+    },
+    closed,
+  };
+}
