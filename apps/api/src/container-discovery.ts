@@ -1,14 +1,33 @@
+import type { Address } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
+import type { Sql } from "./adapters/postgres/pool.ts";
+import { pollTraffic } from "./adapters/postgres/polled-traffic.ts";
 import { createTokenBook } from "./adapters/tokens/token-book.ts";
 import { createTokenLists } from "./adapters/tokens/token-lists.ts";
 import { createUnlistedTokens } from "./adapters/tokens/unlisted-tokens.ts";
 import type { TokenListConfig } from "./config.ts";
+import type { DiscoveryRoutes } from "./ports/discovery-routes.ts";
+import type { Reservations } from "./ports/quote.ts";
 import type { Services } from "./ports/services.ts";
 import type { TokenBook } from "./ports/token-book.ts";
 import type { TokenCatalog } from "./ports/token-catalog.ts";
+import { chainHealth } from "./usecases/discovery/chain-health.ts";
+import { chainLiquidity } from "./usecases/discovery/chain-liquidity.ts";
+import { routeConfig } from "./usecases/discovery/route-config.ts";
+import { createCurrencySearch } from "./usecases/discovery/search-currencies.ts";
+import { tokenPrice } from "./usecases/discovery/token-price.ts";
+import { trendingCurrencies } from "./usecases/discovery/trending-currencies.ts";
 
 /** The largest public lists have some megabytes. */
 const MOST_LIST_BYTES = 16 * 1024 * 1024;
+/** Each reading goes through the requests of a week. */
+const TRAFFIC_EVERY_MS = 5 * 60_000;
+
+interface DiscoveryServices extends Pick<Services, "chains" | "clock" | "events" | "prices" | "quotePolicy"> {
+  readonly tokens: TokenBook & TokenCatalog;
+  readonly reservations: Reservations;
+  readonly solver: Address;
+}
 
 /** Every token that can be named. Waits for the first reading of the token lists, within its bound: a list that is away then is read later. */
 export async function tokenBook(
@@ -26,4 +45,26 @@ export async function tokenBook(
   lifecycle.add("token lists", () => lists.close());
   await lists.refresh();
   return createTokenBook({ chains, lists, unlisted: createUnlistedTokens({ chains, clock }) });
+}
+
+/** What clients find out by asking; `sql` is for what this instance saw lately. */
+export function discoveryRoutes(
+  services: DiscoveryServices,
+  { sql, lifecycle }: { readonly sql: Sql; readonly lifecycle: Lifecycle },
+): DiscoveryRoutes {
+  const { clock, events } = services;
+  const traffic = pollTraffic(sql, {
+    clock,
+    everyMs: TRAFFIC_EVERY_MS,
+    onFault: (error) => events.fault("token_traffic_fault", error, {}),
+  });
+  lifecycle.add("token traffic", () => traffic.close());
+  return {
+    currencies: createCurrencySearch(services),
+    tokenPrice: (chainId, address) => tokenPrice(services, chainId, address),
+    trending: (question) => trendingCurrencies({ ...services, traffic }, question),
+    liquidity: (chainId) => chainLiquidity(services, chainId),
+    health: (chainId) => chainHealth(services, chainId),
+    routeConfig: (question) => routeConfig(services, question),
+  };
 }

@@ -16,6 +16,7 @@ const description: ApiDescription = {
     "Amounts are strings of digits in smallest units; fields of a request that are not listed are ignored.",
   tags: [
     { name: "chains", description: "What this instance serves." },
+    { name: "currencies", description: "Which tokens there are, and what they are worth." },
     { name: "quote", description: "Prices and steps." },
     { name: "execute", description: "Calls that the service sends for users, paid by an app." },
     { name: "fast-fill", description: "Fills that do not wait for the deposit, vouched for by an app." },

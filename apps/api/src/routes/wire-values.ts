@@ -9,10 +9,10 @@ export function hash(text: string): Hex32 {
 }
 
 /** The chain id that a schema has already found to be a whole number. */
-export function chainId(value: number | string): number {
+export function chainId(value: number | string, field = "chainId"): number {
   const id = wholeNumber(value);
   if (id === undefined) {
-    throw new ServiceError("INVALID_REQUEST", "chainId must be a whole number", { field: "chainId" });
+    throw new ServiceError("INVALID_REQUEST", `${field} must be a whole number`, { field });
   }
   return id;
 }

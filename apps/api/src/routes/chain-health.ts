@@ -1,0 +1,20 @@
+import { chainHealthAnswer, oneChainQuery } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { chainId } from "./wire-values.ts";
+
+/** `GET /chains/health`: whether a chain can be used now. Always 200 for a chain of this instance: `healthy` tells. */
+export function chainHealthRoute(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
+  app.get(
+    "/chains/health",
+    {
+      schema: {
+        tags: ["chains"],
+        summary: "Whether a chain can be used now",
+        querystring: oneChainQuery,
+        response: { 200: chainHealthAnswer, ...errors(400, 401, 403, 429, 500) },
+      },
+    },
+    async ({ query }) => discovery.health(chainId(query.chainId)),
+  );
+}

@@ -1,0 +1,20 @@
+import { chainLiquidityAnswer, oneChainQuery } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { chainId } from "./wire-values.ts";
+
+/** `GET /chains/liquidity`: what the solver can pay out on a chain now. */
+export function chainLiquidityRoute(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
+  app.get(
+    "/chains/liquidity",
+    {
+      schema: {
+        tags: ["chains"],
+        summary: "What the solver has free for new fills on a chain",
+        querystring: oneChainQuery,
+        response: { 200: chainLiquidityAnswer, ...errors(400, 401, 403, 429, 500, 503) },
+      },
+    },
+    async ({ query }) => await discovery.liquidity(chainId(query.chainId)),
+  );
+}

@@ -1,0 +1,44 @@
+import { currenciesAnswer, currenciesRequest, currencyGroupsAnswer } from "@causeway/wire";
+import type { ListedCurrency } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { errors, type TypedServer } from "./typed.ts";
+
+const refusals = errors(400, 401, 403, 413, 415, 429, 500, 503);
+
+/** `POST /currencies/v2`, and `/currencies/v1` with the same question and the same currencies in groups. */
+export function currenciesRoutes(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
+  const description =
+    "Currencies of this instance's own configuration come first, then those of its token lists, the better fit before the other. " +
+    "The same question gets the same order while nothing changed.";
+  app.post(
+    "/currencies/v2",
+    {
+      schema: {
+        tags: ["currencies"],
+        summary: "Find currencies by name, symbol, address, asset or chain",
+        description,
+        body: currenciesRequest,
+        response: { 200: currenciesAnswer, ...refusals },
+      },
+    },
+    async (request) => [...(await discovery.currencies(request.body))],
+  );
+  app.post(
+    "/currencies/v1",
+    {
+      schema: {
+        tags: ["currencies"],
+        summary: "The same as POST /currencies/v2, what is one asset on several chains in one group",
+        description,
+        body: currenciesRequest,
+        response: { 200: currencyGroupsAnswer, ...refusals },
+      },
+    },
+    async (request) => groupedById(await discovery.currencies(request.body)),
+  );
+}
+
+/** Groups in the order of their first currencies. */
+function groupedById(currencies: readonly ListedCurrency[]): ListedCurrency[][] {
+  return [...Map.groupBy(currencies, ({ id }) => id).values()];
+}

@@ -1,0 +1,35 @@
+import { routeConfigAnswer, routeConfigQuery } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { deprecated } from "./deprecated.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { chainId } from "./wire-values.ts";
+
+/** `GET /config/v2` and `GET /config`, for older clients: whether and how much can be bridged. */
+export function routeConfigRoutes(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
+  const { onRequest, deprecation } = deprecated("/quote/v2");
+  for (const url of ["/config/v2", "/config"]) {
+    app.get(
+      url,
+      {
+        onRequest,
+        schema: {
+          tags: ["chains"],
+          summary: "Whether and how much of a currency can be bridged between two chains",
+          description: "A quote tells the same for the very amount and is kept; this is for older clients.",
+          deprecated: true,
+          querystring: routeConfigQuery,
+          response: { 200: routeConfigAnswer, ...errors(400, 401, 403, 429, 500, 503) },
+        },
+      },
+      async ({ query }) => ({
+        ...(await discovery.routeConfig({
+          originChainId: chainId(query.originChainId, "originChainId"),
+          destinationChainId: chainId(query.destinationChainId, "destinationChainId"),
+          user: query.user,
+          currency: query.currency,
+        })),
+        deprecation,
+      }),
+    );
+  }
+}

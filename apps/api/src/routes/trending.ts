@@ -1,0 +1,28 @@
+import { currenciesAnswer, trendingQuery, wholeNumber } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { chainId } from "./wire-values.ts";
+
+/** `GET /currencies/trending`: what this instance's own requests are about. */
+export function trendingRoute(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
+  app.get(
+    "/currencies/trending",
+    {
+      schema: {
+        tags: ["currencies"],
+        summary: "Currencies that most requests of the last day and week were about",
+        description:
+          "Counted are requests of this instance whose money came, of verified currencies; filled up with what is featured. Some minutes old.",
+        querystring: trendingQuery,
+        response: { 200: currenciesAnswer, ...errors(400, 401, 403, 429, 500) },
+      },
+    },
+    async ({ query }) => [
+      ...discovery.trending({
+        chainId: query.chainId === undefined ? undefined : chainId(query.chainId),
+        by: query.sortBy?.toLowerCase() === "volume" ? "volume" : "requests",
+        limit: wholeNumber(query.limit) ?? 0,
+      }),
+    ],
+  );
+}

@@ -1,0 +1,52 @@
+import type { Currency } from "@causeway/domain";
+import { amountToUsdDown, formatUsd } from "@causeway/domain";
+import type { ChainLiquidityAnswer } from "@causeway/wire";
+import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+import type { PriceBook } from "../../ports/price-source.ts";
+import type { Reservations } from "../../ports/quote.ts";
+import { findChain } from "./find-chain.ts";
+
+export interface ChainLiquidityServices {
+  readonly chains: Pick<ChainDirectory, "get">;
+  readonly prices: PriceBook;
+  readonly reservations: Reservations;
+}
+
+/**
+ * What the solver has free for new fills on one chain.
+ * @throws ServiceError UNSUPPORTED_CHAIN; RPC_HTTP_ERROR, PRICE_FETCH_FAILED when nothing fresh is known
+ */
+export async function chainLiquidity(
+  services: ChainLiquidityServices,
+  chainId: number,
+): Promise<ChainLiquidityAnswer> {
+  const connected = findChain(services.chains, chainId);
+  const held = [connected.chain.native, ...connected.chain.tokens].filter((one) => one.supportsBridging);
+  const liquidity = await Promise.all(
+    held.map(async (currency) => {
+      const free = freeBalance(services.reservations, connected, currency);
+      const priceUsd = await services.prices.usd(currency);
+      return {
+        chainId,
+        currencyId: currency.id,
+        symbol: currency.symbol,
+        address: currency.address,
+        decimals: currency.decimals,
+        balance: free.toString(),
+        amountUsd: formatUsd(amountToUsdDown(free, { decimals: currency.decimals, priceUsd })),
+      };
+    }),
+  );
+  return { liquidity };
+}
+
+/** What the solver holds beyond what payments under way will take, smallest units. @throws ServiceError RPC_HTTP_ERROR */
+export function freeBalance(
+  reservations: Reservations,
+  { chain, pulse }: ConnectedChain,
+  { address }: Currency,
+): bigint {
+  const free = pulse.solverBalance(address).amount - reservations.reserved(chain.id, address);
+  // Reservations may be a moment older than the balance.
+  return free > 0n ? free : 0n;
+}

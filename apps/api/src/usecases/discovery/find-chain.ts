@@ -1,0 +1,14 @@
+import { ServiceError } from "@causeway/domain";
+import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+
+/** @throws ServiceError UNSUPPORTED_CHAIN naming the field */
+export function findChain(
+  chains: Pick<ChainDirectory, "get">,
+  chainId: number,
+  field = "chainId",
+): ConnectedChain {
+  const connected = chains.get(chainId);
+  if (connected === undefined)
+    throw new ServiceError("UNSUPPORTED_CHAIN", `Chain ${chainId} is not supported`, { field });
+  return connected;
+}

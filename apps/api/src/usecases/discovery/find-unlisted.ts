@@ -1,0 +1,48 @@
+import type { Address, Currency } from "@causeway/domain";
+import { parseAddress } from "@causeway/domain";
+import type { ChainDirectory } from "../../ports/chains.ts";
+import type { TokenBook } from "../../ports/token-book.ts";
+import type { CurrencyQuestion } from "./search-currencies.ts";
+
+/** Each costs a call to a chain. */
+const MOST_ASKED = 20;
+
+interface Wanted {
+  readonly chainId: number;
+  readonly address: Address;
+}
+
+/**
+ * What the chains themselves tell of addresses that a question names and that nobody has vouched for.
+ * @throws ServiceError RPC_HTTP_ERROR when a chain did not tell and nothing else was found: "there is none" would be a lie
+ */
+export async function findUnlisted(
+  { chains, tokens }: { readonly chains: Pick<ChainDirectory, "get">; readonly tokens: TokenBook },
+  question: CurrencyQuestion,
+  found: readonly { readonly currency: Currency }[],
+): Promise<readonly Currency[]> {
+  if (!question.external) return [];
+  const listed = new Set(found.map(({ currency }) => `${currency.chainId}:${currency.address}`));
+  const wanted = wantedBy(question)
+    .filter(({ chainId, address }) => chains.get(chainId) && !listed.has(`${chainId}:${address}`))
+    .slice(0, MOST_ASKED);
+  const answers = await Promise.allSettled(
+    wanted.map(async ({ chainId, address }) => await tokens.token(chainId, address)),
+  );
+  const told = answers.flatMap((answer) => (answer.status === "fulfilled" ? (answer.value ?? []) : []));
+  const fault = answers.find((answer) => answer.status === "rejected");
+  if (fault !== undefined && told.length === 0 && found.length === 0) throw fault.reason;
+  return told;
+}
+
+function wantedBy({ chains, address, exact }: CurrencyQuestion): Wanted[] {
+  const here = new Set(chains.map(({ chain }) => chain.id));
+  if (exact === undefined)
+    return address === undefined ? [] : [...here].map((chainId) => ({ chainId, address }));
+  return [...exact].flatMap((key) => {
+    const [chainId, text = ""] = key.split(":", 2);
+    const named = parseAddress(text);
+    const isAskedFor = named !== undefined && (address === undefined || address === named);
+    return isAskedFor && here.has(Number(chainId)) ? [{ chainId: Number(chainId), address: named }] : [];
+  });
+}

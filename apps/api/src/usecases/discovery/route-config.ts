@@ -1,0 +1,104 @@
+import type { Address, Currency } from "@causeway/domain";
+import { gasCostWei, NATIVE_CURRENCY, parseAddress, pow10, ServiceError } from "@causeway/domain";
+import type { RouteConfigAnswer } from "@causeway/wire";
+import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+import type { RouteConfigQuestion } from "../../ports/discovery-routes.ts";
+import type { QuotePolicy, Reservations } from "../../ports/quote.ts";
+import { freeBalance } from "./chain-liquidity.ts";
+import { findChain } from "./find-chain.ts";
+
+export interface RouteConfigServices {
+  readonly chains: ChainDirectory;
+  readonly reservations: Reservations;
+  readonly quotePolicy: Pick<QuotePolicy, "gas">;
+  readonly solver: Address;
+}
+
+/**
+ * What one request can bridge of a currency between two chains now; nothing of it is a promise.
+ * @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY, INVALID_ADDRESS, RPC_HTTP_ERROR
+ */
+export async function routeConfig(
+  { chains, reservations, quotePolicy, solver }: RouteConfigServices,
+  question: RouteConfigQuestion,
+): Promise<RouteConfigAnswer> {
+  const origin = findChain(chains, question.originChainId, "originChainId");
+  const destination = findChain(chains, question.destinationChainId, "destinationChainId");
+  const currency = currencyOf(origin, question.currency);
+  const counterpart = [destination.chain.native, ...destination.chain.tokens].find(
+    ({ id, supportsBridging }) => id === currency.id && supportsBridging,
+  );
+  const enabled =
+    counterpart !== undefined &&
+    currency.supportsBridging &&
+    origin !== destination &&
+    !origin.chain.disabled &&
+    !destination.chain.disabled &&
+    destination.chain.depositEnabled;
+  const balance = question.user === undefined ? 0n : await balanceOf(origin, currency, question.user);
+  const free = counterpart === undefined ? 0n : freeBalance(reservations, destination, counterpart);
+  const capacity = enabled ? capacityOf(quotePolicy, destination, counterpart, free) : 0n;
+  const most = counterpart === undefined ? 0n : inUnitsOf(currency, capacity, counterpart);
+  return {
+    enabled,
+    user: { balance: balance.toString(), maxBridgeAmount: (most < balance ? most : balance).toString() },
+    solver: { address: solver, balance: free.toString(), capacityPerRequest: capacity.toString() },
+    supportsExternalLiquidity: false,
+  };
+}
+
+/** @throws ServiceError UNSUPPORTED_CURRENCY */
+function currencyOf({ chain }: ConnectedChain, word: string | undefined): Currency {
+  if (word === undefined) return chain.native;
+  const wanted = word.toLowerCase();
+  const all = [chain.native, ...chain.tokens];
+  const found =
+    all.find(({ address }) => address === wanted) ??
+    all.find(({ id }) => id.toLowerCase() === wanted) ??
+    all.find(({ symbol }) => symbol.toLowerCase() === wanted);
+  if (found !== undefined) return found;
+  throw new ServiceError("UNSUPPORTED_CURRENCY", `${chain.displayName} has no currency ${word}`, {
+    field: "currency",
+  });
+}
+
+async function balanceOf(
+  { chain, connection }: ConnectedChain,
+  currency: Currency,
+  text: string,
+): Promise<bigint> {
+  const user = parseAddress(text);
+  if (user === undefined)
+    throw new ServiceError("INVALID_ADDRESS", "user must be a 20-byte address", { field: "user" });
+  try {
+    const state = await connection.reader.accountState(user, currency.address, chain.contracts.depository);
+    return state.balance;
+  } catch (cause) {
+    throw new ServiceError("RPC_HTTP_ERROR", `${chain.displayName} did not tell the user's balance`, {
+      field: "originChainId",
+      cause,
+    });
+  }
+}
+
+/** The most that one fill can be: a native one pays its own gas from the same balance. */
+function capacityOf(
+  { gas }: Pick<QuotePolicy, "gas">,
+  { chain, pulse }: ConnectedChain,
+  currency: Currency,
+  free: bigint,
+): bigint {
+  const { minPriorityFeeWei, gasMarginBps } = chain.fees;
+  const gasWei =
+    currency.address === NATIVE_CURRENCY
+      ? gasCostWei(gas.fill.nativeToContract, pulse.gasPrices(), minPriorityFeeWei, gasMarginBps)
+      : 0n;
+  const left = free > gasWei ? free - gasWei : 0n;
+  const { maxFillAmount } = currency;
+  return maxFillAmount !== undefined && maxFillAmount < left ? maxFillAmount : left;
+}
+
+/** An amount of one asset in the smallest units that it has on another chain, rounded down. */
+function inUnitsOf(wanted: Currency, amount: bigint, given: Currency): bigint {
+  return (amount * pow10(wanted.decimals)) / pow10(given.decimals);
+}

@@ -1,0 +1,40 @@
+import type { Address, Currency } from "@causeway/domain";
+
+/** One chain's named tokens, prepared to be searched. */
+export interface TokenIndex {
+  readonly tokens: readonly IndexedToken[];
+  readonly byAddress: ReadonlyMap<Address, IndexedToken>;
+}
+
+export interface IndexedToken {
+  readonly currency: Currency;
+  /** Of this instance's own configuration, not of a token list. */
+  readonly configured: boolean;
+  /** Lower case. */
+  readonly symbol: string;
+  readonly name: string;
+  /** Position in its chain's list. */
+  readonly place: number;
+}
+
+/** Indexes of the arrays that a catalog gives, each made once: a large list is not lower-cased for every question. */
+export function tokenIndexes(): (
+  named: readonly Currency[],
+  isConfigured: (currency: Currency) => boolean,
+) => TokenIndex {
+  const made = new WeakMap<readonly Currency[], TokenIndex>();
+  return (named, isConfigured) => {
+    const known = made.get(named);
+    if (known !== undefined) return known;
+    const tokens = named.map((currency, place) => ({
+      currency,
+      configured: isConfigured(currency),
+      symbol: currency.symbol.toLowerCase(),
+      name: currency.name.toLowerCase(),
+      place,
+    }));
+    const index = { tokens, byAddress: new Map(tokens.map((one) => [one.currency.address, one])) };
+    made.set(named, index);
+    return index;
+  };
+}

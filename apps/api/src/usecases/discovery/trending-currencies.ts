@@ -1,0 +1,61 @@
+import type { Currency } from "@causeway/domain";
+import type { ListedCurrency } from "@causeway/wire";
+import type { ChainDirectory } from "../../ports/chains.ts";
+import type { TrendingQuestion } from "../../ports/discovery-routes.ts";
+import type { RecentTraffic, Traffic } from "../../ports/token-traffic.ts";
+import type { TokenCatalog } from "../../ports/token-catalog.ts";
+import { findChain } from "./find-chain.ts";
+import { toListedCurrency } from "./listed-currency.ts";
+
+export interface TrendingServices {
+  readonly chains: Pick<ChainDirectory, "all" | "get">;
+  readonly tokens: TokenCatalog;
+  readonly traffic: RecentTraffic;
+}
+
+/**
+ * What most requests of the last day were about, then of the last week, then what is featured. Only tokens that somebody vouches for: whoever moves money to and fro
+ * must not bring a token of his own to everybody's eyes.
+ * @throws ServiceError UNSUPPORTED_CHAIN
+ */
+export function trendingCurrencies(
+  { chains, tokens, traffic }: TrendingServices,
+  { chainId, by, limit }: TrendingQuestion,
+): readonly ListedCurrency[] {
+  const asked = chainId === undefined ? chains.all : [findChain(chains, chainId)];
+  const named = new Map(
+    asked.flatMap(({ chain }) => tokens.named(chain.id).map((token) => [keyOf(token), token] as const)),
+  );
+  const sum = ({ requests, microUsd }: Traffic): bigint => (by === "volume" ? microUsd : BigInt(requests));
+  const seen = traffic
+    .latest()
+    .flatMap((token) => {
+      const currency = named.get(keyOf(token));
+      return currency === undefined || !currency.verified
+        ? []
+        : [{ currency, day: sum(token.day), week: sum(token.week) }];
+    })
+    .sort(
+      (one, other) =>
+        sign(other.day - one.day) || sign(other.week - one.week) || compareKeys(one.currency, other.currency),
+    );
+  const featured = asked
+    .flatMap(({ chain }, chainPlace) =>
+      [chain.native, ...chain.tokens].map((currency, place) => ({ currency, place, chainPlace })),
+    )
+    .filter(({ currency }) => currency.verified)
+    .sort((one, other) => one.place - other.place || one.chainPlace - other.chainPlace);
+  const inOrder = new Map([...seen, ...featured].map(({ currency }) => [keyOf(currency), currency]));
+  return [...inOrder.values()].slice(0, limit).map(toListedCurrency);
+}
+
+type Place = Pick<Currency, "chainId" | "address">;
+
+const keyOf = ({ chainId, address }: Place): string => `${chainId}:${address}`;
+
+const sign = (difference: bigint): number => (difference > 0n ? 1 : difference < 0n ? -1 : 0);
+
+/** Equal ones stand in an order of their own, so that an answer does not change by itself. */
+function compareKeys(one: Place, other: Place): number {
+  return one.chainId - other.chainId || (one.address < other.address ? -1 : 1);
+}

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { decimal, digits, numberOrDigits } from "../scalars.ts";
+
+/** Query of `GET /chains/liquidity` and `GET /chains/health`. */
+export const oneChainQuery = z.object({ chainId: numberOrDigits("a chain id") });
+
+export const chainLiquidityAnswer = z
+  .object({
+    liquidity: z.array(
+      z.object({
+        chainId: z.int(),
+        currencyId: z.string().describe("Same value for the same asset on every chain."),
+        symbol: z.string(),
+        address: z.string(),
+        decimals: z.int().nonnegative(),
+        balance: digits.describe("What the solver has free for new fills, smallest units."),
+        amountUsd: decimal.describe("The same in USD, six decimals."),
+      }),
+    ),
+  })
+  .meta({ id: "ChainLiquidity" });
+
+export const chainHealthAnswer = z
+  .object({
+    healthy: z.boolean().describe("Blocks come, they are read, and new quotes are given."),
+    chainId: z.int(),
+    disabled: z.boolean().describe("No new quotes from or to this chain (incident)."),
+    blockProductionLagging: z.boolean().describe("No block came for much longer than usual."),
+    pricesGas: z.boolean().describe("What quotes need of the chain was read recently."),
+    blockNumber: digits.nullable().describe("Newest block heard of; null before the first."),
+    blockAgeMs: z.int().nonnegative().nullable().describe("Since that block was heard of."),
+  })
+  .meta({ id: "ChainHealth" });
+
+export type ChainLiquidityAnswer = z.infer<typeof chainLiquidityAnswer>;
+export type ChainHealthAnswer = z.infer<typeof chainHealthAnswer>;

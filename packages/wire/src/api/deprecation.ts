@@ -1,0 +1,13 @@
+import { z } from "zod";
+
+/** What the headers of a deprecated endpoint say, for those who do not read headers. */
+export const deprecation = z
+  .object({
+    message: z.string(),
+    deprecatedAt: z.string().describe("ISO 8601."),
+    sunsetAt: z.string().describe("The endpoint may be gone from then on, ISO 8601."),
+    successor: z.string().describe("Path of the endpoint to use instead."),
+  })
+  .meta({ id: "Deprecation" });
+
+export type Deprecation = z.infer<typeof deprecation>;
