@@ -5,13 +5,39 @@ import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/Reentrancy
 import {SafeTransferLib} from "solady/src/utils/SafeTransferLib.sol";
 
 import {Call, CallResult} from "./Call.sol";
+import {IERC3009} from "./IERC3009.sol";
+import {IPermit2, PermitBatchTransferFrom, SignatureTransferDetails} from "./IPermit2.sol";
+import {hashRouteWitness, RouteWitness} from "./RouteWitness.sol";
 import {Router} from "./Router.sol";
 
+/// What a user signed for a token with EIP-3009, less the payee (the ApprovalProxy) and the nonce.
+struct Authorization {
+    address token;
+    address from;
+    uint256 value;
+    /// Unix seconds, like `validBefore`; both ends are outside.
+    uint256 validAfter;
+    uint256 validBefore;
+    uint8 v;
+    bytes32 r;
+    bytes32 s;
+}
+
 /// @title The one contract that tokens are approved to before they are routed.
-/// @notice It can only move the caller's own tokens, and only to the Router within the same call, so an approval to it
-/// is of no use to anyone else.
+/// @notice It can only move the caller's own tokens, or those of someone who signed what is to become of them, and only
+/// to the Router within the same call. So an approval to it is of no use to anyone else, and neither is a signature.
 contract ApprovalProxy is ReentrancyGuardTransient {
     error AddressCannotBeZero();
+    /// The user signed that another account submits it.
+    error WrongRelayer(address relayer, address caller);
+
+    IPermit2 public constant permit2 = IPermit2(0x000000000022D473030F116dDEE9F6B43aC78BA3);
+
+    /// As Permit2 wants it: the rest of its own type after the fields, with the types in the order of their names.
+    string private constant WITNESS_TYPE_STRING = "RouteWitness witness)"
+        "Call(address to,bytes data,uint256 value,bool allowFailure)"
+        "RouteWitness(address relayer,address refundTo,address[] refundTokens,Call[] calls)"
+        "TokenPermissions(address token,uint256 amount)";
 
     Router public immutable router;
 
@@ -36,6 +62,90 @@ contract ApprovalProxy is ReentrancyGuardTransient {
         return _route(calls, refundTo == address(0) ? msg.sender : refundTo, leftovers);
     }
 
+    /// @notice Moves to the Router all that `owner` permitted through Permit2, and makes there the calls that `owner` signed
+    /// with it (EIP-712 `PermitBatchWitnessTransferFrom` with a `RouteWitness`, spender: this contract).
+    /// @dev What is left of native, of the permitted tokens and of `refundTokens` goes to `refundTo`; zero means `owner`.
+    /// Whoever submits it can change nothing but the gas and the value, so a call with `allowFailure` can be made to fail:
+    /// never have one signed whose failure would cost money. The whole amounts are moved; of a token that charges for
+    /// transfers less arrives, which is for the calls to refuse. A token that calls back its receiver, or that is hostile,
+    /// must not be permitted beside another: the Router is not locked while they come in.
+    function permit2Route(
+        address owner,
+        PermitBatchTransferFrom calldata permit,
+        RouteWitness calldata witness,
+        bytes calldata signature
+    ) external payable nonReentrant returns (CallResult[] memory) {
+        _requireRelayer(witness.relayer);
+        uint256 count = permit.permitted.length;
+        SignatureTransferDetails[] memory details = new SignatureTransferDetails[](count);
+        address[] memory leftovers = _copyOf(witness.refundTokens, count);
+        for (uint256 i = 0; i < count; ++i) {
+            details[i] = SignatureTransferDetails(address(router), permit.permitted[i].amount);
+            leftovers[witness.refundTokens.length + i] = permit.permitted[i].token;
+        }
+        permit2.permitWitnessTransferFrom(
+            permit, details, owner, hashRouteWitness(witness), WITNESS_TYPE_STRING, signature
+        );
+        return _route(witness.calls, witness.refundTo == address(0) ? owner : witness.refundTo, leftovers);
+    }
+
+    /// @notice Takes what was authorised with EIP-3009 (`ReceiveWithAuthorization`, payee: this contract) to the Router and
+    /// makes there the calls that the authorisation is bound to by its nonce, see `authorizationNonce`.
+    /// @dev Leftovers and failing calls are as with `permit2Route`. The token must hand over the whole value.
+    function authorizationRoute(Authorization calldata authorization, RouteWitness calldata witness)
+        external
+        payable
+        nonReentrant
+        returns (CallResult[] memory)
+    {
+        _requireRelayer(witness.relayer);
+        _receive(authorization, authorizationNonce(authorization, witness));
+        // Not what the token says it moved: one that answers any call moves nothing, and then this fails.
+        SafeTransferLib.safeTransfer(authorization.token, address(router), authorization.value);
+        address[] memory leftovers = _with(witness.refundTokens, authorization.token);
+        address refundTo = witness.refundTo == address(0) ? authorization.from : witness.refundTo;
+        return _route(witness.calls, refundTo, leftovers);
+    }
+
+    /// @notice The nonce with which an authorisation must be signed, so that it is of no use but for this route:
+    /// keccak256(abi.encode(EIP-712 struct hash of the witness, token, from, value, validAfter, validBefore)).
+    /// @dev Two routes alike in everything have one nonce and only one of them can be made; another second in `validBefore`
+    /// tells them apart. The signature itself is not part of it.
+    function authorizationNonce(Authorization calldata authorization, RouteWitness calldata witness)
+        public
+        pure
+        returns (bytes32)
+    {
+        return keccak256(
+            abi.encode(
+                hashRouteWitness(witness),
+                authorization.token,
+                authorization.from,
+                authorization.value,
+                authorization.validAfter,
+                authorization.validBefore
+            )
+        );
+    }
+
+    function _receive(Authorization calldata authorization, bytes32 nonce) private {
+        IERC3009(authorization.token).receiveWithAuthorization(
+            authorization.from,
+            address(this),
+            authorization.value,
+            authorization.validAfter,
+            authorization.validBefore,
+            nonce,
+            authorization.v,
+            authorization.r,
+            authorization.s
+        );
+    }
+
+    function _requireRelayer(address relayer) private view {
+        if (relayer != address(0) && relayer != msg.sender) revert WrongRelayer(relayer, msg.sender);
+    }
+
     function _route(Call[] calldata calls, address refundTo, address[] memory leftovers)
         private
         returns (CallResult[] memory)
@@ -44,10 +154,15 @@ contract ApprovalProxy is ReentrancyGuardTransient {
     }
 
     function _with(address[] calldata tokens, address token) private pure returns (address[] memory all) {
-        all = new address[](tokens.length + 1);
+        all = _copyOf(tokens, 1);
+        all[tokens.length] = token;
+    }
+
+    /// A copy with room for `more` at its end.
+    function _copyOf(address[] calldata tokens, uint256 more) private pure returns (address[] memory all) {
+        all = new address[](tokens.length + more);
         for (uint256 i = 0; i < tokens.length; ++i) {
             all[i] = tokens[i];
         }
-        all[tokens.length] = token;
     }
 }

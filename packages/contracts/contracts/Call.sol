@@ -14,3 +14,17 @@ struct CallResult {
     bool success;
     bytes returnData;
 }
+
+// Of literals, here and where calls are part of another type: the compiler hashes those, and only those.
+bytes32 constant CALL_TYPEHASH = keccak256("Call(address to,bytes data,uint256 value,bool allowFailure)");
+
+/// The EIP-712 hash of an array of calls.
+function hashCalls(Call[] calldata calls) pure returns (bytes32) {
+    uint256 count = calls.length;
+    bytes32[] memory callHashes = new bytes32[](count);
+    for (uint256 i = 0; i < count; ++i) {
+        Call calldata call = calls[i];
+        callHashes[i] = keccak256(abi.encode(CALL_TYPEHASH, call.to, keccak256(call.data), call.value, call.allowFailure));
+    }
+    return keccak256(abi.encodePacked(callHashes));
+}

@@ -8,7 +8,7 @@ import {EIP712} from "solady/src/utils/EIP712.sol";
 import {SafeTransferLib} from "solady/src/utils/SafeTransferLib.sol";
 import {SignatureCheckerLib} from "solady/src/utils/SignatureCheckerLib.sol";
 
-import {Call, CallResult} from "./Call.sol";
+import {Call, CallResult, hashCalls} from "./Call.sol";
 
 struct CallRequest {
     Call[] calls;
@@ -33,8 +33,6 @@ contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
     error InvalidSignature();
     error CallFailed(bytes returnData);
 
-    bytes32 private constant CALL_TYPEHASH =
-        keccak256("Call(address to,bytes data,uint256 value,bool allowFailure)");
     bytes32 private constant CALL_REQUEST_TYPEHASH = keccak256(
         "CallRequest(Call[] calls,uint256 nonce,uint256 expiration)"
         "Call(address to,bytes data,uint256 value,bool allowFailure)"
@@ -124,17 +122,8 @@ contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
     }
 
     function _hashCallRequest(CallRequest calldata request) private pure returns (bytes32) {
-        uint256 count = request.calls.length;
-        bytes32[] memory callHashes = new bytes32[](count);
-        for (uint256 i = 0; i < count; ++i) {
-            Call calldata call = request.calls[i];
-            callHashes[i] =
-                keccak256(abi.encode(CALL_TYPEHASH, call.to, keccak256(call.data), call.value, call.allowFailure));
-        }
         return keccak256(
-            abi.encode(
-                CALL_REQUEST_TYPEHASH, keccak256(abi.encodePacked(callHashes)), request.nonce, request.expiration
-            )
+            abi.encode(CALL_REQUEST_TYPEHASH, hashCalls(request.calls), request.nonce, request.expiration)
         );
     }
 

@@ -1,3 +1,5 @@
+import { permit2Address } from "./permit2.ts";
+
 /** An EIP-712 domain of a contract of this package; viem takes it as it is. */
 export interface ContractDomain {
   readonly name: string;
@@ -11,6 +13,13 @@ export function depositoryDomain(chainId: number, depository: `0x${string}`): Co
   return { name: "Depository", version: "1", chainId, verifyingContract: depository };
 }
 
+const callFields = [
+  { name: "to", type: "address" },
+  { name: "data", type: "bytes" },
+  { name: "value", type: "uint256" },
+  { name: "allowFailure", type: "bool" },
+] as const;
+
 /**
  * What an allocator signs (primary type `CallRequest`). The depository files a request under its struct hash, which
  * has no domain: the id of a request is the same on every chain, its signature is not.
@@ -21,12 +30,7 @@ export const callRequestTypes = {
     { name: "nonce", type: "uint256" },
     { name: "expiration", type: "uint256" },
   ],
-  Call: [
-    { name: "to", type: "address" },
-    { name: "data", type: "bytes" },
-    { name: "value", type: "uint256" },
-    { name: "allowFailure", type: "bool" },
-  ],
+  Call: callFields,
 } as const;
 
 /**
@@ -101,3 +105,41 @@ export const cancelAuthorizationTypes = {
     { name: "nonce", type: "bytes32" },
   ],
 } as const;
+
+/**
+ * What is to become of money that is paid by signature (primary type `RouteWitness`). Its struct hash, which has no domain, is the witness of a Permit2
+ * permit, and the first word of what is hashed to the nonce of an EIP-3009 authorisation (`authorizationNonce` of the `ApprovalProxy`).
+ */
+export const routeWitnessTypes = {
+  RouteWitness: [
+    { name: "relayer", type: "address" },
+    { name: "refundTo", type: "address" },
+    { name: "refundTokens", type: "address[]" },
+    { name: "calls", type: "Call[]" },
+  ],
+  Call: callFields,
+} as const;
+
+/**
+ * What a user signs for `permit2Route` (primary type `PermitBatchWitnessTransferFrom`), in the domain of Permit2. The spender is the `ApprovalProxy`;
+ * `deadline` is in Unix seconds; of `nonce` each value counts once, in any order.
+ */
+export const permitBatchWitnessTransferFromTypes = {
+  PermitBatchWitnessTransferFrom: [
+    { name: "permitted", type: "TokenPermissions[]" },
+    { name: "spender", type: "address" },
+    { name: "nonce", type: "uint256" },
+    { name: "deadline", type: "uint256" },
+    { name: "witness", type: "RouteWitness" },
+  ],
+  TokenPermissions: [
+    { name: "token", type: "address" },
+    { name: "amount", type: "uint256" },
+  ],
+  ...routeWitnessTypes,
+} as const;
+
+/** The domain of Permit2, which has no version. */
+export function permit2Domain(chainId: number): Omit<ContractDomain, "version"> {
+  return { name: "Permit2", chainId, verifyingContract: permit2Address };
+}

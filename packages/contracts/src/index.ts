@@ -1,5 +1,6 @@
 export * from "./eip712.ts";
 export * from "./gas.ts";
+export * from "./permit2.ts";
 export * from "./transfer-errors.ts";
 
 export * from "./generated/allocator.ts";

@@ -19,7 +19,6 @@ import {
   nativeTransfer,
   payBalance,
   reentered,
-  transfer,
   unwrapBalance,
   wrapBalance,
   zeroAddress,

@@ -5,6 +5,7 @@ import {
   depositoryBytecode,
   multicall3Abi,
   multicall3Bytecode,
+  permit2Address,
   receiverAbi,
   receiverBytecode,
   routerAbi,
@@ -20,7 +21,7 @@ import { localAccount } from "./accounts.ts";
 import { exchangeCreations, localExchanges, oddToken, type ExchangeContracts } from "./deploy-exchanges.ts";
 import { createdBy, deployInOrder, type Creation } from "./deploy-in-order.ts";
 import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
-import { permit2Address, permit2Creation } from "./permit2.ts";
+import { permit2Creation } from "./permit2.ts";
 
 /** A token of the local chains. */
 export interface LocalToken {

@@ -33,7 +33,7 @@ export {
   type PoolPosition,
   type PoolToken,
 } from "./pools.ts";
-export { permit2Address } from "./permit2.ts";
+export { permit2Address } from "@causeway/contracts";
 export { dockerAnswers } from "./docker-probe.ts";
 export { fundLocal, type Funding } from "./fund.ts";
 export { deployHostileTokens, type HostileTokens } from "./hostile-tokens.ts";

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {Call, hashCalls} from "./Call.sol";
+
+/// What a user signs besides the money: what is to become of it. Field order is part of the EIP-712 type.
+struct RouteWitness {
+    /// Who may submit it; zero is anyone.
+    address relayer;
+    /// Who gets what is left; zero is the one who signed.
+    address refundTo;
+    /// Tokens of which what is left is given back, besides those that are paid with.
+    address[] refundTokens;
+    Call[] calls;
+}
+
+bytes32 constant ROUTE_WITNESS_TYPEHASH = keccak256(
+    "RouteWitness(address relayer,address refundTo,address[] refundTokens,Call[] calls)"
+    "Call(address to,bytes data,uint256 value,bool allowFailure)"
+);
+
+/// The EIP-712 struct hash of a witness, which has no domain.
+function hashRouteWitness(RouteWitness calldata witness) pure returns (bytes32) {
+    return keccak256(
+        abi.encode(
+            ROUTE_WITNESS_TYPEHASH,
+            witness.relayer,
+            witness.refundTo,
+            keccak256(abi.encodePacked(witness.refundTokens)),
+            hashCalls(witness.calls)
+        )
+    );
+}

@@ -1,0 +1,532 @@
+import {
+  encodeAbiParameters,
+  encodeErrorResult,
+  encodeFunctionData,
+  hashStruct,
+  keccak256,
+  maxUint256,
+  parseSignature,
+  type Address,
+  type Hex,
+} from "viem";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  approve,
+  call,
+  depositBalance,
+  eventsOf,
+  heldToken,
+  id,
+  mint,
+  nativeTransfer,
+  payBalance,
+  reentered,
+  transfer,
+  zeroAddress,
+  type Call,
+} from "../test/calls.ts";
+import { chainId, freshAddress, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
+import { installPermit2, permit2Errors } from "../test/permit2.ts";
+import { answersAnythingAbi, answersAnythingBytecode } from "./generated/answers-anything.ts";
+import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
+import {
+  approvalProxyAbi,
+  approvalProxyBytecode,
+  depositoryAbi,
+  depositoryBytecode,
+  feeOnTransferAbi,
+  feeOnTransferBytecode,
+  permit2Address,
+  permit2Domain,
+  permitBatchWitnessTransferFromTypes,
+  receiveWithAuthorizationTypes,
+  routerAbi,
+  routerBytecode,
+  routeWitnessTypes,
+  testUsdAbi,
+  testUsdBytecode,
+  transferErrorsAbi,
+} from "./index.ts";
+
+// Money that is paid by signature: the signature says what becomes of it, and whoever submits it can only do that.
+
+const { user, solver, stranger, owner, allocator, deployer } = people;
+const farFuture = 2n ** 40n;
+
+interface Witness {
+  readonly relayer: Address;
+  readonly refundTo: Address;
+  readonly refundTokens: readonly Address[];
+  readonly calls: readonly Call[];
+}
+
+interface Permit {
+  readonly permitted: readonly { readonly token: Address; readonly amount: bigint }[];
+  readonly nonce: bigint;
+  /** Unix seconds. */
+  readonly deadline: bigint;
+}
+
+interface Authorization {
+  readonly token: Address;
+  readonly from: Address;
+  readonly value: bigint;
+  /** Unix seconds, like `validBefore`. */
+  readonly validAfter: bigint;
+  readonly validBefore: bigint;
+}
+
+let chain: TestChain;
+let router: Address;
+let proxy: Address;
+let depository: Address;
+let token: Address;
+let usd: Address;
+let recipient: Address;
+let turn = 0;
+
+beforeAll(async () => {
+  chain = await startTestChain();
+  await installPermit2(chain);
+  router = await chain.deploy(routerAbi, routerBytecode);
+  proxy = await chain.deploy(approvalProxyAbi, approvalProxyBytecode, [router]);
+  depository = await chain.deploy(depositoryAbi, depositoryBytecode, [owner.address, allocator.address]);
+});
+beforeEach(async () => {
+  turn += 1;
+  recipient = freshAddress(turn);
+  token = await heldToken(chain, permit2Address, 1_000n);
+  usd = await chain.deploy(testUsdAbi, testUsdBytecode, ["Test USD", "USD"]);
+  await chain.send(deployer, { to: usd, data: mint(user.address, 1_000n) });
+});
+afterEach(async () => {
+  for (const holder of [proxy, router]) {
+    expect(await chain.nativeBalance(holder), "native left behind").toBe(0n);
+    for (const held of [token, usd]) {
+      expect(await chain.tokenBalance(held, holder), "tokens left behind").toBe(0n);
+    }
+  }
+});
+afterAll(async () => await chain.stop());
+
+function witness(changes: Partial<Witness> = {}): Witness {
+  const deposit = call(router, depositBalance(depository, user.address, token, 300n));
+  return {
+    relayer: zeroAddress,
+    refundTo: zeroAddress,
+    refundTokens: [],
+    calls: [deposit],
+    ...changes,
+  };
+}
+
+function permit(changes: Partial<Permit> = {}): Permit {
+  return { permitted: [{ token, amount: 300n }], nonce: BigInt(turn), deadline: farFuture, ...changes };
+}
+
+async function signPermit(signed: Permit, bound: Witness): Promise<Hex> {
+  return await user.signTypedData({
+    domain: permit2Domain(chainId),
+    types: permitBatchWitnessTransferFromTypes,
+    primaryType: "PermitBatchWitnessTransferFrom",
+    message: { ...signed, spender: proxy, witness: bound },
+  });
+}
+
+function permit2Route(used: Permit, bound: Witness, signature: Hex, from: Address = user.address): Tx {
+  return {
+    to: proxy,
+    data: encodeFunctionData({
+      abi: approvalProxyAbi,
+      functionName: "permit2Route",
+      args: [from, used, bound, signature],
+    }),
+  };
+}
+
+function permit2Error(errorName: "InvalidSigner" | "InvalidNonce"): Hex {
+  return encodeErrorResult({ abi: permit2Errors, errorName });
+}
+
+function usdWitness(changes: Partial<Witness> = {}): Witness {
+  return witness({
+    calls: [call(router, depositBalance(depository, user.address, usd, 300n))],
+    ...changes,
+  });
+}
+
+function authorization(changes: Partial<Authorization> = {}): Authorization {
+  return { token: usd, from: user.address, value: 300n, validAfter: 0n, validBefore: farFuture, ...changes };
+}
+
+/** As the contract documents it. */
+function nonceOf(of: Authorization, bound: Witness): Hex {
+  const witnessHash = hashStruct({ types: routeWitnessTypes, primaryType: "RouteWitness", data: bound });
+  const words = ["bytes32", "address", "address", "uint256", "uint256", "uint256"] as const;
+  return keccak256(
+    encodeAbiParameters(
+      words.map((type) => ({ type })),
+      [witnessHash, of.token, of.from, of.value, of.validAfter, of.validBefore],
+    ),
+  );
+}
+
+async function signAuthorization(of: Authorization, bound: Witness): Promise<Hex> {
+  return await user.signTypedData({
+    domain: { name: "Test USD", version: "1", chainId, verifyingContract: of.token },
+    types: receiveWithAuthorizationTypes,
+    primaryType: "ReceiveWithAuthorization",
+    message: {
+      from: of.from,
+      to: proxy,
+      value: of.value,
+      validAfter: of.validAfter,
+      validBefore: of.validBefore,
+      nonce: nonceOf(of, bound),
+    },
+  });
+}
+
+function signed(of: Authorization, signature: Hex) {
+  const { r, s, yParity } = parseSignature(signature);
+  return { ...of, v: 27 + yParity, r, s };
+}
+
+function authorizationRoute(of: Authorization, bound: Witness, signature: Hex): Tx {
+  return {
+    to: proxy,
+    data: encodeFunctionData({
+      abi: approvalProxyAbi,
+      functionName: "authorizationRoute",
+      args: [signed(of, signature), bound],
+    }),
+  };
+}
+
+function wrongRelayer(relayer: Address, caller: Address): Hex {
+  return encodeErrorResult({ abi: approvalProxyAbi, errorName: "WrongRelayer", args: [relayer, caller] });
+}
+
+/** Every single thing in a witness changed, one at a time. */
+function alterations(of: Witness): readonly (readonly [string, Witness])[] {
+  const [first] = of.calls;
+  if (first === undefined) throw new RangeError("a route without calls");
+  const calls = (changes: Partial<Call>): Witness => ({ ...of, calls: [{ ...first, ...changes }] });
+  return [
+    ["another relayer", { ...of, relayer: stranger.address }],
+    ["another account for the rest", { ...of, refundTo: stranger.address }],
+    ["another token to give back", { ...of, refundTokens: [recipient] }],
+    ["another target", calls({ to: proxy })],
+    ["other calldata", calls({ data: depositBalance(depository, stranger.address, token, 300n) })],
+    ["another value", calls({ value: 1n })],
+    ["another failure rule", calls({ allowFailure: true })],
+    ["no call", { ...of, calls: [] }],
+    ["a call more", { ...of, calls: [first, first] }],
+  ];
+}
+
+test("one Permit2 signature deposits tokens, and whoever submits it pays the gas", async () => {
+  const tx = permit2Route(permit(), witness(), await signPermit(permit(), witness()));
+  const before = await chain.nativeBalance(user.address);
+  const receipt = await chain.send(stranger, tx);
+  expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+    { from: user.address, token, amount: 300n, id },
+  ]);
+  expect(await chain.tokenBalance(token, user.address)).toBe(700n);
+  expect(await chain.nativeBalance(user.address)).toBe(before);
+});
+
+test("several permitted tokens are routed, and the rest of each goes to the one who signed", async () => {
+  const other = await heldToken(chain, permit2Address, 1_000n);
+  const both = permit({
+    permitted: [
+      { token, amount: 300n },
+      { token: other, amount: 50n },
+    ],
+  });
+  const bound = witness({
+    calls: [call(token, transfer(recipient, 100n)), call(other, transfer(recipient, 20n))],
+  });
+  await chain.send(solver, permit2Route(both, bound, await signPermit(both, bound)));
+  expect(await chain.tokenBalance(token, recipient)).toBe(100n);
+  expect(await chain.tokenBalance(other, recipient)).toBe(20n);
+  expect(await chain.tokenBalance(token, user.address)).toBe(900n);
+  expect(await chain.tokenBalance(other, user.address)).toBe(980n);
+  expect(await chain.tokenBalance(other, router)).toBe(0n);
+});
+
+test("the rest, and that of other tokens named, goes where the signature says", async () => {
+  await chain.send(deployer, { to: usd, data: mint(router, 5n) });
+  const bound = witness({
+    refundTo: recipient,
+    refundTokens: [usd],
+    calls: [call(token, transfer(stranger.address, 100n))],
+  });
+  await chain.send(solver, permit2Route(permit(), bound, await signPermit(permit(), bound)));
+  expect(await chain.tokenBalance(token, recipient)).toBe(200n);
+  expect(await chain.tokenBalance(usd, recipient)).toBe(5n);
+});
+
+test("a relayer that is named alone may submit", async () => {
+  const bound = witness({ relayer: solver.address });
+  const tx = permit2Route(permit(), bound, await signPermit(permit(), bound));
+  expect(await chain.revertOf(stranger, tx)).toBe(wrongRelayer(solver.address, stranger.address));
+  expect(await chain.revertOf(user, tx)).toBe(wrongRelayer(solver.address, user.address));
+  await chain.send(solver, tx);
+
+  const usdBound = usdWitness({ relayer: solver.address });
+  const usdTx = authorizationRoute(
+    authorization(),
+    usdBound,
+    await signAuthorization(authorization(), usdBound),
+  );
+  expect(await chain.revertOf(stranger, usdTx)).toBe(wrongRelayer(solver.address, stranger.address));
+  await chain.send(solver, usdTx);
+});
+
+test("nothing that becomes of permitted tokens can be altered", async () => {
+  const signature = await signPermit(permit(), witness());
+  for (const [what, altered] of alterations(witness())) {
+    const answer = await chain.revertOf(stranger, permit2Route(permit(), altered, signature));
+    expect(answer, what).toBe(permit2Error("InvalidSigner"));
+  }
+});
+
+test("neither amount, token, nonce, deadline nor owner of a permit can be altered", async () => {
+  const signature = await signPermit(permit(), witness());
+  const altered: readonly Permit[] = [
+    permit({ permitted: [{ token, amount: 301n }] }),
+    permit({ permitted: [{ token: usd, amount: 300n }] }),
+    permit({
+      permitted: [
+        { token, amount: 300n },
+        { token: usd, amount: 1n },
+      ],
+    }),
+    permit({ permitted: [] }),
+    permit({ nonce: 1_000n }),
+    permit({ deadline: farFuture + 1n }),
+  ];
+  for (const used of altered) {
+    expect(await chain.revertOf(stranger, permit2Route(used, witness(), signature))).toBe(
+      permit2Error("InvalidSigner"),
+    );
+  }
+  const forOther = permit2Route(permit(), witness(), signature, stranger.address);
+  expect(await chain.revertOf(stranger, forOther)).toBe(permit2Error("InvalidSigner"));
+});
+
+test("whoever submits a permit first does just what was signed, and it cannot be done again", async () => {
+  const tx = permit2Route(permit(), witness(), await signPermit(permit(), witness()));
+  await chain.send(stranger, tx);
+  expect(await chain.tokenBalance(token, depository)).toBe(300n);
+  expect(await chain.revertOf(solver, tx)).toBe(permit2Error("InvalidNonce"));
+});
+
+test("a permit ends at its deadline", async () => {
+  const late = permit({ deadline: 1n });
+  const tx = permit2Route(late, witness(), await signPermit(late, witness()));
+  expect(await chain.revertOf(solver, tx)).toBe(
+    encodeErrorResult({ abi: permit2Errors, errorName: "SignatureExpired", args: [1n] }),
+  );
+});
+
+test("a route that fails leaves the tokens and the signature", async () => {
+  const tooMuch = witness({ calls: [call(router, depositBalance(depository, user.address, token, 301n))] });
+  const tx = permit2Route(permit(), tooMuch, await signPermit(permit(), tooMuch));
+  expect(await chain.revertOf(solver, tx)).toBe(
+    encodeErrorResult({ abi: routerAbi, errorName: "BalanceBelowMinimum", args: [token, 300n, 301n] }),
+  );
+  expect(await chain.tokenBalance(token, user.address)).toBe(1_000n);
+  await chain.send(solver, permit2Route(permit(), witness(), await signPermit(permit(), witness())));
+});
+
+test("native that calls need comes with who submits; what is left of it goes to the one who signed", async () => {
+  const bound = witness({ calls: [call(router, nativeTransfer(recipient, 8n), 8n)] });
+  const tx = permit2Route(permit(), bound, await signPermit(permit(), bound));
+  await expect(chain.ask(solver, tx)).rejects.toThrow();
+  const before = await chain.nativeBalance(user.address);
+  await chain.send(solver, { ...tx, value: 11n });
+  expect(await chain.nativeBalance(recipient)).toBe(8n);
+  expect((await chain.nativeBalance(user.address)) - before).toBe(3n);
+});
+
+test("of a token that charges for transfers the calls decide whether enough arrived", async () => {
+  const charging = await heldToken(chain, permit2Address, 1_000n, {
+    abi: feeOnTransferAbi,
+    bytecode: feeOnTransferBytecode,
+  });
+  const used = permit({ permitted: [{ token: charging, amount: 300n }] });
+  const paying = (minimum: bigint): Witness =>
+    witness({ calls: [call(router, payBalance(charging, recipient, minimum))] });
+  const tooMuch = permit2Route(used, paying(298n), await signPermit(used, paying(298n)));
+  expect(await chain.revertOf(solver, tooMuch)).toBe(
+    encodeErrorResult({ abi: routerAbi, errorName: "BalanceBelowMinimum", args: [charging, 297n, 298n] }),
+  );
+  await chain.send(solver, permit2Route(used, paying(297n), await signPermit(used, paying(297n))));
+});
+
+test("where Permit2 is missing nothing is routed", async () => {
+  const tx = permit2Route(permit(), witness(), await signPermit(permit(), witness()));
+  const code = await chain.client.getCode({ address: permit2Address });
+  await chain.client.setCode({ address: permit2Address, bytecode: "0x" });
+  expect(await chain.revertOf(solver, tx)).toBe("0x");
+  await chain.client.setCode({ address: permit2Address, bytecode: code ?? "0x" });
+});
+
+test("one EIP-3009 signature deposits tokens that were never approved to anyone", async () => {
+  const tx = authorizationRoute(
+    authorization(),
+    usdWitness(),
+    await signAuthorization(authorization(), usdWitness()),
+  );
+  const receipt = await chain.send(stranger, tx);
+  expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+    { from: user.address, token: usd, amount: 300n, id },
+  ]);
+  expect(await chain.tokenBalance(usd, user.address)).toBe(700n);
+});
+
+test("the nonce of an authorisation is what the contract says it is", async () => {
+  const bound = usdWitness({ relayer: solver.address, refundTo: recipient, refundTokens: [token, usd] });
+  const answer = await chain.client.readContract({
+    address: proxy,
+    abi: approvalProxyAbi,
+    functionName: "authorizationNonce",
+    args: [signed(authorization(), `0x${"11".repeat(64)}1b`), bound],
+  });
+  expect(answer).toBe(nonceOf(authorization(), bound));
+});
+
+test("a known witness has a known hash and nonce", () => {
+  const fixed: Witness = {
+    relayer: freshAddress(1),
+    refundTo: freshAddress(2),
+    refundTokens: [freshAddress(3), freshAddress(4)],
+    calls: [{ to: freshAddress(5), data: "0x1234", value: 6n, allowFailure: true }],
+  };
+  const of: Authorization = {
+    token: freshAddress(7),
+    from: freshAddress(8),
+    value: 9n,
+    validAfter: 10n,
+    validBefore: 11n,
+  };
+  expect(hashStruct({ types: routeWitnessTypes, primaryType: "RouteWitness", data: fixed })).toBe(
+    "0x96b8620fb403675147b0f1259d381faefd456bb3f1e031091067ec66002dec02",
+  );
+  expect(nonceOf(of, fixed)).toBe("0xeceb18246eb68e89aac712b918b982ec14433ff4aab0b2cb624d341bbfa845d1");
+});
+
+test("nothing that becomes of authorised tokens can be altered", async () => {
+  const signature = await signAuthorization(authorization(), usdWitness());
+  for (const [what, altered] of alterations(usdWitness())) {
+    const answer = await chain.revertOf(
+      // The relayer is asked before the signature.
+      stranger,
+      authorizationRoute(authorization(), altered, signature),
+    );
+    expect(answer, what).toBe(encodeErrorResult({ abi: testUsdAbi, errorName: "InvalidAuthorization" }));
+  }
+});
+
+test("neither value, times, owner nor token of an authorisation can be altered", async () => {
+  const signature = await signAuthorization(authorization(), usdWitness());
+  const otherUsd = await chain.deploy(testUsdAbi, testUsdBytecode, ["Test USD", "USD"]);
+  await chain.send(deployer, { to: otherUsd, data: mint(user.address, 1_000n) });
+  for (const altered of [
+    authorization({ value: 299n }),
+    authorization({ validAfter: 1n }),
+    authorization({ validBefore: farFuture + 1n }),
+    authorization({ from: solver.address }),
+    authorization({ token: otherUsd }),
+  ]) {
+    expect(await chain.revertOf(stranger, authorizationRoute(altered, usdWitness(), signature))).toBe(
+      encodeErrorResult({ abi: testUsdAbi, errorName: "InvalidAuthorization" }),
+    );
+  }
+});
+
+test("an authorisation is of use to nobody outside the proxy, and once", async () => {
+  const signature = await signAuthorization(authorization(), usdWitness());
+  const { r, s, v, from, value, validAfter, validBefore } = signed(authorization(), signature);
+  const nonce = nonceOf(authorization(), usdWitness());
+  const alone = encodeFunctionData({
+    abi: testUsdAbi,
+    functionName: "receiveWithAuthorization",
+    args: [from, proxy, value, validAfter, validBefore, nonce, v, r, s],
+  });
+  expect(await chain.revertOf(stranger, { to: usd, data: alone })).toBe(
+    encodeErrorResult({ abi: testUsdAbi, errorName: "CallerIsNotPayee", args: [stranger.address, proxy] }),
+  );
+  // As `transferWithAuthorization`, which anyone may submit, it is not what was signed.
+  const asTransfer = encodeFunctionData({
+    abi: testUsdAbi,
+    functionName: "transferWithAuthorization",
+    args: [from, proxy, value, validAfter, validBefore, nonce, v, r, s],
+  });
+  expect(await chain.revertOf(stranger, { to: usd, data: asTransfer })).toBe(
+    encodeErrorResult({ abi: testUsdAbi, errorName: "InvalidAuthorization" }),
+  );
+
+  const tx = authorizationRoute(authorization(), usdWitness(), signature);
+  await chain.send(stranger, tx);
+  expect(await chain.revertOf(solver, tx)).toBe(
+    encodeErrorResult({
+      abi: testUsdAbi,
+      errorName: "AuthorizationUsedOrCanceled",
+      args: [user.address, nonce],
+    }),
+  );
+});
+
+test("what is left of authorised tokens goes to the one who signed, or where the signature says", async () => {
+  const spend = [call(usd, transfer(recipient, 100n))];
+  const toUser = usdWitness({ calls: spend });
+  await chain.send(
+    stranger,
+    authorizationRoute(authorization(), toUser, await signAuthorization(authorization(), toUser)),
+  );
+  expect(await chain.tokenBalance(usd, user.address)).toBe(900n);
+  const elsewhere = usdWitness({ calls: spend, refundTo: owner.address });
+  const tx = authorizationRoute(
+    authorization(),
+    elsewhere,
+    await signAuthorization(authorization(), elsewhere),
+  );
+  await chain.send(stranger, tx);
+  expect(await chain.tokenBalance(usd, owner.address)).toBe(200n);
+});
+
+test("a token that takes an unknown call for done, and moved nothing, is not routed", async () => {
+  const any = await chain.deploy(answersAnythingAbi, answersAnythingBytecode);
+  await chain.send(deployer, { to: any, data: mint(user.address, 1_000n) });
+  await chain.send(user, { to: any, data: approve(proxy, maxUint256) });
+  const of = authorization({ token: any });
+  expect(await chain.revertOf(stranger, authorizationRoute(of, usdWitness(), `0x${"11".repeat(64)}1b`))).toBe(
+    encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFailed" }),
+  );
+});
+
+test("a token that calls the proxy back during a signed route is locked out", async () => {
+  const calling = await heldToken(chain, permit2Address, 1_000n, {
+    abi: callbackTokenAbi,
+    bytecode: callbackTokenBytecode,
+  });
+  const again = encodeFunctionData({
+    abi: approvalProxyAbi,
+    functionName: "pullAndRoute",
+    args: [token, 0n, [], zeroAddress, []],
+  });
+  await chain.send(user, {
+    to: calling,
+    data: encodeFunctionData({ abi: callbackTokenAbi, functionName: "arm", args: [proxy, again] }),
+  });
+  const used = permit({ permitted: [{ token: calling, amount: 300n }] });
+  const bound = witness({ calls: [call(router, depositBalance(depository, user.address, calling, 300n))] });
+  await chain.send(solver, permit2Route(used, bound, await signPermit(used, bound)));
+  expect(
+    await chain.client.readContract({ address: calling, abi: callbackTokenAbi, functionName: "answer" }),
+  ).toBe(reentered);
+  expect(await chain.tokenBalance(calling, depository)).toBe(300n);
+});
