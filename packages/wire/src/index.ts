@@ -13,6 +13,7 @@ export * from "./api/quote-answer.ts";
 export * from "./api/execute.ts";
 export * from "./api/fast-fill.ts";
 export * from "./api/intent-status.ts";
+export * from "./api/request-history.ts";
 export * from "./api/push.ts";
 export * from "./api/request-signature.ts";
 export * from "./api/api-keys.ts";

@@ -1,0 +1,321 @@
+import { fundsPlaces, publicStatuses } from "@causeway/domain";
+import { z } from "zod";
+import { because } from "../because.ts";
+import {
+  answerHash32,
+  digits,
+  hash32,
+  milliseconds,
+  numberOrDigits,
+  signedDigits,
+  text,
+} from "../scalars.ts";
+
+/** Rows of one page at most. */
+export const MOST_LISTED_REQUESTS = 50;
+/** Requests are counted up to here: beyond, `total` is this number and `totalIsCapped` is true. */
+export const MOST_COUNTED_REQUESTS = 10_000;
+
+/** One value, several in one text with commas between them, or several texts: any of them is meant. */
+const anyOf = z.union([text(4_000), z.array(text(4_000)).max(50)], because("must be a text")).optional();
+const chains = z
+  .union(
+    [z.number(), text(400), z.array(z.union([z.number(), text(20)])).max(50)],
+    because("must be chain ids"),
+  )
+  .optional();
+const word = text(512).optional();
+const usd = z.union([z.number(), text(40)], because("must be an amount of USD")).optional();
+const seconds = z.union([z.number(), text(20)], because("must be a number of seconds")).optional();
+const block = z.union([z.number(), text(20)], because("must be a block number")).optional();
+const flag = z.union([z.boolean(), z.enum(["true", "false"])], because("must be true or false")).optional();
+
+/** Query of the three lists of requests. Values are read by the route: here is what they look like. */
+export const requestsQuery = z.object({
+  limit: numberOrDigits(`a number up to ${MOST_LISTED_REQUESTS}`, MOST_LISTED_REQUESTS)
+    .optional()
+    .describe(`Requests of the page, at most ${MOST_LISTED_REQUESTS}; default 20.`),
+  continuation: text(300).optional().describe("Of the page before, as it came, with the same question."),
+  id: anyOf.describe(
+    "Request ids. The only question that also finds quotes that nobody has paid, as does `orderId`.",
+  ),
+  orderId: anyOf,
+  user: anyOf.describe("Who quoted."),
+  recipient: anyOf,
+  term: word.describe(
+    "An address (user, recipient, deposit address), or a hash (request, order, transaction).",
+  ),
+  depositTxHash: anyOf,
+  fillTxHash: anyOf,
+  refundTxHash: anyOf,
+  depositAddress: anyOf,
+  originChainId: chains,
+  destinationChainId: chains,
+  chainId: chains.describe("Origin or destination."),
+  status: anyOf.describe(`Any of ${publicStatuses.join(", ")}.`),
+  failReason: anyOf,
+  refundFailReason: anyOf,
+  requestType: anyOf,
+  apiKey: anyOf.describe("Id of the key that asks: a key sees its own requests by it, and no others."),
+  referrer: word.describe("Only together with `apiKey`."),
+  currencyInChainId: chains,
+  currencyOutChainId: chains,
+  currencyInAddress: anyOf,
+  currencyOutAddress: anyOf,
+  currencyInSymbol: anyOf,
+  currencyOutSymbol: anyOf,
+  sortBy: z
+    .enum(["createdAt", "updatedAt", "amountUsd"], because("must be createdAt, updatedAt or amountUsd"))
+    .default("createdAt"),
+  sortDirection: z.enum(["asc", "desc"], because("must be asc or desc")).default("desc"),
+  startTimestamp: seconds.describe("Quoted then or later, Unix seconds."),
+  endTimestamp: seconds.describe("Quoted then or earlier, Unix seconds."),
+  startBlock: block.describe("Deposited in that block of its origin chain or a later one."),
+  endBlock: block.describe("Deposited in that block of its origin chain or an earlier one."),
+  amountUsdMin: usd.describe("What the input was worth when it was quoted, USD."),
+  amountUsdMax: usd,
+  appFeesAmountUsdMin: usd,
+  appFeesAmountUsdMax: usd,
+  fillTimeMin: seconds.describe("Seconds from the deposit being seen until the fill was in a block."),
+  fillTimeMax: seconds,
+  features: anyOf.describe("Has all of these."),
+  filters: text(8_000)
+    .optional()
+    .describe(
+      'JSON: an array of groups, of which at least one must hold; a group is an object of parameters above with their values, which must all hold. A value that begins with `not:` must not be the case; `null` and `not:null` ask whether it is known. Example: `[{"status":"failure"},{"status":"success","originChainId":["1","10"],"recipient":"not:null"}]`.',
+    ),
+  includeTotal: flag.describe(
+    `Adds \`total\`, counted up to ${MOST_COUNTED_REQUESTS}; beyond that \`totalIsCapped\` says so.`,
+  ),
+  includeChildRequests: flag.describe("Taken and without effect: no request here has children."),
+  includeAuthenticatedData: flag.describe("Adds to requests of the key that asks its id and referrer."),
+});
+
+const nullable = <T extends z.ZodType>(type: T): z.ZodUnion<[T, z.ZodNull]> => z.union([type, z.null()]);
+const time = z.iso.datetime();
+const plainText = z.string();
+
+const historyCurrency = z
+  .object({
+    chainId: z.int(),
+    address: z.string(),
+    symbol: nullable(plainText),
+    name: nullable(plainText),
+    decimals: nullable(z.int()),
+  })
+  .meta({ id: "HistoryCurrency" });
+
+const historyAmount = z
+  .object({
+    currency: historyCurrency,
+    amount: nullable(signedDigits).describe("Smallest units; null: not known."),
+    amountFormatted: nullable(plainText),
+    amountUsd: nullable(plainText).describe("USD when it was quoted; null: not known."),
+    minimumAmount: nullable(signedDigits),
+  })
+  .meta({ id: "HistoryAmount" });
+
+const side = z.object({ inputCurrency: nullable(historyAmount), outputCurrency: nullable(historyAmount) });
+const sides = z.object({ origin: side, destination: side, rate: nullable(plainText) });
+
+const transactionFields = {
+  fee: nullable(digits).describe("Wei that it cost us; null: somebody else paid it."),
+  feeUsd: nullable(plainText),
+  block: nullable(z.int()),
+  type: z.literal("onchain"),
+  chainId: z.int(),
+  timestamp: nullable(z.int()).describe("When we saw it in a block, Unix seconds."),
+  status: z.enum(["pending", "success", "failure"]),
+  data: z
+    .object({ to: plainText, data: plainText, value: digits })
+    .optional()
+    .describe("The call, of transactions that we sent."),
+  stateChanges: z
+    .array(
+      z.object({
+        address: plainText,
+        change: z.object({ kind: z.literal("token"), currency: plainText, balanceDiff: signedDigits }),
+      }),
+    )
+    .optional(),
+};
+const transaction = z.object({ txHash: plainText, ...transactionFields }).meta({ id: "HistoryTransaction" });
+const transactionV2 = z
+  .object({ hash: plainText, ...transactionFields })
+  .meta({ id: "HistoryTransactionV2" });
+
+const commonData = {
+  slippageTolerance: plainText.describe("bps from the expected output down to the least."),
+  failedTxHash: nullable(plainText),
+  failedTxBlockNumber: nullable(z.int()),
+  failedCallData: nullable(
+    z.object({ from: plainText, to: plainText, data: plainText, value: digits }),
+  ).describe("The call that failed in a block."),
+  timeEstimate: nullable(z.int()),
+  triggeredByFastFill: z.boolean(),
+  appFees: nullable(z.object({ quoted: z.null(), actual: z.null(), currency: z.null() })),
+  fees: z.object({
+    quoted: z.null(),
+    actual: nullable(
+      z.object({
+        swap: z.null(),
+        execution: nullable(plainText).describe("Wei of the fill, in coin of its chain."),
+        platform: z.null(),
+        app: z.null(),
+        sponsored: nullable(plainText).describe("USD that an app paid."),
+      }),
+    ),
+    currency: nullable(plainText),
+  }),
+  feeSponsorship: nullable(
+    z.object({ wallet: nullable(plainText), costUsd: plainText, paidUsd: nullable(plainText) }),
+  ),
+  route: z.object({ quoted: sides, actual: nullable(sides) }),
+  delivered: nullable(
+    z.object({
+      amount: digits.describe("What the recipient got, smallest units."),
+      quotedAmount: digits.describe("What was expected."),
+      minimumAmount: digits.describe("What was promised."),
+      differenceBps: z.number().describe("Above 0: more than was expected."),
+    }),
+  ),
+  refundCurrencyData: nullable(
+    z.object({
+      currency: historyCurrency,
+      amount: nullable(digits),
+      amountFormatted: nullable(plainText),
+      recipient: plainText,
+    }),
+  ),
+  apiKey: plainText.optional(),
+  referrer: nullable(plainText).optional(),
+};
+
+const commonFields = {
+  id: answerHash32,
+  status: z.enum(publicStatuses),
+  user: plainText,
+  recipient: plainText,
+  sender: plainText.describe("Who sent the deposit; before that, who quoted."),
+  refundTo: plainText,
+  supersededByRequestId: z.null(),
+  depositAddress: nullable(
+    z.object({
+      address: plainText,
+      type: nullable(plainText),
+      depositor: nullable(plainText),
+      depositTxHash: nullable(plainText),
+      recoveryAddress: nullable(plainText),
+    }),
+  ),
+  requestType: nullable(plainText).describe("Null: a quote that nobody has paid."),
+  features: z.array(plainText),
+  createdAt: time,
+  updatedAt: time,
+  protocol: z.object({
+    orderId: answerHash32,
+    solver: plainText,
+    deposit: nullable(
+      z.object({
+        chainId: z.int(),
+        txHash: plainText,
+        blockNumber: z.int(),
+        depositor: plainText,
+        currency: plainText,
+        amount: digits,
+        confirmed: z.boolean().describe("It has the confirmations that its value asks for."),
+      }),
+    ),
+    settlement: nullable(
+      z.object({
+        state: plainText.describe("`due`, `attested` or `settled` on the hub."),
+        reason: nullable(plainText),
+        updatedAt: time,
+      }),
+    ),
+  }),
+};
+
+export const pastRequest = z
+  .object({
+    ...commonFields,
+    data: z.object({
+      ...commonData,
+      failReason: nullable(plainText),
+      refundFailReason: nullable(plainText),
+      inTxs: z.array(transaction),
+      outTxs: z.array(transaction).describe("Fills, and refunds on the origin chain."),
+    }),
+  })
+  .meta({ id: "PastRequest" });
+
+export const pastRequestV2 = z
+  .object({
+    ...commonFields,
+    data: z.object({
+      ...commonData,
+      failReason: plainText.describe("`N/A`: none."),
+      refundFailReason: plainText.describe("`N/A`: none."),
+      inTxs: z.array(transactionV2),
+      outTxs: z.array(transactionV2),
+      metadata: z.object({
+        sender: plainText,
+        recipient: plainText,
+        currencyIn: historyAmount,
+        currencyOut: historyAmount,
+        rate: nullable(plainText),
+      }),
+    }),
+  })
+  .meta({ id: "PastRequestV2" });
+
+const page = {
+  continuation: z.string().optional().describe("Gives the next page; absent on the last one."),
+  total: z.int().optional(),
+  totalIsCapped: z.boolean().optional().describe("There are more than `total`."),
+};
+
+export const requestsAnswer = z
+  .object({ requests: z.array(pastRequest), ...page })
+  .meta({ id: "PastRequests" });
+export const requestsAnswerV2 = z
+  .object({
+    requests: z.array(pastRequestV2),
+    ...page,
+    deprecation: z.object({ successor: plainText, sunset: time }),
+  })
+  .meta({ id: "PastRequestsV2" });
+
+export const traceParams = z.object({ requestId: hash32.describe("Of the quote.") });
+
+export const traceAnswer = z
+  .object({
+    requestId: answerHash32,
+    status: z.enum(publicStatuses),
+    fundsAt: z.enum(fundsPlaces),
+    summary: z.string().describe("Where the money is, and why, in one sentence."),
+    entries: z
+      .array(
+        z
+          .object({
+            at: time,
+            atMs: milliseconds,
+            kind: z
+              .string()
+              .describe(
+                "`quoted`, `deposit`, `event`, `nonce`, `attempt`, `mined`, `settlement`, `execution`, `ledger`, …",
+              ),
+          })
+          .catchall(z.unknown()),
+      )
+      .describe("Everything seen, decided, signed and sent, in order."),
+  })
+  .meta({ id: "RequestTrace" });
+
+export type RequestsQuery = z.infer<typeof requestsQuery>;
+export type PastRequestJson = z.infer<typeof pastRequest>;
+export type PastRequestV2Json = z.infer<typeof pastRequestV2>;
+export type RequestsAnswer = z.infer<typeof requestsAnswer>;
+export type RequestsAnswerV2 = z.infer<typeof requestsAnswerV2>;
+export type TraceAnswer = z.infer<typeof traceAnswer>;
+export type HistoryAmountJson = z.infer<typeof historyAmount>;
