@@ -1,5 +1,5 @@
 import { rawKeySigner, signPersonalMessage } from "@causeway/attest";
-import { RpcFault, connectEvmChain } from "@causeway/chains";
+import { RpcFault, connectEvmChain, type EvmConnection } from "@causeway/chains";
 import type { Address, Chain, OrderId } from "@causeway/domain";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { startOutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
@@ -37,6 +37,7 @@ import { executionPace, groupedAcceptance } from "./container-executions.ts";
 import { appBalanceRouteServices } from "./container-app-balance.ts";
 import { discoveryRoutes, tokenBook } from "./container-discovery.ts";
 import { pushRouteServices } from "./container-push.ts";
+import { liquidityServices } from "./container-liquidity.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "./usecases/create-quote.ts";
@@ -114,12 +115,15 @@ export async function createContainer(
   lifecycle.add("prices", () => prices.close());
   // Without prices there are no quotes, but requests under way can still be refunded and reported.
   await prices.refresh().catch((error: unknown) => events.fault("price_fault", error, { at: "start" }));
+  const { liquidity, poolUsd } = liquidityServices(connected, { clock, events, prices }, lifecycle);
   const services: Services = {
     clock,
     events,
     signer,
     executor,
     prices,
+    liquidity,
+    poolUsd,
     chains: createChainDirectory(connected),
     uow: postgresUnitOfWork(pool),
     reads: postgresReads(sql),
@@ -219,7 +223,7 @@ async function connect(
   chain: Chain,
   senders: { readonly solver: Address; readonly executor: Address | undefined },
   { clock, events, lifecycle }: Pick<Services, "clock" | "events"> & { readonly lifecycle: Lifecycle },
-): Promise<ConnectedChain> {
+): Promise<ConnectedChain & { readonly connection: EvmConnection }> {
   const facts = { chain: chain.name };
   const connection = connectEvmChain(chain, {
     now: () => clock.nowMs(),

@@ -42,6 +42,7 @@ export type EventName =
   | "reconciled"
   | "price_fault"
   | "token_list_fault"
+  | "liquidity_fault"
   | "token_traffic_fault"
   | "pruned"
   | "log_ignored"

@@ -6,6 +6,7 @@ import type { Clock } from "./clock.ts";
 import type { EnginePolicy } from "./engine-policy.ts";
 import type { Events } from "./events.ts";
 import type { SendExecution } from "./execution-lane.ts";
+import type { LiquiditySource, PoolUsd } from "./liquidity.ts";
 import type { PriceBook } from "./price-source.ts";
 import type { QuotePolicy } from "./quote.ts";
 import type { Reads } from "./reads.ts";
@@ -16,6 +17,10 @@ export interface Services {
   readonly clock: Clock;
   readonly chains: ChainDirectory;
   readonly prices: PriceBook;
+  /** Where fills are exchanged; absent: this instance exchanges nothing. */
+  readonly liquidity?: LiquiditySource;
+  /** What tokens without a price source are worth; absent likewise. */
+  readonly poolUsd?: PoolUsd;
   /** Holds the inventory; pays fills, refunds and claims. */
   readonly signer: Signer;
   /** Sends calls for users and holds nothing but coin for gas; undefined: this instance does not. Never the solver's own key: a call runs in its sender's name. */

@@ -1,0 +1,114 @@
+import type { Address, ConstantProductPair, ConcentratedPool, Currency } from "@causeway/domain";
+import { NATIVE_CURRENCY, pow10 } from "@causeway/domain";
+import type { PoolUsd } from "../../ports/liquidity.ts";
+import type { PriceBook } from "../../ports/price-source.ts";
+import type { PooledChain } from "./pool-liquidity.ts";
+import { tokenPair } from "./token-pair.ts";
+
+/** A chain with what may have a price of its own. */
+export interface PricedChain extends PooledChain {
+  readonly native: Currency;
+  readonly tokens: readonly Currency[];
+}
+
+/** Pools with less than this on the side of the known token tell nothing: USD with 18 decimals. */
+const LEAST_DEPTH_USD = 1_000n * 10n ** 18n;
+/** Pools between a token and the one with a price. */
+const MOST_POOLS = 2;
+
+/** USD per smallest unit, as a fraction, and how much of the known token stood behind it. */
+interface UnitUsd {
+  /** 18 decimals. */
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+  readonly depthUsd: bigint;
+}
+
+/** What tokens are worth by the pools in memory, over the chain's connectors to one with a price. */
+export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook): PoolUsd {
+  const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
+
+  function priced(chain: PricedChain, token: Address): UnitUsd | undefined {
+    const currency =
+      token === chain.liquidity.wrappedNative
+        ? chain.native
+        : chain.tokens.find(({ address }) => address === token);
+    if (currency === undefined) return undefined;
+    const usd = usdNow(prices, currency);
+    if (usd === undefined) return undefined;
+    return { numerator: usd, denominator: pow10(currency.decimals), depthUsd: 0n };
+  }
+
+  function unitUsd(chain: PricedChain, token: Address, poolsLeft: number): UnitUsd | undefined {
+    let best: UnitUsd | undefined;
+    for (const connector of chain.liquidity.connectors) {
+      if (connector === token) continue;
+      const known =
+        priced(chain, connector) ?? (poolsLeft > 1 ? unitUsd(chain, connector, poolsLeft - 1) : undefined);
+      if (known === undefined) continue;
+      const pair = tokenPair(token, connector);
+      for (const { down } of chain.pools.known()?.live.get(pair.key) ?? []) {
+        const found = through(token === pair.token0, virtualReserves(down.pool), known);
+        if (found !== undefined && (best === undefined || found.depthUsd > best.depthUsd)) best = found;
+      }
+    }
+    return best;
+  }
+
+  return ({ chainId, address, decimals }) => {
+    const chain = byId.get(chainId);
+    if (chain === undefined) return undefined;
+    const token = address === NATIVE_CURRENCY ? chain.liquidity.wrappedNative : address;
+    if (token === undefined) return undefined;
+    remember(chain, token);
+    const found = unitUsd(chain, token, MOST_POOLS);
+    return found && (found.numerator * pow10(decimals)) / found.denominator;
+  };
+}
+
+/** Lets the pools of a token be read with the next blocks; whoever asks now has no answer yet. */
+function remember({ pools, liquidity }: PricedChain, token: Address): void {
+  const { connectors } = liquidity;
+  const pairs = connectors.flatMap((connector, index) => [
+    ...(connector === token ? [] : [tokenPair(token, connector)]),
+    ...connectors.slice(index + 1).map((other) => tokenPair(connector, other)),
+  ]);
+  const answer = pools.at(pairs);
+  // The next block tries again, and a failed reading is told of by whoever needs it.
+  if (answer instanceof Promise) answer.catch(() => undefined);
+}
+
+/** Whoever wants to know it now cannot wait, nor be told that there is none. */
+function usdNow(prices: PriceBook, currency: Currency): bigint | undefined {
+  try {
+    const usd = prices.usd(currency);
+    if (typeof usd === "bigint") return usd;
+    usd.catch(() => undefined);
+    return undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function through(
+  isToken0: boolean,
+  { reserve0, reserve1 }: { readonly reserve0: bigint; readonly reserve1: bigint },
+  known: UnitUsd,
+): UnitUsd | undefined {
+  const [own, other] = isToken0 ? [reserve0, reserve1] : [reserve1, reserve0];
+  if (own === 0n || other === 0n) return undefined;
+  const behind = (other * known.numerator) / known.denominator;
+  const depthUsd = known.depthUsd > 0n && known.depthUsd < behind ? known.depthUsd : behind;
+  if (depthUsd < LEAST_DEPTH_USD) return undefined;
+  return { numerator: known.numerator * other, denominator: known.denominator * own, depthUsd };
+}
+
+/** What a pair of constant product with the same price and depth would hold. */
+function virtualReserves(pool: ConcentratedPool | ConstantProductPair): {
+  reserve0: bigint;
+  reserve1: bigint;
+} {
+  if ("reserve0" in pool) return pool;
+  const { liquidity, sqrtPrice } = pool;
+  return { reserve0: (liquidity << 96n) / sqrtPrice, reserve1: (liquidity * sqrtPrice) >> 96n };
+}

@@ -1,0 +1,50 @@
+import type { EvmConnection } from "@causeway/chains";
+import { createPoolReader } from "@causeway/chains";
+import type { Chain } from "@causeway/domain";
+import type { Lifecycle } from "@causeway/service-kit";
+import { createChainPools } from "./adapters/liquidity/chain-pools.ts";
+import { createPoolLiquidity } from "./adapters/liquidity/pool-liquidity.ts";
+import { createPoolUsd, type PricedChain } from "./adapters/liquidity/pool-usd.ts";
+import { pairsOfPaths } from "./adapters/liquidity/token-pair.ts";
+import type { LiquiditySource, PoolUsd } from "./ports/liquidity.ts";
+import type { Services } from "./ports/services.ts";
+
+/** A chain with the connection that its pools are read by. */
+export interface PoolChain {
+  readonly chain: Chain;
+  readonly connection: Pick<EvmConnection, "reader" | "heads" | "transport">;
+}
+
+/** Where tokens are exchanged, and what pools say of their worth. The configured tokens' pools are read at once, so that no client waits for them. */
+export function liquidityServices(
+  connected: readonly PoolChain[],
+  { clock, events, prices }: Pick<Services, "clock" | "events" | "prices">,
+  lifecycle: Lifecycle,
+): { readonly liquidity: LiquiditySource; readonly poolUsd: PoolUsd } {
+  const chains = connected.flatMap(({ chain, connection }): PricedChain[] => {
+    const { liquidity, native, tokens } = chain;
+    if (liquidity === undefined) return [];
+    const onFault = (error: unknown): void => events.fault("liquidity_fault", error, { chain: chain.name });
+    const { reader, heads, transport } = connection;
+    const pools = createChainPools({
+      sources: liquidity.sources,
+      pools: createPoolReader(transport, chain.contracts.multicall3),
+      reader,
+      heads,
+      clock,
+      onFault,
+    });
+    lifecycle.add(`pools of ${chain.name}`, async () => pools.close());
+    const configured = tokens.map(({ address }) => address);
+    const [first = [], ...others] = configured.map((token) =>
+      liquidity.connectors.flatMap((connector) => pairsOfPaths(token, connector, liquidity.connectors, 3)),
+    );
+    const reading = pools.at([...first, ...others.flat()]);
+    if (reading instanceof Promise) reading.catch(onFault);
+    const plainApprovals = new Set(
+      tokens.filter(({ resetsApproval }) => !resetsApproval).map(({ address }) => address),
+    );
+    return [{ chainId: chain.id, liquidity, pools, plainApprovals, native, tokens }];
+  });
+  return { liquidity: createPoolLiquidity(chains), poolUsd: createPoolUsd(chains, prices) };
+}
