@@ -6,6 +6,7 @@ export type FastFillRule =
   | "noSponsoringWallet"
   | "unknownRequest"
   | "notABridge"
+  | "exchangedInFill"
   | "markedForRefund"
   | "expired"
   | "refunded"
@@ -69,7 +70,7 @@ const codes: Readonly<Partial<Record<FastFillRule, ErrorCode>>> = {
  * @throws ServiceError FAST_FILL_REFUSED, REQUEST_IN_PROGRESS
  */
 export function standingOf(
-  { requestId, kind, forceRefund, fillDeadlineMs }: RequestTerms,
+  { requestId, kind, forceRefund, fillDeadlineMs, destination }: RequestTerms,
   { name }: RequestState,
   nowMs: number,
 ): "open" | "filled" {
@@ -93,6 +94,13 @@ export function standingOf(
     case "accepted":
     case "depositing":
     case "deposited":
+      // What it costs is known only when it is made, so nobody can vouch for it before.
+      if (destination.paidFrom !== undefined)
+        throw refusal(
+          "exchangedInFill",
+          requestId,
+          "the fill exchanges what the solver pays with at the prices of its block: it is not made ahead of the deposit",
+        );
       if (forceRefund)
         throw refusal("markedForRefund", requestId, "the request was quoted to be refunded, never filled");
       if (nowMs > fillDeadlineMs) throw refusal("expired", requestId, "the request's deadline has passed");

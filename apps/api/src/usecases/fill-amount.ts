@@ -1,24 +1,40 @@
-import { forward, payout, usdToAmountDown } from "@causeway/domain";
-import type { PayoutTimes, RequestTerms } from "@causeway/domain";
+import { BPS, forward, NATIVE_CURRENCY, pairClassOf, payout, usdToAmountDown } from "@causeway/domain";
+import type { Address, Currency, PairClass, Payout, PayoutTimes, RequestTerms } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { FillBasis } from "./fill-basis.ts";
+import { exchangeInFill } from "./fill-exchange.ts";
+import type { FillBudget } from "./plan-fill-with-swap.ts";
 import { pricingOf } from "./quote-pricing.ts";
-import type { Route, RoutePricing } from "./quote-pricing.ts";
+import type { RoutePricing } from "./quote-pricing.ts";
 
-type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads">;
+type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads" | "liquidity">;
+
+/** What a recipient is to get now. */
+export type AmountDue =
+  | {
+      readonly kind: "pay";
+      readonly amount: bigint;
+      /** What the solver may spend on it, of a fill that is exchanged. */
+      readonly budget?: FillBudget;
+    }
+  | Extract<Payout, { kind: "refund" }>
+  /** What it costs cannot be told now. */
+  | { readonly kind: "wait"; readonly why: string };
 
 /**
  * What a request's recipient is to get now: what its deposit is worth by the promise of the quote, or what was promised when an app vouched.
- * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR: nothing is known, ask again
+ * @param toContract the recipient is a contract that is paid in native coin
+ * @throws ServiceError PRICE_FETCH_FAILED, SWAP_QUOTE_FAILED, RPC_HTTP_ERROR: nothing is known, ask again
  */
 export async function amountToPay(
   services: Needs,
   { terms }: RequestRecord,
   basis: FillBasis,
-  route: Omit<Route, "originCurrency">,
+  { origin, destination }: { readonly origin: ConnectedChain; readonly destination: ConnectedChain },
   toContract: boolean,
-): Promise<ReturnType<typeof payout>> {
+): Promise<AmountDue> {
   const nowMs = services.clock.nowMs();
   if (nowMs > terms.fillDeadlineMs) return { kind: "refund", reason: "TTL_EXPIRED" };
   if (basis.kind === "front") {
@@ -26,21 +42,122 @@ export async function amountToPay(
     if (amount < terms.destination.minimumAmount) return { kind: "refund", reason: "SLIPPAGE" };
     return { kind: "pay", amount };
   }
-  const originCurrency = services.chains.currency(terms.origin.chainId, terms.origin.currency);
-  if (originCurrency === undefined)
-    throw new Error(`the currency that ${terms.requestId} was paid in is not configured any more`);
-  const pricing = await pricingOf(services, { ...route, originCurrency }, toContract, terms.originGasUsd);
-  const due = payoutOf(services, terms, basis.deposit.amount, pricing, {
-    nowMs,
-    depositSeenAtMs: basis.deposit.seenAtMs,
-  });
-  if (due.kind === "refund") return due;
-  return { kind: "pay", amount: due.amount + (await notSpentOnOrigin(services, terms, pricing)) };
+  const { paidFrom, currency } = terms.destination;
+  const route = {
+    origin,
+    destination,
+    originCurrency: knownCurrency(services, terms.requestId, terms.origin),
+    destinationCurrency: knownCurrency(services, terms.requestId, {
+      chainId: terms.destination.chainId,
+      currency: paidFrom ?? currency,
+    }),
+  };
+  const pricing = await pricingOf(services, route, toContract, terms.originGasUsd);
+  const { amount: deposited, seenAtMs: depositSeenAtMs } = basis.deposit;
+  const times = { nowMs, depositSeenAtMs };
+  const unspent = await notSpentOnOrigin(services, terms, pricing);
+  if (paidFrom === undefined) {
+    const due = payoutOf(services, terms, deposited, pricing, times);
+    return due.kind === "refund" ? due : { kind: "pay", amount: due.amount + unspent };
+  }
+  return exchangedPayout(services, terms, { paidFrom, destination, pricing, deposited, unspent, times });
 }
 
 /**
- * What the output was to pay for the origin transaction and did not have to, because an app paid for it or the user sent it himself: his, smallest units of the output. An exact output
- * stays exact.
+ * The same where the solver pays from another currency: what its part of the deposit buys in the pools of the moment is what the deposit buys. What is promised beyond that is paid as
+ * far as the solver bears it; where the pools ask even more for it than that, what the deposit buys is paid, or the deposit goes back.
+ */
+async function exchangedPayout(
+  services: Needs,
+  terms: RequestTerms,
+  {
+    paidFrom,
+    destination: { chain },
+    pricing,
+    deposited,
+    unspent,
+    times,
+  }: {
+    readonly paidFrom: Address;
+    readonly destination: ConnectedChain;
+    readonly pricing: RoutePricing;
+    readonly deposited: bigint;
+    /** Smallest units of `paidFrom`. */
+    readonly unspent: bigint;
+    readonly times: PayoutTimes;
+  },
+): Promise<AmountDue> {
+  const { currency } = terms.destination;
+  const exchange = exchangeInFill(services.liquidity, chain, paidFrom, currency);
+  const worth = forward(deposited, pricing.facts).output;
+  if (worth === 0n) return { kind: "refund", reason: "SLIPPAGE" };
+  const repriced = await exchange.buys(worth);
+  if (repriced === undefined) return { kind: "wait", why: "no exchange bears the fill" };
+  const honourBps = honourOfFill(services, terms, pricing.pairClass);
+  const most = raised(worth, services.quotePolicy.honourBps) + unspent;
+  for (const [bearableBps, planned] of [
+    [honourBps, raised(worth, honourBps)],
+    [0, worth],
+  ] as const) {
+    const due = payout(terms, { deposited, repriced }, bearableBps, times);
+    if (due.kind === "refund") return due;
+    const cost = await exchange.costs(due.amount);
+    // Told by a way of its own, it may lie a little beside what the other way tells.
+    const borne = planned + planned / ROUNDING_PARTS + 1n;
+    if (cost === undefined || cost.amountIn > borne) continue;
+    // What was not spent on the origin transaction buys at the same price.
+    const amount = due.amount + (unspent * due.amount) / worth;
+    return { kind: "pay", amount, budget: { paidFrom, planned: borne + unspent, most } };
+  }
+  return { kind: "wait", why: "what a fill costs differs from what the same money buys" };
+}
+
+/** Two ways of asking the same pools agree to one part in so many. */
+const ROUNDING_PARTS = 10_000n;
+
+/** The most that is spent for what is worth so much, when the solver bears these bps. */
+function raised(worth: bigint, bearableBps: number): bigint {
+  return (worth * BPS) / (BPS - BigInt(bearableBps));
+}
+
+/** How far a firm quote of a fill that is exchanged is kept: its pools move like any price, also where what is spent on it is of the same asset as the deposit. */
+function honourOfFill(
+  { chains, quotePolicy }: Pick<Services, "chains" | "quotePolicy">,
+  { origin, destination }: RequestTerms,
+  paidClass: PairClass,
+): number {
+  const deposited = chains.currency(origin.chainId, origin.currency);
+  const delivered = chains.currency(destination.chainId, destination.currency);
+  const paid = destination.paidFrom && chains.currency(destination.chainId, destination.paidFrom);
+  if (delivered && paid && pairClassOf(paid, delivered) === "wrap") return honourOf(quotePolicy, paidClass);
+  return honourOf(quotePolicy, deposited && delivered ? pairClassOf(deposited, delivered) : "minor");
+}
+
+/** Between two assets a firm price is an option against the solver: it is worth no more than what was charged for it. */
+function honourOf(
+  { honourBps, serviceBps }: Pick<Services["quotePolicy"], "honourBps" | "serviceBps">,
+  pairClass: PairClass,
+): number {
+  const isOneAsset = pairClass === "sameAsset" || pairClass === "wrap";
+  return isOneAsset ? honourBps : Math.min(honourBps, serviceBps[pairClass]);
+}
+
+function knownCurrency(
+  { chains }: Pick<Services, "chains">,
+  requestId: string,
+  { chainId, currency }: { readonly chainId: number; readonly currency: Address },
+): Currency {
+  const known = chains.currency(chainId, currency);
+  if (known === undefined)
+    throw new Error(
+      `${currency === NATIVE_CURRENCY ? "the native coin" : currency} of chain ${chainId}, which ${requestId} is priced in, is not configured any more`,
+    );
+  return known;
+}
+
+/**
+ * What the output was to pay for the origin transaction and did not have to, because an app paid for it or the user sent it himself: his, smallest units of what the solver pays with. An
+ * exact output stays exact.
  */
 async function notSpentOnOrigin(
   { reads }: Pick<Services, "reads">,
@@ -53,21 +170,18 @@ async function notSpentOnOrigin(
   return isSpent ? 0n : usdToAmountDown(originGasUsd, facts.destination);
 }
 
-/** What an input that came at that time buys, by the promise of the quote and at these prices. */
+/** What an input that came at that time buys, by the promise of the quote and at these prices, when the solver pays in the output's own currency. */
 export function payoutOf(
   { quotePolicy }: Pick<Services, "quotePolicy">,
   terms: RequestTerms,
   input: bigint,
   { facts, pairClass }: RoutePricing,
   times: PayoutTimes,
-): ReturnType<typeof payout> {
-  const { honourBps, serviceBps } = quotePolicy;
-  // Between two assets a firm price is an option against the solver: it is worth no more than what was charged for it.
-  const isOneAsset = pairClass === "sameAsset" || pairClass === "wrap";
+): Payout {
   return payout(
     terms,
     { deposited: input, repriced: forward(input, facts).output },
-    isOneAsset ? honourBps : Math.min(honourBps, serviceBps[pairClass]),
+    honourOf(quotePolicy, pairClass),
     times,
   );
 }

@@ -9,6 +9,7 @@ import { amountToPay } from "./fill-amount.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import type { PaymentQuestion } from "./payment-plan.ts";
 import { planFillWithCalls } from "./plan-fill-with-calls.ts";
+import { planFillWithSwap } from "./plan-fill-with-swap.ts";
 import { gasOf } from "./quote-pricing.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
@@ -20,6 +21,7 @@ type Needs = Pick<
   | "clock"
   | "chains"
   | "prices"
+  | "liquidity"
   | "signer"
   | "executor"
   | "uow"
@@ -57,27 +59,23 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     return wait(services, request, "the chain is disabled");
   const { currency, chainId } = terms.destination;
   const toContract = await isNativeToContract(destination, currency, terms.recipient);
-  const destinationCurrency = services.chains.currency(chainId, currency);
-  if (destinationCurrency === undefined)
-    throw new Error(`the currency that ${requestId} is to be paid in is not configured any more`);
-  const amount = await amountToPay(
-    services,
-    request,
-    basis,
-    { origin, destination, destinationCurrency },
-    toContract,
-  );
-  if (amount.kind === "refund") return giveUp(services, requestId, amount.reason);
+  const due = await amountToPay(services, request, basis, { origin, destination }, toContract);
+  if (due.kind === "refund") return giveUp(services, requestId, due.reason);
+  if (due.kind === "wait") return wait(services, request, due.why, "SLIPPAGE");
 
   const native = {
     decimals: destination.chain.native.decimals,
     priceUsd: await services.prices.usd(destination.chain.native),
   };
-  const pricedGas = gasOf(services.quotePolicy.gas.fill, destinationCurrency, toContract);
+  const { fill: fillGas } = services.quotePolicy.gas;
+  const destinationCurrency = services.chains.currency(chainId, currency);
+  // What is exchanged in the fill may be any token.
+  const pricedGas =
+    destinationCurrency === undefined ? fillGas.erc20 : gasOf(fillGas, destinationCurrency, toContract);
   const question: PaymentQuestion = {
     leg: { kind: "fill", requestId },
     currency: terms.destination.currency,
-    amount: amount.amount,
+    amount: due.amount,
     recipient: terms.recipient,
     orderId: terms.orderId,
     cancelAfterMs: terms.fillDeadlineMs + services.enginePolicy.cancelAfterDeadlineMs,
@@ -88,23 +86,35 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   // One attempt is all that was set aside; what is known to have cost something, or to be paid by nobody any more, is not tried again.
   if (beside !== undefined && execution?.destinationUsd !== undefined)
     return giveUp(services, requestId, "EXECUTION_REVERTED", "the calls beside the fill were charged before");
+  if (beside !== undefined && due.budget !== undefined)
+    return giveUp(
+      services,
+      requestId,
+      "EXECUTION_REVERTED",
+      "no calls are made beside a fill that is exchanged",
+    );
   const planned =
-    beside === undefined
-      ? await planPayment(services, destination, question)
-      : await planFillWithCalls(services, destination, question, beside);
+    beside !== undefined
+      ? await planFillWithCalls(services, destination, question, beside)
+      : due.budget !== undefined
+        ? await planFillWithSwap(services, destination, question, due.budget)
+        : await planPayment(services, destination, question);
   if (planned.kind === "callsFail") return giveUp(services, requestId, "EXECUTION_REVERTED", planned.reason);
   if (planned.kind === "short") return wait(services, request, planned.why);
+  if (planned.kind === "moved") return wait(services, request, planned.why, "SLIPPAGE");
+  if (planned.kind === "refused")
+    return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   if (planned.kind === "dear") return wait(services, request, planned.why, "QUOTED_GAS_LIMIT_EXCEEDED");
   if (planned.kind === "tooDear")
     return giveUp(services, requestId, "QUOTED_GAS_LIMIT_EXCEEDED", `it would use ${planned.gas} gas`);
   if (planned.kind === "insufficientFunds") return wait(services, request, "the solver lacks the funds");
   if (planned.kind === "reverts") {
     // A token reverts alike for a short balance and for a refused recipient: only the first passes by waiting.
-    if (destination.pulse.solverBalance(terms.destination.currency).amount < amount.amount)
+    if (destination.pulse.solverBalance(terms.destination.currency).amount < due.amount)
       return wait(services, request, "the solver's inventory does not bear the fill");
     return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   }
-  return commitAndSend(services, request, basis, destination, planned.plan);
+  return commitAndSend(services, request, basis, destination, { plan: planned.plan, amount: due.amount });
 }
 
 async function commitAndSend(
@@ -112,7 +122,7 @@ async function commitAndSend(
   request: RequestRecord,
   basis: FillBasis,
   destination: ConnectedChain,
-  plan: SlotPlan,
+  { plan, amount }: { readonly plan: SlotPlan; readonly amount: bigint },
 ): Promise<Progress> {
   const { requestId } = request.terms;
   const outcome = await services.uow
@@ -130,7 +140,7 @@ async function commitAndSend(
         {},
         {
           nonce: slot.nonce,
-          amount: plan.outflow.amount,
+          amount,
         },
       );
       return { slotId: slot.id };
@@ -144,7 +154,7 @@ async function commitAndSend(
   services.events.happened("fill_planned", {
     requestId,
     chain: destination.chain.name,
-    amount: plan.outflow.amount,
+    amount,
     fast: basis.kind === "front",
     tookMs: services.clock.nowMs() - basis.sinceMs,
   });

@@ -4,7 +4,9 @@ import {
   depositErc20Calldata,
   depositNativeCalldata,
   judgeDeposit,
+  leastDeposit,
   NATIVE_CURRENCY,
+  routerCalls,
   transferWithIdCalldata,
   unreachable,
 } from "@causeway/domain";
@@ -26,7 +28,7 @@ export interface SenderFacts {
   readonly baseFeePerGas: bigint;
   /** What it would do now; undefined when other transactions of its sender come before it, or when it offers too little. */
   readonly run: SimulationOutcome | undefined;
-  /** What its sender has of the request's currency, smallest units; undefined: not asked. */
+  /** What its sender has of the currency that he is to pay with, smallest units; undefined: not asked. */
   readonly balance: bigint | undefined;
   /** Of a mined transaction. */
   readonly deposits: readonly DepositFact[];
@@ -75,15 +77,17 @@ function isAgreedDeposit(
 }
 
 function doubtOfCall(
-  { user, origin, orderId }: RequestTerms,
+  terms: RequestTerms,
   { contracts }: Pick<Chain, "contracts">,
   { from, to, input, value }: TransactionFact,
 ): Doubt | undefined {
+  const { user, origin, orderId } = terms;
   if (from !== user)
     return { rule: "originOtherSender", reason: `comes from ${from}, not from the request's user` };
   if (!input.includes(orderId.slice(2)))
     return { rule: "originOtherCall", reason: "does not name the request's order" };
   const { depository } = contracts;
+  if (terms.input !== undefined) return doubtOfSwap(terms, contracts, { to, input, value });
   const isNative = origin.currency === NATIVE_CURRENCY;
   // Through another contract, as wallets that batch do, it is for the simulation to tell.
   if (to !== depository && (isNative || to !== origin.currency)) return undefined;
@@ -97,8 +101,40 @@ function doubtOfCall(
   return { rule: "originOtherCall", reason: "does not deposit the agreed amount of the agreed currency" };
 }
 
+/**
+ * A swap before the deposit deposits all that it brings, which nobody knows before it is mined: it has to demand at least what is filled, in the very deposit that was agreed. What it
+ * really does is for the simulation to tell.
+ */
+function doubtOfSwap(
+  terms: RequestTerms,
+  { router, approvalProxy, depository }: Chain["contracts"],
+  { to, input, value }: Pick<TransactionFact, "to" | "input" | "value">,
+): Doubt | undefined {
+  // Through another contract, as wallets that batch do.
+  if (to !== router && to !== approvalProxy) return undefined;
+  const { user, origin, orderId, input: paid } = terms;
+  const isPaid = paid?.currency !== NATIVE_CURRENCY || value >= paid.amount;
+  const most = routerCalls.depositBalance(depository, user, origin.currency, 0n, orderId).slice(2);
+  const [before, after] = [most.slice(0, -2 * WORD), most.slice(-WORD)];
+  const at = input.indexOf(before);
+  const minimum = input.slice(at + before.length, at + before.length + WORD);
+  const isAgreed =
+    at !== -1 &&
+    /^[0-9a-f]{64}$/.test(minimum) &&
+    BigInt(`0x${minimum}`) >= leastDeposit(terms) &&
+    input.startsWith(after, at + before.length + WORD);
+  if (isPaid && isAgreed) return undefined;
+  return {
+    rule: "originOtherCall",
+    reason: "does not deposit at least what is filled of the agreed currency",
+  };
+}
+
+/** Hex digits of 32 bytes. */
+const WORD = 64;
+
 function doubtOfSender(
-  { origin }: RequestTerms,
+  { origin, input }: RequestTerms,
   { nonce, maxFeePerGas }: TransactionFact,
   { used, pooled, baseFeePerGas, run, balance }: SenderFacts,
 ): Doubt | undefined {
@@ -111,7 +147,7 @@ function doubtOfSender(
     };
   if (maxFeePerGas !== undefined && maxFeePerGas < baseFeePerGas)
     return { rule: "originFeeTooLow", reason: "offers less for gas than the chain asks now" };
-  if (run?.kind === "insufficientFunds" || (balance !== undefined && balance < origin.amount))
+  if (run?.kind === "insufficientFunds" || (balance !== undefined && balance < (input ?? origin).amount))
     return { rule: "originFundsMissing", reason: "is not covered by its sender's balance" };
   if (run?.kind === "reverts") return { rule: "originReverts", reason: `would revert: ${run.reason}` };
   return undefined;

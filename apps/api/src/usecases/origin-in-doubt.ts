@@ -54,7 +54,7 @@ async function doubtAbout(
 /** What the chain says of whoever sent a pending transaction, and of what it would do now. */
 async function senderFacts(
   { chain, connection: { reader }, pulse }: ConnectedChain,
-  { user, origin }: RequestTerms,
+  { user, origin, input: paid }: RequestTerms,
   state: Exclude<TransactionState, { kind: "mined" }>,
 ): Promise<SenderFacts> {
   if (state.kind === "absent") return { ...NOTHING_OF_SENDER, deposits: [] };
@@ -62,7 +62,7 @@ async function senderFacts(
   const [used, pooled, { balance }] = await Promise.all([
     reader.nonce(from, "latest"),
     reader.nonce(from, "pending"),
-    reader.accountState(user, origin.currency, chain.contracts.depository),
+    reader.accountState(user, (paid ?? origin).currency, chain.contracts.depository),
   ]);
   const { baseFeePerGas } = pulse.gasPrices();
   // Behind other transactions of the sender it runs on a state that nobody knows yet: an approval may be among them.

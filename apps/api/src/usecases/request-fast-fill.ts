@@ -1,4 +1,4 @@
-import { formatUsd, ServiceError, unreachable } from "@causeway/domain";
+import { formatUsd, leastDeposit, ServiceError, unreachable } from "@causeway/domain";
 import type { Address, RequestTerms } from "@causeway/domain";
 import type { FastFillOutcome, FastFillWish } from "../ports/fast-fill-wish.ts";
 import type { RequestRecord } from "../ports/records.ts";
@@ -80,14 +80,11 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
 }
 
 /** What a lower input leaves over is the app's, and the recipient goes without it: only who asked for the quote may have it so. */
-function refuseOthersInput(
-  { requestId, origin, keyId }: RequestTerms,
-  { key, inputAmount }: FastFillWish,
-): void {
-  if (inputAmount === undefined || inputAmount >= origin.amount || keyId === key.id) return;
+function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillWish): void {
+  if (inputAmount === undefined || inputAmount >= leastDeposit(terms) || terms.keyId === key.id) return;
   throw refusal(
     "inputOfOthersQuote",
-    requestId,
+    terms.requestId,
     "solverInputCurrencyAmount below the quoted input is only for the API key that asked for the quote",
   );
 }

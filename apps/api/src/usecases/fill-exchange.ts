@@ -1,0 +1,79 @@
+import { transferCall } from "@causeway/chains";
+import type { CallPlan } from "@causeway/chains";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, Chain } from "@causeway/domain";
+import type { LiquiditySource, SwapQuestion } from "../ports/liquidity.ts";
+
+/** The cheapest way, at the newest state, to exactly so much of what a fill pays. */
+export interface FillExchangeAnswer {
+  /** Smallest units of what the solver spends. */
+  readonly amountIn: bigint;
+  /** Gas units of the exchange itself. */
+  readonly gas: bigint;
+  /** How far its price may be expected to move before the transaction is mined, bps. */
+  readonly slippageBps: number;
+  /** Made by whoever holds the input, for at most `limit` of it. */
+  calls(limit: bigint, recipient: Address): readonly CallPlan[];
+}
+
+/** Where what the solver spends becomes what the recipient gets. Undefined: no way is known now, or the pools do not bear it. */
+export interface FillExchange {
+  buys(amountIn: bigint): Promise<bigint | undefined>;
+  costs(amountOut: bigint): Promise<FillExchangeAnswer | undefined>;
+}
+
+/** Pools that a path may lead through at most: what was quoted by fewer may be filled by more when that is cheaper by then. */
+const MAX_HOPS = 3;
+
+/**
+ * The exchange of a fill, by whatever source is the best then. Its functions throw ServiceError SWAP_QUOTE_FAILED when nobody could be asked.
+ * @param liquidity undefined: this instance exchanges nothing, and only wraps
+ */
+export function exchangeInFill(
+  liquidity: LiquiditySource | undefined,
+  chain: Pick<Chain, "id" | "liquidity">,
+  paidFrom: Address,
+  currency: Address,
+): FillExchange {
+  const wrapped = chain.liquidity?.wrappedNative;
+  const [tokenIn, tokenOut] = [paidFrom, currency].map((one) => (one === NATIVE_CURRENCY ? wrapped : one));
+  if (tokenIn === undefined || tokenOut === undefined) return NONE;
+  if (tokenIn === tokenOut) return oneForOne(tokenIn, currency);
+  if (liquidity === undefined) return NONE;
+  const question: SwapQuestion = {
+    chainId: chain.id,
+    tokenIn,
+    tokenOut,
+    included: undefined,
+    excluded: new Set(),
+    maxHops: MAX_HOPS,
+    external: false,
+  };
+  return {
+    buys: async (amountIn) => (await liquidity.exactIn(question, amountIn))?.amountOut,
+    async costs(amountOut) {
+      const answer = await liquidity.exactOut(question, amountOut);
+      if (answer === undefined) return undefined;
+      const { amountIn, gas, slippageBps } = answer;
+      const calls = (limit: bigint, recipient: Address) =>
+        answer.calls({ kind: "exactOut", limit, recipient });
+      return { amountIn, gas, slippageBps, calls };
+    },
+  };
+}
+
+const NONE: FillExchange = { buys: async () => undefined, costs: async () => undefined };
+
+/** Native coin and its token: what is wrapped is handed on, what is unwrapped is paid by the router itself. */
+function oneForOne(wrapped: Address, currency: Address): FillExchange {
+  return {
+    buys: async (amountIn) => amountIn,
+    costs: async (amountOut) => ({
+      amountIn: amountOut,
+      gas: 0n,
+      slippageBps: 0,
+      calls: (_limit, recipient) =>
+        currency === NATIVE_CURRENCY ? [] : [transferCall(wrapped, recipient, amountOut)],
+    }),
+  };
+}

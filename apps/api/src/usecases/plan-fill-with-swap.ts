@@ -1,0 +1,137 @@
+import {
+  exchangeRecipient,
+  fillWithSwap,
+  keepsPayment,
+  losesPayment,
+  withoutOwnMovements,
+} from "@causeway/chains";
+import type { FillWithSwap } from "@causeway/chains";
+import { BPS, unreachable } from "@causeway/domain";
+import type { Address, FrameLog, SimulationFailure } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { Services } from "../ports/services.ts";
+import { withHeadroom } from "./execution/price-execution.ts";
+import { simulateExecution } from "./execution/simulate-execution.ts";
+import { canPayWithCalls } from "./execution/simulate-fill-with-calls.ts";
+import { exchangeInFill } from "./fill-exchange.ts";
+import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
+
+/** `short`: it may pass by waiting. `moved`: that too, the pools are asked anew then. `refused`: the recipient, or the token, does not take the payment. */
+export type FillWithSwapPlan =
+  | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
+  | { readonly kind: "short"; readonly why: string }
+  | { readonly kind: "moved"; readonly why: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** An exchange may need so many times the gas it was told to need: state moves. */
+const MAX_EXCHANGE_GAS_FACTOR = 2n;
+
+/** What the solver spends on a payment, smallest units of `paidFrom`. */
+export interface FillBudget {
+  readonly paidFrom: Address;
+  /** The exchange may cost so much as the pools stand now. */
+  readonly planned: bigint;
+  /** And so much in the block, whatever others have done to the pools by then. */
+  readonly most: bigint;
+}
+
+/**
+ * Plans the payment of a recipient in a currency that is exchanged in the fill, simulated on the newest state. What it spends is bounded on the chain itself.
+ * @param question.maxGas without the exchange, whose gas is added to it
+ * @throws RpcFault; ServiceError SWAP_QUOTE_FAILED, RPC_HTTP_ERROR: nothing is known, ask again
+ */
+export async function planFillWithSwap(
+  services: Pick<Services, "signer" | "executor" | "liquidity">,
+  connected: ConnectedChain,
+  question: PaymentQuestion,
+  { paidFrom, planned, most }: FillBudget,
+): Promise<FillWithSwapPlan> {
+  const { chain, pulse } = connected;
+  const { currency, amount, recipient, orderId } = question;
+  const { router, approvalProxy } = chain.contracts;
+  const exchange = exchangeInFill(services.liquidity, chain, paidFrom, currency);
+  const answer = await exchange.costs(amount);
+  if (answer === undefined) return { kind: "moved", why: "no exchange bears the fill" };
+  if (answer.amountIn > planned)
+    return { kind: "moved", why: `the fill costs ${answer.amountIn}, and the deposit bears ${planned}` };
+  const limit = limitOf(answer, most);
+
+  const solver = services.signer.address;
+  const able = await canPayWithCalls(connected, solver, paidFrom, limit);
+  if (able === "short") return { kind: "short", why: "the solver's inventory does not bear the fill" };
+  if (able === "notApproved")
+    return { kind: "short", why: "the solver has not approved the token to the approval proxy" };
+
+  const payment = { currency, amount, recipient, orderId };
+  const fill: FillWithSwap = {
+    payment,
+    paidFrom,
+    limit,
+    wrappedNative: chain.liquidity?.wrappedNative,
+    exchange: answer.calls(limit, exchangeRecipient(payment, router)),
+    solver,
+    router,
+    approvalProxy,
+  };
+  const call = fillWithSwap(fill);
+  const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
+  const fees = { maxFeePerGas, maxPriorityFeePerGas };
+  const pull = { payment: { ...payment, currency: paidFrom, amount: limit }, solver, router, approvalProxy };
+  const simulated = await simulateExecution(connected, {
+    from: solver,
+    call: { ...call, authorizationList: undefined },
+    fees,
+    ours: services.executor === undefined ? [solver] : [solver, services.executor.address],
+    withoutOwn: (logs: readonly FrameLog[]) => withoutOwnMovements(logs, pull),
+  });
+  switch (simulated.kind) {
+    case "reverts":
+      return isRefusal(simulated.failure, fill)
+        ? { kind: "refused", reason: `${simulated.failure.label}: ${simulated.failure.message}` }
+        : { kind: "moved", why: `it would revert: ${simulated.failure.message}` };
+    case "forbidden":
+      return { kind: "refused", reason: simulated.message };
+    case "insufficientFunds":
+      return { kind: "short", why: "the solver lacks the funds" };
+    case "unseen":
+      return { kind: "short", why: "the node does not tell what the fill does" };
+    case "ok":
+      break;
+    default:
+      return unreachable(simulated);
+  }
+  const { gas, effects } = simulated.outcome;
+  // What the router sees of a balance and what the token says by its events may differ: only the second is attested.
+  if (effects.kind === "seen" && !keepsPayment(effects.logs, payment, chain.contracts.depository))
+    return { kind: "refused", reason: "the token does not tell of the payment: it could not be proven" };
+  if (gas > question.maxGas + answer.gas * MAX_EXCHANGE_GAS_FACTOR) return { kind: "tooDear", gas };
+  return {
+    kind: "ready",
+    plan: {
+      chainId: chain.id,
+      sender: solver,
+      leg: question.leg,
+      call,
+      gasLimit: withHeadroom(gas),
+      ...fees,
+      outflow: { currency: paidFrom, amount: limit },
+      cancelAfterMs: question.cancelAfterMs,
+    },
+  };
+}
+
+/** Room for what others may do to the pools meanwhile, and no more than is borne. */
+function limitOf(
+  { amountIn, slippageBps }: { readonly amountIn: bigint; readonly slippageBps: number },
+  most: bigint,
+): bigint {
+  const roomy = amountIn + (amountIn * BigInt(slippageBps)) / BPS;
+  if (roomy <= most) return roomy;
+  return most > amountIn ? most : amountIn;
+}
+
+/** Whether it is the recipient or his token that does not take the payment. Anything else is the pools', which others may have moved meanwhile. */
+function isRefusal(failure: SimulationFailure, { payment, router }: FillWithSwap): boolean {
+  const { address } = failure.details.innermost;
+  return losesPayment(failure, router) || address === payment.recipient || address === payment.currency;
+}

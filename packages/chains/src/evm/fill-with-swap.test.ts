@@ -1,0 +1,112 @@
+import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, Hex } from "@causeway/domain";
+import { decodeFunctionData } from "viem";
+import { expect, test } from "vitest";
+import type { CallPlan } from "../family.ts";
+import { exchangeRecipient, fillWithSwap } from "./fill-with-swap.ts";
+import type { FillWithSwap } from "./fill-with-swap.ts";
+
+const anAddress = (digit: string): Address => `0x${digit.repeat(40)}`;
+const [router, approvalProxy, solver, recipient] = [
+  anAddress("1"),
+  anAddress("2"),
+  anAddress("3"),
+  anAddress("4"),
+];
+const [usd, odd, wrapped, pools] = [anAddress("5"), anAddress("6"), anAddress("7"), anAddress("8")];
+const orderId: Hex = `0x${"ab".repeat(32)}`;
+const exchange: readonly CallPlan[] = [{ to: pools, data: "0xe0e0", value: 0n }];
+
+const toToken: FillWithSwap = {
+  payment: { currency: odd, recipient, amount: 90n, orderId },
+  paidFrom: usd,
+  limit: 100n,
+  wrappedNative: wrapped,
+  exchange,
+  solver,
+  router,
+  approvalProxy,
+};
+const toNative = { ...toToken, payment: { ...toToken.payment, currency: NATIVE_CURRENCY } };
+
+/** What the router is made to do, each call in words. */
+function made(fill: FillWithSwap) {
+  const plan = fillWithSwap(fill);
+  expect(plan.data.endsWith(orderId.slice(2))).toBe(true);
+  const isPulled = plan.to === approvalProxy;
+  const routed = decodeFunctionData({ abi: isPulled ? approvalProxyAbi : routerAbi, data: plan.data });
+  const args = routed.args as readonly unknown[];
+  const [calls, refundTo, refundTokens] = (isPulled ? args.slice(2) : args) as [
+    readonly (CallPlan & { readonly allowFailure: boolean })[],
+    Address,
+    readonly Address[],
+  ];
+  expect([routed.functionName, refundTo, refundTokens]).toEqual([
+    isPulled ? "pullAndRoute" : "multicall",
+    solver,
+    [],
+  ]);
+  expect(calls.some(({ allowFailure }) => allowFailure)).toBe(false);
+  const words = calls.map(({ to, data, value }) => {
+    if (to !== router) return `${to === pools ? "exchange" : to} ${data} ${value}`;
+    const own = decodeFunctionData({ abi: routerAbi, data });
+    return `${own.functionName} ${(own.args as readonly unknown[]).join(" ")} ${value}`;
+  });
+  return { to: plan.to, value: plan.value, pulled: isPulled ? args.slice(0, 2) : undefined, words };
+}
+
+test("a token is exchanged straight to its recipient, between the note of his balance and the demand that he received all", () => {
+  expect(exchangeRecipient(toToken.payment, router)).toBe(recipient);
+  expect(made(toToken)).toEqual({
+    to: approvalProxy,
+    value: 0n,
+    pulled: [usd, 100n],
+    words: [
+      `noteBalance ${odd} ${recipient} 0`,
+      "exchange 0xe0e0 0",
+      `requireReceived ${odd} ${recipient} 90 0`,
+    ],
+  });
+});
+
+test("native coin is unwrapped and paid by the router, and what is left of the input has gone back before its recipient is called", () => {
+  expect(exchangeRecipient(toNative.payment, router)).toBe(router);
+  expect(made(toNative)).toEqual({
+    to: approvalProxy,
+    value: 0n,
+    pulled: [usd, 100n],
+    words: [
+      "exchange 0xe0e0 0",
+      `payBalance ${usd} ${solver} 0 0`,
+      `unwrapBalance ${wrapped} 90 0`,
+      `nativeTransfer ${recipient} 90 90`,
+    ],
+  });
+});
+
+test("who pays from native coin sends the limit along, wrapped for the exchange and what is left unwrapped again", () => {
+  expect(made({ ...toToken, paidFrom: NATIVE_CURRENCY })).toEqual({
+    to: router,
+    value: 100n,
+    pulled: undefined,
+    words: [
+      `noteBalance ${odd} ${recipient} 0`,
+      `wrapBalance ${wrapped} 0`,
+      "exchange 0xe0e0 0",
+      `unwrapBalance ${wrapped} 0 0`,
+      `requireReceived ${odd} ${recipient} 90 0`,
+    ],
+  });
+});
+
+test("the wrapped token itself is only unwrapped, none of it sent back before", () => {
+  expect(made({ ...toNative, paidFrom: wrapped, exchange: [] }).words).toEqual([
+    `unwrapBalance ${wrapped} 90 0`,
+    `nativeTransfer ${recipient} 90 90`,
+  ]);
+});
+
+test("without a wrapped token native coin is not exchanged", () => {
+  expect(() => fillWithSwap({ ...toNative, wrappedNative: undefined })).toThrow(RangeError);
+});
