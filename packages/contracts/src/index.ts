@@ -5,6 +5,8 @@ export * from "./transfer-errors.ts";
 
 export * from "./generated/allocator.ts";
 export * from "./generated/approval-proxy.ts";
+export * from "./generated/deposit-address.ts";
+export * from "./generated/deposit-address-factory.ts";
 export * from "./generated/depository.ts";
 export * from "./generated/hub.ts";
 export * from "./generated/multicall3.ts";

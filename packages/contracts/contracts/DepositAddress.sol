@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeTransferLib} from "solady/src/utils/SafeTransferLib.sol";
+
+import {Depository} from "./Depository.sol";
+
+/// @title What stands at an address that money is sent to: it can only pass it on, as its factory says.
+/// @notice From here money goes to the depository, or to the recovery address of the one who asked for the address. Plain
+/// native is taken by the clone itself, without a call to this code, so that the 2,300 gas of the smallest payment do.
+contract DepositAddress {
+    error OnlyFactory();
+    /// There is nothing to pass on.
+    error NothingThere(address currency);
+    /// Of `currency` (zero: native) there is less than `amount`.
+    error BalanceTooLow(address currency, uint256 balance, uint256 amount);
+
+    Depository public immutable depository;
+    /// The one caller, which checks who may do what and that a clone is called with what its address was made of.
+    address public immutable factory;
+
+    modifier onlyFactory() {
+        if (msg.sender != factory) revert OnlyFactory();
+        _;
+    }
+
+    constructor(Depository depository_) {
+        depository = depository_;
+        factory = msg.sender;
+    }
+
+    /// @notice Deposits `amount` of `currency`, for `depositor`, under `orderId`.
+    /// @dev Of a token that charges for transfers less arrives than `amount`; the depository's event says what did.
+    /// @param depositor zero means this address
+    /// @param currency zero is native
+    function deposit(address depositor, address currency, uint256 amount, bytes32 orderId) public onlyFactory {
+        if (amount == 0) revert NothingThere(currency);
+        uint256 balance = balanceOf(currency);
+        if (balance < amount) revert BalanceTooLow(currency, balance, amount);
+        if (currency == address(0)) {
+            depository.depositNative{value: amount}(depositor, orderId);
+        } else {
+            SafeTransferLib.safeApproveWithRetry(currency, address(depository), amount);
+            depository.depositErc20(depositor, currency, amount, orderId);
+        }
+    }
+
+    /// @notice Takes `amount` of `token`, which `depositor` allows this address to take, and deposits what arrived of it.
+    function pull(address depositor, address token, uint256 amount, bytes32 orderId) external onlyFactory {
+        uint256 balanceBefore = balanceOf(token);
+        SafeTransferLib.safeTransferFrom(token, depositor, address(this), amount);
+        uint256 arrived = balanceOf(token) - balanceBefore;
+        // A sender's hook may have sent more meanwhile, which is not what was signed.
+        deposit(depositor, token, arrived < amount ? arrived : amount, orderId);
+    }
+
+    /// @notice Pays all that is here of `currency` to `to`.
+    function withdraw(address currency, address to) external onlyFactory returns (uint256 amount) {
+        amount = balanceOf(currency);
+        if (amount == 0) revert NothingThere(currency);
+        if (currency == address(0)) {
+            SafeTransferLib.safeTransferETH(to, amount);
+        } else {
+            SafeTransferLib.safeTransfer(currency, to, amount);
+        }
+    }
+
+    /// @param currency zero is native
+    function balanceOf(address currency) public view returns (uint256) {
+        return currency == address(0) ? address(this).balance : IERC20(currency).balanceOf(address(this));
+    }
+}
