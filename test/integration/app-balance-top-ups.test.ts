@@ -89,6 +89,20 @@ test("transfers without a marker and reverted ones are nothing; a malformed mark
   ).toEqual([6n, 7n]);
 });
 
+test("a token that the solver does not hold is no balance, however it is marked", async () => {
+  const wallet = world.anAddress();
+  const before = world.events.of("top_up_seen").length;
+  const [odd] = world.origin.chain.tokens.filter(({ supportsBridging }) => !supportsBridging);
+  if (odd === undefined) throw new RangeError("the local chains have a token that only pools take");
+  const to = odd.address;
+  const txHash = await world.origin.send(world.user, { to, data: transferInput(5n, tailFor(wallet)) });
+  await block(2);
+  expect(await world.origin.balance(world.solver.address, to)).toBeGreaterThanOrEqual(5n);
+  await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
+  expect(world.events.of("top_up_seen")).toHaveLength(before);
+  expect(await line(wallet, to)).toEqual({ balance: 0n, owed: 0n });
+});
+
 test("dust credits nobody and wakes nobody; what is worth enough, and what nobody can price, is credited", async () => {
   const { services, origin } = world;
   const wallet = world.anAddress();

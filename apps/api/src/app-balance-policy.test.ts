@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { appBalancePolicy } from "./app-balance-policy.ts";
 
 const currency = (address: string, id: string): Currency =>
-  ({ address, id, symbol: id.toUpperCase(), priceId: `${id}-coin` }) as Currency;
+  ({ address, id, symbol: id.toUpperCase(), priceId: `${id}-coin`, supportsBridging: true }) as Currency;
 const chain = (id: number, tokens: readonly Currency[], confirmations: readonly number[]): Chain =>
   ({
     id,
@@ -50,6 +50,15 @@ test("a chain without the usual currency takes its own by address, and one block
   const policy = appBalancePolicy({ ...unset, appBalanceChainId: 2 }, chains);
   expect(policy.confirmations).toBe(1);
   expect(ids(policy)).toEqual(["eth", "dai"]);
+});
+
+test("a token that the solver does not hold is no balance, and cannot be chosen as one", () => {
+  const odd = { ...currency("0xd", "odd"), supportsBridging: false };
+  const home = [chain(1, [odd, currency("0xb", "usdc")], [1])];
+  expect(ids(appBalancePolicy(unset, home))).toEqual(["usdc", "eth"]);
+  expect(() => appBalancePolicy({ ...unset, appBalanceCurrency: "odd" }, home)).toThrow(
+    /APP_BALANCE_CURRENCY/,
+  );
 });
 
 test("a chain that is not enabled and a currency that it does not have stop the start", () => {

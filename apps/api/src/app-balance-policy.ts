@@ -21,7 +21,8 @@ export function appBalancePolicy(
   const chain = chains.find(({ id }) => id === settings.appBalanceChainId) ?? chains[0];
   if (chain === undefined || (settings.appBalanceChainId ?? chain.id) !== chain.id)
     throw new ConfigError(["APP_BALANCE_CHAIN_ID is not the chain id of an enabled chain"]);
-  const currencies = [chain.native, ...chain.tokens];
+  // What the solver does not hold it cannot pay out, and what nobody prices is no balance in dollars.
+  const currencies = [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging);
   const wanted = settings.appBalanceCurrency;
   if (wanted !== undefined && !currencies.some((currency) => isCalled(currency, wanted)))
     throw new ConfigError([`APP_BALANCE_CURRENCY names no currency of ${chain.name}`]);

@@ -34,6 +34,10 @@ export function createChainReader(
     depository: chain.contracts.depository,
     tokens: new Set(chain.tokens.map((token) => token.address)),
   };
+  // The solver could not pay back what it does not hold, and app balances are told in dollars.
+  const held = new Set(
+    chain.tokens.filter(({ supportsBridging }) => supportsBridging).map(({ address }) => address),
+  );
 
   const blockAt = async (at: bigint | "latest"): Promise<BlockRef | undefined> => {
     const method = "eth_getBlockByNumber";
@@ -93,12 +97,9 @@ export function createChainReader(
       const { deposits } = depositsInLogs(question, mined.logs, new Map([[mined.txHash, transaction]]));
       return [...deposits];
     },
-    topUpsIn: async (solver, blocks) =>
-      await fetchTopUps(transport, { solver, tokens: question.tokens ?? new Set() }, blocks),
+    topUpsIn: async (solver, blocks) => await fetchTopUps(transport, { solver, tokens: held }, blocks),
     topUpsOf: (solver, state) =>
-      state.kind === "mined"
-        ? topUpsOf({ solver, tokens: question.tokens ?? new Set() }, state.transaction, state.receipt)
-        : [],
+      state.kind === "mined" ? topUpsOf({ solver, tokens: held }, state.transaction, state.receipt) : [],
     transaction: async (hash): Promise<TransactionState> => {
       const method = "eth_getTransactionByHash";
       const [read, mined] = await Promise.all([
