@@ -14,6 +14,8 @@ export interface ExchangeContracts {
   /** Puts money into v3 pools. */
   readonly positionManager: Address;
   readonly uniswapV2Factory: Address;
+  /** `UniswapV2Router02`. */
+  readonly uniswapV2Router: Address;
 }
 
 /** How many contracts the deployer creates before these. */
@@ -27,6 +29,7 @@ export const localExchanges: ExchangeContracts = {
   quoterV2: createdBy(before + 4),
   positionManager: createdBy(before + 5),
   uniswapV2Factory: createdBy(before + 6),
+  uniswapV2Router: createdBy(before + 7),
 };
 
 /** A token that one other token is traded for, and that no source of prices knows. */
@@ -34,7 +37,7 @@ export const oddToken = { symbol: "ODD", name: "Odd Token", decimals: 18, addres
 
 /** In the order of their addresses. */
 export function exchangeCreations(): Creation[] {
-  const { weth9, uniswapV3Factory } = localExchanges;
+  const { weth9, uniswapV3Factory, uniswapV2Factory } = localExchanges;
   const periphery = [uniswapV3Factory, weth9];
   return [
     creation("weth9", []),
@@ -52,6 +55,7 @@ export function exchangeCreations(): Creation[] {
     // It asks its third argument for pictures of positions: there are none here.
     creation("positionManager", [...periphery, zeroAddress]),
     creation("uniswapV2Factory", [localAccount("owner").address]),
+    creation("uniswapV2Router", [uniswapV2Factory, weth9]),
   ];
 }
 

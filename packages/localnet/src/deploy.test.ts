@@ -1,4 +1,4 @@
-import { testTokenAbi } from "@causeway/contracts";
+import { depositAddressFactoryAbi, testTokenAbi } from "@causeway/contracts";
 import { createPublicClient, http, isHex, parseEther, size, webSocket } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { localAccount } from "./accounts.ts";
@@ -22,9 +22,17 @@ test("every local chain of the configuration names the addresses that deploying 
     { id: 72_100_117, name: "local-a" },
     { id: 72_100_228, name: "local-b" },
   ]);
-  const { tokens, depository, router, approvalProxy, receiver, multicall3, permit2, ...exchanges } =
-    localDeployment;
-  const contracts = { depository, router, approvalProxy, serviceReceiver: receiver, multicall3, permit2 };
+  const { tokens, receiver, depository, router, approvalProxy, multicall3, ...others } = localDeployment;
+  const { permit2, depositAddressFactory, ...exchanges } = others;
+  const contracts = {
+    depository,
+    router,
+    approvalProxy,
+    serviceReceiver: receiver,
+    multicall3,
+    permit2,
+    depositAddressFactory,
+  };
   const lower = (record: object): object =>
     Object.fromEntries(
       Object.entries(record).map(([name, address]) => [name, String(address).toLowerCase()]),
@@ -41,6 +49,7 @@ test("every local chain of the configuration names the addresses that deploying 
       swapRouter: v3.router,
       quoterV2: v3.quoter,
       uniswapV2Factory: v2.factory,
+      uniswapV2Router: v2.router,
     }).toEqual(lower(traded));
     expect(isHex(positionManager)).toBe(true);
     const configured = chain.tokens.map(({ symbol, name, decimals, address }) => ({
@@ -66,6 +75,15 @@ test("contracts and tokens are on the chain, with the names that the configurati
     expect(await client.readContract({ ...read, functionName: "name" })).toBe(token.name);
     expect(await client.readContract({ ...read, functionName: "decimals" })).toBe(token.decimals);
   }
+});
+
+test("the executor may move what was paid to deposit addresses, and the owner may name another", async () => {
+  const client = createPublicClient({ transport: http(node.url) });
+  const read = { abi: depositAddressFactoryAbi, address: localDeployment.depositAddressFactory } as const;
+  expect(await client.readContract({ ...read, functionName: "operator" })).toBe(
+    localAccount("executor").address,
+  );
+  expect(await client.readContract({ ...read, functionName: "owner" })).toBe(localAccount("owner").address);
 });
 
 test("deploying twice on one chain is refused: the addresses would be others", async () => {

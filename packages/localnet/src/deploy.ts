@@ -1,6 +1,8 @@
 import {
   approvalProxyAbi,
   approvalProxyBytecode,
+  depositAddressFactoryAbi,
+  depositAddressFactoryBytecode,
   depositoryAbi,
   depositoryBytecode,
   multicall3Abi,
@@ -39,6 +41,8 @@ export interface LocalDeployment extends ExchangeContracts {
   readonly receiver: Address;
   readonly multicall3: Address;
   readonly permit2: Address;
+  /** The executor moves what was paid to its addresses. */
+  readonly depositAddressFactory: Address;
   /** Made for these chains and anyone's to mint, but for WETH. */
   readonly tokens: readonly LocalToken[];
 }
@@ -51,6 +55,7 @@ export const localDeployment: LocalDeployment = {
   receiver: createdBy(3),
   multicall3: createdBy(4),
   permit2: permit2Address,
+  depositAddressFactory: createdBy(14),
   ...localExchanges,
   tokens: [
     { symbol: "USDC", name: "USD Coin", decimals: 6, address: createdBy(5) },
@@ -66,10 +71,22 @@ export const localDeployment: LocalDeployment = {
  * @throws LocalTransactionFailed when the chain is not fresh or a constructor reverts.
  */
 export async function deployLocal(node: NodeAddress): Promise<LocalDeployment> {
-  await deployInOrder(node, [...creations(), ...exchangeCreations()]);
+  await deployInOrder(node, [...creations(), ...exchangeCreations(), depositAddresses()]);
   const from = privateKeyToAccount(localAccount("deployer").privateKey);
   await sendPipelined(createLocalClient(node), from, [permit2Creation], 4_000_000n);
   return localDeployment;
+}
+
+function depositAddresses(): Creation {
+  const args = [
+    localDeployment.depository,
+    localAccount("owner").address,
+    localAccount("executor").address,
+  ] as const;
+  return {
+    label: "DepositAddressFactory",
+    data: encodeDeployData({ abi: depositAddressFactoryAbi, bytecode: depositAddressFactoryBytecode, args }),
+  };
 }
 
 function creations(): Creation[] {

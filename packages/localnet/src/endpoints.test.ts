@@ -86,6 +86,7 @@ test("tools are told where tokens are exchanged, and every token", () => {
         "quoterV2",
         "uniswapV2Factory",
         "permit2",
+        "depositAddressFactory",
       ]),
     );
     expect(tokens.map(({ symbol }) => symbol)).toEqual(["USDC", "TST", "WETH", "ODD"]);

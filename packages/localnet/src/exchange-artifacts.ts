@@ -7,6 +7,7 @@ const artifacts = {
   weth9: "canonical-weth/build/contracts/WETH9.json",
   uniswapV2Factory: "@uniswap/v2-core/build/UniswapV2Factory.json",
   uniswapV2Pair: "@uniswap/v2-core/build/UniswapV2Pair.json",
+  uniswapV2Router: "@uniswap/v2-periphery/build/UniswapV2Router02.json",
   uniswapV3Factory: "@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json",
   swapRouter: "@uniswap/v3-periphery/artifacts/contracts/SwapRouter.sol/SwapRouter.json",
   quoterV2: "@uniswap/v3-periphery/artifacts/contracts/lens/QuoterV2.sol/QuoterV2.json",
