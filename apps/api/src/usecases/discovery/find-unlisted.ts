@@ -2,7 +2,7 @@ import type { Address, Currency } from "@causeway/domain";
 import { parseAddress } from "@causeway/domain";
 import type { ChainDirectory } from "../../ports/chains.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
-import type { CurrencyQuestion } from "./search-currencies.ts";
+import type { CurrencyQuestion } from "./currency-question.ts";
 
 /** Each costs a call to a chain. */
 const MOST_ASKED = 20;

@@ -1,0 +1,115 @@
+import type { Head } from "@causeway/chains";
+import { ServiceError } from "@causeway/domain";
+import { expect, test } from "vitest";
+import {
+  NOW_MS,
+  ORIGIN,
+  quoteWorld,
+  rareOn,
+  usdcOn,
+  type World,
+} from "../../../../../test/fakes/quote-world.ts";
+import type { ChainPulse } from "../../ports/chains.ts";
+import { chainHealth } from "./chain-health.ts";
+import { chainLiquidity } from "./chain-liquidity.ts";
+
+const HEAD: Head = {
+  number: 7n,
+  hash: "0x01",
+  parentHash: "0x00",
+  timestamp: 1n,
+  baseFeePerGas: 1n,
+  seenAtMs: NOW_MS - 1_500,
+};
+const unknown = (): never => {
+  throw new ServiceError("RPC_HTTP_ERROR", "nothing fresh");
+};
+
+/** Health of the origin chain with these facts. */
+function health(world: World, pulse: Partial<ChainPulse> = {}) {
+  const { chains, clock } = quoteWorld(world);
+  return chainHealth(
+    {
+      clock,
+      chains: {
+        get: (id) => {
+          const known = chains.get(id);
+          return known && { ...known, pulse: { ...known.pulse, head: () => HEAD, ...pulse } };
+        },
+      },
+    },
+    ORIGIN,
+  );
+}
+
+test("a chain whose blocks come and are read is healthy", () => {
+  expect(health({})).toEqual({
+    healthy: true,
+    chainId: ORIGIN,
+    disabled: false,
+    blockProductionLagging: false,
+    pricesGas: true,
+    blockNumber: "7",
+    blockAgeMs: 1_500,
+  });
+});
+
+test("a chain that is disabled, late, unread or unheard of is not", () => {
+  expect(health({ origin: { disabled: true } })).toMatchObject({ healthy: false, disabled: true });
+  expect(health({}, { lagging: () => true })).toMatchObject({ healthy: false, blockProductionLagging: true });
+  expect(health({}, { gasPrices: unknown })).toMatchObject({ healthy: false, pricesGas: false });
+  expect(health({}, { head: () => undefined })).toMatchObject({
+    healthy: false,
+    blockNumber: null,
+    blockAgeMs: null,
+  });
+});
+
+test("liquidity is what the solver holds of bridged currencies beyond what payments under way take, with its value", async () => {
+  const { liquidity } = await chainLiquidity(
+    quoteWorld({ inventory: 5_000_000n, reserved: 2_000_000n }),
+    ORIGIN,
+  );
+  expect(liquidity.map(({ symbol }) => symbol)).toEqual(["ETH", "USDC", "WETH", "RARE"]);
+  expect(liquidity[1]).toEqual({
+    chainId: ORIGIN,
+    currencyId: "usdc",
+    symbol: "USDC",
+    address: usdcOn(ORIGIN),
+    decimals: 6,
+    balance: "3000000",
+    amountUsd: "3.000000",
+  });
+});
+
+test("more taken than there is leaves nothing", async () => {
+  const { liquidity } = await chainLiquidity(quoteWorld({ inventory: 1n, reserved: 2n }), ORIGIN);
+  expect(liquidity.find(({ address }) => address === rareOn(ORIGIN))).toMatchObject({
+    balance: "0",
+    amountUsd: "0.000000",
+  });
+});
+
+test("liquidity that is not known now is a fault, not nothing", async () => {
+  const services = quoteWorld();
+  const away = {
+    ...services,
+    prices: { usd: () => Promise.reject(new ServiceError("PRICE_FETCH_FAILED", "away")) },
+  };
+  await expect(chainLiquidity(away, ORIGIN)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  const chains = {
+    get: (id: number) => {
+      const known = services.chains.get(id);
+      return known && { ...known, pulse: { ...known.pulse, solverBalance: unknown } };
+    },
+  };
+  await expect(chainLiquidity({ ...services, chains }, ORIGIN)).rejects.toMatchObject({
+    code: "RPC_HTTP_ERROR",
+  });
+});
+
+test("chains that are not here have neither", async () => {
+  const { chains, clock } = quoteWorld();
+  expect(() => chainHealth({ chains, clock }, 5)).toThrow("Chain 5 is not supported");
+  await expect(chainLiquidity(quoteWorld(), 5)).rejects.toMatchObject({ code: "UNSUPPORTED_CHAIN" });
+});

@@ -1,0 +1,188 @@
+import type { Address, Currency } from "@causeway/domain";
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import type { CurrenciesInput } from "@causeway/wire";
+import { currenciesRequest } from "@causeway/wire";
+import { expect, test } from "vitest";
+import { aChain, DESTINATION, ORIGIN, usdcOn, wethOn } from "../../../../../test/fakes/quote-world.ts";
+import { createChainDirectory } from "../../adapters/chains/directory.ts";
+import { foreignToken } from "../../adapters/tokens/foreign-token.ts";
+import { createTokenBook } from "../../adapters/tokens/token-book.ts";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import { createCurrencySearch } from "./search-currencies.ts";
+
+const address = (byte: string): Address => `0x${byte.repeat(20)}`;
+/** A token that only its chain knows, and one whose chain does not answer. */
+const [UNLISTED, SILENT] = [address("c1"), address("f1")];
+
+function foreign(chainId: number, byte: string, symbol: string, name = symbol, verified = true): Currency {
+  return foreignToken({
+    chainId,
+    address: address(byte),
+    symbol,
+    name,
+    decimals: 18,
+    logoUri: undefined,
+    verified,
+  });
+}
+
+const lists = new Map([
+  [
+    ORIGIN,
+    [
+      foreign(ORIGIN, "b1", "WUSDC", "Wrapped somehow"),
+      foreign(ORIGIN, "b2", "USDCE", "Bridged"),
+      foreign(ORIGIN, "b3", "PEPE", "Contains usdc in its name"),
+      foreign(ORIGIN, "b4", "UB", "USDC Bonds"),
+    ],
+  ],
+]);
+
+/** Two chains with ETH, USDC, WETH, RARE, LOCKED; a list for the first; what is in no list is told by the chain. */
+function search(change: { readonly depositAddresses?: boolean } = {}) {
+  const asked: string[] = [];
+  const chain = (id: number) => {
+    const plain = aChain(id);
+    const contracts = { ...plain.contracts, depositAddressFactory: address("fa") };
+    return change.depositAddresses === true && id === ORIGIN ? { ...plain, contracts } : plain;
+  };
+  const chains = createChainDirectory(
+    [chain(ORIGIN), chain(DESTINATION)].map((one) => ({ chain: one }) as ConnectedChain),
+  );
+  const tokens = createTokenBook({
+    chains,
+    lists: {
+      get: (chainId, token) => lists.get(chainId)?.find((one) => one.address === token),
+      of: (chainId) => lists.get(chainId) ?? [],
+    },
+    unlisted: {
+      token: async (chainId, token) => {
+        asked.push(`${chainId}:${token}`);
+        await Promise.resolve();
+        if (token === SILENT) throw new ServiceError("RPC_HTTP_ERROR", "away");
+        return token === UNLISTED && chainId === ORIGIN
+          ? foreign(ORIGIN, "c1", "NEW", "New", false)
+          : undefined;
+      },
+    },
+  });
+  const find = createCurrencySearch({ chains, tokens });
+  return {
+    asked,
+    find: async (input: Partial<CurrenciesInput>) => await find(currenciesRequest.parse(input)),
+    /** As `SYMBOL@chain`, A and B. */
+    async names(input: Partial<CurrenciesInput>) {
+      const found = await find(currenciesRequest.parse(input));
+      return found.map(({ symbol, chainId }) => `${symbol}@${chainId === ORIGIN ? "A" : "B"}`);
+    },
+  };
+}
+
+test("without a question the configured currencies of all chains come first, then the lists", async () => {
+  expect(await search().names({})).toEqual([
+    ...["ETH@A", "ETH@B", "USDC@A", "USDC@B", "WETH@A", "WETH@B", "RARE@A", "RARE@B", "LOCKED@A", "LOCKED@B"],
+    ...["WUSDC@A", "USDCE@A", "PEPE@A", "UB@A"],
+  ]);
+});
+
+test("a currency is told with all that lists need", async () => {
+  const [native] = await search().find({ chainIds: [ORIGIN], limit: 1 });
+  expect(native).toEqual({
+    id: "eth",
+    chainId: ORIGIN,
+    address: NATIVE_CURRENCY,
+    symbol: "ETH",
+    name: "eth",
+    decimals: 18,
+    vmType: "evm",
+    metadata: { logoURI: "", verified: true, isNative: true },
+  });
+});
+
+test("a term finds exact symbols before beginnings, names and parts, but what is configured first of all", async () => {
+  expect(await search().names({ term: "usdc" })).toEqual([
+    ...["USDC@A", "USDC@B"],
+    // Beginning of the symbol, beginning of the name, part of the symbol, part of the name.
+    ...["USDCE@A", "UB@A", "WUSDC@A", "PEPE@A"],
+  ]);
+  expect(await search().names({ term: "  UsDcE " })).toEqual(["USDCE@A"]);
+  expect(await search().names({ term: "eth" })).toEqual(["ETH@A", "ETH@B", "WETH@A", "WETH@B"]);
+});
+
+test("an address finds its token, in any case and as a term too", async () => {
+  const { names } = search();
+  expect(await names({ address: usdcOn(ORIGIN).toUpperCase().replace("0X", "0x") })).toEqual(["USDC@A"]);
+  expect(await names({ term: address("b2").toUpperCase() })).toEqual(["USDCE@A"]);
+  expect(await names({ term: address("b2").slice(0, 10) })).toEqual(["USDCE@A"]);
+  expect(await names({ address: NATIVE_CURRENCY })).toEqual(["ETH@A", "ETH@B"]);
+  expect(await names({ address: UNLISTED })).toEqual([]);
+});
+
+test("chains, asset, list and limit narrow the answer", async () => {
+  const { names } = search();
+  expect(await names({ chainIds: [DESTINATION, 999_999] })).toHaveLength(5);
+  expect(await names({ chainIds: [999_999] })).toEqual([]);
+  expect(await names({ currencyId: "USDC" })).toEqual(["USDC@A", "USDC@B"]);
+  expect(await names({ defaultList: true, term: "usdc" })).toEqual(["USDC@A", "USDC@B"]);
+  expect(await names({ limit: 3 })).toEqual(["ETH@A", "ETH@B", "USDC@A"]);
+  expect(await names({ term: "usdc", limit: "1" })).toEqual(["USDC@A"]);
+});
+
+test("tokens are asked for one by one; those of chains that are not here are passed over", async () => {
+  const { names, find } = search();
+  const tokens = [`${ORIGIN}:${wethOn(ORIGIN)}`, `${ORIGIN}:${address("b3")}`, "792703809:So1anaAddress"];
+  expect(await names({ tokens })).toEqual(["WETH@A", "PEPE@A"]);
+  await expect(find({ tokens: [`${ORIGIN}:nonsense`] })).rejects.toMatchObject({
+    code: "INVALID_ADDRESS",
+    facts: { field: "tokens" },
+  });
+});
+
+test("the same asset on all chains is told when asked for", async () => {
+  const { names } = search();
+  const question = { chainIds: [ORIGIN], address: usdcOn(ORIGIN) };
+  expect(await names(question)).toEqual(["USDC@A"]);
+  expect(await names({ ...question, includeAllChains: true })).toEqual(["USDC@A", "USDC@B"]);
+});
+
+test("a token of no list is asked for on its chains only when that is wanted", async () => {
+  const { names, find, asked } = search();
+  expect(await names({ term: UNLISTED })).toEqual([]);
+  expect(asked).toEqual([]);
+  expect(await names({ term: UNLISTED, useExternalSearch: true })).toEqual(["NEW@A"]);
+  expect(asked).toEqual([`${ORIGIN}:${UNLISTED}`, `${DESTINATION}:${UNLISTED}`]);
+  const [told] = await find({ address: UNLISTED, chainIds: [ORIGIN], useExternalSearch: true });
+  expect(told?.metadata.verified).toBe(false);
+  expect(await names({ tokens: [`${ORIGIN}:${UNLISTED}`], useExternalSearch: true })).toEqual(["NEW@A"]);
+});
+
+test("who wants what somebody vouches for causes no question to a chain", async () => {
+  const { names, asked } = search();
+  for (const wish of [{ verified: true }, { defaultList: true }, { currencyId: "usdc" }])
+    expect(await names({ address: UNLISTED, useExternalSearch: true, ...wish })).toEqual([]);
+  expect(asked).toEqual([]);
+});
+
+test("that there is no token is not said of a chain that did not answer", async () => {
+  const { find, names } = search();
+  await expect(find({ address: SILENT, useExternalSearch: true })).rejects.toMatchObject({
+    code: "RPC_HTTP_ERROR",
+  });
+  // What is known is told all the same.
+  const tokens = [`${ORIGIN}:${SILENT}`, `${ORIGIN}:${UNLISTED}`];
+  expect(await names({ tokens, useExternalSearch: true })).toEqual(["NEW@A"]);
+});
+
+test("deposit addresses take what the solver holds, where there are any", async () => {
+  expect(await search().names({ depositAddressOnly: true })).toEqual([]);
+  expect(await search({ depositAddresses: true }).names({ depositAddressOnly: true })).toEqual([
+    ...["ETH@A", "USDC@A", "WETH@A", "RARE@A"],
+  ]);
+});
+
+test("an address that is none is refused", async () => {
+  await expect(search().find({ address: "0x12" })).rejects.toMatchObject({
+    code: "INVALID_ADDRESS",
+    facts: { field: "address" },
+  });
+});

@@ -1,0 +1,71 @@
+import type { Address } from "@causeway/domain";
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { ORIGIN, quoteWorld, usdcOn } from "../../../../../test/fakes/quote-world.ts";
+import { foreignToken } from "../../adapters/tokens/foreign-token.ts";
+import { tokenPrice, type TokenPriceServices } from "./token-price.ts";
+
+const USD = 10n ** 18n;
+const FOREIGN: Address = `0x${"c1".repeat(20)}`;
+
+const foreign = foreignToken({
+  chainId: ORIGIN,
+  address: FOREIGN,
+  symbol: "FRN",
+  name: "Foreign",
+  decimals: 18,
+  logoUri: undefined,
+  verified: false,
+});
+
+function services(change: Partial<TokenPriceServices> = {}): TokenPriceServices {
+  const { chains, prices } = quoteWorld();
+  return {
+    chains,
+    prices,
+    tokens: { token: (_chain, at) => (at === FOREIGN ? foreign : undefined) },
+    ...change,
+  };
+}
+
+test("configured currencies have the price of their source", async () => {
+  expect(await tokenPrice(services(), ORIGIN, NATIVE_CURRENCY)).toBe(2_000n * USD);
+  expect(await tokenPrice(services(), ORIGIN, usdcOn(ORIGIN).toUpperCase())).toBe(USD);
+});
+
+test("a token without a source has the price that pools give it", async () => {
+  const priced = services({ poolUsd: (token) => (token === foreign ? 7n * USD : undefined) });
+  expect(await tokenPrice(priced, ORIGIN, FOREIGN)).toBe(7n * USD);
+});
+
+test("what has no price is refused, with the reason", async () => {
+  const poolUsd = () => undefined;
+  for (const unpriced of [services(), services({ poolUsd })])
+    await expect(tokenPrice(unpriced, ORIGIN, FOREIGN)).rejects.toMatchObject({
+      code: "UNSUPPORTED_CURRENCY",
+      message: "There is no price of FRN",
+      facts: { field: "address" },
+    });
+  await expect(tokenPrice(services(), ORIGIN, `0x${"dd".repeat(20)}`)).rejects.toMatchObject({
+    code: "UNSUPPORTED_CURRENCY",
+    message: "No token answers at this address",
+  });
+  await expect(tokenPrice(services(), 5, NATIVE_CURRENCY)).rejects.toMatchObject({
+    code: "UNSUPPORTED_CHAIN",
+    facts: { field: "chainId" },
+  });
+  await expect(tokenPrice(services(), ORIGIN, "eth")).rejects.toMatchObject({
+    code: "INVALID_ADDRESS",
+    facts: { field: "address" },
+  });
+});
+
+test("a price that cannot be read now is a fault, and no token without a price", async () => {
+  const fault = new ServiceError("PRICE_FETCH_FAILED", "away");
+  const away = services({
+    prices: { usd: () => Promise.reject(fault) },
+    poolUsd: () => Promise.reject(fault),
+  });
+  await expect(tokenPrice(away, ORIGIN, NATIVE_CURRENCY)).rejects.toBe(fault);
+  await expect(tokenPrice(away, ORIGIN, FOREIGN)).rejects.toBe(fault);
+});

@@ -1,0 +1,92 @@
+import type { Address } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { expect, test } from "vitest";
+import {
+  DESTINATION,
+  ORIGIN,
+  quoteWorld,
+  rareOn,
+  usdcOn,
+  wethOn,
+} from "../../../../../test/fakes/quote-world.ts";
+import { foreignToken } from "../../adapters/tokens/foreign-token.ts";
+import type { TrendingQuestion } from "../../ports/discovery-routes.ts";
+import type { TokenTraffic } from "../../ports/token-traffic.ts";
+import { trendingCurrencies } from "./trending-currencies.ts";
+
+const LISTED: Address = `0x${"b1".repeat(20)}`;
+
+const listed = foreignToken({
+  chainId: ORIGIN,
+  address: LISTED,
+  symbol: "LISTED",
+  name: "Listed",
+  decimals: 18,
+  logoUri: undefined,
+  verified: true,
+});
+
+/** `day` and `week`: requests and whole USD. */
+function moved(
+  chainId: number,
+  address: Address,
+  day: readonly [requests: number, usd: number],
+  week: readonly [requests: number, usd: number],
+): TokenTraffic {
+  const sums = ([requests, usd]: readonly [number, number]) => ({
+    requests,
+    microUsd: BigInt(usd) * 1_000_000n,
+  });
+  return { chainId, address, day: sums(day), week: sums(week) };
+}
+
+function trending(traffic: readonly TokenTraffic[], change: Partial<TrendingQuestion> = {}): string[] {
+  const { chains } = quoteWorld();
+  const tokens = {
+    named: (id: number) => {
+      const chain = chains.get(id)?.chain;
+      return chain === undefined ? [] : [chain.native, ...chain.tokens, ...(id === ORIGIN ? [listed] : [])];
+    },
+  };
+  const question: TrendingQuestion = { chainId: undefined, by: "requests", limit: 4, ...change };
+  return trendingCurrencies({ chains, tokens, traffic: { latest: () => traffic } }, question).map(
+    ({ symbol, chainId }) => `${symbol}@${chainId === ORIGIN ? "A" : "B"}`,
+  );
+}
+
+const busy = [
+  moved(ORIGIN, usdcOn(ORIGIN), [1, 10], [50, 500]),
+  moved(DESTINATION, wethOn(DESTINATION), [3, 5], [3, 5]),
+  moved(ORIGIN, LISTED, [3, 1], [9, 2]),
+  moved(ORIGIN, rareOn(ORIGIN), [0, 0], [99, 9_999]),
+];
+
+test("what the last day's requests were about comes first, then what the week's were", () => {
+  expect(trending(busy)).toEqual(["LISTED@A", "WETH@B", "USDC@A", "RARE@A"]);
+});
+
+test("by volume the money counts", () => {
+  expect(trending(busy, { by: "volume" })).toEqual(["USDC@A", "WETH@B", "LISTED@A", "RARE@A"]);
+});
+
+test("it is filled up with what is featured, nothing twice", () => {
+  expect(trending(busy, { limit: 7 }).slice(4)).toEqual(["ETH@A", "ETH@B", "USDC@B"]);
+  expect(trending([])).toEqual(["ETH@A", "ETH@B", "USDC@A", "USDC@B"]);
+});
+
+test("a token that nobody vouches for is not brought to everybody's eyes", () => {
+  const stranger = moved(ORIGIN, `0x${"66".repeat(20)}`, [1_000, 1_000_000], [1_000, 1_000_000]);
+  expect(trending([stranger, ...busy], { limit: 2 })).toEqual(["LISTED@A", "WETH@B"]);
+});
+
+test("one chain's are told when it is asked for", () => {
+  expect(trending(busy, { chainId: DESTINATION, limit: 2 })).toEqual(["WETH@B", "ETH@B"]);
+  expect(() => trending(busy, { chainId: 5 })).toThrow("Chain 5 is not supported");
+});
+
+test("equal ones keep their order whatever order they were counted in", () => {
+  const equal = [NATIVE_CURRENCY, usdcOn(ORIGIN), rareOn(ORIGIN)].map((at) =>
+    moved(ORIGIN, at, [1, 1], [1, 1]),
+  );
+  expect(trending(equal)).toEqual(trending([...equal].reverse()));
+});
