@@ -100,91 +100,83 @@ create table request_transactions (
 );
 create index request_transactions_request on request_transactions (request_id);
 
--- The block that the deposit of a request, or the user's own payment, is in, and when it was seen or reported.
-create function request_seen(request requests, out block_number bigint, out at_ms bigint) language sql stable as $$
-  select d.block_number, d.seen_at_ms from deposits d where d.id = request.deposit_id
-  union all select s.block_number, s.created_at_ms from sends s where s.request_id = request.request_id
+-- Each request as it is listed. Escapes are cut out of the terms first: texts of callers may hold characters that JSON knows and the database does not.
+-- Ids of requests are compared by their bytes, those in other tables by a language's rules: an index is used only where a comparison says which of the two it is.
+create view request_listing as
+select r.request_id, r.created_at_ms, r.updated_at_ms, request_status_word(r.state) as status, r.fail_reason, r.refund_fail_reason,
+  case
+    when r.kind = 'call' then 'Call'
+    when r.kind = 'send' then 'Send'
+    when r.origin_chain_id = r.destination_chain_id then case
+      when name_out.wraps_native and name_in.asset = name_out.asset then 'Wrap'
+      when name_in.wraps_native and name_in.asset = name_out.asset then 'Unwrap'
+      else 'Same-chain Swap' end
+    when name_in.asset = name_out.asset then 'Bridge'
+    else 'Crosschain Swap'
+  end as request_type,
+  agreed ->> 'user' as user_address, agreed ->> 'recipient' as recipient, r.origin_chain_id, r.destination_chain_id,
+  coins.paid as currency_in, coins.got as currency_out, lower(name_in.symbol) as symbol_in, lower(name_out.symbol) as symbol_out,
+  least(div(coalesce((agreed #>> '{inputUsd,$n}')::numeric, 0), 1e12), 9e18)::bigint as amount_usd,
+  least(div(coalesce((agreed #>> '{appFeesUsd,$n}')::numeric, 0), 1e12), 9e18)::bigint as app_fees_usd,
+  array_remove(array[
+    case when r.front <> 'none' then 'fast-fill' end,
+    case when r.state = 'accepted' or r.kind = 'call'
+      or exists (select from executions e where e.request_id = r.request_id collate "default") then 'execution' end,
+    case when agreed ? 'input' then 'origin-swap' end,
+    case when agreed -> 'destination' ? 'paidFrom' then 'destination-swap' end,
+    case when coalesce(agreed #> '{order,output,calls}', '[]') <> '[]' then 'calls' end
+  ], null) as features,
+  agreed ->> 'keyId' as key_id, agreed ->> 'referrer' as referrer, seen.block_number as in_block, seen.at_ms as in_seen_at_ms,
+  -- Of one that was filled before it was listed, its trace knows when.
+  case when r.state = 'filled' and r.front = 'none' and r.deposit_id is not null then (
+    select greatest(max(e.at_ms) - seen.at_ms, 0) from request_events e
+    where e.request_id = r.request_id collate "default" and e.event = 'fillMined') end as fill_ms
+from requests r
+cross join lateral (
+  -- Reckoned once.
+  select regexp_replace(r.terms, '\\(\\|u[0-9a-fA-F]{4})', '', 'g')::jsonb as agreed offset 0
+) terms
+cross join lateral (
+  select coalesce(agreed #>> '{input,currency}', agreed #>> '{origin,currency}') as paid, agreed #>> '{destination,currency}' as got
+) coins
+left join currency_names name_in on name_in.chain_id = r.origin_chain_id and name_in.address = coins.paid
+left join currency_names name_out on name_out.chain_id = r.destination_chain_id and name_out.address = coins.got
+left join lateral (
+  -- The deposit, or the user's own payment when it was reported.
+  select d.block_number, d.seen_at_ms as at_ms from deposits d where d.id = r.deposit_id
+  union all select s.block_number, s.created_at_ms from sends s where s.request_id = r.request_id collate "default"
   limit 1
-$$;
+) seen on true;
 
--- The row of a request as its terms have it. Escapes are cut out first: texts of callers may hold characters that JSON knows and the database does not.
-create function list_request(request requests) returns void language plpgsql as $$
-declare
-  agreed jsonb := regexp_replace(request.terms, '\\(\\|u[0-9a-fA-F]{4})', '', 'g')::jsonb;
-  coin_in text := coalesce(agreed #>> '{input,currency}', agreed #>> '{origin,currency}');
-  coin_out text := agreed #>> '{destination,currency}';
-  name_in currency_names;
-  name_out currency_names;
-  seen record;
-begin
-  select * into seen from request_seen(request);
-  select * into name_in from currency_names where chain_id = request.origin_chain_id and address = coin_in;
-  select * into name_out from currency_names where chain_id = request.destination_chain_id and address = coin_out;
-  insert into request_history (request_id, created_at_ms, updated_at_ms, status, fail_reason, refund_fail_reason, request_type,
-    user_address, recipient, origin_chain_id, destination_chain_id, currency_in, currency_out, symbol_in, symbol_out, amount_usd,
-    app_fees_usd, features, key_id, referrer, in_block, in_seen_at_ms, fill_ms)
-  values (
-    request.request_id, request.created_at_ms, request.updated_at_ms, request_status_word(request.state), request.fail_reason,
-    request.refund_fail_reason,
-    case
-      when request.kind = 'call' then 'Call'
-      when request.kind = 'send' then 'Send'
-      when request.origin_chain_id = request.destination_chain_id then case
-        when name_out.wraps_native and name_in.asset = name_out.asset then 'Wrap'
-        when name_in.wraps_native and name_in.asset = name_out.asset then 'Unwrap'
-        else 'Same-chain Swap' end
-      when name_in.asset = name_out.asset then 'Bridge'
-      else 'Crosschain Swap'
-    end,
-    agreed ->> 'user', agreed ->> 'recipient', request.origin_chain_id, request.destination_chain_id, coin_in, coin_out,
-    lower(name_in.symbol), lower(name_out.symbol),
-    least(div(coalesce((agreed #>> '{inputUsd,$n}')::numeric, 0), 1e12), 9e18)::bigint,
-    least(div(coalesce((agreed #>> '{appFeesUsd,$n}')::numeric, 0), 1e12), 9e18)::bigint,
-    array_remove(array[
-      case when request.front <> 'none' then 'fast-fill' end,
-      case when request.state = 'accepted' or request.kind = 'call' then 'execution' end,
-      case when agreed ? 'input' then 'origin-swap' end,
-      case when agreed #> '{destination}' ? 'paidFrom' then 'destination-swap' end,
-      case when coalesce(agreed #> '{order,output,calls}', '[]') <> '[]' then 'calls' end
-    ], null),
-    agreed ->> 'keyId', agreed ->> 'referrer', seen.block_number, seen.at_ms,
-    -- Found filled: of one that was stored before it was listed, its trace knows when.
-    case when request.state = 'filled' and request.front = 'none' and request.deposit_id is not null then
-      (select greatest(max(at_ms) - seen.at_ms, 0) from request_events e where e.request_id = request.request_id and e.event = 'fillMined')
-    end
-  ) on conflict do nothing;
-end $$;
-
-create function list_transactions(request requests) returns void language sql as $$
-  delete from request_transactions t where t.request_id = request.request_id and not (
-    t.tx_hash = any(case t.kind when 'deposit' then request.in_tx_hashes when 'fill' then request.tx_hashes else request.refund_tx_hashes end));
-  insert into request_transactions (tx_hash, request_id, kind)
-    select hash, request.request_id, 'deposit' from unnest(request.in_tx_hashes) hash
-    union all select hash, request.request_id, 'fill' from unnest(request.tx_hashes) hash
-    union all select hash, request.request_id, 'refund' from unnest(request.refund_tx_hashes) hash
-  on conflict do nothing
-$$;
+create view request_transaction_listing as
+select listed.hash as tx_hash, r.request_id, listed.kind
+from requests r cross join lateral (
+  select unnest(r.in_tx_hashes) as hash, 'deposit' as kind
+  union select unnest(r.tx_hashes), 'fill'
+  union select unnest(r.refund_tx_hashes), 'refund') listed;
 
 create function keep_request_history() returns trigger language plpgsql as $$
 declare
   known request_history;
-  seen record;
 begin
-  if tg_op = 'INSERT' then
-    perform list_request(new);
-    perform list_transactions(new);
-    return null;
-  end if;
-  select * into known from request_history where request_id = new.request_id;
-  if not found then
+  if tg_op = 'UPDATE' then
+    select * into known from request_history where request_id = new.request_id;
     -- Nobody has paid, and nobody is about to.
-    if new.state in ('quoted', 'expired') and new.deposit_id is null then return null; end if;
-    perform list_request(new);
-    perform list_transactions(new);
+    if not found and new.state in ('quoted', 'expired') and new.deposit_id is null then return null; end if;
+  end if;
+  if known.n is null then
+    insert into request_history (request_id, created_at_ms, updated_at_ms, status, fail_reason, refund_fail_reason, request_type,
+        user_address, recipient, origin_chain_id, destination_chain_id, currency_in, currency_out, symbol_in, symbol_out, amount_usd,
+        app_fees_usd, features, key_id, referrer, in_block, in_seen_at_ms, fill_ms)
+      select * from request_listing where request_id = new.request_id;
+    insert into request_transactions (tx_hash, request_id, kind)
+      select tx_hash, request_id, kind from request_transaction_listing where request_id = new.request_id;
     return null;
   end if;
   if (old.in_tx_hashes, old.tx_hashes, old.refund_tx_hashes) is distinct from (new.in_tx_hashes, new.tx_hashes, new.refund_tx_hashes) then
-    perform list_transactions(new);
+    delete from request_transactions where request_id = new.request_id;
+    insert into request_transactions (tx_hash, request_id, kind)
+      select tx_hash, request_id, kind from request_transaction_listing where request_id = new.request_id;
   end if;
   -- Steps that clients do not see write nothing: each row stands in many indexes.
   if (known.status, known.fail_reason, known.refund_fail_reason) is not distinct from
@@ -193,26 +185,33 @@ begin
       (new.in_tx_hashes, new.tx_hashes, new.refund_tx_hashes, new.front, new.deposit_id)
     and new.state <> 'accepted'
   then return null; end if;
-  select * into seen from request_seen(new);
+  if old.deposit_id is distinct from new.deposit_id or new.kind in ('send', 'swap') then
+    select in_block, in_seen_at_ms into known.in_block, known.in_seen_at_ms from request_listing where request_id = new.request_id;
+  end if;
   update request_history set
     status = request_status_word(new.state), fail_reason = new.fail_reason, refund_fail_reason = new.refund_fail_reason,
     updated_at_ms = new.updated_at_ms,
     features = known.features
       || case when new.front <> 'none' and not known.features @> '{fast-fill}' then '{fast-fill}' else '{}'::text[] end
       || case when new.state = 'accepted' and not known.features @> '{execution}' then '{execution}' else '{}'::text[] end,
-    in_block = seen.block_number, in_seen_at_ms = seen.at_ms,
+    in_block = known.in_block, in_seen_at_ms = known.in_seen_at_ms,
     fill_ms = case
       when new.state <> 'filled' or new.front <> 'none' or new.deposit_id is null then null
       when known.status = 'success' then known.fill_ms
-      else greatest(new.updated_at_ms - seen.at_ms, 0) end
+      else greatest(new.updated_at_ms - known.in_seen_at_ms, 0) end
   where n = known.n;
   return null;
 end $$;
 
-select list_request(r), list_transactions(r) from requests r
-  where state not in ('quoted', 'expired') or deposit_id is not null
+insert into request_history (request_id, created_at_ms, updated_at_ms, status, fail_reason, refund_fail_reason, request_type, user_address,
+    recipient, origin_chain_id, destination_chain_id, currency_in, currency_out, symbol_in, symbol_out, amount_usd, app_fees_usd, features,
+    key_id, referrer, in_block, in_seen_at_ms, fill_ms)
+  select l.* from request_listing l join requests r using (request_id)
+  where r.state not in ('quoted', 'expired') or r.deposit_id is not null
     or exists (select from deposits d where d.request_id = r.request_id)
     or exists (select from executions e where e.request_id = r.request_id);
+insert into request_transactions (tx_hash, request_id, kind)
+  select t.tx_hash, t.request_id, t.kind from request_transaction_listing t join request_history using (request_id);
 
 -- A fresh quote, of which there are thousands for each that is paid, calls nothing.
 create trigger requests_listed after insert on requests
@@ -243,6 +242,7 @@ drop index slots_request;
 drop trigger deposits_keep_history on deposits;
 drop trigger requests_keep_history on requests;
 drop trigger requests_listed on requests;
-drop function keep_history_block, keep_request_history, list_transactions, list_request, request_seen;
+drop function keep_history_block, keep_request_history;
+drop view request_transaction_listing, request_listing;
 drop table request_transactions, request_history, currency_names;
 drop function request_status_word;
