@@ -29,7 +29,8 @@ export const localExchanges: ExchangeContracts = {
   quoterV2: createdBy(before + 4),
   positionManager: createdBy(before + 5),
   uniswapV2Factory: createdBy(before + 6),
-  uniswapV2Router: createdBy(before + 7),
+  // After whatever else the deployer creates.
+  uniswapV2Router: createdBy(before + 8),
 };
 
 /** A token that one other token is traded for, and that no source of prices knows. */
@@ -37,7 +38,7 @@ export const oddToken = { symbol: "ODD", name: "Odd Token", decimals: 18, addres
 
 /** In the order of their addresses. */
 export function exchangeCreations(): Creation[] {
-  const { weth9, uniswapV3Factory, uniswapV2Factory } = localExchanges;
+  const { weth9, uniswapV3Factory } = localExchanges;
   const periphery = [uniswapV3Factory, weth9];
   return [
     creation("weth9", []),
@@ -55,8 +56,12 @@ export function exchangeCreations(): Creation[] {
     // It asks its third argument for pictures of positions: there are none here.
     creation("positionManager", [...periphery, zeroAddress]),
     creation("uniswapV2Factory", [localAccount("owner").address]),
-    creation("uniswapV2Router", [uniswapV2Factory, weth9]),
   ];
+}
+
+/** The last that the deployer creates. */
+export function pairRouterCreation(): Creation {
+  return creation("uniswapV2Router", [localExchanges.uniswapV2Factory, localExchanges.weth9]);
 }
 
 /** Every argument of their constructors is an address. */

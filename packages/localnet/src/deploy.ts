@@ -20,7 +20,13 @@ import {
 import { encodeDeployData, type Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
-import { exchangeCreations, localExchanges, oddToken, type ExchangeContracts } from "./deploy-exchanges.ts";
+import {
+  exchangeCreations,
+  localExchanges,
+  oddToken,
+  pairRouterCreation,
+  type ExchangeContracts,
+} from "./deploy-exchanges.ts";
 import { createdBy, deployInOrder, type Creation } from "./deploy-in-order.ts";
 import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
 import { permit2Creation } from "./permit2.ts";
@@ -71,7 +77,7 @@ export const localDeployment: LocalDeployment = {
  * @throws LocalTransactionFailed when the chain is not fresh or a constructor reverts.
  */
 export async function deployLocal(node: NodeAddress): Promise<LocalDeployment> {
-  await deployInOrder(node, [...creations(), ...exchangeCreations(), depositAddresses()]);
+  await deployInOrder(node, [...creations(), ...exchangeCreations(), depositAddresses(), pairRouterCreation()]);
   const from = privateKeyToAccount(localAccount("deployer").privateKey);
   await sendPipelined(createLocalClient(node), from, [permit2Creation], 4_000_000n);
   return localDeployment;

@@ -85,6 +85,7 @@ test("tools are told where tokens are exchanged, and every token", () => {
         "swapRouter",
         "quoterV2",
         "uniswapV2Factory",
+        "uniswapV2Router",
         "permit2",
         "depositAddressFactory",
       ]),
