@@ -29,5 +29,18 @@ export const transferGas = gasUnits(snapshot.transfer);
  */
 export const settleGas = gasUnits(snapshot.settle);
 
+/**
+ * Routes without what exchanges cost: what came in is deposited or paid by the router, whole. `depositNative`, `payNative` and `wrapAndPay` are multicalls
+ * with a value; `depositErc20`, `payErc20` and `unwrapAndPay` begin with `pullAndRoute`; `permit2` and `authorization` are the deposit of a token that was
+ * paid by signature, with a first nonce.
+ */
+export const routeGas = gasUnits(snapshot.route);
+
+/**
+ * What is at a deposit address: deposited for the first time, which creates the clone, and later. `overpaid` is a first `sweepMany` of one token in two
+ * deposits, `pull` a first deposit with an EIP-2612 permit; `recover` takes a token out where the clone is already.
+ */
+export const depositAddressGas = gasUnits(snapshot.depositAddress);
+
 /** A first approval of a token to the depository. */
 export const approveGas: bigint = BigInt(snapshot.approve);

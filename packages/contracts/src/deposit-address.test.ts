@@ -1,0 +1,648 @@
+import {
+  encodeAbiParameters,
+  encodeErrorResult,
+  encodeFunctionData,
+  getAbiItem,
+  getContractAddress,
+  keccak256,
+  parseEther,
+  parseSignature,
+  toHex,
+  type Abi,
+  type AbiFunction,
+  type Address,
+  type Hex,
+} from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  approve,
+  eventsOf,
+  heldToken,
+  id,
+  mint,
+  nativeTransfer,
+  reentered,
+  transfer,
+  zeroAddress,
+} from "../test/calls.ts";
+import { chainId, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
+import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
+import { frugalPayerAbi, frugalPayerBytecode } from "./generated/frugal-payer.ts";
+import { reentererAbi, reentererBytecode } from "./generated/reenterer.ts";
+import {
+  depositAddressAbi,
+  depositAddressFactoryAbi,
+  depositAddressFactoryBytecode,
+  depositoryAbi,
+  depositoryBytecode,
+  feeOnTransferAbi,
+  feeOnTransferBytecode,
+  permitTypes,
+  refusesApprovalChangeAbi,
+  refusesApprovalChangeBytecode,
+  returnsFalseAbi,
+  returnsFalseBytecode,
+  returnsNothingAbi,
+  returnsNothingBytecode,
+  routerAbi,
+  routerBytecode,
+  testUsdAbi,
+  testUsdBytecode,
+  transferErrorsAbi,
+} from "./index.ts";
+
+// Addresses that anyone can pay to: what is paid there goes to the depository or back to who may recover it, nowhere else.
+
+const { user, solver: operator, stranger, owner, allocator, deployer } = people;
+/** Who may take out what it paid. */
+const recovery = allocator;
+const farFuture = 2n ** 40n;
+const otherId: Hex = `0x${"2e".repeat(32)}`;
+
+interface Key {
+  readonly id: Hex;
+  readonly depositor: Address;
+  readonly recovery: Address;
+  readonly strict: boolean;
+}
+
+let chain: TestChain;
+let depository: Address;
+let factory: Address;
+let payer: Address;
+let token: Address;
+let turn = 0;
+
+beforeAll(async () => {
+  chain = await startTestChain();
+  depository = await chain.deploy(depositoryAbi, depositoryBytecode, [owner.address, allocator.address]);
+  factory = await chain.deploy(depositAddressFactoryAbi, depositAddressFactoryBytecode, [
+    depository,
+    owner.address,
+    operator.address,
+  ]);
+  payer = await chain.deploy(frugalPayerAbi, frugalPayerBytecode);
+});
+beforeEach(async () => {
+  turn += 1;
+  // Nobody may spend it but the user.
+  token = await heldToken(chain, user.address, 1_000n);
+});
+afterAll(async () => await chain.stop());
+
+/** An address that no test used before. */
+function key(changes: Partial<Key> = {}): Key {
+  return {
+    id: keccak256(toHex(`order ${turn}`)),
+    depositor: user.address,
+    recovery: recovery.address,
+    strict: false,
+    ...changes,
+  };
+}
+
+async function addressOf(of: Key): Promise<Address> {
+  return await chain.client.readContract({
+    address: factory,
+    abi: depositAddressFactoryAbi,
+    functionName: "addressOf",
+    args: [of],
+  });
+}
+
+function sweep(of: Key, currency: Address, amount: bigint, orderId: Hex = id): Tx {
+  const args = [of, currency, amount, orderId] as const;
+  return {
+    to: factory,
+    data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "sweep", args }),
+  };
+}
+
+function sweepStrict(of: Key, currency: Address): Tx {
+  const args = [of, currency] as const;
+  return {
+    to: factory,
+    data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "sweepStrict", args }),
+  };
+}
+
+function recover(of: Key, currency: Address): Tx {
+  const args = [of, currency] as const;
+  return {
+    to: factory,
+    data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "recover", args }),
+  };
+}
+
+interface Permit {
+  readonly deadline: bigint;
+  readonly v: number;
+  readonly r: Hex;
+  readonly s: Hex;
+}
+
+function pull(of: Key, usd: Address, amount: bigint, permit: Permit): Tx {
+  const args = [of, usd, amount, permit] as const;
+  return {
+    to: factory,
+    data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "pull", args }),
+  };
+}
+
+function failure(errorName: "OnlyOperator" | "OnlyRecovery" | "NotStrict" | "AddressCannotBeZero"): Hex {
+  return encodeErrorResult({ abi: depositAddressFactoryAbi, errorName });
+}
+
+function nothingThere(currency: Address): Hex {
+  return encodeErrorResult({ abi: depositAddressAbi, errorName: "NothingThere", args: [currency] });
+}
+
+async function payToken(of: Key, amount: bigint, paid: Address = token): Promise<Address> {
+  const at = await addressOf(of);
+  await chain.send(user, { to: paid, data: transfer(at, amount) });
+  return at;
+}
+
+async function payNative(of: Key, value: bigint): Promise<Address> {
+  const at = await addressOf(of);
+  await chain.send(stranger, { to: at, value });
+  return at;
+}
+
+async function hasCode(at: Address): Promise<boolean> {
+  return (await chain.client.getCode({ address: at })) !== undefined;
+}
+
+test("an address is known before anything is there, from the factory and the key alone", async () => {
+  const of = key();
+  const initCodeHash = await chain.client.readContract({
+    address: factory,
+    abi: depositAddressFactoryAbi,
+    functionName: "initCodeHash",
+  });
+  const tuple = (getAbiItem({ abi: depositAddressFactoryAbi, name: "addressOf" }) as AbiFunction).inputs;
+  const salt = keccak256(encodeAbiParameters(tuple, [of]));
+  const computed = getContractAddress({ opcode: "CREATE2", from: factory, salt, bytecodeHash: initCodeHash });
+  expect(await addressOf(of)).toBe(computed);
+
+  await payNative(of, 5n);
+  expect(await hasCode(computed)).toBe(false);
+  await chain.send(operator, sweep(of, zeroAddress, 5n));
+  expect(await hasCode(computed)).toBe(true);
+});
+
+test("another value anywhere in the key is another address", async () => {
+  const keys = [
+    key(),
+    key({ id: otherId }),
+    key({ depositor: stranger.address }),
+    key({ recovery: stranger.address }),
+    key({ strict: true }),
+  ];
+  const addresses = await Promise.all(keys.map(addressOf));
+  expect(new Set(addresses).size).toBe(keys.length);
+});
+
+test("native is deposited for the depositor under the order that the operator names, as often as it comes", async () => {
+  const of = key();
+  for (const [value, orderId] of [
+    [7n, id],
+    [9n, otherId],
+  ] as const) {
+    const at = await payNative(of, value);
+    const receipt = await chain.send(operator, sweep(of, zeroAddress, value, orderId));
+    expect(eventsOf(receipt, depository, depositoryAbi, "NativeDeposit")).toEqual([
+      { from: user.address, amount: value, id: orderId },
+    ]);
+    expect(await chain.nativeBalance(at)).toBe(0n);
+  }
+});
+
+test("tokens are deposited for the depositor under the order that the operator names, as often as they come", async () => {
+  const of = key();
+  for (const [amount, orderId] of [
+    [70n, id],
+    [90n, otherId],
+  ] as const) {
+    const at = await payToken(of, amount);
+    const receipt = await chain.send(operator, sweep(of, token, amount, orderId));
+    expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+      { from: user.address, token, amount, id: orderId },
+    ]);
+    expect(await chain.tokenBalance(token, at)).toBe(0n);
+  }
+});
+
+test("a deposit without a depositor belongs to the address itself", async () => {
+  const of = key({ depositor: zeroAddress });
+  const at = await payToken(of, 70n);
+  const receipt = await chain.send(operator, sweep(of, token, 70n));
+  expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+    { from: at, token, amount: 70n, id },
+  ]);
+});
+
+test.each([0n, 1n])(
+  "the smallest payment arrives, with 2,300 gas, before the clone is there and after (%s)",
+  async (created) => {
+    const of = key();
+    const at = await addressOf(of);
+    if (created === 1n) {
+      await payNative(of, 1n);
+      await chain.send(operator, sweep(of, zeroAddress, 1n));
+    }
+    expect(await hasCode(at)).toBe(created === 1n);
+    const pay = encodeFunctionData({ abi: frugalPayerAbi, functionName: "pay", args: [at] });
+    await chain.send(user, { to: payer, data: pay, value: 5n });
+    expect(await chain.nativeBalance(at)).toBe(5n);
+  },
+);
+
+test("more than is there cannot be deposited, and nothing cannot either", async () => {
+  const of = key({ strict: true });
+  await payToken(of, 70n);
+  await payNative(of, 7n);
+  for (const [currency, balance] of [
+    [token, 70n],
+    [zeroAddress, 7n],
+  ] as const) {
+    expect(await chain.revertOf(operator, sweep(of, currency, balance + 1n))).toBe(
+      encodeErrorResult({
+        abi: depositAddressAbi,
+        errorName: "BalanceTooLow",
+        args: [currency, balance, balance + 1n],
+      }),
+    );
+    expect(await chain.revertOf(operator, sweep(of, currency, 0n))).toBe(nothingThere(currency));
+  }
+  const empty = key({ id: otherId, strict: true });
+  expect(await chain.revertOf(stranger, sweepStrict(empty, token))).toBe(nothingThere(token));
+  expect(await chain.revertOf(stranger, sweepStrict(empty, zeroAddress))).toBe(nothingThere(zeroAddress));
+});
+
+function sweepMany(sweeps: readonly { key: Key; currency: Address; amount: bigint; orderId: Hex }[]): Tx {
+  return {
+    to: factory,
+    data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "sweepMany", args: [sweeps] }),
+  };
+}
+
+test("an overpaid address becomes a deposit of what was quoted and one of the excess, in one transaction", async () => {
+  const of = key({ strict: true });
+  const at = await payToken(of, 100n);
+  const both = [
+    { key: of, currency: token, amount: 70n, orderId: of.id },
+    { key: of, currency: token, amount: 30n, orderId: otherId },
+  ];
+  const receipt = await chain.send(operator, sweepMany(both));
+  expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+    { from: user.address, token, amount: 70n, id: of.id },
+    { from: user.address, token, amount: 30n, id: otherId },
+  ]);
+  expect(await chain.tokenBalance(token, at)).toBe(0n);
+});
+
+test("of several sweeps all are made or none", async () => {
+  const of = key();
+  const at = await payToken(of, 100n);
+  const data = sweepMany([
+    { key: of, currency: token, amount: 70n, orderId: id },
+    { key: of, currency: token, amount: 31n, orderId: otherId },
+  ]);
+  await expect(chain.ask(operator, data)).rejects.toThrow();
+  expect((await chain.mine(operator, data)).status).toBe("reverted");
+  expect(await chain.tokenBalance(token, at)).toBe(100n);
+});
+
+test("only the operator says which order a sum is for, whoever else asks", async () => {
+  const of = key({ strict: true });
+  await payToken(of, 70n);
+  const many = sweepMany([{ key: of, currency: token, amount: 70n, orderId: id }]);
+  for (const tx of [sweep(of, token, 70n), many]) {
+    for (const who of [stranger, user, owner, recovery]) {
+      expect(await chain.revertOf(who, tx)).toBe(failure("OnlyOperator"));
+    }
+  }
+});
+
+test("anyone deposits what is at a strict address, all of it and under its own order", async () => {
+  const of = key({ strict: true });
+  await payToken(of, 70n);
+  await payNative(of, 7n);
+  const tokens = await chain.send(stranger, sweepStrict(of, token));
+  expect(eventsOf(tokens, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+    { from: user.address, token, amount: 70n, id: of.id },
+  ]);
+  const native = await chain.send(stranger, sweepStrict(of, zeroAddress));
+  expect(eventsOf(native, depository, depositoryAbi, "NativeDeposit")).toEqual([
+    { from: user.address, amount: 7n, id: of.id },
+  ]);
+});
+
+test("what is at an open address only the operator deposits, for nobody else knows its order", async () => {
+  const of = key();
+  await payToken(of, 70n);
+  expect(await chain.revertOf(stranger, sweepStrict(of, token))).toBe(failure("NotStrict"));
+  // Calling it strict speaks of another address, at which nothing is.
+  expect(await chain.revertOf(stranger, sweepStrict({ ...of, strict: true }, token))).toBe(
+    nothingThere(token),
+  );
+});
+
+test("the recovery address takes everything out, before and after the clone is there, and nobody else does", async () => {
+  const of = key();
+  const at = await payToken(of, 70n);
+  await payNative(of, 7n);
+  for (const who of [stranger, user, operator, owner]) {
+    expect(await chain.revertOf(who, recover(of, token))).toBe(failure("OnlyRecovery"));
+  }
+  const receipt = await chain.send(recovery, recover(of, token));
+  expect(eventsOf(receipt, factory, depositAddressFactoryAbi, "Recovered")).toEqual([
+    { depositAddress: at, currency: token, amount: 70n },
+  ]);
+  expect(await chain.tokenBalance(token, recovery.address)).toBe(70n);
+
+  const before = await chain.nativeBalance(recovery.address);
+  const native = await chain.send(recovery, recover(of, zeroAddress));
+  const fee = native.gasUsed * native.effectiveGasPrice;
+  expect((await chain.nativeBalance(recovery.address)) - before + fee).toBe(7n);
+  expect(await chain.revertOf(recovery, recover(of, token))).toBe(nothingThere(token));
+});
+
+test("who names itself in the key speaks of another address", async () => {
+  const of = key();
+  await payToken(of, 70n);
+  expect(await chain.revertOf(stranger, recover({ ...of, recovery: stranger.address }, token))).toBe(
+    nothingThere(token),
+  );
+});
+
+test("without a recovery address nobody takes anything out", async () => {
+  const of = key({ recovery: zeroAddress });
+  await payToken(of, 70n);
+  expect(await chain.revertOf(stranger, recover(of, token))).toBe(failure("OnlyRecovery"));
+});
+
+test("a clone, and what it is a clone of, obey the factory alone", async () => {
+  const of = key();
+  const clone = await payToken(of, 70n);
+  await chain.send(operator, sweep(of, token, 1n));
+  const implementation = await chain.client.readContract({
+    address: factory,
+    abi: depositAddressFactoryAbi,
+    functionName: "implementation",
+  });
+  const calls: readonly Hex[] = [
+    encodeFunctionData({
+      abi: depositAddressAbi,
+      functionName: "deposit",
+      args: [stranger.address, token, 1n, id],
+    }),
+    encodeFunctionData({ abi: depositAddressAbi, functionName: "pull", args: [user.address, token, 1n, id] }),
+    encodeFunctionData({ abi: depositAddressAbi, functionName: "withdraw", args: [token, stranger.address] }),
+  ];
+  for (const to of [clone, implementation]) {
+    for (const data of calls) {
+      for (const who of [stranger, operator, owner, recovery, user]) {
+        expect(await chain.revertOf(who, { to, data })).toBe(
+          encodeErrorResult({ abi: depositAddressAbi, errorName: "OnlyFactory" }),
+        );
+      }
+    }
+  }
+});
+
+test("the owner, and only the owner, names another operator, to whom the old addresses then answer", async () => {
+  const rotated = await chain.deploy(depositAddressFactoryAbi, depositAddressFactoryBytecode, [
+    depository,
+    owner.address,
+    operator.address,
+  ]);
+  const set = (to: Address): Tx => ({
+    to: rotated,
+    data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "setOperator", args: [to] }),
+  });
+  const unauthorized = encodeErrorResult({ abi: depositAddressFactoryAbi, errorName: "Unauthorized" });
+  expect(await chain.revertOf(operator, set(stranger.address))).toBe(unauthorized);
+  expect(await chain.revertOf(owner, set(zeroAddress))).toBe(failure("AddressCannotBeZero"));
+  const receipt = await chain.send(owner, set(stranger.address));
+  expect(eventsOf(receipt, rotated, depositAddressFactoryAbi, "OperatorChanged")).toEqual([
+    { previousOperator: operator.address, newOperator: stranger.address },
+  ]);
+
+  const of = key();
+  const at = await chain.client.readContract({
+    address: rotated,
+    abi: depositAddressFactoryAbi,
+    functionName: "addressOf",
+    args: [of],
+  });
+  await chain.send(user, { to: token, data: transfer(at, 70n) });
+  const tx = { ...sweep(of, token, 70n), to: rotated };
+  expect(await chain.revertOf(operator, tx)).toBe(failure("OnlyOperator"));
+  await chain.send(stranger, tx);
+  expect(await chain.tokenBalance(token, depository)).toBe(70n);
+});
+
+test("neither depository, owner nor operator is nobody", async () => {
+  for (const missing of [0, 1, 2]) {
+    const args = [depository, owner.address, operator.address].map((address, index) =>
+      index === missing ? zeroAddress : address,
+    );
+    expect(await chain.deployRevertOf(depositAddressFactoryAbi, depositAddressFactoryBytecode, args)).toBe(
+      failure("AddressCannotBeZero"),
+    );
+  }
+});
+
+async function hostile(kind: { readonly abi: Abi; readonly bytecode: Hex }, to: Address): Promise<Address> {
+  const odd = await chain.deploy(kind.abi, kind.bytecode);
+  await chain.send(deployer, { to: odd, data: mint(to, 300n) });
+  return odd;
+}
+
+test.each([
+  ["returns nothing", { abi: returnsNothingAbi, bytecode: returnsNothingBytecode }, 300n],
+  [
+    "refuses another allowance",
+    { abi: refusesApprovalChangeAbi, bytecode: refusesApprovalChangeBytecode },
+    300n,
+  ],
+  ["charges one percent", { abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode }, 297n],
+] as const)("a token that %s is deposited, with what arrived told", async (_, kind, arrives) => {
+  const of = key({ strict: true });
+  const odd = await hostile(kind, await addressOf(of));
+  const receipt = await chain.send(stranger, sweepStrict(of, odd));
+  expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+    { from: user.address, token: odd, amount: arrives, id: of.id },
+  ]);
+});
+
+test("a token that says it did not move is neither deposited nor recovered", async () => {
+  const of = key({ strict: true });
+  const lying = await hostile({ abi: returnsFalseAbi, bytecode: returnsFalseBytecode }, await addressOf(of));
+  expect(await chain.revertOf(stranger, sweepStrict(of, lying))).toBe(
+    encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFromFailed" }),
+  );
+  expect(await chain.revertOf(recovery, recover(of, lying))).toBe(
+    encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFailed" }),
+  );
+});
+
+test("a token that calls the factory while it is deposited moves nothing else", async () => {
+  const of = key({ strict: true });
+  const at = await payNative(of, 7n);
+  const calling = await hostile({ abi: callbackTokenAbi, bytecode: callbackTokenBytecode }, at);
+  const { data = "0x" } = sweepStrict(of, zeroAddress);
+  const arm = encodeFunctionData({ abi: callbackTokenAbi, functionName: "arm", args: [factory, data] });
+  await chain.send(user, { to: calling, data: arm });
+  await chain.send(stranger, sweepStrict(of, calling));
+  const answer = await chain.client.readContract({
+    address: calling,
+    abi: callbackTokenAbi,
+    functionName: "answer",
+  });
+  expect(answer).toBe(reentered);
+  expect(await chain.nativeBalance(at)).toBe(7n);
+});
+
+test("a recovery address that calls the factory while it is paid moves nothing else", async () => {
+  const greedy = await chain.deploy(reentererAbi, reentererBytecode);
+  const of = key({ recovery: greedy });
+  const at = await payNative(of, 7n);
+  await payToken(of, 70n);
+  const { data = "0x" } = recover(of, token);
+  const arm = encodeFunctionData({ abi: reentererAbi, functionName: "arm", args: [factory, data, 0n] });
+  await chain.send(user, { to: greedy, data: arm });
+  await chain.client.setBalance({ address: greedy, value: parseEther("1") });
+  await chain.client.impersonateAccount({ address: greedy });
+  const tx = { ...recover(of, zeroAddress), account: greedy, chain: null, gas: 1_000_000n };
+  expect((await chain.client.sendTransactionSync(tx)).status).toBe("success");
+  expect(await chain.nativeBalance(at)).toBe(0n);
+  expect(await chain.tokenBalance(token, at)).toBe(70n);
+  expect(
+    await chain.client.readContract({ address: greedy, abi: reentererAbi, functionName: "answer" }),
+  ).toBe(reentered);
+});
+
+test("a sum that a call's data comes with is refused once the clone is there", async () => {
+  const of = key();
+  const at = await payNative(of, 7n);
+  await chain.send(operator, sweep(of, zeroAddress, 7n));
+  expect(await chain.revertOf(user, { to: at, data: id, value: 1n })).toBe("0x");
+});
+
+interface SignedPermit {
+  readonly usd: Address;
+  readonly of: Key;
+  readonly at: Address;
+  readonly permit: Permit;
+}
+
+/** The user's permit of `amount` to the strict address of an order. */
+async function signedPermit(amount: bigint, deadline = farFuture): Promise<SignedPermit> {
+  const usd = await chain.deploy(testUsdAbi, testUsdBytecode, ["Test USD", "USD"]);
+  await chain.send(deployer, { to: usd, data: mint(user.address, 1_000n) });
+  const of = key({ strict: true });
+  const at = await addressOf(of);
+  const signature = await user.signTypedData({
+    domain: { name: "Test USD", version: "1", chainId, verifyingContract: usd },
+    types: permitTypes,
+    primaryType: "Permit",
+    message: { owner: user.address, spender: at, value: amount, nonce: 0n, deadline },
+  });
+  const { r, s, yParity } = parseSignature(signature);
+  return { usd, of, at, permit: { deadline, v: 27 + yParity, r, s } };
+}
+
+function submitPermit({ usd, at, permit: { deadline, v, r, s } }: SignedPermit, amount: bigint): Tx {
+  const args = [user.address, at, amount, deadline, v, r, s] as const;
+  return { to: usd, data: encodeFunctionData({ abi: testUsdAbi, functionName: "permit", args }) };
+}
+
+function differs(allowance: bigint, amount: bigint): Hex {
+  return encodeErrorResult({
+    abi: depositAddressFactoryAbi,
+    errorName: "AllowanceIsNotAmount",
+    args: [allowance, amount],
+  });
+}
+
+test("with one permit anyone deposits the depositor's tokens, under the order and nothing else", async () => {
+  const { usd, of, at, permit } = await signedPermit(300n);
+  const receipt = await chain.send(stranger, pull(of, usd, 300n, permit));
+  expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+    { from: user.address, token: usd, amount: 300n, id: of.id },
+  ]);
+  expect(await chain.tokenBalance(usd, user.address)).toBe(700n);
+  expect(await chain.tokenBalance(usd, at)).toBe(0n);
+  expect(await chain.revertOf(stranger, pull(of, usd, 300n, permit))).toBe(differs(0n, 300n));
+});
+
+test("a permit that somebody submitted before does not stop the deposit", async () => {
+  const signed = await signedPermit(300n);
+  await chain.send(stranger, submitPermit(signed, 300n));
+  await chain.send(operator, pull(signed.of, signed.usd, 300n, signed.permit));
+  expect(await chain.tokenBalance(signed.usd, depository)).toBe(300n);
+});
+
+test("whoever submits the permit first cannot deposit a part of what was signed", async () => {
+  const signed = await signedPermit(300n);
+  await chain.send(stranger, submitPermit(signed, 300n));
+  expect(await chain.revertOf(stranger, pull(signed.of, signed.usd, 1n, signed.permit))).toBe(
+    differs(300n, 1n),
+  );
+});
+
+test("a permit for another address, amount or time, or of nobody, moves nothing", async () => {
+  const { usd, of, permit } = await signedPermit(300n);
+  const other = { ...of, id: otherId };
+  expect(await chain.revertOf(stranger, pull(other, usd, 300n, permit))).toBe(differs(0n, 300n));
+  expect(await chain.revertOf(stranger, pull(of, usd, 301n, permit))).toBe(differs(0n, 301n));
+  const later = { ...permit, deadline: permit.deadline + 1n };
+  expect(await chain.revertOf(stranger, pull(of, usd, 300n, later))).toBe(differs(0n, 300n));
+  expect(await chain.revertOf(stranger, pull({ ...of, depositor: zeroAddress }, usd, 300n, permit))).toBe(
+    differs(0n, 300n),
+  );
+  const late = await signedPermit(300n, 1n);
+  expect(await chain.revertOf(stranger, pull(late.of, late.usd, 300n, late.permit))).toBe(differs(0n, 300n));
+});
+
+test("what lies at the address already is not deposited with what is pulled", async () => {
+  const { usd, of, at, permit } = await signedPermit(300n);
+  await chain.send(deployer, { to: usd, data: mint(at, 5n) });
+  const receipt = await chain.send(stranger, pull(of, usd, 300n, permit));
+  expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+    { from: user.address, token: usd, amount: 300n, id: of.id },
+  ]);
+  expect(await chain.tokenBalance(usd, at)).toBe(5n);
+});
+
+test("a token without permits is pulled where it was approved, and what arrived is deposited", async () => {
+  const of = key({ strict: true });
+  const at = await addressOf(of);
+  const charging = await chain.deploy(feeOnTransferAbi, feeOnTransferBytecode);
+  await chain.send(deployer, { to: charging, data: mint(user.address, 10_000n) });
+  await chain.send(user, { to: charging, data: approve(at, 10_000n) });
+  const none: Permit = { deadline: 0n, v: 0, r: id, s: id };
+  const receipt = await chain.send(stranger, pull(of, charging, 10_000n, none));
+  // One percent of 10,000 on the way to the address, one of 9,900 on the way to the depository.
+  expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+    { from: user.address, token: charging, amount: 9_801n, id: of.id },
+  ]);
+});
+
+test("to an open address nothing is pulled", async () => {
+  const { usd, of, permit } = await signedPermit(300n);
+  expect(await chain.revertOf(operator, pull({ ...of, strict: false }, usd, 300n, permit))).toBe(
+    failure("NotStrict"),
+  );
+});
+
+test("the router pays a recipient at such an address within the gas of a payment", async () => {
+  const router = await chain.deploy(routerAbi, routerBytecode);
+  const at = await payNative(key(), 7n);
+  await chain.send(operator, sweep(key(), zeroAddress, 7n));
+  await chain.send(user, { to: router, data: nativeTransfer(at, 5n), value: 5n });
+  expect(await chain.nativeBalance(at)).toBe(5n);
+});
