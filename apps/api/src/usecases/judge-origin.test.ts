@@ -3,6 +3,8 @@ import {
   depositErc20Calldata,
   depositNativeCalldata,
   NATIVE_CURRENCY,
+  pullAndRouteCalldata,
+  routerCalls,
   transferWithIdCalldata,
 } from "@causeway/domain";
 import { expect, test } from "vitest";
@@ -140,6 +142,62 @@ test("behind transactions of its sender that are in the pool it stands as well a
 
 test("one that offers exactly the base fee can be mined", () => {
   expect(ruleOf(erc20, pending, { baseFeePerGas: 10n })).toBeUndefined();
+});
+
+/** Some 100 of a token are to come out of a swap of 5 of another, at least 97 of them. */
+const paid = someAddress();
+const swapped = {
+  ...erc20,
+  input: { currency: paid, amount: 5n },
+  origin: { ...erc20.origin, minimumAmount: 97n },
+};
+const { router, approvalProxy } = chain.contracts;
+
+/** The user's exchange and deposit through the router, in the pool; `deposits` is the router's own call. */
+function exchangeAndDeposit(deposits: ReturnType<typeof routerCalls.depositBalance>): TransactionFact {
+  const { user } = swapped;
+  const calls = [
+    { to: someAddress(), data: "0xe0e0" as const, value: 0n },
+    { to: router, data: deposits, value: 0n },
+  ];
+  const input = pullAndRouteCalldata(paid, 5n, { calls, refundTo: user, refundTokens: [] });
+  return { ...pending, to: approvalProxy, input };
+}
+
+test.each([
+  ["of at least what is filled", 97n, undefined],
+  ["of more", 99n, undefined],
+  ["of a unit less than is filled", 96n, "originOtherCall"],
+] as const)("a swap in the pool that demands a deposit %s", (_, minimum, rule) => {
+  const { user, origin, orderId } = swapped;
+  const deposit = routerCalls.depositBalance(depository, user, origin.currency, minimum, orderId);
+  expect(ruleOf(swapped, exchangeAndDeposit(deposit), { balance: 5n })).toBe(rule);
+});
+
+test.each([
+  ["to another depository", { depository: someAddress() }],
+  ["in another's name", { user: someAddress() }],
+  ["of what it swaps", { currency: paid }],
+])("a swap in the pool that deposits %s is not the agreed one", (_, change) => {
+  const agreed = { depository, user: swapped.user, currency: swapped.origin.currency, ...change };
+  const deposit = routerCalls.depositBalance(
+    agreed.depository,
+    agreed.user,
+    agreed.currency,
+    97n,
+    swapped.orderId,
+  );
+  expect(ruleOf(swapped, exchangeAndDeposit(deposit))).toBe("originOtherCall");
+});
+
+test("a swap in the pool is paid with what is swapped: of that its sender needs enough", () => {
+  const { user, origin, orderId } = swapped;
+  const deposit = routerCalls.depositBalance(depository, user, origin.currency, 97n, orderId);
+  expect(ruleOf(swapped, exchangeAndDeposit(deposit), { balance: 4n })).toBe("originFundsMissing");
+  const fromNative = { ...swapped, input: { currency: NATIVE_CURRENCY, amount: 5n } };
+  const plain = { ...exchangeAndDeposit(deposit), to: router };
+  expect(ruleOf(fromNative, { ...plain, value: 5n })).toBeUndefined();
+  expect(ruleOf(fromNative, { ...plain, value: 4n })).toBe("originOtherCall");
 });
 
 test("a transaction that no node knows is doubtful", () => {

@@ -1,0 +1,274 @@
+import { createPoolReader, createRpcTransport } from "@causeway/chains";
+import type { Address, Order, RequestTerms } from "@causeway/domain";
+import { encodeFillContract, forward, NATIVE_CURRENCY, orderIdOf } from "@causeway/domain";
+import { localDeployment, openPools } from "@causeway/localnet";
+import { randomBytes } from "node:crypto";
+import { createChainPools } from "../../apps/api/src/adapters/liquidity/chain-pools.ts";
+import { createPoolLiquidity } from "../../apps/api/src/adapters/liquidity/pool-liquidity.ts";
+import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../apps/api/src/ports/liquidity.ts";
+import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
+import { pricingOf } from "../../apps/api/src/usecases/quote-pricing.ts";
+import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
+import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
+import { approveCall } from "./execution-world.ts";
+import type { TestChain } from "./test-chain.ts";
+
+/** What is agreed on: a deposit of 100 USDC on the first chain, and a fill on the second that is exchanged from USDC, unless said otherwise. */
+export interface SwapAsk {
+  /** What the recipient gets. */
+  readonly currency: Address;
+  /** What the solver pays from; undefined: `currency` itself. */
+  readonly paidFrom?: Address | undefined;
+  readonly deposit?: bigint;
+  /** Least deposit that is filled: a swap came before it. */
+  readonly minimumDeposit?: bigint;
+  readonly recipient?: Address;
+  /** bps by which the promised minimum lies below what is expected. */
+  readonly slippageBps?: number;
+  readonly terms?: Partial<RequestTerms>;
+}
+
+/** An engine on chains whose tokens are exchanged in pools, and a solver whose tokens are approved to the proxy. */
+export interface SwapWorld extends EngineWorld {
+  readonly liquidity: LiquiditySource;
+  readonly tst: Address;
+  readonly odd: Address;
+  readonly weth: Address;
+  /** Stores a promise as a quote with exchanges would give it now. */
+  agree(ask: SwapAsk): Promise<Agreed>;
+  /** The best exchange on a chain now. */
+  best(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<SwapAnswer>;
+  /** What whoever attests fills says of a transaction on the second chain. */
+  judged(agreed: Agreed, hash: `0x${string}`): Promise<ReturnType<typeof judgePayments>>;
+}
+
+const toLower = (address: string | null): Address => (address ?? "0x").toLowerCase() as Address;
+
+function tokenOf(symbol: string): Address {
+  return toLower(localDeployment.tokens.find((token) => token.symbol === symbol)?.address ?? null);
+}
+
+/** Starts the chains with their pools. */
+export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWorld> {
+  const world = await startEngineWorld(options);
+  const stop = world.stop.bind(world);
+  world.prices.set("causeway-odd-token", "4");
+  const closing: (() => Promise<void>)[] = [];
+  const pooled = await Promise.all(
+    [world.origin, world.destination].map(async ({ chain, connected, announce, mine, send }) => {
+      const node = { url: chain.rpcUrl, chainId: chain.id };
+      await openPools(node);
+      for (const token of [tokenOf("USDC"), tokenOf("TST")])
+        await send(world.solver, approveCall(token, chain.contracts.approvalProxy, 2n ** 255n));
+      await mine();
+      await announce();
+      await openLane(world.services, connected);
+      if (chain.liquidity === undefined) throw new Error("the local chains have pools");
+      const transport = createRpcTransport({ url: chain.rpcUrl });
+      const pools = createChainPools({
+        sources: chain.liquidity.sources,
+        pools: createPoolReader(transport, chain.contracts.multicall3),
+        reader: connected.connection.reader,
+        heads: connected.connection.heads,
+        clock: world.clock,
+        onFault: (error) => world.events.fault("liquidity_fault", error, { chain: chain.name }),
+      });
+      closing.push(async () => {
+        pools.close();
+        await transport.close();
+      });
+      const plainApprovals = new Set(chain.tokens.map(({ address }) => address));
+      return { chainId: chain.id, liquidity: chain.liquidity, pools, plainApprovals };
+    }),
+  );
+  const liquidity = createPoolLiquidity(pooled);
+  Object.assign(world.services, { liquidity });
+  const insert = groupedQuoteInserts(sqlOn(world.pool));
+  const [tst, odd, weth] = [tokenOf("TST"), tokenOf("ODD"), tokenOf("WETH")];
+
+  const questionOn = ({ chain }: TestChain, tokenIn: Address, tokenOut: Address): SwapQuestion => ({
+    chainId: chain.id,
+    tokenIn: tokenIn === NATIVE_CURRENCY ? weth : tokenIn,
+    tokenOut: tokenOut === NATIVE_CURRENCY ? weth : tokenOut,
+    included: undefined,
+    excluded: new Set(),
+    maxHops: 3,
+    external: false,
+  });
+  const best: SwapWorld["best"] = async (chain, tokenIn, tokenOut, amountIn) => {
+    const answer = await liquidity.exactIn(questionOn(chain, tokenIn, tokenOut), amountIn);
+    if (answer === undefined) throw new Error("the local pools exchange all of their tokens");
+    return answer;
+  };
+
+  return Object.assign(world, {
+    liquidity,
+    tst,
+    odd,
+    weth,
+    best,
+    async agree({
+      currency,
+      paidFrom,
+      deposit = 100_000_000n,
+      minimumDeposit,
+      recipient = world.anAddress(),
+      slippageBps = 100,
+      terms: change = {},
+    }: SwapAsk): Promise<Agreed> {
+      const { origin, destination, services, usdc } = world;
+      const known = (chain: TestChain, address: Address) => {
+        const found = services.chains.currency(chain.chain.id, address);
+        if (found === undefined) throw new Error(`${address} is no currency`);
+        return found;
+      };
+      const depositCurrency = change.origin?.currency ?? usdc;
+      const route = {
+        origin: origin.connected,
+        destination: destination.connected,
+        originCurrency: known(origin, depositCurrency),
+        destinationCurrency: known(destination, paidFrom ?? currency),
+      };
+      const { facts } = await pricingOf(services, route, false);
+      const worth = forward(deposit, facts).output;
+      const isWrap =
+        paidFrom !== undefined &&
+        [paidFrom, currency].every((one) => one === weth || one === NATIVE_CURRENCY);
+      const expectedAmount =
+        paidFrom === undefined || isWrap
+          ? worth
+          : (await best(destination, paidFrom, currency, worth)).amountOut;
+      const minimumAmount = (expectedAmount * BigInt(10_000 - slippageBps)) / 10_000n;
+      const nowMs = world.clock.nowMs();
+      const { user } = world;
+      const ofRouter = (chain: TestChain) => encodeFillContract(chain.chain.contracts.router);
+      const deadline = Math.ceil(nowMs / 1000) + 7200;
+      const order: Order = {
+        version: "v1",
+        solverChainId: origin.chain.name,
+        solver: world.solver.address,
+        salt: `0x${randomBytes(32).toString("hex")}`,
+        inputs: [
+          {
+            payment: {
+              chainId: origin.chain.name,
+              currency: depositCurrency,
+              amount: minimumDeposit ?? deposit,
+              weight: 1n,
+            },
+            refunds: [
+              {
+                chainId: origin.chain.name,
+                recipient: user.address,
+                currency: depositCurrency,
+                minimumAmount: ((minimumDeposit ?? deposit) * 9n) / 10n,
+                deadline: deadline + 7200,
+                extraData: ofRouter(origin),
+              },
+            ],
+          },
+        ],
+        output: {
+          chainId: destination.chain.name,
+          payments: [{ recipient, currency, minimumAmount, expectedAmount }],
+          calls: [],
+          deadline,
+          extraData: ofRouter(destination),
+        },
+        fees: [],
+      };
+      const terms: RequestTerms = {
+        requestId: `0x${randomBytes(32).toString("hex")}`,
+        orderId: orderIdOf(order),
+        kind: "bridge",
+        tradeType: "EXACT_INPUT",
+        user: user.address,
+        recipient,
+        refundTo: user.address,
+        inputUsd: 100n * 10n ** 18n,
+        explicitDeposit: true,
+        createdAtMs: nowMs,
+        firmUntilMs: nowMs + services.quotePolicy.firmSeconds * 1000,
+        fillDeadlineMs: nowMs + 3600_000,
+        referrer: undefined,
+        forceRefund: false,
+        order,
+        ...change,
+        origin: {
+          chainId: origin.chain.id,
+          currency: depositCurrency,
+          amount: deposit,
+          ...(minimumDeposit !== undefined && { minimumAmount: minimumDeposit }),
+          ...change.origin,
+        },
+        destination: {
+          chainId: destination.chain.id,
+          currency,
+          expectedAmount,
+          minimumAmount,
+          ...(paidFrom !== undefined && { paidFrom }),
+          ...change.destination,
+        },
+      };
+      await insert(terms);
+      const since = new Map(
+        [origin, destination].map(({ chain, connected }) => [
+          chain.id,
+          connected.connection.heads.latest?.number ?? 0n,
+        ]),
+      );
+      return {
+        answer: { requestId: terms.requestId } as Agreed["answer"],
+        terms,
+        requestId: terms.requestId,
+        since,
+      };
+    },
+    async judged({ terms }: Agreed, hash: `0x${string}`) {
+      const { client, chain } = world.destination;
+      const [transaction, receipt] = await Promise.all([
+        client.getTransaction({ hash }),
+        client.getTransactionReceipt({ hash }),
+      ]);
+      const { timestamp } = await client.getBlock({ blockHash: receipt.blockHash });
+      return judgePayments(
+        {
+          depositories: [chain.contracts.depository],
+          fillContracts: [chain.contracts.router],
+          isZksyncStack: false,
+        },
+        {
+          transaction: {
+            from: toLower(transaction.from),
+            to: toLower(transaction.to),
+            input: transaction.input,
+            value: transaction.value,
+          },
+          logs: receipt.logs.map((log) => ({
+            address: toLower(log.address),
+            topics: log.topics,
+            data: log.data,
+            logIndex: log.logIndex,
+            blockNumber: log.blockNumber,
+            blockHash: log.blockHash,
+            txHash: log.transactionHash,
+          })),
+          timestamp,
+        },
+        {
+          orderId: terms.orderId,
+          deadline: terms.order.output.deadline,
+          extraData: terms.order.output.extraData,
+          receipts: terms.order.output.payments.map(({ recipient, currency }) => ({ recipient, currency })),
+          calls: [],
+        },
+      );
+    },
+    async stop() {
+      await Promise.all(closing.map(async (close) => await close()));
+      await stop();
+    },
+  });
+}
