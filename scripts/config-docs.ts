@@ -65,7 +65,7 @@ the variables.
 | \`liquidity\` | where tokens are exchanged; absent: nowhere on this chain |
 | … \`wrappedNative\` | the token that is native money, one for one; absent: native money is not exchanged |
 | … \`connectors\` | tokens that paths may lead through, the likeliest first; they need not be in \`tokens\` |
-| … \`sources[]\` | \`kind\` \`uniswap-v3\`: \`name\`, \`factory\`, \`router\`, \`routerKind\` (\`swap-router\`, whose swaps take a deadline, or \`swap-router-02\`), \`quoter\` (QuoterV2), \`feeTiers\` (hundredths of a bp, ascending); \`kind\` \`uniswap-v2\`: \`name\`, \`factory\`, \`feeBps\`. Names are unique on a chain; clients see them |
+| … \`sources[]\` | \`kind\` \`uniswap-v3\`: \`name\`, \`factory\`, \`router\`, \`routerKind\` (\`swap-router\`, whose swaps take a deadline, or \`swap-router-02\`), \`quoter\` (QuoterV2), \`feeTiers\` (hundredths of a bp, ascending); \`kind\` \`uniswap-v2\`: \`name\`, \`factory\`, \`feeBps\` and \`router\` (UniswapV2Router02; absent: the pairs tell prices, but nothing is traded in them). Names are unique on a chain; clients see them |
 | \`confirmationTiers\` | blocks a deposit waits (1 = its own block) when it is worth less than \`belowUsd\`; ascending, the last without a bound |
 | \`maxUnconfirmedUsd\` | USD of deposits in young blocks (younger than the strictest tier asks) that may be filled by the laxer tiers; above it every deposit waits for the strictest. Bounds what one vanished block can cost |
 | \`finalityBlocks\` | depth at which a block is taken as irreversible |

@@ -45,7 +45,7 @@ test("the local file gives two chains whose contracts stand where the deployer c
   ]);
   const from = privateKeyToAddress(localPrivateKey("deployer", 0));
   // The thirteenth puts money into pools: no service needs it.
-  const created = [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n, 10n, 11n, 13n, 14n].map((nonce) =>
+  const created = [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n, 10n, 11n, 13n, 14n, 15n].map((nonce) =>
     getContractAddress({ from, nonce }).toLowerCase(),
   );
   for (const { contracts, tokens, liquidity } of chains) {
@@ -70,6 +70,7 @@ test("the local file gives two chains whose contracts stand where the deployer c
       v3.quoter,
       v2.factory,
       contracts.depositAddressFactory,
+      v2.router,
     ]).toEqual(created);
   }
 });
@@ -155,12 +156,13 @@ test("one asset may not have two prices or classes", () => {
 
 test("what a chain's tokens are exchanged in is read as it is written, with nothing where the file says nothing", () => {
   const { chains } = loadEdited(([a, b]) => {
+    const contracts: unknown = a?.["contracts"];
+    delete (contracts as Record<string, unknown>)["depositAddressFactory"];
     Object.assign(a ?? {}, {
       liquidity: {
         sources: [{ kind: "uniswap-v2", name: "pairs", factory: `0x${"AB".repeat(20)}`, feeBps: 25 }],
       },
     });
-    delete (a?.["contracts"] as Record<string, unknown>)["depositAddressFactory"];
     Object.assign(b?.["contracts"] ?? {}, { depositAddressFactory: `0x${"CD".repeat(20)}` });
     delete b?.["liquidity"];
   });
@@ -201,6 +203,7 @@ test("pools that cannot be are refused, each with its field", () => {
     ],
     [{ sources: [pairs, { ...pools, name: "pairs" }] }, ".liquidity.sources: the name pairs occurs more"],
     [{ sources: [{ ...pairs, kind: "order-book" }] }, ".liquidity.sources[0].kind:"],
+    [{ sources: [{ ...pairs, router: native }] }, ".liquidity.sources[0].router: must not be the zero"],
     [{ sources: [{ ...pairs, feeBps: 10_000 }] }, ".liquidity.sources[0].feeBps:"],
     [{ sources: [{ ...pools, routerKind: "router" }] }, ".liquidity.sources[0].routerKind:"],
     [{ sources: [{ ...pools, feeTiers: [] }] }, ".liquidity.sources[0].feeTiers:"],
