@@ -51,11 +51,14 @@ import { recordSingleTransaction } from "./usecases/record-single-transaction.ts
 import { sharedAnswers } from "./usecases/shared-answers.ts";
 import { createRequestSignature } from "./usecases/request-signature.ts";
 import { requestFastFill } from "./usecases/request-fast-fill.ts";
+import { keptStatuses } from "./usecases/kept-statuses.ts";
 import { requestStatus } from "./usecases/request-status.ts";
 
 /** How old the shared facts of quotes may be. */
 const POLLED_EVERY_MS = 1_000;
 const PRUNE_EVERY_MS = 60_000;
+/** About a kilobyte each. */
+const STATUSES_KEPT = 50_000;
 /** Reports of one transaction within this time are one report. */
 const INDEXING = { keptMs: 2_000, limit: 10_000 };
 /** Gas prices and balances older than so many blocks, and than so many ms, price nothing any more. */
@@ -163,13 +166,14 @@ export async function createContainer(
         timings: { estimateSeconds: routeSeconds(connected, polled.routeMs) },
       };
       const executing = { ...quoting, accept: groupedAcceptance(quoting) };
+      const { push, feed } = pushRouteServices(services, { config, sql, lifecycle, registry: metrics.registry });
       const sharedIndexing = sharedAnswers<{ message: string }>(clock, INDEXING);
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
         createQuote: (input, keyId) => createQuote(quoting, input, keyId),
         executeCalls: (caller, input, lease) => executeCalls(executing, caller, input, lease),
         requestFastFill: (wish) => requestFastFill(services, wish),
-        requestStatus: (requestId) => requestStatus(services, requestId),
+        requestStatus: keptStatuses(feed, clock, (requestId) => requestStatus(services, requestId), STATUSES_KEPT),
         requestSignature: createRequestSignature(services),
         indexTransaction: (report) =>
           sharedIndexing(`${report.chainId}:${report.txHash}:${report.requestId ?? ""}`, () =>
@@ -180,7 +184,7 @@ export async function createContainer(
         discovery: discoveryRoutes(quoting, { sql, lifecycle }),
         appBalance: appBalanceRouteServices(services),
         ...(await accessServices(services, { config, sql, connected, lifecycle })),
-        push: pushRouteServices(services, { config, sql, lifecycle, registry: metrics.registry }).push,
+        push,
       };
     },
     async work(): Promise<Pick<OutboxRelay, "ping">> {

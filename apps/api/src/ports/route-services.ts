@@ -16,6 +16,7 @@ import type { DiscoveryRoutes } from "./discovery-routes.ts";
 import type { ExecuteOutcome } from "./execute.ts";
 import type { FastFillOutcome, FastFillWish } from "./fast-fill-wish.ts";
 import type { Idempotency, IdempotencyLease } from "./idempotency.ts";
+import type { MaybePromise } from "./liquidity.ts";
 import type { PushRoutes } from "./push-routes.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { Usage } from "./usage.ts";
@@ -45,7 +46,7 @@ export interface RouteServices {
    */
   requestFastFill(wish: FastFillWish): Promise<FastFillOutcome>;
   /** Undefined when no request has this id. */
-  requestStatus(requestId: RequestId): Promise<StatusView | undefined>;
+  requestStatus(requestId: RequestId): MaybePromise<StatusView | undefined>;
   /** Undefined when no request has this id. */
   requestSignature(requestId: RequestId): Promise<SignedRequest | undefined>;
   /** @throws ServiceError TRANSACTION_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST */
