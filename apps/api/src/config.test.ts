@@ -126,6 +126,24 @@ test("callers are limited as documented unless that is switched off, and no oper
   expect(problemsOf({ ...local, RATE_LIMITS: "none" })).toHaveLength(1);
 });
 
+test("token lists are files and https URLs: what came over an open line vouches for nothing", () => {
+  expect(readApiConfig(local).tokenLists.sources).toEqual([]);
+  const sources = "lists/own.json, https://lists.test/all.json,http://127.0.0.1:8080/list.json";
+  expect(readApiConfig({ ...local, TOKEN_LISTS: sources }).tokenLists).toEqual({
+    sources: ["lists/own.json", "https://lists.test/all.json", "http://127.0.0.1:8080/list.json"],
+    refreshMs: 3_600_000,
+    timeoutMs: 5_000,
+  });
+  for (const open of [
+    "http://lists.test/all.json",
+    "ftp://lists.test/all.json",
+    "http://127.0.0.1.evil.test/x",
+  ])
+    expect(problemsOf({ ...local, TOKEN_LISTS: `own.json,${open}` })).toEqual([
+      "TOKEN_LISTS must be file paths or https URLs",
+    ]);
+});
+
 test("a proxy is believed by hops, by address or not at all", () => {
   const trust = (text: string) => readApiConfig({ ...local, TRUST_PROXY: text }).http.trustProxy;
   expect([trust("false"), trust("true"), trust("10.0.0.0/8,::1")]).toEqual([

@@ -1,0 +1,34 @@
+import type { Hex } from "@causeway/domain";
+
+/**
+ * Code of a contract that answers each of these selectors (four bytes) with these bytes, and reverts at everything else. For contracts that no compiler would make.
+ */
+export function answeringCode(answers: Readonly<Record<Hex, Hex>>): Hex {
+  const entries = Object.entries(answers);
+  // Selector of the call on the stack, then per answer: is it this one? jump.
+  const headBytes = 6 + entries.length * 11 + 5;
+  let bodies = "";
+  let jumps = "";
+  for (const [selector, answer] of entries) {
+    const at = headBytes + bodies.length / 2;
+    jumps += `8063${selector.slice(2)}1461${hex(at, 2)}57`;
+    bodies += `5b${stored(answer.slice(2))}61${hex((answer.length - 2) / 2, 2)}5ff3`;
+  }
+  return `0x5f3560e01c${"5b"}${jumps}5f5ffd${"5b5b"}${bodies}`;
+}
+
+/** Stores bytes from the beginning of the memory on, word by word. */
+function stored(bytes: string): string {
+  let code = "";
+  for (let at = 0; at < bytes.length; at += 64)
+    code += `7f${bytes.slice(at, at + 64).padEnd(64, "0")}61${hex(at / 2, 2)}52`;
+  return code;
+}
+
+const hex = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, "0");
+
+/** Code that runs until no gas is left, whatever it is asked. */
+export const endlessCode: Hex = "0x5b5f56";
+
+/** Code that answers everything with a quarter of a megabyte of zeros. */
+export const longWindedCode: Hex = "0x620400005ff3";
