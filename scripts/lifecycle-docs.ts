@@ -32,6 +32,10 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
     event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false },
   },
   {
+    label: "the same, because prices moved away from what it exchanges",
+    event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false, again: true },
+  },
+  {
     label: "the same, while no block holds the deposit any more",
     event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: true },
   },
@@ -141,7 +145,9 @@ An app vouches for the deposit: a hold stands on its balance (\`held\`) until th
 
 ${table(frontedStates())}
 
-## Transitions of a same-chain send
+## Transitions of a same-chain send or swap
+
+The user pays the recipient by a transaction of his own; the service only watches.
 
 ${table(rowsOf("send", ["quoted", "filled", "expired"]))}
 

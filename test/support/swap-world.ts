@@ -13,6 +13,7 @@ import { pricingOf } from "../../apps/api/src/usecases/quote-pricing.ts";
 import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import { approveCall } from "./execution-world.ts";
+import { someHash } from "./terms.ts";
 import type { TestChain } from "./test-chain.ts";
 
 /** What is agreed on: a deposit of 100 USDC on the first chain, and a fill on the second that is exchanged from USDC, unless said otherwise. */
@@ -180,7 +181,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
         fees: [],
       };
       const terms: RequestTerms = {
-        requestId: `0x${randomBytes(32).toString("hex")}`,
+        requestId: someHash(),
         orderId: orderIdOf(order),
         kind: "bridge",
         tradeType: "EXACT_INPUT",

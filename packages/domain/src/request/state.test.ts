@@ -35,7 +35,12 @@ const anEvent: fc.Arbitrary<RequestEvent> = fc.oneof(
       ),
     }),
   },
-  fc.record({ kind: fc.constant("fillDead" as const), reason, depositGone: fc.boolean() }),
+  fc.record({
+    kind: fc.constant("fillDead" as const),
+    reason,
+    depositGone: fc.boolean(),
+    again: fc.boolean(),
+  }),
   fc.record({ kind: fc.constant("fillImpossible" as const), reason }),
   fc.record({
     kind: fc.constantFrom(
@@ -102,6 +107,7 @@ const everyEvent: readonly RequestEvent[] = [
   { kind: "fillUnmined" },
   { kind: "fillFinal" },
   { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false },
+  { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false, again: true },
   { kind: "fillImpossible", reason: "SLIPPAGE" },
   { kind: "executionAccepted" },
   { kind: "executionMined" },
@@ -192,7 +198,7 @@ test("every event has an answer in every state, and what is not applied changes 
   );
 });
 
-test("a fill is asked for only when a request becomes fillable, so at most once per accepted deposit", () => {
+test("a fill is asked for only when a request becomes fillable, so at most once per accepted deposit and fill that cannot be mined any more", () => {
   fc.assert(
     fc.property(aLife, (life) => {
       let owed = 0;
@@ -204,6 +210,7 @@ test("a fill is asked for only when a request becomes fillable, so at most once 
         const isTakenBack = ["depositRemoved", "fillDead", "fillImpossible"].includes(event.kind);
         if (isTakenBack && before.name !== "quoted" && after.name === "quoted") owed = 0;
         if (after.name === "refunding") owed = 0;
+        if (event.kind === "fillDead" && after.name === "fillable") owed = fills;
         expect(owed).toBeLessThanOrEqual(1);
       }
     }),
@@ -363,6 +370,18 @@ test.each(["send", "swap"] as const)(
     );
   },
 );
+
+test("a fill that prices moved away from is planned anew while its deposit is there, and given up like any other else", () => {
+  const submitted = { ...quotedState("bridge"), name: "submitted", depositId: "1" } as const;
+  const dead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false, again: true } as const;
+  expect(decide(submitted, dead)).toMatchObject({
+    next: { name: "fillable", depositId: "1", failReason: undefined },
+    effects: [{ kind: "fill" }],
+  });
+  expect(stateAfter(submitted, { ...dead, depositGone: true })).toMatchObject({ name: "quoted" });
+  expect(stateAfter({ ...submitted, front: "held" }, dead)).toMatchObject({ name: "refunding" });
+  expect(stateAfter(submitted, { ...dead, again: false })).toMatchObject({ name: "refunding" });
+});
 
 test("what the user pays by his own transaction is never executed, filled ahead or filled by the service, and a deposit that names it goes back", () => {
   for (const kind of ["send", "swap"] as const) {

@@ -70,8 +70,14 @@ export type RequestEvent =
   | { readonly kind: "fillMined" }
   | { readonly kind: "fillUnmined" }
   | { readonly kind: "fillFinal" }
-  /** `depositGone`: no canonical block holds the deposit any more, so there is nothing to send back. */
-  | { readonly kind: "fillDead"; readonly reason: FailReason; readonly depositGone: boolean }
+  | {
+      readonly kind: "fillDead";
+      readonly reason: FailReason;
+      /** No canonical block holds the deposit any more, so there is nothing to send back. */
+      readonly depositGone: boolean;
+      /** Prices moved away from it before its block: it is worth planning anew. */
+      readonly again?: boolean;
+    }
   | { readonly kind: "fillImpossible"; readonly reason: FailReason }
   /** The service will send the origin transaction for the user. */
   | { readonly kind: "executionAccepted" }
@@ -164,10 +170,13 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       if (state.name === "filled" && !state.final) return to(state, { final: true });
       return state.name === "filled" ? already(state) : rejected(state, event);
     case "fillDead":
-      if (state.name === "filling" || state.name === "submitted")
-        return event.depositGone
-          ? waitAgain(state, { depositId: undefined, final: false })
+      if (state.name === "filling" || state.name === "submitted") {
+        if (event.depositGone) return waitAgain(state, { depositId: undefined, final: false });
+        const isBacked = state.front === "none" && state.depositId !== undefined;
+        return event.again === true && isBacked
+          ? to(state, { name: "fillable" }, { kind: "fill" })
           : giveUp(state, event.reason);
+      }
       // The recipient has the money: sending the deposit back as well would pay twice.
       return state.name === "filled" ? rejected(state, event) : already(state);
     case "fillImpossible":

@@ -1,4 +1,5 @@
 import type { Address, OrderId, RequestId } from "../ids/hex.ts";
+import type { PairClass } from "../quote/fee-policy.ts";
 import type { Order } from "../order/order.ts";
 
 export type TradeType = "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
@@ -44,6 +45,8 @@ export interface RequestTerms {
   };
   /** What a deposit above `origin.amount` buys more than expected stays with the solver; absent: the recipient gets it. */
   readonly surplusToSolver?: true;
+  /** The pair of the user's and the recipient's currencies, by which the quote was priced; absent: that of what is deposited and what is paid. */
+  readonly pairClass?: PairClass;
   /** USD value of the input at quote time, 18 decimals; chooses the confirmation tier. */
   readonly inputUsd: bigint;
   /** USD (18 decimals) that the output pays for the service sending the origin transaction; absent: nothing is paid for that. */

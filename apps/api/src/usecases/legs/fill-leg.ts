@@ -1,5 +1,7 @@
 import { executionCost } from "@causeway/domain";
+import type { FailReason } from "@causeway/domain";
 import type { DestinationExecution } from "../../ports/executions.ts";
+import type { DepositRecord } from "../../ports/records.ts";
 import { noteCosts } from "../execution/settle-execution.ts";
 import { valueOf } from "../plan-fill-with-calls.ts";
 import { transition } from "../transition.ts";
@@ -44,9 +46,28 @@ export const fillLeg: LegCourse = {
     const change = depositGone
       ? { txHashes: [], inTxHashes: record.inTxHashes.filter((hash) => hash !== deposit.txHash) }
       : { txHashes: [] };
-    await transition(services, tx, record, { kind: "fillDead", reason, depositGone }, change, { reason });
+    const again = !depositGone && isWorthAnother({ services, tx, slot, record }, deposit, reason);
+    await transition(services, tx, record, { kind: "fillDead", reason, depositGone, again }, change, {
+      reason,
+    });
   },
 };
+
+/**
+ * Whether a fill that reverted is planned anew: an exchange reverts when others have moved its pools beyond what it may cost, and they may have moved back. Not for long: each try costs
+ * gas, and the deposit waits.
+ */
+function isWorthAnother(
+  { services, slot, record }: LegMoment,
+  deposit: DepositRecord | undefined,
+  reason: FailReason,
+): boolean {
+  if (record?.terms.destination.paidFrom === undefined || deposit === undefined) return false;
+  if (reason !== "TRANSACTION_REVERTED" || slot.minedStatus !== "reverted") return false;
+  const nowMs = services.clock.nowMs();
+  const waitedMs = nowMs - deposit.seenAtMs;
+  return waitedMs <= services.enginePolicy.inventoryWaitMs && nowMs <= record.terms.fillDeadlineMs;
+}
 
 /** What calls beside the payment did cost is the sponsor's: the gas beyond what the quote has paid for, and the coin that they carried. */
 async function charge(

@@ -5,7 +5,7 @@ import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import type { TransitionServices } from "../transition.ts";
 
-export type LegServices = Pick<Services, "uow" | "chains"> & TransitionServices;
+export type LegServices = Pick<Services, "uow" | "chains" | "enginePolicy"> & TransitionServices;
 
 /** The commit in which a slot moves. The leg's request, when it has one, is locked in it, then the slot. */
 export interface LegMoment {
