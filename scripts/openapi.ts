@@ -36,6 +36,7 @@ const services: RouteServices = {
   },
   executeCalls: unused,
   requestFastFill: unused,
+  history: { list: unused, trace: unused },
   appBalance: {
     balances: unused,
     events: unused,

@@ -32,6 +32,10 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     discovery: fakeDiscovery(),
     readiness: async () => ({ ready: true, checks: { database: "ok" } }),
     appBalance: fakeAppBalance(),
+    history: {
+      list: async () => ({ requests: [], next: undefined, total: undefined }),
+      trace: async () => undefined,
+    },
     apiKeys: fakeApiKeys({}),
     keyAdmin: fakeKeyAdmin(),
     operatorToken: undefined,

@@ -35,6 +35,7 @@ import type { Services } from "./ports/services.ts";
 import { accessServices } from "./container-access.ts";
 import { executionPace, groupedAcceptance } from "./container-executions.ts";
 import { appBalanceRouteServices } from "./container-app-balance.ts";
+import { historyRouteServices } from "./container-history.ts";
 import { discoveryRoutes, tokenBook } from "./container-discovery.ts";
 import { pushRouteServices } from "./container-push.ts";
 import { liquidityServices } from "./container-liquidity.ts";
@@ -183,6 +184,7 @@ export async function createContainer(
         readiness: () => readiness(services),
         discovery: discoveryRoutes(quoting, { sql, lifecycle }),
         appBalance: appBalanceRouteServices(services),
+        ...(await historyRouteServices(services, sql)),
         ...(await accessServices(services, { config, sql, connected, lifecycle })),
         push,
       };

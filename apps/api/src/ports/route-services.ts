@@ -19,6 +19,7 @@ import type { Idempotency, IdempotencyLease } from "./idempotency.ts";
 import type { MaybePromise } from "./liquidity.ts";
 import type { PushRoutes } from "./push-routes.ts";
 import type { RateLimits } from "./rate-limits.ts";
+import type { HistoryRoutes } from "./request-history-routes.ts";
 import type { Usage } from "./usage.ts";
 import type {
   ChainsAnswer,
@@ -58,6 +59,7 @@ export interface RouteServices {
   readiness(): Promise<ReadinessAnswer>;
   readonly discovery: DiscoveryRoutes;
   readonly appBalance: AppBalanceRoutes;
+  readonly history: HistoryRoutes;
   readonly apiKeys: ApiKeys;
   readonly keyAdmin: KeyAdmin;
   /** Undefined: keys are not kept over HTTP. */

@@ -16,6 +16,9 @@ import { quoteRoutes } from "./quote.ts";
 import { limitRates } from "./rate-limit.ts";
 import { routeConfigRoutes } from "./route-config.ts";
 import { requestSignatureRoute } from "./request-signature.ts";
+import { requestTraceRoute } from "./request-trace.ts";
+import { requestsV2Routes } from "./requests-v2.ts";
+import { requestsV3Route } from "./requests-v3.ts";
 import { statusSockets } from "./status-sockets.ts";
 import { statusStreamRoute } from "./status-stream.ts";
 import { tokenPriceRoutes } from "./token-price.ts";
@@ -40,6 +43,9 @@ const routes = [
   intentStatusRoutes,
   statusStreamRoute,
   requestSignatureRoute,
+  requestsV3Route,
+  requestsV2Routes,
+  requestTraceRoute,
   transactionsIndexRoute,
   transactionsSingleRoute,
   appBalanceRoutes,

@@ -1,0 +1,150 @@
+import type {
+  Address,
+  Currency,
+  FundsPlace,
+  Hex,
+  PublicStatus,
+  RequestId,
+  RequestTerms,
+  TxHash,
+} from "@causeway/domain";
+import type { HistoryPlace, HistoryQuestion, RequestFeature, RequestType } from "./request-history.ts";
+
+/** What the routes ask of past requests. */
+export interface HistoryRoutes {
+  list(question: ListQuestion): Promise<RequestPage>;
+  /** Undefined when no request has this id. */
+  trace(requestId: RequestId): Promise<RequestTrace | undefined>;
+}
+
+export interface ListQuestion extends HistoryQuestion {
+  readonly wantsTotal: boolean;
+}
+
+export interface RequestPage {
+  readonly requests: readonly PastRequest[];
+  /** Where the next page begins; undefined on the last one. */
+  readonly next: HistoryPlace | undefined;
+  readonly total: { readonly count: number; readonly isCapped: boolean } | undefined;
+}
+
+/** An amount of a currency, as far as it is known. */
+export interface PastAmount {
+  readonly chainId: number;
+  readonly currency: Address;
+  /** Undefined: not configured any more, or never. */
+  readonly known: Currency | undefined;
+  /** Smallest units. */
+  readonly amount: bigint | undefined;
+  /** USD when it was quoted, 18 decimals. */
+  readonly usd?: bigint | undefined;
+  readonly minimumAmount?: bigint | undefined;
+}
+
+export interface PastTransaction {
+  readonly txHash: TxHash;
+  readonly chainId: number;
+  readonly block: bigint | undefined;
+  /** When we saw it in a block. */
+  readonly seenAtMs: number | undefined;
+  readonly status: "pending" | "success" | "failure";
+  /** Wei; undefined: somebody else paid it, or it is not in a block. */
+  readonly feeWei: bigint | undefined;
+  /** Of transactions that we sent. */
+  readonly call?: { readonly to: Address; readonly data: Hex; readonly value: bigint };
+  /** What it moved, of tokens and coin. */
+  readonly moved: ReadonlyArray<{
+    readonly address: Address;
+    readonly currency: Address;
+    readonly difference: bigint;
+  }>;
+}
+
+/** One side of a route: what goes in there and what comes out. */
+export interface PastSide {
+  readonly input: PastAmount | undefined;
+  readonly output: PastAmount | undefined;
+}
+
+/** A request, and all that became of it. What is not known is undefined. */
+export interface PastRequest {
+  readonly terms: RequestTerms;
+  readonly status: PublicStatus;
+  readonly sender: Address;
+  readonly depositAddress: string | undefined;
+  /** Undefined: a quote that nobody has paid. */
+  readonly requestType: RequestType | undefined;
+  readonly features: readonly RequestFeature[];
+  readonly updatedAtMs: number;
+  readonly failReason: string | undefined;
+  readonly refundFailReason: string | undefined;
+  /** The transaction that failed in a block. */
+  readonly failed:
+    | {
+        readonly txHash: TxHash;
+        readonly block: bigint | undefined;
+        readonly call: {
+          readonly from: Address;
+          readonly to: Address;
+          readonly data: Hex;
+          readonly value: bigint;
+        };
+      }
+    | undefined;
+  readonly isFastFill: boolean;
+  readonly inTxs: readonly PastTransaction[];
+  readonly outTxs: readonly PastTransaction[];
+  readonly quoted: { readonly origin: PastSide; readonly destination: PastSide };
+  readonly actual: { readonly origin: PastSide; readonly destination: PastSide } | undefined;
+  readonly delivered: Delivered | undefined;
+  /** Wei of the fill, in coin of the destination chain. */
+  readonly fillFeeWei: bigint | undefined;
+  readonly refund: { readonly amount: PastAmount; readonly recipient: Address } | undefined;
+  readonly sponsored:
+    | {
+        readonly wallet: string | undefined;
+        /** USD, 18 decimals: set aside, and paid. */
+        readonly costUsd: bigint;
+        readonly paidUsd: bigint | undefined;
+      }
+    | undefined;
+  readonly deposit:
+    | {
+        readonly chainId: number;
+        readonly txHash: TxHash;
+        readonly block: bigint;
+        readonly depositor: Address;
+        readonly currency: Address;
+        readonly amount: bigint;
+        readonly isConfirmed: boolean;
+      }
+    | undefined;
+  readonly settlement:
+    { readonly state: string; readonly reason: string | undefined; readonly updatedAtMs: number } | undefined;
+}
+
+/** What the recipient got, beside what was quoted; smallest units. */
+export interface Delivered {
+  readonly amount: bigint;
+  readonly quotedAmount: bigint;
+  readonly minimumAmount: bigint;
+  /** Above 0: more than was quoted. Hundredths of a percent, two decimals. */
+  readonly differenceBps: number;
+}
+
+/** One thing that was seen, decided, signed or sent. */
+export interface TraceEntry {
+  readonly atMs: number;
+  readonly kind: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+export interface RequestTrace {
+  readonly requestId: RequestId;
+  readonly status: PublicStatus;
+  readonly fundsAt: FundsPlace;
+  /** Where the money is, and why. */
+  readonly summary: string;
+  /** In order of time. */
+  readonly entries: readonly TraceEntry[];
+}

@@ -1,0 +1,248 @@
+import { formatAmount, formatUsd } from "@causeway/domain";
+import type { HistoryAmountJson, PastRequestJson, PastRequestV2Json } from "@causeway/wire";
+import type { PastAmount, PastRequest, PastSide, PastTransaction } from "../ports/request-history-routes.ts";
+
+type Common = Omit<PastRequestJson, "data">;
+type CommonData = Omit<PastRequestJson["data"], "failReason" | "refundFailReason" | "inTxs" | "outTxs">;
+type TransactionFields = Omit<PastRequestJson["data"]["inTxs"][number], "txHash">;
+
+/** The wire's words for a past request. `withKey`: its asker may see whose key it came with. */
+export function pastRequestJson(past: PastRequest, withKey: boolean): PastRequestJson {
+  return {
+    ...common(past),
+    data: {
+      ...commonData(past, withKey),
+      failReason: past.failReason ?? null,
+      refundFailReason: past.refundFailReason ?? null,
+      inTxs: past.inTxs.map((one) => ({ txHash: one.txHash, ...transactionFields(one) })),
+      outTxs: past.outTxs.map((one) => ({ txHash: one.txHash, ...transactionFields(one) })),
+    },
+  };
+}
+
+/** The same in the words of the lists before. */
+export function pastRequestV2Json(past: PastRequest, withKey: boolean): PastRequestV2Json {
+  const { terms, sender, quoted, actual } = past;
+  const paid = actual?.origin.input ?? (terms.input === undefined ? actual?.origin.output : undefined);
+  const currencyIn = amountJson({ ...quoted.origin.input, ...known(paid) } as PastAmount);
+  const got = actual?.destination.output;
+  const currencyOut = amountJson({ ...quoted.destination.output, ...known(got) } as PastAmount);
+  return {
+    ...common(past),
+    data: {
+      ...commonData(past, withKey),
+      failReason: past.failReason ?? "N/A",
+      refundFailReason: past.refundFailReason ?? "N/A",
+      inTxs: past.inTxs.map((one) => ({ hash: one.txHash, ...transactionFields(one) })),
+      outTxs: past.outTxs.map((one) => ({ hash: one.txHash, ...transactionFields(one) })),
+      metadata: {
+        sender,
+        recipient: terms.recipient,
+        currencyIn,
+        currencyOut,
+        rate: rateOf(currencyIn, currencyOut),
+      },
+    },
+  };
+}
+
+/** An amount that is known stands in for the one that was quoted. */
+function known(amount: PastAmount | undefined): Partial<PastAmount> {
+  return amount?.amount === undefined ? {} : { amount: amount.amount };
+}
+
+function common(past: PastRequest): Common {
+  const { terms, deposit, settlement } = past;
+  return {
+    id: terms.requestId,
+    status: past.status,
+    user: terms.user,
+    recipient: terms.recipient,
+    sender: past.sender,
+    refundTo: terms.refundTo,
+    supersededByRequestId: null,
+    depositAddress:
+      past.depositAddress === undefined
+        ? null
+        : {
+            address: past.depositAddress,
+            type: null,
+            depositor: deposit?.depositor ?? null,
+            depositTxHash: deposit?.txHash ?? null,
+            recoveryAddress: null,
+          },
+    requestType: past.requestType ?? null,
+    features: [...past.features],
+    createdAt: iso(terms.createdAtMs),
+    updatedAt: iso(past.updatedAtMs),
+    protocol: {
+      orderId: terms.orderId,
+      solver: terms.order.solver,
+      deposit:
+        deposit === undefined
+          ? null
+          : {
+              chainId: deposit.chainId,
+              txHash: deposit.txHash,
+              blockNumber: Number(deposit.block),
+              depositor: deposit.depositor,
+              currency: deposit.currency,
+              amount: String(deposit.amount),
+              confirmed: deposit.isConfirmed,
+            },
+      settlement:
+        settlement === undefined
+          ? null
+          : {
+              state: settlement.state,
+              reason: settlement.reason ?? null,
+              updatedAt: iso(settlement.updatedAtMs),
+            },
+    },
+  };
+}
+
+function commonData(past: PastRequest, withKey: boolean): CommonData {
+  const { terms, failed, delivered, refund, sponsored, fillFeeWei } = past;
+  return {
+    slippageTolerance: String(slippageBps(past)),
+    failedTxHash: failed?.txHash ?? null,
+    failedTxBlockNumber: failed?.block === undefined ? null : Number(failed.block),
+    failedCallData: failed === undefined ? null : { ...failed.call, value: String(failed.call.value) },
+    timeEstimate: null,
+    triggeredByFastFill: past.isFastFill,
+    appFees: null,
+    fees: {
+      quoted: null,
+      actual:
+        fillFeeWei === undefined && sponsored?.paidUsd === undefined
+          ? null
+          : {
+              swap: null,
+              execution: fillFeeWei === undefined ? null : String(fillFeeWei),
+              platform: null,
+              app: null,
+              sponsored: sponsored?.paidUsd === undefined ? null : formatUsd(sponsored.paidUsd),
+            },
+      currency: null,
+    },
+    feeSponsorship:
+      sponsored === undefined
+        ? null
+        : {
+            wallet: sponsored.wallet ?? null,
+            costUsd: formatUsd(sponsored.costUsd),
+            paidUsd: sponsored.paidUsd === undefined ? null : formatUsd(sponsored.paidUsd),
+          },
+    route: {
+      quoted: sidesJson(past.quoted),
+      actual: past.actual === undefined ? null : sidesJson(past.actual),
+    },
+    delivered:
+      delivered === undefined
+        ? null
+        : {
+            amount: String(delivered.amount),
+            quotedAmount: String(delivered.quotedAmount),
+            minimumAmount: String(delivered.minimumAmount),
+            differenceBps: delivered.differenceBps,
+          },
+    refundCurrencyData:
+      refund === undefined
+        ? null
+        : {
+            currency: amountJson(refund.amount).currency,
+            amount: amountJson(refund.amount).amount,
+            amountFormatted: amountJson(refund.amount).amountFormatted,
+            recipient: refund.recipient,
+          },
+    ...(withKey && terms.keyId !== undefined
+      ? { apiKey: terms.keyId, referrer: terms.referrer ?? null }
+      : {}),
+  };
+}
+
+function transactionFields({
+  chainId,
+  block,
+  seenAtMs,
+  status,
+  feeWei,
+  call,
+  moved,
+}: PastTransaction): TransactionFields {
+  return {
+    fee: feeWei === undefined ? null : String(feeWei),
+    feeUsd: null,
+    block: block === undefined ? null : Number(block),
+    type: "onchain",
+    chainId,
+    timestamp: seenAtMs === undefined ? null : Math.floor(seenAtMs / 1000),
+    status,
+    ...(call === undefined ? {} : { data: { to: call.to, data: call.data, value: String(call.value) } }),
+    stateChanges: moved.map(({ address, currency, difference }) => ({
+      address,
+      change: { kind: "token", currency, balanceDiff: String(difference) },
+    })),
+  };
+}
+
+function slippageBps({ terms: { destination } }: PastRequest): bigint {
+  const { expectedAmount, minimumAmount } = destination;
+  return expectedAmount === 0n ? 0n : ((expectedAmount - minimumAmount) * 10_000n) / expectedAmount;
+}
+
+function sidesJson({
+  origin,
+  destination,
+}: PastRequest["quoted"]): PastRequestJson["data"]["route"]["quoted"] {
+  const sides = { origin: sideJson(origin), destination: sideJson(destination) };
+  const from = sides.origin.inputCurrency ?? sides.origin.outputCurrency;
+  return { ...sides, rate: rateOf(from, sides.destination.outputCurrency) };
+}
+
+function sideJson({ input, output }: PastSide): {
+  inputCurrency: HistoryAmountJson | null;
+  outputCurrency: HistoryAmountJson | null;
+} {
+  return {
+    inputCurrency: input === undefined ? null : amountJson(input),
+    outputCurrency: output === undefined ? null : amountJson(output),
+  };
+}
+
+function amountJson({
+  chainId,
+  currency,
+  known: named,
+  amount,
+  usd,
+  minimumAmount,
+}: PastAmount): HistoryAmountJson {
+  return {
+    currency: {
+      chainId,
+      address: currency,
+      symbol: named?.symbol ?? null,
+      name: named?.name ?? null,
+      decimals: named?.decimals ?? null,
+    },
+    amount: amount === undefined ? null : String(amount),
+    amountFormatted:
+      amount === undefined || named === undefined ? null : formatAmount(amount, named.decimals),
+    amountUsd: usd === undefined ? null : formatUsd(usd),
+    minimumAmount: minimumAmount === undefined ? null : String(minimumAmount),
+  };
+}
+
+/** Whole units out for one in. */
+function rateOf(from: HistoryAmountJson | null, to: HistoryAmountJson | null): string | null {
+  const [paid, got] = [
+    Number(from?.amountFormatted ?? Number.NaN),
+    Number(to?.amountFormatted ?? Number.NaN),
+  ];
+  const rate = got / paid;
+  return Number.isFinite(rate) ? String(Number(rate.toPrecision(12))) : null;
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();

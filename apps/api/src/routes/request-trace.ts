@@ -1,0 +1,44 @@
+import { ServiceError } from "@causeway/domain";
+import { traceAnswer, traceParams } from "@causeway/wire";
+import type { TraceEntry } from "../ports/request-history-routes.ts";
+import type { RouteServices } from "../ports/route-services.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { hash } from "./wire-values.ts";
+
+/** `GET /requests/{requestId}/trace`: where the money of a request is and why. */
+export function requestTraceRoute(app: TypedServer, { history }: Pick<RouteServices, "history">): void {
+  app.get(
+    "/requests/:requestId/trace",
+    {
+      config: { access: { kind: "anybody", scope: "read" } },
+      schema: {
+        tags: ["requests"],
+        summary: "Where the money of a request is and why",
+        description:
+          "Everything that was seen, decided, signed and sent for it, in order: deposits, states, nonces, every signed transaction with its fees and what it replaces, settlement, and movements of app balances.",
+        params: traceParams,
+        response: { 200: traceAnswer, ...errors(400, 401, 403, 404, 429, 500, 503) },
+      },
+    },
+    async ({ params }) => {
+      const requestId = hash(params.requestId);
+      const trace = await history.trace(requestId);
+      if (trace === undefined)
+        throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
+      return { ...trace, entries: trace.entries.map(entryJson) };
+    },
+  );
+}
+
+function entryJson({ atMs, kind, facts }: TraceEntry): {
+  at: string;
+  atMs: number;
+  kind: string;
+  [fact: string]: unknown;
+} {
+  const plain = JSON.parse(
+    JSON.stringify(facts, (_name, value: unknown) => (typeof value === "bigint" ? value.toString() : value)),
+  ) as Record<string, unknown>;
+  // What an event noted may be called like what an entry has.
+  return { ...plain, at: new Date(atMs).toISOString(), atMs, kind };
+}

@@ -1,0 +1,48 @@
+import { requestsAnswerV2, requestsQuery } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { pastRequestV2Json } from "./past-request-json.ts";
+import { pageFields, showsKey } from "./requests-v3.ts";
+import { questionOf } from "./requests-question.ts";
+import { errors, type TypedServer } from "./typed.ts";
+
+/** When the older lists began to be left behind, and when they go. */
+const DEPRECATED_AT_S = 1_780_272_000;
+const SUNSET = new Date("2026-11-24T00:00:00Z");
+const SUCCESSOR = "/requests/v3";
+
+/** `GET /requests/v2` and `/requests`: the list as it was before, for whoever still asks for it, without a key. */
+export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServices, "history">): void {
+  for (const url of ["/requests/v2", "/requests"]) {
+    app.get(
+      url,
+      {
+        config: { access: { kind: "anybody", scope: "read" } },
+        schema: {
+          tags: ["requests"],
+          summary: "Past requests, as GET /requests/v3 told them before",
+          deprecated: true,
+          querystring: requestsQuery,
+          response: { 200: requestsAnswerV2, ...errors(400, 401, 403, 429, 500, 503) },
+        },
+        // Before anything is looked at: a refusal says so too.
+        onRequest: (_request, reply, done) => {
+          reply.headers({
+            deprecation: `@${DEPRECATED_AT_S}`,
+            sunset: SUNSET.toUTCString(),
+            link: `<${SUCCESSOR}>; rel="successor-version"`,
+          });
+          done();
+        },
+      },
+      async ({ apiKey, query }) => {
+        const question = questionOf(query, apiKey);
+        const page = await history.list(question);
+        return {
+          requests: page.requests.map((past) => pastRequestV2Json(past, showsKey(query, apiKey, past))),
+          ...pageFields(page, question),
+          deprecation: { successor: SUCCESSOR, sunset: SUNSET.toISOString() },
+        };
+      },
+    );
+  }
+}

@@ -1,0 +1,58 @@
+import { requestsAnswer, requestsQuery } from "@causeway/wire";
+import type { RequestsQuery } from "@causeway/wire";
+import type { ApiKeyIdentity } from "../ports/api-keys.ts";
+import type { PastRequest, RequestPage } from "../ports/request-history-routes.ts";
+import type { RouteServices } from "../ports/route-services.ts";
+import { requireKey } from "./access.ts";
+import { pastRequestJson } from "./past-request-json.ts";
+import { continuationText, questionOf } from "./requests-question.ts";
+import { errors, type TypedServer } from "./typed.ts";
+
+/** `GET /requests/v3`: what became of all requests. */
+export function requestsV3Route(app: TypedServer, { history }: Pick<RouteServices, "history">): void {
+  app.get(
+    "/requests/v3",
+    {
+      config: { access: { kind: "anybody", scope: "read" } },
+      schema: {
+        tags: ["requests"],
+        summary: "Past requests, page by page",
+        description:
+          "For a key with the scope `read`; whoever asks for requests by `id` needs none. Listed is every request that was paid, that the service sends for its user or that an app vouches for. A quote that nobody has paid is found by its `id` or `orderId` alone, and forgotten some time after it has run out.",
+        querystring: requestsQuery,
+        response: { 200: requestsAnswer, ...errors(400, 401, 403, 429, 500, 503) },
+      },
+    },
+    async ({ apiKey, query }) => {
+      // An id is told to those who quoted: pages in browsers read their own requests without a key.
+      if (query.id === undefined) requireKey({ apiKey }, "read");
+      const question = questionOf(query, apiKey);
+      const page = await history.list(question);
+      return {
+        requests: page.requests.map((past) => pastRequestJson(past, showsKey(query, apiKey, past))),
+        ...pageFields(page, question),
+      };
+    },
+  );
+}
+
+/** What goes with the rows of a page. */
+export function pageFields(
+  { next, total }: RequestPage,
+  { sort, isAscending }: ReturnType<typeof questionOf>,
+): { continuation?: string; total?: number; totalIsCapped?: boolean } {
+  return {
+    ...(next === undefined ? {} : { continuation: continuationText(next, sort, isAscending) }),
+    ...(total === undefined ? {} : { total: total.count, totalIsCapped: total.isCapped }),
+  };
+}
+
+/** Whose key a request came with is told to that key. */
+export function showsKey(
+  { includeAuthenticatedData }: RequestsQuery,
+  asker: ApiKeyIdentity | undefined,
+  { terms }: PastRequest,
+): boolean {
+  const isAsked = includeAuthenticatedData === true || includeAuthenticatedData === "true";
+  return isAsked && asker !== undefined && terms.keyId === asker.id;
+}

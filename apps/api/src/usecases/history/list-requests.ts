@@ -1,0 +1,70 @@
+import type { OrderId, RequestId } from "@causeway/domain";
+import type {
+  HistoryCondition,
+  HistoryQuestion,
+  ListedRequest,
+  RequestHistory,
+} from "../../ports/request-history.ts";
+import type { ListQuestion, RequestPage } from "../../ports/request-history-routes.ts";
+import type { Services } from "../../ports/services.ts";
+import { pastRequest } from "./past-request.ts";
+
+/** How far requests are counted. */
+export const COUNTED_UP_TO = 10_000;
+
+export type HistoryServices = Pick<Services, "chains"> & { readonly history: RequestHistory };
+
+/**
+ * One page of past requests, with all that became of them. Quotes that nobody has paid are found only by their own id or order: there may be a thousand of them
+ * for each that is paid, and an index of them all would cost each quote more than quoting does.
+ */
+export async function listRequests(services: HistoryServices, question: ListQuestion): Promise<RequestPage> {
+  const { history } = services;
+  const { wantsTotal, limit } = question;
+  const [found, counted] = await Promise.all([
+    // One more than asked for tells whether there is another page.
+    history.page({ ...question, limit: limit + 1 }),
+    wantsTotal ? history.count(question, COUNTED_UP_TO + 1) : undefined,
+  ]);
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const unpaid = rows.length === 0 && question.after === undefined ? await namedIds(history, question) : [];
+  const stories = await history.stories([...rows.map((row) => row.requestId), ...unpaid]);
+  const listed = new Map<RequestId, ListedRequest>(rows.map((row) => [row.requestId, row]));
+  const requests = [...rows.map((row) => row.requestId), ...unpaid].flatMap((requestId) => {
+    const story = stories.get(requestId);
+    return story === undefined ? [] : pastRequest(services, story, listed.get(requestId));
+  });
+  const count =
+    counted === undefined ? undefined : Math.max(counted, unpaid.length === 0 ? 0 : requests.length);
+  return {
+    requests,
+    next: found.length > limit ? last?.place : undefined,
+    total:
+      count === undefined
+        ? undefined
+        : { count: Math.min(count, COUNTED_UP_TO), isCapped: count > COUNTED_UP_TO },
+  };
+}
+
+/** Requests that a question names and asks nothing else of. */
+async function namedIds(
+  history: RequestHistory,
+  { conditions, groups, limit }: HistoryQuestion,
+): Promise<readonly RequestId[]> {
+  const [only, ...others] = conditions;
+  if (only === undefined || others.length > 0 || groups.length > 0 || !names(only)) return [];
+  if (only.field === "id") return (only.values as readonly RequestId[]).slice(0, limit);
+  const ids = await Promise.all(
+    only.values.slice(0, limit).map(async (orderId) => await history.idOfOrder(orderId as OrderId)),
+  );
+  return ids.filter((id) => id !== undefined);
+}
+
+function names(condition: HistoryCondition): condition is Extract<HistoryCondition, { kind: "is" }> {
+  return (
+    condition.kind === "is" &&
+    condition.not !== true &&
+    (condition.field === "id" || condition.field === "orderId")
+  );
+}
