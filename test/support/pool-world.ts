@@ -1,0 +1,193 @@
+import { createChainReader, createPoolReader, createRpcTransport, type Head } from "@causeway/chains";
+import type { Address, Chain, Hex, UniswapV2Source, UniswapV3Source } from "@causeway/domain";
+import {
+  createLocalClient,
+  deployLocal,
+  localAccount,
+  localExchanges,
+  nodeEnvironment,
+  openPools,
+  readLocalChains,
+  sendPipelined,
+  startAnvil,
+  type LocalAccount,
+  type LocalClient,
+} from "@causeway/localnet";
+import { encodeFunctionData, maxUint256, multicall3Abi, parseAbi, parseEther } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { createChainPools, type ChainPools } from "../../apps/api/src/adapters/liquidity/chain-pools.ts";
+import {
+  createPoolLiquidity,
+  type PooledChain,
+} from "../../apps/api/src/adapters/liquidity/pool-liquidity.ts";
+import { pairsOfPaths, type TokenPair } from "../../apps/api/src/adapters/liquidity/token-pair.ts";
+import type { LiquiditySource } from "../../apps/api/src/ports/liquidity.ts";
+import { steppedHeads } from "../fakes/stepped-heads.ts";
+
+/** A real chain with the pools of the local system, as one process keeps them in memory and as the test moves them. */
+export interface PoolWorld {
+  readonly chain: Chain;
+  readonly client: LocalClient;
+  readonly v3: UniswapV3Source;
+  readonly v2: UniswapV2Source & { readonly router: Address };
+  /** By symbol. */
+  readonly token: Readonly<Record<"USDC" | "TST" | "WETH" | "ODD", Address>>;
+  /** Every pair of those. */
+  readonly pairs: readonly TokenPair[];
+  readonly pools: ChainPools;
+  readonly liquidity: LiquiditySource;
+  /** Calls that the process made to its node so far, and whether they fail from now on. */
+  readonly node: { asked: number; away: boolean };
+  /** Another process that has not read anything yet. */
+  fresh(): ChainPools;
+  /** Tells the process of the newest block. */
+  announce(): Promise<Head>;
+  /** Calls of an account, mined together. */
+  send(from: LocalAccount, calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<bigint[]>;
+  /** Adds liquidity of the provider's. */
+  provide(position: Position): Promise<void>;
+  /** Takes a position's liquidity out, all of it. @param id of positions in the order in which they were provided, the first of the world being 1n */
+  withdraw(id: bigint): Promise<void>;
+  /** What other contracts answer to these calls at the newest block, in one question. */
+  askTogether(calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<(Hex | undefined)[]>;
+  stop(): Promise<void>;
+}
+
+export interface Position {
+  readonly pair: TokenPair;
+  readonly fee: number;
+  readonly from: number;
+  readonly to: number;
+  /** Of each token at most, smallest units. */
+  readonly amount0: bigint;
+  readonly amount1: bigint;
+}
+
+const positionAbi = parseAbi([
+  "struct MintParams { address token0; address token1; uint24 fee; int24 tickLower; int24 tickUpper; uint256 amount0Desired; uint256 amount1Desired; uint256 amount0Min; uint256 amount1Min; address recipient; uint256 deadline; }",
+  "function mint(MintParams params) payable returns (uint256 tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)",
+  "function positions(uint256 id) view returns (uint96, address, address, address, uint24, int24, int24, uint128 liquidity, uint256, uint256, uint128, uint128)",
+  "function decreaseLiquidity((uint256 tokenId, uint128 liquidity, uint256 amount0Min, uint256 amount1Min, uint256 deadline) params) payable returns (uint256, uint256)",
+]);
+
+export async function startPoolWorld(): Promise<PoolWorld> {
+  const node = await startAnvil({ chainId: 72_100_117 });
+  await deployLocal(node);
+  await openPools(node);
+  const [described] = readLocalChains(nodeEnvironment({ portA: node.port, portB: 1 }));
+  if (described?.liquidity === undefined) throw new TypeError("the first local chain has pools");
+  const chain = described;
+  const { liquidity: places } = described;
+  const [v3, v2] = places.sources;
+  if (v3?.kind !== "uniswap-v3" || v2?.kind !== "uniswap-v2" || v2.router === undefined)
+    throw new TypeError("a v3 source, and a v2 source with a router");
+  const client = createLocalClient(node);
+  const manager = localExchanges.positionManager;
+  const provider = localAccount("deployer");
+  const counted = { asked: 0, away: false };
+  const rpc = createRpcTransport({ url: node.url });
+  const transport: typeof rpc = {
+    ...rpc,
+    request: async (method, params, options) => {
+      counted.asked++;
+      if (counted.away) throw new Error("the node is away");
+      return await rpc.request(method, params, options);
+    },
+  };
+  const heads = steppedHeads();
+  const reader = createChainReader(chain, transport, { knownHead: () => heads.latest });
+  const fresh = (): ChainPools =>
+    createChainPools({
+      sources: places.sources,
+      pools: createPoolReader(transport, chain.contracts.multicall3),
+      reader,
+      heads,
+      clock: { nowMs: () => Date.now() },
+      onFault: () => undefined,
+    });
+  const pools = fresh();
+  const tokens = Object.fromEntries(chain.tokens.map(({ symbol, address }) => [symbol, address]));
+  const token = tokens as PoolWorld["token"];
+  const pooled: PooledChain = {
+    chainId: chain.id,
+    liquidity: places,
+    pools,
+    plainApprovals: new Set(chain.tokens.map(({ address }) => address)),
+  };
+  const send: PoolWorld["send"] = async (from, calls) => {
+    const labelled = calls.map((call) => ({ ...call, label: "a call of the test" }));
+    const receipts = await sendPipelined(client, privateKeyToAccount(from.privateKey), labelled, 3_000_000n);
+    return receipts.map(({ gasUsed }) => gasUsed);
+  };
+  return {
+    chain,
+    client,
+    v3,
+    v2: { ...v2, router: v2.router },
+    token,
+    pairs: pairsOfPaths(token.ODD, token.USDC, [token.WETH, token.TST], 3),
+    pools,
+    liquidity: createPoolLiquidity([pooled]),
+    node: counted,
+    fresh,
+    announce: async () => heads.announce(await createChainReader(chain, rpc).head(), Date.now()),
+    send,
+    provide: async ({ pair, fee, from, to, amount0, amount1 }) => {
+      const params = {
+        token0: pair.token0,
+        token1: pair.token1,
+        fee,
+        tickLower: from,
+        tickUpper: to,
+        amount0Desired: amount0,
+        amount1Desired: amount1,
+        amount0Min: 0n,
+        amount1Min: 0n,
+        recipient: provider.address,
+        deadline: maxUint256,
+      };
+      const data = encodeFunctionData({ abi: positionAbi, functionName: "mint", args: [params] });
+      await send(provider, [{ to: manager, data }]);
+    },
+    withdraw: async (tokenId) => {
+      const position = await client.readContract({
+        abi: positionAbi,
+        address: manager,
+        functionName: "positions",
+        args: [tokenId],
+      });
+      const params = {
+        tokenId,
+        liquidity: position[7],
+        amount0Min: 0n,
+        amount1Min: 0n,
+        deadline: maxUint256,
+      };
+      const data = encodeFunctionData({
+        abi: positionAbi,
+        functionName: "decreaseLiquidity",
+        args: [params],
+      });
+      await send(provider, [{ to: manager, data }]);
+    },
+    askTogether: async (calls) => {
+      const answers = await client.readContract({
+        abi: multicall3Abi,
+        address: chain.contracts.multicall3,
+        functionName: "aggregate3",
+        args: [calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }))],
+      });
+      return answers.map(({ success, returnData }) => (success ? returnData : undefined));
+    },
+    stop: async () => {
+      pools.close();
+      await rpc.close();
+      await node.stop();
+    },
+  };
+}
+
+/** Native coin for fees, so that an account can send. */
+export async function giveGas({ client }: PoolWorld, account: Address): Promise<void> {
+  await client.setBalance({ address: account, value: parseEther("1000") });
+}
