@@ -28,6 +28,7 @@ import {
 import { chainId, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import { frugalPayerAbi, frugalPayerBytecode } from "./generated/frugal-payer.ts";
+import { keepsAllowanceAbi, keepsAllowanceBytecode } from "./generated/keeps-allowance.ts";
 import { reentererAbi, reentererBytecode } from "./generated/reenterer.ts";
 import {
   depositAddressAbi,
@@ -476,6 +477,16 @@ test.each([
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
     { from: user.address, token: odd, amount: arrives, id: of.id },
   ]);
+});
+
+test("a token whose allowances stay is deposited again and again", async () => {
+  const of = key({ strict: true });
+  const at = await addressOf(of);
+  const keeping = await hostile({ abi: keepsAllowanceAbi, bytecode: keepsAllowanceBytecode }, at);
+  await chain.send(stranger, sweepStrict(of, keeping));
+  await chain.send(deployer, { to: keeping, data: mint(at, 200n) });
+  await chain.send(stranger, sweepStrict(of, keeping));
+  expect(await chain.tokenBalance(keeping, depository)).toBe(500n);
 });
 
 test("a token that says it did not move is neither deposited nor recovered", async () => {
