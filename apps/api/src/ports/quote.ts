@@ -36,12 +36,29 @@ export interface PaymentGas {
   readonly erc20: bigint;
 }
 
+/** Gas units of what the router does beside an exchange. */
+export interface RoutedGas {
+  /** A transaction of the user's to the router, with native coin, before anything is done with it. */
+  readonly native: bigint;
+  /** The same with a token that the approval proxy pulls. */
+  readonly pulled: bigint;
+  readonly wrap: bigint;
+  readonly unwrap: bigint;
+  readonly depositNative: bigint;
+  readonly depositErc20: bigint;
+  /** Paying the recipient, or seeing to it that he was paid. */
+  readonly pay: bigint;
+}
+
 /** Gas that quotes are priced with. */
 export interface QuoteGas {
   /** The user's own transactions. */
   readonly steps: StepGas;
   readonly fill: PaymentGas;
   readonly refund: PaymentGas;
+  /** A fill that exchanges what the solver holds, all but the exchange itself. */
+  readonly exchangedFill: bigint;
+  readonly routed: RoutedGas;
 }
 
 /** Everything configured about quotes. */

@@ -318,7 +318,6 @@ test.each<[Partial<QuoteInput>, ErrorCode]>([
   [{ topupGas: true }, "UNSUPPORTED_EXECUTION_TYPE"],
   [{ subsidizeFees: true }, "UNSUPPORTED_EXECUTION_TYPE"],
   [{ fixedRate: "1:1" }, "UNSUPPORTED_EXECUTION_TYPE"],
-  [{ useExternalLiquidity: true }, "UNSUPPORTED_ROUTE"],
 ])("%o asks for what the quote would not honour, and is refused by its name", async (input, code) => {
   expect(await refusalOf(input)).toEqual({ code, field: Object.keys(input)[0] });
 });

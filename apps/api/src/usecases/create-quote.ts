@@ -1,9 +1,11 @@
 import type { AccountState } from "@causeway/chains";
-import type { Address, Hex, OrderId, PricedTrade } from "@causeway/domain";
-import { confirmationsFor, NATIVE_CURRENCY, priceTrade, ServiceError } from "@causeway/domain";
+import type { Address, Hex, OrderId } from "@causeway/domain";
+import { confirmationsFor, NATIVE_CURRENCY, ServiceError, settle } from "@causeway/domain";
+import type { Soon } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory } from "../ports/chains.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { LiquiditySource, PoolUsd } from "../ports/liquidity.ts";
 import type { PriceBook } from "../ports/price-source.ts";
 import type {
   QuotedRequests,
@@ -13,21 +15,28 @@ import type {
   RecipientCodes,
   RouteTimings,
 } from "../ports/quote.ts";
+import type { TokenBook } from "../ports/token-book.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
-import { refuseBeyondCap, refuseBeyondLimits } from "./quote-limits.ts";
-import { originGasOf } from "./origin-gas.ts";
-import { pricingOf } from "./quote-pricing.ts";
-import type { RoutePricing } from "./quote-pricing.ts";
 import { readQuestion } from "./quote-question.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 import { refuseUnsupported } from "./quote-refusals.ts";
 import { agree } from "./quote-terms.ts";
+import type { Agreement } from "./quote-terms.ts";
+import type { ChosenRoute } from "./quoting/chosen-route.ts";
+import { chooseRoute } from "./quoting/choose-route.ts";
+import type { ValuedRoute } from "./quoting/choose-route.ts";
 
 /** What a quote needs. `solver` is the address that signs orders and pays. */
 export interface QuoteServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly chains: ChainDirectory;
+  /** Undefined: only configured currencies are known. */
+  readonly tokens?: TokenBook | undefined;
+  /** Undefined: nothing is swapped here. */
+  readonly liquidity?: LiquiditySource | undefined;
+  /** Undefined: what has no source of prices has no price. */
+  readonly poolUsd?: PoolUsd | undefined;
   readonly prices: PriceBook;
   readonly quotePolicy: QuotePolicy;
   readonly requests: QuotedRequests;
@@ -40,7 +49,7 @@ export interface QuoteServices {
 }
 
 /**
- * Prices an intent, promises an output, stores the promise and tells the steps. The user need not hold the funds. With fresh prices and heads
+ * Prices an intent, promises an output, stores the promise and tells the steps. The user need not hold the funds. With fresh prices, pools and heads
  * only the user's balance and allowance are read from a chain (all users of one moment in one call), and only the promise is written.
  * @param keyId of the API key that asks, if one does: it alone may have a fast fill made for less than the quoted input
  * @throws ServiceError with the codes of the client contract.
@@ -51,31 +60,15 @@ export async function createQuote(
   keyId?: string,
 ): Promise<QuoteAnswer> {
   refuseUnsupported(input);
-  const { quotePolicy } = services;
-  const question = readQuestion(services.chains, services.solver, quotePolicy.maxTtlSeconds, input);
-  const originGasUsd =
-    question.originGasOverhead === undefined ? undefined : await originGasOf(services, question);
-  const pricing = await pricingOf(
-    services,
-    question,
-    await paysContract(services.recipientCodes, question),
-    originGasUsd,
-  );
-  const trade = tradeOf(services.reservations, question, pricing);
-  const account = await accountOf(question);
-
-  const agreement = agree(services, question, pricing, trade, services.clock.nowMs(), {
-    originGasUsd,
-    keyId,
-  });
+  const worked = settle(workOut(services, input, keyId));
+  const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
   const answer = toQuoteAnswer({
-    policy: quotePolicy,
+    policy: services.quotePolicy,
     question,
-    pricing,
-    trade,
+    ...valued,
     agreement,
-    account,
-    timeEstimateSeconds: timeEstimate(services.timings, question, agreement.terms.inputUsd),
+    account: await accountOf(question, valued.route),
+    timeEstimateSeconds: timeEstimate(services.timings, question, valued.route, agreement.terms.inputUsd),
   });
   await services.requests.insertQuoted(agreement.terms);
   if (input.includeProtocolData !== true) return answer;
@@ -83,30 +76,27 @@ export async function createQuote(
   return { ...answer, protocol: { v2: { ...answer.protocol.v2, orderSignature } } };
 }
 
-function tradeOf(reservations: Reservations, question: QuoteQuestion, pricing: RoutePricing): PricedTrade {
-  const { amount, tradeType, origin } = question;
-  if (question.kind === "send") {
-    refuseBeyondCap(origin, amount, pricing.facts.origin, pricing.originNative, "originChainId");
-    // The user pays the recipient himself: nothing is charged and nothing can move the price.
-    return {
-      input: amount,
-      execution: 0n,
-      service: 0n,
-      app: 0n,
-      net: amount,
-      output: amount,
-      expected: amount,
-    };
-  }
-  const trade = priceTrade(tradeType, amount, pricing.facts);
-  refuseBeyondLimits(reservations, question, pricing, trade);
-  return trade;
+/** What is asked, the best way it can go, and what is agreed upon: from memory, where everything is there. */
+function* workOut(
+  services: QuoteServices,
+  input: QuoteInput,
+  keyId: string | undefined,
+): Soon<{ question: QuoteQuestion; valued: ValuedRoute; agreement: Agreement }> {
+  const question = yield* readQuestion(services, input);
+  const valued = yield* chooseRoute(services, question);
+  const agreement = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
+  return { question, valued, agreement };
 }
 
-async function accountOf({ origin, originCurrency, user }: QuoteQuestion): Promise<AccountState> {
-  const { depository } = origin.chain.contracts;
+async function accountOf(
+  { origin, originCurrency, user }: QuoteQuestion,
+  { trade }: ChosenRoute,
+): Promise<AccountState> {
+  const { depository, approvalProxy } = origin.chain.contracts;
+  const spender =
+    trade.origin === undefined || originCurrency.address === NATIVE_CURRENCY ? depository : approvalProxy;
   try {
-    return await origin.connection.reader.accountState(user, originCurrency.address, depository);
+    return await origin.connection.reader.accountState(user, originCurrency.address, spender);
   } catch (cause) {
     throw new ServiceError("RPC_HTTP_ERROR", `${origin.chain.displayName} did not tell the user's balance`, {
       field: "originChainId",
@@ -115,22 +105,14 @@ async function accountOf({ origin, originCurrency, user }: QuoteQuestion): Promi
   }
 }
 
-/** Asked only where it matters: a native payment by the solver. */
-function paysContract(
-  codes: RecipientCodes,
-  { kind, destination, destinationCurrency, recipient }: QuoteQuestion,
-): boolean | Promise<boolean> {
-  if (kind === "send" || destinationCurrency.address !== NATIVE_CURRENCY) return false;
-  return codes.hasCode(destination.chain.id, recipient);
-}
-
 function timeEstimate(
   timings: RouteTimings,
-  { kind, origin, destination }: QuoteQuestion,
+  { origin, destination }: QuoteQuestion,
+  { kind }: ChosenRoute,
   inputUsd: bigint,
 ): number {
-  // A send is done with its own block: nobody waits for confirmations to pay out.
-  if (kind === "send") return origin.chain.blockTimeSeconds;
+  // The user's own payment is done with its own block: nobody waits for confirmations to pay out.
+  if (kind !== "bridge") return origin.chain.blockTimeSeconds;
   const confirmations = confirmationsFor(origin.chain.confirmationTiers, inputUsd);
   return timings.estimateSeconds(origin.chain.id, destination.chain.id, confirmations);
 }

@@ -1,5 +1,5 @@
 import type { AccountState } from "@causeway/chains";
-import type { Currency, PricedTrade, PricedUnit, QuoteStep } from "@causeway/domain";
+import type { Currency, PricedUnit, QuoteStep } from "@causeway/domain";
 import {
   amountToUsdDown,
   depositGas,
@@ -9,6 +9,9 @@ import {
   toWrittenUsd,
   NATIVE_CURRENCY,
   orderToJson,
+  pairClassOf,
+  routedGas,
+  routedSteps,
   sendSteps,
   slippageDetails,
   tradeImpact,
@@ -16,17 +19,18 @@ import {
 } from "@causeway/domain";
 import type { AmountObject, QuoteAnswer, QuoteCurrency, QuoteDetails, QuoteFees } from "@causeway/wire";
 import type { QuotePolicy } from "../ports/quote.ts";
-import type { RoutePricing } from "./quote-pricing.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 import type { Agreement } from "./quote-terms.ts";
+import type { ValuedRoute } from "./quoting/choose-route.ts";
+import { sidesOf } from "./quoting/route-sides.ts";
+import { routedFacts } from "./quoting/routed-facts.ts";
 
 /** Everything an answer tells. */
-export interface AnswerFacts {
+export interface AnswerFacts extends ValuedRoute {
   readonly policy: Pick<QuotePolicy, "gas">;
   readonly question: QuoteQuestion;
-  readonly pricing: RoutePricing;
-  readonly trade: PricedTrade;
   readonly agreement: Agreement;
+  /** Of the input currency; the allowance of whoever takes it. */
   readonly account: AccountState;
   readonly timeEstimateSeconds: number;
 }
@@ -60,124 +64,181 @@ export function toQuoteAnswer(told: AnswerFacts): QuoteAnswer {
 }
 
 function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gasUnits: bigint } {
-  const { question, account, agreement } = told;
+  const { question, account, agreement, route } = told;
   const { origin, originCurrency } = question;
-  const { terms } = agreement;
+  const { terms, promise } = agreement;
   const { steps: gas } = told.policy.gas;
   const { maxFeePerGas, maxPriorityFeePerGas } = origin.pulse.gasPrices();
+  const amount = promise.mostInput;
   const payment = {
     requestId: terms.requestId,
     chainId: origin.chain.id,
     user: terms.user,
-    currency: terms.origin.currency,
+    currency: originCurrency.address,
     symbol: originCurrency.symbol,
-    amount: terms.origin.amount,
-    amountFormatted: formatAmount(terms.origin.amount, originCurrency.decimals),
+    amount,
+    amountFormatted: formatAmount(amount, originCurrency.decimals),
     gas,
     tellsGas: !origin.chain.fees.gasCountsData,
     maxFeePerGas,
     maxPriorityFeePerGas,
   };
-  if (terms.kind === "send")
+  if (route.kind === "send")
     return {
       steps: sendSteps({ ...payment, recipient: terms.recipient }),
       gasUnits: originCurrency.address === NATIVE_CURRENCY ? gas.transferNative : gas.transferErc20,
     };
+  const { allowance } = account;
+  const { resetsApproval } = originCurrency;
+  const { swapped } = sidesOf(route);
+  if (swapped !== undefined) {
+    const routed = routedFacts(told, swapped);
+    const facts = { ...payment, ...routed, allowance, resetsApproval };
+    return { steps: routedSteps(facts), gasUnits: routedGas(facts) };
+  }
   const deposit = {
     ...payment,
     orderId: terms.orderId,
     depository: origin.chain.contracts.depository,
     explicitDeposit: terms.explicitDeposit,
-    allowance: account.allowance,
-    resetsApproval: originCurrency.resetsApproval,
+    allowance,
+    resetsApproval,
   };
   return { steps: depositSteps(deposit), gasUnits: depositGas(deposit) };
 }
 
-function feesOf({ question, pricing, trade }: AnswerFacts, gasUnits: bigint): QuoteFees {
+function feesOf({ question, route, values }: AnswerFacts, gasUnits: bigint): QuoteFees {
   const { origin } = question;
+  const { priced } = route.trade;
+  const unit = values.deposited;
   const { baseFeePerGas, maxPriorityFeePerGas } = origin.pulse.gasPrices();
   const gasWei = gasUnits * (baseFeePerGas + maxPriorityFeePerGas);
-  const currency = toWireCurrency(question.originCurrency);
-  const inInput = (amount: bigint) => amountObject(currency, pricing.facts.origin, amount, amount);
-  const nothing = nothingOf(currency, pricing.facts.origin);
-  const written = (amount: bigint): bigint => toWrittenUsd(amountToUsdDown(amount, pricing.facts.origin));
+  const currency = toWireCurrency(route.deposited);
+  const inDeposit = (amount: bigint) => amountObject(currency, unit, amount, amount);
+  const nothing = nothingOf(currency, unit);
+  const written = (amount: bigint): bigint => toWrittenUsd(amountToUsdDown(amount, unit));
   return {
-    gas: amountObject(toWireCurrency(origin.chain.native), pricing.originNative, gasWei, gasWei),
+    gas: amountObject(toWireCurrency(origin.chain.native), values.originNative, gasWei, gasWei),
     relayer: {
-      ...inInput(trade.execution + trade.service),
+      ...inDeposit(priced.execution + priced.service),
       // The sum of its two parts as they are written, not a third cut of its own.
-      amountUsd: formatUsd(written(trade.execution) + written(trade.service)),
+      ...(unit.priceUsd > 0n && {
+        amountUsd: formatUsd(written(priced.execution) + written(priced.service)),
+      }),
     },
-    relayerGas: inInput(trade.execution),
-    relayerService: inInput(trade.service),
-    app: trade.app === 0n ? nothing : inInput(trade.app),
+    relayerGas: inDeposit(priced.execution),
+    relayerService: inDeposit(priced.service),
+    app: priced.app === 0n ? nothing : inDeposit(priced.app),
     subsidized: nothing,
   };
 }
 
 function detailsOf(told: AnswerFacts): QuoteDetails {
-  const { question, pricing, trade, agreement } = told;
-  const { terms } = agreement;
-  const { origin, destination } = pricing.facts;
+  const { question, route, values, agreement } = told;
+  const { terms, promise, refundMinimum } = agreement;
+  const { trade } = route;
   const inputCurrency = toWireCurrency(question.originCurrency);
   const outputCurrency = toWireCurrency(question.destinationCurrency);
-  const currencyIn = amountObject(inputCurrency, origin, trade.input, trade.input);
-  const currencyOut = amountObject(
-    outputCurrency,
-    destination,
-    trade.expected,
-    terms.destination.minimumAmount,
+  const currencyIn = amountObject(inputCurrency, values.input, trade.input, trade.input);
+  const currencyOut = amountObject(outputCurrency, values.output, trade.expected, promise.minimumAmount);
+  const { deposit, paid, originRouter, originSources, destinationRouter, destinationSources } =
+    sidesOf(route);
+  const deposited =
+    deposit === undefined
+      ? currencyIn
+      : amountObject(
+          toWireCurrency(route.deposited),
+          values.deposited,
+          deposit,
+          promise.leastDeposit ?? deposit,
+        );
+  const paidOut =
+    paid === undefined
+      ? currencyOut
+      : amountObject(toWireCurrency(route.paidFrom), paid.unit, paid.amount, paid.amount);
+  const { priced } = trade;
+  const impact = tradeImpact(
+    {
+      input: trade.input,
+      execution: priced.execution,
+      service: priced.service,
+      app: priced.app,
+      expected: trade.expected,
+    },
+    values.input,
+    values.output,
+    values.deposited,
   );
-  const impact = tradeImpact(trade, origin, destination);
-  const isSend = terms.kind === "send";
   return {
     operation: operationOf(told),
     sender: terms.user,
     recipient: terms.recipient,
     currencyIn,
     currencyOut,
-    refundCurrency: { ...currencyIn, minimumAmount: agreement.refundMinimum.toString() },
+    refundCurrency: { ...deposited, minimumAmount: refundMinimum.toString() },
     totalImpact: impact.totalImpact,
     swapImpact: impact.swapImpact,
     expandedPriceImpact: impact.expandedPriceImpact,
-    rate: tradeRate(trade.input, origin.decimals, trade.expected, destination.decimals),
-    slippageTolerance: slippageDetails(
-      agreement.slippageBps,
-      {
-        missing: trade.expected - terms.destination.minimumAmount,
-        of: trade.expected,
-        unit: destination,
-      },
-      undefined,
+    rate: tradeRate(
+      trade.input,
+      question.originCurrency.decimals,
+      trade.expected,
+      question.destinationCurrency.decimals,
     ),
+    slippageTolerance: slippageOf(told),
     timeEstimate: told.timeEstimateSeconds,
     userBalance: told.account.balance.toString(),
     isFixedRate: false,
     route: {
       origin: {
         inputCurrency: currencyIn,
-        outputCurrency: currencyIn,
-        router: isSend ? "direct" : "depository",
+        outputCurrency: route.kind === "swap" ? currencyOut : deposited,
+        router: originRouter,
+        ...(originSources !== undefined && { includedSwapSources: originSources }),
       },
       destination: {
-        inputCurrency: currencyOut,
+        inputCurrency: paidOut,
         outputCurrency: currencyOut,
-        router: isSend ? "direct" : "solver",
+        router: destinationRouter,
+        ...(destinationSources !== undefined && { includedSwapSources: destinationSources }),
       },
     },
   };
 }
 
-function operationOf({ question, pricing }: AnswerFacts): QuoteDetails["operation"] {
-  if (question.kind === "send") return "send";
-  if (pricing.pairClass === "sameAsset") return "bridge";
-  if (pricing.pairClass === "wrap" && question.origin === question.destination)
-    return question.originCurrency.address === NATIVE_CURRENCY
-      ? "wrap"
-      : question.destinationCurrency.address === NATIVE_CURRENCY
-        ? "unwrap"
-        : "swap";
+/** Origin: what may be missing of the deposit, or taken more of the user. Destination: what may be missing of the output for other reasons than that. */
+function slippageOf({ question, route, values, agreement }: AnswerFacts): QuoteDetails["slippageTolerance"] {
+  const { promise } = agreement;
+  const { trade } = route;
+  const deposit = trade.priced.input;
+  const isExact = question.tradeType === "EXACT_OUTPUT";
+  const origin =
+    route.kind === "swap"
+      ? { missing: promise.mostInput - trade.input, of: trade.input, unit: values.input }
+      : promise.leastDeposit !== undefined
+        ? { missing: deposit - promise.leastDeposit, of: deposit, unit: values.deposited }
+        : undefined;
+  return slippageDetails(
+    promise.slippageBps,
+    {
+      missing: isExact ? 0n : promise.neededOutput - promise.minimumAmount,
+      of: trade.expected,
+      unit: values.output,
+    },
+    origin,
+  );
+}
+
+function operationOf({ question, route }: AnswerFacts): QuoteDetails["operation"] {
+  if (route.kind === "send") return "send";
+  const { originCurrency, destinationCurrency, origin, destination } = question;
+  const pair = pairClassOf(originCurrency, destinationCurrency);
+  if (pair === "sameAsset") return "bridge";
+  const isOneForOne = route.kind === "swap" ? route.trade.origin?.pool === undefined : pair === "wrap";
+  if (origin === destination && isOneForOne) {
+    if (originCurrency.address === NATIVE_CURRENCY) return "wrap";
+    if (destinationCurrency.address === NATIVE_CURRENCY) return "unwrap";
+  }
   return "swap";
 }
 
@@ -192,7 +253,8 @@ function amountObject(
     currency,
     amount: digits,
     amountFormatted: formatAmount(amount, unit.decimals),
-    amountUsd: formatUsd(amountToUsdDown(amount, unit)),
+    // Without a price nothing is known, which is not the same as being worth nothing.
+    amountUsd: unit.priceUsd === 0n ? "0" : formatUsd(amountToUsdDown(amount, unit)),
     minimumAmount: minimum === amount ? digits : minimum.toString(),
   };
 }

@@ -14,4 +14,14 @@ export const measuredQuoteGas: QuoteGas = {
   },
   fill: payment,
   refund: payment,
+  exchangedFill: fillGas.proxyCall,
+  routed: {
+    native: 50_000n,
+    pulled: 110_000n,
+    wrap: 35_000n,
+    unwrap: 25_000n,
+    depositNative: depositGas.native,
+    depositErc20: depositGas.erc20 + approveGas,
+    pay: payment.nativeToContract,
+  },
 };

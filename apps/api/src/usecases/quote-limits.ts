@@ -1,22 +1,24 @@
-import type { Currency, PricedTrade } from "@causeway/domain";
+import type { Currency } from "@causeway/domain";
 import { amountToUsdDown, convertUp, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { PricedUnit } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Reservations } from "../ports/quote.ts";
-import type { RoutePricing } from "./quote-pricing.ts";
-import type { QuoteQuestion } from "./quote-question.ts";
+import type { Route, RoutePricing } from "./quote-pricing.ts";
 
 /** $0.05: a swap on one chain below it is worth less than the trouble. */
 const LEAST_SWAP_USD = 50_000_000_000_000_000n;
 
-/** @throws ServiceError when the trade is larger or smaller than this instance serves now. */
+/**
+ * @param route from what is deposited to what the solver pays with; `trade` likewise: the deposit, and what the solver needs for the fill
+ * @throws ServiceError when the trade is larger or smaller than this instance serves now.
+ */
 export function refuseBeyondLimits(
   reservations: Reservations,
-  question: QuoteQuestion,
+  route: Route,
   pricing: RoutePricing,
-  trade: PricedTrade,
+  trade: { readonly input: bigint; readonly expected: bigint },
 ): void {
-  const { origin, destination, originCurrency, destinationCurrency } = question;
+  const { origin, destination, originCurrency, destinationCurrency } = route;
   const { facts } = pricing;
   refuseBeyondCap(origin, trade.input, facts.origin, pricing.originNative, "originChainId");
   refuseBeyondCap(
@@ -26,9 +28,8 @@ export function refuseBeyondLimits(
     facts.destinationNative,
     "destinationChainId",
   );
-  const isSwap = origin === destination && pricing.pairClass !== "wrap" && pricing.pairClass !== "sameAsset";
-  if (isSwap && amountToUsdDown(trade.input, facts.origin) < LEAST_SWAP_USD)
-    throw new ServiceError("AMOUNT_TOO_LOW", "Swaps on one chain start at $0.05", { field: "amount" });
+  if (origin === destination && pricing.pairClass !== "wrap" && pricing.pairClass !== "sameAsset")
+    refuseTinySwap(amountToUsdDown(trade.input, facts.origin));
   if (trade.input >> 256n !== 0n)
     throw new ServiceError("INVALID_REQUEST", `No amount of ${originCurrency.symbol} buys that much`, {
       field: "amount",
@@ -53,6 +54,15 @@ export function refuseBeyondLimits(
     );
 }
 
+/**
+ * @param inputUsd USD with 18 decimals
+ * @throws ServiceError AMOUNT_TOO_LOW for an exchange on one chain that is worth next to nothing
+ */
+export function refuseTinySwap(inputUsd: bigint): void {
+  if (inputUsd < LEAST_SWAP_USD)
+    throw new ServiceError("AMOUNT_TOO_LOW", "Swaps on one chain start at $0.05", { field: "amount" });
+}
+
 /** @throws ServiceError ROUTE_TEMPORARILY_RESTRICTED when the chain is partially disabled and the amount is worth more than its cap. */
 export function refuseBeyondCap(
   { chain }: ConnectedChain,
@@ -62,7 +72,9 @@ export function refuseBeyondCap(
   field: string,
 ): void {
   const limit = chain.partialDisableLimit;
-  if (limit === 0n || convertUp(amount, currency, native) <= limit) return;
+  // What nobody has a price for may be worth more than any cap.
+  const isKnown = currency.priceUsd > 0n;
+  if (limit === 0n || (isKnown && convertUp(amount, currency, native) <= limit)) return;
   throw new ServiceError(
     "ROUTE_TEMPORARILY_RESTRICTED",
     `${chain.displayName} is restricted for now to requests of a limited value`,

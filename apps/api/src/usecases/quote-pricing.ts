@@ -1,5 +1,6 @@
 import type { Currency, PairClass, PricedUnit, PricingFacts } from "@causeway/domain";
-import { gasCostWei, NATIVE_CURRENCY, pairClassOf } from "@causeway/domain";
+import { gasCostWei, NATIVE_CURRENCY, pairClassOf, settle, soon } from "@causeway/domain";
+import type { Soon } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { PriceBook } from "../ports/price-source.ts";
 import type { PaymentGas, QuotePolicy } from "../ports/quote.ts";
@@ -19,18 +20,43 @@ export interface Route {
   readonly destinationCurrency: Currency;
 }
 
+/** What swaps before the deposit and in the fill change about a route's prices. */
+export interface SwapsOfRoute {
+  /** Of the currencies that the user pays and the recipient gets; undefined: they are those of the route. */
+  readonly pairClass?: PairClass | undefined;
+  /** Gas units of the exchange in the fill; undefined: there is none. */
+  readonly exchangeGas?: bigint | undefined;
+}
+
+type Needs = {
+  readonly prices: PriceBook;
+  readonly quotePolicy: Pick<QuotePolicy, "gas" | "serviceBps">;
+};
+
 /**
- * The live facts of a route: used by the quote, and by the fill to price the deposit again.
+ * The live facts of a route, from what is deposited to what the solver pays with: used by the quote, and by the fill to price the deposit again.
  * @param toContract the recipient is a contract: a native payment to it takes the dearer way through the router.
  * @param originGasUsd what the output pays for the service sending the origin transaction, USD with 18 decimals.
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when something fresh is missing.
  */
 export async function pricingOf(
-  services: { readonly prices: PriceBook; readonly quotePolicy: Pick<QuotePolicy, "gas" | "serviceBps"> },
+  services: Needs,
+  route: Route,
+  toContract: boolean,
+  originGasUsd?: bigint,
+  swaps?: SwapsOfRoute,
+): Promise<RoutePricing> {
+  return await settle(pricingSoon(services, route, toContract, originGasUsd, swaps));
+}
+
+/** {@link pricingOf}, without waiting when every price is fresh. */
+export function* pricingSoon(
+  services: Needs,
   { origin, destination, originCurrency, destinationCurrency }: Route,
   toContract: boolean,
   originGasUsd = 0n,
-): Promise<RoutePricing> {
+  swaps: SwapsOfRoute = {},
+): Soon<RoutePricing> {
   const { prices, quotePolicy } = services;
   const asked = {
     origin: prices.usd(originCurrency),
@@ -39,11 +65,14 @@ export async function pricingOf(
     destinationNative: prices.usd(destination.chain.native),
   };
   // With fresh prices nothing is waited for, not even a turn of the queue.
-  const usd = allKnown(asked) ? asked : await allAnswered(asked);
+  const usd = allKnown(asked) ? asked : yield* soon(allAnswered(asked));
 
-  const pairClass = pairClassOf(originCurrency, destinationCurrency);
+  const pairClass = swaps.pairClass ?? pairClassOf(originCurrency, destinationCurrency);
   const { fees } = destination.chain;
-  const fillGas = gasOf(quotePolicy.gas.fill, destinationCurrency, toContract);
+  const fillGas =
+    swaps.exchangeGas === undefined
+      ? gasOf(quotePolicy.gas.fill, destinationCurrency, toContract)
+      : quotePolicy.gas.exchangedFill + swaps.exchangeGas;
   return {
     pairClass,
     originNative: { decimals: origin.chain.native.decimals, priceUsd: usd.originNative },

@@ -1,12 +1,17 @@
-import type { Address, Currency, ErrorCode, RequestKind, TradeType } from "@causeway/domain";
-import { NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
+import type { Address, Currency, ErrorCode, Soon, TradeType } from "@causeway/domain";
+import { NATIVE_CURRENCY, parseAddress, ServiceError, soon } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain } from "../ports/chains.ts";
+import type { LiquiditySource } from "../ports/liquidity.ts";
+import type { TokenBook } from "../ports/token-book.ts";
+import type { SwapChoice } from "./quoting/swap-choice.ts";
+import { readSwapChoice } from "./quoting/swap-choice.ts";
 
 /** A quote request whose words have all found their meaning. */
 export interface QuoteQuestion {
-  readonly kind: RequestKind;
+  /** One currency on one chain: the user pays the recipient himself. */
+  readonly isSend: boolean;
   readonly origin: ConnectedChain;
   readonly destination: ConnectedChain;
   readonly originCurrency: Currency;
@@ -21,6 +26,9 @@ export interface QuoteQuestion {
   /** Undefined = the policy's lifetime. */
   readonly ttlSeconds: number | undefined;
   readonly explicitDeposit: boolean;
+  /** More than an exact output's deposit was to bring stays with the solver. */
+  readonly surplusToSolver: boolean;
+  readonly swaps: SwapChoice;
   readonly referrer: string | undefined;
   /** Gas units that the origin transaction needs beyond a plain deposit; undefined: the user sends it himself. */
   readonly originGasOverhead: number | undefined;
@@ -30,13 +38,20 @@ export interface QuoteQuestion {
 const MAX_GAS_OVERHEAD = 5_000_000;
 const UINT256_MAX = 2n ** 256n - 1n;
 
+/** What a question is understood with. */
+export interface QuestionServices {
+  readonly chains: ChainDirectory;
+  readonly solver: Address;
+  readonly quotePolicy: { readonly maxTtlSeconds: number };
+  /** Undefined: only configured currencies are known. */
+  readonly tokens?: TokenBook | undefined;
+  /** Undefined: nothing is swapped here. */
+  readonly liquidity?: LiquiditySource | undefined;
+}
+
 /** @throws ServiceError with the code of the client contract and the field at fault. */
-export function readQuestion(
-  chains: ChainDirectory,
-  solver: Address,
-  maxTtlSeconds: number,
-  input: QuoteInput,
-): QuoteQuestion {
+export function* readQuestion(services: QuestionServices, input: QuoteInput): Soon<QuoteQuestion> {
+  const { chains, solver, liquidity } = services;
   const origin = openChain(chains, input.originChainId, "originChainId");
   const destination = openChain(chains, input.destinationChainId, "destinationChainId");
   if (!destination.chain.depositEnabled)
@@ -46,34 +61,36 @@ export function readQuestion(
       "destinationChainId",
     );
 
-  const originCurrency = currencyOf(chains, origin, input.originCurrency, "originCurrency");
-  const destinationCurrency = currencyOf(
-    chains,
+  const originCurrency = yield* currencyOf(services, origin, input.originCurrency, "originCurrency");
+  const destinationCurrency = yield* currencyOf(
+    services,
     destination,
     input.destinationCurrency,
     "destinationCurrency",
   );
   const user = addressOf(input.user, "user");
   const recipient = input.recipient === undefined ? user : addressOf(input.recipient, "recipient");
-  refuseTrap(chains, destination, solver, recipient, input.recipient === undefined ? "user" : "recipient");
+  const payee = input.recipient === undefined ? "user" : "recipient";
+  refuseTrap(chains, destination, solver, recipient, payee);
+  // A token that is not configured is no wallet either.
+  if (recipient === destinationCurrency.address) throw trap(payee);
   const refundTo = input.refundTo === undefined ? user : addressOf(input.refundTo, "refundTo");
   refuseTrap(chains, origin, solver, refundTo, input.refundTo === undefined ? "user" : "refundTo");
 
-  const kind =
-    origin === destination && originCurrency.address === destinationCurrency.address ? "send" : "bridge";
-  if (kind === "send" && recipient === user)
+  const isSend = origin === destination && originCurrency.address === destinationCurrency.address;
+  if (isSend && recipient === user)
     throw refusal(
       "UNSUPPORTED_ROUTE",
       "Origin and destination are the same: nothing would move",
       "destinationCurrency",
     );
-  if (kind === "bridge") {
-    refuseUnbridgeable(originCurrency, "originCurrency");
-    refuseUnbridgeable(destinationCurrency, "destinationCurrency");
+  if (!isSend) {
+    refuseUnreachable(origin, originCurrency, "originCurrency");
+    refuseUnreachable(destination, destinationCurrency, "destinationCurrency");
   }
 
   return {
-    kind,
+    isSend,
     origin,
     destination,
     originCurrency,
@@ -84,8 +101,10 @@ export function readQuestion(
     amount: amountOf(input.amount),
     tradeType: input.tradeType,
     slippageBps: slippageOf(input),
-    ttlSeconds: ttlOf(input.ttl, maxTtlSeconds),
+    ttlSeconds: ttlOf(input.ttl, services.quotePolicy.maxTtlSeconds),
     explicitDeposit: input.explicitDeposit ?? true,
+    surplusToSolver: input.enableTrueExactOutput === true && input.tradeType === "EXACT_OUTPUT",
+    swaps: readSwapChoice(liquidity, origin, destination, input),
     referrer: input.referrer,
     originGasOverhead: overheadOf(input.originGasOverhead),
   };
@@ -99,21 +118,27 @@ function openChain(chains: ChainDirectory, id: number, field: string): Connected
   return connected;
 }
 
-function currencyOf(
-  chains: ChainDirectory,
+function* currencyOf(
+  { chains, tokens }: QuestionServices,
   { chain }: ConnectedChain,
   text: string,
   field: "originCurrency" | "destinationCurrency",
-): Currency {
+): Soon<Currency> {
   const address = parseAddress(text);
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
   if (known !== undefined) return known;
+  // Without liquidity nothing could be done with a token that is not configured, so the chain is not asked about it.
+  if (address !== undefined && tokens !== undefined && chain.liquidity !== undefined) {
+    const found = yield* soon(tokens.token(chain.id, address));
+    if (found !== undefined) return found;
+  }
   const code = field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY";
   throw refusal(code, "Invalid input or output currency", field);
 }
 
-function refuseUnbridgeable(currency: Currency, field: string): void {
-  if (!currency.supportsBridging)
+/** What the solver does not hold must be swapped on its own chain. */
+function refuseUnreachable({ chain }: ConnectedChain, currency: Currency, field: string): void {
+  if (!currency.supportsBridging && chain.liquidity === undefined)
     throw refusal("UNSUPPORTED_CURRENCY", `${currency.symbol} cannot be bridged`, field);
 }
 
@@ -140,13 +165,17 @@ function refuseTrap(
     address === serviceReceiver ||
     address === multicall3 ||
     address === solver ||
+    address === chain.liquidity?.wrappedNative ||
     chains.currency(chain.id, address) !== undefined;
-  if (isTrap)
-    throw refusal(
-      "INVALID_RECIPIENT",
-      `${field} must be a wallet, not a token or a contract of this service`,
-      field,
-    );
+  if (isTrap) throw trap(field);
+}
+
+function trap(field: string): ServiceError {
+  return refusal(
+    "INVALID_RECIPIENT",
+    `${field} must be a wallet, not a token or a contract of this service`,
+    field,
+  );
 }
 
 function amountOf(digits: string): bigint {

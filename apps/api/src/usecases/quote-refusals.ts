@@ -10,8 +10,8 @@ interface Refusal {
 }
 
 /**
- * What a quote would promise and this instance would not do: silence would cost somebody money. Ignored are switches that only choose among routes, those that matter only beside
- * something refused here, and `enableTrueExactOutput`, because an exact output is always paid exactly.
+ * What a quote would promise and this instance would not do: silence would cost somebody money. Ignored are those that matter only beside something refused here, and
+ * `latePaymentSlippageTolerance`, because a late deposit is served by the same promise.
  */
 const refusals: readonly Refusal[] = [
   {
@@ -61,12 +61,6 @@ const refusals: readonly Refusal[] = [
     code: "UNSUPPORTED_EXECUTION_TYPE",
     message: "Fixed rates are not supported",
     asked: ({ fixedRate }) => fixedRate !== undefined,
-  },
-  {
-    field: "useExternalLiquidity",
-    code: "UNSUPPORTED_ROUTE",
-    message: "There is no route through external liquidity",
-    asked: ({ useExternalLiquidity }) => useExternalLiquidity === true,
   },
 ];
 

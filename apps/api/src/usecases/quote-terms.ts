@@ -1,53 +1,43 @@
-import type { Address, Chain, Hex, Order, PricedTrade, RequestTerms } from "@causeway/domain";
-import {
-  amountToUsdDown,
-  encodeFillContract,
-  gasCostWei,
-  minimumOutput,
-  orderIdOf,
-  refundAmount,
-} from "@causeway/domain";
+import type { Address, Chain, Currency, Hex, Order, RequestTerms, Soon } from "@causeway/domain";
+import { amountToUsdDown, encodeFillContract, gasCostWei, orderIdOf, refundAmount } from "@causeway/domain";
 import type { Random, QuotePolicy } from "../ports/quote.ts";
-import type { RoutePricing } from "./quote-pricing.ts";
 import { gasOf } from "./quote-pricing.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
+import type { RouteValues } from "./quoting/chosen-route.ts";
+import type { ValuedRoute } from "./quoting/choose-route.ts";
+import { promiseOf } from "./quoting/route-promise.ts";
+import type { RoutePromise } from "./quoting/route-promise.ts";
 
 /** A client that names this as referrer wants to see a refund happen. */
 const FORCE_REFUND_REFERRER = "debug-force-refund";
 
 export interface Agreement {
   readonly terms: RequestTerms;
-  /** What the promise allows the output to fall short, bps; 0 for an exact output. */
-  readonly slippageBps: number;
-  /** The least that comes back if the request is refunded, at today's gas with the policy's margin; smallest units of the input. */
+  readonly promise: RoutePromise;
+  /** The least that comes back if the request is refunded, at today's gas with the policy's margin; smallest units of what is deposited. */
   readonly refundMinimum: bigint;
 }
 
 /**
  * Writes down what the quote promises, as terms and as the order whose hash is the id of the deposit.
- * @param originGasUsd what the output pays for the service sending the origin transaction, USD with 18 decimals; undefined: the user sends it
  * @param keyId of the API key that asked; undefined: nobody's
  */
-export function agree(
+export function* agree(
   services: { readonly random: Random; readonly quotePolicy: QuotePolicy; readonly solver: Address },
   question: QuoteQuestion,
-  pricing: RoutePricing,
-  trade: PricedTrade,
+  { route, values }: ValuedRoute,
   nowMs: number,
-  {
-    originGasUsd,
-    keyId,
-  }: { readonly originGasUsd?: bigint | undefined; readonly keyId?: string | undefined } = {},
-): Agreement {
+  keyId: string | undefined,
+): Soon<Agreement> {
   const { quotePolicy } = services;
   const { origin, destination, originCurrency, destinationCurrency, user, recipient, refundTo } = question;
-  const isSend = question.kind === "send";
-  const slippageBps =
-    isSend || question.tradeType === "EXACT_OUTPUT"
-      ? 0
-      : (question.slippageBps ?? quotePolicy.automaticSlippageBps[pricing.pairClass]);
-  const minimumAmount = minimumOutput(question.tradeType, trade.expected, slippageBps);
-  const refundMinimum = leastRefund(quotePolicy, question, pricing, trade.input);
+  const { trade, deposited } = route;
+  const isRouted = trade.origin !== undefined;
+  const promise = yield* promiseOf(quotePolicy, question, route);
+  const deposit = trade.priced.input;
+  // What is given back at least is scaled with what came: so it is counted from the least that may come.
+  const least = promise.leastDeposit ?? deposit;
+  const refundMinimum = leastRefund(quotePolicy, question, deposited, values, least);
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const fillDeadlineMs = nowMs + lifetimeSeconds * 1000;
@@ -63,15 +53,15 @@ export function agree(
       {
         payment: {
           chainId: origin.chain.name,
-          currency: originCurrency.address,
-          amount: trade.input,
+          currency: deposited.address,
+          amount: least,
           weight: 1n,
         },
         refunds: [
           {
             chainId: origin.chain.name,
             recipient: refundTo,
-            currency: originCurrency.address,
+            currency: deposited.address,
             minimumAmount: refundMinimum,
             deadline: deadline + quotePolicy.refundGraceSeconds,
             extraData: fillContractOf(origin.chain),
@@ -82,7 +72,12 @@ export function agree(
     output: {
       chainId: destination.chain.name,
       payments: [
-        { recipient, currency: destinationCurrency.address, minimumAmount, expectedAmount: trade.expected },
+        {
+          recipient,
+          currency: destinationCurrency.address,
+          minimumAmount: promise.minimumAmount,
+          expectedAmount: trade.expected,
+        },
       ],
       calls: [],
       deadline,
@@ -94,22 +89,34 @@ export function agree(
   const terms: RequestTerms = {
     requestId: services.random.bytes32(),
     orderId: orderIdOf(order),
-    kind: question.kind,
+    kind: route.kind,
     tradeType: question.tradeType,
     user,
     recipient,
     refundTo,
-    origin: { chainId: origin.chain.id, currency: originCurrency.address, amount: trade.input },
+    origin: {
+      chainId: origin.chain.id,
+      currency: deposited.address,
+      amount: deposit,
+      ...(promise.leastDeposit !== undefined && { minimumAmount: promise.leastDeposit }),
+    },
+    ...(route.kind === "bridge" &&
+      isRouted && { input: { currency: originCurrency.address, amount: trade.input } }),
     destination: {
       chainId: destination.chain.id,
       currency: destinationCurrency.address,
       expectedAmount: trade.expected,
-      minimumAmount,
+      minimumAmount: promise.minimumAmount,
+      ...(route.kind === "bridge" && trade.destination !== undefined && { paidFrom: route.paidFrom.address }),
     },
-    inputUsd: amountToUsdDown(trade.input, pricing.facts.origin),
-    ...(originGasUsd !== undefined && { originGasUsd }),
+    ...(question.surplusToSolver && promise.leastDeposit !== undefined && { surplusToSolver: true as const }),
+    ...(route.kind === "bridge" &&
+      (isRouted || trade.destination !== undefined) && { pairClass: route.pricing.pairClass }),
+    inputUsd: amountToUsdDown(deposit, values.deposited),
+    ...(route.kind === "bridge" && route.originGasUsd !== undefined && { originGasUsd: route.originGasUsd }),
     ...(keyId !== undefined && { keyId }),
-    explicitDeposit: question.explicitDeposit,
+    // Through the router a deposit always names its order.
+    explicitDeposit: question.explicitDeposit || isRouted,
     createdAtMs: nowMs,
     firmUntilMs: Math.min(nowMs + quotePolicy.firmSeconds * 1000, fillDeadlineMs),
     fillDeadlineMs,
@@ -117,7 +124,7 @@ export function agree(
     forceRefund: question.referrer === FORCE_REFUND_REFERRER,
     order,
   };
-  return { terms, slippageBps, refundMinimum };
+  return { terms, promise, refundMinimum };
 }
 
 /** Every order names the same few contracts, and a text that was hashed before is found again at once when it is the same object. */
@@ -134,17 +141,19 @@ function fillContractOf(chain: Chain): Hex {
 
 function leastRefund(
   policy: QuotePolicy,
-  question: QuoteQuestion,
-  pricing: RoutePricing,
-  input: bigint,
+  { origin }: QuoteQuestion,
+  deposited: Currency,
+  values: RouteValues,
+  deposit: bigint,
 ): bigint {
-  const { origin, originCurrency } = question;
+  // Of what has no price nothing can be kept back for gas, and none is ever deposited.
+  if (values.deposited.priceUsd === 0n) return deposit;
   const cost = gasCostWei(
-    gasOf(policy.gas.refund, originCurrency, false),
+    gasOf(policy.gas.refund, deposited, false),
     origin.pulse.gasPrices(),
     origin.chain.fees.minPriorityFeeWei,
     policy.refundGasMarginBps,
   );
-  const refund = refundAmount(input, cost, pricing.originNative, pricing.facts.origin);
+  const refund = refundAmount(deposit, cost, values.originNative, values.deposited);
   return refund.kind === "refund" ? refund.amount : 0n;
 }

@@ -84,7 +84,10 @@ export function* routeInput<T extends Exchanged>(
 }
 
 /** The exchange of the least input that gives at least `amountOut`. The inverse that pools tell may lie a unit beside it, so it is where the search begins. */
-function* leastExchange<T extends Exchanged>(exchange: Exchange<T>, amountOut: bigint): Soon<T | undefined> {
+export function* leastExchange<T extends Exchanged>(
+  exchange: Exchange<T>,
+  amountOut: bigint,
+): Soon<T | undefined> {
   const guess = yield* soon(exchange.exactOut(amountOut));
   if (guess === undefined) return undefined;
   let found: T | undefined;

@@ -17,6 +17,8 @@ export interface FeePolicy {
   readonly automaticSlippageBps: ByPairClass;
   /** For so long after the quote the quoted output is kept although prices move. */
   readonly firmSeconds: number;
+  /** A quote whose exchanges cost more than this, bps of the input's value, is given only to clients that ask for it all the same. */
+  readonly maxSwapImpactBps: number;
   /** How far the repriced output may lie below the quoted one and the quoted one is still paid while firm, bps: bounds what a price jump can cost the solver. */
   readonly honourBps: number;
   /** Seconds after the quote at which an unfilled order expires, when the client names no ttl. */
@@ -36,6 +38,7 @@ export interface FeePolicy {
 export const defaultFeePolicy: FeePolicy = {
   serviceBps: { sameAsset: 0, wrap: 0, stable: 1, major: 6, minor: 15 },
   automaticSlippageBps: { sameAsset: 50, wrap: 50, stable: 50, major: 100, minor: 200 },
+  maxSwapImpactBps: 1_500,
   firmSeconds: 60,
   honourBps: 100,
   orderLifetimeSeconds: 7 * 24 * 3600,

@@ -80,14 +80,26 @@ export const quoteRequest = z
       includeProtocolData: flag.optional(),
       usePermit: flag.optional(),
       permitExpiry: count("seconds").optional(),
-      useExternalLiquidity: flag.optional(),
+      useExternalLiquidity: flag
+        .optional()
+        .describe(
+          "Services of others: `true` asks them beside this instance's own pools, `false` never; otherwise they are asked where no pool has an answer.",
+        ),
       useFallbacks: flag.optional(),
-      overridePriceImpact: flag.optional(),
-      disableOriginSwaps: flag.optional(),
+      overridePriceImpact: flag
+        .optional()
+        .describe("Quotes too whose swaps cost more than this instance lets pass unasked."),
+      disableOriginSwaps: flag
+        .optional()
+        .describe("Nothing is swapped in the user's own transaction; wrapping and unwrapping is no swap."),
       disableSwapProviderPreference: flag.optional(),
       slippageTolerance: bps.describe("bps, 0 to 10000; absent = chosen by the service."),
-      latePaymentSlippageTolerance: bps.describe("bps, 0 to 10000."),
-      enableTrueExactOutput: flag.optional(),
+      latePaymentSlippageTolerance: bps.describe(
+        "bps, 0 to 10000. Without effect: a late deposit is served by the same promise as one in time.",
+      ),
+      enableTrueExactOutput: flag
+        .optional()
+        .describe("What an exact output's deposit brings more than expected stays with the solver."),
       appFees: z
         .array(
           z.object(
@@ -103,11 +115,20 @@ export const quoteRequest = z
       subsidizeFees: flag.optional(),
       maxSubsidizationAmount: usdSixDecimals.describe("USD with 6 decimals."),
       sponsoredFeeComponents: names,
-      forceSolverExecution: flag.optional(),
-      includedSwapSources: names,
-      excludedSwapSources: names,
-      includedOriginSwapSources: names,
-      includedDestinationSwapSources: names,
+      forceSolverExecution: flag
+        .optional()
+        .describe(
+          "On one chain the solver pays, after a deposit, instead of a pool in the user's transaction.",
+        ),
+      includedSwapSources: names.describe("Only these, of `/swap-sources`, are used."),
+      excludedSwapSources: names.describe("These are not used."),
+      includedOriginSwapSources: names.describe("Instead of `includedSwapSources`, on the origin chain."),
+      includedDestinationSwapSources: names.describe(
+        "Instead of `includedSwapSources`, on the destination chain.",
+      ),
+      maxRouteLength: numberOrDigits("a whole number of pools")
+        .optional()
+        .describe("Pools one after the other in a swap, at most; never more than three."),
       originGasOverhead: numberOrDigits("a whole number of gas units")
         .optional()
         .describe("Extra gas units a smart wallet needs on the origin chain."),

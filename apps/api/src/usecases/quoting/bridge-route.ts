@@ -1,0 +1,340 @@
+import type { Currency, Exchange, PairClass, Soon } from "@causeway/domain";
+import {
+  forward,
+  inputFor,
+  NATIVE_CURRENCY,
+  pairClassOf,
+  routeInput,
+  routeOutput,
+  ServiceError,
+  soon,
+} from "@causeway/domain";
+import type { RouteTrade } from "@causeway/domain";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import type { PriceBook } from "../../ports/price-source.ts";
+import type { QuotePolicy, RecipientCodes, Reservations } from "../../ports/quote.ts";
+import { originGasOf } from "../origin-gas.ts";
+import { refuseBeyondLimits } from "../quote-limits.ts";
+import { pricingSoon } from "../quote-pricing.ts";
+import type { RoutePricing } from "../quote-pricing.ts";
+import type { QuoteQuestion } from "../quote-question.ts";
+import type { BridgeRoute } from "./chosen-route.ts";
+import type { FindExchange, Swapped } from "./exchanges.ts";
+import { depositGasUnits } from "./step-gas.ts";
+
+export interface BridgeServices {
+  readonly prices: PriceBook;
+  readonly quotePolicy: QuotePolicy;
+  readonly reservations: Reservations;
+  readonly recipientCodes: RecipientCodes;
+}
+
+/** A currency of the solver's at one end of a route, and how the user's or the recipient's becomes it. Undefined exchange: it is that currency. */
+interface End {
+  readonly currency: Currency;
+  readonly exchange: Exchange<Swapped> | undefined;
+}
+
+interface Ends {
+  readonly origins: readonly End[];
+  readonly destinations: readonly End[];
+}
+
+/** One pair of ends, priced closely enough to be compared with the others. */
+interface Candidate {
+  readonly origin: End;
+  readonly destination: End;
+  readonly pricing: RoutePricing;
+  readonly originGasUsd: bigint | undefined;
+  /** What the recipient would get of an exact input, or the user would pay for an output. */
+  readonly rank: bigint;
+}
+
+/**
+ * The best way through the solver's hands: no swap or a swap to each of its currencies before the deposit, no swap or a swap from each of them in the fill. Whatever the solver
+ * holds is deposited and paid as it is; only when it cannot pay so much of a currency is that exchanged out of another. Why candidates dropped out is added to `refusals`, the most
+ * telling first. Undefined: none is left.
+ */
+export function* bestBridge(
+  services: BridgeServices,
+  question: QuoteQuestion,
+  exchanges: { readonly origin: FindExchange; readonly destination: FindExchange },
+  refusals: ServiceError[],
+): Soon<BridgeRoute | undefined> {
+  const { origin, destination, originCurrency, destinationCurrency, swaps } = question;
+  const origins = originCurrency.supportsBridging
+    ? [{ currency: originCurrency, exchange: undefined }]
+    : swaps.noOriginSwaps
+      ? endsOf(origin, (held) => oneForOneOnly(originCurrency, held, origin, exchanges.origin))
+      : endsOf(origin, (held) => exchanges.origin(originCurrency, held));
+  if (origins.length === 0) return undefined;
+  const paidAsItIs = { currency: destinationCurrency, exchange: undefined };
+  const direct = destinationCurrency.supportsBridging
+    ? yield* bestOf(services, question, { origins, destinations: [paidAsItIs] }, refusals)
+    : undefined;
+  const best =
+    direct ??
+    (yield* bestOf(
+      services,
+      question,
+      {
+        origins,
+        destinations: endsOf(destination, (held) => exchanges.destination(held, destinationCurrency)),
+      },
+      refusals,
+    ));
+  return best && (yield* settled(services, question, best, refusals));
+}
+
+/** Tokens come before the native coin: of two ends that are worth the same the one with less gas in it is taken. */
+function endsOf(
+  { chain }: ConnectedChain,
+  exchangeFor: (held: Currency) => Exchange<Swapped> | undefined,
+): End[] {
+  const ends: End[] = [];
+  for (const currency of [...chain.tokens, chain.native]) {
+    if (!currency.supportsBridging) continue;
+    const exchange = exchangeFor(currency);
+    if (exchange !== undefined) ends.push({ currency, exchange });
+  }
+  return ends;
+}
+
+/** Native coin and its token are one: turning one into the other is no swap that a client could mean. */
+function oneForOneOnly(
+  from: Currency,
+  to: Currency,
+  { chain }: ConnectedChain,
+  find: FindExchange,
+): Exchange<Swapped> | undefined {
+  const pair = [from.address, to.address];
+  const wrapped = chain.liquidity?.wrappedNative;
+  return wrapped !== undefined && pair.includes(NATIVE_CURRENCY) && pair.includes(wrapped)
+    ? find(from, to)
+    : undefined;
+}
+
+function* bestOf(
+  services: BridgeServices,
+  question: QuoteQuestion,
+  { origins, destinations }: Ends,
+  refusals: ServiceError[],
+): Soon<Candidate | undefined> {
+  const isInput = question.tradeType === "EXACT_INPUT";
+  const compare = isInput ? fromInput : fromOutput;
+  let best: Candidate | undefined;
+  for (const destination of destinations) {
+    try {
+      const found = yield* compare(services, question, { origins, destination }, refusals);
+      if (found === undefined) continue;
+      if (best === undefined || (isInput ? found.rank > best.rank : found.rank < best.rank)) best = found;
+    } catch (error) {
+      note(refusals, error);
+    }
+  }
+  return best;
+}
+
+interface OneDestination {
+  readonly origins: readonly End[];
+  readonly destination: End;
+}
+
+/**
+ * Through one end of the fill the most comes out for whoever brings the most to it: only he is asked on. The gas of the fill's exchange is known when it has been asked about, so the
+ * rank is what the first answer gives, less its gas.
+ */
+function* fromInput(
+  services: BridgeServices,
+  question: QuoteQuestion,
+  { origins, destination }: OneDestination,
+  refusals: ServiceError[],
+): Soon<Candidate | undefined> {
+  let most: (Priced & { readonly paid: bigint; readonly deposit: bigint }) | undefined;
+  for (const origin of origins) {
+    try {
+      const exchanged = origin.exchange && (yield* soon(origin.exchange.exactIn(question.amount)));
+      if (origin.exchange !== undefined && exchanged === undefined) continue;
+      const priced = yield* priceEnds(services, question, origin, exchanged, destination);
+      const deposit = exchanged?.amountOut ?? question.amount;
+      const paid = forward(deposit, priced.pricing.facts).output;
+      if (paid === 0n) throw yield* tooLow(question, priced);
+      refuseBeyondLimits(services.reservations, routeOf(question, priced), priced.pricing, {
+        input: deposit,
+        expected: paid,
+      });
+      if (most === undefined || paid > most.paid) most = { ...priced, paid, deposit };
+    } catch (error) {
+      note(refusals, error);
+    }
+  }
+  if (most === undefined) return undefined;
+  if (destination.exchange === undefined) return { ...most, rank: most.paid };
+  const probe = yield* soon(destination.exchange.exactIn(most.paid));
+  if (probe === undefined || probe.amountOut === 0n) return undefined;
+  const pricing = yield* priceFill(services, question, most, probe.gas);
+  const paid = forward(most.deposit, pricing.facts).output;
+  if (paid === 0n) throw yield* tooLow(question, { ...most, pricing });
+  return { ...most, pricing, rank: (probe.amountOut * paid) / most.paid };
+}
+
+function* fromOutput(
+  services: BridgeServices,
+  question: QuoteQuestion,
+  { origins, destination }: OneDestination,
+  refusals: ServiceError[],
+): Soon<Candidate | undefined> {
+  const filled = destination.exchange && (yield* soon(destination.exchange.exactOut(question.amount)));
+  if (destination.exchange !== undefined && filled === undefined) return undefined;
+  const paid = filled?.amountIn ?? question.amount;
+  let least: Candidate | undefined;
+  for (const origin of origins) {
+    try {
+      // The gas of the user's own transaction is asked of an exchange of any size.
+      const priced = yield* priceEnds(services, question, origin, undefined, destination, filled?.gas);
+      let deposit = inputFor(paid, priced.pricing.facts);
+      const exchanged = origin.exchange && (yield* soon(origin.exchange.exactOut(deposit)));
+      if (origin.exchange !== undefined && exchanged === undefined) continue;
+      const final =
+        exchanged === undefined || priced.originGasUsd === undefined
+          ? priced
+          : yield* priceEnds(services, question, origin, exchanged, destination, filled?.gas);
+      if (final !== priced) deposit = inputFor(paid, final.pricing.facts);
+      refuseBeyondLimits(services.reservations, routeOf(question, final), final.pricing, {
+        input: deposit,
+        expected: paid,
+      });
+      const rank = exchanged?.amountIn ?? deposit;
+      if (least === undefined || rank < least.rank) least = { ...final, rank };
+    } catch (error) {
+      note(refusals, error);
+    }
+  }
+  return least;
+}
+
+type Priced = Omit<Candidate, "rank">;
+
+function* priceEnds(
+  services: BridgeServices,
+  question: QuoteQuestion,
+  origin: End,
+  exchanged: Swapped | undefined,
+  destination: End,
+  exchangeGas?: bigint,
+): Soon<Priced> {
+  const gas =
+    question.originGasOverhead === undefined
+      ? undefined
+      : yield* originGasOf(
+          services,
+          question,
+          depositGasUnits(services.quotePolicy.gas, question.originCurrency, origin.currency, exchanged),
+        );
+  const ends = { origin, destination, originGasUsd: gas };
+  return { ...ends, pricing: yield* priceFill(services, question, ends, exchangeGas) };
+}
+
+function* priceFill(
+  services: BridgeServices,
+  question: QuoteQuestion,
+  ends: Pick<Candidate, "origin" | "destination" | "originGasUsd">,
+  exchangeGas: bigint | undefined,
+): Soon<RoutePricing> {
+  const isExchanged = ends.destination.exchange !== undefined;
+  return yield* pricingSoon(
+    services,
+    routeOf(question, ends),
+    yield* soon(paysContract(services.recipientCodes, question, ends.destination)),
+    ends.originGasUsd,
+    {
+      pairClass: classOf(question),
+      exchangeGas: isExchanged ? (exchangeGas ?? 0n) : undefined,
+    },
+  );
+}
+
+/** The pair that the user sees decides what the service charges, whatever is deposited and paid on the way. */
+function classOf({ originCurrency, destinationCurrency }: QuoteQuestion): PairClass {
+  return pairClassOf(originCurrency, destinationCurrency);
+}
+
+function routeOf(
+  { origin, destination }: QuoteQuestion,
+  ends: Pick<Candidate, "origin" | "destination">,
+): {
+  origin: ConnectedChain;
+  destination: ConnectedChain;
+  originCurrency: Currency;
+  destinationCurrency: Currency;
+} {
+  return {
+    origin,
+    destination,
+    originCurrency: ends.origin.currency,
+    destinationCurrency: ends.destination.currency,
+  };
+}
+
+/** Asked only where it matters: a native payment by the solver. */
+function paysContract(
+  codes: RecipientCodes,
+  { destination, recipient }: QuoteQuestion,
+  { currency, exchange }: End,
+): boolean | Promise<boolean> {
+  if (exchange !== undefined || currency.address !== NATIVE_CURRENCY) return false;
+  return codes.hasCode(destination.chain.id, recipient);
+}
+
+/** The candidate to the last unit. */
+function* settled(
+  services: BridgeServices,
+  question: QuoteQuestion,
+  { origin, destination, pricing, originGasUsd }: Candidate,
+  refusals: ServiceError[],
+): Soon<BridgeRoute | undefined> {
+  const parts = { origin: origin.exchange, destination: destination.exchange, facts: pricing.facts };
+  const { amount, tradeType } = question;
+  let trade: RouteTrade<Swapped> | undefined;
+  try {
+    trade =
+      tradeType === "EXACT_INPUT" ? yield* routeOutput(amount, parts) : yield* routeInput(amount, parts);
+    if (trade === undefined) return undefined;
+    refuseBeyondLimits(services.reservations, routeOf(question, { origin, destination }), pricing, {
+      input: trade.priced.input,
+      expected: trade.priced.expected,
+    });
+  } catch (error) {
+    note(refusals, error);
+    return undefined;
+  }
+  return {
+    kind: "bridge",
+    deposited: origin.currency,
+    paidFrom: destination.currency,
+    pricing,
+    trade,
+    fillExchange: destination.exchange,
+    originGasUsd,
+  };
+}
+
+/** The least that would do is told in what the user pays, where an exchange can tell it. */
+function* tooLow({ amount }: QuoteQuestion, { origin, pricing }: Priced): Soon<ServiceError> {
+  const deposit = inputFor(1n, pricing.facts);
+  const minimum =
+    origin.exchange === undefined ? deposit : (yield* soon(origin.exchange.exactOut(deposit)))?.amountIn;
+  return new ServiceError("AMOUNT_TOO_LOW", "The amount does not cover the fees", {
+    field: "amount",
+    data: {
+      amount: amount.toString(),
+      ...(minimum !== undefined && { minimumAmount: minimum.toString() }),
+    },
+  });
+}
+
+/** A candidate that drops out leaves its reason; anything else is a fault. */
+function note(refusals: ServiceError[], error: unknown): void {
+  if (!(error instanceof ServiceError)) throw error;
+  refusals.push(error);
+}

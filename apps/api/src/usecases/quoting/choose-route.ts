@@ -1,0 +1,118 @@
+import type { ErrorCode, PricedUnit, Soon } from "@causeway/domain";
+import { amountToUsdDown, ServiceError } from "@causeway/domain";
+import type { LiquiditySource } from "../../ports/liquidity.ts";
+import { refuseBeyondCap, refuseTinySwap } from "../quote-limits.ts";
+import type { QuoteQuestion } from "../quote-question.ts";
+import { bestBridge } from "./bridge-route.ts";
+import type { BridgeServices } from "./bridge-route.ts";
+import type { ChosenRoute, DirectRoute, RouteValues } from "./chosen-route.ts";
+import { untouched } from "./chosen-route.ts";
+import { exchangesOn } from "./exchanges.ts";
+import type { FindExchange } from "./exchanges.ts";
+import { refuseImpact } from "./swap-impact.ts";
+import { bestSwap } from "./swap-route.ts";
+import { valuesOf } from "./value-route.ts";
+import type { ValueServices } from "./value-route.ts";
+
+export interface RouteServices extends BridgeServices, ValueServices {
+  /** Undefined: nothing is swapped here. */
+  readonly liquidity?: LiquiditySource | undefined;
+}
+
+export interface ValuedRoute {
+  readonly route: ChosenRoute;
+  readonly values: RouteValues;
+}
+
+/**
+ * The best of all ways a question can go: the most output for an exact input, the least input for an output; of two that are equal the user's own transaction, then the first in the
+ * order of the configuration. Nothing is waited for while prices and pools are in memory.
+ * @throws ServiceError what stands in the way of the way that comes nearest
+ */
+export function* chooseRoute(services: RouteServices, question: QuoteQuestion): Soon<ValuedRoute> {
+  if (question.isSend) {
+    const route = sendOf(question);
+    const values = yield* valuesOf(services, question, route);
+    refuseDirect(question, route, values);
+    return { route, values };
+  }
+  const { origin, destination, swaps } = question;
+  const { routed } = services.quotePolicy.gas;
+  const onOrigin: FindExchange = exchangesOn(services.liquidity, origin, swaps.origin, routed);
+  const refusals: ServiceError[] = [];
+  const own = yield* bestSwap(question, onOrigin, refusals);
+  const exchanges = {
+    origin: onOrigin,
+    destination: exchangesOn(services.liquidity, destination, swaps.destination, routed),
+  };
+  // A pool that the user can trade in himself is not traded in by a deposit and a fill.
+  const isLocal = origin === destination && !swaps.bySolver;
+  const both = question.originCurrency.supportsBridging && question.destinationCurrency.supportsBridging;
+  const bridge = isLocal && !both ? undefined : yield* bestBridge(services, question, exchanges, refusals);
+  const route = better(question, own, bridge);
+  if (route === undefined) throw nearest(question, refusals);
+  const values = yield* valuesOf(services, question, route);
+  if (route.kind !== "bridge") refuseDirect(question, route, values);
+  refuseImpact(services.quotePolicy.maxSwapImpactBps, question, route, values);
+  return { route, values };
+}
+
+function better<A extends ChosenRoute, B extends ChosenRoute>(
+  { tradeType }: QuoteQuestion,
+  own: A | undefined,
+  bridge: B | undefined,
+): A | B | undefined {
+  if (own === undefined || bridge === undefined) return own ?? bridge;
+  if (tradeType === "EXACT_INPUT") return own.trade.expected >= bridge.trade.expected ? own : bridge;
+  return own.trade.input <= bridge.trade.input ? own : bridge;
+}
+
+/** What says more about the question than that some way could not be asked. */
+const aboutTheAmount: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "AMOUNT_TOO_LOW",
+  "INSUFFICIENT_LIQUIDITY",
+  "ROUTE_TEMPORARILY_RESTRICTED",
+  "INVALID_REQUEST",
+]);
+
+function nearest({ swaps }: QuoteQuestion, refusals: readonly ServiceError[]): ServiceError {
+  const told = refusals.find(({ code }) => aboutTheAmount.has(code)) ?? refusals[0];
+  if (told !== undefined) return told;
+  // Others might know a way: the client has only to ask for them.
+  return swaps.origin.leavesOut || swaps.destination.leavesOut
+    ? new ServiceError("NO_INTERNAL_SWAP_ROUTES_FOUND", "No routes found in this instance's own liquidity", {
+        field: "useExternalLiquidity",
+      })
+    : new ServiceError("NO_SWAP_ROUTES_FOUND", "No routes found");
+}
+
+/** The user pays the recipient himself: nothing is charged and nothing can move the price. */
+function sendOf({ originCurrency, amount }: QuoteQuestion): DirectRoute {
+  return {
+    kind: "send",
+    deposited: originCurrency,
+    paidFrom: originCurrency,
+    trade: {
+      input: amount,
+      origin: undefined,
+      priced: untouched(amount),
+      destination: undefined,
+      expected: amount,
+    },
+  };
+}
+
+function refuseDirect(
+  { origin }: QuoteQuestion,
+  { kind, trade }: DirectRoute,
+  { input, output, originNative }: RouteValues,
+): void {
+  refuseBeyondCap(origin, trade.input, input, originNative, "originChainId");
+  if (kind !== "swap" || trade.origin?.pool === undefined) return;
+  const usd = valueOf(trade.input, input) ?? valueOf(trade.expected, output);
+  if (usd !== undefined) refuseTinySwap(usd);
+}
+
+function valueOf(amount: bigint, unit: PricedUnit): bigint | undefined {
+  return unit.priceUsd === 0n ? undefined : amountToUsdDown(amount, unit);
+}

@@ -1,0 +1,108 @@
+import type { Address, Currency, Exchange, Exchanged } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import type { LiquiditySource, MaybePromise, SwapAnswer, SwapQuestion } from "../../ports/liquidity.ts";
+import type { RoutedGas } from "../../ports/quote.ts";
+import type { SideChoice } from "./swap-choice.ts";
+
+/** An exchange of two currencies on one chain, native coin included. */
+export interface Swapped extends Exchanged {
+  /** Undefined: native coin and its token, one for one, by the token itself. */
+  readonly pool: SwapAnswer | undefined;
+  readonly spotOut: bigint;
+  /** Gas units of the exchange, wrapping and unwrapping included. */
+  readonly gas: bigint;
+  readonly slippageBps: number;
+}
+
+/** Finds the exchange of one currency for another; undefined where none can be. */
+export type FindExchange = (from: Currency, to: Currency) => Exchange<Swapped> | undefined;
+
+/**
+ * The exchanges of one chain, for one quote: what was asked of a pair once is not asked again, and native coin is exchanged as its token.
+ */
+export function exchangesOn(
+  liquidity: LiquiditySource | undefined,
+  { chain }: Pick<ConnectedChain, "chain">,
+  { included, excluded, maxHops, external }: SideChoice,
+  gas: Pick<RoutedGas, "wrap" | "unwrap">,
+): FindExchange {
+  const wrapped = chain.liquidity?.wrappedNative;
+  const pools = new Map<string, Exchange<SwapAnswer>>();
+  const tokenOf = ({ address }: Currency): Address | undefined =>
+    address === NATIVE_CURRENCY ? wrapped : address;
+  return (from, to) => {
+    if (chain.liquidity === undefined || from.address === to.address) return undefined;
+    const [tokenIn, tokenOut] = [tokenOf(from), tokenOf(to)];
+    if (tokenIn === undefined || tokenOut === undefined) return undefined;
+    const extraGas =
+      (from.address === NATIVE_CURRENCY ? gas.wrap : 0n) + (to.address === NATIVE_CURRENCY ? gas.unwrap : 0n);
+    if (tokenIn === tokenOut) return oneForOne(extraGas);
+    if (liquidity === undefined) return undefined;
+    const pair = `${tokenIn}${tokenOut}`;
+    let known = pools.get(pair);
+    if (known === undefined) {
+      known = poolsFor(liquidity, {
+        chainId: chain.id,
+        tokenIn,
+        tokenOut,
+        included,
+        excluded,
+        maxHops,
+        external,
+      });
+      pools.set(pair, known);
+    }
+    return throughPools(known, extraGas);
+  };
+}
+
+function oneForOne(gas: bigint): Exchange<Swapped> {
+  const exchanged = (amount: bigint): Swapped => ({
+    amountIn: amount,
+    amountOut: amount,
+    spotOut: amount,
+    pool: undefined,
+    gas,
+    slippageBps: 0,
+  });
+  return { exactIn: exchanged, exactOut: exchanged };
+}
+
+function throughPools(pools: Exchange<SwapAnswer>, extraGas: bigint): Exchange<Swapped> {
+  const told = (pool: SwapAnswer | undefined): Swapped | undefined =>
+    pool && {
+      amountIn: pool.amountIn,
+      amountOut: pool.amountOut,
+      spotOut: pool.spotOut,
+      pool,
+      gas: pool.gas + extraGas,
+      slippageBps: pool.slippageBps,
+    };
+  const soon = (answer: MaybePromise<SwapAnswer | undefined>): MaybePromise<Swapped | undefined> =>
+    answer instanceof Promise ? answer.then(told) : told(answer);
+  return {
+    exactIn: (amountIn) => soon(pools.exactIn(amountIn)),
+    exactOut: (amountOut) => soon(pools.exactOut(amountOut)),
+  };
+}
+
+/** Candidates of one quote ask for the same amounts: each is asked once. */
+function poolsFor(liquidity: LiquiditySource, question: SwapQuestion): Exchange<SwapAnswer> {
+  const inputs = new Map<bigint, MaybePromise<SwapAnswer | undefined>>();
+  const outputs = new Map<bigint, MaybePromise<SwapAnswer | undefined>>();
+  const once = (
+    answers: typeof inputs,
+    amount: bigint,
+    ask: () => MaybePromise<SwapAnswer | undefined>,
+  ): MaybePromise<SwapAnswer | undefined> => {
+    if (answers.has(amount)) return answers.get(amount);
+    const answer = ask();
+    answers.set(amount, answer);
+    return answer;
+  };
+  return {
+    exactIn: (amountIn) => once(inputs, amountIn, () => liquidity.exactIn(question, amountIn)),
+    exactOut: (amountOut) => once(outputs, amountOut, () => liquidity.exactOut(question, amountOut)),
+  };
+}

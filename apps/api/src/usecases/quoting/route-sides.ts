@@ -1,0 +1,59 @@
+import type { PricedUnit } from "@causeway/domain";
+import type { ChosenRoute } from "./chosen-route.ts";
+import type { Swapped } from "./exchanges.ts";
+
+/** What happens on the two sides of a route, as an answer tells it. */
+export interface RouteSides {
+  /** The exchange in the user's own transaction. */
+  readonly swapped: Swapped | undefined;
+  /** What that brings to the depository; undefined: what the user pays is deposited, or nothing is. */
+  readonly deposit: bigint | undefined;
+  /** What the solver pays with; undefined: what the recipient gets. */
+  readonly paid: { readonly amount: bigint; readonly unit: PricedUnit } | undefined;
+  readonly originRouter: string;
+  readonly originSources: string[] | undefined;
+  readonly destinationRouter: string;
+  readonly destinationSources: string[] | undefined;
+}
+
+const SEND: RouteSides = {
+  swapped: undefined,
+  deposit: undefined,
+  paid: undefined,
+  originRouter: "direct",
+  originSources: undefined,
+  destinationRouter: "direct",
+  destinationSources: undefined,
+};
+
+/** Of a route without exchanges: nothing else happens than that. */
+const PLAIN: RouteSides = { ...SEND, originRouter: "depository", destinationRouter: "solver" };
+
+/** Native coin and its token: the token itself. */
+const ONE_FOR_ONE = "wrapped-native";
+
+export function sidesOf(route: ChosenRoute): RouteSides {
+  const { kind, trade } = route;
+  if (kind === "send") return SEND;
+  if (trade.origin === undefined && trade.destination === undefined) return PLAIN;
+  const origin = trade.origin && routerOf(trade.origin);
+  const filled = trade.destination && routerOf(trade.destination);
+  return {
+    swapped: trade.origin,
+    deposit: kind === "bridge" && trade.origin !== undefined ? trade.priced.input : undefined,
+    paid:
+      kind === "bridge" && trade.destination !== undefined
+        ? { amount: trade.priced.expected, unit: route.pricing.facts.destination }
+        : undefined,
+    originRouter: origin?.router ?? "depository",
+    originSources: origin?.sources,
+    destinationRouter: kind === "swap" ? "direct" : (filled?.router ?? "solver"),
+    destinationSources: filled?.sources,
+  };
+}
+
+function routerOf({ pool }: Swapped): { router: string; sources: string[] | undefined } {
+  return pool === undefined
+    ? { router: ONE_FOR_ONE, sources: undefined }
+    : { router: pool.source, sources: [pool.source] };
+}

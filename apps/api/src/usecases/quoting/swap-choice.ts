@@ -1,0 +1,124 @@
+import { ServiceError } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import { wholeNumber } from "@causeway/wire";
+import type { LiquiditySource } from "../../ports/liquidity.ts";
+import type { ConnectedChain } from "../../ports/chains.ts";
+
+/** Which sources of liquidity one side of a route may use. */
+export interface SideChoice {
+  /** Undefined: all but the excluded ones. */
+  readonly included: ReadonlySet<string> | undefined;
+  readonly excluded: ReadonlySet<string>;
+  readonly maxHops: number;
+  /** Services of others are asked even when pools have an answer. */
+  readonly external: boolean;
+  /** There are services of others, and the client does not want them. */
+  readonly leavesOut: boolean;
+}
+
+/** What a client says about how its route is to be found. */
+export interface SwapChoice {
+  readonly origin: SideChoice;
+  readonly destination: SideChoice;
+  /** Nothing is exchanged in the user's own transaction, on one chain as little as before a deposit. */
+  readonly noOriginSwaps: boolean;
+  /** On one chain the solver is to pay, not a pool. */
+  readonly bySolver: boolean;
+  readonly anyImpact: boolean;
+}
+
+/** Pools one after the other: more cost more gas than they save. */
+const MOST_HOPS = 3;
+
+const NONE: ReadonlySet<string> = new Set();
+const PLAIN_SIDE: SideChoice = {
+  included: undefined,
+  excluded: NONE,
+  maxHops: MOST_HOPS,
+  external: false,
+  leavesOut: false,
+};
+
+/** @throws ServiceError INVALID_REQUEST for a source that no chain of the route has */
+export function readSwapChoice(
+  liquidity: LiquiditySource | undefined,
+  origin: ConnectedChain,
+  destination: ConnectedChain,
+  input: QuoteInput,
+): SwapChoice {
+  const known = {
+    origin: namesOn(liquidity, origin),
+    destination: origin === destination ? undefined : namesOn(liquidity, destination),
+  };
+  const anywhere = [...known.origin, ...(known.destination ?? [])];
+  const excluded = namesOf(input, "excludedSwapSources", anywhere) ?? NONE;
+  const included = namesOf(input, "includedSwapSources", anywhere);
+  const maxHops = hopsOf(input.maxRouteLength);
+  const side = (
+    { chain }: ConnectedChain,
+    field: "includedOriginSwapSources" | "includedDestinationSwapSources",
+    names: readonly string[],
+  ): SideChoice => {
+    const named = namesOf(input, field, names) ?? included;
+    const { useExternalLiquidity: external } = input;
+    const foreign = external === false ? foreignOf(chain, names) : NO_NAMES;
+    if (named === undefined && excluded === NONE && maxHops === MOST_HOPS && external === undefined)
+      return PLAIN_SIDE;
+    return {
+      included: named,
+      excluded: foreign.length === 0 ? excluded : new Set([...excluded, ...foreign]),
+      maxHops,
+      external: external === true || isForeign(chain, named),
+      leavesOut: foreign.length > 0,
+    };
+  };
+  return {
+    origin: side(origin, "includedOriginSwapSources", known.origin),
+    destination: side(destination, "includedDestinationSwapSources", known.destination ?? known.origin),
+    noOriginSwaps: input.disableOriginSwaps === true,
+    bySolver: input.forceSolverExecution === true,
+    anyImpact: input.overridePriceImpact === true,
+  };
+}
+
+const NO_NAMES: readonly string[] = [];
+
+function namesOn(liquidity: LiquiditySource | undefined, { chain }: ConnectedChain): readonly string[] {
+  return liquidity?.sources(chain.id) ?? NO_NAMES;
+}
+
+function foreignOf({ liquidity }: ConnectedChain["chain"], names: readonly string[]): readonly string[] {
+  const own = new Set(liquidity?.sources.map(({ name }) => name));
+  return names.filter((name) => !own.has(name));
+}
+
+/** Whoever names a service of others wants it asked. */
+function isForeign(chain: ConnectedChain["chain"], named: ReadonlySet<string> | undefined): boolean {
+  return named !== undefined && foreignOf(chain, [...named]).length > 0;
+}
+
+function namesOf(
+  input: QuoteInput,
+  field:
+    | "includedSwapSources"
+    | "excludedSwapSources"
+    | "includedOriginSwapSources"
+    | "includedDestinationSwapSources",
+  known: readonly string[],
+): ReadonlySet<string> | undefined {
+  const names = input[field];
+  if (names === undefined || names.length === 0) return undefined;
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new ServiceError(
+      "INVALID_REQUEST",
+      `${field} names what is no swap source here: ${unknown.join(", ")}`,
+      { field, data: { unknown, known } },
+    );
+  return new Set(names);
+}
+
+function hopsOf(length: number | string | undefined): number {
+  const hops = length === undefined ? undefined : wholeNumber(length);
+  return hops === undefined || hops === 0 ? MOST_HOPS : Math.min(hops, MOST_HOPS);
+}

@@ -1,0 +1,54 @@
+import type { PricedUnit } from "@causeway/domain";
+import { amountToUsdDown, BPS, ServiceError } from "@causeway/domain";
+import type { QuoteQuestion } from "../quote-question.ts";
+import type { ChosenRoute, RouteValues } from "./chosen-route.ts";
+import type { Swapped } from "./exchanges.ts";
+
+/**
+ * What the exchanges of a route cost: pool fees, the impact of its size, and how far pools are off the prices that are known; bps of what goes in, rounded down. Negative when they
+ * give more than that. Undefined: there are none.
+ */
+export function swapImpactBps(
+  route: ChosenRoute,
+  { input, deposited, output }: RouteValues,
+): bigint | undefined {
+  const { trade } = route;
+  if (trade.origin === undefined && trade.destination === undefined) return undefined;
+  const before =
+    trade.origin === undefined
+      ? undefined
+      : lossOf(trade.origin, input, route.kind === "bridge" ? deposited : output);
+  const paid = route.kind === "bridge" ? route.pricing.facts.destination : output;
+  const after = trade.destination === undefined ? undefined : lossOf(trade.destination, paid, output);
+  return (before ?? 0n) + (after ?? 0n);
+}
+
+/** @throws ServiceError SWAP_IMPACT_TOO_HIGH unless the client has asked for such quotes too */
+export function refuseImpact(
+  mostBps: number,
+  { swaps }: QuoteQuestion,
+  route: ChosenRoute,
+  values: RouteValues,
+): void {
+  if (swaps.anyImpact) return;
+  const impactBps = swapImpactBps(route, values);
+  if (impactBps === undefined || impactBps <= BigInt(mostBps)) return;
+  throw new ServiceError("SWAP_IMPACT_TOO_HIGH", "The swaps of this route cost too much of its value", {
+    field: "amount",
+    data: { swapImpactBps: Number(impactBps), maxSwapImpactBps: mostBps },
+  });
+}
+
+/** The greater of what the price of the smallest trade and what known prices say. */
+function lossOf(
+  { amountIn, amountOut, spotOut, pool }: Swapped,
+  from: PricedUnit,
+  to: PricedUnit,
+): bigint | undefined {
+  if (pool === undefined) return undefined;
+  const bySpot = spotOut === 0n ? 0n : ((spotOut - amountOut) * BPS) / spotOut;
+  const wasWorth = amountToUsdDown(amountIn, from);
+  const isWorth = amountToUsdDown(amountOut, to);
+  const byPrice = wasWorth === 0n || isWorth === 0n ? bySpot : ((wasWorth - isWorth) * BPS) / wasWorth;
+  return byPrice > bySpot ? byPrice : bySpot;
+}

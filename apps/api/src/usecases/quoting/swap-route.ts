@@ -1,0 +1,49 @@
+import type { RouteTrade, Soon } from "@causeway/domain";
+import { leastExchange, ServiceError, soon } from "@causeway/domain";
+import type { QuoteQuestion } from "../quote-question.ts";
+import type { DirectRoute } from "./chosen-route.ts";
+import { untouched } from "./chosen-route.ts";
+import type { FindExchange, Swapped } from "./exchanges.ts";
+
+/**
+ * The user's own exchange on one chain: in pools, or one for one by the token of the native coin. The service has no part in it and takes nothing. An exact output is bought as
+ * such; for an expected one the input is the least that gives it. Undefined: no pools give it, or they do not bear it.
+ */
+export function* bestSwap(
+  { origin, destination, originCurrency, destinationCurrency, tradeType, amount, swaps }: QuoteQuestion,
+  find: FindExchange,
+  refusals: ServiceError[],
+): Soon<DirectRoute | undefined> {
+  if (origin !== destination || swaps.bySolver) return undefined;
+  const exchange = find(originCurrency, destinationCurrency);
+  if (exchange === undefined) return undefined;
+  let swapped: Swapped | undefined;
+  try {
+    switch (tradeType) {
+      case "EXACT_INPUT":
+        swapped = yield* soon(exchange.exactIn(amount));
+        break;
+      case "EXACT_OUTPUT":
+        swapped = yield* soon(exchange.exactOut(amount));
+        break;
+      case "EXPECTED_OUTPUT":
+        swapped = yield* leastExchange(exchange, amount);
+        break;
+      default:
+        return tradeType satisfies never;
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    refusals.push(error);
+  }
+  if (swapped === undefined || swapped.amountOut === 0n) return undefined;
+  if (swapped.pool !== undefined && swaps.noOriginSwaps) return undefined;
+  const trade: RouteTrade<Swapped> = {
+    input: swapped.amountIn,
+    origin: swapped,
+    priced: untouched(swapped.amountIn),
+    destination: undefined,
+    expected: tradeType === "EXACT_INPUT" ? swapped.amountOut : amount,
+  };
+  return { kind: "swap", deposited: originCurrency, paidFrom: destinationCurrency, trade };
+}

@@ -1,0 +1,74 @@
+import type { Currency, PricedUnit, Soon } from "@causeway/domain";
+import { amountToUsdDown, pow10, ServiceError, soon } from "@causeway/domain";
+import type { ChainDirectory } from "../../ports/chains.ts";
+import type { PoolUsd } from "../../ports/liquidity.ts";
+import type { PriceBook } from "../../ports/price-source.ts";
+import type { QuoteQuestion } from "../quote-question.ts";
+import type { ChosenRoute, RouteValues } from "./chosen-route.ts";
+import type { Swapped } from "./exchanges.ts";
+
+export interface ValueServices {
+  readonly chains: Pick<ChainDirectory, "currency">;
+  readonly prices: PriceBook;
+  readonly poolUsd?: PoolUsd | undefined;
+}
+
+/**
+ * What the currencies of a route are worth. What no source of prices knows is worth what pools say, those of the chain or else the ones it is exchanged in; 0 when they say nothing.
+ * Only shown: what is charged is charged in currencies that have a price.
+ */
+export function* valuesOf(
+  services: ValueServices,
+  { origin, originCurrency, destinationCurrency }: QuoteQuestion,
+  route: ChosenRoute,
+): Soon<RouteValues> {
+  const { trade } = route;
+  if (route.kind === "bridge") {
+    const { facts, originNative } = route.pricing;
+    return {
+      originNative,
+      deposited: facts.origin,
+      input:
+        trade.origin === undefined
+          ? facts.origin
+          : inputUnit(yield* unitOf(services, originCurrency), trade.origin, facts.origin),
+      output:
+        trade.destination === undefined
+          ? facts.destination
+          : outputUnit(yield* unitOf(services, destinationCurrency), trade.destination, facts.destination),
+    };
+  }
+  const originNative = yield* unitOf(services, origin.chain.native);
+  const input = yield* unitOf(services, route.deposited);
+  if (trade.origin === undefined) return { originNative, deposited: input, input, output: input };
+  const output = yield* unitOf(services, route.paidFrom);
+  const known = inputUnit(input, trade.origin, output);
+  return { originNative, deposited: known, input: known, output: outputUnit(output, trade.origin, known) };
+}
+
+function* unitOf({ chains, prices, poolUsd }: ValueServices, currency: Currency): Soon<PricedUnit> {
+  const { chainId, address, decimals } = currency;
+  // Sources of prices know what is configured, and would be asked in vain about anything else.
+  if (chains.currency(chainId, address) === undefined)
+    return { decimals, priceUsd: poolUsd?.(currency) ?? 0n };
+  try {
+    return { decimals, priceUsd: yield* soon(prices.usd(currency)) };
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED")
+      return { decimals, priceUsd: poolUsd?.(currency) ?? 0n };
+    throw error;
+  }
+}
+
+function inputUnit(input: PricedUnit, { amountIn, spotOut }: Swapped, output: PricedUnit): PricedUnit {
+  return input.priceUsd > 0n ? input : worth(input.decimals, amountIn, amountToUsdDown(spotOut, output));
+}
+
+function outputUnit(output: PricedUnit, { amountIn, spotOut }: Swapped, input: PricedUnit): PricedUnit {
+  return output.priceUsd > 0n ? output : worth(output.decimals, spotOut, amountToUsdDown(amountIn, input));
+}
+
+/** One unit of what is worth `usd` (18 decimals) in that amount. */
+function worth(decimals: number, amount: bigint, usd: bigint): PricedUnit {
+  return { decimals, priceUsd: amount === 0n ? 0n : (usd * pow10(decimals)) / amount };
+}
