@@ -23,7 +23,10 @@ const MOST_LIST_BYTES = 16 * 1024 * 1024;
 /** Each reading goes through the requests of a week. */
 const TRAFFIC_EVERY_MS = 5 * 60_000;
 
-interface DiscoveryServices extends Pick<Services, "chains" | "clock" | "events" | "prices" | "quotePolicy"> {
+interface DiscoveryServices extends Pick<
+  Services,
+  "chains" | "clock" | "events" | "prices" | "quotePolicy" | "poolUsd" | "liquidity"
+> {
   readonly tokens: TokenBook & TokenCatalog;
   readonly reservations: Reservations;
   readonly solver: Address;

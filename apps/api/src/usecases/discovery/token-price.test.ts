@@ -60,12 +60,32 @@ test("what has no price is refused, with the reason", async () => {
   });
 });
 
-test("a price that cannot be read now is a fault, and no token without a price", async () => {
-  const fault = new ServiceError("PRICE_FETCH_FAILED", "away");
-  const away = services({
-    prices: { usd: () => Promise.reject(fault) },
-    poolUsd: () => Promise.reject(fault),
+test("pools that nobody has asked for are read first", async () => {
+  const { chains } = quoteWorld({
+    origin: { liquidity: { wrappedNative: undefined, connectors: [usdcOn(ORIGIN)], sources: [] } },
   });
+  const read = { pools: false, fails: false };
+  const pooled = services({
+    chains,
+    poolUsd: () => (read.pools ? 7n * USD : undefined),
+    liquidity: {
+      exactIn: async ({ tokenIn, tokenOut }) => {
+        expect([tokenIn, tokenOut]).toEqual([FOREIGN, usdcOn(ORIGIN)]);
+        await Promise.resolve();
+        if (read.fails) throw new ServiceError("SWAP_QUOTE_FAILED", "away");
+        read.pools = true;
+        return undefined;
+      },
+    },
+  });
+  read.fails = true;
+  await expect(tokenPrice(pooled, ORIGIN, FOREIGN)).rejects.toMatchObject({ code: "RPC_HTTP_ERROR" });
+  read.fails = false;
+  expect(await tokenPrice(pooled, ORIGIN, FOREIGN)).toBe(7n * USD);
+});
+
+test("a price that cannot be read now is a fault, and no currency without a price", async () => {
+  const fault = new ServiceError("PRICE_FETCH_FAILED", "away");
+  const away = services({ prices: { usd: () => Promise.reject(fault) } });
   await expect(tokenPrice(away, ORIGIN, NATIVE_CURRENCY)).rejects.toBe(fault);
-  await expect(tokenPrice(away, ORIGIN, FOREIGN)).rejects.toBe(fault);
 });

@@ -1,20 +1,14 @@
-import type { Currency } from "@causeway/domain";
 import { parseAddress, ServiceError } from "@causeway/domain";
 import type { ChainDirectory } from "../../ports/chains.ts";
-import type { MaybePromise } from "../../ports/liquidity.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
 import { findChain } from "./find-chain.ts";
+import { poolPrice, type PoolPriceServices } from "./pool-price.ts";
 
-export interface TokenPriceServices {
+export interface TokenPriceServices extends PoolPriceServices {
   readonly chains: Pick<ChainDirectory, "get" | "currency">;
   readonly tokens: TokenBook;
   readonly prices: PriceBook;
-  /**
-   * USD of a whole unit (18 decimals) as pools have it; undefined when none says. Undefined itself: this instance knows no pools.
-   * @throws ServiceError when pools could not be asked
-   */
-  readonly poolUsd?: ((token: Currency) => MaybePromise<bigint | undefined>) | undefined;
 }
 
 /**
@@ -26,7 +20,7 @@ export async function tokenPrice(
   chainId: number,
   text: string,
 ): Promise<bigint> {
-  findChain(services.chains, chainId);
+  const { chain } = findChain(services.chains, chainId);
   const address = parseAddress(text);
   if (address === undefined)
     throw new ServiceError("INVALID_ADDRESS", "address must be a 20-byte address", { field: "address" });
@@ -34,7 +28,7 @@ export async function tokenPrice(
   if (configured !== undefined) return await services.prices.usd(configured);
   const token = await services.tokens.token(chainId, address);
   if (token === undefined) throw unsupported("No token answers at this address");
-  const usd = await services.poolUsd?.(token);
+  const usd = await poolPrice(services, chain, token);
   if (usd === undefined) throw unsupported(`There is no price of ${token.symbol}`);
   return usd;
 }

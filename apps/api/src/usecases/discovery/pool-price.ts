@@ -1,0 +1,45 @@
+import type { Chain, Currency } from "@causeway/domain";
+import { pow10, ServiceError } from "@causeway/domain";
+import type { LiquiditySource, PoolUsd } from "../../ports/liquidity.ts";
+
+export interface PoolPriceServices {
+  /** Undefined: this instance knows no pools. */
+  readonly poolUsd?: PoolUsd | undefined;
+  readonly liquidity?: Pick<LiquiditySource, "exactIn"> | undefined;
+}
+
+/**
+ * USD of a whole unit (18 decimals) as the pools of its chain have it; undefined when none tells.
+ * @throws ServiceError RPC_HTTP_ERROR when the pools could not be read
+ */
+export async function poolPrice(
+  { poolUsd, liquidity }: PoolPriceServices,
+  chain: Pick<Chain, "id" | "liquidity">,
+  token: Currency,
+): Promise<bigint | undefined> {
+  const known = poolUsd?.(token);
+  const connector = chain.liquidity?.connectors.find((address) => address !== token.address);
+  if (poolUsd === undefined || liquidity === undefined || known !== undefined || connector === undefined)
+    return known;
+  try {
+    // Pools that nobody has asked for are not in memory yet. Whoever asks for an exchange waits for them.
+    await liquidity.exactIn(
+      {
+        chainId: chain.id,
+        tokenIn: token.address,
+        tokenOut: connector,
+        included: new Set(chain.liquidity?.sources.map(({ name }) => name)),
+        excluded: new Set(),
+        maxHops: 2,
+        external: false,
+      },
+      pow10(token.decimals),
+    );
+  } catch (cause) {
+    throw new ServiceError("RPC_HTTP_ERROR", `The pools of ${token.symbol} could not be read`, {
+      field: "address",
+      cause,
+    });
+  }
+  return poolUsd(token);
+}
