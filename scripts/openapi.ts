@@ -20,6 +20,7 @@ const kit = {
 };
 const services: RouteServices = {
   listChains: unused,
+  swapSources: unused,
   createQuote: unused,
   requestStatus: unused,
   requestSignature: unused,
@@ -71,6 +72,15 @@ const services: RouteServices = {
       trustProxy: false,
     },
     sockets: { sockets: 0, streams: 0, subscriptions: 0, messages: 0, closed: 0 },
+  },
+  webhooks: {
+    create: unused,
+    list: unused,
+    rotate: unused,
+    remove: unused,
+    deliveries: unused,
+    delivery: unused,
+    replay: unused,
   },
   idempotency: { begin: unused, finish: unused, abandon: unused },
   clock: { nowMs: unused },

@@ -6,6 +6,7 @@ import { fakeAppBalance } from "./app-balance.ts";
 import { fakeDiscovery } from "./discovery.ts";
 import { fakeIdempotency } from "./idempotency.ts";
 import { fakePush } from "./push.ts";
+import { fakeWebhooks } from "./webhooks.ts";
 
 /** A request id that the fake knows; every other one is unknown to it. */
 export const KNOWN_REQUEST_ID = `0x${"a1".repeat(32)}` as const;
@@ -19,6 +20,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
   const chains: ChainsAnswer = { chains: [] };
   return {
     listChains: () => chains,
+    swapSources: () => ({ sources: ["uniswap-v3"] }),
     createQuote: async () => anAnswer,
     requestFastFill: async () => "queued",
     executeCalls: async () => ({
@@ -42,6 +44,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     idempotency: fakeIdempotency(),
     limits: undefined,
     push: fakePush(),
+    webhooks: fakeWebhooks(),
     usage: { note: () => undefined, read: async () => [] },
     clock: { nowMs: () => 1_790_000_000_000 },
     ...overrides,

@@ -1,14 +1,16 @@
 import type { RequestEvent, RequestId, RequestTerms, TxHash } from "@causeway/domain";
 import { createMetrics } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
+import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type pg from "pg";
 import { listen } from "../../apps/api/src/adapters/postgres/listen.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { WEBHOOK_CHANNEL } from "../../apps/api/src/adapters/postgres/request-save.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
-import { pushRouteServices } from "../../apps/api/src/container-push.ts";
+import { pushRouteServices, startWebhooks, webhookRouteServices } from "../../apps/api/src/container-push.ts";
 import type { PushPolicy } from "../../apps/api/src/ports/push-routes.ts";
 import type { RouteServices } from "../../apps/api/src/ports/route-services.ts";
 import type { StatusFeed } from "../../apps/api/src/ports/status-feed.ts";
@@ -37,6 +39,12 @@ export interface PushWorld {
   readonly wsUrl: string;
   readonly httpUrl: string;
   aRequest(change?: Partial<RequestTerms>): Promise<RequestTerms>;
+  /** An API key that is stored; its id. */
+  aKey(id?: string): Promise<string>;
+  /** Begins to deliver webhooks, as a worker does; returns what ends that. */
+  deliver(): () => Promise<void>;
+  /** Puts the clock forward, and has the workers look. */
+  forward(ms: number): Promise<void>;
   /** Lets one event act, in a commit of its own. */
   happens(requestId: RequestId, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
   /** From a quote to the money's arrival: three changes that a client sees. */
@@ -54,9 +62,12 @@ export const deposited = (depositId = "1"): RequestEvent => ({
 
 export async function pushWorld({
   policy = {},
+  allowPrivate = true,
   routes = {},
 }: {
   readonly policy?: Partial<PushPolicy>;
+  /** Whether webhooks may go to private addresses. */
+  readonly allowPrivate?: boolean;
   readonly routes?: Partial<RouteServices>;
 } = {}): Promise<PushWorld> {
   const database = await createTestDatabase();
@@ -75,28 +86,23 @@ export async function pushWorld({
     heartbeatMs: 20_000,
     ...policy,
   };
-  const { feed, push } = pushRouteServices(
-    { events },
-    {
-      config: {
-        database: { url: new Secret(database.url), poolSize: 1, statementTimeoutMs: 1 },
-        push: { connections, webhooks: { allowPrivate: true, timeoutMs: 1_000 } },
-        http: {
-          host: "",
-          port: 0,
-          bodyLimitBytes: 1,
-          trustProxy: policy.trustProxy ?? false,
-          responseCheck: true,
-        },
-      },
-      sql,
-      lifecycle,
-      registry: createMetrics("push").registry,
+  const config = {
+    database: { url: new Secret(database.url), poolSize: 1, statementTimeoutMs: 1 },
+    push: { connections, webhooks: { allowPrivate, timeoutMs: 1_000 } },
+    http: {
+      host: "",
+      port: 0,
+      bodyLimitBytes: 1,
+      trustProxy: policy.trustProxy ?? false,
+      responseCheck: true,
     },
-  );
+  };
+  const registry = (): ReturnType<typeof createMetrics>["registry"] => createMetrics("push").registry;
+  const { feed, push } = pushRouteServices({ events }, { config, sql, lifecycle, registry: registry() });
   const reads = postgresReads(sql);
   const { app } = await aServer({
     push,
+    webhooks: webhookRouteServices({ clock }, { config, sql }),
     clock,
     requestStatus: async (requestId) => await requestStatus({ reads }, requestId),
     ...routes,
@@ -123,6 +129,23 @@ export async function pushWorld({
     wsUrl: `ws://127.0.0.1:${port}`,
     httpUrl: `http://127.0.0.1:${port}`,
     happens,
+    async aKey(id = randomBytes(8).toString("hex")) {
+      await pool.query(
+        `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
+         values ($1, 'test', $2, '{read}', '{}', '{}', '{}', 0, 0)`,
+        [id, Buffer.from(id)],
+      );
+      return id;
+    },
+    deliver() {
+      const own = createLifecycle(log, 10_000);
+      startWebhooks({ clock, events }, { config, sql, lifecycle: own, registry: registry() });
+      return async () => void (await own.close());
+    },
+    async forward(ms) {
+      clock.forward(ms);
+      await pool.query(`select pg_notify('${WEBHOOK_CHANNEL}', '')`);
+    },
     async aRequest(change) {
       const terms = someTerms(change);
       await insertQuoted(terms);

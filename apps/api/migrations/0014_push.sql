@@ -32,6 +32,8 @@ create table webhook_endpoints (
   key_id text not null references api_keys (id) on delete cascade,
   url text not null,
   label text not null,
+  -- Sent with each delivery: JSON text, names and values.
+  headers text not null,
   -- What signs the deliveries. It stands here as it is: an HMAC is made with the secret itself.
   secret text not null,
   -- The secret before the last rotation, which signs as well until `previous_until_ms`.

@@ -1,21 +1,34 @@
 import type { Lifecycle } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
+import { createHmac, randomBytes } from "node:crypto";
 import { listen } from "./adapters/postgres/listen.ts";
 import type { Sql } from "./adapters/postgres/pool.ts";
 import { statement } from "./adapters/postgres/pool.ts";
-import { STATUS_CHANNEL } from "./adapters/postgres/request-save.ts";
+import { STATUS_CHANNEL, WEBHOOK_CHANNEL } from "./adapters/postgres/request-save.ts";
 import { statusEventReads } from "./adapters/postgres/status-event-reads.ts";
 import { statusFeed } from "./adapters/postgres/status-feed.ts";
+import { webhookQueue } from "./adapters/postgres/webhook-queue.ts";
+import { webhookRegister } from "./adapters/postgres/webhook-register.ts";
+import { waitingDeliveries } from "./adapters/postgres/webhook-report.ts";
 import { pushGauges } from "./adapters/telemetry/push-gauges.ts";
+import { webhookGauges } from "./adapters/telemetry/webhook-gauges.ts";
+import { httpSender } from "./adapters/webhooks/http-sender.ts";
+import { mayBePublicHost } from "./adapters/webhooks/public-address.ts";
 import type { ApiConfig } from "./config.ts";
+import { deliverWebhooks } from "./jobs/deliver-webhooks.ts";
 import type { PushRoutes } from "./ports/push-routes.ts";
 import type { Services } from "./ports/services.ts";
 import type { StatusFeed } from "./ports/status-feed.ts";
+import type { WebhookAdmin } from "./ports/webhooks.ts";
 import { connectionPlaces } from "./usecases/push/connection-places.ts";
 import { followStatus } from "./usecases/push/follow-status.ts";
+import { webhookAdmin } from "./usecases/push/keep-webhooks.ts";
 
 /** So long after the feed went silent, at most twice, whoever follows it is told so. */
 const BEAT_MS = 5_000;
+/** Deliveries and events are remembered so long after they ended. */
+const HISTORY_KEPT_MS = 14 * 24 * 3600 * 1000;
+const PRUNE_BATCH = 5_000;
 const announce = statement("status_announce", `select pg_notify('${STATUS_CHANNEL}', $1)`);
 
 interface Ground {
@@ -42,4 +55,45 @@ export function pushRouteServices(
   const sockets = { sockets: 0, streams: 0, subscriptions: 0, messages: 0, closed: 0 };
   pushGauges(registry, () => ({ ...sockets, ...feed.figures() }));
   return { feed, push: { ...followStatus(feed), places: connectionPlaces(policy), policy, sockets } };
+}
+
+/** What the owners of keys ask about their webhooks. */
+export function webhookRouteServices(
+  { clock }: Pick<Services, "clock">,
+  { config, sql }: Pick<Ground, "config" | "sql">,
+): WebhookAdmin {
+  return webhookAdmin({
+    register: webhookRegister(sql),
+    clock,
+    policy: config.push.webhooks,
+    mayBePublicHost,
+    randomText: (bytes) => randomBytes(bytes).toString("base64url"),
+  });
+}
+
+/** Delivers webhooks until the lifecycle ends; `prune` forgets what was delivered long ago. */
+export function startWebhooks(
+  { clock, events }: Pick<Services, "clock" | "events">,
+  { config, sql, lifecycle, registry }: Ground,
+): { prune(): Promise<void> } {
+  const policy = config.push.webhooks;
+  const queue = webhookQueue(sql);
+  const sender = httpSender(policy);
+  lifecycle.add("webhook connections", () => sender.close());
+  const hmac = (secret: string, text: string): string =>
+    createHmac("sha256", secret).update(text).digest("hex");
+  const delivering = deliverWebhooks({ queue, sender, clock, events, hmac, chance: Math.random, policy });
+  lifecycle.add("webhooks", () => delivering.close());
+  const listener = listen(config.database.url.reveal(), WEBHOOK_CHANNEL, {
+    onNotice: () => delivering.wake(),
+    onFault: (error) => events.fault("webhook_fault", error, { part: "listen" }),
+  });
+  lifecycle.add("webhook announcements", () => listener.close());
+  webhookGauges(registry, () => waitingDeliveries(sql), clock);
+  return {
+    async prune(): Promise<void> {
+      const beforeMs = clock.nowMs() - HISTORY_KEPT_MS;
+      while ((await queue.prune(beforeMs, PRUNE_BATCH)) === PRUNE_BATCH);
+    },
+  };
 }

@@ -37,11 +37,12 @@ import { executionPace, groupedAcceptance } from "./container-executions.ts";
 import { appBalanceRouteServices } from "./container-app-balance.ts";
 import { historyRouteServices } from "./container-history.ts";
 import { discoveryRoutes, tokenBook } from "./container-discovery.ts";
-import { pushRouteServices } from "./container-push.ts";
+import { pushRouteServices, startWebhooks, webhookRouteServices } from "./container-push.ts";
 import { liquidityServices } from "./container-liquidity.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "./usecases/create-quote.ts";
+import { swapSources } from "./usecases/discovery/swap-sources.ts";
 import { executeCalls } from "./usecases/execute-calls.ts";
 import { indexTransaction } from "./usecases/index-transaction.ts";
 import { createChainList } from "./usecases/list-chains.ts";
@@ -167,14 +168,25 @@ export async function createContainer(
         timings: { estimateSeconds: routeSeconds(connected, polled.routeMs) },
       };
       const executing = { ...quoting, accept: groupedAcceptance(quoting) };
-      const { push, feed } = pushRouteServices(services, { config, sql, lifecycle, registry: metrics.registry });
+      const { push, feed } = pushRouteServices(services, {
+        config,
+        sql,
+        lifecycle,
+        registry: metrics.registry,
+      });
       const sharedIndexing = sharedAnswers<{ message: string }>(clock, INDEXING);
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
+        swapSources: (chainId) => swapSources(services, chainId),
         createQuote: (input, keyId) => createQuote(quoting, input, keyId),
         executeCalls: (caller, input, lease) => executeCalls(executing, caller, input, lease),
         requestFastFill: (wish) => requestFastFill(services, wish),
-        requestStatus: keptStatuses(feed, clock, (requestId) => requestStatus(services, requestId), STATUSES_KEPT),
+        requestStatus: keptStatuses(
+          feed,
+          clock,
+          (requestId) => requestStatus(services, requestId),
+          STATUSES_KEPT,
+        ),
         requestSignature: createRequestSignature(services),
         indexTransaction: (report) =>
           sharedIndexing(`${report.chainId}:${report.txHash}:${report.requestId ?? ""}`, () =>
@@ -186,6 +198,7 @@ export async function createContainer(
         appBalance: appBalanceRouteServices(services),
         ...(await historyRouteServices(services, sql)),
         ...(await accessServices(services, { config, sql, connected, lifecycle })),
+        webhooks: webhookRouteServices(services, { config, sql }),
         push,
       };
     },
@@ -215,6 +228,11 @@ export async function createContainer(
       lifecycle.add(
         "reconciler of claims",
         every(config.engine.reconcileIntervalMs, () => reconcileClaims(services), services),
+      );
+      const webhooks = startWebhooks(services, { config, sql, lifecycle, registry: metrics.registry });
+      lifecycle.add(
+        "pruning of webhooks",
+        every(PRUNE_EVERY_MS, () => webhooks.prune(), services),
       );
       lifecycle.add(
         "pruning",

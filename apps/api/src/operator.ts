@@ -11,6 +11,7 @@ import {
   withdrawalReport,
 } from "./adapters/postgres/operator-reads.ts";
 import type { Sql } from "./adapters/postgres/pool.ts";
+import { webhookReport } from "./adapters/postgres/webhook-report.ts";
 import { openKeys } from "./container-keys.ts";
 import { openWithdrawals } from "./container-withdrawals.ts";
 import { KEYS_USAGE, runKeys } from "./keys-command.ts";
@@ -26,6 +27,7 @@ const USAGE = `usage:
   operator balances           what every wallet has in its app balance, has set aside and owes, and the accounts of the house
   operator balances <wallet>  the same of one wallet
   operator holds              what apps vouch for, and fast fills that they had to pay
+  operator webhooks           where the owners of API keys are told of changes, what waits and since when it fails
   operator claims             claims under way, then the newest others
 ${KEYS_USAGE}${WITHDRAW_USAGE}DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
 `;
@@ -47,6 +49,7 @@ function questionOf([command, argument, ...more]: readonly string[]): Question |
   if (command === "balances") return (sql) => balanceReport(sql);
   if (command === "holds") return holdReport;
   if (command === "claims") return claimReport;
+  if (command === "webhooks") return webhookReport;
   if (command === "funds") return strandedFunds;
   if (command === "lanes") return laneReport;
   return undefined;

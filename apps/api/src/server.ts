@@ -23,6 +23,7 @@ const description: ApiDescription = {
     { name: "status", description: "Where a request and its money are." },
     { name: "transactions", description: "Tell the service of a transaction before it finds it by itself." },
     { name: "keys", description: "What an API key has been used for." },
+    { name: "webhooks", description: "Changes posted to an integrator's own server." },
     { name: "admin", description: "API keys, for whoever has the operator's token." },
     { name: "health", description: "For orchestrators." },
   ],

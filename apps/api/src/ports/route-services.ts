@@ -20,6 +20,7 @@ import type { MaybePromise } from "./liquidity.ts";
 import type { PushRoutes } from "./push-routes.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { HistoryRoutes } from "./request-history-routes.ts";
+import type { WebhookAdmin } from "./webhooks.ts";
 import type { Usage } from "./usage.ts";
 import type {
   ChainsAnswer,
@@ -28,12 +29,15 @@ import type {
   QuoteAnswer,
   QuoteInput,
   ReadinessAnswer,
+  SwapSourcesAnswer,
 } from "@causeway/wire";
 
 /** Everything the routes can ask for. Each member is a use case with its own services already given. */
 export interface RouteServices {
   /** The same object as long as nothing changed: the route keeps its bytes. */
   listChains(): ChainsAnswer;
+  /** @throws ServiceError UNSUPPORTED_CHAIN */
+  swapSources(chainId: number): SwapSourcesAnswer;
   createQuote(input: QuoteInput, keyId?: string): Promise<QuoteAnswer>;
   /** @throws ServiceError for whatever is refused or cannot be done now, RpcFault, LeaseLost */
   executeCalls(
@@ -69,6 +73,7 @@ export interface RouteServices {
   readonly limits: RateLimits | undefined;
   readonly usage: Usage;
   readonly push: PushRoutes;
+  readonly webhooks: WebhookAdmin;
   readonly clock: Clock;
 }
 

@@ -21,11 +21,13 @@ import { requestsV2Routes } from "./requests-v2.ts";
 import { requestsV3Route } from "./requests-v3.ts";
 import { statusSockets } from "./status-sockets.ts";
 import { statusStreamRoute } from "./status-stream.ts";
+import { swapSourcesRoute } from "./swap-sources.ts";
 import { tokenPriceRoutes } from "./token-price.ts";
 import { transactionsIndexRoute } from "./transactions-index.ts";
 import { transactionsSingleRoute } from "./transactions-single.ts";
 import { trendingRoute } from "./trending.ts";
 import { typed } from "./typed.ts";
+import { webhookRoutes } from "./webhooks.ts";
 import { usageRoute } from "./usage.ts";
 
 /** Every endpoint, in the order of the documentation. */
@@ -33,6 +35,7 @@ const routes = [
   chainsRoute,
   chainLiquidityRoute,
   chainHealthRoute,
+  swapSourcesRoute,
   currenciesRoutes,
   trendingRoute,
   tokenPriceRoutes,
@@ -51,6 +54,7 @@ const routes = [
   appBalanceRoutes,
   appBalanceClaimRoutes,
   usageRoute,
+  webhookRoutes,
   adminKeysRoutes,
   healthRoutes,
 ] as const;

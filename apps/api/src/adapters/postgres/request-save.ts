@@ -38,8 +38,8 @@ const save = statement(
      returning request_id, seq, key_id, at_ms, only_final),
    told as (
      insert into webhook_deliveries (endpoint_id, request_id, seq, next_at_ms, created_at_ms)
-     select w.id, e.request_id, e.seq, $9, $9 from event e join webhook_endpoints w on w.key_id = e.key_id
-     where w.deleted_at_ms is null and not e.only_final returning id)
+     select w.id, e.request_id, e.seq, $9, $9 from event e join webhook_endpoints w on w.key_id = e.key_id join api_keys k on k.id = w.key_id
+     where w.deleted_at_ms is null and k.revoked_at_ms is null and not e.only_final returning id)
    select pg_notify('${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id)) from event
    union all select pg_notify('${WEBHOOK_CHANNEL}', '') where exists (select from told)`,
 );

@@ -11,19 +11,19 @@ const readSnapshots = statement(
   `select ${STATUS_COLUMNS}, status_seq as seq, false as only_final from requests where request_id = any($1::text[])`,
 );
 
-/** What the events do not hold does not change. */
-const EVENT = `e.request_id, e.seq, e.key_id, e.only_final, r.kind, e.state, e.deposit_id, e.fail_reason, e.refund_fail_reason, e.final, e.front,
+/** Of an event `e` and its request `r`. What the events do not hold does not change. */
+export const EVENT_COLUMNS = `e.request_id, e.seq, e.key_id, e.only_final, r.kind, e.state, e.deposit_id, e.fail_reason, e.refund_fail_reason, e.final, e.front,
   r.origin_chain_id, r.destination_chain_id, r.created_at_ms, e.at_ms as updated_at_ms, e.in_tx_hashes, e.tx_hashes, e.refund_tx_hashes`;
 
 const readEvents = statement(
   "status_events_after",
-  `select ${EVENT} from unnest($1::text[], $2::integer[]) as w (id, after)
+  `select ${EVENT_COLUMNS} from unnest($1::text[], $2::integer[]) as w (id, after)
    join status_events e on e.request_id = w.id and e.seq > w.after
    join requests r on r.request_id = e.request_id
    order by e.request_id, e.seq`,
 );
 
-interface EventRow extends StatusRow {
+export interface EventRow extends StatusRow {
   seq: number;
   only_final: boolean;
   key_id: string | null;
@@ -59,6 +59,6 @@ export function statusEventReads(sql: Sql): StatusEventReads {
   };
 }
 
-function changeOf(row: EventRow): StatusChange {
+export function changeOf(row: EventRow): StatusChange {
   return { record: statusOf(row), sequence: row.seq, onlyFinal: row.only_final };
 }

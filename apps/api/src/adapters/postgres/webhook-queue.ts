@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import type { DueDelivery, WebhookHeaders, WebhookQueue } from "../../ports/webhooks.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+import { EVENT_COLUMNS, changeOf } from "./status-event-reads.ts";
+import type { EventRow } from "./status-event-reads.ts";
+
+/** A delivery waits while an earlier one of the same endpoint and request does, whoever holds that. */
+const claim = statement(
+  "webhook_claim",
+  `with due as (
+     select d.id from webhook_endpoints w join api_keys k on k.id = w.key_id cross join lateral (
+       select d.id, d.next_at_ms from webhook_deliveries d
+       where d.endpoint_id = w.id and d.state = 'waiting' and d.next_at_ms <= $1 and d.lease_until_ms <= $1
+         and not exists (select from webhook_deliveries p
+           where p.endpoint_id = d.endpoint_id and p.request_id = d.request_id and p.seq < d.seq and p.state = 'waiting')
+       order by d.next_at_ms, d.id limit $2 for update skip locked) d
+     where w.deleted_at_ms is null and k.revoked_at_ms is null
+       and (select count(*) from webhook_deliveries h where h.endpoint_id = w.id and h.state = 'waiting' and h.lease_until_ms > $1) < $2
+     order by d.next_at_ms, d.id limit $3)
+   update webhook_deliveries d set lease_token = $4, lease_until_ms = $5 from due where d.id = due.id returning d.id`,
+);
+
+const read = statement(
+  "webhook_claimed",
+  `select ${EVENT_COLUMNS}, d.id, d.tries, d.endpoint_id, w.url, w.headers, w.secret, w.previous_secret, w.previous_until_ms,
+     r.terms::json ->> 'referrer' as referrer
+   from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+   join status_events e on e.request_id = d.request_id and e.seq = d.seq join requests r on r.request_id = d.request_id
+   where d.id = any($1::bigint[]) order by d.next_at_ms, d.id`,
+);
+
+/** $3: the state it has now; $4: when it is tried again, if it is; $6: when this attempt began. What comes after it does so at that time, or now. */
+const finish = statement(
+  "webhook_finish",
+  `with ended as (
+     update webhook_deliveries set state = $3, tries = tries + 1, attempts = attempts + 1, next_at_ms = coalesce($4::bigint, next_at_ms),
+       lease_token = null, lease_until_ms = 0, ended_at_ms = case when $3 = 'waiting' then null else $6::bigint end
+     where id = $1 and lease_token = $2 and state = 'waiting' returning id, endpoint_id, request_id, seq, attempts),
+   logged as (
+     insert into webhook_attempts (delivery_id, n, at_ms, took_ms, status, error, response)
+     select id, attempts, $6, $7, $8::integer, $5::text, $9::text from ended),
+   after_it as (
+     update webhook_deliveries f set next_at_ms = coalesce($4::bigint, least(f.next_at_ms, $6::bigint)) from ended
+     where f.endpoint_id = ended.endpoint_id and f.request_id = ended.request_id and f.seq > ended.seq and f.state = 'waiting'),
+   judged as (
+     update webhook_endpoints w set
+       failing_since_ms = case when $5::text is null then null else coalesce(w.failing_since_ms, $6::bigint) end,
+       last_error = $5, last_delivered_at_ms = case when $5::text is null then $6::bigint else w.last_delivered_at_ms end
+     from ended where w.id = ended.endpoint_id
+       -- Deliveries that succeed side by side need not queue for this row.
+       and ($5::text is not null or w.failing_since_ms is not null or coalesce(w.last_delivered_at_ms, 0) < $6::bigint - 1000))
+   select id from ended`,
+);
+
+const pruneDeliveries = statement(
+  "webhook_prune",
+  `delete from webhook_deliveries where id in (
+     select id from webhook_deliveries where ended_at_ms < $1 order by ended_at_ms limit $2) returning id`,
+);
+const pruneEvents = statement(
+  "status_events_prune",
+  `delete from status_events where (request_id, seq) in (
+     select e.request_id, e.seq from status_events e where e.at_ms < $1
+       and not exists (select from webhook_deliveries d where d.request_id = e.request_id and d.seq = e.seq)
+     order by e.at_ms limit $2) returning seq`,
+);
+
+interface DueRow extends EventRow {
+  id: number;
+  tries: number;
+  endpoint_id: string;
+  url: string;
+  headers: string;
+  secret: string;
+  previous_secret: string | null;
+  previous_until_ms: number | null;
+  referrer: string | null;
+}
+
+/** Deliveries in Postgres: each is a row that was written in the commit of its event. */
+export function webhookQueue(sql: Sql): WebhookQueue {
+  return {
+    async claim({ nowMs, leaseMs, perEndpoint, limit }): Promise<readonly DueDelivery[]> {
+      const lease = randomUUID();
+      const claimed = await sql.query<{ id: number }>(claim, [
+        nowMs,
+        perEndpoint,
+        limit,
+        lease,
+        nowMs + leaseMs,
+      ]);
+      if (claimed.length === 0) return [];
+      const rows = await sql.query<DueRow>(read, [claimed.map(({ id }) => id)]);
+      return rows.map((row) => ({
+        id: row.id,
+        lease,
+        endpoint: {
+          id: row.endpoint_id,
+          url: row.url,
+          headers: JSON.parse(row.headers) as WebhookHeaders,
+          secret: row.secret,
+          previous:
+            row.previous_secret === null || row.previous_until_ms === null
+              ? undefined
+              : { secret: row.previous_secret, untilMs: row.previous_until_ms },
+        },
+        tries: row.tries,
+        change: changeOf(row),
+        referrer: row.referrer ?? undefined,
+      }));
+    },
+    async finish({ id, lease }, outcome, end, atMs): Promise<boolean> {
+      const isAgain = typeof end === "object";
+      const ended = await sql.query(finish, [
+        id,
+        lease,
+        isAgain ? "waiting" : end,
+        isAgain ? end.againAtMs : null,
+        outcome.error ?? null,
+        atMs,
+        outcome.tookMs,
+        outcome.status ?? null,
+        outcome.response ?? null,
+      ]);
+      return ended.length > 0;
+    },
+    async prune(beforeMs, limit): Promise<number> {
+      const deliveries = await sql.query(pruneDeliveries, [beforeMs, limit]);
+      const events = await sql.query(pruneEvents, [beforeMs, limit]);
+      return Math.max(deliveries.length, events.length);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { Gauge } from "prom-client";
+import type { Registry } from "prom-client";
+import type { Clock } from "../../ports/clock.ts";
+
+interface Waiting {
+  readonly waiting: number;
+  readonly oldestMs: number | undefined;
+  readonly failing: number;
+}
+
+/** How far deliveries to webhooks lag behind: asked of the database when somebody reads the metrics. */
+export function webhookGauges(registry: Registry, read: () => Promise<Waiting>, clock: Clock): void {
+  const shown = (name: string, help: string, valueOf: (waiting: Waiting) => number): void =>
+    void new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect(): Promise<void> {
+        const waiting = await read().catch(() => undefined);
+        // Unknown is not zero: what was last known stands.
+        if (waiting !== undefined) this.set(valueOf(waiting));
+      },
+    });
+  shown("causeway_webhooks_waiting", "Deliveries that wait", ({ waiting }) => waiting);
+  shown(
+    "causeway_webhooks_lag_seconds",
+    "Age of the oldest event that waits to be delivered",
+    ({ oldestMs }) => (oldestMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestMs) / 1000),
+  );
+  shown("causeway_webhooks_failing", "Endpoints whose last attempt failed", ({ failing }) => failing);
+}

@@ -1,0 +1,125 @@
+import type { LookupAddress, LookupAllOptions, LookupOptions } from "node:dns";
+import { lookup as systemLookup } from "node:dns/promises";
+import { Agent } from "undici";
+import type { AttemptOutcome, WebhookPolicy, WebhookSender } from "../../ports/webhooks.ts";
+import { isPublicAddress, mayBePublicHost } from "./public-address.ts";
+
+/** So much of an answer is kept for the log; more is not read. */
+const MOST_ANSWER_BYTES = 1_024;
+
+/** All addresses of a name. */
+export type Resolve = (host: string, options: LookupAllOptions) => Promise<readonly LookupAddress[]>;
+
+class AddressRefused extends Error {}
+
+/**
+ * Delivers over HTTP, to public addresses alone unless the policy says otherwise. Names are resolved here and the connection goes to the addresses that were
+ * looked at, so a name that points elsewhere a moment later changes nothing. Every attempt makes a connection of its own. Redirects are not followed.
+ */
+export function httpSender(
+  { allowPrivate, timeoutMs }: WebhookPolicy,
+  resolve: Resolve = systemLookup,
+): WebhookSender & { close(): Promise<void> } {
+  const agent = new Agent({
+    connect: { lookup: checkedLookup(allowPrivate, resolve), timeout: timeoutMs },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    maxHeaderSize: 16_384,
+    // Only what is under way keeps a connection.
+    keepAliveTimeout: 1,
+    keepAliveMaxTimeout: 1,
+  });
+  return {
+    async send({ url, headers, body, signal }): Promise<AttemptOutcome> {
+      const startedAtMs = performance.now();
+      const bound = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const outcome = (rest: Pick<AttemptOutcome, "status" | "error" | "response">): AttemptOutcome => ({
+        ...rest,
+        tookMs: Math.round(performance.now() - startedAtMs),
+      });
+      try {
+        const target = new URL(url);
+        checkTarget(target, allowPrivate);
+        const answer = await agent.request({
+          origin: target.origin,
+          path: `${target.pathname}${target.search}`,
+          method: "POST",
+          headers,
+          body,
+          signal: bound,
+          reset: true,
+        });
+        const status = answer.statusCode;
+        const response = await beginningOf(answer.body);
+        if (status >= 200 && status < 300) return outcome({ status, error: undefined, response });
+        return outcome({ status, error: `HTTP status ${status}`, response });
+      } catch (error) {
+        return outcome({ status: undefined, error: reasonOf(error, timeoutMs), response: undefined });
+      }
+    },
+    close: async () => await agent.destroy(),
+  };
+}
+
+/** @throws AddressRefused for a URL that is not to be called, whatever its name points to */
+function checkTarget({ protocol, hostname }: URL, allowPrivate: boolean): void {
+  if (allowPrivate) return;
+  if (protocol !== "https:") throw new AddressRefused("only https is called");
+  // A literal address is never looked up.
+  if (!mayBePublicHost(hostname)) throw refused(hostname);
+}
+
+function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
+  return (
+    host: string,
+    options: LookupOptions,
+    done: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
+  ): void => {
+    resolve(host, { ...options, all: true }).then(
+      (addresses) => {
+        const hidden = allowPrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address));
+        const [first] = addresses;
+        // One address that is not public makes the name suspect: none of them is called.
+        if (hidden !== undefined) done(refused(hidden.address), []);
+        else if (first === undefined) done(new AddressRefused("the name has no address"), []);
+        else if (options.all === true) done(null, [...addresses]);
+        else done(null, first.address, first.family);
+      },
+      (error: unknown) => done(error instanceof Error ? error : new Error(String(error)), []),
+    );
+  };
+}
+
+const refused = (address: string): AddressRefused =>
+  new AddressRefused(`the address ${address} is not public`);
+
+/** Ends the answer when enough of it was read. What goes wrong after the head of the answer does not change what the head said. */
+async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): void }): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      bytes += chunk.byteLength;
+      if (bytes >= MOST_ANSWER_BYTES) break;
+    }
+  } catch {
+    // The head was there; the rest is for the log alone.
+  } finally {
+    body.destroy();
+  }
+  // A database's text holds no NUL.
+  return Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES).toString("utf8").replaceAll("\0", "");
+}
+
+/** In words for the owner of the endpoint: nothing of this side's network. */
+function reasonOf(error: unknown, timeoutMs: number): string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof AddressRefused) return cause.message;
+    if (cause.name === "TimeoutError" || ("code" in cause && /^UND_ERR_.*TIMEOUT$/.test(String(cause.code))))
+      return `no answer within ${timeoutMs} ms`;
+    if (cause.name === "AbortError") return "no longer asked";
+    if ("code" in cause && typeof cause.code === "string") return cause.code;
+  }
+  return "the request failed";
+}

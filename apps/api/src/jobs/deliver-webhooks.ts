@@ -1,0 +1,77 @@
+import type { WebhookPolicy, WebhookQueue } from "../ports/webhooks.ts";
+import type { DeliveryServices } from "../usecases/push/deliver-webhook.ts";
+import { deliverWebhook } from "../usecases/push/deliver-webhook.ts";
+
+/** Attempts under way at once, and at one endpoint: one that hangs must not take the places of the others. */
+const MOST_AT_ONCE = 64;
+const MOST_PER_ENDPOINT = 8;
+/** The net under the announcements, and how soon a retry that is due is found. */
+const LOOK_EVERY_MS = 1_000;
+
+/** How long a delivery is held after its bound: writing down what came of it takes part of that. */
+const LEASE_SLACK_MS = 20_000;
+
+/** Delivers webhooks until it is closed. Any number of processes may do so. */
+export function deliverWebhooks(
+  services: Omit<DeliveryServices, "queue"> & {
+    readonly queue: WebhookQueue;
+    readonly policy: Pick<WebhookPolicy, "timeoutMs">;
+  },
+): { wake(): void; close(): Promise<void> } {
+  const { queue, clock, events, policy } = services;
+  const closing = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  let awake = Promise.withResolvers<void>();
+
+  const wake = (): void => awake.resolve();
+
+  function begin(due: Parameters<typeof deliverWebhook>[1]): void {
+    const attempt = deliverWebhook(services, due, closing.signal)
+      .catch((error: unknown) => events.fault("webhook_fault", error, { deliveryId: due.id }))
+      .finally(() => {
+        underWay.delete(attempt);
+        wake();
+      });
+    underWay.add(attempt);
+  }
+
+  async function loop(): Promise<void> {
+    while (!closing.signal.aborted) {
+      awake = Promise.withResolvers();
+      let taken = 0;
+      const limit = MOST_AT_ONCE - underWay.size;
+      if (limit > 0)
+        try {
+          const due = await queue.claim({
+            nowMs: clock.nowMs(),
+            leaseMs: policy.timeoutMs + LEASE_SLACK_MS,
+            perEndpoint: MOST_PER_ENDPOINT,
+            limit,
+          });
+          taken = due.length;
+          for (const one of due) begin(one);
+        } catch (error) {
+          events.fault("webhook_fault", error, { part: "claim" });
+        }
+      // After some were taken there may be more; after none, only time or news brings any.
+      if (taken === 0 || underWay.size >= MOST_AT_ONCE) await sleepOrNews();
+    }
+    await Promise.all(underWay);
+  }
+
+  async function sleepOrNews(): Promise<void> {
+    const timer = setTimeout(wake, LOOK_EVERY_MS);
+    await awake.promise;
+    clearTimeout(timer);
+  }
+
+  const running = loop();
+  return {
+    wake,
+    async close(): Promise<void> {
+      closing.abort();
+      wake();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,202 @@
+import type { FastifyRequest } from "fastify";
+import type { WebhookAnswer, WebhookDeliveryAnswer } from "@causeway/wire";
+import {
+  createWebhookRequest,
+  deliveriesQuery,
+  issuedWebhookAnswer,
+  rotateWebhookRequest,
+  webhookDeliveriesAnswer,
+  webhookDeliveryAnswer,
+  webhookDeliveryLogAnswer,
+  webhookDeliveryParams,
+  webhookParams,
+  webhooksAnswer,
+} from "@causeway/wire";
+import { z } from "zod";
+import type { RouteServices } from "../ports/route-services.ts";
+import type { WebhookDelivery, WebhookEndpoint } from "../ports/webhooks.ts";
+import { ServiceError } from "@causeway/domain";
+import { requireKey } from "./access.ts";
+import { errors, type TypedServer } from "./typed.ts";
+
+const PAGE = 100;
+
+/** `/webhooks`: where the owner of a key wants to be told of its requests, and what became of the deliveries. */
+export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices, "webhooks">): void {
+  const config = { access: { kind: "key", scope: "read" } } as const;
+  const tags = ["webhooks"];
+  const failures = errors(400, 401, 403, 404, 413, 415, 429, 500, 503);
+
+  app.post(
+    "/webhooks",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Have the changes of the key's requests posted to a URL; the secret is shown this once",
+        body: createWebhookRequest,
+        response: { 200: issuedWebhookAnswer, ...failures },
+      },
+    },
+    async (request) => {
+      const { secret, endpoint } = await webhooks.create(owner(request), request.body);
+      return { secret, webhook: endpointJson(endpoint) };
+    },
+  );
+
+  app.get(
+    "/webhooks",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "The webhooks of the key",
+        response: { 200: webhooksAnswer, ...errors(401, 403, 429, 500, 503) },
+      },
+    },
+    async (request) => ({ webhooks: (await webhooks.list(owner(request))).map(endpointJson) }),
+  );
+
+  app.post(
+    "/webhooks/:id/rotate",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Another secret; the old one signs beside it for graceSeconds more",
+        params: webhookParams,
+        body: rotateWebhookRequest,
+        response: { 200: issuedWebhookAnswer, ...failures },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const { secret, endpoint } = await webhooks.rotate(owner(request), id, request.body.graceSeconds);
+      return { secret, webhook: endpointJson(endpoint) };
+    },
+  );
+
+  app.delete(
+    "/webhooks/:id",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Take a webhook away; what waits for it is given up",
+        params: webhookParams,
+        response: { 200: z.object({ message: z.string() }), ...failures },
+      },
+    },
+    async (request) => {
+      await webhooks.remove(owner(request), request.params.id);
+      return { message: "The webhook is gone" };
+    },
+  );
+
+  app.get(
+    "/webhooks/:id/deliveries",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "What was and is to be delivered, newest first",
+        params: webhookParams,
+        querystring: deliveriesQuery,
+        response: { 200: webhookDeliveriesAnswer, ...failures },
+      },
+    },
+    async (request) => {
+      const { state, before, requestId } = request.query;
+      const query = {
+        state,
+        requestId: requestId?.toLowerCase(),
+        before: before === undefined ? undefined : Number(before),
+        limit: PAGE,
+      };
+      const found = await webhooks.deliveries(owner(request), request.params.id, query);
+      return { deliveries: found.map(deliveryJson) };
+    },
+  );
+
+  app.get(
+    "/webhooks/:id/deliveries/:deliveryId",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "One delivery with all its attempts",
+        params: webhookDeliveryParams,
+        response: { 200: webhookDeliveryLogAnswer, ...failures },
+      },
+    },
+    async (request) => {
+      const { id, deliveryId } = request.params;
+      const found = await webhooks.delivery(owner(request), id, Number(deliveryId));
+      return {
+        ...deliveryJson(found),
+        log: found.log.map(({ n, atMs, tookMs, status, error, response }) => ({
+          attempt: n,
+          at: atMs,
+          tookMs,
+          statusCode: status ?? null,
+          error: error ?? null,
+          response: response ?? null,
+        })),
+      };
+    },
+  );
+
+  app.post(
+    "/webhooks/:id/deliveries/:deliveryId/replay",
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Deliver once more, with all retries",
+        params: webhookDeliveryParams,
+        response: { 200: webhookDeliveryAnswer, ...failures },
+      },
+    },
+    async (request) => {
+      const { id, deliveryId } = request.params;
+      return deliveryJson(await webhooks.replay(owner(request), id, Number(deliveryId)));
+    },
+  );
+}
+
+/** The key that asks. One that stands in pages for everyone to read does not say where its requests are told. */
+function owner(request: Pick<FastifyRequest, "apiKey">): string {
+  const { id, origins } = requireKey(request, "read");
+  if (origins.length > 0) throw new ServiceError("FORBIDDEN", "a publishable key keeps no webhooks");
+  return id;
+}
+
+function endpointJson(endpoint: WebhookEndpoint): WebhookAnswer {
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    label: endpoint.label,
+    headerNames: [...endpoint.headerNames],
+    createdAt: endpoint.createdAtMs,
+    updatedAt: endpoint.updatedAtMs,
+    previousSecretUntil: endpoint.previousUntilMs ?? null,
+    failingSince: endpoint.failingSinceMs ?? null,
+    lastError: endpoint.lastError ?? null,
+    lastDeliveredAt: endpoint.lastDeliveredAtMs ?? null,
+    waiting: endpoint.waiting,
+    failed: endpoint.failed,
+  };
+}
+
+function deliveryJson(delivery: WebhookDelivery): WebhookDeliveryAnswer {
+  return {
+    id: String(delivery.id),
+    requestId: delivery.requestId,
+    sequence: delivery.sequence,
+    state: delivery.state,
+    attempts: delivery.attempts,
+    nextAttemptAt: delivery.nextAtMs ?? null,
+    createdAt: delivery.createdAtMs,
+    endedAt: delivery.endedAtMs ?? null,
+  };
+}

@@ -1,0 +1,52 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { Events } from "../../ports/events.ts";
+import type { DeliveryEnd, DueDelivery, Hmac, WebhookQueue, WebhookSender } from "../../ports/webhooks.ts";
+import { webhookMessage } from "./webhook-message.ts";
+import { pauseAfter } from "./webhook-retries.ts";
+
+export interface DeliveryServices {
+  readonly queue: Pick<WebhookQueue, "finish">;
+  readonly sender: WebhookSender;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly hmac: Hmac;
+  /** From 0 to 1. */
+  readonly chance: () => number;
+}
+
+/**
+ * Makes one attempt and writes down what came of it. Dying in between repeats the attempt after the lease: a receiver may get an event twice, never not at all.
+ * An attempt that the end of the process cut short does not count.
+ */
+export async function deliverWebhook(
+  { queue, sender, clock, events, hmac, chance }: DeliveryServices,
+  due: DueDelivery,
+  signal: AbortSignal,
+): Promise<void> {
+  const startedAtMs = clock.nowMs();
+  const { body, headers } = webhookMessage(due, startedAtMs, hmac);
+  const outcome = await sender.send({ url: due.endpoint.url, headers, body, signal });
+  if (signal.aborted && outcome.error !== undefined) return;
+  const endedAtMs = clock.nowMs();
+  const tries = due.tries + 1;
+  const facts = {
+    deliveryId: due.id,
+    endpointId: due.endpoint.id,
+    requestId: due.change.record.requestId,
+    sequence: due.change.sequence,
+    tries,
+    status: outcome.status,
+  };
+  const end = endOf(outcome.error, tries, endedAtMs, chance());
+  const isOurs = await queue.finish(due, outcome, end, startedAtMs);
+  if (!isOurs) return;
+  if (end === "delivered") events.happened("webhook_delivered", { ...facts, tookMs: outcome.tookMs });
+  else if (end === "failed") events.alarm("webhook_given_up", { ...facts, reason: outcome.error });
+  else events.happened("webhook_refused", { ...facts, reason: outcome.error, againAtMs: end.againAtMs });
+}
+
+function endOf(error: string | undefined, tries: number, nowMs: number, random: number): DeliveryEnd {
+  if (error === undefined) return "delivered";
+  const pauseMs = pauseAfter(tries, random);
+  return pauseMs === undefined ? "failed" : { againAtMs: nowMs + pauseMs };
+}

@@ -1,0 +1,65 @@
+import { ServiceError } from "@causeway/domain";
+import type { Clock } from "../../ports/clock.ts";
+import type { WebhookAdmin, WebhookPolicy, WebhookRegister } from "../../ports/webhooks.ts";
+
+/** Endpoints of one key. */
+const MOST_ENDPOINTS = 10;
+
+export interface WebhookServices {
+  readonly register: WebhookRegister;
+  readonly clock: Clock;
+  readonly policy: Pick<WebhookPolicy, "allowPrivate">;
+  /** Whether the host of a URL may be on the public internet, as far as its text tells. */
+  readonly mayBePublicHost: (hostname: string) => boolean;
+  /** So many random bytes as text that may stand in a URL. */
+  readonly randomText: (bytes: number) => string;
+}
+
+/** What the owner of a key may do about its webhooks. */
+export function webhookAdmin(services: WebhookServices): WebhookAdmin {
+  const { register, clock, randomText } = services;
+  const newSecret = (): string => `whsec_${randomText(32)}`;
+  return {
+    async create(keyId, { url, label, headers }) {
+      checkUrl(services, url);
+      const secret = newSecret();
+      const wish = { id: `wh_${randomText(12)}`, keyId, url, label, headers, secret, atMs: clock.nowMs() };
+      const endpoint = await register.create(wish, MOST_ENDPOINTS);
+      if (endpoint === undefined)
+        throw new ServiceError("INVALID_REQUEST", `a key has at most ${MOST_ENDPOINTS} webhooks`);
+      return { secret, endpoint };
+    },
+    list: async (keyId) => await register.list(keyId),
+    async rotate(keyId, id, graceSeconds) {
+      const [secret, atMs] = [newSecret(), clock.nowMs()];
+      const change = { secret, previousUntilMs: atMs + graceSeconds * 1_000, atMs };
+      return { secret, endpoint: found(await register.rotate(keyId, id, change)) };
+    },
+    async remove(keyId, id) {
+      if (!(await register.remove(keyId, id, clock.nowMs()))) throw unknown();
+    },
+    deliveries: async (keyId, id, query) => found(await register.deliveries(keyId, id, query)),
+    delivery: async (keyId, id, deliveryId) => found(await register.delivery(keyId, id, deliveryId)),
+    replay: async (keyId, id, deliveryId) =>
+      found(await register.replay(keyId, id, deliveryId, clock.nowMs())),
+  };
+}
+
+const unknown = (): ServiceError => new ServiceError("NOT_FOUND", "there is no such webhook or delivery");
+
+function found<T>(value: T | undefined): T {
+  if (value === undefined) throw unknown();
+  return value;
+}
+
+/** What can be told without asking anybody; what the name points to is looked at with every delivery. @throws ServiceError INVALID_REQUEST */
+function checkUrl({ policy, mayBePublicHost }: WebhookServices, text: string): void {
+  const wrong = (reason: string): ServiceError =>
+    new ServiceError("INVALID_REQUEST", `url ${reason}`, { field: "url" });
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw wrong("must be an https URL");
+  if (url.username !== "" || url.password !== "") throw wrong("must hold no user name and no password");
+  if (policy.allowPrivate) return;
+  if (url.protocol !== "https:") throw wrong("must be an https URL");
+  if (!mayBePublicHost(url.hostname)) throw wrong("must be that of a public host");
+}

@@ -1,0 +1,57 @@
+import type { StatusChange } from "../../ports/status-feed.ts";
+import type { DueDelivery, Hmac, WebhookHeaders } from "../../ports/webhooks.ts";
+import { statusView } from "../request-status.ts";
+
+/**
+ * Body and headers of one attempt. The signature is the hex HMAC-SHA256 of `<timestamp>.<body>` with the endpoint's secret; receivers that parse and write the
+ * body again get the same bytes, for it is compact JSON.
+ */
+export function webhookMessage(
+  { id, endpoint, change, referrer, tries }: DueDelivery,
+  nowMs: number,
+  hmac: Hmac,
+): { readonly body: string; readonly headers: WebhookHeaders } {
+  const body = webhookBody(change, referrer, nowMs);
+  const { secret, previous } = endpoint;
+  return {
+    body,
+    headers: {
+      ...endpoint.headers,
+      "content-type": "application/json",
+      "user-agent": "causeway-webhooks/1",
+      "x-signature-timestamp": String(nowMs),
+      "x-signature-sha256": hmac(secret, `${nowMs}.${body}`),
+      ...(previous !== undefined &&
+        nowMs < previous.untilMs && {
+          "x-signature-sha256-previous": hmac(previous.secret, `${nowMs}.${body}`),
+        }),
+      // The same for every attempt: receivers tell repetitions by it.
+      "x-webhook-id": String(id),
+      "x-webhook-sequence": String(change.sequence),
+      "x-webhook-attempt": String(tries + 1),
+    },
+  };
+}
+
+function webhookBody(change: StatusChange, referrer: string | undefined, nowMs: number): string {
+  const view = statusView(change.record);
+  return JSON.stringify({
+    event: "request.status.updated",
+    timestamp: nowMs,
+    data: {
+      status: view.status,
+      inTxHashes: view.inTxHashes,
+      txHashes: view.txHashes,
+      updatedAt: view.updatedAtMs,
+      originChainId: view.originChainId,
+      destinationChainId: view.destinationChainId,
+      depositAddress: null,
+      requestId: view.requestId,
+      referrer: referrer ?? null,
+      details: view.details ?? null,
+      failReason: view.failReason,
+      refundFailReason: view.refundFailReason,
+      sequence: change.sequence,
+    },
+  });
+}

@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { because, becauseStrict } from "../because.ts";
+import { count, hash32, milliseconds, text } from "../scalars.ts";
+
+const LONGEST_URL = 2_048;
+const MOST_HEADERS = 10;
+/** Names that every delivery has already, or that the connection has. */
+const OWN_HEADERS =
+  /^(content-|x-signature-|x-webhook-|(host|connection|transfer-encoding|expect|upgrade|te|trailer|keep-alive|user-agent)$)/;
+
+/** Body of `POST /webhooks`. */
+export const createWebhookRequest = z
+  .strictObject(
+    {
+      url: text(LONGEST_URL)
+        .min(1, "must not be empty")
+        .describe("Where events are posted: an https URL of a public host."),
+      label: text(128).default(""),
+      headers: z
+        .record(
+          text(64).regex(/^[a-z0-9-]+$/, "must be names of headers in lower case"),
+          text(1_024).regex(/^[\x20-\x7e]*$/, "must be printable ASCII"),
+          because("must be an object of headers"),
+        )
+        .refine((headers) => Object.keys(headers).length <= MOST_HEADERS, `must be at most ${MOST_HEADERS}`)
+        .refine(
+          (headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)),
+          "must not be headers that a delivery has anyway",
+        )
+        .default({})
+        .describe("Sent with every delivery; their values are not shown again."),
+    },
+    becauseStrict("must be a JSON object"),
+  )
+  .meta({ id: "CreateWebhookRequest" });
+
+/** Body of `POST /webhooks/{id}/rotate`. */
+export const rotateWebhookRequest = z
+  .strictObject(
+    {
+      graceSeconds: count("seconds")
+        .max(30 * 86_400, "must be at most 30 days")
+        .default(86_400)
+        .describe("For so long the old secret signs as well, in X-Signature-SHA256-Previous."),
+    },
+    becauseStrict("must be a JSON object"),
+  )
+  .meta({ id: "RotateWebhookRequest" });
+
+export const webhookParams = z.object({
+  id: text(64).regex(/^wh_[\w-]{16}$/, "must be the id of a webhook"),
+});
+export const webhookDeliveryParams = webhookParams.extend({
+  deliveryId: text(16).regex(/^\d{1,15}$/, "must be the id of a delivery"),
+});
+const deliveryState = z.enum(
+  ["waiting", "delivered", "failed"],
+  because("must be waiting, delivered or failed"),
+);
+export const deliveriesQuery = z.object({
+  state: deliveryState.optional(),
+  requestId: hash32.optional(),
+  before: text(16)
+    .regex(/^\d{1,15}$/, "must be the id of a delivery")
+    .optional()
+    .describe("Only deliveries before this one: the next page."),
+});
+
+export const webhookAnswer = z
+  .object({
+    id: z.string(),
+    url: z.string(),
+    label: z.string(),
+    headerNames: z.array(z.string()),
+    createdAt: milliseconds,
+    updatedAt: milliseconds,
+    previousSecretUntil: milliseconds.nullable().describe("Until then the secret before signs as well."),
+    failingSince: milliseconds
+      .nullable()
+      .describe("Since when every attempt has failed. The endpoint is not switched off by that."),
+    lastError: z.string().nullable(),
+    lastDeliveredAt: milliseconds.nullable(),
+    waiting: z.int().describe("Deliveries that wait for their turn or for the next attempt."),
+    failed: z.int().describe("Deliveries that were given up and can be replayed."),
+  })
+  .meta({ id: "Webhook" });
+export const issuedWebhookAnswer = z
+  .object({
+    secret: z.string().describe("What signs the deliveries. It is shown this once."),
+    webhook: webhookAnswer,
+  })
+  .meta({ id: "IssuedWebhook" });
+export const webhooksAnswer = z.object({ webhooks: z.array(webhookAnswer) }).meta({ id: "Webhooks" });
+
+export const webhookDeliveryAnswer = z
+  .object({
+    id: z.string().describe("Stands in X-Webhook-Id of every attempt."),
+    requestId: z.string(),
+    sequence: z.int(),
+    state: deliveryState,
+    attempts: z.int(),
+    nextAttemptAt: milliseconds.nullable(),
+    createdAt: milliseconds,
+    endedAt: milliseconds.nullable(),
+  })
+  .meta({ id: "WebhookDelivery" });
+export const webhookDeliveriesAnswer = z
+  .object({ deliveries: z.array(webhookDeliveryAnswer).describe("Newest first.") })
+  .meta({ id: "WebhookDeliveries" });
+export const webhookDeliveryLogAnswer = webhookDeliveryAnswer
+  .extend({
+    log: z.array(
+      z.object({
+        attempt: z.int(),
+        at: milliseconds,
+        tookMs: z.int(),
+        statusCode: z.int().nullable(),
+        error: z.string().nullable(),
+        response: z.string().nullable().describe("How the answer began."),
+      }),
+    ),
+  })
+  .meta({ id: "WebhookDeliveryLog" });
+
+export type WebhookAnswer = z.infer<typeof webhookAnswer>;
+export type WebhookDeliveryAnswer = z.infer<typeof webhookDeliveryAnswer>;

@@ -1,0 +1,18 @@
+import { ServiceError } from "@causeway/domain";
+import type { WebhookAdmin } from "../../apps/api/src/ports/webhooks.ts";
+
+/** Webhooks of owners who have none. */
+export function fakeWebhooks(overrides: Partial<WebhookAdmin> = {}): WebhookAdmin {
+  const none = (): Promise<never> =>
+    Promise.reject(new ServiceError("NOT_FOUND", "there is no such webhook"));
+  return {
+    create: none,
+    list: async () => [],
+    rotate: none,
+    remove: none,
+    deliveries: none,
+    delivery: none,
+    replay: none,
+    ...overrides,
+  };
+}

@@ -1,0 +1,71 @@
+import { createHmac } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What came to a receiver. */
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly requestId: string;
+  readonly status: string;
+  readonly sequence: number;
+  /** What was answered; undefined: nothing. */
+  readonly answered: number | undefined;
+}
+
+/** A server of an integrator, on the loopback. */
+export interface WebhookReceiver {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** Those that it took. */
+  taken(): readonly Received[];
+  /** What it answers from now on; undefined: nothing at all, it hangs. */
+  answer: (received: Omit<Received, "answered">) => number | undefined;
+  close(): Promise<void>;
+}
+
+export async function webhookReceiver(): Promise<WebhookReceiver> {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString("utf8");
+      const { data } = JSON.parse(body) as { data: Pick<Received, "requestId" | "status" | "sequence"> };
+      const { requestId, status, sequence } = data;
+      const came = { headers: request.headers, body, requestId, status, sequence };
+      const answered = receiver.answer(came);
+      received.push({ ...came, answered });
+      if (answered === undefined) return;
+      response
+        .writeHead(answered, answered === 302 ? { location: "/elsewhere" } : {})
+        .end(`said ${answered}`);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const receiver: WebhookReceiver = {
+    url: `http://127.0.0.1:${port}/hook?for=us`,
+    received,
+    taken: () => received.filter(({ answered }) => answered === 200),
+    answer: () => 200,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return receiver;
+}
+
+/** Checks a delivery as the documentation tells integrators to. */
+export function isSigned(
+  { headers, body }: Pick<Received, "headers" | "body">,
+  secret: string,
+  header = "x-signature-sha256",
+): boolean {
+  const timestamp = String(headers["x-signature-timestamp"]);
+  // Many parse the body first and write it again.
+  const again = JSON.stringify(JSON.parse(body));
+  return createHmac("sha256", secret).update(`${timestamp}.${again}`).digest("hex") === headers[header];
+}

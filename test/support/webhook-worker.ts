@@ -1,0 +1,27 @@
+// A worker that does nothing but deliver webhooks, to be killed. Its clock is AHEAD_MS ahead; it says `ready` on stdout.
+import { Secret } from "@causeway/config";
+import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
+import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { startWebhooks } from "../../apps/api/src/container-push.ts";
+import { recordedEvents } from "../fakes/recorded-events.ts";
+
+const url = process.env["DATABASE_URL"] ?? "";
+const aheadMs = Number(process.env["AHEAD_MS"]);
+const pool = createPool(url, { max: 2, statementTimeoutMs: 10_000, applicationName: "killed worker" });
+startWebhooks(
+  { clock: { nowMs: () => Date.now() + aheadMs }, events: recordedEvents() },
+  {
+    config: {
+      database: { url: new Secret(url), poolSize: 2, statementTimeoutMs: 10_000 },
+      push: {
+        connections: { mostConnections: 1, mostPerAddress: 1, mostSubscriptions: 1, heartbeatMs: 1_000 },
+        webhooks: { allowPrivate: true, timeoutMs: 5_000 },
+      },
+      http: { host: "", port: 0, bodyLimitBytes: 1, trustProxy: false, responseCheck: false },
+    },
+    sql: sqlOn(pool),
+    lifecycle: createLifecycle(createLogger({ name: "worker", level: "silent" }), 1_000),
+    registry: createMetrics("worker").registry,
+  },
+);
+process.stdout.write("ready\n");
