@@ -1,0 +1,20 @@
+import { oneChainQuery, swapSourcesAnswer } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { chainId } from "./wire-values.ts";
+
+/** `GET /swap-sources`: where tokens of a chain can be exchanged. */
+export function swapSourcesRoute(app: TypedServer, services: Pick<RouteServices, "swapSources">): void {
+  app.get(
+    "/swap-sources",
+    {
+      schema: {
+        tags: ["chains"],
+        summary: "Where tokens of a chain can be exchanged",
+        querystring: oneChainQuery,
+        response: { 200: swapSourcesAnswer, ...errors(400, 401, 403, 429, 500) },
+      },
+    },
+    async ({ query }) => services.swapSources(chainId(query.chainId)),
+  );
+}

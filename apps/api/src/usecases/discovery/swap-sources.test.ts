@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import type { LiquiditySource } from "../../ports/liquidity.ts";
+import { swapSources } from "./swap-sources.ts";
+
+const known = { chain: { id: 11 } } as ConnectedChain;
+const chains = {
+  all: [known],
+  get: (id: number) => (id === 11 ? known : undefined),
+  currency: () => undefined,
+};
+const liquidity: LiquiditySource = {
+  sources: () => ["uniswap-v3"],
+  exactIn: () => undefined,
+  exactOut: () => undefined,
+};
+
+test("an instance that exchanges nothing names no source, and an unknown chain is refused", () => {
+  expect(swapSources({ chains, liquidity }, 11)).toEqual({ sources: ["uniswap-v3"] });
+  expect(swapSources({ chains }, 11)).toEqual({ sources: [] });
+  expect(() => swapSources({ chains, liquidity }, 12)).toThrow("Chain 12 is not supported");
+});

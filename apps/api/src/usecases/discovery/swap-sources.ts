@@ -1,0 +1,12 @@
+import type { SwapSourcesAnswer } from "@causeway/wire";
+import type { Services } from "../../ports/services.ts";
+import { findChain } from "./find-chain.ts";
+
+/** Where tokens of a chain can be exchanged; nowhere on a chain without pools. @throws ServiceError UNSUPPORTED_CHAIN */
+export function swapSources(
+  services: Pick<Services, "chains" | "liquidity">,
+  chainId: number,
+): SwapSourcesAnswer {
+  const { chain } = findChain(services.chains, chainId);
+  return { sources: [...(services.liquidity?.sources(chain.id) ?? [])] };
+}
