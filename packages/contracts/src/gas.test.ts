@@ -1,32 +1,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import {
-  concat,
-  encodeFunctionData,
-  keccak256,
-  maxUint256,
-  parseEther,
-  parseSignature,
-  toHex,
-  type Address,
-  type Hex,
-} from "viem";
+import { concat, encodeFunctionData, keccak256, parseEther, toHex, type Address, type Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   approve,
   call,
-  depositBalance,
   id,
   mint,
   nativeTransfer,
   noteBalance,
-  payBalance,
   poke,
   requireReceived,
   transfer,
-  unwrapBalance,
-  wrapBalance,
   zeroAddress,
-  type Call,
 } from "../test/calls.ts";
 import { chainId, freshAddress, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
 import {
@@ -38,15 +23,14 @@ import {
   transferAction,
   type Execution,
 } from "../test/executions.ts";
-import { installPermit2 } from "../test/permit2.ts";
+import { measureDepositAddresses } from "../test/measure-deposit-addresses.ts";
+import { measureRoutes } from "../test/measure-routes.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import {
   approvalProxyAbi,
   approvalProxyBytecode,
   approveGas,
   callRequestTypes,
-  depositAddressFactoryAbi,
-  depositAddressFactoryBytecode,
   depositGas,
   depositoryAbi,
   depositoryBytecode,
@@ -58,17 +42,10 @@ import {
   oracleBytecode,
   oracleMultisigAbi,
   oracleMultisigBytecode,
-  permit2Address,
-  permit2Domain,
-  permitBatchWitnessTransferFromTypes,
-  permitTypes,
-  receiveWithAuthorizationTypes,
   routerAbi,
   routerBytecode,
   testUsdAbi,
   testUsdBytecode,
-  wrappedEtherAbi,
-  wrappedEtherBytecode,
 } from "./index.ts";
 
 // The snapshot is what quotes take as the gas of a deposit or a fill, so it may not drift from what the contracts cost.
@@ -283,192 +260,17 @@ async function measureSettlements() {
   return { mint, transfer, tenTransfers };
 }
 
-/** The route that a signature binds, with a relayer and an account for the rest as a service names them. */
-async function measureRoutes() {
-  await installPermit2(chain);
-  const wrapped = await chain.deploy(wrappedEtherAbi, wrappedEtherBytecode);
-  const multicall = async (
-    calls: readonly Call[],
-    refundTokens: readonly Address[] = [],
-  ): Promise<number> => {
-    const args = [calls, user.address, refundTokens] as const;
-    const data = encodeFunctionData({ abi: routerAbi, functionName: "multicall", args });
-    return await gasOf(user, { to: router, data, value: amountWei });
-  };
-  const self = (data: Hex): Call => call(router, data);
-  const usdDeposit = (usd: Address): readonly Call[] => [
-    self(depositBalance(depository, user.address, usd, amountUsd)),
-  ];
-  const pulled = async (token: Address, calls: readonly Call[], amount = amountUsd): Promise<number> => {
-    await chain.send(user, { to: token, data: approve(proxy, amount) });
-    const args = [token, amount, calls, user.address, []] as const;
-    const data = encodeFunctionData({ abi: approvalProxyAbi, functionName: "pullAndRoute", args });
-    return await gasOf(user, { to: proxy, data });
-  };
-  // The depository holds native; each token is new to it, and to the router.
-  const depositNative = await multicall([
-    self(depositBalance(depository, user.address, zeroAddress, amountWei)),
-  ]);
-  const payNative = await multicall([self(payBalance(zeroAddress, freshRecipient(), amountWei))]);
-  const wrapAndPay = await multicall([
-    self(wrapBalance(wrapped)),
-    self(payBalance(wrapped, freshRecipient(), amountWei)),
-  ]);
-  await chain.send(user, { to: wrapped, value: amountWei * 2n });
-  const unwrapAndPay = await pulled(
-    wrapped,
-    [self(unwrapBalance(wrapped, amountWei)), self(payBalance(zeroAddress, freshRecipient(), amountWei))],
-    amountWei,
-  );
-  const depositedUsd = await freshUsd(user.address);
-  const depositErc20 = await pulled(depositedUsd, usdDeposit(depositedUsd));
-  const paidUsd = await freshUsd(user.address);
-  const payErc20 = await pulled(paidUsd, [self(payBalance(paidUsd, freshRecipient(), amountUsd))]);
-  return {
-    depositNative,
-    payNative,
-    wrapAndPay,
-    unwrapAndPay,
-    depositErc20,
-    payErc20,
-    permit2: await measurePermit2(usdDeposit),
-    authorization: await measureAuthorization(usdDeposit),
-  };
-}
-
-async function measurePermit2(calls: (usd: Address) => readonly Call[]): Promise<number> {
-  const usd = await freshUsd(user.address);
-  await chain.send(user, { to: usd, data: approve(permit2Address, maxUint256) });
-  const permit = { permitted: [{ token: usd, amount: amountUsd }], nonce: 1n, deadline: 2n ** 32n };
-  const witness = { relayer: solver.address, refundTo: user.address, refundTokens: [], calls: calls(usd) };
-  const signature = await user.signTypedData({
-    domain: permit2Domain(chainId),
-    types: permitBatchWitnessTransferFromTypes,
-    primaryType: "PermitBatchWitnessTransferFrom",
-    message: { ...permit, spender: proxy, witness },
-  });
-  const args = [user.address, permit, witness, signature] as const;
-  return await gasOf(solver, {
-    to: proxy,
-    data: encodeFunctionData({ abi: approvalProxyAbi, functionName: "permit2Route", args }),
-  });
-}
-
-async function measureAuthorization(calls: (usd: Address) => readonly Call[]): Promise<number> {
-  const usd = await freshUsd(user.address);
-  const witness = { relayer: solver.address, refundTo: user.address, refundTokens: [], calls: calls(usd) };
-  const times = { validAfter: 0n, validBefore: 2n ** 32n };
-  const unsigned = { token: usd, from: user.address, value: amountUsd, ...times, v: 0, r: id, s: id };
-  const nonce = await chain.client.readContract({
-    address: proxy,
-    abi: approvalProxyAbi,
-    functionName: "authorizationNonce",
-    args: [unsigned, witness],
-  });
-  const signature = await user.signTypedData({
-    domain: { name: "Test USD", version: "1", chainId, verifyingContract: usd },
-    types: receiveWithAuthorizationTypes,
-    primaryType: "ReceiveWithAuthorization",
-    message: { from: user.address, to: proxy, value: amountUsd, ...times, nonce },
-  });
-  const { r, s, yParity } = parseSignature(signature);
-  const args = [{ ...unsigned, v: 27 + yParity, r, s }, witness] as const;
-  return await gasOf(solver, {
-    to: proxy,
-    data: encodeFunctionData({ abi: approvalProxyAbi, functionName: "authorizationRoute", args }),
-  });
-}
-
-async function measureDepositAddresses() {
-  const factory = await chain.deploy(depositAddressFactoryAbi, depositAddressFactoryBytecode, [
-    depository,
-    owner.address,
-    solver.address,
-  ]);
-  const keyOf = (n: number) => ({
-    id: keccak256(toHex(`address ${n}`)),
-    depositor: user.address,
-    recovery: allocator.address,
-    strict: true,
-  });
-  const addressOf = async (n: number): Promise<Address> =>
-    await chain.client.readContract({
-      address: factory,
-      abi: depositAddressFactoryAbi,
-      functionName: "addressOf",
-      args: [keyOf(n)],
-    });
-  const sweep = async (n: number, currency: Address, amount: bigint): Promise<number> => {
-    const args = [keyOf(n), currency, amount, id] as const;
-    const data = encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "sweep", args });
-    return await gasOf(solver, { to: factory, data });
-  };
-  const payNative = async (n: number): Promise<void> =>
-    void (await chain.send(user, { to: await addressOf(n), value: amountWei }));
-  await payNative(1);
-  const nativeFirst = await sweep(1, zeroAddress, amountWei);
-  await payNative(1);
-  const nativeLater = await sweep(1, zeroAddress, amountWei);
-
-  const paid = async (n: number): Promise<Address> => {
-    const usd = await freshUsd(user.address);
-    await chain.send(user, { to: usd, data: transfer(await addressOf(n), amountUsd) });
-    return usd;
-  };
-  const erc20First = await sweep(2, await paid(2), amountUsd);
-  const erc20Later = await sweep(2, await paid(2), amountUsd);
-
-  const overpaidUsd = await paid(3);
-  const overpaidData = encodeFunctionData({
-    abi: depositAddressFactoryAbi,
-    functionName: "sweepMany",
-    args: [
-      [1n, amountUsd - 1n].map((amount) => ({ key: keyOf(3), currency: overpaidUsd, amount, orderId: id })),
-    ],
-  });
-  const overpaid = await gasOf(solver, { to: factory, data: overpaidData });
-
-  const usd = await freshUsd(user.address);
-  const signature = await user.signTypedData({
-    domain: { name: "Test USD", version: "1", chainId, verifyingContract: usd },
-    types: permitTypes,
-    primaryType: "Permit",
-    message: {
-      owner: user.address,
-      spender: await addressOf(4),
-      value: amountUsd,
-      nonce: 0n,
-      deadline: 2n ** 32n,
-    },
-  });
-  const { r, s, yParity } = parseSignature(signature);
-  const permit = { deadline: 2n ** 32n, v: 27 + yParity, r, s };
-  const pullData = encodeFunctionData({
-    abi: depositAddressFactoryAbi,
-    functionName: "pull",
-    args: [keyOf(4), usd, amountUsd, permit],
-  });
-  const pull = await gasOf(solver, { to: factory, data: pullData });
-
-  const recoverData = encodeFunctionData({
-    abi: depositAddressFactoryAbi,
-    functionName: "recover",
-    args: [keyOf(2), await paid(2)],
-  });
-  const recover = await gasOf(allocator, { to: factory, data: recoverData });
-  return { nativeFirst, nativeLater, erc20First, erc20Later, overpaid, pull, recover };
-}
-
 test("the gas snapshot is what deposits, fills and payments cost on a node", async () => {
   const deposits = await measureDeposits();
+  const bench = { chain, depository, router, proxy, amountWei, amountUsd, freshUsd, freshRecipient, gasOf };
   const measured = {
     ...deposits,
     fill: await measureFills(),
     execute: await measureExecutes(),
     transfer: await measureTransfers(),
     settle: await measureSettlements(),
-    route: await measureRoutes(),
-    depositAddress: await measureDepositAddresses(),
+    route: await measureRoutes(bench),
+    depositAddress: await measureDepositAddresses(bench),
   };
   // The one switch of this test, for whoever changed a cost on purpose.
   if (process.env["UPDATE_GAS"] === "1") {
