@@ -22,6 +22,7 @@ const services: RouteServices = {
   listChains: unused,
   swapSources: unused,
   createQuote: unused,
+  priceIntent: unused,
   requestStatus: unused,
   requestSignature: unused,
   indexTransaction: unused,

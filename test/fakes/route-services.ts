@@ -22,6 +22,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     listChains: () => chains,
     swapSources: () => ({ sources: ["uniswap-v3"] }),
     createQuote: async () => anAnswer,
+    priceIntent: async () => ({ fees: anAnswer.fees, details: anAnswer.details }),
     requestFastFill: async () => "queued",
     executeCalls: async () => ({
       kind: "accepted",

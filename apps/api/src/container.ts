@@ -46,6 +46,7 @@ import { swapSources } from "./usecases/discovery/swap-sources.ts";
 import { executeCalls } from "./usecases/execute-calls.ts";
 import { indexTransaction } from "./usecases/index-transaction.ts";
 import { createChainList } from "./usecases/list-chains.ts";
+import { priceIntent } from "./usecases/price-intent.ts";
 import { measuredQuoteGas } from "./usecases/quote-gas.ts";
 import { readiness } from "./usecases/readiness.ts";
 import { pruneHistory, reconcileRequests } from "./usecases/reconcile-requests.ts";
@@ -179,6 +180,7 @@ export async function createContainer(
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
         swapSources: (chainId) => swapSources(services, chainId),
         createQuote: (input, keyId) => createQuote(quoting, input, keyId),
+        priceIntent: (input, keyId) => priceIntent(quoting, input, keyId),
         executeCalls: (caller, input, lease) => executeCalls(executing, caller, input, lease),
         requestFastFill: (wish) => requestFastFill(services, wish),
         requestStatus: keptStatuses(

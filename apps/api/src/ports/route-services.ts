@@ -26,6 +26,7 @@ import type {
   ChainsAnswer,
   ExecuteInput,
   MessageAnswer,
+  PriceAnswer,
   QuoteAnswer,
   QuoteInput,
   ReadinessAnswer,
@@ -39,6 +40,8 @@ export interface RouteServices {
   /** @throws ServiceError UNSUPPORTED_CHAIN */
   swapSources(chainId: number): SwapSourcesAnswer;
   createQuote(input: QuoteInput, keyId?: string): Promise<QuoteAnswer>;
+  /** @throws ServiceError as a quote does */
+  priceIntent(input: QuoteInput, keyId?: string): Promise<PriceAnswer>;
   /** @throws ServiceError for whatever is refused or cannot be done now, RpcFault, LeaseLost */
   executeCalls(
     caller: ApiKeyIdentity,

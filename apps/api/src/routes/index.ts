@@ -12,6 +12,7 @@ import { executeRoute } from "./execute.ts";
 import { fastFillRoute } from "./fast-fill.ts";
 import { healthRoutes } from "./health.ts";
 import { intentStatusRoutes } from "./intent-status.ts";
+import { priceRoute } from "./price.ts";
 import { quoteRoutes } from "./quote.ts";
 import { limitRates } from "./rate-limit.ts";
 import { routeConfigRoutes } from "./route-config.ts";
@@ -41,6 +42,7 @@ const routes = [
   tokenPriceRoutes,
   routeConfigRoutes,
   quoteRoutes,
+  priceRoute,
   executeRoute,
   fastFillRoute,
   intentStatusRoutes,

@@ -1,6 +1,7 @@
 import { plainFirst } from "@causeway/service-kit";
 import { quoteAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
+import { deprecated } from "./deprecated.ts";
 import { plainQuoteBody } from "./plain-inputs.ts";
 import { quoteJson } from "./quote-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
@@ -11,13 +12,14 @@ export function quoteRoutes(
   app: TypedServer,
   services: Pick<RouteServices, "createQuote" | "idempotency" | "clock">,
 ): void {
-  for (const { url, deprecated } of [
-    { url: "/quote/v2", deprecated: false },
-    { url: "/quote", deprecated: true },
+  for (const { url, isOld } of [
+    { url: "/quote/v2", isOld: false },
+    { url: "/quote", isOld: true },
   ]) {
     app.post(
       url,
       {
+        ...(isOld && { onRequest: deprecated("/quote/v2").onRequest }),
         config: {
           fieldErrorCodes: quoteFieldErrorCodes,
           access: { kind: "anybody", scope: "quote" },
@@ -26,11 +28,9 @@ export function quoteRoutes(
         validatorCompiler: plainFirst(plainQuoteBody),
         schema: {
           tags: ["quote"],
-          summary: deprecated
-            ? "The same as POST /quote/v2"
-            : "Price an intent and get the steps to carry it out",
+          summary: isOld ? "The same as POST /quote/v2" : "Price an intent and get the steps to carry it out",
           description: IDEMPOTENCY_DESCRIPTION,
-          deprecated,
+          deprecated: isOld,
           body: quoteRequest,
           response: { 200: quoteAnswer, ...errors(400, 401, 403, 409, 413, 415, 422, 429, 500, 503) },
         },

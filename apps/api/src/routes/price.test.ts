@@ -1,0 +1,45 @@
+import { afterAll, expect, test } from "vitest";
+import { anAnswer, failing } from "../../../../test/fakes/route-services.ts";
+import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
+
+const { app } = await aServer();
+const { app: refusing } = await aServer({
+  priceIntent: failing("NO_QUOTES", "There is no route", { field: "amount" }),
+});
+afterAll(async () => {
+  await Promise.all([app.close(), refusing.close()]);
+});
+
+test("a price has what a quote costs and yields, and nothing that could be paid for", async () => {
+  const answer = await app.inject({ method: "POST", url: "/price", payload: { ...aQuoteBody, source: "x" } });
+  expect(answer.statusCode).toBe(200);
+  expect(Object.keys(answer.json()).sort()).toEqual(["deprecation", "details", "fees"]);
+  expect(answer.json()).toMatchObject({ fees: anAnswer.fees, details: anAnswer.details });
+  expect(answer.headers["deprecation"]).toBe("@1793491200");
+});
+
+test("a price is refused as a quote is", async () => {
+  const bad = await app.inject({
+    method: "POST",
+    url: "/price",
+    payload: { ...aQuoteBody, slippageTolerance: "x" },
+  });
+  expect(bad.statusCode).toBe(400);
+  expect(bad.json()).toMatchObject({
+    errorCode: "INVALID_SLIPPAGE_TOLERANCE",
+    message: "slippageTolerance must be a whole number of bps from 0 to 10000",
+  });
+  const none = await refusing.inject({ method: "POST", url: "/price", payload: aQuoteBody });
+  expect(none.statusCode).toBe(400);
+  expect(none.json()).toMatchObject({ errorCode: "NO_QUOTES", errorData: { field: "amount" } });
+  expect(none.headers["sunset"]).toBe("Mon, 01 Nov 2027 00:00:00 GMT");
+});
+
+test("of the two names of a quote the older one says which is the newer", async () => {
+  const ask = async (url: string) => await app.inject({ method: "POST", url, payload: aQuoteBody });
+  expect((await ask("/quote")).headers).toMatchObject({
+    deprecation: "@1793491200",
+    link: expect.stringContaining('</quote/v2>; rel="successor-version"'),
+  });
+  expect((await ask("/quote/v2")).headers).not.toHaveProperty("deprecation");
+});

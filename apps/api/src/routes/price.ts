@@ -1,0 +1,32 @@
+import { priceAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { deprecated } from "./deprecated.ts";
+import { errors, type TypedServer } from "./typed.ts";
+
+/** `POST /price`, for older clients: what a quote costs and yields, without its steps and its promise. */
+export function priceRoute(app: TypedServer, services: Pick<RouteServices, "priceIntent">): void {
+  const { onRequest, deprecation } = deprecated("/quote/v2");
+  app.post(
+    "/price",
+    {
+      onRequest,
+      config: {
+        fieldErrorCodes: quoteFieldErrorCodes,
+        access: { kind: "anybody", scope: "quote" },
+        limited: "quote",
+      },
+      schema: {
+        tags: ["quote"],
+        summary: "What POST /quote/v2 would cost and yield now",
+        description: "Nothing is stored and nothing is promised. Fails as a quote does.",
+        deprecated: true,
+        body: quoteRequest,
+        response: { 200: priceAnswer, ...errors(400, 401, 403, 413, 415, 429, 500, 503) },
+      },
+    },
+    async (request) => ({
+      ...(await services.priceIntent(request.body, request.apiKey?.id)),
+      deprecation,
+    }),
+  );
+}
