@@ -1,11 +1,4 @@
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import type { WebSocket as Socket } from "ws";
-
-/** The server's own library; the repository itself does not depend on it. */
-const { WebSocket } = createRequire(join(import.meta.dirname, "../../apps/api/package.json"))("ws") as {
-  readonly WebSocket: new (url: string, options?: object) => Socket;
-};
+import { WebSocket } from "ws";
 
 /** Whatever the server sends; a test looks only at what it expects. */
 export interface Frame {
@@ -20,7 +13,7 @@ export interface Frame {
 
 /** A client of the socket that keeps every frame it gets. */
 export interface SocketClient {
-  readonly socket: Socket;
+  readonly socket: WebSocket;
   /** Parsed, in order. */
   readonly frames: readonly Frame[];
   say(frame: object | string): void;
