@@ -31,7 +31,7 @@ const save = statement(
      insert into status_events (request_id, seq, key_id, at_ms, only_final, state, deposit_id, fail_reason, refund_fail_reason, final,
        front, in_tx_hashes, tx_hashes, refund_tx_hashes)
      select s.request_id, s.status_seq,
-       coalesce(s.terms::json ->> 'keyId', (select e.key_id from executions e where e.request_id = s.request_id)),
+       coalesce(substring(s.terms from '"keyId":"([^"]+)"'), (select e.key_id from executions e where e.request_id = s.request_id)),
        s.updated_at_ms, not b.words_changed, s.state, s.deposit_id, s.fail_reason, s.refund_fail_reason, s.final, s.front,
        s.in_tx_hashes, s.tx_hashes, s.refund_tx_hashes
      from saved s, before b where s.status_seq > b.status_seq
