@@ -1,11 +1,11 @@
 import { defaultPortBase } from "@causeway/localnet";
 import { parseArgs } from "node:util";
 
-export const benchParts = ["api", "oracle", "execution"] as const;
+export const benchParts = ["api", "oracle", "execution", "push"] as const;
 export type BenchPart = (typeof benchParts)[number];
 
 export const usage =
-  "usage: npm run bench [-- --rows 1000000] [--quick] [--port-base N] [--only api|oracle|execution]";
+  "usage: npm run bench [-- --rows 1000000] [--quick] [--port-base N] [--only api|oracle|execution|push]";
 
 export interface BenchOptions {
   readonly isQuick: boolean;
@@ -22,6 +22,8 @@ export interface BenchOptions {
   readonly singles: number;
   /** Distinct existing requests whose status is asked. */
   readonly statusIds: number;
+  /** Sockets that follow a request each. */
+  readonly subscribers: number;
 }
 
 /**
@@ -40,8 +42,15 @@ export function readOptions(args: readonly string[]): BenchOptions {
     },
   });
   const extent = values.quick
-    ? { rounds: 3, secondsPerLoad: 1, warmUpSeconds: 1.5, singles: 400, statusIds: 6_400 }
-    : { rounds: 7, secondsPerLoad: 4, warmUpSeconds: 6, singles: 2_000, statusIds: 32_000 };
+    ? { rounds: 3, secondsPerLoad: 1, warmUpSeconds: 1.5, singles: 400, statusIds: 6_400, subscribers: 1_000 }
+    : {
+        rounds: 7,
+        secondsPerLoad: 4,
+        warmUpSeconds: 6,
+        singles: 2_000,
+        statusIds: 32_000,
+        subscribers: 10_000,
+      };
   return {
     ...extent,
     isQuick: values.quick,

@@ -1,0 +1,25 @@
+import { atMost, type Verdict } from "../goals.ts";
+import type { PushFigures } from "./measure-push.ts";
+
+const MEDIAN_MS = 250;
+
+export function judgePush({ subscribers, heardMs }: PushFigures): Verdict[] {
+  return [
+    atMost(
+      `end of a request heard by ${subscribers.toLocaleString("en")} sockets, median`,
+      heardMs.p50,
+      MEDIAN_MS,
+      " ms",
+    ),
+  ];
+}
+
+/** The figures as lines of a table. */
+export function pushLines({ subscribers, heardMs, commitsPerSecond }: PushFigures): string[] {
+  const ms = (value: number): string => `${value.toFixed(1)} ms`;
+  return [
+    `Push: ${subscribers.toLocaleString("en")} sockets on one process, each told of the end of its request`,
+    `  from commit to client       median ${ms(heardMs.p50)}   p90 ${ms(heardMs.p90)}   p99 ${ms(heardMs.p99)}   most ${ms(heardMs.max)}`,
+    `  commits                     ${commitsPerSecond.toFixed(0)} /s`,
+  ];
+}

@@ -1,0 +1,183 @@
+import { chooseServices, databaseUrl, repositoryRoot, stopTogether, workspaceNode } from "@causeway/localnet";
+import type { RequestTerms } from "@causeway/domain";
+import type { ChildProcess } from "node:child_process";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { migrate } from "../../apps/api/src/migrate.ts";
+import { transition } from "../../apps/api/src/usecases/transition.ts";
+import { percentilesOf, type Percentiles } from "../../scripts/soak/percentiles.ts";
+import { noAppBalances } from "../../test/fakes/no-app-balances.ts";
+import { recordedEvents } from "../../test/fakes/recorded-events.ts";
+import { someHash, someTerms } from "../../test/support/terms.ts";
+import { pin, type Cores } from "../cores.ts";
+import { preciseNowMs } from "./precise-now.ts";
+
+/** How long the last frame may take after the last commit. */
+const PATIENCE_MS = 30_000;
+/** Commits under way at once. */
+const COMMITTERS = 8;
+/** Not counted: what is slow because it runs for the first time. */
+const WARM_UP = 200;
+
+/** How soon clients hear what was committed. */
+export interface PushFigures {
+  readonly subscribers: number;
+  /** From the moment before the commit to the client's frame, ms. */
+  readonly heardMs: Percentiles;
+  readonly commitsPerSecond: number;
+}
+
+/** So many sockets on one process, each following a request of its own; then every request is filled, a commit each, as fast as the store takes them. */
+export async function measurePush(
+  cores: Cores | undefined,
+  { subscribers }: { readonly subscribers: number },
+  env: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
+): Promise<PushFigures> {
+  const services = await chooseServices(env);
+  const toStop: { stop(): Promise<void> }[] = [services];
+  try {
+    const database = `causeway_push_bench_${process.pid}`;
+    const url = databaseUrl(services.databaseUrl, database);
+    await onServer(services.databaseUrl, `create database ${database}`);
+    toStop.push({
+      stop: async () => await onServer(services.databaseUrl, `drop database ${database} with (force)`),
+    });
+    await migrate(url);
+    const pool = createPool(url, {
+      max: COMMITTERS + 2,
+      statementTimeoutMs: 30_000,
+      applicationName: "push bench",
+    });
+    toStop.push({ stop: async () => await pool.end() });
+    const insert = groupedQuoteInserts(sqlOn(pool));
+    const terms = Array.from({ length: subscribers + WARM_UP }, () => someTerms());
+    await Promise.all(terms.map(async (one) => await insert(one)));
+    await pool.query("update requests set state = 'submitted', deposit_id = 1");
+
+    const server = start("./push-server.ts", [url, String(subscribers + WARM_UP + 100)], toStop, signal);
+    const [{ port }] = (await once(server, "message", { signal })) as [{ port: number }];
+    if (cores !== undefined && server.pid !== undefined) pin(server.pid, cores.server);
+    const clients = start("./subscribers.ts", [], toStop, signal);
+    const heardAtMs: number[] = [];
+    const heard = followers(clients, heardAtMs);
+    clients.send({ url: `ws://127.0.0.1:${port}`, requestIds: terms.map(({ requestId }) => requestId) });
+    await heard.ready;
+
+    const committedAtMs = await fillAll(pool, terms, signal);
+    const endsAtMs = performance.now() + PATIENCE_MS;
+    while (heard.count() < terms.length && performance.now() < endsAtMs) {
+      signal.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const measured = terms.flatMap((_, index) => {
+      const [from, to] = [committedAtMs[index], heardAtMs[index]];
+      return index < WARM_UP || from === undefined || to === undefined ? [] : [to - from];
+    });
+    const heardMs = percentilesOf(measured);
+    if (heardMs === undefined || measured.length < subscribers)
+      throw new Error(`${subscribers - measured.length} subscribers were not told of the end`);
+    const [first = 0, last = 0] = [committedAtMs[WARM_UP], Math.max(...committedAtMs)];
+    return { subscribers, heardMs, commitsPerSecond: subscribers / ((last - first) / 1_000) };
+  } finally {
+    for (const one of toStop.toReversed()) await stopTogether([one]);
+  }
+}
+
+/** Fills each request in a commit of its own; returns the moments right before the commits. */
+async function fillAll(
+  pool: pg.Pool,
+  terms: readonly RequestTerms[],
+  signal: AbortSignal,
+): Promise<number[]> {
+  const uow = postgresUnitOfWork(pool);
+  const services = { ...noAppBalances, events: recordedEvents(), clock: { nowMs: () => Date.now() } };
+  const committedAtMs: number[] = [];
+  const fill = async (index: number, requestId: RequestTerms["requestId"]): Promise<void> => {
+    await uow.run(async (tx) => {
+      const record = await tx.requests.lock(requestId);
+      if (record === undefined) throw new Error("the request is stored");
+      const txHashes = [someHash()];
+      await transition(services, tx, record, { kind: "fillMined" }, { txHashes });
+      committedAtMs[index] = preciseNowMs();
+    });
+  };
+  const left = terms.entries();
+  const committers = Array.from({ length: COMMITTERS }, async () => {
+    for (const [index, { requestId }] of left) {
+      signal.throwIfAborted();
+      await fill(index, requestId);
+    }
+  });
+  await Promise.all(committers);
+  return committedAtMs;
+}
+
+type Message =
+  | { readonly ready: true }
+  | { readonly failed: string }
+  | { readonly arrived: readonly (readonly [number, number])[] };
+
+function followers(
+  clients: ChildProcess,
+  heardAtMs: number[],
+): { readonly ready: Promise<void>; count(): number } {
+  let count = 0;
+  const ready = Promise.withResolvers<void>();
+  clients.once("exit", () => ready.reject(new Error("the subscribers ended by themselves")));
+  clients.on("message", (message: Message) => {
+    if ("ready" in message) ready.resolve();
+    else if ("failed" in message)
+      ready.reject(new Error(`the subscribers failed: ${message.failed}; is "ulimit -n" too low?`));
+    else
+      for (const [index, atMs] of message.arrived) {
+        // A second one would be a defect, and must not look faster or slower.
+        if (heardAtMs[index] !== undefined) throw new Error("a client was told of the same end twice");
+        heardAtMs[index] = atMs;
+        count++;
+      }
+  });
+  return { ready: ready.promise, count: () => count };
+}
+
+function start(
+  file: string,
+  args: readonly string[],
+  toStop: { stop(): Promise<void> }[],
+  signal: AbortSignal,
+): ChildProcess {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), [...args], {
+    cwd: repositoryRoot,
+    execPath: workspaceNode,
+    execArgv: ["-C", "source"],
+    detached: true,
+  });
+  const exited = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve());
+  });
+  const kill = (): void => void child.kill("SIGKILL");
+  signal.addEventListener("abort", kill, { once: true });
+  toStop.push({
+    async stop() {
+      signal.removeEventListener("abort", kill);
+      kill();
+      await exited;
+    },
+  });
+  return child;
+}
+
+async function onServer(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}

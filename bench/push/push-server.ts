@@ -1,0 +1,40 @@
+// An API process with the real feed on the real store and real sockets; the other routes have nothing behind them. Tells its port to its parent.
+import { Secret } from "@causeway/config";
+import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
+import type { AddressInfo } from "node:net";
+import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { loggedEvents } from "../../apps/api/src/adapters/telemetry/logged-events.ts";
+import { pushRouteServices } from "../../apps/api/src/container-push.ts";
+import { buildServer } from "../../apps/api/src/server.ts";
+import { fakeRouteServices } from "../../test/fakes/route-services.ts";
+
+const [databaseUrl = "", most = ""] = process.argv.slice(2);
+const log = createLogger({ name: "push bench", level: "warn" });
+const metrics = createMetrics("push-bench");
+const pool = createPool(databaseUrl, { max: 10, statementTimeoutMs: 30_000, applicationName: "push bench" });
+const connections = {
+  mostConnections: Number(most),
+  mostPerAddress: Number(most),
+  mostSubscriptions: 100,
+  heartbeatMs: 20_000,
+};
+const { push } = pushRouteServices(
+  { events: loggedEvents(log, metrics.registry) },
+  {
+    config: {
+      database: { url: new Secret(databaseUrl), poolSize: 10, statementTimeoutMs: 30_000 },
+      push: { connections, webhooks: { allowPrivate: false, timeoutMs: 1_000 } },
+      http: { host: "", port: 0, bodyLimitBytes: 1_024, trustProxy: false, responseCheck: false },
+    },
+    sql: sqlOn(pool),
+    lifecycle: createLifecycle(log, 1_000),
+    registry: metrics.registry,
+  },
+);
+const app = await buildServer(
+  { ...fakeRouteServices({ push, clock: { nowMs: () => Date.now() } }), log, metrics },
+  { interactiveDocumentation: false },
+);
+await app.listen({ host: "127.0.0.1", port: 0, backlog: 4_096 });
+process.send?.({ port: (app.server.address() as AddressInfo).port });
+process.on("disconnect", () => process.exit());
