@@ -66,7 +66,7 @@ create table request_history (
 create unique index request_history_request on request_history (request_id);
 create index request_history_created on request_history (created_at_ms, n);
 create index request_history_updated on request_history (updated_at_ms, n);
-create index request_history_amount on request_history (amount_usd, n);
+create index request_history_amount on request_history (amount_usd, n, created_at_ms);
 create index request_history_status on request_history (status, created_at_ms, n);
 create index request_history_type on request_history (request_type, created_at_ms, n);
 create index request_history_user on request_history (user_address, created_at_ms, n);
@@ -77,7 +77,7 @@ create index request_history_currency_in on request_history (currency_in, create
 create index request_history_currency_out on request_history (currency_out, created_at_ms, n);
 create index request_history_symbol_in on request_history (symbol_in, created_at_ms, n);
 create index request_history_symbol_out on request_history (symbol_out, created_at_ms, n);
-create index request_history_block on request_history (in_block);
+create index request_history_block on request_history (in_block, created_at_ms, n);
 create index request_history_chain_block on request_history (origin_chain_id, in_block, in_seen_at_ms);
 -- Most have none of these.
 create index request_history_fail on request_history (fail_reason, created_at_ms, n) where fail_reason is not null;
@@ -86,9 +86,14 @@ create index request_history_refund_fail on request_history (refund_fail_reason,
 create index request_history_key on request_history (key_id, created_at_ms, n) where key_id is not null;
 create index request_history_deposit_address on request_history (deposit_address, created_at_ms, n)
   where deposit_address is not null;
-create index request_history_fill_time on request_history (fill_ms) where fill_ms is not null;
-create index request_history_app_fees on request_history (app_fees_usd) where app_fees_usd > 0;
-create index request_history_features on request_history using gin (features) where features <> '{}';
+create index request_history_fill_time on request_history (fill_ms, created_at_ms, n) where fill_ms is not null;
+create index request_history_app_fees on request_history (app_fees_usd, created_at_ms, n) where app_fees_usd > 0;
+-- Few have a feature; by these each is listed in order, without sorting all that have it.
+create index request_history_fast_fill on request_history (created_at_ms, n) where features @> '{fast-fill}';
+create index request_history_execution on request_history (created_at_ms, n) where features @> '{execution}';
+create index request_history_origin_swap on request_history (created_at_ms, n) where features @> '{origin-swap}';
+create index request_history_destination_swap on request_history (created_at_ms, n) where features @> '{destination-swap}';
+create index request_history_calls on request_history (created_at_ms, n) where features @> '{calls}';
 
 -- The transactions of a request, by hash: `in_tx_hashes`, `tx_hashes` and `refund_tx_hashes` of `requests` the other way round.
 create table request_transactions (

@@ -1,3 +1,4 @@
+import { requestFeatures } from "../../ports/request-history.ts";
 import type { HistoryCondition, HistoryField, HistoryRange } from "../../ports/request-history.ts";
 
 /** Columns that hold one value each. */
@@ -134,7 +135,8 @@ function fieldText(field: HistoryField, values: readonly string[], parameters: P
       return `(h.origin_chain_id = any(${chains}) or h.destination_chain_id = any(${chains}))`;
     }
     case "features":
-      return `h.features <> '{}' and h.features @> ${list("text")}`;
+      // Written out: each feature has an index of its own, which is found by its word alone.
+      return values.map(featureText).join(" and ");
     case "term": {
       const terms = list("text");
       const named = `select r.request_id from requests r where r.request_id = any(${terms}) or r.order_id = any(${terms})
@@ -147,6 +149,13 @@ function fieldText(field: HistoryField, values: readonly string[], parameters: P
     default:
       throw new Error(`nothing is found by ${field}`);
   }
+}
+
+/** @throws RangeError for what is no feature: this text stands in a statement. */
+function featureText(value: string): string {
+  const feature = requestFeatures.find((known) => known === value);
+  if (feature === undefined) throw new RangeError("a request has no such feature");
+  return `h.features @> '{${feature}}'`;
 }
 
 const HASH_LENGTH = 66;

@@ -64,7 +64,7 @@ export function postgresRequestHistory(sql: Sql): RequestHistory {
     async count({ conditions, groups }, cap) {
       const parameters = new Parameters();
       const where = whereText(conditions, groups, parameters);
-      const text = `select count(*) from (select from request_history h where ${where} limit ${parameters.add(cap, "bigint")}) some`;
+      const text = `select count(*) from (select from request_history h where ${where} limit ${parameters.add(cap, "bigint")}) counted`;
       const [row] = await sql.query<{ count: number }>(planned(text), parameters.values);
       return row?.count ?? 0;
     },
@@ -105,8 +105,11 @@ export function pageStatement(question: HistoryQuestion): {
       : ` and (${column}, h.n) ${isAscending ? ">" : "<"} (${parameters.add(after.key, "bigint")}, ${parameters.add(after.n, "bigint")})`;
   const direction = isAscending ? "asc" : "desc";
   return {
-    text: `select ${LISTED_COLUMNS} from request_history h where ${where}${bound}${behind}
-      order by ${column} ${direction}, h.n ${direction} limit ${parameters.add(limit, "bigint")}`,
+    // Found first by what the indexes hold, so that only what is shown is fetched from the table.
+    text: `select ${LISTED_COLUMNS} from (
+        select h.n from request_history h where ${where}${bound}${behind}
+        order by ${column} ${direction}, h.n ${direction} limit ${parameters.add(limit, "bigint")}
+      ) found join request_history h using (n) order by ${column} ${direction}, h.n ${direction}`,
     values: parameters.values,
   };
 }

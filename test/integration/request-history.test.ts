@@ -1,0 +1,547 @@
+import { publicStatus, requestStates } from "@causeway/domain";
+import type { RequestTerms } from "@causeway/domain";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { aServer } from "../support/route-server.ts";
+import { anApiKey, fakeApiKeys } from "../fakes/api-keys.ts";
+import { generator } from "../support/odd-bodies.ts";
+import {
+  HISTORY_START_MS,
+  startHistoryWorld,
+  type Filled,
+  type HistoryWorld,
+  type Paid,
+} from "../support/history-world.ts";
+import { someAddress, someHash } from "../support/terms.ts";
+
+const KEY = "cw_live_key";
+const KEY_ID = "00112233445566aa";
+const NATIVE = `0x${"00".repeat(20)}` as const;
+const WRAPPED = `0x${"e0".repeat(20)}` as const;
+const USDC = `0x${"c0".repeat(20)}` as const;
+
+let world: HistoryWorld;
+let app: FastifyInstance;
+let filled: Filled;
+let refunded: Paid & { readonly refundTx: string };
+let waiting: Paid;
+let wrapped: Filled;
+let keyed: Filled;
+let unpaid: RequestTerms;
+
+interface Page {
+  readonly requests: ReadonlyArray<{
+    readonly id: string;
+    readonly status: string;
+    readonly [field: string]: unknown;
+  }>;
+  readonly continuation?: string;
+  readonly total?: number;
+  readonly totalIsCapped?: boolean;
+}
+
+const get = async (path: string, headers: Readonly<Record<string, string>> = { "x-api-key": KEY }) =>
+  await app.inject({ method: "GET", url: path, headers });
+const list = async (
+  query: Readonly<Record<string, string | number>>,
+  path = "/requests/v3",
+): Promise<Page> => {
+  const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+  const answer = await get(`${path}?${text.toString()}`);
+  expect(answer.statusCode, answer.body).toBe(200);
+  return answer.json();
+};
+const idsOf = async (query: Readonly<Record<string, string | number>>): Promise<string[]> =>
+  (await list({ limit: 50, ...query })).requests.map(({ id }) => id);
+const refusal = async (query: string): Promise<{ readonly status: number; readonly message: string }> => {
+  const answer = await get(`/requests/v3?${query}`);
+  return { status: answer.statusCode, message: answer.json<{ message: string }>().message };
+};
+
+beforeAll(async () => {
+  world = await startHistoryWorld();
+  const { routes, history, clock } = world;
+  ({ app } = await aServer({
+    history: routes,
+    apiKeys: fakeApiKeys({ [KEY]: anApiKey(), other: anApiKey({ id: "ffff", scopes: ["quote"] }) }),
+  }));
+  await history.name([
+    { chainId: 1, address: NATIVE, asset: "eth", symbol: "ETH", wrapsNative: false },
+    { chainId: 1, address: WRAPPED, asset: "eth", symbol: "WETH", wrapsNative: true },
+    { chainId: 1, address: USDC, asset: "usdc", symbol: "USDC", wrapsNative: false },
+    { chainId: 2, address: USDC, asset: "usdc", symbol: "USDC", wrapsNative: false },
+  ]);
+  const usdc = {
+    origin: { chainId: 1, currency: USDC, amount: 100n },
+    destination: { chainId: 2, currency: USDC, expectedAmount: 99n, minimumAmount: 98n },
+  };
+  filled = await world.filled({ ...usdc, inputUsd: 250n * 10n ** 18n }, 101n, 1_000n);
+  clock.advance(10_000);
+  refunded = await world.refunded({ inputUsd: 7n * 10n ** 18n });
+  clock.advance(10_000);
+  waiting = await world.paid({
+    recipient: someAddress(),
+    origin: { chainId: 5, currency: USDC, amount: 1n },
+  });
+  clock.advance(10_000);
+  wrapped = await world.filled({
+    origin: { chainId: 1, currency: NATIVE, amount: 5n },
+    destination: { chainId: 1, currency: WRAPPED, expectedAmount: 5n, minimumAmount: 5n },
+  });
+  clock.advance(10_000);
+  keyed = await world.filled({
+    keyId: KEY_ID,
+    referrer: 'shop \\u0000\u0000\ud800 "x"',
+    input: { currency: USDC, amount: 3n },
+  });
+  clock.advance(10_000);
+  unpaid = await world.quoted();
+});
+afterAll(async () => {
+  await app.close();
+  await world.stop();
+});
+
+test("each filter finds what it names and nothing else", async () => {
+  const only = async (query: Readonly<Record<string, string | number>>, ...found: readonly Paid[]) =>
+    expect(await idsOf(query), JSON.stringify(query)).toEqual(found.map(({ terms }) => terms.requestId));
+  const upper = (text: string): string => `0x${text.slice(2).toUpperCase()}`;
+
+  await only({}, keyed, wrapped, waiting, refunded, filled);
+  await only({ id: filled.terms.requestId }, filled);
+  await only({ id: `${filled.terms.requestId},${keyed.terms.requestId}` }, keyed, filled);
+  await only({ orderId: filled.terms.orderId }, filled);
+  await only({ user: upper(filled.terms.user) }, filled);
+  await only({ recipient: waiting.terms.recipient }, waiting);
+  await only({ term: waiting.terms.recipient }, waiting);
+  await only({ term: waiting.terms.user }, waiting);
+  await only({ term: waiting.terms.orderId }, waiting);
+  await only({ term: refunded.refundTx }, refunded);
+  await only({ depositTxHash: upper(filled.depositTx) }, filled);
+  await only({ depositTxHash: filled.fillTx });
+  await only({ fillTxHash: filled.fillTx }, filled);
+  await only({ refundTxHash: refunded.refundTx }, refunded);
+  await only({ depositAddress: someAddress() });
+  await only({ originChainId: 5 }, waiting);
+  await only({ destinationChainId: 1 }, wrapped);
+  await only({ chainId: 2 }, keyed, waiting, refunded, filled);
+  await only({ status: "pending" }, waiting);
+  await only({ status: "refund" }, refunded);
+  await only({ status: "success,refund" }, keyed, wrapped, refunded, filled);
+  await only({ failReason: "SLIPPAGE" }, refunded);
+  await only({ refundFailReason: "MANUAL_REFUND_REQUIRED" });
+  await only({ requestType: "Bridge" }, filled);
+  await only({ requestType: "Wrap" }, wrapped);
+  await only({ requestType: "Crosschain Swap" }, keyed, waiting, refunded);
+  await only({ apiKey: KEY_ID }, keyed);
+  await only({ currencyInAddress: NATIVE }, wrapped);
+  await only({ currencyInChainId: 5 }, waiting);
+  await only({ currencyOutChainId: 1 }, wrapped);
+  await only({ currencyOutAddress: USDC }, filled);
+  await only({ currencyInSymbol: "usdc" }, keyed, filled);
+  await only({ currencyOutSymbol: "WETH" }, wrapped);
+  await only({ startTimestamp: keyed.terms.createdAtMs / 1000 }, keyed);
+  await only({ endTimestamp: Math.floor(filled.terms.createdAtMs / 1000) }, filled);
+  await only({ startBlock: 1_000 }, filled);
+  await only({ startBlock: 1_001 });
+  await only({ endBlock: 10 }, keyed, wrapped, waiting, refunded);
+  await only({ amountUsdMin: "250" }, filled);
+  await only({ amountUsdMin: "250.000001" });
+  await only({ amountUsdMax: 7 }, refunded);
+  await only({ appFeesAmountUsdMin: "0.01" });
+  await only({ appFeesAmountUsdMax: 0, user: filled.terms.user }, filled);
+  await only({ fillTimeMin: 4 }, keyed, wrapped, filled);
+  await only({ fillTimeMax: 3.9 });
+  await only({ features: "origin-swap" }, keyed);
+  await only({ features: "origin-swap,calls" });
+  await only({ sortBy: "amountUsd" }, filled, keyed, wrapped, waiting, refunded);
+  await only({ sortBy: "updatedAt", sortDirection: "asc", limit: 1 }, filled);
+  await only({ status: "success", originChainId: 1, fillTimeMin: 1, requestType: "Wrap" }, wrapped);
+});
+
+test("groups of filters: one of them holds, with everything that it names", async () => {
+  const only = async (filters: unknown, ...found: readonly Paid[]) =>
+    expect(await idsOf({ filters: JSON.stringify(filters) }), JSON.stringify(filters)).toEqual(
+      found.map(({ terms }) => terms.requestId),
+    );
+  await only([{ status: "refund" }, { requestType: "Wrap", status: "success" }], wrapped, refunded);
+  await only({ status: "not:success" }, waiting, refunded);
+  await only([{ status: ["not:success", "not:refund"] }], waiting);
+  await only([{ failReason: "not:SLIPPAGE" }], keyed, wrapped, waiting, filled);
+  await only([{ failReason: null }], keyed, wrapped, waiting, filled);
+  await only([{ failReason: "not:null" }], refunded);
+  await only([{ fillTxHash: "null" }], waiting, refunded);
+  await only([{ amountUsdMin: "100", user: filled.terms.user }], filled);
+  await only([{ amountUsdMin: "not:100" }], refunded);
+  await only(
+    [{ features: "not:origin-swap", originChainId: 1, currencyInSymbol: "not:null" }],
+    wrapped,
+    filled,
+  );
+});
+
+test("what cannot be asked is refused, and the answer names the parameter", async () => {
+  for (const [query, field] of [
+    ["status=done", "status"],
+    ["failReason=WHATEVER", "failReason"],
+    ["requestType=Teleport", "requestType"],
+    ["features=magic", "features"],
+    ["user=0x%00", "user"],
+    ["referrer=a&apiKey=00112233445566aa%00", "apiKey"],
+    ["id=0x12", "id"],
+    ["originChainId=one", "originChainId"],
+    ["limit=51", "limit"],
+    ["limit=0", "limit"],
+    ["sortBy=luck", "sortBy"],
+    ["sortDirection=up", "sortDirection"],
+    ["startTimestamp=-1", "startTimestamp"],
+    ["amountUsdMin=1e9", "amountUsdMin"],
+    ["startBlock=1.5", "startBlock"],
+    ["includeTotal=perhaps", "includeTotal"],
+    ["filters={", "filters"],
+    ["filters=[]", "filters"],
+    ['filters=[{"status":"done"}]', "filters.status"],
+    ['filters=[{"luck":1}]', "filters"],
+    ["referrer=shop", "referrer"],
+    ["continuation=abc", "continuation"],
+  ] as const) {
+    const { status, message } = await refusal(query);
+    expect([query, status, message]).toEqual([query, 400, expect.stringContaining(field)]);
+  }
+});
+
+test("a key sees its own requests by its id, and no other's", async () => {
+  expect((await refusal("apiKey=ffff")).status).toBe(403);
+  expect((await refusal(`filters=${encodeURIComponent('[{"apiKey":"not:ffff"}]')}`)).status).toBe(403);
+  expect(await idsOf({ apiKey: KEY_ID, referrer: "nobody" })).toEqual([]);
+  const { requests } = await list({ id: keyed.terms.requestId, includeAuthenticatedData: "true" });
+  expect(requests[0]?.["data"]).toMatchObject({ apiKey: KEY_ID, referrer: keyed.terms.referrer });
+  const plain = await list({ id: keyed.terms.requestId });
+  expect(plain.requests[0]?.["data"]).not.toHaveProperty("apiKey");
+});
+
+test("the list needs a key that may read; one request by its id needs none", async () => {
+  expect((await get("/requests/v3", {})).statusCode).toBe(401);
+  expect((await get("/requests/v3", { "x-api-key": "other" })).statusCode).toBe(403);
+  expect((await get("/requests/v3", { "x-api-key": "wrong" })).statusCode).toBe(401);
+  const one = await get(`/requests/v3?id=${filled.terms.requestId}`, {});
+  expect(one.json<Page>().requests.map(({ id }) => id)).toEqual([filled.terms.requestId]);
+});
+
+test("a quote that nobody has paid is found by its id or order alone", async () => {
+  for (const query of [{ id: unpaid.requestId }, { orderId: unpaid.orderId }])
+    expect((await list({ ...query, includeTotal: "true" })).requests).toMatchObject([
+      { id: unpaid.requestId, status: "waiting", requestType: null, data: { inTxs: [], outTxs: [] } },
+    ]);
+  expect(await idsOf({ user: unpaid.user })).toEqual([]);
+  expect(await idsOf({ id: unpaid.requestId, status: "success" })).toEqual([]);
+});
+
+test("a filled request tells what was delivered beside what was quoted, and every transaction", async () => {
+  const { requests } = await list({ id: filled.terms.requestId });
+  expect(requests[0]).toMatchObject({
+    status: "success",
+    user: filled.terms.user,
+    sender: filled.terms.user,
+    requestType: "Bridge",
+    features: [],
+    createdAt: new Date(filled.terms.createdAtMs).toISOString(),
+    data: {
+      failReason: null,
+      failedTxHash: null,
+      triggeredByFastFill: false,
+      slippageTolerance: "101",
+      delivered: { amount: "101", quotedAmount: "99", minimumAmount: "98", differenceBps: 202.02 },
+      route: {
+        quoted: { destination: { outputCurrency: { amount: "99", minimumAmount: "98" } } },
+        actual: {
+          origin: { outputCurrency: { amount: "100" } },
+          destination: { outputCurrency: { amount: "101" } },
+        },
+      },
+      fees: { actual: { execution: "160000" } },
+      inTxs: [
+        { txHash: filled.depositTx, chainId: 1, block: 1_000, status: "success", type: "onchain", fee: null },
+      ],
+      outTxs: [
+        {
+          txHash: filled.fillTx,
+          chainId: 2,
+          block: 900,
+          fee: "160000",
+          status: "success",
+          stateChanges: [{ address: filled.terms.recipient, change: { balanceDiff: "101" } }],
+        },
+      ],
+      refundCurrencyData: null,
+    },
+    protocol: { orderId: filled.terms.orderId, deposit: { amount: "100", txHash: filled.depositTx } },
+  });
+});
+
+test("a refunded request tells why, and what went back", async () => {
+  const { requests } = await list({ id: refunded.terms.requestId });
+  expect(requests[0]).toMatchObject({
+    status: "refund",
+    data: {
+      failReason: "SLIPPAGE",
+      refundFailReason: null,
+      delivered: null,
+      route: { actual: null },
+      outTxs: [{ txHash: refunded.refundTx, chainId: 1 }],
+      refundCurrencyData: { amount: "95", recipient: refunded.terms.refundTo },
+    },
+  });
+});
+
+test("the older lists answer in their words, need no key, and say that they go", async () => {
+  for (const path of ["/requests/v2", "/requests"]) {
+    const answer = await get(`${path}?user=${filled.terms.user}`, {});
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers).toMatchObject({
+      deprecation: expect.stringMatching(/^@\d+$/),
+      sunset: "Tue, 24 Nov 2026 00:00:00 GMT",
+      link: '</requests/v3>; rel="successor-version"',
+    });
+    expect(answer.json()).toMatchObject({
+      deprecation: { successor: "/requests/v3" },
+      requests: [
+        {
+          id: filled.terms.requestId,
+          data: {
+            failReason: "N/A",
+            refundFailReason: "N/A",
+            inTxs: [{ hash: filled.depositTx }],
+            outTxs: [{ hash: filled.fillTx }],
+            metadata: {
+              currencyIn: { amount: "100" },
+              currencyOut: { amount: "101" },
+              recipient: filled.terms.recipient,
+            },
+          },
+        },
+      ],
+    });
+    expect((await get(`${path}?status=done`, {})).headers["deprecation"], "also when refused").toBeDefined();
+  }
+});
+
+test("pages neither repeat nor miss a request while others are paid, in both directions", async () => {
+  const user = someAddress();
+  const terms = { user, createdAtMs: HISTORY_START_MS };
+  const expected: string[] = [];
+  for (let i = 0; i < 12; i += 1)
+    // Many are quoted in the same millisecond.
+    expected.push((await world.paid({ ...terms, createdAtMs: HISTORY_START_MS + (i >> 2) })).terms.requestId);
+  for (const sortDirection of ["asc", "desc"]) {
+    const seen: string[] = [];
+    const newer = new Set<string>();
+    let continuation: string | undefined;
+    do {
+      const page = await list({
+        user,
+        limit: 5,
+        sortDirection,
+        ...(continuation === undefined ? {} : { continuation }),
+      });
+      seen.push(...page.requests.map(({ id }) => id));
+      ({ continuation } = page);
+      // Behind, between and before what was shown already.
+      for (const createdAtMs of [HISTORY_START_MS - 5, HISTORY_START_MS + 1, HISTORY_START_MS + 9])
+        newer.add((await world.paid({ user, createdAtMs })).terms.requestId);
+    } while (continuation !== undefined && seen.length < 100);
+    expect(new Set(seen).size, "none twice").toBe(seen.length);
+    expect(
+      expected.filter((id) => !seen.includes(id)),
+      "none missed",
+    ).toEqual([]);
+    await world.pool.query("delete from request_history where request_id = any($1)", [[...newer]]);
+  }
+});
+
+test("a continuation goes with the order that it came with", async () => {
+  const { continuation } = await list({ limit: 1 });
+  expect((await refusal(`continuation=${continuation}&sortDirection=asc`)).message).toContain("continuation");
+  expect((await refusal(`continuation=${continuation}&sortBy=amountUsd`)).message).toContain("continuation");
+  const forged = Buffer.from("createdAtDesc 99999999999999999999 1").toString("base64url");
+  expect((await refusal(`continuation=${forged}`)).status).toBe(400);
+});
+
+test("requests are counted when that is asked for", async () => {
+  expect(await list({ status: "refund", includeTotal: "true" })).toMatchObject({
+    total: 1,
+    totalIsCapped: false,
+  });
+  expect(await list({ status: "refund" })).not.toHaveProperty("total");
+});
+
+test("every state has the word that clients know", async () => {
+  for (const name of requestStates) {
+    const { rows } = await world.pool.query<{ word: string }>("select request_status_word($1) as word", [
+      name,
+    ]);
+    expect([name, rows[0]?.word]).toEqual([name, publicStatus({ name })]);
+  }
+});
+
+test("a deposit that a reorg takes back leaves a waiting request, and one that it moves another block", async () => {
+  const { terms, depositId } = await world.paid({ user: someAddress() }, 55n);
+  await world.pool.query("update deposits set block_number = 57 where id = $1", [depositId]);
+  expect(await idsOf({ user: terms.user, startBlock: 57 })).toEqual([terms.requestId]);
+  expect(await world.happens(terms, { kind: "depositRemoved", depositId }, { inTxHashes: [] })).toBe(
+    "applied",
+  );
+  expect((await list({ user: terms.user })).requests).toMatchObject([{ status: "waiting" }]);
+  expect(await idsOf({ user: terms.user, startBlock: 1 })).toEqual([]);
+});
+
+test("a quote costs nothing here, and what is forgotten is forgotten here too", async () => {
+  const terms = await world.quoted();
+  const { rows } = await world.pool.query("select from request_history where request_id = $1", [
+    terms.requestId,
+  ]);
+  expect(rows).toEqual([]);
+  const paid = await world.paid();
+  await world.pool.query("delete from requests where request_id = $1", [paid.terms.requestId]);
+  expect(await idsOf({ user: paid.terms.user })).toEqual([]);
+});
+
+test("the trace tells everything in order, with nonces, fees and what replaced what", async () => {
+  const answer = await get(`/requests/${filled.terms.requestId}/trace`, {});
+  expect(answer.statusCode, answer.body).toBe(200);
+  const { summary, fundsAt, entries } = answer.json<{
+    summary: string;
+    fundsAt: string;
+    entries: ReadonlyArray<Readonly<Record<string, unknown>> & { atMs: number; kind: string }>;
+  }>();
+  expect({ summary, fundsAt }).toEqual({
+    summary: "The recipient has the money: the fill paid it.",
+    fundsAt: "recipient",
+  });
+  expect(entries.map(({ atMs }) => atMs)).toEqual(entries.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
+  const kinds = entries.map(({ kind, event }) => (kind === "event" ? event : kind));
+  expect(kinds).toEqual([
+    "quoted",
+    "deposit",
+    "depositSeen",
+    "fillPlanned",
+    "fillBroadcast",
+    "nonce",
+    "signed",
+    "broadcast",
+    "signed",
+    "broadcast",
+    "fillMined",
+    "mined",
+  ]);
+  const [first, second] = entries.filter(({ kind }) => kind === "signed");
+  expect(first).toMatchObject({ leg: "fill", nonce: 7, maxFeePerGas: "3", purpose: "pay" });
+  expect(second).toMatchObject({
+    nonce: 7,
+    maxFeePerGas: "5",
+    replaces: first?.["txHash"],
+    txHash: filled.fillTx,
+  });
+  expect(answer.body, "signed bytes stay here").not.toContain("feed");
+});
+
+test("the trace of a quote, of a refund, and of nothing", async () => {
+  const summaryOf = async (id: string) =>
+    (await get(`/requests/${id}/trace`, {})).json<{ summary: string }>().summary;
+  expect(await summaryOf(unpaid.requestId)).toBe("The user has the money: nothing has been deposited yet.");
+  expect(await summaryOf(refunded.terms.requestId)).toBe("The money was sent back (SLIPPAGE).");
+  expect((await get(`/requests/${someHash()}/trace`, {})).statusCode).toBe(404);
+  expect((await get("/requests/0x12/trace", {})).statusCode).toBe(400);
+});
+
+test("addresses of nodes and ids of keys that somebody noted are not shown in a trace", async () => {
+  const { requestId } = unpaid;
+  await world.uow.run(
+    async (tx) =>
+      await tx.requests.note(requestId, 1, "fillImpossible", {
+        detail: "POST https://node.example/v2/hunter2 failed",
+        keyId: "0011",
+      }),
+  );
+  const { body } = await get(`/requests/${requestId}/trace`, {});
+  expect(body).toContain("fillImpossible");
+  expect(body).not.toMatch(/hunter2|keyId/);
+});
+
+test("whatever stands in filters, the answer is a page or a refusal", async () => {
+  const random = generator(20_260_725);
+  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+  const names = [
+    "status",
+    "user",
+    "id",
+    "amountUsdMin",
+    "startBlock",
+    "features",
+    "apiKey",
+    "referrer",
+    "chainId",
+    "term",
+    "orderId",
+    "fillTimeMax",
+    "__proto__",
+    "constructor",
+    "limit",
+    "filters",
+    "currencyInSymbol",
+    "fillTxHash",
+    "depositAddress",
+    "",
+  ];
+  const values = [
+    "success",
+    "not:success",
+    "null",
+    "not:null",
+    "not:",
+    "not:not:x",
+    "",
+    "0",
+    "-1",
+    "1e9",
+    "9".repeat(30),
+    `0x${"ab".repeat(32)}`,
+    `0x${"ab".repeat(20)}`,
+    "\u0000",
+    "\ud800",
+    "fast-fill",
+    "';--",
+    5,
+    -5,
+    1.5,
+    1e300,
+    null,
+    true,
+    [],
+    {},
+    [[]],
+    ["success", "not:refund"],
+    ["1", 2],
+    [null],
+    "123456789012345678",
+  ];
+  const group = (): unknown =>
+    random() < 0.1
+      ? pick(values)
+      : Object.fromEntries(
+          Array.from({ length: Math.floor(random() * 4) }, () => [pick(names), pick(values)]),
+        );
+  const statuses = new Set<number>();
+  for (let run = 0; run < 400; run += 1) {
+    const filters =
+      random() < 0.05
+        ? String(pick(values))
+        : JSON.stringify(Array.from({ length: Math.floor(random() * 4) }, group));
+    const { statusCode, body } = await get(
+      `/requests/v3?filters=${encodeURIComponent(filters.toWellFormed())}`,
+    );
+    statuses.add(statusCode);
+    expect([200, 400, 403], `${filters} ${body}`).toContain(statusCode);
+  }
+  expect(statuses, "some are pages, some refusals").toEqual(new Set([200, 400, 403]));
+});

@@ -1,0 +1,229 @@
+import type { RequestEvent, RequestTerms, TxHash } from "@causeway/domain";
+import { expect } from "vitest";
+import type pg from "pg";
+import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import type { HistoryRoutes } from "../../apps/api/src/ports/request-history-routes.ts";
+import type { RequestHistory } from "../../apps/api/src/ports/request-history.ts";
+import type { Slot } from "../../apps/api/src/ports/records.ts";
+import type { RequestChange, UnitOfWork } from "../../apps/api/src/ports/unit-of-work.ts";
+import { listRequests } from "../../apps/api/src/usecases/history/list-requests.ts";
+import { requestTrace } from "../../apps/api/src/usecases/history/request-trace.ts";
+import { transition } from "../../apps/api/src/usecases/transition.ts";
+import { noAppBalances } from "../fakes/no-app-balances.ts";
+import { recordedEvents } from "../fakes/recorded-events.ts";
+import { createTestDatabase } from "./database.ts";
+import { someAddress, someHash, someTerms } from "./terms.ts";
+
+/** A paid request and what it is known by. */
+export interface Paid {
+  readonly terms: RequestTerms;
+  readonly depositId: string;
+  readonly depositTx: TxHash;
+}
+
+export interface Filled extends Paid {
+  readonly fillTx: TxHash;
+}
+
+export interface HistoryWorld {
+  readonly pool: pg.Pool;
+  readonly url: string;
+  readonly uow: UnitOfWork;
+  readonly history: RequestHistory;
+  readonly routes: HistoryRoutes;
+  readonly clock: { nowMs(): number; advance(ms: number): void };
+  quoted(change?: Partial<RequestTerms>): Promise<RequestTerms>;
+  happens(terms: RequestTerms, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
+  /** Quoted, and its deposit seen and confirmed. */
+  paid(change?: Partial<RequestTerms>, block?: bigint): Promise<Paid>;
+  /** Paid, and the recipient has so much. */
+  filled(change?: Partial<RequestTerms>, delivered?: bigint, block?: bigint): Promise<Filled>;
+  /** Paid, and sent back. */
+  refunded(change?: Partial<RequestTerms>): Promise<Paid & { readonly refundTx: TxHash }>;
+  stop(): Promise<void>;
+}
+
+export const HISTORY_START_MS = 1_700_000_100_000;
+
+/** Requests with everything that a life leaves in the tables, by the very writes that the service makes. */
+export async function startHistoryWorld(): Promise<HistoryWorld> {
+  const database = await createTestDatabase();
+  const pool = createPool(database.url, { max: 20, statementTimeoutMs: 20_000, applicationName: "test" });
+  const sql = sqlOn(pool);
+  const uow = postgresUnitOfWork(pool);
+  let nowMs = HISTORY_START_MS;
+  const clock = {
+    nowMs: () => nowMs,
+    advance: (ms: number): void => {
+      nowMs += ms;
+    },
+  };
+  const insertQuoted = groupedQuoteInserts(sql);
+  const services = { ...noAppBalances, events: recordedEvents(), clock };
+  const history = postgresRequestHistory(sql);
+  const needs = { history, chains: { all: [], get: () => undefined, currency: () => undefined } };
+
+  const quoted = async (change: Partial<RequestTerms> = {}): Promise<RequestTerms> => {
+    const terms = someTerms({ createdAtMs: clock.nowMs(), ...change });
+    await insertQuoted(terms);
+    return terms;
+  };
+  const happens: HistoryWorld["happens"] = async (terms, event, change) =>
+    await uow.run(async (tx) => {
+      const record = await tx.requests.lock(terms.requestId);
+      if (record === undefined) throw new Error("the request is stored");
+      return (await transition(services, tx, record, event, change, {})).decision.kind;
+    });
+  const deposit = async (terms: RequestTerms, block: bigint): Promise<Paid> => {
+    const depositTx = someHash();
+    const { id } = await uow.run(
+      async (tx) =>
+        await tx.deposits.upsert({
+          chainId: terms.origin.chainId,
+          txHash: depositTx,
+          ordinal: 0,
+          blockNumber: block,
+          blockHash: someHash(),
+          confirmAtBlock: block + 2n,
+          depositor: terms.user,
+          sender: terms.user,
+          currency: terms.origin.currency,
+          amount: terms.origin.amount,
+          orderId: terms.orderId,
+          requestId: terms.requestId,
+          disposition: "unattributed",
+          reason: undefined,
+          seenAtMs: clock.nowMs(),
+          valueUsd: terms.inputUsd,
+        }),
+    );
+    return { terms, depositId: id, depositTx };
+  };
+  const paid: HistoryWorld["paid"] = async (change, block = 10n) => {
+    const one = await deposit(await quoted(change), block);
+    const { terms, depositId, depositTx } = one;
+    await happens(
+      terms,
+      { kind: "depositSeen", depositId, verdict: { kind: "match" }, confirmed: true, late: false },
+      { inTxHashes: [depositTx] },
+    );
+    return one;
+  };
+  const pay = async (
+    { terms }: Paid,
+    leg: "fill" | "refund",
+    legId: string,
+    amount: bigint,
+  ): Promise<{ readonly slot: Slot; readonly txHash: TxHash }> => {
+    const side = leg === "fill" ? terms.destination : terms.origin;
+    const sender = someAddress();
+    const txHash = someHash();
+    const replaced = {
+      n: 0,
+      kind: "pay",
+      raw: "0xfeed",
+      broadcastAtMs: undefined,
+      offeredSinceMs: undefined,
+    } as const;
+    const slot = await uow.run(async (tx) => {
+      await tx.lanes.open(side.chainId, sender, 7);
+      const given = await tx.lanes.reserve(
+        {
+          chainId: side.chainId,
+          sender,
+          leg:
+            leg === "fill"
+              ? { kind: "fill", requestId: terms.requestId }
+              : { kind: "refund", depositId: legId, requestId: terms.requestId },
+          call: { to: someAddress(), data: "0xabcd", value: 1n },
+          gasLimit: 50_000n,
+          maxFeePerGas: 3n,
+          maxPriorityFeePerGas: 1n,
+          outflow: { currency: side.currency, amount },
+          cancelAfterMs: clock.nowMs() + 60_000,
+        },
+        clock.nowMs(),
+      );
+      await tx.lanes.addAttempt(given.id, {
+        ...replaced,
+        txHash: someHash(),
+        maxFeePerGas: 3n,
+        maxPriorityFeePerGas: 1n,
+        createdAtMs: clock.nowMs(),
+      });
+      await tx.lanes.addAttempt(given.id, {
+        ...replaced,
+        n: 1,
+        txHash,
+        maxFeePerGas: 5n,
+        maxPriorityFeePerGas: 2n,
+        createdAtMs: clock.nowMs() + 1,
+      });
+      await tx.lanes.setBroadcast(given.id, 0, clock.nowMs());
+      await tx.lanes.setBroadcast(given.id, 1, clock.nowMs() + 1);
+      return given;
+    });
+    return { slot, txHash };
+  };
+  const mine = async (slotId: string): Promise<void> =>
+    await uow.run(
+      async (tx) =>
+        await tx.lanes.setMined(slotId, {
+          attempt: 1,
+          blockNumber: 900n,
+          blockHash: someHash(),
+          status: "success",
+          gasUsed: 40_000n,
+          effectiveGasPrice: 4n,
+        }),
+    );
+
+  return {
+    pool,
+    url: database.url,
+    uow,
+    history,
+    clock,
+    quoted,
+    happens,
+    paid,
+    async filled(change, delivered, block) {
+      const one = await paid(change, block);
+      const { terms } = one;
+      await happens(terms, { kind: "fillPlanned" });
+      const { slot, txHash } = await pay(
+        one,
+        "fill",
+        terms.requestId,
+        delivered ?? terms.destination.expectedAmount,
+      );
+      await happens(terms, { kind: "fillBroadcast" });
+      clock.advance(4_000);
+      await mine(slot.id);
+      expect(await happens(terms, { kind: "fillMined" }, { txHashes: [txHash] })).toBe("applied");
+      return { ...one, fillTx: txHash };
+    },
+    async refunded(change) {
+      const one = await paid(change);
+      const { terms, depositId } = one;
+      await happens(terms, { kind: "fillImpossible", reason: "SLIPPAGE" });
+      const { slot, txHash } = await pay(one, "refund", depositId, 95n);
+      await mine(slot.id);
+      expect(await happens(terms, { kind: "refundMined", depositId }, { refundTxHashes: [txHash] })).toBe(
+        "applied",
+      );
+      return { ...one, refundTx: txHash };
+    },
+    routes: {
+      list: (question) => listRequests(needs, question),
+      trace: (requestId) => requestTrace(needs, requestId),
+    },
+    stop: async () => {
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
