@@ -34,6 +34,7 @@ import {
   settlementSettings,
   solverSettings,
   storageSettings,
+  swapSettings,
   tokenSettings,
 } from "./settings.ts";
 
@@ -63,6 +64,16 @@ export interface TokenListConfig {
   /** File paths and `https` URLs. */
   readonly sources: readonly string[];
   readonly refreshMs: number;
+  readonly timeoutMs: number;
+}
+
+/** A service that finds exchanges on request. */
+export interface AggregatorConfig {
+  /** Before `/price` and `/quote`. */
+  readonly url: string;
+  readonly apiKey: Secret | undefined;
+  /** In `/swap-sources`. */
+  readonly name: string;
   readonly timeoutMs: number;
 }
 
@@ -109,6 +120,8 @@ export interface ApiConfig {
   readonly executor: { readonly privateKey: Secret } | undefined;
   readonly prices: PriceConfig;
   readonly tokenLists: TokenListConfig;
+  /** Undefined: exchanges are found in pools only. */
+  readonly aggregator: AggregatorConfig | undefined;
   readonly fees: FeePolicy;
   /** Longest time to live that a quote request may ask for. */
   readonly maxTtlSeconds: number;
@@ -139,6 +152,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   const solver = read(() => readSettings(solverSettings, env));
   const price = read(() => readSettings(priceSettings, env));
   const token = read(() => readSettings(tokenSettings, env));
+  const swap = read(() => readSettings(swapSettings, env));
   const quote = read(() => readSettings(quoteSettings, env));
   const engine = read(() => readSettings(engineSettings, env));
   const settling = read(() => readSettings(settlementSettings, env));
@@ -163,6 +177,8 @@ export function readApiConfig(processEnv: Env): ApiConfig {
       `OPERATOR_TOKEN is the publicly known one of a local system: refused in ENVIRONMENT ${location.environment}`,
     );
   if (token) problems.push(...tokenListProblems(token.tokenLists));
+  if (swap?.swapAggregatorUrl !== undefined && loaded)
+    problems.push(...sourceNameProblems(swap.swapAggregatorName, loaded.chains));
   if (price && price.priceMaxAgeMs < price.priceRefreshMs)
     problems.push("PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS");
   if (loaded) problems.push(...chainProblems(loaded, solver?.solverChainName, prices));
@@ -177,6 +193,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     !push ||
     !solver ||
     !token ||
+    !swap ||
     !quote ||
     !engine ||
     !appBalance ||
@@ -222,6 +239,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
       refreshMs: token.tokenListRefreshMs,
       timeoutMs: token.tokenListTimeoutMs,
     },
+    aggregator: aggregatorConfig(swap),
     fees: feePolicy(quote),
     maxTtlSeconds: quote.maxTtlSeconds,
     engine: { ...engine, fillLeadMs: settlement && settlement.hub.fillLeadSeconds * 1000 },
@@ -265,6 +283,22 @@ function priceConfig(
   if (price.priceSource === "fixed") return { ...bounds, source: "fixed", usd: loadFixedPrices(location) };
   const url = price.priceUrl ?? publicPriceUrls[price.priceSource];
   return { ...bounds, source: price.priceSource, url, apiKey: price.priceApiKey };
+}
+
+/** Two sources of one name could not be told apart by whoever names one. */
+function sourceNameProblems(name: string, chains: readonly Chain[]): string[] {
+  const taken = chains.some(({ liquidity }) => liquidity?.sources.some((source) => source.name === name));
+  return taken ? [`SWAP_AGGREGATOR_NAME ${name} is the name of a chain's source of exchanges`] : [];
+}
+
+function aggregatorConfig(swap: SettingValues<typeof swapSettings>): AggregatorConfig | undefined {
+  if (swap.swapAggregatorUrl === undefined) return undefined;
+  return {
+    url: swap.swapAggregatorUrl,
+    apiKey: swap.swapAggregatorApiKey,
+    name: swap.swapAggregatorName,
+    timeoutMs: swap.swapAggregatorTimeoutMs,
+  };
 }
 
 /** After the first failure the next try waits so long; it doubles from there. */

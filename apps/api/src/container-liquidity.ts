@@ -3,9 +3,12 @@ import { createPoolReader } from "@causeway/chains";
 import type { Chain } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
 import { createChainPools } from "./adapters/liquidity/chain-pools.ts";
+import { createCombinedLiquidity } from "./adapters/liquidity/combined-liquidity.ts";
+import { createHttpAggregator } from "./adapters/liquidity/http-aggregator.ts";
 import { createPoolLiquidity } from "./adapters/liquidity/pool-liquidity.ts";
 import { createPoolUsd, type PricedChain } from "./adapters/liquidity/pool-usd.ts";
 import { pairsOfPaths } from "./adapters/liquidity/token-pair.ts";
+import type { AggregatorConfig } from "./config.ts";
 import type { LiquiditySource, PoolUsd } from "./ports/liquidity.ts";
 import type { Services } from "./ports/services.ts";
 
@@ -19,9 +22,10 @@ export interface PoolChain {
 export function liquidityServices(
   connected: readonly PoolChain[],
   { clock, events, prices }: Pick<Services, "clock" | "events" | "prices">,
+  aggregator: AggregatorConfig | undefined,
   lifecycle: Lifecycle,
 ): { readonly liquidity: LiquiditySource; readonly poolUsd: PoolUsd } {
-  const chains = connected.flatMap(({ chain, connection }): PricedChain[] => {
+  const chains = connected.flatMap(({ chain, connection }): (PricedChain & Pick<Chain, "contracts">)[] => {
     const { liquidity, native, tokens } = chain;
     if (liquidity === undefined) return [];
     const onFault = (error: unknown): void => events.fault("liquidity_fault", error, { chain: chain.name });
@@ -44,7 +48,20 @@ export function liquidityServices(
     const plainApprovals = new Set(
       tokens.filter(({ resetsApproval }) => !resetsApproval).map(({ address }) => address),
     );
-    return [{ chainId: chain.id, liquidity, pools, plainApprovals, native, tokens }];
+    const { id: chainId, contracts } = chain;
+    return [{ chainId, contracts, liquidity, pools, plainApprovals, native, tokens }];
   });
-  return { liquidity: createPoolLiquidity(chains), poolUsd: createPoolUsd(chains, prices) };
+  const services = aggregator && [
+    createHttpAggregator({
+      ...aggregator,
+      chains: new Map(chains.map(({ chainId, contracts }) => [chainId, contracts])),
+      clock,
+      onFault: (error, facts) =>
+        events.fault("liquidity_fault", error, { ...facts, source: aggregator.name }),
+    }),
+  ];
+  return {
+    liquidity: createCombinedLiquidity(createPoolLiquidity(chains), services ?? []),
+    poolUsd: createPoolUsd(chains, prices),
+  };
 }

@@ -121,7 +121,12 @@ export async function createContainer(
   lifecycle.add("prices", () => prices.close());
   // Without prices there are no quotes, but requests under way can still be refunded and reported.
   await prices.refresh().catch((error: unknown) => events.fault("price_fault", error, { at: "start" }));
-  const { liquidity, poolUsd } = liquidityServices(connected, { clock, events, prices }, lifecycle);
+  const { liquidity, poolUsd } = liquidityServices(
+    connected,
+    { clock, events, prices },
+    config.aggregator,
+    lifecycle,
+  );
   const services: Services = {
     clock,
     events,

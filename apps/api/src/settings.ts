@@ -7,6 +7,7 @@ const { choice, flag, integer, list, matching, privateKey, secret, secretUrl, te
 
 const MINUTE_MS = 60_000;
 const DAY_SECONDS = 86_400;
+const sourceName = matching("letters, digits, dots and dashes", /^[A-Za-z0-9.-]{1,40}$/);
 const bps = integer(0, 10_000);
 const millis = integer(1, 86_400_000);
 const lifetime = integer(60, 30 * DAY_SECONDS);
@@ -324,6 +325,34 @@ const slippage = (name: string, pair: PairClass) =>
     default: fees.automaticSlippageBps[pair],
   });
 
+export const swapSettings = {
+  swapAggregatorUrl: url(
+    "http",
+    "https",
+  )({
+    name: "SWAP_AGGREGATOR_URL",
+    describe:
+      "Service that is asked for exchanges where the configured pools have no answer, or a quote wants it: the URL before `/price` and `/quote`, e.g. `https://api.example.org/swap/allowance-holder`. Its calldata runs in the router's name: name only one that you trust. Unset: pools only.",
+    optional: true,
+  }),
+  swapAggregatorApiKey: secret({
+    name: "SWAP_AGGREGATOR_API_KEY",
+    describe: "Sent to it as `0x-api-key`.",
+    optional: true,
+  }),
+  swapAggregatorName: sourceName({
+    name: "SWAP_AGGREGATOR_NAME",
+    describe: "Its name in `/swap-sources` and in quotes.",
+    default: "aggregator",
+  }),
+  swapAggregatorTimeoutMs: millis({
+    name: "SWAP_AGGREGATOR_TIMEOUT_MS",
+    describe:
+      "Bound of one request to it. A quote without another way waits so long; after a fault it is not asked for three seconds.",
+    default: 1_500,
+  }),
+};
+
 export const quoteSettings = {
   sameAssetFeeBps: serviceFee("FEE_SAME_ASSET_BPS", "sameAsset"),
   wrapFeeBps: serviceFee("FEE_WRAP_BPS", "wrap"),
@@ -582,6 +611,7 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "Solver", settings: solverSettings },
   { title: "Prices", settings: priceSettings },
   { title: "Tokens", settings: tokenSettings },
+  { title: "Swaps", settings: swapSettings },
   { title: "Quotes and fees", settings: quoteSettings },
   { title: "Transactions", settings: engineSettings },
   { title: "App balance", settings: appBalanceSettings },

@@ -1,0 +1,86 @@
+import type { Address, Hex } from "@causeway/domain";
+import { z } from "zod";
+
+/** An exchange is some kilobytes of calldata; one of more is not worth its data fee. */
+const MOST_CALLDATA = 2 + 2 * 64 * 1024;
+const MOST_GAS = 10_000_000n;
+
+const uint = z
+  .string()
+  .regex(/^\d{1,78}$/)
+  .transform(BigInt);
+const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .transform((text) => text.toLowerCase() as Address);
+const bytes = z
+  .string()
+  .max(MOST_CALLDATA)
+  .regex(/^0x([0-9a-fA-F]{2})*$/)
+  .transform((text) => text.toLowerCase() as Hex);
+
+/** Nothing is sold there: other fields may be missing. */
+const noLiquidity = z.object({ liquidityAvailable: z.literal(false) });
+
+/** What both questions are answered with. */
+const price = z.object({
+  liquidityAvailable: z.literal(true).optional(),
+  sellToken: address.optional(),
+  buyToken: address.optional(),
+  sellAmount: uint.optional(),
+  buyAmount: uint,
+  minBuyAmount: uint,
+});
+
+const quote = price.extend({
+  allowanceTarget: address,
+  transaction: z.object({ to: address, data: bytes, value: uint, gas: uint.nullish() }),
+});
+
+export type AggregatorPrice = z.output<typeof price>;
+export type AggregatorQuote = z.output<typeof quote>;
+
+/** What was asked for: an answer about anything else is none. */
+export interface AggregatorQuestion {
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+  readonly amountIn: bigint;
+}
+
+/** An answer of `price`; undefined: nothing is sold there. @throws ZodError, RangeError for what is no answer to the question */
+export function readPrice(json: unknown, question: AggregatorQuestion): AggregatorPrice | undefined {
+  if (noLiquidity.safeParse(json).success) return undefined;
+  return checked(price.parse(json), question);
+}
+
+/**
+ * An answer of `quote`, likewise. Its call is going to be made in the name of the router, so that it may neither take native coin along nor reach any of `untouchable`.
+ */
+export function readQuote(
+  json: unknown,
+  question: AggregatorQuestion,
+  untouchable: ReadonlySet<Address>,
+): AggregatorQuote | undefined {
+  if (noLiquidity.safeParse(json).success) return undefined;
+  const read = checked(quote.parse(json), question);
+  const { transaction, allowanceTarget } = read;
+  if (transaction.value !== 0n) throw new RangeError("the exchange of a token wants native coin");
+  if ((transaction.gas ?? 0n) > MOST_GAS) throw new RangeError("the exchange wants too much gas");
+  for (const account of [transaction.to, allowanceTarget])
+    if (BigInt(account) === 0n || untouchable.has(account))
+      throw new RangeError("the exchange is not to be made by such a contract");
+  return read;
+}
+
+function checked<Answer extends AggregatorPrice>(answer: Answer, question: AggregatorQuestion): Answer {
+  const { sellToken, buyToken, sellAmount, buyAmount, minBuyAmount } = answer;
+  if ((sellToken ?? question.tokenIn) !== question.tokenIn)
+    throw new RangeError("the answer is about another input");
+  if ((buyToken ?? question.tokenOut) !== question.tokenOut)
+    throw new RangeError("the answer is about another output");
+  if ((sellAmount ?? question.amountIn) !== question.amountIn)
+    throw new RangeError("the answer is about another amount");
+  if (buyAmount === 0n || minBuyAmount > buyAmount)
+    throw new RangeError("the answer's amounts are no answer");
+  return answer;
+}

@@ -1,0 +1,16 @@
+/** The JSON of an answer with status 200 and no more than so many bytes. @throws Error for any other; never holds what was sent */
+export async function boundedJson(response: Response, mostBytes: number): Promise<unknown> {
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error(`the answer has status ${response.status}`);
+  }
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return JSON.parse(text + decoder.decode()) as unknown;
+}
