@@ -1,11 +1,13 @@
 import type { AccountState, ChainConnection, ChainReader, GasPrices } from "@causeway/chains";
-import type { Address, Chain, Currency, Hex32, RequestTerms } from "@causeway/domain";
+import type { Address, Chain, ChainLiquidity, Currency, Hex32, RequestTerms } from "@causeway/domain";
 import { defaultFeePolicy, NATIVE_CURRENCY } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
 import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
 import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
+import { pairLiquidity } from "./pair-liquidity.ts";
+import type { FakeLiquidity, FakePair } from "./pair-liquidity.ts";
 
 /** A world for tests and measurements of quotes: two chains with ETH, WETH, USDC and a rare token, everything in memory. */
 
@@ -22,6 +24,33 @@ export const usdcOn = (chainId: number): Address => addressOf(chainId, 1);
 export const wethOn = (chainId: number): Address => addressOf(chainId, 2);
 export const rareOn = (chainId: number): Address => addressOf(chainId, 3);
 export const lockedOn = (chainId: number): Address => addressOf(chainId, 4);
+/** Not configured: known to its chain alone, and exchanged in one pool, for WETH. */
+export const foreignOn = (chainId: number): Address => addressOf(chainId, 5);
+/** Not configured either, and in no pool. */
+export const lonelyOn = (chainId: number): Address => addressOf(chainId, 6);
+
+/** Names of the sources of {@link market}. */
+export const PAIRS = "pairs";
+export const SMALL_PAIRS = "small-pairs";
+
+/** What tokens are exchanged in: WETH at $2000, the locked token at $5, the foreign one at a cent; a smaller market beside it. */
+export function market(): FakePair[] {
+  return [ORIGIN, DESTINATION].flatMap((chainId) => {
+    const pair = (source: string, a: Address, b: Address, inA: bigint, inB: bigint): FakePair => ({
+      chainId,
+      source,
+      tokens: [a, b],
+      reserves: [inA, inB],
+    });
+    const [usdc, weth] = [usdcOn(chainId), wethOn(chainId)];
+    return [
+      pair(PAIRS, usdc, weth, 20_000_000n * 10n ** 6n, 10_000n * 10n ** 18n),
+      pair(PAIRS, lockedOn(chainId), usdc, 1_000_000n * 10n ** 18n, 5_000_000n * 10n ** 6n),
+      pair(PAIRS, foreignOn(chainId), weth, 400_000_000n * 10n ** 9n, 2_000n * 10n ** 18n),
+      pair(SMALL_PAIRS, usdc, weth, 2_000_000n * 10n ** 6n, 1_000n * 10n ** 18n),
+    ];
+  });
+}
 
 function aCurrency(
   chainId: number,
@@ -109,6 +138,12 @@ export interface World {
   readonly pricesUsd?: Readonly<Record<string, bigint>>;
   readonly gasPrices?: GasPrices;
   readonly readerFails?: boolean;
+  /** Pools on both chains; undefined: nothing is swapped. */
+  readonly pools?: readonly FakePair[];
+  /** Pools that answer over a network, or not at all. */
+  readonly poolsAre?: Parameters<typeof pairLiquidity>[1];
+  /** Sources of pools that are services of others. */
+  readonly external?: readonly string[];
 }
 
 export const defaultGasPrices: GasPrices = {
@@ -117,11 +152,25 @@ export const defaultGasPrices: GasPrices = {
   maxFeePerGas: 2_100_000_000n,
 };
 
-/** Quote services over plain memory; `stored` collects the promised terms. */
-export function quoteWorld(world: World = {}): QuoteServices & { readonly stored: RequestTerms[] } {
+export interface QuoteWorld extends QuoteServices {
+  /** The promised terms. */
+  readonly stored: RequestTerms[];
+  readonly liquidity: FakeLiquidity | undefined;
+  /** Whose allowance was read, in order. */
+  readonly spenders: Address[];
+}
+
+/** Quote services over plain memory. */
+export function quoteWorld(world: World = {}): QuoteWorld {
   const stored: RequestTerms[] = [];
-  const connected = [aChain(ORIGIN, world.origin), aChain(DESTINATION, world.destination)].map((chain) =>
-    connect(chain, world),
+  const spenders: Address[] = [];
+  const chainIn = (chainId: number, change: Partial<Chain> | undefined): Chain =>
+    aChain(chainId, {
+      ...(world.pools !== undefined && { liquidity: liquidityOn(chainId, world) }),
+      ...change,
+    });
+  const connected = [chainIn(ORIGIN, world.origin), chainIn(DESTINATION, world.destination)].map((chain) =>
+    connect(chain, world, spenders),
   );
   const prices = new Map(
     Object.entries({ ethereum: 2_000n * USD, "usd-coin": USD, rare: 5n * USD, ...world.pricesUsd }),
@@ -129,6 +178,9 @@ export function quoteWorld(world: World = {}): QuoteServices & { readonly stored
   let salt = 0n;
   return {
     stored,
+    spenders,
+    liquidity: world.pools && pairLiquidity(world.pools, world.poolsAre),
+    tokens: { token: foreignToken },
     solver,
     clock: { nowMs: () => NOW_MS },
     random: { bytes32: (): Hex32 => `0x${(++salt).toString(16).padStart(64, "0")}` },
@@ -152,10 +204,34 @@ export function quoteWorld(world: World = {}): QuoteServices & { readonly stored
   };
 }
 
-function connect(chain: Chain, world: World): ConnectedChain {
+function liquidityOn(chainId: number, { pools = [], external = [] }: World): ChainLiquidity {
+  const names = new Set(pools.filter((pair) => pair.chainId === chainId).map(({ source }) => source));
+  return {
+    wrappedNative: wethOn(chainId),
+    connectors: [wethOn(chainId), usdcOn(chainId)],
+    sources: [...names]
+      .filter((name) => !external.includes(name))
+      .map((name) => ({ kind: "uniswap-v2", name, factory: solver, feeBps: 30 })),
+  };
+}
+
+function foreignToken(chainId: number, address: Address): Currency | undefined {
+  if (address !== foreignOn(chainId) && address !== lonelyOn(chainId)) return undefined;
+  const itself = `${chainId}:${address}`;
+  return {
+    ...aCurrency(chainId, { address, id: itself, decimals: 9, class: "minor", priceId: itself }),
+    symbol: "FOR",
+    supportsBridging: false,
+    verified: false,
+    maxFillAmount: undefined,
+  };
+}
+
+function connect(chain: Chain, world: World, spenders: Address[]): ConnectedChain {
   const account: AccountState = { blockNumber: 1n, balance: 10n ** 20n, allowance: 0n, ...world.account };
   const reader: Pick<ChainReader, "accountState"> = {
-    accountState: async () => {
+    accountState: async (_account, _currency, spender) => {
+      spenders.push(spender);
       if (world.readerFails === true) throw new Error("connection refused");
       return account;
     },

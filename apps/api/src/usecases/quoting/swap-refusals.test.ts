@@ -1,0 +1,292 @@
+import type { ErrorCode } from "@causeway/domain";
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import { answerFor } from "@causeway/service-kit";
+import type { QuoteInput } from "@causeway/wire";
+import { expect, test } from "vitest";
+import {
+  aChain,
+  aQuoteInput,
+  DESTINATION,
+  foreignOn,
+  lockedOn,
+  lonelyOn,
+  market,
+  ORIGIN,
+  PAIRS,
+  quoteWorld,
+  rareOn,
+  SMALL_PAIRS,
+  usdcOn,
+  user,
+  wethOn,
+} from "../../../../../test/fakes/quote-world.ts";
+import type { World } from "../../../../../test/fakes/quote-world.ts";
+import { createQuote } from "../create-quote.ts";
+
+const recipient = "0x2222222222222222222222222222222222222222";
+const here = { originChainId: ORIGIN, destinationChainId: ORIGIN };
+const locked = { originCurrency: lockedOn(ORIGIN), amount: (200n * 10n ** 18n).toString() };
+
+interface Refused {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly message: string;
+  readonly data: unknown;
+}
+
+/** What the client is answered. */
+async function refusalOf(input: Partial<QuoteInput>, world: World = {}): Promise<Refused> {
+  const services = quoteWorld({ pools: market(), ...world });
+  const thrown: unknown = await createQuote(services, aQuoteInput(input)).then(
+    () => "quoted",
+    (error: unknown) => error,
+  );
+  expect(thrown).toBeInstanceOf(ServiceError);
+  expect(services.stored, "a refused quote must not be stored").toEqual([]);
+  const { status, body } = answerFor(thrown);
+  return { status, code: body.errorCode, message: body.message, data: body.errorData };
+}
+
+test("a token that does not answer at its address is none, and one that does but is in no pool has no route", async () => {
+  expect(await refusalOf({ originCurrency: user })).toEqual({
+    status: 400,
+    code: "INVALID_INPUT_CURRENCY",
+    message: "Invalid input or output currency",
+    data: { field: "originCurrency" },
+  });
+  expect(await refusalOf({ destinationCurrency: user })).toMatchObject({
+    status: 400,
+    code: "INVALID_OUTPUT_CURRENCY",
+    data: { field: "destinationCurrency" },
+  });
+  const noRoute = { status: 400, code: "NO_SWAP_ROUTES_FOUND", message: "No routes found", data: undefined };
+  expect(await refusalOf({ originCurrency: lonelyOn(ORIGIN) })).toEqual(noRoute);
+  expect(await refusalOf({ destinationCurrency: lonelyOn(DESTINATION) })).toEqual(noRoute);
+  expect(await refusalOf({ ...here, originCurrency: lonelyOn(ORIGIN) })).toEqual(noRoute);
+});
+
+test("on a chain without pools only what is configured is a currency, and only what is held is bridged", async () => {
+  const none = { origin: { liquidity: undefined } };
+  expect((await refusalOf({ originCurrency: foreignOn(ORIGIN) }, none)).code).toBe("INVALID_INPUT_CURRENCY");
+  expect(await refusalOf(locked, none)).toEqual({
+    status: 400,
+    code: "UNSUPPORTED_CURRENCY",
+    message: "LOCKED cannot be bridged",
+    data: { field: "originCurrency" },
+  });
+});
+
+test("swaps that cost too much of the value are refused, unless the client wants them all the same", async () => {
+  // Half of what is in the pool.
+  const huge = {
+    ...locked,
+    amount: (500_000n * 10n ** 18n).toString(),
+    destinationCurrency: usdcOn(DESTINATION),
+  };
+  const refused = await refusalOf(huge);
+  expect(refused).toEqual({
+    status: 400,
+    code: "SWAP_IMPACT_TOO_HIGH",
+    message: "The swaps of this route cost too much of its value",
+    data: { field: "amount", swapImpactBps: 3_346, maxSwapImpactBps: 1_500 },
+  });
+  const services = quoteWorld({ pools: market() });
+  const { details } = await createQuote(services, aQuoteInput({ ...huge, overridePriceImpact: true }));
+  expect(Number(details.swapImpact.percent)).toBeCloseTo(-33.5, 0);
+  expect((await refusalOf({ ...huge, ...here, destinationCurrency: usdcOn(ORIGIN) })).code).toBe(
+    "SWAP_IMPACT_TOO_HIGH",
+  );
+});
+
+test("a pool far off the known prices is too dear however deep it is", async () => {
+  const off = market().map((pair) =>
+    pair.tokens[0] === lockedOn(ORIGIN)
+      ? { ...pair, reserves: [10n ** 24n, 2n * 10n ** 12n] as const }
+      : pair,
+  );
+  expect(
+    (await refusalOf({ ...locked, destinationCurrency: usdcOn(DESTINATION) }, { pools: off })).code,
+  ).toBe("SWAP_IMPACT_TOO_HIGH");
+});
+
+test("a source that cannot be asked is not taken for one without an answer", async () => {
+  const fault = new ServiceError("SWAP_QUOTE_FAILED", "Pools could not be read");
+  const poolsAre = { fails: () => fault };
+  const told = {
+    status: 400,
+    code: "SWAP_QUOTE_FAILED",
+    message: "Pools could not be read",
+    data: undefined,
+  };
+  expect(await refusalOf(locked, { poolsAre })).toEqual(told);
+  expect(await refusalOf({ ...here, ...locked }, { poolsAre })).toEqual(told);
+  expect(await refusalOf({ destinationCurrency: lockedOn(DESTINATION) }, { poolsAre })).toEqual(told);
+  // What the solver holds needs no source.
+  const services = quoteWorld({ pools: market(), poolsAre });
+  await expect(createQuote(services, aQuoteInput({ ...here }))).resolves.toBeDefined();
+});
+
+test("without services of others there may be no route, and the client is told that there would be some to ask", async () => {
+  const world = { external: [PAIRS] };
+  expect(await refusalOf({ ...locked, useExternalLiquidity: false }, world)).toEqual({
+    status: 400,
+    code: "NO_INTERNAL_SWAP_ROUTES_FOUND",
+    message: "No routes found in this instance's own liquidity",
+    data: { field: "useExternalLiquidity" },
+  });
+  const services = quoteWorld({ pools: market(), ...world });
+  await expect(createQuote(services, aQuoteInput(locked))).resolves.toBeDefined();
+});
+
+test.each([
+  "includedSwapSources",
+  "excludedSwapSources",
+  "includedOriginSwapSources",
+  "includedDestinationSwapSources",
+] as const)("a name in %s that no chain of the route knows is told", async (field) => {
+  const refused = await refusalOf({ [field]: [PAIRS, "nobody's"] });
+  expect(refused).toMatchObject({
+    status: 400,
+    code: "INVALID_REQUEST",
+    message: `${field} names what is no swap source here: nobody's`,
+    data: { field, unknown: ["nobody's"] },
+  });
+});
+
+test("a bound on sources or on the length of a path may leave no route", async () => {
+  const toForeign = { destinationCurrency: foreignOn(DESTINATION) };
+  expect((await refusalOf({ ...toForeign, includedSwapSources: [SMALL_PAIRS] })).code).toBe(
+    "NO_SWAP_ROUTES_FOUND",
+  );
+  // From the locked token to the foreign one it is three pools: LOCKED, USDC, WETH.
+  const far = { ...here, ...locked, destinationCurrency: foreignOn(ORIGIN) };
+  expect((await refusalOf({ ...far, maxRouteLength: "2" })).code).toBe("NO_SWAP_ROUTES_FOUND");
+  await expect(
+    createQuote(quoteWorld({ pools: market() }), aQuoteInput({ ...far, maxRouteLength: "3" })),
+  ).resolves.toBeDefined();
+});
+
+test("with origin swaps disabled what the solver does not hold cannot be paid with", async () => {
+  expect((await refusalOf({ ...locked, disableOriginSwaps: true })).code).toBe("NO_SWAP_ROUTES_FOUND");
+  expect((await refusalOf({ ...here, ...locked, disableOriginSwaps: true })).code).toBe(
+    "NO_SWAP_ROUTES_FOUND",
+  );
+});
+
+test("an input that does not cover the fees is told what would, in what the user pays", async () => {
+  const refused = await refusalOf({
+    ...locked,
+    amount: "1000000000000",
+    destinationCurrency: usdcOn(DESTINATION),
+  });
+  expect(refused).toMatchObject({ status: 400, code: "AMOUNT_TOO_LOW" });
+  const { minimumAmount } = refused.data as { minimumAmount: string };
+  const quote = async (amount: bigint) =>
+    await createQuote(
+      quoteWorld({ pools: market() }),
+      aQuoteInput({
+        ...locked,
+        amount: amount.toString(),
+        destinationCurrency: usdcOn(DESTINATION),
+        overridePriceImpact: true,
+      }),
+    );
+  await expect(quote(BigInt(minimumAmount))).resolves.toBeDefined();
+  // The pool's own inverse may ask for one unit too many.
+  await expect(quote((BigInt(minimumAmount) * 99n) / 100n)).rejects.toMatchObject({ code: "AMOUNT_TOO_LOW" });
+});
+
+test("a swap on one chain that is worth next to nothing is refused", async () => {
+  const dust = {
+    ...here,
+    ...locked,
+    destinationCurrency: usdcOn(ORIGIN),
+    amount: (9n * 10n ** 15n).toString(),
+  };
+  expect(await refusalOf(dust)).toEqual({
+    status: 400,
+    code: "AMOUNT_TOO_LOW",
+    message: "Swaps on one chain start at $0.05",
+    data: { field: "amount" },
+  });
+  // Of what no source of prices knows, pools tell the value.
+  const foreignDust = { ...here, originCurrency: foreignOn(ORIGIN), destinationCurrency: usdcOn(ORIGIN) };
+  expect((await refusalOf({ ...foreignDust, amount: (4n * 10n ** 9n).toString() })).code).toBe(
+    "AMOUNT_TOO_LOW",
+  );
+});
+
+test("when the solver can pay with nothing it holds, its own limit is told, not that there is no route", async () => {
+  expect(await refusalOf({ destinationCurrency: lockedOn(DESTINATION) }, { inventory: 10n })).toMatchObject({
+    status: 400,
+    code: "INSUFFICIENT_LIQUIDITY",
+    data: { field: "amount" },
+  });
+  const capped = { origin: { partialDisableLimit: 10n ** 15n } };
+  expect(await refusalOf({ ...locked, destinationCurrency: usdcOn(DESTINATION) }, capped)).toMatchObject({
+    status: 400,
+    code: "ROUTE_TEMPORARILY_RESTRICTED",
+  });
+  expect((await refusalOf({ ...here, ...locked }, capped)).code).toBe("ROUTE_TEMPORARILY_RESTRICTED");
+});
+
+test("an output that no pool bears has no route", async () => {
+  const beyond = {
+    ...here,
+    ...locked,
+    destinationCurrency: usdcOn(ORIGIN),
+    tradeType: "EXACT_OUTPUT",
+    amount: (10n ** 14n).toString(),
+  } as const;
+  expect((await refusalOf(beyond)).code).toBe("NO_SWAP_ROUTES_FOUND");
+});
+
+test("the recipient is neither the token that is bought nor the token of the native coin", async () => {
+  const trapped = { status: 400, code: "INVALID_RECIPIENT" };
+  expect(
+    await refusalOf({ destinationCurrency: foreignOn(DESTINATION), recipient: foreignOn(DESTINATION) }),
+  ).toMatchObject({ ...trapped, data: { field: "recipient" } });
+  const tokens = aChain(DESTINATION).tokens.filter(({ id }) => id !== "weth");
+  expect(await refusalOf({ recipient: wethOn(DESTINATION) }, { destination: { tokens } })).toMatchObject(
+    trapped,
+  );
+});
+
+test("without a price of what would be deposited there is no quote, without one of what is only swapped there is", async () => {
+  const services = quoteWorld({ pools: market() });
+  const usd = async (currency: { readonly priceId: string }): Promise<bigint> => {
+    if (currency.priceId === "rare") throw new ServiceError("PRICE_FETCH_FAILED", "no fresh price");
+    return currency.priceId === "ethereum" ? 2_000n * 10n ** 18n : 10n ** 18n;
+  };
+  const quote = async (input: Partial<QuoteInput>) =>
+    await createQuote({ ...services, prices: { usd } }, aQuoteInput(input));
+  const { details } = await quote({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
+  expect(Number(details.currencyIn.amountUsd)).toBeCloseTo(997, 0);
+  await expect(quote({ originCurrency: rareOn(ORIGIN) })).rejects.toMatchObject({
+    code: "PRICE_FETCH_FAILED" satisfies ErrorCode,
+  });
+});
+
+test("what nobody has a price for is shown without one, and never as a loss", async () => {
+  const pools = [
+    {
+      chainId: ORIGIN,
+      source: PAIRS,
+      tokens: [foreignOn(ORIGIN), lonelyOn(ORIGIN)] as const,
+      reserves: [10n ** 18n, 10n ** 18n] as const,
+    },
+  ];
+  const { details } = await createQuote(
+    quoteWorld({ pools }),
+    aQuoteInput({
+      ...here,
+      originCurrency: foreignOn(ORIGIN),
+      destinationCurrency: lonelyOn(ORIGIN),
+      amount: "1000000000",
+      recipient,
+    }),
+  );
+  expect(details.currencyOut.amountUsd).toBe("0");
+  expect(details.totalImpact).toEqual({ usd: "0.000000", percent: "0.00" });
+  expect(details.currencyIn.currency.address).not.toBe(NATIVE_CURRENCY);
+});

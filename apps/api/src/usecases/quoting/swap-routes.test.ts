@@ -1,0 +1,620 @@
+import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
+import { forward, NATIVE_CURRENCY, orderIdOf, pairOutput, settle } from "@causeway/domain";
+import type { Address, Hex, RequestTerms } from "@causeway/domain";
+import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
+import { quoteAnswer } from "@causeway/wire";
+import { decodeFunctionData, hexToString } from "viem";
+import { expect, test } from "vitest";
+import { POOL_ROUTER, POOL_SLIPPAGE_BPS } from "../../../../../test/fakes/pair-liquidity.ts";
+import {
+  aChain,
+  aQuoteInput,
+  DESTINATION,
+  foreignOn,
+  lockedOn,
+  market,
+  ORIGIN,
+  PAIRS,
+  quoteWorld,
+  SMALL_PAIRS,
+  usdcOn,
+  user,
+  wethOn,
+} from "../../../../../test/fakes/quote-world.ts";
+import type { QuoteWorld, World } from "../../../../../test/fakes/quote-world.ts";
+import { createQuote } from "../create-quote.ts";
+import { readQuestion } from "../quote-question.ts";
+import { chooseRoute } from "./choose-route.ts";
+import type { BridgeRoute } from "./chosen-route.ts";
+
+const recipient: Address = "0x2222222222222222222222222222222222222222";
+const { router, approvalProxy, depository } = aChain(ORIGIN).contracts;
+const here = { originChainId: ORIGIN, destinationChainId: ORIGIN };
+
+interface Told {
+  readonly answer: QuoteAnswer;
+  readonly terms: RequestTerms;
+  readonly services: QuoteWorld;
+}
+
+async function quoted(input: Partial<QuoteInput>, world: World = {}): Promise<Told> {
+  const services = quoteWorld({ pools: market(), ...world });
+  const answer = await createQuote(services, aQuoteInput(input));
+  expect(quoteAnswer.safeParse(answer).error).toBeUndefined();
+  const terms = services.stored[0]!;
+  expect(orderIdOf(terms.order)).toBe(terms.orderId);
+  return { answer, terms, services };
+}
+
+const stepsOf = ({ steps }: QuoteAnswer) => steps.map(({ id }) => id);
+
+interface Routed {
+  readonly to: string;
+  readonly value: string;
+  readonly token: Address | undefined;
+  readonly amount: bigint | undefined;
+  readonly refundTo: string;
+  /** The router's own by name, pools' by what they were told. */
+  readonly calls: readonly string[];
+  readonly tail: string;
+}
+
+/** The last step's transaction, as the contracts read it. */
+function routedOf(answer: QuoteAnswer): Routed {
+  const { to, data, value } = answer.steps.at(-1)!.items[0]!.data;
+  const isPulled = to === approvalProxy;
+  const decoded = decodeFunctionData({ abi: isPulled ? approvalProxyAbi : routerAbi, data: data as Hex });
+  const args = [...(decoded.args as readonly unknown[])];
+  const [calls, refundTo] = (isPulled ? args.slice(2) : args) as [
+    { to: string; data: Hex; value: bigint; allowFailure: boolean }[],
+    string,
+  ];
+  return {
+    to,
+    value,
+    token: isPulled ? ((args[0] as string).toLowerCase() as Address) : undefined,
+    amount: isPulled ? (args[1] as bigint) : undefined,
+    refundTo: refundTo.toLowerCase(),
+    calls: calls.map((call) => {
+      expect(call).toMatchObject({ value: 0n, allowFailure: false });
+      if (call.to.toLowerCase() === POOL_ROUTER) return hexToString(call.data);
+      expect(call.to.toLowerCase()).toBe(router);
+      const own = decodeFunctionData({ abi: routerAbi, data: call.data });
+      return [own.functionName, ...((own.args ?? []) as readonly unknown[])]
+        .map(String)
+        .join(" ")
+        .toLowerCase();
+    }),
+    tail: data.slice(-64),
+  };
+}
+
+const locked = { originCurrency: lockedOn(ORIGIN), amount: (200n * 10n ** 18n).toString() };
+
+test("a token that the solver does not hold is swapped and deposited in one transaction", async () => {
+  const { answer, terms, services } = await quoted({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
+  expect(stepsOf(answer)).toEqual(["approve", "deposit"]);
+  expect(services.spenders).toEqual([approvalProxy]);
+  const [approval] = answer.steps;
+  expect(approval!.items[0]!.data).toMatchObject({ to: lockedOn(ORIGIN) });
+  expect(approval!.items[0]!.data.data).toContain(approvalProxy.slice(2));
+  expect(approval!.items[0]).not.toHaveProperty("check");
+
+  expect(terms).toMatchObject({
+    kind: "bridge",
+    input: { currency: lockedOn(ORIGIN), amount: 200n * 10n ** 18n },
+    origin: { chainId: ORIGIN, currency: usdcOn(ORIGIN) },
+    pairClass: "minor",
+    explicitDeposit: true,
+  });
+  const { amount, minimumAmount } = terms.origin;
+  expect(minimumAmount).toBeLessThan(amount);
+  expect(routedOf(answer)).toMatchObject({
+    to: approvalProxy,
+    value: "0",
+    token: lockedOn(ORIGIN),
+    amount: 200n * 10n ** 18n,
+    refundTo: user,
+    calls: [
+      `exactIn ${200n * 10n ** 18n} ${amount} ${minimumAmount} ${router}`,
+      `depositbalance ${depository} ${user} ${usdcOn(ORIGIN)} ${minimumAmount} ${terms.orderId}`,
+    ],
+  });
+  expect(answer.steps[1]!.items[0]!.check).toBeDefined();
+  // Whoever settles the fill asks for the least that may have come.
+  expect(terms.order.inputs[0]!.payment).toMatchObject({ currency: usdcOn(ORIGIN), amount: minimumAmount });
+  expect(terms.order.inputs[0]!.refunds[0]).toMatchObject({ currency: usdcOn(ORIGIN), recipient: user });
+});
+
+test("the answer tells what the user pays, what is deposited, and where it was swapped", async () => {
+  const { answer, terms } = await quoted({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
+  const { details, fees, protocol } = answer;
+  expect(details.currencyIn).toMatchObject({
+    amount: locked.amount,
+    amountUsd: "1000.000000",
+    currency: { address: lockedOn(ORIGIN) },
+  });
+  expect(details.refundCurrency).toMatchObject({
+    amount: terms.origin.amount.toString(),
+    currency: { address: usdcOn(ORIGIN) },
+  });
+  expect(details.route.origin).toMatchObject({
+    router: PAIRS,
+    includedSwapSources: [PAIRS],
+    inputCurrency: { amount: locked.amount },
+    outputCurrency: { amount: terms.origin.amount.toString() },
+  });
+  expect(details.route.destination).toMatchObject({ router: "solver" });
+  expect(fees.relayer.currency.address).toBe(usdcOn(ORIGIN));
+  expect(fees.relayerService.amount).toBe(((terms.origin.amount * 15n + 9_999n) / 10_000n).toString());
+  expect(protocol.v2.paymentDetails).toMatchObject({ currency: usdcOn(ORIGIN) });
+  expect(details.operation).toBe("swap");
+  expect(details.userBalance).toBe((10n ** 20n).toString());
+  // 200 of a pool of a million at 30 bps: 0.3 % of fee and 0.02 % of impact.
+  expect(Number(details.swapImpact.percent)).toBeCloseTo(-0.32, 2);
+  expect(Number(details.swapImpact.usd)).toBeCloseTo(-3.2, 1);
+});
+
+test("native coin is swapped as its token and comes with the transaction", async () => {
+  const { answer, terms, services } = await quoted(
+    {
+      originCurrency: NATIVE_CURRENCY,
+      amount: (10n ** 18n).toString(),
+      destinationCurrency: usdcOn(DESTINATION),
+    },
+    { origin: { native: { ...aChain(ORIGIN).native, supportsBridging: false } } },
+  );
+  expect(stepsOf(answer)).toEqual(["deposit"]);
+  expect(services.spenders).toEqual([depository]);
+  const { minimumAmount } = terms.origin;
+  const routed = routedOf(answer);
+  expect(routed).toMatchObject({ to: router, value: (10n ** 18n).toString(), refundTo: user });
+  // WETH is held, and one for one there is nothing to lose.
+  expect(terms.origin).toEqual({
+    chainId: ORIGIN,
+    currency: wethOn(ORIGIN),
+    amount: 10n ** 18n,
+    minimumAmount: 10n ** 18n,
+  });
+  expect(routed.calls).toEqual([
+    `wrapbalance ${wethOn(ORIGIN)}`,
+    `depositbalance ${depository} ${user} ${wethOn(ORIGIN)} ${minimumAmount} ${terms.orderId}`,
+  ]);
+});
+
+test("what the solver does not hold at the destination is bought in the fill", async () => {
+  const { answer, terms, services } = await quoted({ destinationCurrency: lockedOn(DESTINATION) });
+  expect(stepsOf(answer)).toEqual(["approve", "deposit"]);
+  expect(services.spenders).toEqual([depository]);
+  expect(terms).toMatchObject({
+    kind: "bridge",
+    origin: { currency: usdcOn(ORIGIN), amount: 100_000_000n },
+    destination: { currency: lockedOn(DESTINATION), paidFrom: usdcOn(DESTINATION) },
+    pairClass: "minor",
+  });
+  expect(terms.origin).not.toHaveProperty("minimumAmount");
+  expect(terms).not.toHaveProperty("input");
+  expect(answer.details.route.destination).toMatchObject({
+    router: PAIRS,
+    includedSwapSources: [PAIRS],
+    inputCurrency: { currency: { address: usdcOn(DESTINATION) } },
+    outputCurrency: { currency: { address: lockedOn(DESTINATION) } },
+  });
+  // The gas of the exchange is paid by the input like that of any fill.
+  const plain = await quoted({ destinationCurrency: usdcOn(DESTINATION) });
+  const gas = ({ fees }: QuoteAnswer) => BigInt(fees.relayerGas.amount);
+  expect(gas(answer)).toBeGreaterThan(2n * gas(plain.answer));
+});
+
+test("a token with no pool but one, on both sides, is bridged through what the solver holds", async () => {
+  const { answer, terms } = await quoted({
+    originCurrency: foreignOn(ORIGIN),
+    destinationCurrency: foreignOn(DESTINATION),
+    amount: (100_000n * 10n ** 9n).toString(),
+  });
+  expect(terms.input?.currency).toBe(foreignOn(ORIGIN));
+  // WETH is next to it: through USDC it would pay another pool.
+  expect(terms.origin.currency).toBe(wethOn(ORIGIN));
+  expect(terms.destination.paidFrom).toBe(wethOn(DESTINATION));
+  // What no source of prices knows is worth what pools say.
+  expect(Number(answer.details.currencyIn.amountUsd)).toBeCloseTo(997, 0);
+  expect(Number(answer.details.currencyOut.amountUsd)).toBeGreaterThan(990);
+  expect(Number(answer.details.totalImpact.percent)).toBeLessThan(0);
+});
+
+test("of several ways the one that gives most is taken, whatever the order they come in", async () => {
+  const [usdcWeth, lockedUsdc, ...rest] = market();
+  const twoWays = [
+    usdcWeth!,
+    // Straight to WETH the locked token brings a tenth more than through USDC.
+    {
+      ...lockedUsdc!,
+      tokens: [lockedOn(ORIGIN), wethOn(ORIGIN)] as const,
+      reserves: [10n ** 24n, 2_750n * 10n ** 18n] as const,
+    },
+    lockedUsdc!,
+    ...rest,
+  ];
+  for (const pools of [twoWays, twoWays.toReversed()]) {
+    const { terms } = await quoted(locked, { pools });
+    expect(terms.origin.currency).toBe(wethOn(ORIGIN));
+  }
+  const { terms } = await quoted(locked);
+  expect(terms.origin.currency).toBe(usdcOn(ORIGIN));
+});
+
+test("on one chain the user trades in the pool himself, for nobody's fee but the pool's", async () => {
+  const { answer, terms, services } = await quoted({
+    ...here,
+    ...locked,
+    destinationCurrency: usdcOn(ORIGIN),
+    recipient,
+  });
+  expect(stepsOf(answer)).toEqual(["approve", "swap"]);
+  expect(services.spenders).toEqual([approvalProxy]);
+  expect(terms).toMatchObject({
+    kind: "swap",
+    recipient,
+    origin: { currency: lockedOn(ORIGIN), amount: 200n * 10n ** 18n },
+    destination: { currency: usdcOn(ORIGIN) },
+  });
+  expect(terms).not.toHaveProperty("input");
+  const { expectedAmount, minimumAmount } = terms.destination;
+  expect(minimumAmount).toBe((expectedAmount * BigInt(10_000 - POOL_SLIPPAGE_BPS) + 9_999n) / 10_000n);
+  const routed = routedOf(answer);
+  expect(routed).toMatchObject({ to: approvalProxy, token: lockedOn(ORIGIN), refundTo: user });
+  expect(routed.calls).toEqual([
+    `notebalance ${usdcOn(ORIGIN)} ${recipient}`,
+    `exactIn ${200n * 10n ** 18n} ${expectedAmount} ${minimumAmount} ${recipient}`,
+    `requirereceived ${usdcOn(ORIGIN)} ${recipient} ${minimumAmount}`,
+  ]);
+  expect(routed.tail).toBe(terms.requestId.slice(2));
+  expect(answer.fees.relayer.amount).toBe("0");
+  expect(answer.details).toMatchObject({
+    operation: "swap",
+    timeEstimate: 2,
+    route: { origin: { router: PAIRS }, destination: { router: "direct" } },
+    slippageTolerance: { total: String(POOL_SLIPPAGE_BPS), destination: { percent: "0.25" } },
+  });
+});
+
+test("an exact output on one chain is bought exactly, for at most what the slippage allows, and the rest comes back", async () => {
+  const output = 500n * 10n ** 9n;
+  const { answer, terms } = await quoted({
+    ...here,
+    originCurrency: NATIVE_CURRENCY,
+    destinationCurrency: foreignOn(ORIGIN),
+    tradeType: "EXACT_OUTPUT",
+    amount: output.toString(),
+    slippageTolerance: "100",
+  });
+  const input = BigInt(answer.details.currencyIn.amount);
+  const most = input + input / 100n;
+  const routed = routedOf(answer);
+  expect(routed).toMatchObject({ to: router, value: most.toString() });
+  expect(routed.calls).toEqual([
+    `notebalance ${foreignOn(ORIGIN)} ${user}`,
+    `wrapbalance ${wethOn(ORIGIN)}`,
+    `exactOut ${input} ${output} ${most} ${user}`,
+    `requirereceived ${foreignOn(ORIGIN)} ${user} ${output}`,
+    `unwrapbalance ${wethOn(ORIGIN)} 0`,
+  ]);
+  expect(terms.destination).toMatchObject({ expectedAmount: output, minimumAmount: output });
+  expect(answer.details.slippageTolerance).toMatchObject({
+    total: "100",
+    origin: { value: (most - input).toString(), percent: "1.00" },
+    destination: { value: "0" },
+  });
+});
+
+test("native coin that is bought is unwrapped and paid by the router", async () => {
+  const { answer, terms } = await quoted({ ...here, ...locked, recipient });
+  const { expectedAmount, minimumAmount } = terms.destination;
+  expect(routedOf(answer).calls).toEqual([
+    `exactIn ${200n * 10n ** 18n} ${expectedAmount} ${minimumAmount} ${router}`,
+    `unwrapbalance ${wethOn(ORIGIN)} ${minimumAmount}`,
+    `paybalance ${NATIVE_CURRENCY} ${recipient} ${minimumAmount}`,
+  ]);
+});
+
+test("native coin and its token are turned into each other one for one, without any fee", async () => {
+  const amount = (10n ** 18n).toString();
+  const wrapped = await quoted({
+    ...here,
+    originCurrency: NATIVE_CURRENCY,
+    destinationCurrency: wethOn(ORIGIN),
+    amount,
+    recipient,
+  });
+  expect(wrapped.answer.details).toMatchObject({
+    operation: "wrap",
+    currencyOut: { amount, minimumAmount: amount },
+    totalImpact: { usd: "0.000000" },
+    slippageTolerance: { total: "0" },
+  });
+  expect(stepsOf(wrapped.answer)).toEqual(["swap"]);
+  expect(routedOf(wrapped.answer)).toMatchObject({
+    to: router,
+    value: amount,
+    calls: [`wrapbalance ${wethOn(ORIGIN)}`, `paybalance ${wethOn(ORIGIN)} ${recipient} ${amount}`],
+  });
+  expect(wrapped.terms).toMatchObject({ kind: "swap" });
+  const unwrapped = await quoted({
+    ...here,
+    originCurrency: wethOn(ORIGIN),
+    amount,
+    slippageTolerance: "50",
+  });
+  expect(unwrapped.answer.details).toMatchObject({
+    operation: "unwrap",
+    currencyOut: { amount, minimumAmount: amount },
+  });
+  expect(routedOf(unwrapped.answer)).toMatchObject({
+    to: approvalProxy,
+    calls: [`unwrapbalance ${wethOn(ORIGIN)} ${amount}`, `paybalance ${NATIVE_CURRENCY} ${user} ${amount}`],
+  });
+});
+
+test("what is worth next to nothing may still be wrapped", async () => {
+  const dust = { ...here, originCurrency: NATIVE_CURRENCY, destinationCurrency: wethOn(ORIGIN), amount: "1" };
+  expect((await quoted(dust)).answer.details.operation).toBe("wrap");
+});
+
+test("two assets that the solver holds on one chain go the way that gives more, and the solver's when that is asked for", async () => {
+  const input = { ...here, destinationCurrency: NATIVE_CURRENCY, amount: "1000000000" };
+  // The solver asks six bps and its gas, the pool thirty.
+  const deposited = await quoted(input);
+  expect(deposited.terms.kind).toBe("bridge");
+  expect(stepsOf(deposited.answer)).toEqual(["approve", "deposit"]);
+  const better = market().map((pair) =>
+    pair.chainId === ORIGIN && pair.tokens[0] === usdcOn(ORIGIN)
+      ? { ...pair, reserves: [pair.reserves[0], (pair.reserves[1] * 11n) / 10n] as const }
+      : pair,
+  );
+  expect((await quoted(input, { pools: better })).terms.kind).toBe("swap");
+  const forced = { ...input, forceSolverExecution: true };
+  expect((await quoted(forced, { pools: better })).terms.kind).toBe("bridge");
+  const through = await quoted({ ...here, ...locked, forceSolverExecution: true });
+  expect(through.terms).toMatchObject({ kind: "bridge", input: { currency: lockedOn(ORIGIN) } });
+});
+
+test("when the solver's own stock of a currency does not do, it is bought with another in the fill", async () => {
+  const short = quoteWorld({ pools: market() });
+  const [first, second] = short.chains.all;
+  const pulse = {
+    ...second!.pulse,
+    solverBalance: (currency: Address) => ({
+      amount: currency === NATIVE_CURRENCY ? 10n ** 16n : 10n ** 24n,
+      blockNumber: 1n,
+    }),
+  };
+  const chains = {
+    ...short.chains,
+    get: (chainId: number) => (chainId === DESTINATION ? { ...second!, pulse } : first),
+  };
+  await createQuote({ ...short, chains }, aQuoteInput());
+  expect(short.stored[0]!.destination).toMatchObject({
+    currency: NATIVE_CURRENCY,
+    paidFrom: wethOn(DESTINATION),
+  });
+});
+
+test("named slippage is the most that may be missing, on both sides together", async () => {
+  for (const slippageTolerance of ["0", "1", "50", "300"]) {
+    const { answer, terms } = await quoted({
+      ...locked,
+      destinationCurrency: foreignOn(DESTINATION),
+      slippageTolerance,
+    });
+    const { expectedAmount, minimumAmount } = terms.destination;
+    const allowed = 10_000n - BigInt(slippageTolerance);
+    expect(minimumAmount).toBe((expectedAmount * allowed + 9_999n) / 10_000n);
+    expect(answer.details.slippageTolerance.total).toBe(slippageTolerance);
+    if (slippageTolerance === "0") expect(terms.origin.minimumAmount).toBe(terms.origin.amount);
+    else if (slippageTolerance !== "1") expect(terms.origin.minimumAmount).toBeLessThan(terms.origin.amount);
+  }
+});
+
+test("at unchanged prices the least deposit still buys the promise, through the fill's exchange as well", async () => {
+  for (const destinationCurrency of [NATIVE_CURRENCY, lockedOn(DESTINATION), foreignOn(DESTINATION)])
+    for (const tradeType of ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const)
+      for (const slippageTolerance of [undefined, "20", "1000"]) {
+        const services = quoteWorld({ pools: market() });
+        const amount = tradeType === "EXACT_INPUT" ? locked.amount : (10n ** 13n).toString();
+        const input = aQuoteInput({ ...locked, destinationCurrency, tradeType, amount, slippageTolerance });
+        await createQuote(services, input);
+        const { origin, destination } = services.stored[0]!;
+        const question = settled(readQuestion(services, input));
+        const { route } = settled(chooseRoute(services, question));
+        const { pricing, fillExchange } = route as BridgeRoute;
+        const paid = forward(origin.minimumAmount!, pricing.facts).output;
+        const bought =
+          fillExchange === undefined ? paid : settledValue(fillExchange.exactIn(paid))!.amountOut;
+        if (tradeType === "EXACT_OUTPUT") {
+          // Fifteen bps are what the pair is charged, and what is borne for it.
+          expect(bought * 10_000n >= destination.expectedAmount * 9_985n).toBe(true);
+          expect(destination.minimumAmount).toBe(destination.expectedAmount);
+        } else expect(bought >= destination.minimumAmount).toBe(true);
+        expect(origin.minimumAmount! <= origin.amount).toBe(true);
+      }
+});
+
+test("for the two output types the input is minimal on every kind of route: one unit less buys less", async () => {
+  const from = [NATIVE_CURRENCY, usdcOn(ORIGIN), lockedOn(ORIGIN), foreignOn(ORIGIN)];
+  const to = (chainId: number) => [
+    NATIVE_CURRENCY,
+    usdcOn(chainId),
+    wethOn(chainId),
+    lockedOn(chainId),
+    foreignOn(chainId),
+  ];
+  const world = { pools: market() };
+  let routes = 0;
+  for (const destinationChainId of [ORIGIN, DESTINATION])
+    for (const originCurrency of from)
+      for (const destinationCurrency of to(destinationChainId)) {
+        if (destinationChainId === ORIGIN && originCurrency === destinationCurrency) continue;
+        const pair = { originCurrency, destinationCurrency, destinationChainId };
+        const units = destinationCurrency === usdcOn(destinationChainId) ? 6n : 18n;
+        const wanted =
+          destinationCurrency === foreignOn(destinationChainId)
+            ? 12_345_678_901n
+            : (3n * 10n ** units) / 10n + 7n;
+        const output = await quoted(
+          { ...pair, tradeType: "EXPECTED_OUTPUT", amount: wanted.toString() },
+          world,
+        );
+        expect(output.answer.details.currencyOut.amount).toBe(wanted.toString());
+        const input = BigInt(output.answer.details.currencyIn.amount);
+        const bought = async (amount: bigint): Promise<bigint> =>
+          await quoted({ ...pair, amount: amount.toString() }, world).then(
+            ({ terms }) => terms.destination.expectedAmount,
+            () => 0n,
+          );
+        expect(await bought(input), `${originCurrency} ${destinationCurrency}`).toBeGreaterThanOrEqual(
+          wanted,
+        );
+        expect(await bought(input - 1n), `${originCurrency} ${destinationCurrency}`).toBeLessThan(wanted);
+        routes++;
+      }
+  expect(routes).toBe(36);
+});
+
+test("sources are used, left out and bounded in length as the client says, for each side", async () => {
+  const swap = { ...here, destinationCurrency: wethOn(ORIGIN) };
+  const through = async (change: Partial<QuoteInput>): Promise<string | undefined> => {
+    // Without the solver's own ETH and WETH only pools are left.
+    const held = {
+      origin: {
+        tokens: aChain(ORIGIN).tokens.map((one) => ({ ...one, supportsBridging: one.id === "usdc" })),
+      },
+    };
+    return (await quoted({ ...swap, ...change }, held)).answer.details.route.origin.router;
+  };
+  expect(await through({})).toBe(PAIRS);
+  expect(await through({ includedSwapSources: [SMALL_PAIRS] })).toBe(SMALL_PAIRS);
+  expect(await through({ excludedSwapSources: [PAIRS] })).toBe(SMALL_PAIRS);
+  expect(await through({ includedOriginSwapSources: [SMALL_PAIRS], includedSwapSources: [PAIRS] })).toBe(
+    SMALL_PAIRS,
+  );
+  const fill = await quoted({
+    destinationCurrency: lockedOn(DESTINATION),
+    includedDestinationSwapSources: [PAIRS],
+    includedSwapSources: [SMALL_PAIRS],
+  });
+  expect(fill.answer.details.route.destination.includedSwapSources).toEqual([PAIRS]);
+  const oneHop = await quoted({ ...here, ...locked, destinationCurrency: usdcOn(ORIGIN), maxRouteLength: 1 });
+  expect(oneHop.terms.kind).toBe("swap");
+});
+
+test("services of others are asked beside pools only when the client wants them", async () => {
+  const world = { external: [SMALL_PAIRS] };
+  const questions: boolean[] = [];
+  const services = quoteWorld({ pools: market(), ...world });
+  const liquidity = {
+    ...services.liquidity!,
+    exactIn: (...args: Parameters<NonNullable<typeof services.liquidity>["exactIn"]>) => {
+      questions.push(args[0].external);
+      return services.liquidity!.exactIn(...args);
+    },
+  };
+  const ask = async (change: Partial<QuoteInput>): Promise<boolean[]> => {
+    questions.length = 0;
+    const input = aQuoteInput({ ...here, ...locked, ...change });
+    await createQuote({ ...services, liquidity }, input);
+    return [...new Set(questions)];
+  };
+  expect(await ask({})).toEqual([false]);
+  expect(await ask({ useExternalLiquidity: true })).toEqual([true]);
+  expect(await ask({ includedSwapSources: [PAIRS, SMALL_PAIRS] })).toEqual([true]);
+  expect(await ask({ useExternalLiquidity: false })).toEqual([false]);
+});
+
+test("disabled origin swaps leave the fill's exchange, and wrapping", async () => {
+  const fill = await quoted({ destinationCurrency: lockedOn(DESTINATION), disableOriginSwaps: true });
+  expect(fill.terms.destination.paidFrom).toBe(usdcOn(DESTINATION));
+  const wrap = {
+    ...here,
+    originCurrency: NATIVE_CURRENCY,
+    destinationCurrency: wethOn(ORIGIN),
+    amount: "1000",
+  };
+  expect((await quoted({ ...wrap, disableOriginSwaps: true })).terms.kind).toBe("swap");
+  const held = await quoted({ ...here, disableOriginSwaps: true });
+  expect(held.terms.kind).toBe("bridge");
+});
+
+test("with pools in memory nothing is waited for, and what has to be waited for gives the same", async () => {
+  const input = aQuoteInput({ ...locked, destinationCurrency: foreignOn(DESTINATION) });
+  const services = quoteWorld({ pools: market() });
+  const question = settled(readQuestion(services, input));
+  const route = settled(chooseRoute(services, question));
+  const slow = quoteWorld({ pools: market(), poolsAre: { later: true } });
+  const waited = settle(chooseRoute(slow, settled(readQuestion(slow, input))));
+  expect(waited).toBeInstanceOf(Promise);
+  expect((await waited).route.trade.expected).toBe(route.route.trade.expected);
+});
+
+test("a quote of what the solver holds asks no pool", async () => {
+  const { services } = await quoted({});
+  expect(services.liquidity!.asked).toBe(0);
+});
+
+test("a swap through both exchanges asks pools a few times only", async () => {
+  const { services } = await quoted({
+    originCurrency: foreignOn(ORIGIN),
+    destinationCurrency: foreignOn(DESTINATION),
+    amount: (100_000n * 10n ** 9n).toString(),
+  });
+  expect(services.liquidity!.asked).toBeLessThan(16);
+});
+
+test("an allowance of the proxy that suffices needs no approval, and the gas of the swap is told", async () => {
+  const { answer } = await quoted(
+    { ...here, ...locked, destinationCurrency: usdcOn(ORIGIN) },
+    { account: { allowance: 10n ** 30n } },
+  );
+  expect(stepsOf(answer)).toEqual(["swap"]);
+  expect(Number(answer.steps[0]!.items[0]!.data.gas)).toBeGreaterThan(400_000);
+});
+
+test("what an exact output's deposit brings more stays with the solver only when the client says so", async () => {
+  const exact = {
+    ...locked,
+    destinationCurrency: usdcOn(DESTINATION),
+    tradeType: "EXACT_OUTPUT",
+    amount: "1000000",
+  } as const;
+  expect((await quoted(exact)).terms).not.toHaveProperty("surplusToSolver");
+  const strict = await quoted({ ...exact, enableTrueExactOutput: true });
+  expect(strict.terms.surplusToSolver).toBe(true);
+});
+
+test("when the service sends the transaction the gas of its swap is priced in", async () => {
+  const swapped = { ...locked, destinationCurrency: usdcOn(DESTINATION), originGasOverhead: 80_000 };
+  const held = await quoted({ destinationCurrency: usdcOn(DESTINATION), originGasOverhead: 80_000 });
+  const { terms } = await quoted(swapped);
+  expect(terms.originGasUsd!).toBeGreaterThan(held.terms.originGasUsd!);
+});
+
+test("the expected output is what pools and prices give, to the unit", async () => {
+  const { terms, answer } = await quoted({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
+  const pool = market().find(({ tokens }) => tokens[0] === lockedOn(ORIGIN))!;
+  const deposit = pairOutput(
+    { reserve0: pool.reserves[0], reserve1: pool.reserves[1], feeBps: 30n },
+    true,
+    200n * 10n ** 18n,
+  );
+  expect(terms.origin.amount).toBe(deposit);
+  const fees = BigInt(answer.fees.relayer.amount);
+  expect(terms.destination.expectedAmount).toBe(deposit - fees);
+});
+
+function settled<T>(work: Parameters<typeof settle<T>>[0]): T {
+  return settledValue(settle(work));
+}
+
+function settledValue<T>(value: T | Promise<T>): T {
+  if (value instanceof Promise) throw new Error("this had to wait");
+  return value;
+}

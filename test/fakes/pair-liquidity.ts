@@ -1,0 +1,154 @@
+import type { Address, Hex } from "@causeway/domain";
+import { pairInput, pairOutput, spotPair } from "@causeway/domain";
+import type {
+  LiquiditySource,
+  MaybePromise,
+  SwapAnswer,
+  SwapBound,
+  SwapQuestion,
+} from "../../apps/api/src/ports/liquidity.ts";
+
+/** A pool between two tokens; a fee of 30 bps. */
+export interface FakePair {
+  readonly chainId: number;
+  readonly source: string;
+  readonly tokens: readonly [Address, Address];
+  readonly reserves: readonly [bigint, bigint];
+}
+
+export interface FakeLiquidity extends LiquiditySource {
+  /** How often it was asked for an exchange. */
+  asked: number;
+}
+
+/** Contract that the calls of answers go to. */
+export const POOL_ROUTER: Address = `0x${"90".repeat(20)}`;
+export const POOL_SLIPPAGE_BPS = 25;
+export const POOL_GAS = 90_000n;
+
+/** What the call of an answer says: its text as hex, so that a test can read what the pool was told. */
+export const poolCall = (
+  { amountIn, amountOut }: Pick<SwapAnswer, "amountIn" | "amountOut">,
+  { kind, limit, recipient }: SwapBound,
+): Hex =>
+  `0x${Buffer.from(`${kind} ${amountIn} ${amountOut} ${limit} ${recipient}`, "utf8").toString("hex")}`;
+
+/** Constant-product pairs, and every path through at most `maxHops` of them. `later`: they answer over a network. */
+export function pairLiquidity(
+  pairs: readonly FakePair[],
+  { later = false, fails }: { readonly later?: boolean; readonly fails?: () => Error | undefined } = {},
+): FakeLiquidity {
+  const source: FakeLiquidity = {
+    asked: 0,
+    sources: (chainId) => [
+      ...new Set(pairs.filter((pair) => pair.chainId === chainId).map((pair) => pair.source)),
+    ],
+    exactIn: (question, amountIn) =>
+      answer(() =>
+        best(
+          pathsOf(pairs, question).map((path) => outOf(path, amountIn)),
+          more,
+        ),
+      ),
+    exactOut: (question, amountOut) =>
+      answer(() =>
+        best(
+          pathsOf(pairs, question).map((path) => inOf(path, amountOut)),
+          less,
+        ),
+      ),
+  };
+  function answer(find: () => SwapAnswer | undefined): MaybePromise<SwapAnswer | undefined> {
+    source.asked++;
+    const fault = fails?.();
+    if (fault !== undefined) throw fault;
+    return later ? Promise.resolve(find()) : find();
+  }
+  return source;
+}
+
+interface Hop {
+  readonly pool: { readonly reserve0: bigint; readonly reserve1: bigint; readonly feeBps: bigint };
+  readonly to: Address;
+  readonly source: string;
+}
+
+interface Path {
+  readonly from: Address;
+  readonly hops: readonly Hop[];
+}
+
+function pathsOf(pairs: readonly FakePair[], question: SwapQuestion): Path[] {
+  const { chainId, tokenIn, tokenOut, included, excluded, maxHops } = question;
+  const usable = pairs.filter(
+    ({ chainId: on, source }) => on === chainId && included?.has(source) !== false && !excluded.has(source),
+  );
+  const found: Path[] = [];
+  const walk = (at: Address, hops: readonly Hop[], left: readonly FakePair[]): void => {
+    if (at === tokenOut) {
+      found.push({ from: tokenIn, hops });
+      return;
+    }
+    if (hops.length === maxHops) return;
+    for (const pair of left) {
+      const side = pair.tokens.indexOf(at);
+      if (side < 0 || (hops[0] !== undefined && hops[0].source !== pair.source)) continue;
+      const [reserve0, reserve1] =
+        side === 0 ? pair.reserves : ([pair.reserves[1], pair.reserves[0]] as const);
+      const to = pair.tokens[1 - side] as Address;
+      const hop = { pool: { reserve0, reserve1, feeBps: 30n }, to, source: pair.source };
+      walk(
+        to,
+        [...hops, hop],
+        left.filter((one) => one !== pair),
+      );
+    }
+  };
+  walk(tokenIn, [], usable);
+  return found;
+}
+
+function outOf(path: Path, amountIn: bigint): SwapAnswer | undefined {
+  let [amountOut, spotOut] = [amountIn, amountIn];
+  for (const { pool } of path.hops) {
+    amountOut = pairOutput(pool, true, amountOut);
+    spotOut = spotPair(pool, true, spotOut);
+  }
+  return amountOut === 0n ? undefined : toAnswer(path, amountIn, amountOut, spotOut);
+}
+
+function inOf(path: Path, amountOut: bigint): SwapAnswer | undefined {
+  let amountIn = amountOut;
+  for (const { pool } of path.hops.toReversed()) {
+    const needed = pairInput(pool, true, amountIn);
+    if (needed === undefined) return undefined;
+    amountIn = needed;
+  }
+  const spotOut = path.hops.reduce((amount, { pool }) => spotPair(pool, true, amount), amountIn);
+  return toAnswer(path, amountIn, amountOut, spotOut);
+}
+
+function toAnswer(path: Path, amountIn: bigint, amountOut: bigint, spotOut: bigint): SwapAnswer {
+  return {
+    source: path.hops[0]?.source ?? "",
+    path: [path.from, ...path.hops.map(({ to }) => to)],
+    amountIn,
+    amountOut,
+    spotOut,
+    gas: POOL_GAS * BigInt(path.hops.length),
+    slippageBps: POOL_SLIPPAGE_BPS,
+    blockNumber: 1n,
+    calls: (bound) => [{ to: POOL_ROUTER, data: poolCall({ amountIn, amountOut }, bound), value: 0n }],
+  };
+}
+
+type Compare = (a: SwapAnswer, b: SwapAnswer) => boolean;
+const more: Compare = (a, b) => a.amountOut > b.amountOut;
+const less: Compare = (a, b) => a.amountIn < b.amountIn;
+
+function best(answers: readonly (SwapAnswer | undefined)[], isBetter: Compare): SwapAnswer | undefined {
+  let found: SwapAnswer | undefined;
+  for (const answer of answers)
+    if (answer !== undefined && (found === undefined || isBetter(answer, found))) found = answer;
+  return found;
+}
