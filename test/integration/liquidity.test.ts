@@ -1,13 +1,16 @@
 import type { Address, Hex, Hop } from "@causeway/domain";
-import { pathInput, pathOutput } from "@causeway/domain";
-import { fundLocal, localAccount, localExchanges } from "@causeway/localnet";
+import { NATIVE_CURRENCY, pathInput, pathOutput } from "@causeway/domain";
+import { loadFixedPrices } from "@causeway/config";
+import { fundLocal, localAccount, localExchanges, repositoryRoot } from "@causeway/localnet";
 import { decodeAbiParameters, encodeFunctionData, erc20Abi, parseAbi } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Leg } from "../../apps/api/src/adapters/liquidity/best-path.ts";
 import type { PoolSnapshot } from "../../apps/api/src/adapters/liquidity/chain-pools.ts";
+import { createPoolUsd, type PricedChain } from "../../apps/api/src/adapters/liquidity/pool-usd.ts";
 import { concentratedPath, reversedPath } from "../../apps/api/src/adapters/liquidity/swap-calls.ts";
 import { tokenPair } from "../../apps/api/src/adapters/liquidity/token-pair.ts";
 import type { SwapAnswer, SwapQuestion } from "../../apps/api/src/ports/liquidity.ts";
+import { adjustablePrices } from "../fakes/adjustable-prices.ts";
 import { giveGas, startPoolWorld, type PoolWorld } from "../support/pool-world.ts";
 
 // One chain with the real contracts; the tests below follow each other on it.
@@ -399,6 +402,64 @@ test("an exchange that comes out worse than its bound is not made", async () => 
   if (answer === undefined) throw new TypeError("there is a way");
   const calls = answer.calls({ kind: "exactIn", limit: answer.amountOut + 1n, recipient: receiver });
   await expect(world.send(trader, calls)).rejects.toThrow();
+});
+
+test("more never buys less, and a larger output never costs less, whatever the pools", async () => {
+  const { USDC, TST, WETH, ODD } = world.token;
+  const random = numbersFrom(41);
+  for (const [tokenIn, tokenOut] of [
+    [ODD, USDC],
+    [USDC, ODD],
+    [WETH, TST],
+    [TST, USDC],
+  ] as const) {
+    const digits = tokenIn === USDC ? 14 : 26;
+    const amounts = Array.from({ length: 120 }, () => BigInt(Math.floor(10 ** (random() * digits)))).toSorted(
+      (a, b) => (a < b ? -1 : 1),
+    );
+    for (const kind of ["exactIn", "exactOut"] as const) {
+      let last = 0n;
+      for (const amount of amounts) {
+        const answer = await world.liquidity[kind](question(tokenIn, tokenOut), amount);
+        const told = kind === "exactIn" ? answer?.amountOut : answer?.amountIn;
+        if (told === undefined) continue;
+        expect(told).toBeGreaterThanOrEqual(last);
+        last = told;
+      }
+      expect(last).toBeGreaterThan(0n);
+    }
+  }
+});
+
+test("a token without a price is worth what its deepest way to one with a price says", async () => {
+  const { chain, pools } = world;
+  const { liquidity, native, tokens } = chain;
+  if (liquidity === undefined) throw new TypeError("the chain has pools");
+  const priced: PricedChain = {
+    chainId: chain.id,
+    liquidity,
+    native,
+    tokens,
+    pools,
+    plainApprovals: new Set(),
+  };
+  const prices = adjustablePrices({ "usd-coin": "1" });
+  const usd = createPoolUsd([priced], prices);
+  const of = (address: Address, decimals = 18): number =>
+    Number(usd({ chainId: chain.id, address, decimals }) ?? 0n) / 1e18;
+  const { WETH, TST, ODD } = world.token;
+  // The test traded in the pools, so that they are near the prices that they were opened at, not at them.
+  const opened = loadFixedPrices({ environment: "local", configsDir: `${repositoryRoot}/configs` });
+  const openedUsd = (priceId: string): number => Number(opened.get(priceId)) / 1e18;
+  expect(of(WETH) / openedUsd("ethereum")).toBeCloseTo(1, 1);
+  expect(of(TST) / openedUsd("causeway-test-token")).toBeCloseTo(1, 1);
+  // Two pools away from the one with a price.
+  expect(of(ODD)).toBeGreaterThan(3);
+  expect(of(ODD)).toBeLessThan(5);
+  expect(of(NATIVE_CURRENCY)).toBe(of(WETH));
+  expect(usd({ chainId: chain.id, address: receiver, decimals: 18 })).toBeUndefined();
+  prices.set("usd-coin", undefined);
+  expect(usd({ chainId: chain.id, address: ODD, decimals: 18 })).toBeUndefined();
 });
 
 test("paths keep to the sources and the length that are asked for", async () => {
