@@ -1,3 +1,4 @@
+import type { RequestId, TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anApiKey, fakeApiKeys } from "../fakes/api-keys.ts";
 import { deposited, pushWorld, type PushWorld } from "../support/push-world.ts";
@@ -247,4 +248,156 @@ test("a plain request that offers an upgrade is answered as any other", async ()
       .end();
   });
   expect(status).toBe(200);
+});
+
+/** Reads a stream until it ends, or until `enough` events came. */
+async function streamed(
+  requestId: string,
+  headers: Record<string, string> = {},
+  enough = Infinity,
+): Promise<{
+  readonly status: number;
+  readonly events: readonly Record<string, string>[];
+  readonly head: Headers;
+}> {
+  const ending = new AbortController();
+  const answer = await fetch(`${world.httpUrl}/intents/status/v3/stream?requestId=${requestId}`, {
+    headers,
+    signal: ending.signal,
+  });
+  let text = "";
+  const events = (): Record<string, string>[] =>
+    text
+      .split("\n\n")
+      .slice(0, -1)
+      .filter((block) => block.startsWith("event:"))
+      .map((block) => Object.fromEntries(block.split("\n").map((line) => line.split(/: (.*)/s).slice(0, 2))));
+  if (answer.status === 200 && answer.body !== null)
+    for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (events().length >= enough) break;
+    }
+  ending.abort();
+  return { status: answer.status, events: events(), head: answer.headers };
+}
+
+const told = (events: readonly Record<string, string>[]): unknown[] =>
+  events.map(({ id, data }) => [Number(id), JSON.parse(data ?? "").status, JSON.parse(data ?? "").final]);
+
+test("a stream tells where a request stands and every change, and ends when nothing will change any more", async () => {
+  const { requestId } = await world.aRequest();
+  const stream = streamed(requestId, { origin: "https://page.example" });
+  await expect.poll(async () => await world.metric("causeway_push_streams")).toBe(1);
+  await world.fill(requestId);
+  await world.happens(requestId, { kind: "fillFinal" });
+  const { status, events, head } = await stream;
+  expect(status).toBe(200);
+  expect(head.get("content-type")).toContain("text/event-stream");
+  expect(head.get("access-control-allow-origin")).toBe("*");
+  expect(events[0]?.["event"]).toBe("request.status.updated");
+  expect(told(events)).toEqual([
+    [0, "waiting", false],
+    [1, "pending", false],
+    [2, "submitted", false],
+    [3, "success", false],
+    [4, "success", true],
+  ]);
+  // Where it was left off, and after the end.
+  const { events: missed } = await streamed(requestId, { "last-event-id": "2" });
+  expect(told(missed)).toEqual([
+    [3, "success", false],
+    [4, "success", true],
+  ]);
+  expect((await streamed(requestId, { "last-event-id": "4" })).status).toBe(204);
+  expect((await streamed(someHash())).status).toBe(404);
+  expect((await streamed("0x12")).status).toBe(400);
+});
+
+test("who keeps answers hears of each change before those who are told of it", async () => {
+  const { requestId } = await world.aRequest();
+  const client = await aFollower(requestId);
+  const heard: (string | undefined)[] = [];
+  const stop = world.feed.onChange((id) =>
+    heard.push(id === requestId ? `before ${client.frames.length}` : id),
+  );
+  await world.happens(requestId, deposited());
+  await client.got(4);
+  expect(heard).toContain("before 3");
+  stop();
+  client.socket.close();
+});
+
+test("a lost listener is made up for: who follows a request misses nothing, who follows a key is told to come again", async () => {
+  const { requestId } = await world.aRequest({ keyId: OWN_KEY_ID });
+  const [client, owner] = [await aFollower(requestId), await socketClient(`${world.wsUrl}?apiKey=${KEY}`)];
+  owner.subscribe();
+  await owner.got(2);
+  await world.pool.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'causeway_status listener' and datname = current_database()",
+  );
+  await world.fill(requestId);
+  expect(await owner.closed).toBe(1011);
+  expect(statuses(await client.got(6))).toEqual(["waiting", "pending", "submitted", "success"]);
+  client.socket.close();
+});
+
+test("a client that does not read is let go, and costs the others nothing", async () => {
+  const { requestId } = await world.aRequest();
+  const [deaf, other] = [await aFollower(requestId), await aFollower(requestId)];
+  // Nothing is taken off the line any more.
+  deaf.socket.pause();
+  const closed = async (): Promise<number> => await world.metric("causeway_push_closed_total");
+  const before = await closed();
+  for (let change = 0; change < 400 && (await closed()) === before; change++) await hugeChange(requestId);
+  expect(await closed()).toBe(before + 1);
+  expect(other.frames.length).toBeGreaterThan(3);
+  deaf.socket.terminate();
+  other.socket.close();
+}, 60_000);
+
+/** A change that takes some hundred thousand bytes to tell. */
+async function hugeChange(requestId: RequestId): Promise<void> {
+  await world.uow.run(async (tx) => {
+    const record = await tx.requests.lock(requestId);
+    if (record === undefined) throw new Error("the request is stored");
+    const txHashes = Array<TxHash>(2_000).fill(someHash());
+    await tx.requests.save(requestId, { state: record.state, txHashes }, Date.now());
+  });
+}
+
+test("a process that ends tells its clients to come again, and ends their streams", async () => {
+  const ending = await pushWorld();
+  const { requestId } = await ending.aRequest();
+  const client = await socketClient(ending.wsUrl);
+  client.subscribe(requestId);
+  await client.got(3);
+  const stream = await fetch(`${ending.httpUrl}/intents/status/v3/stream?requestId=${requestId}`);
+  const [code, text] = await Promise.all([client.closed, stream.text(), ending.close()]);
+  expect(code).toBe(1012);
+  expect(text).toContain('"status":"waiting"');
+});
+
+test("a socket that gives no sign of life is closed", async () => {
+  const impatient = await pushWorld({ policy: { heartbeatMs: 100 } });
+  const { requestId } = await impatient.aRequest();
+  const [dead, alive] = [await socketClient(impatient.wsUrl), await socketClient(impatient.wsUrl)];
+  for (const client of [dead, alive]) client.subscribe(requestId);
+  await Promise.all([dead.got(3), alive.got(3)]);
+  // It answers no ping any more.
+  dead.socket.pause();
+  await expect.poll(async () => await impatient.metric("causeway_push_sockets")).toBe(1);
+  expect(alive.socket.readyState).toBe(alive.socket.OPEN);
+  dead.socket.terminate();
+  alive.socket.close();
+  await impatient.close();
+});
+
+test("behind a proxy that is trusted a place is that of the client, not of the proxy", async () => {
+  const proxied = await pushWorld({ policy: { mostPerAddress: 1, trustProxy: ["127.0.0.1"] } });
+  const from = (address: string) => ({ "x-forwarded-for": address });
+  const first = await socketClient(proxied.wsUrl, from("192.0.2.1"));
+  await expect(socketClient(proxied.wsUrl, from("192.0.2.1"))).rejects.toThrow("429");
+  const second = await socketClient(proxied.wsUrl, from("192.0.2.2"));
+  for (const { socket } of [first, second]) socket.close();
+  await proxied.close();
 });

@@ -39,6 +39,8 @@ export interface PushWorld {
   readonly wsUrl: string;
   readonly httpUrl: string;
   aRequest(change?: Partial<RequestTerms>): Promise<RequestTerms>;
+  /** What the metrics of the API say. */
+  metric(name: string): Promise<number>;
   /** An API key that is stored; its id. */
   aKey(id?: string): Promise<string>;
   /** Begins to deliver webhooks, as a worker does; returns what ends that. */
@@ -97,8 +99,8 @@ export async function pushWorld({
       responseCheck: true,
     },
   };
-  const registry = (): ReturnType<typeof createMetrics>["registry"] => createMetrics("push").registry;
-  const { feed, push } = pushRouteServices({ events }, { config, sql, lifecycle, registry: registry() });
+  const { registry } = createMetrics("push");
+  const { feed, push } = pushRouteServices({ events }, { config, sql, lifecycle, registry });
   const reads = postgresReads(sql);
   const { app } = await aServer({
     push,
@@ -129,6 +131,10 @@ export async function pushWorld({
     wsUrl: `ws://127.0.0.1:${port}`,
     httpUrl: `http://127.0.0.1:${port}`,
     happens,
+    async metric(name) {
+      const line = (await registry.metrics()).split("\n").find((one) => one.startsWith(`${name}{`));
+      return Number(line?.split(" ").at(-1));
+    },
     async aKey(id = randomBytes(8).toString("hex")) {
       await pool.query(
         `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
@@ -139,7 +145,10 @@ export async function pushWorld({
     },
     deliver() {
       const own = createLifecycle(log, 10_000);
-      startWebhooks({ clock, events }, { config, sql, lifecycle: own, registry: registry() });
+      startWebhooks(
+        { clock, events },
+        { config, sql, lifecycle: own, registry: createMetrics("worker").registry },
+      );
       return async () => void (await own.close());
     },
     async forward(ms) {

@@ -14,7 +14,7 @@ export interface Endpoints {
   /** The process that runs the system. */
   readonly pid: number;
   readonly portBase: number;
-  /** `wsUrl` is the address that a WebSocket of the API will have; nothing answers there yet. */
+  /** `wsUrl` is where WebSockets of the API are opened. */
   readonly api: { readonly url: string; readonly wsUrl: string };
   /** All API processes, the first of which is `api`. */
   readonly apiUrls: readonly string[];

@@ -86,13 +86,16 @@ export function statusStreamRoute(
       push.sockets.streams++;
       open.add(raw);
       const alive = setInterval(() => void raw.write(": still here\n\n"), push.policy.heartbeatMs);
-      raw.once("close", () => {
+      const close = (): void => {
+        if (!open.delete(raw)) return;
         clearInterval(alive);
         stop();
         giveBack();
-        open.delete(raw);
         push.sockets.streams--;
-      });
+      };
+      raw.once("close", close);
+      // Who went away while the request was looked up says so no second time.
+      if (raw.destroyed) return close();
       for (const [name, value] of Object.entries(reply.getHeaders()))
         if (value !== undefined) raw.setHeader(name, value);
       raw.writeHead(200, {
@@ -104,7 +107,7 @@ export function statusStreamRoute(
       isStreaming = true;
       raw.write(`retry: ${RETRY_MS}\n\n`);
       for (const update of first) write(update);
-      return reply;
+      return undefined;
     },
   );
   app.addHook("preClose", (done) => {

@@ -69,7 +69,8 @@ function checkTarget({ protocol, hostname }: URL, allowPrivate: boolean): void {
   if (!mayBePublicHost(hostname)) throw refused(hostname);
 }
 
-function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
+/** What a connection asks for the addresses of a host: only such as may be called. */
+export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
   return (
     host: string,
     options: LookupOptions,
