@@ -43,6 +43,12 @@ test("a call that was given a limit needs all of it, used or not, and its caller
   expect(least).toBe(90_000n + (500_000n * 64n) / 63n + 1n - 40_000n + 12_000n);
 });
 
+test("what a transaction gets back at its end was not there for its last call, which has no limit of its own", () => {
+  // 250,000 are used and 50,000 given back; the last call gets all that is left but its part in 64.
+  const last = aFrame(((PLENTY - 250_000n) * 63n) / 64n, 9_000n);
+  expect(gasLimitsToTry(aFrame(PLENTY, 200_000n, [last]), PLENTY)[0]).toBe(200_143n);
+});
+
 test("a mere stipend is no limit that anybody chose", () => {
   const [least] = gasLimitsToTry(aFrame(PLENTY, 90_000n, [aFrame(2_300n, 100n)]), PLENTY);
   expect(least).toBe(90_002n);

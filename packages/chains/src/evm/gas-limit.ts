@@ -5,9 +5,10 @@ import type { CallFrame } from "@causeway/domain";
  * did the same. Pure.
  */
 export function gasLimitsToTry(plenty: CallFrame, ceiling: bigint): readonly bigint[] {
-  const { gas: needed, isLimiting } = gasNeeded(plenty);
+  // What the transaction is said to have used is less its refunds, at most a fifth (EIP-3529): that much less was left.
+  const { gas: needed, isLimiting } = gasNeeded(plenty, plenty.gasUsed + plenty.gasUsed / 4n + 1n);
   const least = needed + (isLimiting ? RESERVED : 0n);
-  // Refunds, at most a fifth of what was used (EIP-3529), come after the limit had to suffice.
+  // Refunds come after the limit had to suffice.
   const unrefunded = least + plenty.gasUsed / 4n + 1n;
   const limits = [least, unrefunded, least * 2n, least * 4n].filter((limit) => limit < ceiling);
   return [...limits, ceiling];
@@ -23,8 +24,11 @@ const STIPEND = 2_300n;
  * Gas with which a call can do what it did: its own, and so much more that each of its calls could be given what it needs, of which
  * a caller keeps one part in 64 (EIP-150). Calls to which less was given than there was, were given it on purpose: they need it all.
  */
-function gasNeeded(frame: CallFrame): { readonly gas: bigint; readonly isLimiting: boolean } {
-  const leftAtLeast = frame.gas > frame.gasUsed ? frame.gas - frame.gasUsed : 0n;
+function gasNeeded(
+  frame: CallFrame,
+  usedAtMost = frame.gasUsed,
+): { readonly gas: bigint; readonly isLimiting: boolean } {
+  const leftAtLeast = frame.gas > usedAtMost ? frame.gas - usedAtMost : 0n;
   let more = 0n;
   let isLimiting = false;
   for (const call of frame.calls) {
