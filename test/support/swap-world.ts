@@ -3,11 +3,14 @@ import type { Address, Order, RequestTerms } from "@causeway/domain";
 import { encodeFillContract, forward, NATIVE_CURRENCY, orderIdOf } from "@causeway/domain";
 import { localDeployment, openPools } from "@causeway/localnet";
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { privateKeyToAccount } from "viem/accounts";
 import { createChainPools } from "../../apps/api/src/adapters/liquidity/chain-pools.ts";
 import { createPoolLiquidity } from "../../apps/api/src/adapters/liquidity/pool-liquidity.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../apps/api/src/ports/liquidity.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { pricingOf } from "../../apps/api/src/usecases/quote-pricing.ts";
 import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
@@ -41,6 +44,10 @@ export interface SwapWorld extends EngineWorld {
   agree(ask: SwapAsk): Promise<Agreed>;
   /** The best exchange on a chain now. */
   best(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<SwapAnswer>;
+  /** What the solver's part of a deposit of this size is worth in what it pays with. */
+  worthOf(agreed: Agreed, deposited?: bigint): Promise<bigint>;
+  /** Somebody else exchanges so much on a chain; it waits in the pool of transactions. */
+  trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<void>;
   /** What whoever attests fills says of a transaction on the second chain. */
   judged(agreed: Agreed, hash: `0x${string}`): Promise<ReturnType<typeof judgePayments>>;
 }
@@ -55,6 +62,7 @@ function tokenOf(symbol: string): Address {
 export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWorld> {
   const world = await startEngineWorld(options);
   const stop = world.stop.bind(world);
+  const watch = world.watch.bind(world);
   world.prices.set("causeway-odd-token", "4");
   const closing: (() => Promise<void>)[] = [];
   const pooled = await Promise.all(
@@ -104,8 +112,32 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
     return answer;
   };
 
+  const known = (chain: TestChain, address: Address) => {
+    const found = world.services.chains.currency(chain.chain.id, address);
+    if (found === undefined) throw new Error(`${address} is no currency`);
+    return found;
+  };
+  const worthOf = async (from: Address, to: Address, deposited: bigint): Promise<bigint> => {
+    const { origin, destination, services } = world;
+    const route = {
+      origin: origin.connected,
+      destination: destination.connected,
+      originCurrency: known(origin, from),
+      destinationCurrency: known(destination, to),
+    };
+    return forward(deposited, (await pricingOf(services, route, false)).facts).output;
+  };
+
   return Object.assign(world, {
     liquidity,
+    // A busy machine may answer from a block before: tests want the newest.
+    async watch(chain: TestChain, by?: Services) {
+      const trail = await watch(chain, by);
+      const pools = pooled.find(({ chainId }) => chainId === chain.chain.id)?.pools;
+      const head = chain.connected.connection.heads.latest;
+      while (pools?.known() !== undefined && (await pools.at([])).block.hash !== head?.hash) await sleep(5);
+      return trail;
+    },
     tst,
     odd,
     weth,
@@ -119,21 +151,9 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       slippageBps = 100,
       terms: change = {},
     }: SwapAsk): Promise<Agreed> {
-      const { origin, destination, services, usdc } = world;
-      const known = (chain: TestChain, address: Address) => {
-        const found = services.chains.currency(chain.chain.id, address);
-        if (found === undefined) throw new Error(`${address} is no currency`);
-        return found;
-      };
+      const { origin, destination, services, usdc, user } = world;
       const depositCurrency = change.origin?.currency ?? usdc;
-      const route = {
-        origin: origin.connected,
-        destination: destination.connected,
-        originCurrency: known(origin, depositCurrency),
-        destinationCurrency: known(destination, paidFrom ?? currency),
-      };
-      const { facts } = await pricingOf(services, route, false);
-      const worth = forward(deposit, facts).output;
+      const worth = await worthOf(depositCurrency, paidFrom ?? currency, deposit);
       const isWrap =
         paidFrom !== undefined &&
         [paidFrom, currency].every((one) => one === weth || one === NATIVE_CURRENCY);
@@ -143,7 +163,6 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
           : (await best(destination, paidFrom, currency, worth)).amountOut;
       const minimumAmount = (expectedAmount * BigInt(10_000 - slippageBps)) / 10_000n;
       const nowMs = world.clock.nowMs();
-      const { user } = world;
       const ofRouter = (chain: TestChain) => encodeFillContract(chain.chain.contracts.router);
       const deadline = Math.ceil(nowMs / 1000) + 7200;
       const order: Order = {
@@ -226,6 +245,23 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
         requestId: terms.requestId,
         since,
       };
+    },
+    worthOf: ({ terms: { origin, destination } }: Agreed, deposited = origin.amount) =>
+      worthOf(origin.currency, destination.paidFrom ?? destination.currency, deposited),
+    async trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint) {
+      const { calls } = await best(chain, tokenIn, tokenOut, amountIn);
+      for (const call of calls({ kind: "exactIn", limit: 0n, recipient: world.stranger.address }))
+        await chain.client.sendTransaction({
+          account: privateKeyToAccount(world.stranger.privateKey),
+          ...call,
+          gas: 1_000_000n,
+          maxFeePerGas: 500_000_000_000n,
+          maxPriorityFeePerGas: 1_000_000_000n,
+          nonce: await chain.client.getTransactionCount({
+            address: world.stranger.address,
+            blockTag: "pending",
+          }),
+        });
     },
     async judged({ terms }: Agreed, hash: `0x${string}`) {
       const { client, chain } = world.destination;
