@@ -283,10 +283,10 @@ export interface RequestHistory {
   count(question: Pick<HistoryQuestion, "conditions" | "groups">, cap: number): Promise<number>;
   /** Listed or not. */
   idOfOrder(orderId: OrderId): Promise<RequestId | undefined>;
-  /** What is known of these requests, listed or not. */
+  /** What lists tell of these requests, listed or not: without holds, fast fills, movements and executions on the hub. */
   stories(requestIds: readonly RequestId[]): Promise<ReadonlyMap<RequestId, RequestStory>>;
-  /** What the list says of one request; undefined when it is not listed. */
-  listed(requestId: RequestId): Promise<ListedRequest | undefined>;
+  /** All that is known of one. */
+  story(requestId: RequestId): Promise<RequestStory | undefined>;
   /** Remembers names for requests that are listed from now on. */
   name(currencies: readonly CurrencyName[]): Promise<void>;
 }

@@ -60,7 +60,7 @@ export function whereText(
 
 /**
  * A block tells the time before which a request was quoted: its deposit was seen after that. Without it, a list from the newest back would read all that is younger than
- * the block. Each chain has its own count of blocks; an hour is left for deposits that a reorg moved after they were seen.
+ * the block. Each chain has its own count of blocks; ten minutes are left for deposits that a reorg moved after they were seen.
  */
 export function blockBound(conditions: readonly HistoryCondition[], parameters: Parameters): string {
   for (const condition of conditions)
@@ -72,11 +72,11 @@ export function blockBound(conditions: readonly HistoryCondition[], parameters: 
           union all
           select (select min(origin_chain_id) from request_history where origin_chain_id > chain.id) from chain where chain.id is not null
         )
-        select max(last.in_seen_at_ms) + 3600000 from chain cross join lateral (
+        select max(last.in_seen_at_ms) + 600000 from chain cross join lateral (
           select b.in_seen_at_ms from request_history b
           where b.origin_chain_id = chain.id and b.in_block <= ${parameters.add(condition.max, "bigint")}${chainOf(conditions, parameters)}
-          order by b.in_block desc limit 1
-        ) last)`;
+          order by b.origin_chain_id desc, b.in_block desc limit 1
+        ) last where chain.id is not null)`;
     }
   return "";
 }

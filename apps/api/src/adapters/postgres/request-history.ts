@@ -33,10 +33,6 @@ const sortColumns: Record<HistorySort, "created_at_ms" | "updated_at_ms" | "amou
   amountUsd: "amount_usd",
 };
 
-const listed = statement(
-  "history_listed",
-  `select ${LISTED_COLUMNS} from request_history h where h.request_id = $1`,
-);
 const idOfOrder = statement("history_id_of_order", "select request_id from requests where order_id = $1");
 const name = statement(
   "history_name",
@@ -72,11 +68,8 @@ export function postgresRequestHistory(sql: Sql): RequestHistory {
       const [row] = await sql.query<{ request_id: string }>(idOfOrder, [orderId]);
       return row?.request_id as RequestId | undefined;
     },
-    async listed(requestId) {
-      const [row] = await sql.query<ListedRow>(listed, [requestId]);
-      return row && listedOf(row, "createdAt");
-    },
-    stories: (requestIds) => requestStories(sql, requestIds),
+    stories: (requestIds) => requestStories(sql, requestIds, false),
+    story: async (requestId) => (await requestStories(sql, [requestId], true)).get(requestId),
     async name(currencies: readonly CurrencyName[]) {
       await sql.query(name, [
         currencies.map((one) => one.chainId),

@@ -196,14 +196,20 @@ interface MovementRow extends OfRequest {
   amount: bigint;
 }
 
-/** All that is stored of these requests. One read for each table, whatever their number. */
+/**
+ * What is stored of these requests. One read for each table, whatever their number; `isWhole`: also what apps did for them and what the hub was asked, which traces tell and
+ * lists do not.
+ */
 export async function requestStories(
   sql: Sql,
   requestIds: readonly RequestId[],
+  isWhole: boolean,
 ): Promise<ReadonlyMap<RequestId, RequestStory>> {
   if (requestIds.length === 0) return new Map();
   const of = async <Row extends OfRequest>(what: typeof requests): Promise<Map<string, Row[]>> =>
     Map.groupBy(await sql.query<Row>(what, [requestIds]), (row) => row.request_id);
+  const ofWhole = async <Row extends OfRequest>(what: typeof requests): Promise<Map<string, Row[]>> =>
+    isWhole ? await of<Row>(what) : new Map<string, Row[]>();
   const [
     rows,
     ofDeposits,
@@ -223,15 +229,17 @@ export async function requestStories(
     of<SettlementRow>(settlements),
     of<SendRow>(sends),
     of<ExecutionRow>(executions),
-    of<HoldRow>(holds),
-    of<FastFillRow>(fastFills),
-    of<MovementRow>(movements),
+    ofWhole<HoldRow>(holds),
+    ofWhole<FastFillRow>(fastFills),
+    ofWhole<MovementRow>(movements),
   ]);
   const slotIds = [...ofSlots.values()].flat().map((slot) => slot.id);
   const keys = [...ofSettlements.values()].flat().flatMap((one) => [one.deposit_key, one.payment_key]);
   const [attemptRows, hubRows] = await Promise.all([
     slotIds.length === 0 ? [] : sql.query<AttemptRow>(attempts, [slotIds]),
-    keys.length === 0 ? [] : sql.query<HubRow>(executionsOnHub, [keys.filter((key) => key !== null)]),
+    keys.length === 0 || !isWhole
+      ? []
+      : sql.query<HubRow>(executionsOnHub, [keys.filter((key) => key !== null)]),
   ]);
   const ofSlot = Map.groupBy(attemptRows, (attempt) => attempt.slot_id);
   const onHub = new Map(hubRows.map((row) => [row.idempotency_key, row]));

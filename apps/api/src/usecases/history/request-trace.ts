@@ -13,7 +13,7 @@ export async function requestTrace(
   { history }: Pick<HistoryServices, "history">,
   requestId: RequestId,
 ): Promise<RequestTrace | undefined> {
-  const story = (await history.stories([requestId])).get(requestId);
+  const story = await history.story(requestId);
   if (story === undefined) return undefined;
   return {
     requestId,

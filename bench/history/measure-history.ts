@@ -1,0 +1,69 @@
+import type pg from "pg";
+import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { pastRequestJson } from "../../apps/api/src/routes/past-request-json.ts";
+import { listRequests, type HistoryServices } from "../../apps/api/src/usecases/history/list-requests.ts";
+import { filterCases, questionFor } from "./filters.ts";
+import { storedFacts } from "./stored-facts.ts";
+
+/** How long one question took, from asking to the text of the answer, ms. */
+export interface FilterFigures {
+  readonly name: string;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly mostMs: number;
+  /** Rows of the last answer. */
+  readonly rows: number;
+}
+
+/** Nobody names currencies here: that is a look into a map. */
+const chains: HistoryServices["chains"] = { all: [], get: () => undefined, currency: () => undefined };
+
+/** Asks every documented question alone, `runs` times each, for other values each time, one after another. */
+export async function measureHistory(
+  pool: pg.Pool,
+  {
+    runs,
+    withTotal,
+    signal,
+  }: { readonly runs: number; readonly withTotal: boolean; readonly signal?: AbortSignal },
+): Promise<readonly FilterFigures[]> {
+  const services: HistoryServices = { chains, history: postgresRequestHistory(sqlOn(pool)) };
+  const facts = await storedFacts(pool, runs);
+  const figures: FilterFigures[] = [];
+  for (const one of filterCases) {
+    const took: number[] = [];
+    let rows = 0;
+    for (let run = 0; run < runs; run += 1) {
+      signal?.throwIfAborted();
+      const question = questionFor(one, facts, run);
+      const startedMs = performance.now();
+      // One more is read than is shown.
+      const page = await listRequests(services, {
+        ...question,
+        limit: question.limit - 1,
+        wantsTotal: withTotal,
+      });
+      JSON.stringify(page.requests.map((past) => pastRequestJson(past, false)));
+      took.push(performance.now() - startedMs);
+      rows = page.requests.length;
+    }
+    took.sort((a, b) => a - b);
+    const at = (share: number): number =>
+      took[Math.min(Math.floor(took.length * share), took.length - 1)] ?? 0;
+    figures.push({ name: one.name, p50Ms: at(0.5), p95Ms: at(0.95), mostMs: at(1), rows });
+  }
+  return figures;
+}
+
+/** A line for each question. */
+export function historyLines(figures: readonly FilterFigures[]): string[] {
+  const ms = (value: number): string => value.toFixed(1).padStart(8);
+  return [
+    `${"one filter alone, ms".padEnd(32)}${"median".padStart(8)}${"p95".padStart(8)}${"most".padStart(8)}${"rows".padStart(6)}`,
+    ...figures.map(
+      ({ name, p50Ms, p95Ms, mostMs, rows }) =>
+        `${name.padEnd(32)}${ms(p50Ms)}${ms(p95Ms)}${ms(mostMs)}${String(rows).padStart(6)}`,
+    ),
+  ];
+}

@@ -1,0 +1,138 @@
+import pg from "pg";
+
+const CHUNK = 50_000;
+
+/** When the newest of the generated requests was quoted, ms; each older one a second before the next. */
+export const NEWEST_MS = 1_790_000_000_000;
+const SPACING_MS = 1_000;
+
+const hash = (salt: string): string => `'0x' || md5('${salt}' || i) || md5(i || '${salt}')`;
+const address = (seed: string): string => `'0x' || substr(md5(${seed}) || md5('a' || ${seed}), 1, 40)`;
+
+/** Names by which currencies of the generated requests are known: two that most use, and one that hardly anybody does. */
+const names = `
+  insert into currency_names (chain_id, address, asset, symbol, wraps_native)
+  select chain_id, '0x' || repeat(byte, 20), asset, symbol, asset = 'eth' and byte <> '00'
+  from unnest(array[1, 10, 8453, 42161]) chain_id,
+    (values ('00', 'eth', 'ETH'), ('e0', 'eth', 'WETH'), ('c0', 'usdc', 'USDC'), ('4a', 'rare', 'RARE')) known (byte, asset, symbol)
+  on conflict do nothing`;
+
+/**
+ * Paid requests as a busy instance would keep them, numbered $1 to $2 of $3: one user in twenty requests is the same, most chains and currencies are common and some rare,
+ * one request in forty was refunded, one in two hundred failed, and few have anything special.
+ */
+const requests = `
+  insert into requests (request_id, order_id, kind, state, deposit_id, fail_reason, refund_fail_reason, final, front, origin_chain_id,
+    destination_chain_id, created_at_ms, updated_at_ms, fill_deadline_ms, in_tx_hashes, tx_hashes, refund_tx_hashes, terms)
+  select request_id, order_id, kind, state, 1000000000 + i,
+    case when state in ('refunded', 'failed') then case when i % 4000 = 0 then 'SOLVER_BALANCE_TOO_LOW' else 'SLIPPAGE' end end,
+    case when state = 'failed' then 'AMOUNT_TOO_LOW_TO_REFUND' end,
+    true, case when i % 300 = 7 then 'covered' else 'none' end, origin, destination, created, created + 4000 + i % 60 * 1000,
+    created + 3600000,
+    array[${hash("in")}], case state when 'filled' then array[${hash("out")}] else '{}' end,
+    case state when 'refunded' then array[${hash("back")}] else '{}' end,
+    '{"requestId":"' || request_id || '","orderId":"' || order_id || '","kind":"' || kind || '","tradeType":"EXACT_INPUT","user":"' || user_address
+      || '","recipient":"' || recipient || '","refundTo":"' || user_address || '","origin":{"chainId":' || origin || ',"currency":"' || paid
+      || '","amount":{"$n":"1000000"}},"destination":{"chainId":' || destination || ',"currency":"' || got
+      || '","expectedAmount":{"$n":"990000"},"minimumAmount":{"$n":"980000"}},"inputUsd":{"$n":"' || (i::bigint * 7919 % 1000003) || '000000000000000"}'
+      || ',"explicitDeposit":true,"createdAtMs":' || created || ',"firmUntilMs":' || created + 30000 || ',"fillDeadlineMs":' || created + 3600000
+      || ',"forceRefund":false'
+      || case when i % 1000 = 3 then ',"input":{"currency":"0x' || repeat('5a', 20) || '","amount":{"$n":"77"}}' else '' end
+      || case when i % 10 = 1 then ',"keyId":"key-' || i % 7 || '","referrer":"app-' || i % 3 || '"' else '' end
+      || ',"appFeesUsd":{"$n":"' || case when i % 50 = 9 then i % 977 || '0000000000000000' else '0' end || '"}'
+      || ',"order":{"version":"v1","solverChainId":"one","solver":"0x' || repeat('be', 20) || '","salt":"' || request_id
+      || '","inputs":[],"output":{"chainId":"two","payments":[],"calls":[],"deadline":1,"extraData":"0x"},"fees":[]}}'
+  from (
+    select i, ${hash("request")} as request_id, ${hash("order")} as order_id, $4::bigint - ($3::bigint - i) * ${SPACING_MS} as created,
+      case when i % 40 = 4 then 'refunded' when i % 200 = 5 then 'failed' else 'filled' end as state,
+      case when i % 5000 = 11 then 'call' when i % 100 = 12 then 'send' else 'bridge' end as kind,
+      (array[1, 10, 8453, 10, 8453])[i % 5 + 1] as origin,
+      case when i % 997 = 0 then 42161 when i % 100 = 12 or i % 30 = 1 then (array[1, 10, 8453, 10, 8453])[i % 5 + 1] else (array[8453, 1, 10])[i % 3 + 1] end as destination,
+      '0x' || repeat(case when i % 20011 = 1 then '4a' when i % 3 = 0 then '00' else 'c0' end, 20) as paid,
+      '0x' || repeat(case when i % 10007 = 2 then '4a' when i % 500 = 1 then 'e0' when i % 3 = 0 then '00' else 'c0' end, 20) as got,
+      case when i % 20 = 0 then '0x' || repeat('aa', 20) else ${address("(i * 7919 % 200000)::text")} end as user_address,
+      case when i % 20 = 0 then '0x' || repeat('aa', 20) else ${address("(i * 104729 % 200000)::text")} end as recipient
+    from generate_series($1::bigint, $2::bigint) i) made`;
+
+const deposits = `
+  insert into deposits (id, chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender,
+    currency, amount, value_usd, order_id, request_id, disposition, reason, refund_state, seen_at_ms)
+  overriding system value
+  select deposit_id, origin_chain_id, in_tx_hashes[1], 0, (created_at_ms - 1700000000000) / case origin_chain_id when 1 then 12000 else 2000 end,
+    request_id, true, 1, '0x' || repeat('dd', 20), '0x' || repeat('dd', 20), '0x' || repeat('c0', 20), 1000000, 1, order_id, request_id,
+    case state when 'filled' then 'accepted' else 'refund' end, fail_reason, case state when 'filled' then 'none' else 'final' end,
+    created_at_ms + 2000
+  from requests where deposit_id between 1000000000 + $1::bigint and 1000000000 + $2::bigint and request_id = any($3::text[])`;
+
+const slots = `
+  insert into slots (chain_id, sender, nonce, leg_kind, leg_id, request_id, call_to, call_data, call_value, gas_limit,
+    max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_after_ms, mined_attempt,
+    mined_block_number, mined_block_hash, mined_status, gas_used, effective_gas_price, created_at_ms)
+  select destination_chain_id, '0x' || repeat('be', 20), deposit_id, 'fill', request_id, request_id, '0x' || repeat('ca', 20),
+    '0x' || repeat('ab', 200), 0, 200000, 2000000000, 100000000, '0x' || repeat('c0', 20), 985000, 'final', 0, 0, 1, tx_hashes[1],
+    'success', 60000, 1000000000, created_at_ms + 3000
+  from requests where request_id = any($1::text[]) and state = 'filled'`;
+
+const attempts = `
+  insert into attempts (slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms, first_broadcast_at_ms)
+  select s.id, 0, 'pay', '0x' || repeat('ab', 300), r.tx_hashes[1], 2000000000, 100000000, s.created_at_ms, s.created_at_ms, s.created_at_ms
+  from slots s join requests r on r.request_id = s.request_id where s.request_id = any($1::text[])`;
+
+const events = `
+  insert into request_events (request_id, at_ms, event, detail)
+  select request_id, created_at_ms + at, event, '{"from":"a","to":"b"}'
+  from requests, (values (2000, 'depositSeen'), (2100, 'depositConfirmed'), (3000, 'fillPlanned'), (3100, 'fillBroadcast')) happened (at, event)
+  where request_id = any($1::text[])
+  union all
+  select request_id, updated_at_ms, 'fillMined', '{"from":"submitted","to":"filled"}' from requests where request_id = any($1::text[]) and state = 'filled'`;
+
+const LISTED =
+  "request_id, created_at_ms, updated_at_ms, status, fail_reason, refund_fail_reason, request_type, user_address, recipient, origin_chain_id, destination_chain_id, currency_in, currency_out, symbol_in, symbol_out, amount_usd, app_fees_usd, features, key_id, referrer, in_block, in_seen_at_ms, fill_ms";
+const listing = `insert into request_history (${LISTED}) select ${LISTED} from request_listing where request_id = any($1::text[])`;
+
+/** Adds paid requests straight to the tables, listed as the service lists them, and leaves all analysed. */
+export async function storeHistory(
+  databaseUrl: string,
+  count: number,
+  {
+    onProgress,
+    signal,
+  }: { readonly onProgress?: (stored: number) => void; readonly signal?: AbortSignal } = {},
+): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query("set synchronous_commit = off");
+    await client.query(names);
+    // Plans for tables that are still empty would last for the first thousands of rows.
+    await client.query("set plan_cache_mode = force_custom_plan");
+    for (let first = 0; first < count; first += CHUNK) {
+      signal?.throwIfAborted();
+      const last = Math.min(first + CHUNK, count) - 1;
+      await client.query("begin");
+      // The rows are listed below, when their deposits are there.
+      await client.query("alter table requests disable trigger requests_listed");
+      await client.query(requests, [first, last, count, NEWEST_MS]);
+      const { rows } = await client.query<{ ids: string[] }>(
+        `select array_agg(${hash("request")}) as ids from generate_series($1::bigint, $2::bigint) i`,
+        [first, last],
+      );
+      const ids = rows[0]?.ids ?? [];
+      await client.query(deposits, [first, last, ids]);
+      for (const statement of [slots, attempts, events]) await client.query(statement, [ids]);
+      await client.query(listing, [ids]);
+      await client.query(
+        "insert into request_transactions select tx_hash, request_id, kind from request_transaction_listing where request_id = any($1::text[])",
+        [ids],
+      );
+      await client.query("alter table requests enable trigger requests_listed");
+      await client.query("commit");
+      onProgress?.(last + 1);
+    }
+    await client.query(
+      "vacuum (analyze) requests, deposits, slots, attempts, request_events, request_history, request_transactions, currency_names",
+    );
+  } finally {
+    await client.end();
+  }
+}
