@@ -21,7 +21,7 @@ export function currenciesRoutes(app: TypedServer, { discovery }: Pick<RouteServ
         response: { 200: currenciesAnswer, ...refusals },
       },
     },
-    async (request) => [...(await discovery.currencies(request.body))],
+    async ({ body }) => [...(await discovery.currencies(body))],
   );
   app.post(
     "/currencies/v1",
@@ -34,7 +34,7 @@ export function currenciesRoutes(app: TypedServer, { discovery }: Pick<RouteServ
         response: { 200: currencyGroupsAnswer, ...refusals },
       },
     },
-    async (request) => groupedById(await discovery.currencies(request.body)),
+    async ({ body }) => groupedById(await discovery.currencies(body)),
   );
 }
 

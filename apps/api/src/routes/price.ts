@@ -24,8 +24,8 @@ export function priceRoute(app: TypedServer, services: Pick<RouteServices, "pric
         response: { 200: priceAnswer, ...errors(400, 401, 403, 413, 415, 429, 500, 503) },
       },
     },
-    async (request) => ({
-      ...(await services.priceIntent(request.body, request.apiKey?.id)),
+    async ({ body, apiKey }) => ({
+      ...(await services.priceIntent(body, apiKey?.id)),
       deprecation,
     }),
   );

@@ -121,3 +121,17 @@ test("lists are read again and again, and not any more once closed", async () =>
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(asked).toBe(asOfClose);
 });
+
+test("a list that was being read when they were closed is the last one", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "token-lists-"));
+  ends.push(() => rm(folder, { recursive: true }));
+  const file = join(folder, "list.json");
+  await writeFile(file, listOf(["a1", "BEFORE"]));
+  const { lists } = listsFrom([file], { refreshMs: 5 });
+  const reading = lists.refresh();
+  lists.close();
+  await reading;
+  await writeFile(file, listOf(["a1", "AFTER"]));
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(symbols(lists)).toEqual(["BEFORE"]);
+});

@@ -34,6 +34,7 @@ const lists = new Map([
       foreign(ORIGIN, "b2", "USDCE", "Bridged"),
       foreign(ORIGIN, "b3", "PEPE", "Contains usdc in its name"),
       foreign(ORIGIN, "b4", "UB", "USDC Bonds"),
+      foreign(ORIGIN, "b5", "RAR", "Almost rare"),
     ],
   ],
 ]);
@@ -80,8 +81,21 @@ function search(change: { readonly depositAddresses?: boolean } = {}) {
 
 test("without a question the configured currencies of all chains come first, then the lists", async () => {
   expect(await search().names({})).toEqual([
-    ...["ETH@A", "ETH@B", "USDC@A", "USDC@B", "WETH@A", "WETH@B", "RARE@A", "RARE@B", "LOCKED@A", "LOCKED@B"],
-    ...["WUSDC@A", "USDCE@A", "PEPE@A", "UB@A"],
+    "ETH@A",
+    "ETH@B",
+    "USDC@A",
+    "USDC@B",
+    "WETH@A",
+    "WETH@B",
+    "RARE@A",
+    "RARE@B",
+    "LOCKED@A",
+    "LOCKED@B",
+    "WUSDC@A",
+    "USDCE@A",
+    "PEPE@A",
+    "UB@A",
+    "RAR@A",
   ]);
 });
 
@@ -101,10 +115,15 @@ test("a currency is told with all that lists need", async () => {
 
 test("a term finds exact symbols before beginnings, names and parts, but what is configured first of all", async () => {
   expect(await search().names({ term: "usdc" })).toEqual([
-    ...["USDC@A", "USDC@B"],
+    "USDC@A",
+    "USDC@B",
     // Beginning of the symbol, beginning of the name, part of the symbol, part of the name.
-    ...["USDCE@A", "UB@A", "WUSDC@A", "PEPE@A"],
+    "USDCE@A",
+    "UB@A",
+    "WUSDC@A",
+    "PEPE@A",
   ]);
+  expect(await search().names({ term: "rar" })).toEqual(["RARE@A", "RARE@B", "RAR@A"]);
   expect(await search().names({ term: "  UsDcE " })).toEqual(["USDCE@A"]);
   expect(await search().names({ term: "eth" })).toEqual(["ETH@A", "ETH@B", "WETH@A", "WETH@B"]);
 });
@@ -176,7 +195,10 @@ test("that there is no token is not said of a chain that did not answer", async 
 test("deposit addresses take what the solver holds, where there are any", async () => {
   expect(await search().names({ depositAddressOnly: true })).toEqual([]);
   expect(await search({ depositAddresses: true }).names({ depositAddressOnly: true })).toEqual([
-    ...["ETH@A", "USDC@A", "WETH@A", "RARE@A"],
+    "ETH@A",
+    "USDC@A",
+    "WETH@A",
+    "RARE@A",
   ]);
 });
 

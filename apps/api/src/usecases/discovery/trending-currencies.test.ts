@@ -2,12 +2,14 @@ import type { Address } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { expect, test } from "vitest";
 import {
+  aChain,
   DESTINATION,
   ORIGIN,
   quoteWorld,
   rareOn,
   usdcOn,
   wethOn,
+  type World,
 } from "../../../../../test/fakes/quote-world.ts";
 import { foreignToken } from "../../adapters/tokens/foreign-token.ts";
 import type { TrendingQuestion } from "../../ports/discovery-routes.ts";
@@ -40,8 +42,12 @@ function moved(
   return { chainId, address, day: sums(day), week: sums(week) };
 }
 
-function trending(traffic: readonly TokenTraffic[], change: Partial<TrendingQuestion> = {}): string[] {
-  const { chains } = quoteWorld();
+function trending(
+  traffic: readonly TokenTraffic[],
+  change: Partial<TrendingQuestion> = {},
+  world: World = {},
+): string[] {
+  const { chains } = quoteWorld(world);
   const tokens = {
     named: (id: number) => {
       const chain = chains.get(id)?.chain;
@@ -77,6 +83,16 @@ test("it is filled up with what is featured, nothing twice", () => {
 test("a token that nobody vouches for is not brought to everybody's eyes", () => {
   const stranger = moved(ORIGIN, `0x${"66".repeat(20)}`, [1_000, 1_000_000], [1_000, 1_000_000]);
   expect(trending([stranger, ...busy], { limit: 2 })).toEqual(["LISTED@A", "WETH@B"]);
+  const tokens = aChain(ORIGIN).tokens.map((token) =>
+    token.address === usdcOn(ORIGIN) ? { ...token, verified: false } : token,
+  );
+  const doubted = moved(ORIGIN, usdcOn(ORIGIN), [9, 9], [9, 9]);
+  expect(trending([doubted], { limit: 4 }, { origin: { tokens } })).toEqual([
+    "ETH@A",
+    "ETH@B",
+    "USDC@B",
+    "WETH@A",
+  ]);
 });
 
 test("one chain's are told when it is asked for", () => {
