@@ -142,6 +142,9 @@ interface Permit {
   readonly s: Hex;
 }
 
+/** What a token without permits refuses. */
+const noPermit: Permit = { deadline: 0n, v: 0, r: id, s: id };
+
 function pull(of: Key, usd: Address, amount: bigint, permit: Permit): Tx {
   const args = [of, usd, amount, permit] as const;
   return {
@@ -517,6 +520,25 @@ test("a token that calls the factory while it is deposited moves nothing else", 
   expect(await chain.nativeBalance(at)).toBe(7n);
 });
 
+test("a token that calls the factory while it is pulled moves nothing else", async () => {
+  const of = key({ strict: true });
+  const at = await payNative(of, 7n);
+  const calling = await hostile({ abi: callbackTokenAbi, bytecode: callbackTokenBytecode }, user.address);
+  await chain.send(user, { to: calling, data: approve(at, 300n) });
+  const { data = "0x" } = sweepStrict(of, zeroAddress);
+  const arm = encodeFunctionData({ abi: callbackTokenAbi, functionName: "arm", args: [factory, data] });
+  await chain.send(user, { to: calling, data: arm });
+  await chain.send(stranger, pull(of, calling, 300n, noPermit));
+  const answer = await chain.client.readContract({
+    address: calling,
+    abi: callbackTokenAbi,
+    functionName: "answer",
+  });
+  expect(answer).toBe(reentered);
+  expect(await chain.nativeBalance(at)).toBe(7n);
+  expect(await chain.tokenBalance(calling, depository)).toBe(300n);
+});
+
 test("a recovery address that calls the factory while it is paid moves nothing else", async () => {
   const greedy = await chain.deploy(reentererAbi, reentererBytecode);
   const of = key({ recovery: greedy });
@@ -635,8 +657,7 @@ test("a token without permits is pulled where it was approved, and what arrived 
   const charging = await chain.deploy(feeOnTransferAbi, feeOnTransferBytecode);
   await chain.send(deployer, { to: charging, data: mint(user.address, 10_000n) });
   await chain.send(user, { to: charging, data: approve(at, 10_000n) });
-  const none: Permit = { deadline: 0n, v: 0, r: id, s: id };
-  const receipt = await chain.send(stranger, pull(of, charging, 10_000n, none));
+  const receipt = await chain.send(stranger, pull(of, charging, 10_000n, noPermit));
   // One percent of 10,000 on the way to the address, one of 9,900 on the way to the depository.
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
     { from: user.address, token: charging, amount: 9_801n, id: of.id },

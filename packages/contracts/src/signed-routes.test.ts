@@ -256,15 +256,17 @@ test("several permitted tokens are routed, and the rest of each goes to the one 
 });
 
 test("the rest, and that of other tokens named, goes where the signature says", async () => {
-  await chain.send(deployer, { to: usd, data: mint(router, 5n) });
+  const other = await heldToken(chain, permit2Address, 0n);
+  for (const swapped of [usd, other]) await chain.send(deployer, { to: swapped, data: mint(router, 5n) });
   const bound = witness({
     refundTo: recipient,
-    refundTokens: [usd],
+    refundTokens: [usd, other],
     calls: [call(token, transfer(stranger.address, 100n))],
   });
   await chain.send(solver, permit2Route(permit(), bound, await signPermit(permit(), bound)));
   expect(await chain.tokenBalance(token, recipient)).toBe(200n);
   expect(await chain.tokenBalance(usd, recipient)).toBe(5n);
+  expect(await chain.tokenBalance(other, recipient)).toBe(5n);
 });
 
 test("a relayer that is named alone may submit", async () => {
