@@ -1,4 +1,4 @@
-import { MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrtRatioAtTick } from "./sqrt-ratio.ts";
+import { MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, rememberedSqrtRatio } from "./sqrt-ratio.ts";
 import { FEE_UNITS, swapStep } from "./swap-step.ts";
 
 /** What is known of a pool of concentrated liquidity at one block; tokens ordered by address, prices token1 per token0. */
@@ -73,7 +73,7 @@ export function swapConcentrated(
     const next = crosses ? candidate : Math.max(MIN_TICK, Math.min(MAX_TICK, edge));
     // The edge itself is one of the ticks that must be known: liquidity may change there.
     if (next < ticks.from || next > ticks.to) break;
-    const ratio = sqrtRatioAtTick(next);
+    const ratio = rememberedSqrtRatio(next);
     const target = (zeroForOne ? ratio < limit : ratio > limit) ? limit : ratio;
     const step = swapStep(price, target, liquidity, remaining, exactIn, fee);
     amountIn += step.amountIn + step.fee;

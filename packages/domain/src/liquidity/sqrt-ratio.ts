@@ -34,6 +34,20 @@ const POWERS = [
   0x48a170391f7dc42444e8fa2n,
 ] as const;
 
+/** Ticks whose ratio is kept: exchanges come back to the same ones, and computing it is most of their time. */
+const MOST_KEPT = 16_384;
+const kept = new Map<number, bigint>();
+
+/** {@link sqrtRatioAtTick}, remembered. A pure function stays pure under this cache. */
+export function rememberedSqrtRatio(tick: number): bigint {
+  const before = kept.get(tick);
+  if (before !== undefined) return before;
+  const ratio = sqrtRatioAtTick(tick);
+  if (kept.size >= MOST_KEPT) kept.clear();
+  kept.set(tick, ratio);
+  return ratio;
+}
+
 const ONE_Q128 = 1n << 128n;
 const MAX_UINT256 = (1n << 256n) - 1n;
 /** 2^32 - 1: the lower half of a Q128.128 fraction that Q64.96 has no room for. */
