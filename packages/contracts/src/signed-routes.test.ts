@@ -28,6 +28,10 @@ import {
 import { chainId, freshAddress, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
 import { installPermit2, permit2Errors } from "../test/permit2.ts";
 import { answersAnythingAbi, answersAnythingBytecode } from "./generated/answers-anything.ts";
+import {
+  callbackAuthorizationAbi,
+  callbackAuthorizationBytecode,
+} from "./generated/callback-authorization.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import {
   approvalProxyAbi,
@@ -510,25 +514,47 @@ test("a token that takes an unknown call for done, and moved nothing, is not rou
   );
 });
 
-test("a token that calls the proxy back during a signed route is locked out", async () => {
-  const calling = await heldToken(chain, permit2Address, 1_000n, {
-    abi: callbackTokenAbi,
-    bytecode: callbackTokenBytecode,
-  });
+/** Tells a token to call the proxy in the middle of its next transfer, for a route of its own. */
+async function callBack(calling: Address): Promise<void> {
   const again = encodeFunctionData({
     abi: approvalProxyAbi,
     functionName: "pullAndRoute",
     args: [token, 0n, [], zeroAddress, []],
   });
-  await chain.send(user, {
-    to: calling,
-    data: encodeFunctionData({ abi: callbackTokenAbi, functionName: "arm", args: [proxy, again] }),
+  const arm = encodeFunctionData({ abi: callbackTokenAbi, functionName: "arm", args: [proxy, again] });
+  await chain.send(user, { to: calling, data: arm });
+}
+
+async function answerTo(calling: Address): Promise<Hex> {
+  return await chain.client.readContract({
+    address: calling,
+    abi: callbackTokenAbi,
+    functionName: "answer",
   });
+}
+
+test("a token that calls the proxy back while it is permitted is locked out", async () => {
+  const calling = await heldToken(chain, permit2Address, 1_000n, {
+    abi: callbackTokenAbi,
+    bytecode: callbackTokenBytecode,
+  });
+  await callBack(calling);
   const used = permit({ permitted: [{ token: calling, amount: 300n }] });
   const bound = witness({ calls: [call(router, depositBalance(depository, user.address, calling, 300n))] });
   await chain.send(solver, permit2Route(used, bound, await signPermit(used, bound)));
-  expect(
-    await chain.client.readContract({ address: calling, abi: callbackTokenAbi, functionName: "answer" }),
-  ).toBe(reentered);
+  expect(await answerTo(calling)).toBe(reentered);
+  expect(await chain.tokenBalance(calling, depository)).toBe(300n);
+});
+
+test("a token that calls the proxy back while it is authorised is locked out", async () => {
+  const calling = await heldToken(chain, proxy, 1_000n, {
+    abi: callbackAuthorizationAbi,
+    bytecode: callbackAuthorizationBytecode,
+  });
+  await callBack(calling);
+  const of = authorization({ token: calling });
+  const bound = witness({ calls: [call(router, depositBalance(depository, user.address, calling, 300n))] });
+  await chain.send(solver, authorizationRoute(of, bound, await signAuthorization(of, bound)));
+  expect(await answerTo(calling)).toBe(reentered);
   expect(await chain.tokenBalance(calling, depository)).toBe(300n);
 });
