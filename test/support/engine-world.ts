@@ -22,7 +22,7 @@ import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of
 import { catalog } from "../../apps/api/src/jobs/catalog.ts";
 import type { EnginePolicy } from "../../apps/api/src/ports/engine-policy.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/ports/records.ts";
-import type { StatusView } from "../../apps/api/src/ports/route-services.ts";
+import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import type { JobName } from "../../apps/api/src/ports/unit-of-work.ts";
 import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconcile-claims.ts";

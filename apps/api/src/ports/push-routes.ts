@@ -1,5 +1,5 @@
 import type { RequestId } from "@causeway/domain";
-import type { StatusView } from "./route-services.ts";
+import type { StatusView } from "./status-view.ts";
 import type { StopListening } from "./status-feed.ts";
 
 /** What a client sees of a request after one of its changes. */

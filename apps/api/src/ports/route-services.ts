@@ -1,12 +1,4 @@
-import type {
-  FundsPlace,
-  Hex,
-  NextAction,
-  PublicStatus,
-  RequestAttestationFacts,
-  RequestId,
-  TxHash,
-} from "@causeway/domain";
+import type { Hex, RequestAttestationFacts, RequestId, TxHash } from "@causeway/domain";
 import type { Secret } from "@causeway/config";
 import type { AppBalanceRoutes } from "./app-balance-routes.ts";
 import type { ApiKeyIdentity, ApiKeys } from "./api-keys.ts";
@@ -20,6 +12,7 @@ import type { MaybePromise } from "./liquidity.ts";
 import type { PushRoutes } from "./push-routes.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { HistoryRoutes } from "./request-history-routes.ts";
+import type { StatusView } from "./status-view.ts";
 import type { WebhookAdmin } from "./webhooks.ts";
 import type { Usage } from "./usage.ts";
 import type {
@@ -90,26 +83,4 @@ export interface SignedRequest {
 export interface TransactionReport {
   readonly chainId: number;
   readonly txHash: TxHash;
-}
-
-/** Where a request stands, in the words of the wire. */
-export interface StatusView {
-  readonly requestId: RequestId;
-  readonly status: PublicStatus;
-  readonly inTxHashes: readonly TxHash[];
-  readonly txHashes: readonly TxHash[];
-  readonly refundTxHashes: readonly TxHash[];
-  readonly updatedAtMs: number;
-  readonly quoteCreatedAtMs: number;
-  readonly originChainId: number;
-  readonly destinationChainId: number;
-  /** `N/A` unless the request failed or was refunded. */
-  readonly failReason: string;
-  readonly refundFailReason: string;
-  readonly final: boolean;
-  readonly fundsAt: FundsPlace;
-  readonly nextAction: NextAction;
-  readonly pollAfterMs: number;
-  /** Only on `failure`, and then beginning with `Transaction failed`. */
-  readonly details?: string | undefined;
 }

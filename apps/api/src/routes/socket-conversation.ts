@@ -147,7 +147,7 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
   return {
     heard,
     ended() {
-      for (const name of [...subscriptions.keys()]) end(name);
+      for (const name of subscriptions.keys()) end(name);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { jsonList, jsonText } from "@causeway/service-kit";
-import type { StatusView } from "../ports/route-services.ts";
+import type { StatusView } from "../ports/status-view.ts";
 
 /**
  * The wire's words for where a request stands, as JSON text in the form of `statusAnswer`. Written out by hand: this is the most asked of all

@@ -194,7 +194,7 @@ function refuse(raw: Duplex, error: unknown): void {
     "connection: close",
     "content-type: application/json; charset=utf-8",
     `content-length: ${Buffer.byteLength(text)}`,
-    ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${String(value)}`),
+    ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
   ];
   raw.end(`${lines.join("\r\n")}\r\n\r\n${text}`);
 }

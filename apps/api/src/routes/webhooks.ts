@@ -1,4 +1,4 @@
-import type { FastifyRequest } from "fastify";
+import { ServiceError } from "@causeway/domain";
 import type { WebhookAnswer, WebhookDeliveryAnswer } from "@causeway/wire";
 import {
   createWebhookRequest,
@@ -13,9 +13,9 @@ import {
   webhooksAnswer,
 } from "@causeway/wire";
 import { z } from "zod";
+import type { ApiKeyIdentity } from "../ports/api-keys.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import type { WebhookDelivery, WebhookEndpoint } from "../ports/webhooks.ts";
-import { ServiceError } from "@causeway/domain";
 import { requireKey } from "./access.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
@@ -38,8 +38,8 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
         response: { 200: issuedWebhookAnswer, ...failures },
       },
     },
-    async (request) => {
-      const { secret, endpoint } = await webhooks.create(owner(request), request.body);
+    async ({ apiKey, body }) => {
+      const { secret, endpoint } = await webhooks.create(owner(apiKey), body);
       return { secret, webhook: endpointJson(endpoint) };
     },
   );
@@ -54,7 +54,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
         response: { 200: webhooksAnswer, ...errors(401, 403, 429, 500, 503) },
       },
     },
-    async (request) => ({ webhooks: (await webhooks.list(owner(request))).map(endpointJson) }),
+    async ({ apiKey }) => ({ webhooks: (await webhooks.list(owner(apiKey))).map(endpointJson) }),
   );
 
   app.post(
@@ -69,9 +69,9 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
         response: { 200: issuedWebhookAnswer, ...failures },
       },
     },
-    async (request) => {
-      const { id } = request.params;
-      const { secret, endpoint } = await webhooks.rotate(owner(request), id, request.body.graceSeconds);
+    async ({ apiKey, params, body }) => {
+      const { id } = params;
+      const { secret, endpoint } = await webhooks.rotate(owner(apiKey), id, body.graceSeconds);
       return { secret, webhook: endpointJson(endpoint) };
     },
   );
@@ -87,8 +87,8 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
         response: { 200: z.object({ message: z.string() }), ...failures },
       },
     },
-    async (request) => {
-      await webhooks.remove(owner(request), request.params.id);
+    async ({ apiKey, params }) => {
+      await webhooks.remove(owner(apiKey), params.id);
       return { message: "The webhook is gone" };
     },
   );
@@ -105,15 +105,15 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
         response: { 200: webhookDeliveriesAnswer, ...failures },
       },
     },
-    async (request) => {
-      const { state, before, requestId } = request.query;
-      const query = {
+    async ({ apiKey, params, query }) => {
+      const { state, before, requestId } = query;
+      const wish = {
         state,
         requestId: requestId?.toLowerCase(),
         before: before === undefined ? undefined : Number(before),
         limit: PAGE,
       };
-      const found = await webhooks.deliveries(owner(request), request.params.id, query);
+      const found = await webhooks.deliveries(owner(apiKey), params.id, wish);
       return { deliveries: found.map(deliveryJson) };
     },
   );
@@ -129,9 +129,9 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
         response: { 200: webhookDeliveryLogAnswer, ...failures },
       },
     },
-    async (request) => {
-      const { id, deliveryId } = request.params;
-      const found = await webhooks.delivery(owner(request), id, Number(deliveryId));
+    async ({ apiKey, params }) => {
+      const { id, deliveryId } = params;
+      const found = await webhooks.delivery(owner(apiKey), id, Number(deliveryId));
       return {
         ...deliveryJson(found),
         log: found.log.map(({ n, atMs, tookMs, status, error, response }) => ({
@@ -157,16 +157,16 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
         response: { 200: webhookDeliveryAnswer, ...failures },
       },
     },
-    async (request) => {
-      const { id, deliveryId } = request.params;
-      return deliveryJson(await webhooks.replay(owner(request), id, Number(deliveryId)));
+    async ({ apiKey, params }) => {
+      const { id, deliveryId } = params;
+      return deliveryJson(await webhooks.replay(owner(apiKey), id, Number(deliveryId)));
     },
   );
 }
 
 /** The key that asks. One that stands in pages for everyone to read does not say where its requests are told. */
-function owner(request: Pick<FastifyRequest, "apiKey">): string {
-  const { id, origins } = requireKey(request, "read");
+function owner(apiKey: ApiKeyIdentity | undefined): string {
+  const { id, origins } = requireKey({ apiKey }, "read");
   if (origins.length > 0) throw new ServiceError("FORBIDDEN", "a publishable key keeps no webhooks");
   return id;
 }

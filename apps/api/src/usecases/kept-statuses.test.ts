@@ -1,6 +1,6 @@
 import type { RequestId } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { StatusView } from "../ports/route-services.ts";
+import type { StatusView } from "../ports/status-view.ts";
 import { keptStatuses } from "./kept-statuses.ts";
 
 const A: RequestId = `0x${"a1".repeat(32)}`;

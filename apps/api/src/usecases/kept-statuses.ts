@@ -1,7 +1,7 @@
 import type { RequestId } from "@causeway/domain";
 import type { Clock } from "../ports/clock.ts";
 import type { MaybePromise } from "../ports/liquidity.ts";
-import type { StatusView } from "../ports/route-services.ts";
+import type { StatusView } from "../ports/status-view.ts";
 import type { StatusFeed } from "../ports/status-feed.ts";
 
 /** How long a status is kept that may still change; ms. The feed makes it forgotten earlier: this is the net beneath, and for what changes without a word to clients. */

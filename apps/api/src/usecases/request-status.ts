@@ -1,7 +1,7 @@
 import { fundsAt, nextAction, pollAfterMs, publicStatus } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import type { StatusRecord } from "../ports/records.ts";
-import type { StatusView } from "../ports/route-services.ts";
+import type { StatusView } from "../ports/status-view.ts";
 import type { Services } from "../ports/services.ts";
 
 /** Where a request stands; undefined when nobody knows it. One read, shared with all others of the same moment. */

@@ -74,19 +74,19 @@ export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
   return (
     host: string,
     options: LookupOptions,
-    done: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
+    tell: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
   ): void => {
     resolve(host, { ...options, all: true }).then(
       (addresses) => {
         const hidden = allowPrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address));
         const [first] = addresses;
         // One address that is not public makes the name suspect: none of them is called.
-        if (hidden !== undefined) done(refused(hidden.address), []);
-        else if (first === undefined) done(new AddressRefused("the name has no address"), []);
-        else if (options.all === true) done(null, [...addresses]);
-        else done(null, first.address, first.family);
+        if (hidden !== undefined) tell(refused(hidden.address), []);
+        else if (first === undefined) tell(new AddressRefused("the name has no address"), []);
+        else if (options.all === true) tell(null, [...addresses]);
+        else tell(null, first.address, first.family);
       },
-      (error: unknown) => done(error instanceof Error ? error : new Error(String(error)), []),
+      (error: unknown) => tell(error instanceof Error ? error : new Error(String(error)), []),
     );
   };
 }

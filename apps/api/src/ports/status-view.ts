@@ -1,0 +1,23 @@
+import type { FundsPlace, NextAction, PublicStatus, RequestId, TxHash } from "@causeway/domain";
+
+/** Where a request stands, in the words of the wire. */
+export interface StatusView {
+  readonly requestId: RequestId;
+  readonly status: PublicStatus;
+  readonly inTxHashes: readonly TxHash[];
+  readonly txHashes: readonly TxHash[];
+  readonly refundTxHashes: readonly TxHash[];
+  readonly updatedAtMs: number;
+  readonly quoteCreatedAtMs: number;
+  readonly originChainId: number;
+  readonly destinationChainId: number;
+  /** `N/A` unless the request failed or was refunded. */
+  readonly failReason: string;
+  readonly refundFailReason: string;
+  readonly final: boolean;
+  readonly fundsAt: FundsPlace;
+  readonly nextAction: NextAction;
+  readonly pollAfterMs: number;
+  /** Only on `failure`, and then beginning with `Transaction failed`. */
+  readonly details?: string | undefined;
+}
