@@ -1,4 +1,4 @@
-import type { Currency, Exchange, PairClass, Soon } from "@causeway/domain";
+import type { Currency, Exchange, ForwardQuote, PairClass, Soon } from "@causeway/domain";
 import {
   forward,
   inputFor,
@@ -48,6 +48,8 @@ interface Candidate {
   readonly originGasUsd: bigint | undefined;
   /** What the recipient would get of an exact input, or the user would pay for an output. */
   readonly rank: bigint;
+  /** Known already where nothing is exchanged. */
+  readonly trade?: RouteTrade<Swapped> | undefined;
 }
 
 /**
@@ -150,32 +152,50 @@ function* fromInput(
   { origins, destination }: OneDestination,
   refusals: ServiceError[],
 ): Soon<Candidate | undefined> {
-  let most: (Priced & { readonly paid: bigint; readonly deposit: bigint }) | undefined;
+  let most:
+    | (Priced & {
+        readonly paid: bigint;
+        readonly exchanged: Swapped | undefined;
+        readonly priced: ForwardQuote;
+      })
+    | undefined;
   for (const origin of origins) {
     try {
       const exchanged = origin.exchange && (yield* soon(origin.exchange.exactIn(question.amount)));
       if (origin.exchange !== undefined && exchanged === undefined) continue;
-      const priced = yield* priceEnds(services, question, origin, exchanged, destination);
-      const deposit = exchanged?.amountOut ?? question.amount;
-      const paid = forward(deposit, priced.pricing.facts).output;
-      if (paid === 0n) throw yield* tooLow(question, priced);
-      refuseBeyondLimits(services.reservations, routeOf(question, priced), priced.pricing, {
-        input: deposit,
+      const ends = yield* priceEnds(services, question, origin, exchanged, destination);
+      const priced = forward(exchanged?.amountOut ?? question.amount, ends.pricing.facts);
+      const paid = priced.output;
+      if (paid === 0n) throw yield* tooLow(question, ends);
+      refuseBeyondLimits(services.reservations, routeOf(question, ends), ends.pricing, {
+        input: priced.input,
         expected: paid,
       });
-      if (most === undefined || paid > most.paid) most = { ...priced, paid, deposit };
+      if (most === undefined || paid > most.paid) most = { ...ends, paid, exchanged, priced };
     } catch (error) {
       note(refusals, error);
     }
   }
   if (most === undefined) return undefined;
-  if (destination.exchange === undefined) return { ...most, rank: most.paid };
-  const probe = yield* soon(destination.exchange.exactIn(most.paid));
+  const { origin, originGasUsd, paid: first, exchanged, priced } = most;
+  if (destination.exchange === undefined) {
+    const { pricing } = most;
+    const trade = {
+      input: question.amount,
+      origin: exchanged,
+      priced: { ...priced, expected: first },
+      destination: undefined,
+      expected: first,
+    };
+    return { origin, destination, originGasUsd, pricing, rank: first, trade };
+  }
+  const probe = yield* soon(destination.exchange.exactIn(first));
   if (probe === undefined || probe.amountOut === 0n) return undefined;
   const pricing = yield* priceFill(services, question, most, probe.gas);
-  const paid = forward(most.deposit, pricing.facts).output;
-  if (paid === 0n) throw yield* tooLow(question, { ...most, pricing });
-  return { ...most, pricing, rank: (probe.amountOut * paid) / most.paid };
+  const paid = forward(priced.input, pricing.facts).output;
+  const ends = { origin, destination, originGasUsd, pricing };
+  if (paid === 0n) throw yield* tooLow(question, ends);
+  return { ...ends, rank: (probe.amountOut * paid) / first };
 }
 
 function* fromOutput(
@@ -213,7 +233,7 @@ function* fromOutput(
   return least;
 }
 
-type Priced = Omit<Candidate, "rank">;
+type Priced = Omit<Candidate, "rank" | "trade">;
 
 function* priceEnds(
   services: BridgeServices,
@@ -290,24 +310,26 @@ function paysContract(
 function* settled(
   services: BridgeServices,
   question: QuoteQuestion,
-  { origin, destination, pricing, originGasUsd }: Candidate,
+  candidate: Candidate,
   refusals: ServiceError[],
 ): Soon<BridgeRoute | undefined> {
-  const parts = { origin: origin.exchange, destination: destination.exchange, facts: pricing.facts };
-  const { amount, tradeType } = question;
-  let trade: RouteTrade<Swapped> | undefined;
-  try {
-    trade =
-      tradeType === "EXACT_INPUT" ? yield* routeOutput(amount, parts) : yield* routeInput(amount, parts);
-    if (trade === undefined) return undefined;
-    refuseBeyondLimits(services.reservations, routeOf(question, { origin, destination }), pricing, {
-      input: trade.priced.input,
-      expected: trade.priced.expected,
-    });
-  } catch (error) {
-    note(refusals, error);
-    return undefined;
-  }
+  const { origin, destination, pricing, originGasUsd } = candidate;
+  let { trade } = candidate;
+  if (trade === undefined)
+    try {
+      const parts = { origin: origin.exchange, destination: destination.exchange, facts: pricing.facts };
+      const { amount, tradeType } = question;
+      trade =
+        tradeType === "EXACT_INPUT" ? yield* routeOutput(amount, parts) : yield* routeInput(amount, parts);
+      if (trade === undefined) return undefined;
+      refuseBeyondLimits(services.reservations, routeOf(question, candidate), pricing, {
+        input: trade.priced.input,
+        expected: trade.priced.expected,
+      });
+    } catch (error) {
+      note(refusals, error);
+      return undefined;
+    }
   return {
     kind: "bridge",
     deposited: origin.currency,

@@ -27,12 +27,13 @@ export function exchangesOn(
   { included, excluded, maxHops, external }: SideChoice,
   gas: Pick<RoutedGas, "wrap" | "unwrap">,
 ): FindExchange {
-  const wrapped = chain.liquidity?.wrappedNative;
+  if (chain.liquidity === undefined) return nothing;
+  const wrapped = chain.liquidity.wrappedNative;
   const pools = new Map<string, Exchange<SwapAnswer>>();
   const tokenOf = ({ address }: Currency): Address | undefined =>
     address === NATIVE_CURRENCY ? wrapped : address;
   return (from, to) => {
-    if (chain.liquidity === undefined || from.address === to.address) return undefined;
+    if (from.address === to.address) return undefined;
     const [tokenIn, tokenOut] = [tokenOf(from), tokenOf(to)];
     if (tokenIn === undefined || tokenOut === undefined) return undefined;
     const extraGas =
@@ -56,6 +57,8 @@ export function exchangesOn(
     return throughPools(known, extraGas);
   };
 }
+
+const nothing: FindExchange = () => undefined;
 
 function oneForOne(gas: bigint): Exchange<Swapped> {
   const exchanged = (amount: bigint): Swapped => ({
