@@ -256,6 +256,19 @@ export interface ChainReader {
     account: Address,
     currencies: readonly Address[],
   ): Promise<{ blockNumber: bigint; balances: Map<Address, bigint> }>;
+  /** Balances of many accounts in several currencies, all at one block; undefined: the token did not answer. @throws RpcFault also when the node does not know the block (yet) */
+  heldAmounts(
+    accounts: readonly Address[],
+    currencies: readonly Address[],
+    atBlock: bigint,
+  ): Promise<readonly { account: Address; currency: Address; amount: bigint | undefined }[]>;
+  /** Payments of one currency to an account in the blocks from…to, as far as they leave a trace; undefined: too many blocks would have to be read. */
+  paymentsTo(
+    account: Address,
+    currency: Address,
+    from: bigint,
+    to: bigint,
+  ): Promise<readonly { from: Address; amount: bigint }[] | undefined>;
   /** Balance and allowance: all questions of one tick go into one multicall, answers are kept until the next head. */
   accountState(account: Address, currency: Address, spender: Address): Promise<AccountState>;
   hasCode(account: Address): Promise<boolean>;

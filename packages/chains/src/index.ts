@@ -6,6 +6,7 @@ export * from "./evm/authorizations.ts";
 export * from "./evm/block-trail.ts";
 export * from "./evm/call-effects.ts";
 export * from "./evm/connect.ts";
+export { sweepCall, type SweptDeposit } from "./evm/deposit-address-calldata.ts";
 export * from "./evm/deposit-logs.ts";
 export * from "./evm/deposits.ts";
 export * from "./evm/evidence.ts";

@@ -10,6 +10,8 @@ export * from "./hashing/sha256.ts";
 export * from "./hashing/struct-writer.ts";
 export * from "./order/order.ts";
 export * from "./request/terms.ts";
+export * from "./deposit-address/clone-address.ts";
+export * from "./deposit-address/funds-rule.ts";
 export * from "./errors.ts";
 export * from "./request/reasons.ts";
 export * from "./request/state.ts";

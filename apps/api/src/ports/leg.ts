@@ -9,7 +9,9 @@ export type Leg =
   /** A call sent for a user, paid by an app. */
   | { readonly kind: "execution"; readonly requestId: RequestId }
   /** What an app takes back of its balance; a claim is no request. */
-  | { readonly kind: "claim"; readonly claimId: Hex; readonly requestId: undefined };
+  | { readonly kind: "claim"; readonly claimId: Hex; readonly requestId: undefined }
+  /** Money moved from a deposit address into the depository, for a request. */
+  | { readonly kind: "sweep"; readonly sweepId: string; readonly requestId: RequestId };
 export type LegKind = Leg["kind"];
 
 /** What pays a leg of this kind, and what the database knows it by. */
@@ -22,6 +24,8 @@ export function legId(leg: Leg): string {
       return leg.depositId;
     case "claim":
       return leg.claimId;
+    case "sweep":
+      return leg.sweepId;
     default:
       return unreachable(leg);
   }

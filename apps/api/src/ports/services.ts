@@ -4,6 +4,7 @@ import type { BalanceReads } from "./balance-reads.ts";
 import type { ChainDirectory } from "./chains.ts";
 import type { Clock } from "./clock.ts";
 import type { EnginePolicy } from "./engine-policy.ts";
+import type { DepositAddressReads } from "./deposit-addresses.ts";
 import type { Events } from "./events.ts";
 import type { SendExecution } from "./execution-lane.ts";
 import type { LiquiditySource, PoolUsd } from "./liquidity.ts";
@@ -28,6 +29,8 @@ export interface Services {
   readonly uow: UnitOfWork;
   readonly reads: Reads;
   readonly balances: BalanceReads;
+  /** Absent: this instance has no deposit addresses. */
+  readonly depositAddresses?: DepositAddressReads;
   readonly events: Events;
   readonly quotePolicy: QuotePolicy;
   readonly enginePolicy: EnginePolicy;

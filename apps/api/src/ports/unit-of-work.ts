@@ -14,6 +14,7 @@ import type {
 import type { FastFillWrites } from "./fast-fill.ts";
 import type { ExecutionWrites } from "./executions.ts";
 import type { IdempotencyWrites } from "./idempotency.ts";
+import type { DepositAddressWrites } from "./deposit-addresses.ts";
 import type { ClaimWrites } from "./claims.ts";
 import type { LedgerWrites } from "./ledger.ts";
 import type { Leg } from "./leg.ts";
@@ -39,6 +40,7 @@ export interface UnitOfWork {
 export interface Tx {
   readonly requests: RequestWrites;
   readonly deposits: DepositWrites;
+  readonly depositAddresses: DepositAddressWrites;
   readonly sends: SendWrites;
   readonly lanes: LaneWrites;
   readonly ledger: LedgerWrites;
@@ -193,7 +195,7 @@ export interface TrailWrites {
 }
 
 /** Names of the queues. */
-export type JobName = "fill" | "refund" | "execute" | "claim";
+export type JobName = "fill" | "refund" | "execute" | "claim" | "sweep";
 
 export interface OutboxEntry {
   readonly job: JobName;

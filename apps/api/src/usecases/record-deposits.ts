@@ -171,7 +171,7 @@ async function actOn(
 
 /** The signer of what the service sent for a user is the service: whether it was this request's own execution is looked up only where that matters. */
 async function verdictOn(
-  tx: Pick<Tx, "lanes">,
+  tx: Pick<Tx, "lanes" | "depositAddresses">,
   { terms }: RequestRecord,
   { id: chainId }: Chain,
   fact: DepositFact,
@@ -180,7 +180,11 @@ async function verdictOn(
   const verdict = judgeDeposit(terms, deposit);
   if (verdict.kind === "match" || verdict.byUser) return verdict;
   const leg = { kind: "execution", requestId: terms.requestId } as const;
-  return judgeDeposit(terms, { ...deposit, byExecution: await tx.lanes.isAttemptOf(leg, fact.txHash) });
+  const byExecution =
+    (await tx.lanes.isAttemptOf(leg, fact.txHash)) ||
+    (terms.depositAddress !== undefined &&
+      (await tx.depositAddresses.isSweepOf(terms.requestId, fact.txHash)));
+  return judgeDeposit(terms, { ...deposit, byExecution });
 }
 
 /** Whether a fill that does not have its deposit was accepted too long ago to be settled against one that comes now. */

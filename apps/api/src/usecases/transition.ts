@@ -92,6 +92,10 @@ export function refundJob(depositId: string, atMs: number): OutboxEntry {
   return { job: "refund", jobId: `refund-${depositId}-${atMs}`, payload: { depositId } };
 }
 
+export function sweepJob(sweepId: string, atMs: number): OutboxEntry {
+  return { job: "sweep", jobId: `sweep-${sweepId}-${atMs}`, payload: { sweepId } };
+}
+
 export function executeJob(requestId: string, atMs: number): OutboxEntry {
   return { job: "execute", jobId: `execute-${requestId}-${atMs}`, payload: { requestId } };
 }

@@ -7,6 +7,8 @@ import { createDataFees } from "./data-fee.ts";
 import { fetchDeposits } from "./deposit-logs.ts";
 import { depositsInLogs, type DepositQuestion, type IgnoredLog } from "./deposits.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, gasPricesFrom, readFeeHistory } from "./gas-prices.ts";
+import { readHeldAmounts } from "./deposit-address-balances.ts";
+import { readPaymentsTo } from "./deposit-address-payments.ts";
 import { findNonceUser } from "./nonce-user.ts";
 import { isMethodMissing } from "./rpc-errors.ts";
 import { garbage, inconsistent, NodeRefusal } from "./rpc-fault.ts";
@@ -140,6 +142,10 @@ export function createChainReader(
     },
     balances: async (account: Address, currencies: readonly Address[]) =>
       await accounts.balances(account, currencies),
+    heldAmounts: async (asked, currencies, atBlock) =>
+      await readHeldAmounts(transport, chain.contracts.multicall3, { accounts: asked, currencies, atBlock }),
+    paymentsTo: async (account, currency, from, to) =>
+      await readPaymentsTo(transport, { account, currency }, { from, to }),
     accountState: async (account, currency, spender) => await accounts.state(account, currency, spender),
     hasCode: async (account) => {
       const method = "eth_getCode";

@@ -21,7 +21,7 @@ export interface JudgedDeposit {
  * request's own execution, because everybody can name any order and any depositor in a deposit of his own.
  */
 export function judgeDeposit(
-  terms: Pick<RequestTerms, "user" | "origin" | "forceRefund">,
+  terms: Pick<RequestTerms, "user" | "origin" | "forceRefund" | "refundReason">,
   deposit: JudgedDeposit,
 ): DepositVerdict {
   const byUser = deposit.sender === terms.user || deposit.byExecution === true;
@@ -35,7 +35,8 @@ export function judgeDeposit(
     return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL", byUser };
   if (deposit.amount > terms.origin.amount && terms.origin.minimumAmount === undefined)
     return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser };
-  if (terms.forceRefund) return { kind: "mismatch", reason: "MANUAL_ADMIN_REFUND", byUser };
+  if (terms.forceRefund)
+    return { kind: "mismatch", reason: terms.refundReason ?? "MANUAL_ADMIN_REFUND", byUser };
   return { kind: "match" };
 }
 

@@ -22,6 +22,7 @@ export const failReasons = [
   "DEPOSIT_REORGED",
   "MANUAL_ADMIN_REFUND",
   "ORPHANED_DEPOSIT_REFUND",
+  "NO_QUOTES",
 ] as const;
 export type FailReason = (typeof failReasons)[number];
 

@@ -1,6 +1,7 @@
 import type { Address, OrderId, RequestId } from "../ids/hex.ts";
 import type { PairClass } from "../quote/fee-policy.ts";
 import type { Order } from "../order/order.ts";
+import type { FailReason } from "./reasons.ts";
 
 export type TradeType = "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
 
@@ -60,6 +61,15 @@ export interface RequestTerms {
   readonly referrer: string | undefined;
   /** `debug-force-refund` of the client contract: never filled, always refunded. */
   readonly forceRefund: boolean;
+  /** Why it is never filled, when `forceRefund` is not what a client asked for. */
+  readonly refundReason?: FailReason;
+  /** Its money comes through this address, and is deposited from there by the service. */
+  readonly depositAddress?: {
+    readonly address: Address;
+    readonly strict: boolean;
+    /** The zero address: nobody. */
+    readonly recovery: Address;
+  };
   /** Id of the API key that asked for the quote; absent when none did. */
   readonly keyId?: string;
   readonly order: Order;

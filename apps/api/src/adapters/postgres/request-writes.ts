@@ -54,7 +54,7 @@ const measured = statement(
 const prune = statement(
   "request_prune",
   `with gone as (delete from requests where request_id in (
-     select request_id from requests r where state = 'expired' and fill_deadline_ms < $1
+     select request_id from requests r where state = 'expired' and fill_deadline_ms < $1 and deposit_address is null
        and not exists (select from deposits d where d.request_id = r.request_id)
        and not exists (select from sends s where s.request_id = r.request_id)
        and not exists (select from executions e where e.request_id = r.request_id)

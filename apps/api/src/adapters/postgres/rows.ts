@@ -213,6 +213,9 @@ function legOf(kind: LegKind, id: string, requestId: Hex | undefined): Leg {
       return { kind, depositId: id, requestId };
     case "claim":
       return { kind, claimId: id as Hex, requestId: undefined };
+    case "sweep":
+      if (requestId === undefined) throw new Error(`sweep ${id} is for no request`);
+      return { kind, sweepId: id, requestId };
     default:
       return unreachable(kind);
   }

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import type { Tx, UnitOfWork } from "../../ports/unit-of-work.ts";
 import { claimWrites } from "./claim-writes.ts";
+import { depositAddressWrites } from "./deposit-address-writes.ts";
 import { depositWrites } from "./deposit-writes.ts";
 import { fastFillWrites } from "./fast-fills.ts";
 import { executionWrites } from "./execution-writes.ts";
@@ -40,6 +41,7 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
     return work({
       requests: requestWrites(sql),
       deposits: depositWrites(sql),
+      depositAddresses: depositAddressWrites(sql),
       sends: sendWrites(sql),
       lanes: laneWrites(sql),
       ledger: ledgerWrites(sql),

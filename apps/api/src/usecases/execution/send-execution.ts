@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { ExecutionPlan, ExecutionSent } from "../../ports/execution-lane.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
-import type { Slot } from "../../ports/records.ts";
+import type { Slot, SlotPlan } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
 import type { LaneWrites } from "../../ports/unit-of-work.ts";
 import { broadcastAll, sendSlot } from "../send-slot.ts";
@@ -129,10 +129,10 @@ async function reserveTogether(
 }
 
 /** The executor's coin beside everything that the balance read does not show yet, wei; may be below zero. Call with the lane locked. */
-async function uncommittedCoin(
+export async function uncommittedCoin(
   tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
   { chain, pulse }: ConnectedChain,
-  { sender }: ExecutionPlan,
+  { sender }: Pick<SlotPlan, "sender">,
 ): Promise<bigint> {
   const has = pulse.executorBalance();
   const { amount, gasWei } = await tx.lanes.reserved(chain.id, sender, NATIVE_CURRENCY, has.blockNumber);
@@ -140,7 +140,11 @@ async function uncommittedCoin(
 }
 
 /** What a call takes of the executor's coin at the most, its gas included. */
-function mostWei({ call, gasLimit, maxFeePerGas }: ExecutionPlan): bigint {
+export function mostWei({
+  call,
+  gasLimit,
+  maxFeePerGas,
+}: Pick<SlotPlan, "call" | "gasLimit" | "maxFeePerGas">): bigint {
   return call.value + gasLimit * maxFeePerGas;
 }
 

@@ -5,6 +5,7 @@ import { executionLeg } from "./execution-leg.ts";
 import { fillLeg } from "./fill-leg.ts";
 import type { LegCourse } from "./leg-course.ts";
 import { refundLeg } from "./refund-leg.ts";
+import { sweepLeg } from "./sweep-leg.ts";
 
 /** The course of what a slot pays. */
 export function legOf({ leg }: Pick<Slot, "leg">): LegCourse {
@@ -17,6 +18,8 @@ export function legOf({ leg }: Pick<Slot, "leg">): LegCourse {
       return executionLeg;
     case "claim":
       return claimLeg(leg.claimId);
+    case "sweep":
+      return sweepLeg(leg.sweepId);
     default:
       return unreachable(leg);
   }

@@ -1,0 +1,138 @@
+import type { Address, HoldReason } from "@causeway/domain";
+import { placeKey } from "../../ports/deposit-addresses.ts";
+import type { DepositAddressReads } from "../../ports/deposit-addresses.ts";
+import {
+  ADDRESS_COLUMNS,
+  addressOf,
+  FUNDS_COLUMNS,
+  fundsOf,
+  SWEEP_COLUMNS,
+  sweepOf,
+} from "./deposit-address-rows.ts";
+import type { AddressRow, FundsRow, SweepRow } from "./deposit-address-rows.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+
+const find = statement(
+  "deposit_address_find",
+  `select ${ADDRESS_COLUMNS} from deposit_addresses where address = $1`,
+);
+const findByRequest = statement(
+  "deposit_address_of_request",
+  `select ${ADDRESS_COLUMNS.split(", ")
+    .map((column) => `a.${column}`)
+    .join(", ")}
+   from requests r join deposit_addresses a on a.address = r.deposit_address where r.request_id = $1`,
+);
+const active = statement(
+  "deposit_addresses_active",
+  `select ${ADDRESS_COLUMNS} from deposit_addresses where active_at_ms >= $1 order by active_at_ms desc limit $2`,
+);
+const quiet = statement(
+  "deposit_addresses_quiet",
+  `select ${ADDRESS_COLUMNS} from deposit_addresses where active_at_ms < $1 and address > $2 order by address limit $3`,
+);
+const funds = statement(
+  "deposit_address_funds_on",
+  `select ${FUNDS_COLUMNS} from deposit_address_funds where chain_id = $1 and address = any($2::text[])`,
+);
+const fundsAt = statement(
+  "deposit_address_funds_at",
+  `select ${FUNDS_COLUMNS} from deposit_address_funds where address = $1 order by chain_id, currency`,
+);
+const underWay = statement(
+  "deposit_sweeps_under_way",
+  `select address, currency, sum(amount + excess) as amount from deposit_sweeps
+   where chain_id = $1 and address = any($2::text[])
+     and (state in ('planned', 'sent') or (state in ('mined', 'final') and block_number > $3))
+   group by address, currency`,
+);
+const sweep = statement("deposit_sweep_read", `select ${SWEEP_COLUMNS} from deposit_sweeps where id = $1`);
+const sweepsFrom = statement(
+  "deposit_sweeps_from",
+  `select ${SWEEP_COLUMNS} from deposit_sweeps where address = $1 order by id desc limit $2`,
+);
+const sweepOfRequest = statement(
+  "deposit_sweep_of_request",
+  `select ${SWEEP_COLUMNS} from deposit_sweeps where request_id = $1 order by state = 'void', id limit 1`,
+);
+const isUsed = statement(
+  "deposit_address_request_used",
+  `select from requests where request_id = $1 and superseded_by is not null
+   union all select from deposit_sweeps where request_id = $1 and state <> 'void' limit 1`,
+);
+const overdue = statement(
+  "deposit_sweeps_overdue",
+  "select id from deposit_sweeps where state = 'planned' and created_at_ms < $1 order by created_at_ms limit $2",
+);
+const unswept = statement(
+  "deposit_address_unswept",
+  `select chain_id, currency, held_reason, count(*) as places, sum(amount) as amount, min(seen_at_ms) as oldest
+   from deposit_address_funds group by chain_id, currency, held_reason`,
+);
+
+/** Deposit addresses read on the pool. */
+export function depositAddressReads(sql: Sql): DepositAddressReads {
+  return {
+    async find(address) {
+      const [row] = await sql.query<AddressRow>(find, [address]);
+      return row && addressOf(row);
+    },
+    async findByRequest(requestId) {
+      const [row] = await sql.query<AddressRow>(findByRequest, [requestId]);
+      return row && addressOf(row);
+    },
+    active: async (sinceMs, limit) => (await sql.query<AddressRow>(active, [sinceMs, limit])).map(addressOf),
+    quiet: async (beforeMs, after, limit) =>
+      (await sql.query<AddressRow>(quiet, [beforeMs, after, limit])).map(addressOf),
+    funds: async (chainId, addresses) =>
+      (await sql.query<FundsRow>(funds, [chainId, addresses])).map(fundsOf),
+    fundsAt: async (address) => (await sql.query<FundsRow>(fundsAt, [address])).map(fundsOf),
+    async underWay(chainId, addresses, balanceBlock) {
+      const rows = await sql.query<{ address: string; currency: string; amount: bigint }>(underWay, [
+        chainId,
+        addresses,
+        balanceBlock,
+      ]);
+      return new Map(
+        rows.map(({ address, currency, amount }) => [
+          placeKey(address as Address, currency as Address),
+          amount,
+        ]),
+      );
+    },
+    async sweep(id) {
+      const [row] = await sql.query<SweepRow>(sweep, [id]);
+      return row && sweepOf(row);
+    },
+    sweepsFrom: async (address, limit) =>
+      (await sql.query<SweepRow>(sweepsFrom, [address, limit])).map(sweepOf),
+    async sweepOf(requestId) {
+      const [row] = await sql.query<SweepRow>(sweepOfRequest, [requestId]);
+      return row && sweepOf(row);
+    },
+    isUsed: async (requestId) => (await sql.query(isUsed, [requestId])).length > 0,
+    async overdue(createdBeforeMs, limit) {
+      const rows = await sql.query<{ id: number }>(overdue, [createdBeforeMs, limit]);
+      return rows.map(({ id }) => String(id));
+    },
+    async unswept() {
+      const rows = await sql.query<{
+        chain_id: number;
+        currency: string;
+        held_reason: string | null;
+        places: number;
+        amount: bigint;
+        oldest: number;
+      }>(unswept, []);
+      return rows.map((row) => ({
+        chainId: row.chain_id,
+        currency: row.currency as Address,
+        held: (row.held_reason as HoldReason | null) ?? undefined,
+        places: row.places,
+        amount: row.amount,
+        oldestSeenAtMs: row.oldest,
+      }));
+    },
+  };
+}

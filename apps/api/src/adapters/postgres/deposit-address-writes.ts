@@ -1,0 +1,178 @@
+import type { RequestId } from "@causeway/domain";
+import type { DepositAddressWrites, FundsPlace } from "../../ports/deposit-addresses.ts";
+import {
+  ADDRESS_COLUMNS,
+  addressOf,
+  FUNDS_COLUMNS,
+  fundsOf,
+  refundColumn,
+  SWEEP_COLUMNS,
+  sweepOf,
+} from "./deposit-address-rows.ts";
+import type { AddressRow, FundsRow, SweepRow } from "./deposit-address-rows.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+
+const insert = statement(
+  "deposit_address_insert",
+  `insert into deposit_addresses (${ADDRESS_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+);
+const lock = statement(
+  "deposit_address_lock",
+  `select ${ADDRESS_COLUMNS} from deposit_addresses where address = $1 for update`,
+);
+const setActive = statement(
+  "deposit_address_active",
+  "update deposit_addresses set active_at_ms = greatest(active_at_ms, $2) where address = $1",
+);
+// A balance that is the same is the same money, as far as anybody can tell: its observation stays.
+const observe = statement(
+  "deposit_address_observe",
+  `insert into deposit_address_funds as f (address, chain_id, currency, amount, seen_block, unseen_block, seen_at_ms)
+   values ($1, $2, $3, $4, $5, $6, $7)
+   on conflict (address, chain_id, currency) do update set amount = excluded.amount, seen_block = excluded.seen_block,
+     unseen_block = excluded.unseen_block, seen_at_ms = excluded.seen_at_ms, observation = excluded.observation, held_reason = null
+   where f.amount <> excluded.amount`,
+);
+const forget = statement(
+  "deposit_address_forget",
+  "delete from deposit_address_funds where address = $1 and chain_id = $2 and currency = $3",
+);
+const lockFunds = statement(
+  "deposit_address_lock_funds",
+  `select ${FUNDS_COLUMNS} from deposit_address_funds
+   where address = $1 and chain_id = $2 and currency = $3 and observation = $4 for update`,
+);
+const hold = statement(
+  "deposit_address_hold",
+  "update deposit_address_funds set held_reason = $4 where address = $1 and chain_id = $2 and currency = $3",
+);
+const noteHeld = statement(
+  "deposit_address_note_held",
+  `with held as (select exists (select from deposit_address_funds where address = $1 and held_reason is not null) as is_held)
+   update requests r set funds_held = held.is_held from held, deposit_addresses a
+   where a.address = $1 and r.request_id = a.request_id and r.funds_held <> held.is_held`,
+);
+const addSweep = statement(
+  "deposit_sweep_insert",
+  `insert into deposit_sweeps (observation, address, chain_id, currency, amount, excess, order_id, request_id, created_at_ms)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id`,
+);
+const lockSweep = statement(
+  "deposit_sweep_lock",
+  `select ${SWEEP_COLUMNS} from deposit_sweeps where id = $1 for update`,
+);
+const setSweep = statement(
+  "deposit_sweep_set",
+  "update deposit_sweeps set state = $2, block_number = $3, tx_hash = coalesce($4, tx_hash) where id = $1",
+);
+const hasSweep = statement(
+  "deposit_sweep_any",
+  "select from deposit_sweeps where request_id = $1 and state <> 'void' limit 1",
+);
+// The hash is unique, so that this reads one row.
+const isSweepOf = statement(
+  "deposit_sweep_attempt",
+  `select from attempts a join slots s on s.id = a.slot_id
+   where a.tx_hash = $1 and s.leg_kind = 'sweep' and s.request_id = $2`,
+);
+const setAddress = statement(
+  "request_set_deposit_address",
+  "update requests set deposit_address = $2 where request_id = $1",
+);
+const supersede = statement(
+  "request_supersede",
+  "update requests set superseded_by = $2 where request_id = $1 and superseded_by is null",
+);
+const supersededBy = statement(
+  "request_superseded_by",
+  "select superseded_by from requests where request_id = $1",
+);
+
+/** Deposit addresses inside one transaction. */
+export function depositAddressWrites(sql: Sql): DepositAddressWrites {
+  const keyOf = ({ address, chainId, currency }: FundsPlace): [string, number, string] => [
+    address,
+    chainId,
+    currency,
+  ];
+  return {
+    async insert({ address, requestId, key, refundTo, question, keyId, createdAtMs, activeAtMs }) {
+      await sql.query(insert, [
+        address,
+        requestId,
+        key.id,
+        key.depositor,
+        key.recovery,
+        key.strict,
+        refundColumn(refundTo),
+        JSON.stringify(question),
+        keyId ?? null,
+        createdAtMs,
+        activeAtMs,
+      ]);
+    },
+    async lock(address) {
+      const [row] = await sql.query<AddressRow>(lock, [address]);
+      return row && addressOf(row);
+    },
+    async setActive(address, atMs) {
+      await sql.query(setActive, [address, atMs]);
+    },
+    async observe(seen, atMs) {
+      for (const { amount, seenBlock, unseenBlock, ...place } of seen) {
+        if (amount === 0n) await sql.query(forget, keyOf(place));
+        else await sql.query(observe, [...keyOf(place), amount, seenBlock, unseenBlock ?? null, atMs]);
+      }
+    },
+    async lockFunds(place, observation) {
+      const [row] = await sql.query<FundsRow>(lockFunds, [...keyOf(place), observation]);
+      return row && fundsOf(row);
+    },
+    async hold(place, reason) {
+      await sql.query(hold, [...keyOf(place), reason]);
+    },
+    async forget(place) {
+      await sql.query(forget, keyOf(place));
+    },
+    async noteHeld(address) {
+      await sql.query(noteHeld, [address]);
+    },
+    async addSweep(sweep) {
+      const [row] = await sql.query<{ id: number }>(addSweep, [
+        sweep.observation,
+        ...keyOf(sweep),
+        sweep.amount,
+        sweep.excess,
+        sweep.orderId,
+        sweep.requestId,
+        sweep.createdAtMs,
+      ]);
+      if (row === undefined) throw new Error("the sweep was not stored");
+      return String(row.id);
+    },
+    async lockSweep(id) {
+      const [row] = await sql.query<SweepRow>(lockSweep, [id]);
+      return row && sweepOf(row);
+    },
+    async setSweep(id, state, mined) {
+      await sql.query(setSweep, [id, state, mined?.blockNumber ?? null, mined?.txHash ?? null]);
+    },
+    async hasSweep(requestId) {
+      return (await sql.query(hasSweep, [requestId])).length > 0;
+    },
+    async isSweepOf(requestId, txHash) {
+      return (await sql.query(isSweepOf, [txHash, requestId])).length > 0;
+    },
+    async setAddress(requestId, address) {
+      await sql.query(setAddress, [requestId, address]);
+    },
+    async supersede(requestId, by) {
+      await sql.query(supersede, [requestId, by]);
+    },
+    async supersededBy(requestId) {
+      const [row] = await sql.query<{ superseded_by: string | null }>(supersededBy, [requestId]);
+      return (row?.superseded_by as RequestId | null | undefined) ?? undefined;
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import type {
+  Address,
+  DepositAddressKey,
+  HoldReason,
+  OrderId,
+  RefundWish,
+  RequestId,
+  TxHash,
+} from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+
+/** What a quote for another sum is asked with. */
+export type RouteQuestion = Omit<QuoteInput, "amount" | "tradeType">;
+
+/** An address that was given out. */
+export interface DepositAddress {
+  readonly address: Address;
+  /** Of the quote that it was given out for. */
+  readonly requestId: RequestId;
+  readonly key: DepositAddressKey;
+  readonly refundTo: RefundWish;
+  readonly question: RouteQuestion;
+  /** API key that asked; undefined: none did. */
+  readonly keyId: string | undefined;
+  readonly createdAtMs: number;
+  /** When it was given out, used or asked about last. */
+  readonly activeAtMs: number;
+}
+
+/** One currency on one chain at one address. */
+export interface FundsPlace {
+  readonly address: Address;
+  readonly chainId: number;
+  readonly currency: Address;
+}
+
+/** What lies there and is not on its way. */
+export interface ObservedFunds extends FundsPlace {
+  /** Another one whenever the amount changes. */
+  readonly observation: number;
+  readonly amount: bigint;
+  readonly seenBlock: bigint;
+  /** The last block before that in which it was not there; undefined: nobody looked. */
+  readonly unseenBlock: bigint | undefined;
+  readonly seenAtMs: number;
+  /** Why it stays there; undefined: it is not decided yet. */
+  readonly held: HoldReason | undefined;
+}
+
+export type SweepState = "planned" | "sent" | "mined" | "final" | "void";
+
+/** Money moved from an address into the depository. */
+export interface SweepRecord extends FundsPlace {
+  readonly id: string;
+  readonly observation: number;
+  readonly amount: bigint;
+  /** Deposited under the same order, beside `amount`. */
+  readonly excess: bigint;
+  readonly orderId: OrderId;
+  readonly requestId: RequestId;
+  readonly state: SweepState;
+  readonly txHash: TxHash | undefined;
+  readonly createdAtMs: number;
+}
+
+/** Deposit addresses inside one transaction. */
+export interface DepositAddressWrites {
+  insert(address: DepositAddress): Promise<void>;
+  /** Locks the address: nothing is decided about its money elsewhere until the end of the transaction. */
+  lock(address: Address): Promise<DepositAddress | undefined>;
+  setActive(address: Address, atMs: number): Promise<void>;
+  /** Writes down what is there now; an amount that is 0 is forgotten. */
+  observe(
+    seen: readonly (FundsPlace & {
+      readonly amount: bigint;
+      readonly seenBlock: bigint;
+      readonly unseenBlock: bigint | undefined;
+    })[],
+    atMs: number,
+  ): Promise<void>;
+  /** Locks what is observed; undefined when it is another observation now. */
+  lockFunds(place: FundsPlace, observation: number): Promise<ObservedFunds | undefined>;
+  hold(place: FundsPlace, reason: HoldReason): Promise<void>;
+  /** Forgets an observation: its money is on its way. */
+  forget(place: FundsPlace): Promise<void>;
+  /** Writes to the request whose money comes through the address whether some of it is on hold there. */
+  noteHeld(address: Address): Promise<void>;
+  /** @throws when there is a sweep of this observation already */
+  addSweep(sweep: Omit<SweepRecord, "id" | "state" | "txHash">): Promise<string>;
+  lockSweep(id: string): Promise<SweepRecord | undefined>;
+  setSweep(
+    id: string,
+    state: SweepState,
+    mined?: { readonly blockNumber: bigint; readonly txHash: TxHash },
+  ): Promise<void>;
+  /** Whether something was swept for this request, or is about to be. */
+  hasSweep(requestId: RequestId): Promise<boolean>;
+  /** Whether a transaction is one by which money was moved for this request. */
+  isSweepOf(requestId: RequestId, txHash: TxHash): Promise<boolean>;
+  /** The request's money comes through this address. */
+  setAddress(requestId: RequestId, address: Address): Promise<void>;
+  /** Another request has taken its place; the first one that did stays. */
+  supersede(requestId: RequestId, by: RequestId): Promise<void>;
+  supersededBy(requestId: RequestId): Promise<RequestId | undefined>;
+}
+
+/** What is not swept of a chain, for metrics. */
+export interface UnsweptTotal {
+  readonly chainId: number;
+  readonly currency: Address;
+  readonly held: HoldReason | undefined;
+  readonly places: number;
+  readonly amount: bigint;
+  readonly oldestSeenAtMs: number;
+}
+
+/** Reads outside any transaction. */
+export interface DepositAddressReads {
+  find(address: Address): Promise<DepositAddress | undefined>;
+  /** The address that a request's money comes through, of the first request or of a later one. */
+  findByRequest(requestId: RequestId): Promise<DepositAddress | undefined>;
+  /** Those used lately, newest first. */
+  active(sinceMs: number, limit: number): Promise<readonly DepositAddress[]>;
+  /** Others, in the order of the addresses, after this one. */
+  quiet(beforeMs: number, after: Address, limit: number): Promise<readonly DepositAddress[]>;
+  /** What is observed at these addresses on a chain. */
+  funds(chainId: number, addresses: readonly Address[]): Promise<readonly ObservedFunds[]>;
+  /** Everything observed at an address. */
+  fundsAt(address: Address): Promise<readonly ObservedFunds[]>;
+  /** What a balance read at that block still shows, or may show, of money that is on its way, by address and currency. */
+  underWay(
+    chainId: number,
+    addresses: readonly Address[],
+    balanceBlock: bigint,
+  ): Promise<ReadonlyMap<string, bigint>>;
+  sweep(id: string): Promise<SweepRecord | undefined>;
+  /** The newest sweeps from an address. */
+  sweepsFrom(address: Address, limit: number): Promise<readonly SweepRecord[]>;
+  /** The sweep that brought a request its money. */
+  sweepOf(requestId: RequestId): Promise<SweepRecord | undefined>;
+  /** Whether something was swept for this request, or another request took its place. */
+  isUsed(requestId: RequestId): Promise<boolean>;
+  /** Planned sweeps that stand so for longer than they should. */
+  overdue(createdBeforeMs: number, limit: number): Promise<readonly string[]>;
+  unswept(): Promise<readonly UnsweptTotal[]>;
+}
+
+/** Key of {@link DepositAddressReads.underWay}. */
+export function placeKey(address: Address, currency: Address): string {
+  return `${address}:${currency}`;
+}

@@ -1,0 +1,149 @@
+import { sweepCall } from "@causeway/chains";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import type { DepositAddress, SweepRecord } from "../../ports/deposit-addresses.ts";
+import { LegTaken } from "../../ports/leg-taken.ts";
+import type { SlotPlan } from "../../ports/records.ts";
+import type { Services } from "../../ports/services.ts";
+import { mostWei, uncommittedCoin } from "../execution/send-execution.ts";
+import { sendSlot } from "../send-slot.ts";
+import type { TransitionServices } from "../transition.ts";
+import { DONE } from "../wait.ts";
+import type { Progress } from "../wait.ts";
+
+type Needs = TransitionServices &
+  Pick<Services, "chains" | "signer" | "executor" | "uow" | "reads" | "depositAddresses">;
+
+/** A sweep that the chain refuses for so long is given up: somebody else has moved the money, or it was never there. */
+const REFUSED_FOR_MS = 60_000;
+/** One that was signed is kept trying for this long; it moves what was decided or nothing. */
+const CANCEL_AFTER_MS = 3600_000;
+/** Room above the simulated gas: state may move between simulation and block. Unused gas costs nothing. */
+const GAS_HEADROOM_BPS = 3_000n;
+
+/**
+ * Moves money from a deposit address into the depository, as it was decided. May run any number of times, in any number of processes: the one live nonce per sweep, and the contract,
+ * which moves exactly this sum or fails, let it happen once.
+ * @throws RpcFault: nothing was decided, the job comes again
+ */
+export async function submitSweep(services: Needs, sweepId: string): Promise<Progress> {
+  const sweep = await services.depositAddresses?.sweep(sweepId);
+  if (sweep === undefined) return DONE;
+  if (sweep.state === "sent") {
+    // A process died between giving the nonce and sending: the bytes are, or will be, the same.
+    const slot = await services.reads.slotOfLeg("sweep", sweepId);
+    if (slot) await sendSlot(services, slot.id);
+    return DONE;
+  }
+  if (sweep.state !== "planned") return DONE;
+  const connected = services.chains.get(sweep.chainId);
+  const from = await services.depositAddresses?.find(sweep.address);
+  if (connected === undefined || services.executor === undefined || from === undefined)
+    return { waitMs: 60_000, why: "the chain or the executor is disabled" };
+  const planned = await plan(services, connected, services.executor.address, from, sweep);
+  if (planned.kind === "waits") return { waitMs: 1_000, why: planned.why };
+  if (planned.kind === "refused") return refused(services, connected, sweep, planned.reason);
+  const slotId = await reserve(services, connected, sweep, planned.plan);
+  if (slotId === undefined) return DONE;
+  if (slotId === "short") return { waitMs: 5_000, why: "the executor lacks the coin" };
+  services.events.happened("sweep_planned", {
+    chain: connected.chain.name,
+    address: sweep.address,
+    currency: sweep.currency,
+    amount: sweep.amount + sweep.excess,
+    requestId: sweep.requestId,
+  });
+  await sendSlot(services, slotId);
+  return DONE;
+}
+
+type Planned =
+  | { readonly kind: "ready"; readonly plan: SlotPlan }
+  | { readonly kind: "waits"; readonly why: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+async function plan(
+  services: Needs,
+  { chain, connection, pulse }: ConnectedChain,
+  executor: SlotPlan["sender"],
+  { key }: DepositAddress,
+  { id, currency, amount, excess, orderId, requestId }: SweepRecord,
+): Promise<Planned> {
+  const factory = chain.contracts.depositAddressFactory;
+  if (factory === undefined) return { kind: "waits", why: "the chain's factory is not configured" };
+  const deposits = [{ amount, orderId }, ...(excess > 0n ? [{ amount: excess, orderId }] : [])];
+  const call = sweepCall(factory, key, currency, deposits);
+  const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
+  const fees = { maxFeePerGas, maxPriorityFeePerGas };
+  const outcome = await connection.reader.simulate(executor, call, fees);
+  if (outcome.kind === "insufficientFunds") return { kind: "waits", why: "the executor lacks the coin" };
+  if (outcome.kind === "reverts") return { kind: "refused", reason: outcome.reason };
+  return {
+    kind: "ready",
+    plan: {
+      chainId: chain.id,
+      sender: executor,
+      leg: { kind: "sweep", sweepId: id, requestId },
+      call,
+      gasLimit: outcome.gas + (outcome.gas * GAS_HEADROOM_BPS) / 10_000n,
+      ...fees,
+      outflow: { currency: NATIVE_CURRENCY, amount: 0n },
+      cancelAfterMs: services.clock.nowMs() + CANCEL_AFTER_MS,
+    },
+  };
+}
+
+function reserve(
+  services: Needs,
+  connected: ConnectedChain,
+  { id, requestId }: SweepRecord,
+  slotPlan: SlotPlan,
+): Promise<string | undefined> {
+  return services.uow
+    .run(async (tx) => {
+      // Locks in one order everywhere: request, sweep, lane.
+      await tx.requests.lock(requestId);
+      const current = await tx.depositAddresses.lockSweep(id);
+      if (current?.state !== "planned") return undefined;
+      await tx.lanes.lockLane(slotPlan.chainId, slotPlan.sender);
+      if ((await uncommittedCoin(tx, connected, slotPlan)) < mostWei(slotPlan)) return "short" as const;
+      const slot = await tx.lanes.reserve(slotPlan, services.clock.nowMs());
+      await tx.depositAddresses.setSweep(id, "sent");
+      await tx.requests.note(requestId, services.clock.nowMs(), "sweepPlanned", { nonce: slot.nonce });
+      return slot.id;
+    })
+    .catch((error: unknown) => {
+      if (error instanceof LegTaken) return undefined;
+      throw error;
+    });
+}
+
+async function refused(
+  services: Needs,
+  { chain }: ConnectedChain,
+  sweep: SweepRecord,
+  reason: string,
+): Promise<Progress> {
+  const nowMs = services.clock.nowMs();
+  // The money may be in a block that this node has not read.
+  if (nowMs - sweep.createdAtMs <= REFUSED_FOR_MS)
+    return { waitMs: chain.blockTimeSeconds * 1000, why: `the sweep would revert: ${reason}` };
+  const isVoid = await services.uow.run(async (tx) => {
+    await tx.requests.lock(sweep.requestId);
+    const current = await tx.depositAddresses.lockSweep(sweep.id);
+    if (current?.state !== "planned") return false;
+    // What is still there is found again, and decided about anew.
+    await tx.depositAddresses.setSweep(sweep.id, "void");
+    await tx.requests.note(sweep.requestId, nowMs, "sweepVoid", { reason });
+    return true;
+  });
+  if (isVoid)
+    services.events.alarm("sweep_void", {
+      chain: chain.name,
+      address: sweep.address,
+      currency: sweep.currency,
+      requestId: sweep.requestId,
+      reason,
+    });
+  return DONE;
+}

@@ -1,0 +1,33 @@
+import { depositAddressFactoryAbi } from "@causeway/contracts";
+import type { Address, DepositAddressKey, Hex, OrderId } from "@causeway/domain";
+import { encodeFunctionData } from "viem";
+import type { CallPlan } from "../family.ts";
+
+/** One deposit out of an address. */
+export interface SweptDeposit {
+  readonly amount: bigint;
+  readonly orderId: OrderId;
+}
+
+/** The call by which the factory's operator deposits sums of one currency from one address: all or none. */
+export function sweepCall(
+  factory: Address,
+  key: DepositAddressKey,
+  currency: Address,
+  deposits: readonly SweptDeposit[],
+): CallPlan {
+  const [only, ...more] = deposits;
+  const data: Hex =
+    only !== undefined && more.length === 0
+      ? encodeFunctionData({
+          abi: depositAddressFactoryAbi,
+          functionName: "sweep",
+          args: [key, currency, only.amount, only.orderId],
+        })
+      : encodeFunctionData({
+          abi: depositAddressFactoryAbi,
+          functionName: "sweepMany",
+          args: [deposits.map((deposit) => ({ key, currency, ...deposit }))],
+        });
+  return { to: factory, data, value: 0n };
+}

@@ -1,0 +1,93 @@
+import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
+import { readBlock, readBlockTransactions, readReceipt, toQuantity } from "./answers.ts";
+import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
+import { addressOfTopic, wordsOf } from "./event-words.ts";
+import { fetchRangeLogs } from "./range-logs.ts";
+import { inconsistent } from "./rpc-fault.ts";
+import type { RpcTransport } from "./transport.ts";
+
+/** Money that somebody sent to an account. */
+export interface PaymentIn {
+  /** The token's sender; of native coin the account that signed. */
+  readonly from: Address;
+  readonly amount: bigint;
+}
+
+/** Whole blocks read for native coin at most: their size is other people's choice. */
+const MOST_NATIVE_BLOCKS = 16n;
+
+/**
+ * Payments of one currency to an account in the blocks from…to, oldest first: Transfers of the token, or plain transactions with a value. Native coin that a contract sent leaves no trace
+ * here; who adds up what is told knows that something is missing.
+ * @returns undefined for native coin in more blocks than are read
+ * @throws RpcFault
+ */
+export async function readPaymentsTo(
+  transport: RpcTransport,
+  { account, currency }: { readonly account: Address; readonly currency: Address },
+  { from, to }: { readonly from: bigint; readonly to: bigint },
+): Promise<PaymentIn[] | undefined> {
+  if (currency !== NATIVE_CURRENCY) return await tokenPayments(transport, account, currency, from, to);
+  if (to - from >= MOST_NATIVE_BLOCKS) return undefined;
+  const numbers = Array.from({ length: Number(to - from) + 1 }, (_, at) => from + BigInt(at));
+  const found = await Promise.all(numbers.map((number) => nativePayments(transport, account, number)));
+  return found.flat();
+}
+
+async function tokenPayments(
+  transport: RpcTransport,
+  account: Address,
+  token: Address,
+  from: bigint,
+  to: bigint,
+): Promise<PaymentIn[]> {
+  const topic = addressTopic(account);
+  const filter = { address: token, topics: [TRANSFER_TOPIC, null, topic] };
+  const { logs } = await fetchRangeLogs(
+    transport,
+    {
+      filters: [filter],
+      accepts: (log) =>
+        log.address === token &&
+        log.topics[0] === TRANSFER_TOPIC &&
+        log.topics[2] === topic &&
+        log.topics.length === 3,
+    },
+    { from, to, toHash: await hashAt(transport, to) },
+  );
+  return logs.flatMap((log) => {
+    const sender = addressOfTopic(log.topics[1]);
+    const amount = wordsOf(log.data)?.[0];
+    return sender === undefined || amount === undefined || amount === 0n ? [] : [{ from: sender, amount }];
+  });
+}
+
+async function nativePayments(
+  transport: RpcTransport,
+  account: Address,
+  number: bigint,
+): Promise<PaymentIn[]> {
+  const hash = await hashAt(transport, number);
+  const answer = await transport.request("eth_getBlockByHash", [hash, true]);
+  const paying = readBlockTransactions(answer, hash, (to) => to === account).filter(
+    ({ value }) => value > 0n,
+  );
+  const method = "eth_getTransactionReceipt";
+  const mined = await Promise.all(
+    paying.map(async (transaction) => ({
+      transaction,
+      receipt: readReceipt(await transport.request(method, [transaction.hash]), transaction.hash),
+    })),
+  );
+  return mined.flatMap(({ transaction, receipt }) => {
+    if (receipt?.blockHash !== hash) throw inconsistent(method, "a transaction left its block");
+    return receipt.status === "success" ? [{ from: transaction.from, amount: transaction.value }] : [];
+  });
+}
+
+async function hashAt(transport: RpcTransport, number: bigint): Promise<Hex> {
+  const method = "eth_getBlockByNumber";
+  const block = readBlock(await transport.request(method, [toQuantity(number), false]), method);
+  if (block?.number !== number) throw inconsistent(method, `block ${number} is not there`);
+  return block.hash;
+}

@@ -1,0 +1,68 @@
+import { bytesOf, keccak, structWriter, toHex } from "../hashing/struct-writer.ts";
+import type { Address, Hex32 } from "../ids/hex.ts";
+
+/** What a deposit address is made of: another value anywhere is another address. `DepositAddressKey` of the contracts. */
+export interface DepositAddressKey {
+  /** The id of the order that the address was made for. */
+  readonly id: Hex32;
+  /** Whose deposits are made from it. */
+  readonly depositor: Address;
+  /** Who may take everything out again; zero is nobody. */
+  readonly recovery: Address;
+  /** Bound to the one order `id`. */
+  readonly strict: boolean;
+}
+
+const words = structWriter(4);
+/** keccak256("ReceiveETH(uint256)"). */
+const TOPIC = "9e4ac34f21c619cefc926c8bd93b54bf5a39c7ab2127a895af1cc0691d7e3dff";
+
+/**
+ * Where to pay for `key`: the CREATE2 clone that the factory makes. Known from the factory's address alone, so no node can name another one: the implementation is the first
+ * contract that the factory creates, and a clone's code is fixed (LibCWIA without arguments, taking native coin without a call).
+ */
+export function depositAddressOf(factory: Address, key: DepositAddressKey): Address {
+  const salt = saltOf(key);
+  const seed = new Uint8Array(85);
+  seed[0] = 0xff;
+  seed.set(bytesOf(factory), 1);
+  seed.set(salt, 21);
+  seed.set(bytesOf(cloneCodeHash(factory)), 53);
+  return toAddress(keccak(seed));
+}
+
+/** Hash of the code that creates a clone: `initCodeHash` of the factory at this address. */
+export function cloneCodeHash(factory: Address): Hex32 {
+  const known = codeHashes.get(factory);
+  if (known !== undefined) return known;
+  const implementation = firstContractOf(factory);
+  const code =
+    `6100643d81600a3d39f336602c57343d527f${TOPIC}593da1005b363d3d373d3d3d3d61000280606236393601` +
+    `3d73${implementation.slice(2)}5af43d3d93803e606057fd5bf30002`;
+  const hash = toHex(keccak(bytesOf(`0x${code}`)));
+  codeHashes.set(factory, hash);
+  return hash;
+}
+
+/** One for each configured chain. */
+const codeHashes = new Map<Address, Hex32>();
+
+/** keccak256(abi.encode(key)). */
+function saltOf({ id, depositor, recovery, strict }: DepositAddressKey): Uint8Array {
+  // Four words of a static tuple; the writer begins each value with a first word of its own.
+  const encoded = words
+    .start(bytesOf(id))
+    .address(depositor)
+    .address(recovery)
+    .uint8(strict ? 1 : 0);
+  return encoded.hash();
+}
+
+/** The first contract that a contract creates: its nonce begins with one. */
+function firstContractOf(creator: Address): Address {
+  return toAddress(keccak(bytesOf(`0xd694${creator.slice(2)}01`)));
+}
+
+function toAddress(hash: Uint8Array): Address {
+  return toHex(hash.subarray(12)) as Address;
+}

@@ -1,0 +1,124 @@
+import type { Address } from "../ids/hex.ts";
+import type { FailReason } from "../request/reasons.ts";
+
+/** Money of one currency that lies at a deposit address and that nothing was decided about yet, beyond the reorgs that its value asks for. */
+export interface FoundFunds {
+  readonly chainId: number;
+  readonly currency: Address;
+  readonly amount: bigint;
+}
+
+/** Who gets back what cannot be used: nobody was named, whoever sent it, or this address. */
+export type RefundWish = "nobody" | "sender" | Address;
+
+/** What the address was given out for. */
+export interface AddressFacts {
+  readonly strict: boolean;
+  /** What its quote asked for. */
+  readonly quoted: FoundFunds;
+  /** Its quote waits for its money: nothing came for it, and no other request stands in for it. */
+  readonly isUnused: boolean;
+  /** The quoted output is still kept although prices move. */
+  readonly isFirm: boolean;
+  readonly refundTo: RefundWish;
+  /** Who sent what is there; undefined: several did, or nobody knows. Asked for only where `refundTo` is `sender`. */
+  readonly sender: Address | undefined;
+}
+
+/** What giving money back takes. */
+export interface ReturnFacts {
+  /** The solver can give this currency back: it holds it, and there is a price for it. */
+  readonly canReturn: boolean;
+  /** Whether an amount is worth the gas of moving it and of giving it back. */
+  readonly isWorthMoving: (amount: bigint) => boolean;
+}
+
+/** Why money stays where it is: visible, and for its `recovery` to take. */
+export type HoldReason =
+  /** It is worth less than the gas of moving it and of giving it back. */
+  | "AMOUNT_TOO_LOW"
+  /** The solver does not hold this currency: from the depository nobody could give it back. */
+  | "CURRENCY_NOT_HELD"
+  | "NO_REFUND_ADDRESS"
+  | "SENDER_UNKNOWN";
+
+export type FundsDecision =
+  /**
+   * Deposited under the order of the address: what was quoted, and what is more than that as a second deposit (0: none), which goes back. Another sum, currency or chain goes back whole.
+   * `refundTo`: the same promise anew, with this recipient of a refund; undefined: as it was agreed.
+   */
+  | {
+      readonly kind: "own";
+      readonly amount: bigint;
+      readonly excess: bigint;
+      readonly refundTo: Address | undefined;
+    }
+  /** Deposited under a new quote for what came, or, when there is none, what `otherwise` says. */
+  | { readonly kind: "requote"; readonly amount: bigint; readonly otherwise: Refund | Hold }
+  | Refund
+  | Hold;
+
+interface Refund {
+  readonly kind: "refund";
+  readonly amount: bigint;
+  readonly to: Address;
+  readonly reason: FailReason;
+}
+
+interface Hold {
+  readonly kind: "hold";
+  readonly reason: HoldReason;
+}
+
+/**
+ * What becomes of money at a deposit address: it is filled, or it goes back, or it stays there for everyone to see. Never more is moved than is there, and of one sum everything is moved
+ * but what would not pay for its own way back.
+ */
+export function decideFunds(
+  address: AddressFacts,
+  found: FoundFunds,
+  { canReturn, isWorthMoving }: ReturnFacts,
+): FundsDecision {
+  const { strict, quoted, isUnused, refundTo, sender } = address;
+  const isQuotedMoney = found.chainId === quoted.chainId && found.currency === quoted.currency;
+  const isEnough = isUnused && isQuotedMoney && found.amount >= quoted.amount;
+  if (isEnough && (strict || (found.amount === quoted.amount && address.isFirm))) {
+    const over = found.amount - quoted.amount;
+    // Without knowing who sent it, what is over can wait at the address for somebody to ask.
+    const isReturned = over > 0n && isWorthMoving(over) && !(refundTo === "sender" && sender === undefined);
+    return {
+      kind: "own",
+      amount: quoted.amount,
+      excess: isReturned ? over : 0n,
+      refundTo: refundTo === "sender" ? sender : undefined,
+    };
+  }
+  const back = giveBack(address, found, { canReturn, isWorthMoving });
+  if (!strict) return { kind: "requote", amount: found.amount, otherwise: back };
+  // Under the order of its own, so that its request tells what became of it.
+  return back.kind === "refund" && refundTo !== "sender"
+    ? { kind: "own", amount: found.amount, excess: 0n, refundTo: undefined }
+    : back;
+}
+
+function giveBack(
+  { strict, quoted, refundTo, sender }: AddressFacts,
+  { chainId, currency, amount }: FoundFunds,
+  { canReturn, isWorthMoving }: ReturnFacts,
+): Refund | Hold {
+  if (!canReturn) return { kind: "hold", reason: "CURRENCY_NOT_HELD" };
+  if (!isWorthMoving(amount)) return { kind: "hold", reason: "AMOUNT_TOO_LOW" };
+  if (refundTo === "nobody") return { kind: "hold", reason: "NO_REFUND_ADDRESS" };
+  const to = refundTo === "sender" ? sender : refundTo;
+  if (to === undefined) return { kind: "hold", reason: "SENDER_UNKNOWN" };
+  const reason: FailReason = !strict
+    ? "NO_QUOTES"
+    : chainId !== quoted.chainId
+      ? "DEPOSIT_CHAIN_MISMATCH"
+      : currency !== quoted.currency
+        ? "INCORRECT_DEPOSIT_CURRENCY"
+        : amount < quoted.amount
+          ? "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL"
+          : "DOUBLE_SPEND";
+  return { kind: "refund", amount, to, reason };
+}
