@@ -332,6 +332,33 @@ test("while a new block cannot be read, one that is at most two blocks older ans
   expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(head.number);
 });
 
+test("a slow node does not hold up who asks: what is at most two blocks older answers after a moment", async () => {
+  const { USDC, ODD } = world.token;
+  const known = await world.liquidity.exactIn(question(ODD, USDC), unit);
+  world.node.slowMs = 300;
+  await world.client.mine({ blocks: 1 });
+  const head = await world.announce();
+  const askedAt = performance.now();
+  expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(known?.blockNumber);
+  expect(performance.now() - askedAt).toBeLessThan(250);
+  world.node.slowMs = 0;
+  await expect
+    .poll(async () => (await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber)
+    .toBe(head.number);
+});
+
+test("of a node that has not heard of the newest block the one is read that it has", async () => {
+  const { USDC, ODD } = world.token;
+  await world.client.mine({ blocks: 3 });
+  const newest = await world.client.getBlock();
+  world.node.behind = { unknown: newest.hash, newest: newest.number - 1n };
+  await world.announce();
+  expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(newest.number - 1n);
+  world.node.behind = undefined;
+  expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(newest.number);
+  await expectTrue(51);
+});
+
 const trader = localAccount("user", 3);
 const receiver: Address = `0x${"5e".repeat(20)}`;
 

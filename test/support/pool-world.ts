@@ -1,4 +1,11 @@
-import { createChainReader, createPoolReader, createRpcTransport, type Head } from "@causeway/chains";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  createChainReader,
+  createPoolReader,
+  createRpcTransport,
+  NodeRefusal,
+  type Head,
+} from "@causeway/chains";
 import type { Address, Chain, Hex, UniswapV2Source, UniswapV3Source } from "@causeway/domain";
 import {
   createLocalClient,
@@ -13,7 +20,7 @@ import {
   type LocalAccount,
   type LocalClient,
 } from "@causeway/localnet";
-import { encodeFunctionData, maxUint256, multicall3Abi, parseAbi, parseEther } from "viem";
+import { encodeFunctionData, maxUint256, multicall3Abi, parseAbi, parseEther, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createChainPools, type ChainPools } from "../../apps/api/src/adapters/liquidity/chain-pools.ts";
 import {
@@ -36,8 +43,7 @@ export interface PoolWorld {
   readonly pairs: readonly TokenPair[];
   readonly pools: ChainPools;
   readonly liquidity: LiquiditySource;
-  /** Calls that the process made to its node so far, and whether they fail from now on. */
-  readonly node: { asked: number; away: boolean };
+  readonly node: NodeMood;
   /** Another process that has not read anything yet. */
   fresh(): ChainPools;
   /** Tells the process of the newest block. */
@@ -51,6 +57,18 @@ export interface PoolWorld {
   /** What other contracts answer to these calls at the newest block, in one question. */
   askTogether(calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<(Hex | undefined)[]>;
   stop(): Promise<void>;
+}
+
+/** How the process's node answers it. */
+export interface NodeMood {
+  /** Calls so far. */
+  asked: number;
+  /** All of them fail. */
+  away: boolean;
+  /** ms before each answer. */
+  slowMs: number;
+  /** The hash of a block that it has not heard of yet, and its newest one. */
+  behind: { readonly unknown: Hex; readonly newest: bigint } | undefined;
 }
 
 export interface Position {
@@ -84,14 +102,25 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   const client = createLocalClient(node);
   const manager = localExchanges.positionManager;
   const provider = localAccount("deployer");
-  const counted = { asked: 0, away: false };
+  const mood: NodeMood = { asked: 0, away: false, slowMs: 0, behind: undefined };
   const rpc = createRpcTransport({ url: node.url });
   const transport: typeof rpc = {
     ...rpc,
     request: async (method, params, options) => {
-      counted.asked++;
-      if (counted.away) throw new Error("the node is away");
-      return await rpc.request(method, params, options);
+      mood.asked++;
+      if (mood.away) throw new Error("the node is away");
+      if (mood.slowMs > 0) await sleep(mood.slowMs);
+      if (mood.behind === undefined) return await rpc.request(method, params, options);
+      const { unknown, newest } = mood.behind;
+      if (JSON.stringify(params).includes(unknown))
+        throw new NodeRefusal({
+          method,
+          nodeCode: -32000,
+          nodeText: "header not found",
+          nodeData: undefined,
+        });
+      const asked = params.map((param) => (param === "latest" ? toHex(newest) : param));
+      return await rpc.request(method, asked, options);
     },
   };
   const heads = steppedHeads();
@@ -128,7 +157,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
     pairs: pairsOfPaths(token.ODD, token.USDC, [token.WETH, token.TST], 3),
     pools,
     liquidity: createPoolLiquidity([pooled]),
-    node: counted,
+    node: mood,
     fresh,
     announce: async () => heads.announce(await createChainReader(chain, rpc).head(), Date.now()),
     send,

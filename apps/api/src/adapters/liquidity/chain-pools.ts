@@ -1,5 +1,5 @@
 import type { BlockRef, ChainReader, HeadSource, PoolFacts, PoolReader, PoolTick } from "@causeway/chains";
-import { followTrail } from "@causeway/chains";
+import { followTrail, isUnknownBlock, NodeRefusal } from "@causeway/chains";
 import type { Address, Hex, KnownTicks, PoolSource } from "@causeway/domain";
 import { MAX_TICK, MIN_TICK } from "@causeway/domain";
 import type { Clock } from "../../ports/clock.ts";
@@ -106,7 +106,20 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
 
   async function read(): Promise<void> {
     forget();
-    const head: BlockRef = heads.latest ?? (await options.reader.head());
+    const known = heads.latest;
+    if (known === undefined) return await readAt(await options.reader.head());
+    try {
+      await readAt(known);
+    } catch (error) {
+      if (!(error instanceof NodeRefusal && isUnknownBlock(error))) throw error;
+      // Behind a load balancer the news of a block may be ahead of the node that answers: the block that this one has is better than an older one.
+      const reached = await options.reader.head();
+      if (reached.number <= (reading?.block.number ?? -1n)) throw error;
+      await readAt(reached);
+    }
+  }
+
+  async function readAt(head: BlockRef): Promise<void> {
     const now = clock.nowMs();
     const unlooked = [...watched.values()].filter(
       ({ lookedAtMs }) => lookedAtMs === undefined || now - lookedAtMs > LOOK_AGAIN_MS,
@@ -189,11 +202,6 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
     });
     try {
       return (await Promise.race([newest, late])) ?? bearable(pairs) ?? (await newest);
-    } catch (error) {
-      const older = bearable(pairs);
-      if (older === undefined) throw error;
-      onFault(error);
-      return older;
     } finally {
       clearTimeout(timer);
     }
@@ -202,7 +210,13 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   async function untilNewest(pairs: readonly TokenPair[]): Promise<PoolSnapshot> {
     // The first may have begun before this question, the second has not; a third is wanted only when another block came.
     for (let round = 0; round < 3; round++) {
-      await refresh();
+      try {
+        await refresh();
+      } catch (error) {
+        const older = bearable(pairs);
+        if (older === undefined) throw error;
+        return older;
+      }
       const newest = answers(pairs);
       if (newest !== undefined) return newest;
     }
@@ -246,8 +260,9 @@ async function blocksAfter(
   if (known.hash === head.hash) return [];
   const distance = head.number - known.number;
   if (distance < 1n || distance > BigInt(MOST_BLOCKS_FOLLOWED)) return undefined;
-  const change = await followTrail(reader, [known], head);
-  if (change.kind !== "extends" || change.orphanedFrom !== undefined) return undefined;
+  // Headers that do not fit together say that the chain moved meanwhile.
+  const change = await followTrail(reader, [known], head).catch(() => undefined);
+  if (change?.kind !== "extends" || change.orphanedFrom !== undefined) return undefined;
   return change.append.map(({ hash }) => hash);
 }
 
