@@ -1,5 +1,6 @@
 import type { Currency, Exchange, ForwardQuote, PairClass, Soon } from "@causeway/domain";
 import {
+  bpsOfUp,
   forward,
   inputFor,
   NATIVE_CURRENCY,
@@ -195,6 +196,10 @@ function* fromInput(
   const paid = forward(priced.input, pricing.facts).output;
   const ends = { origin, destination, originGasUsd, pricing };
   if (paid === 0n) throw yield* tooLow(question, ends);
+  refuseBeyondLimits(services.reservations, routeOf(question, ends), pricing, {
+    input: priced.input,
+    expected: withRoom(paid, probe),
+  });
   return { ...ends, rank: (probe.amountOut * paid) / first };
 }
 
@@ -222,7 +227,7 @@ function* fromOutput(
       if (final !== priced) deposit = inputFor(paid, final.pricing.facts);
       refuseBeyondLimits(services.reservations, routeOf(question, final), final.pricing, {
         input: deposit,
-        expected: paid,
+        expected: withRoom(paid, filled),
       });
       const rank = exchanged?.amountIn ?? deposit;
       if (least === undefined || rank < least.rank) least = { ...final, rank };
@@ -231,6 +236,11 @@ function* fromOutput(
     }
   }
   return least;
+}
+
+/** What the solver must have at hand for a fill: pools may ask for more by then. */
+function withRoom(paid: bigint, filled: Swapped | undefined): bigint {
+  return filled === undefined ? paid : bpsOfUp(paid, 10_000 + filled.slippageBps);
 }
 
 type Priced = Omit<Candidate, "rank" | "trade">;
@@ -324,7 +334,7 @@ function* settled(
       if (trade === undefined) return undefined;
       refuseBeyondLimits(services.reservations, routeOf(question, candidate), pricing, {
         input: trade.priced.input,
-        expected: trade.priced.expected,
+        expected: withRoom(trade.priced.expected, trade.destination),
       });
     } catch (error) {
       note(refusals, error);
