@@ -24,7 +24,7 @@ export type StopListening = () => void;
 /** Changes of requests, heard within milliseconds of their commits, whoever made them. */
 export interface StatusFeed {
   /**
-   * Tells how the request stands, then every change, without a gap. With `after`: the changes since that sequence instead of how it stands, as far as they are kept.
+   * Tells how the request stands, then every change, without a gap. With `after`: the changes since that sequence instead of how it stands, as far as there are any and they are kept.
    * Settles when the first has been told; undefined when no request has this id.
    */
   follow(requestId: RequestId, listener: StatusListener, after?: number): Promise<StopListening | undefined>;

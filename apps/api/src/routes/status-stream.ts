@@ -15,10 +15,7 @@ const MOST_UNSENT_BYTES = 262_144;
 const RETRY_MS = 1_000;
 
 /** `GET /intents/status/v3/stream`: how one request stands and every change, as server-sent events, until nothing changes any more. */
-export function statusStreamRoute(
-  app: TypedServer,
-  { push, requestStatus }: Pick<RouteServices, "push" | "requestStatus">,
-): void {
+export function statusStreamRoute(app: TypedServer, { push }: Pick<RouteServices, "push">): void {
   const open = new Set<ServerResponse>();
   app.get(
     "/intents/status/v3/stream",
@@ -40,6 +37,7 @@ export function statusStreamRoute(
       if (giveBack === undefined)
         throw new ServiceError("RATE_LIMITED", "there are too many connections that stay open");
       const { raw } = reply;
+      const lastSequence = lastEventId(request.headers["last-event-id"]);
       const first: StatusUpdate[] = [];
       let isStreaming = false;
       const end = (): void => {
@@ -67,12 +65,13 @@ export function statusStreamRoute(
               else raw.destroy();
             },
           },
-          lastEventId(request.headers["last-event-id"]),
+          lastSequence,
         );
         if (stopped === undefined)
           throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
+        const [known] = first;
         // A browser that gets any other answer comes again for ever.
-        if (first.length === 0 && (await requestStatus(requestId))?.final === true) {
+        if (known?.sequence === lastSequence && known?.view.final === true) {
           stopped();
           giveBack();
           return await reply.code(204).send(null);
@@ -106,7 +105,7 @@ export function statusStreamRoute(
       });
       isStreaming = true;
       raw.write(`retry: ${RETRY_MS}\n\n`);
-      for (const update of first) write(update);
+      for (const update of first) if (update.sequence !== lastSequence) write(update);
       return undefined;
     },
   );

@@ -211,7 +211,7 @@ export function statusFeed({ reads, listen, announce, events, beatMs }: StatusFe
             ? []
             : await reads.eventsAfter(new Map([[requestId, after]]));
         followed.read ??= now.sequence;
-        const first = missed.length > 0 ? missed : after === now.sequence ? [] : [now];
+        const first = missed.length > 0 ? missed : [now];
         follower.told = first.at(-1)?.sequence ?? now.sequence;
         // Who lost the feed meanwhile was told so.
         if (followed.followers.has(follower) && requests.get(requestId) === followed) {
