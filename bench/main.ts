@@ -8,6 +8,8 @@ import { judgeOracle, oracleLines } from "./oracle/judge-oracle.ts";
 import { measureOracle } from "./oracle/measure-oracle.ts";
 import { judgeExecution, executionLines } from "./execution/judge-execution.ts";
 import { measureExecution } from "./execution/measure-execution.ts";
+import { historyLines, judgeHistory } from "./history/judge-history.ts";
+import { benchHistory } from "./history/bench-history.ts";
 import { judgePush, pushLines } from "./push/judge-push.ts";
 import { measurePush } from "./push/measure-push.ts";
 import { readOptions, usage, type BenchOptions, type BenchPart } from "./options.ts";
@@ -71,17 +73,22 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
     : undefined;
   if (wants("push")) say("measuring how soon sockets hear of a commit");
   const push = wants("push") ? await measurePush(cores, options, process.env, signal) : undefined;
+  if (wants("history"))
+    say(`storing ${options.rows.toLocaleString("en")} past requests, and asking for them`);
+  const history = wants("history") ? await benchHistory(options, process.env, signal) : undefined;
   const verdicts = [
     ...(figures ? judge(figures.measured) : []),
     ...(oracle ? judgeOracle(oracle) : []),
     ...(execution ? judgeExecution(execution) : []),
     ...(push ? judgePush(push) : []),
+    ...(history ? judgeHistory(history) : []),
   ];
   for (const line of [
     ...(figures ? ["", ...tableOf(figures.measured)] : []),
     ...(oracle ? ["", ...oracleLines(oracle)] : []),
     ...(execution ? ["", ...executionLines(execution)] : []),
     ...(push ? ["", ...pushLines(push)] : []),
+    ...(history ? ["", ...historyLines(history)] : []),
     "",
     ...(figures ? doubtsOf(figures.measured) : []),
     ...verdictLines(verdicts),
@@ -91,7 +98,7 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
   const facts = { at: new Date().toISOString(), node: process.version, cores: cores ?? null, options };
   await writeFile(
     lastRunFile,
-    `${JSON.stringify({ ...facts, ...figures, oracle, execution, push, verdicts }, undefined, 2)}\n`,
+    `${JSON.stringify({ ...facts, ...figures, oracle, execution, push, history, verdicts }, undefined, 2)}\n`,
   );
   print(
     missed.length === 0 ? "\nEvery goal is met." : `\nMissed: ${missed.map(({ goal }) => goal).join("; ")}`,

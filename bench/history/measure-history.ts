@@ -55,15 +55,3 @@ export async function measureHistory(
   }
   return figures;
 }
-
-/** A line for each question. */
-export function historyLines(figures: readonly FilterFigures[]): string[] {
-  const ms = (value: number): string => value.toFixed(1).padStart(8);
-  return [
-    `${"one filter alone, ms".padEnd(32)}${"median".padStart(8)}${"p95".padStart(8)}${"most".padStart(8)}${"rows".padStart(6)}`,
-    ...figures.map(
-      ({ name, p50Ms, p95Ms, mostMs, rows }) =>
-        `${name.padEnd(32)}${ms(p50Ms)}${ms(p95Ms)}${ms(mostMs)}${String(rows).padStart(6)}`,
-    ),
-  ];
-}

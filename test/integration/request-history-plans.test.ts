@@ -51,7 +51,7 @@ async function planOf(statement: {
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 const lookedAt = (plan: Plan): number =>
   nodesOf(plan)
-    .filter((node) => /Scan$/.test(node["Node Type"]))
+    .filter((node) => node["Node Type"].endsWith("Scan"))
     .reduce(
       (sum, node) =>
         sum + (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"],

@@ -46,7 +46,9 @@ const list = async (
   query: Readonly<Record<string, string | number>>,
   path = "/requests/v3",
 ): Promise<Page> => {
-  const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+  const text = new URLSearchParams(
+    Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])),
+  );
   const answer = await get(`${path}?${text.toString()}`);
   expect(answer.statusCode, answer.body).toBe(200);
   return answer.json();

@@ -220,7 +220,7 @@ insert into request_transactions (tx_hash, request_id, kind)
 
 -- A fresh quote, of which there are thousands for each that is paid, calls nothing.
 create trigger requests_listed after insert on requests
-  for each row when (new.state <> 'quoted') execute function keep_request_history();
+  for each row when (new.state not in ('quoted', 'expired') or new.deposit_id is not null) execute function keep_request_history();
 create trigger requests_keep_history after update on requests
   for each row when (
     (old.state, old.deposit_id, old.fail_reason, old.refund_fail_reason, old.front) is distinct from

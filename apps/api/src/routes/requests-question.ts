@@ -131,7 +131,8 @@ function conditionsOf(query: Readonly<Record<string, unknown>>): HistoryConditio
         ),
       });
     const end = ends[name];
-    if (end !== undefined) conditions.push(within(name, String(value as string | number), end));
+    if (end !== undefined && (typeof value === "string" || typeof value === "number"))
+      conditions.push(within(name, String(value), end));
   }
   return merged(conditions);
 }

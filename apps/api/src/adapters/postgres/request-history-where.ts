@@ -127,28 +127,24 @@ function fieldText(field: HistoryField, values: readonly string[], parameters: P
     return among(
       `select t.request_id from request_transactions t where t.tx_hash = any(${list("text")}) and t.kind = '${kind}'`,
     );
-  switch (field) {
-    case "orderId":
-      return among(`select r.request_id from requests r where r.order_id = any(${list("text")})`);
-    case "chainId": {
-      const chains = list("bigint");
-      return `(h.origin_chain_id = any(${chains}) or h.destination_chain_id = any(${chains}))`;
-    }
-    case "features":
-      // Written out: each feature has an index of its own, which is found by its word alone.
-      return values.map(featureText).join(" and ");
-    case "term": {
-      const terms = list("text");
-      const named = `select r.request_id from requests r where r.request_id = any(${terms}) or r.order_id = any(${terms})
-        union all select t.request_id from request_transactions t where t.tx_hash = any(${terms})`;
-      // An address is shorter than a hash: only one of the two can be meant.
-      return values.every((value) => value.length === HASH_LENGTH)
-        ? among(named)
-        : `(h.user_address = any(${terms}) or h.recipient = any(${terms}) or h.deposit_address = any(${terms}))`;
-    }
-    default:
-      throw new Error(`nothing is found by ${field}`);
+  if (field === "orderId")
+    return among(`select r.request_id from requests r where r.order_id = any(${list("text")})`);
+  if (field === "chainId") {
+    const chains = list("bigint");
+    return `(h.origin_chain_id = any(${chains}) or h.destination_chain_id = any(${chains}))`;
   }
+  // Written out: each feature has an index of its own, which is found by its word alone.
+  if (field === "features") return values.map(featureText).join(" and ");
+  if (field === "term") return termText(values, list("text"));
+  throw new RangeError(`nothing is found by ${field}`);
+}
+
+/** An address is shorter than a hash: only one of the two can be meant. */
+function termText(values: readonly string[], terms: string): string {
+  return values.every((value) => value.length === HASH_LENGTH)
+    ? among(`select r.request_id from requests r where r.request_id = any(${terms}) or r.order_id = any(${terms})
+        union all select t.request_id from request_transactions t where t.tx_hash = any(${terms})`)
+    : `(h.user_address = any(${terms}) or h.recipient = any(${terms}) or h.deposit_address = any(${terms}))`;
 }
 
 /** @throws RangeError for what is no feature: this text stands in a statement. */

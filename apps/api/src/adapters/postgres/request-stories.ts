@@ -1,13 +1,4 @@
-import type {
-  Address,
-  FailReason,
-  FrontState,
-  Hex,
-  RefundFailReason,
-  RequestId,
-  StateName,
-  TxHash,
-} from "@causeway/domain";
+import type { Address, Hex, RequestId, TxHash } from "@causeway/domain";
 import type {
   HistoryAttempt,
   HistoryDeposit,
@@ -251,11 +242,11 @@ export async function requestStories(
     return {
       terms,
       state: {
-        name: state.name as StateName,
-        front: state.front as FrontState,
+        name: state.name,
+        front: state.front,
         depositId: state.depositId,
-        failReason: state.failReason as FailReason | undefined,
-        refundFailReason: state.refundFailReason as RefundFailReason | undefined,
+        failReason: state.failReason,
+        refundFailReason: state.refundFailReason,
         final: state.final,
       },
       updatedAtMs,

@@ -53,15 +53,11 @@ function filledSentence({ state, terms }: RequestStory): string {
 
 function callSentence({ state }: RequestStory): string {
   const reason = state.failReason === undefined ? "" : ` (${state.failReason})`;
-  switch (state.name) {
-    case "filled":
-      return "No money of the user's was held: the service sent the call, and it is done.";
-    case "failed":
-    case "expired":
-      return `No money of the user's was held: the call was not done${reason}.`;
-    default:
-      return "No money of the user's is held: the service sends a call for him, which is under way.";
-  }
+  if (state.name === "filled")
+    return "No money of the user's was held: the service sent the call, and it is done.";
+  if (state.name === "failed" || state.name === "expired")
+    return `No money of the user's was held: the call was not done${reason}.`;
+  return "No money of the user's is held: the service sends a call for him, which is under way.";
 }
 
 function confirmations({ deposits, state }: RequestStory): string {
