@@ -168,7 +168,7 @@ async function seeTraffic(): Promise<void> {
     await insert(terms);
     return terms;
   };
-  const paid = async (currency: Address, hoursAgo: number): Promise<void> => {
+  const paid = async (currency: Address, hoursAgo: number): Promise<string> => {
     const { requestId, orderId } = await quoted(currency, hoursAgo);
     await uow.run(async (tx) => {
       const { id } = await tx.deposits.upsert({
@@ -200,9 +200,13 @@ async function seeTraffic(): Promise<void> {
       };
       await transition(services, tx, record, seen as never);
     });
+    return requestId;
   };
   const [usdc, tst] = localDeployment.tokens.map(({ address }) => address.toLowerCase() as Address);
   if (usdc === undefined || tst === undefined) throw new Error("the local chains have two tokens");
+  // One whose transaction was reported, and is in no block.
+  const reported = await paid(usdc, 1);
+  await pool.query("update request_history set in_block = null where request_id = $1", [reported]);
   await paid(LISTED, 1);
   await paid(LISTED, 2);
   await paid(usdc, 3);
@@ -334,6 +338,12 @@ test("what trends is what this instance's paid requests were about", async () =>
     day: { requests: 3, microUsd: usd(300) },
     week: { requests: 6, microUsd: usd(600) },
   });
+  expect(rows.map(({ day, week }) => [day.requests, week.requests])).toEqual([
+    [3, 6],
+    [2, 2],
+    [1, 1],
+    [0, 3],
+  ]);
   expect(rows[3]).toMatchObject({
     day: { requests: 0, microUsd: 0n },
     week: { requests: 3, microUsd: usd(300) },
