@@ -1,5 +1,5 @@
 import { createPoolReader, createRpcTransport } from "@causeway/chains";
-import type { Address, Order, RequestTerms } from "@causeway/domain";
+import type { Address, Order, RequestTerms, TxHash } from "@causeway/domain";
 import { encodeFillContract, forward, NATIVE_CURRENCY, orderIdOf } from "@causeway/domain";
 import { localDeployment, openPools } from "@causeway/localnet";
 import { randomBytes } from "node:crypto";
@@ -12,7 +12,7 @@ import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../apps/api/src/ports/liquidity.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
-import { pricingOf } from "../../apps/api/src/usecases/quote-pricing.ts";
+import { pricingOfFill } from "../../apps/api/src/usecases/fill-amount.ts";
 import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import { approveCall } from "./execution-world.ts";
@@ -46,8 +46,8 @@ export interface SwapWorld extends EngineWorld {
   best(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<SwapAnswer>;
   /** What the solver's part of a deposit of this size is worth in what it pays with. */
   worthOf(agreed: Agreed, deposited?: bigint): Promise<bigint>;
-  /** Somebody else exchanges so much on a chain; it waits in the pool of transactions. */
-  trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<void>;
+  /** Somebody else exchanges so much on a chain; it waits in the pool of transactions. The hash is the exchange's. */
+  trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<TxHash>;
   /** What whoever attests fills says of a transaction on the second chain. */
   judged(agreed: Agreed, hash: `0x${string}`): Promise<ReturnType<typeof judgePayments>>;
 }
@@ -71,7 +71,8 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       await openPools(node);
       for (const token of [tokenOf("USDC"), tokenOf("TST")])
         await send(world.solver, approveCall(token, chain.contracts.approvalProxy, 2n ** 255n));
-      await mine();
+      // Until the base fee has fallen as far as it falls: what moves prices then are the pools.
+      await mine(180);
       await announce();
       await openLane(world.services, connected);
       if (chain.liquidity === undefined) throw new Error("the local chains have pools");
@@ -112,20 +113,23 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
     return answer;
   };
 
-  const known = (chain: TestChain, address: Address) => {
-    const found = world.services.chains.currency(chain.chain.id, address);
-    if (found === undefined) throw new Error(`${address} is no currency`);
-    return found;
-  };
-  const worthOf = async (from: Address, to: Address, deposited: bigint): Promise<bigint> => {
-    const { origin, destination, services } = world;
-    const route = {
-      origin: origin.connected,
-      destination: destination.connected,
-      originCurrency: known(origin, from),
-      destinationCurrency: known(destination, to),
+  const worthOf = async (
+    from: Address,
+    to: { currency: Address; paidFrom?: Address | undefined },
+    deposited: bigint,
+  ) => {
+    const [origin, destination] = [world.origin.connected, world.destination.connected];
+    const terms = {
+      requestId: someHash(),
+      origin: { chainId: origin.chain.id, currency: from },
+      destination: {
+        chainId: destination.chain.id,
+        currency: to.currency,
+        ...(to.paidFrom !== undefined && { paidFrom: to.paidFrom }),
+      },
     };
-    return forward(deposited, (await pricingOf(services, route, false)).facts).output;
+    const { pricing } = await pricingOfFill(world.services, terms, { origin, destination }, deposited, false);
+    return forward(deposited, pricing.facts).output;
   };
 
   return Object.assign(world, {
@@ -153,7 +157,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
     }: SwapAsk): Promise<Agreed> {
       const { origin, destination, services, usdc, user } = world;
       const depositCurrency = change.origin?.currency ?? usdc;
-      const worth = await worthOf(depositCurrency, paidFrom ?? currency, deposit);
+      const worth = await worthOf(depositCurrency, { currency, paidFrom }, deposit);
       const isWrap =
         paidFrom !== undefined &&
         [paidFrom, currency].every((one) => one === weth || one === NATIVE_CURRENCY);
@@ -247,11 +251,12 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       };
     },
     worthOf: ({ terms: { origin, destination } }: Agreed, deposited = origin.amount) =>
-      worthOf(origin.currency, destination.paidFrom ?? destination.currency, deposited),
+      worthOf(origin.currency, destination, deposited),
     async trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint) {
       const { calls } = await best(chain, tokenIn, tokenOut, amountIn);
+      let exchanged: TxHash = "0x";
       for (const call of calls({ kind: "exactIn", limit: 0n, recipient: world.stranger.address }))
-        await chain.client.sendTransaction({
+        exchanged = await chain.client.sendTransaction({
           account: privateKeyToAccount(world.stranger.privateKey),
           ...call,
           gas: 1_000_000n,
@@ -262,6 +267,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
             blockTag: "pending",
           }),
         });
+      return exchanged;
     },
     async judged({ terms }: Agreed, hash: `0x${string}`) {
       const { client, chain } = world.destination;

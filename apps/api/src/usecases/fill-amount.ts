@@ -5,6 +5,7 @@ import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
+import type { FillExchange } from "./fill-exchange.ts";
 import type { FillBudget } from "./plan-fill-with-swap.ts";
 import { pricingOf } from "./quote-pricing.ts";
 import type { RoutePricing } from "./quote-pricing.ts";
@@ -32,7 +33,7 @@ export async function amountToPay(
   services: Needs,
   { terms }: RequestRecord,
   basis: FillBasis,
-  { origin, destination }: { readonly origin: ConnectedChain; readonly destination: ConnectedChain },
+  { origin, destination }: Ends,
   toContract: boolean,
 ): Promise<AmountDue> {
   const nowMs = services.clock.nowMs();
@@ -42,25 +43,63 @@ export async function amountToPay(
     if (amount < terms.destination.minimumAmount) return { kind: "refund", reason: "SLIPPAGE" };
     return { kind: "pay", amount };
   }
-  const { paidFrom, currency } = terms.destination;
-  const route = {
-    origin,
-    destination,
-    originCurrency: knownCurrency(services, terms.requestId, terms.origin),
-    destinationCurrency: knownCurrency(services, terms.requestId, {
-      chainId: terms.destination.chainId,
-      currency: paidFrom ?? currency,
-    }),
-  };
-  const pricing = await pricingOf(services, route, toContract, terms.originGasUsd);
   const { amount: deposited, seenAtMs: depositSeenAtMs } = basis.deposit;
   const times = { nowMs, depositSeenAtMs };
+  const { pricing, exchange } = await pricingOfFill(
+    services,
+    terms,
+    { origin, destination },
+    deposited,
+    toContract,
+  );
   const unspent = await notSpentOnOrigin(services, terms, pricing);
-  if (paidFrom === undefined) {
+  const { paidFrom } = terms.destination;
+  if (paidFrom === undefined || exchange === undefined) {
     const due = payoutOf(services, terms, deposited, pricing, times);
     return due.kind === "refund" ? due : { kind: "pay", amount: due.amount + unspent };
   }
-  return exchangedPayout(services, terms, { paidFrom, destination, pricing, deposited, unspent, times });
+  return exchangedPayout(services, terms, { paidFrom, exchange, pricing, deposited, unspent, times });
+}
+
+/** The terms that a fill is priced by. */
+type PricedTerms = Pick<RequestTerms, "requestId" | "pairClass" | "originGasUsd"> & {
+  readonly origin: Pick<RequestTerms["origin"], "chainId" | "currency">;
+  readonly destination: Pick<RequestTerms["destination"], "chainId" | "currency" | "paidFrom">;
+};
+
+/**
+ * The live facts of a request's route, as its quote was priced: from the deposit to what the solver pays with, the gas of the exchange that such a deposit needs included.
+ * @param toContract the recipient is a contract that is paid in native coin
+ * @throws ServiceError PRICE_FETCH_FAILED, SWAP_QUOTE_FAILED, RPC_HTTP_ERROR
+ */
+export async function pricingOfFill(
+  services: Pick<Services, "chains" | "prices" | "quotePolicy" | "liquidity">,
+  terms: PricedTerms,
+  { origin, destination }: Ends,
+  deposited: bigint,
+  toContract: boolean,
+): Promise<{ readonly pricing: RoutePricing; readonly exchange: FillExchange | undefined }> {
+  const { requestId, pairClass, originGasUsd } = terms;
+  const { chainId, currency, paidFrom } = terms.destination;
+  const route = {
+    origin,
+    destination,
+    originCurrency: knownCurrency(services, requestId, terms.origin),
+    destinationCurrency: knownCurrency(services, requestId, { chainId, currency: paidFrom ?? currency }),
+  };
+  const priced = (exchangeGas?: bigint) =>
+    pricingOf(services, route, toContract, originGasUsd, { pairClass, exchangeGas });
+  if (paidFrom === undefined) return { pricing: await priced(), exchange: undefined };
+  const { routed } = services.quotePolicy.gas;
+  const exchange = exchangeInFill(services.liquidity, destination.chain, { paidFrom, currency }, routed);
+  const { output } = forward(deposited, (await priced(0n)).facts);
+  const purchase = output === 0n ? undefined : await exchange.buys(output);
+  return { pricing: await priced(purchase?.gas ?? 0n), exchange };
+}
+
+interface Ends {
+  readonly origin: ConnectedChain;
+  readonly destination: ConnectedChain;
 }
 
 /**
@@ -72,14 +111,14 @@ async function exchangedPayout(
   terms: RequestTerms,
   {
     paidFrom,
-    destination: { chain },
+    exchange,
     pricing,
     deposited,
     unspent,
     times,
   }: {
     readonly paidFrom: Address;
-    readonly destination: ConnectedChain;
+    readonly exchange: FillExchange;
     readonly pricing: RoutePricing;
     readonly deposited: bigint;
     /** Smallest units of `paidFrom`. */
@@ -87,11 +126,9 @@ async function exchangedPayout(
     readonly times: PayoutTimes;
   },
 ): Promise<AmountDue> {
-  const { currency } = terms.destination;
-  const exchange = exchangeInFill(services.liquidity, chain, paidFrom, currency);
   const worth = forward(deposited, pricing.facts).output;
   if (worth === 0n) return { kind: "refund", reason: "SLIPPAGE" };
-  const repriced = await exchange.buys(worth);
+  const repriced = (await exchange.buys(worth))?.amountOut;
   if (repriced === undefined) return { kind: "wait", why: "no exchange bears the fill" };
   const honourBps = honourOfFill(services, terms, pricing.pairClass);
   const most = raised(worth, services.quotePolicy.honourBps) + unspent;

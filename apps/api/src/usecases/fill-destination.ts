@@ -67,11 +67,13 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     decimals: destination.chain.native.decimals,
     priceUsd: await services.prices.usd(destination.chain.native),
   };
-  const { fill: fillGas } = services.quotePolicy.gas;
+  const { fill: fillGas, exchangedFill } = services.quotePolicy.gas;
   const destinationCurrency = services.chains.currency(chainId, currency);
   // What is exchanged in the fill may be any token.
   const pricedGas =
-    destinationCurrency === undefined ? fillGas.erc20 : gasOf(fillGas, destinationCurrency, toContract);
+    due.budget === undefined && destinationCurrency !== undefined
+      ? gasOf(fillGas, destinationCurrency, toContract)
+      : exchangedFill;
   const question: PaymentQuestion = {
     leg: { kind: "fill", requestId },
     currency: terms.destination.currency,

@@ -3,12 +3,13 @@ import type { CallPlan } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
 import type { LiquiditySource, SwapQuestion } from "../ports/liquidity.ts";
+import type { RoutedGas } from "../ports/quote.ts";
 
 /** The cheapest way, at the newest state, to exactly so much of what a fill pays. */
 export interface FillExchangeAnswer {
   /** Smallest units of what the solver spends. */
   readonly amountIn: bigint;
-  /** Gas units of the exchange itself. */
+  /** Gas units of the exchange, wrapping and unwrapping included. */
   readonly gas: bigint;
   /** How far its price may be expected to move before the transaction is mined, bps. */
   readonly slippageBps: number;
@@ -16,9 +17,16 @@ export interface FillExchangeAnswer {
   calls(limit: bigint, recipient: Address): readonly CallPlan[];
 }
 
+/** What so much of what the solver spends buys. */
+export interface FillPurchase {
+  readonly amountOut: bigint;
+  /** Gas units of the exchange, wrapping and unwrapping included. */
+  readonly gas: bigint;
+}
+
 /** Where what the solver spends becomes what the recipient gets. Undefined: no way is known now, or the pools do not bear it. */
 export interface FillExchange {
-  buys(amountIn: bigint): Promise<bigint | undefined>;
+  buys(amountIn: bigint): Promise<FillPurchase | undefined>;
   costs(amountOut: bigint): Promise<FillExchangeAnswer | undefined>;
 }
 
@@ -32,13 +40,15 @@ const MAX_HOPS = 3;
 export function exchangeInFill(
   liquidity: LiquiditySource | undefined,
   chain: Pick<Chain, "id" | "liquidity">,
-  paidFrom: Address,
-  currency: Address,
+  { paidFrom, currency }: { readonly paidFrom: Address; readonly currency: Address },
+  routed: Pick<RoutedGas, "wrap" | "unwrap">,
 ): FillExchange {
+  const extraGas =
+    (paidFrom === NATIVE_CURRENCY ? routed.wrap : 0n) + (currency === NATIVE_CURRENCY ? routed.unwrap : 0n);
   const wrapped = chain.liquidity?.wrappedNative;
   const [tokenIn, tokenOut] = [paidFrom, currency].map((one) => (one === NATIVE_CURRENCY ? wrapped : one));
   if (tokenIn === undefined || tokenOut === undefined) return NONE;
-  if (tokenIn === tokenOut) return oneForOne(tokenIn, currency);
+  if (tokenIn === tokenOut) return oneForOne(tokenIn, currency, extraGas);
   if (liquidity === undefined) return NONE;
   const question: SwapQuestion = {
     chainId: chain.id,
@@ -50,14 +60,17 @@ export function exchangeInFill(
     external: false,
   };
   return {
-    buys: async (amountIn) => (await liquidity.exactIn(question, amountIn))?.amountOut,
+    async buys(amountIn) {
+      const answer = await liquidity.exactIn(question, amountIn);
+      return answer && { amountOut: answer.amountOut, gas: answer.gas + extraGas };
+    },
     async costs(amountOut) {
       const answer = await liquidity.exactOut(question, amountOut);
       if (answer === undefined) return undefined;
       const { amountIn, gas, slippageBps } = answer;
       const calls = (limit: bigint, recipient: Address) =>
         answer.calls({ kind: "exactOut", limit, recipient });
-      return { amountIn, gas, slippageBps, calls };
+      return { amountIn, gas: gas + extraGas, slippageBps, calls };
     },
   };
 }
@@ -65,12 +78,12 @@ export function exchangeInFill(
 const NONE: FillExchange = { buys: async () => undefined, costs: async () => undefined };
 
 /** Native coin and its token: what is wrapped is handed on, what is unwrapped is paid by the router itself. */
-function oneForOne(wrapped: Address, currency: Address): FillExchange {
+function oneForOne(wrapped: Address, currency: Address, gas: bigint): FillExchange {
   return {
-    buys: async (amountIn) => amountIn,
+    buys: async (amountIn) => ({ amountOut: amountIn, gas }),
     costs: async (amountOut) => ({
       amountIn: amountOut,
-      gas: 0n,
+      gas,
       slippageBps: 0,
       calls: (_limit, recipient) =>
         currency === NATIVE_CURRENCY ? [] : [transferCall(wrapped, recipient, amountOut)],

@@ -41,7 +41,7 @@ export interface FillBudget {
  * @throws RpcFault; ServiceError SWAP_QUOTE_FAILED, RPC_HTTP_ERROR: nothing is known, ask again
  */
 export async function planFillWithSwap(
-  services: Pick<Services, "signer" | "executor" | "liquidity">,
+  services: Pick<Services, "signer" | "executor" | "liquidity" | "quotePolicy">,
   connected: ConnectedChain,
   question: PaymentQuestion,
   { paidFrom, planned, most }: FillBudget,
@@ -49,7 +49,8 @@ export async function planFillWithSwap(
   const { chain, pulse } = connected;
   const { currency, amount, recipient, orderId } = question;
   const { router, approvalProxy } = chain.contracts;
-  const exchange = exchangeInFill(services.liquidity, chain, paidFrom, currency);
+  const { routed } = services.quotePolicy.gas;
+  const exchange = exchangeInFill(services.liquidity, chain, { paidFrom, currency }, routed);
   const answer = await exchange.costs(amount);
   if (answer === undefined) return { kind: "moved", why: "no exchange bears the fill" };
   if (answer.amountIn > planned)

@@ -58,6 +58,7 @@ export async function priceFastFill(
     { origin, destination, originCurrency, destinationCurrency },
     toContract,
     terms.originGasUsd,
+    { pairClass: terms.pairClass },
   );
   const amount = amountFor(services, terms, inputAmount, pricing);
   return {
