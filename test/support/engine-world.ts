@@ -224,7 +224,8 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         tradeType: "EXACT_INPUT" as const,
         ...ask,
       };
-      const answer = await createQuote(quoting, input, keyId);
+      // Pools may have been opened since the start.
+      const answer = await createQuote({ ...quoting, liquidity: services.liquidity }, input, keyId);
       const requestId = answer.requestId as RequestId;
       const since = new Map(
         chains.map(({ chain, connected }) => [chain.id, connected.connection.heads.latest?.number ?? 0n]),

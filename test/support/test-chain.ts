@@ -22,6 +22,8 @@ export interface UserCall {
   readonly data?: Hex;
   readonly value?: bigint;
   readonly nonce?: number;
+  /** Limit; default 300,000. */
+  readonly gas?: bigint;
 }
 
 /** A real chain on which a block comes only when the test mines one, as the services see it and as the test steers it. */
@@ -107,13 +109,13 @@ export async function startTestChain(
       await mine();
     },
     announce,
-    send: async (from, { to, data = "0x", value = 0n, nonce }) =>
+    send: async (from, { to, data = "0x", value = 0n, nonce, gas = 300_000n }) =>
       await client.sendTransaction({
         account: privateKeyToAccount(from.privateKey),
         to,
         data,
         value,
-        gas: 300_000n,
+        gas,
         maxFeePerGas: 500_000_000_000n,
         maxPriorityFeePerGas: 1_000_000_000n,
         nonce: nonce ?? (await client.getTransactionCount({ address: from.address, blockTag: "pending" })),
