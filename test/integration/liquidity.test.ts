@@ -235,9 +235,9 @@ test("while no block comes, exchanges are answered without a call, at once", asy
 
 test("a new block is read once, whoever asks, and then answers at once again", async () => {
   const { USDC, ODD } = world.token;
+  const before = world.node.asked;
   await world.client.mine({ blocks: 1 });
   const head = await world.announce();
-  const before = world.node.asked;
   const answers = await Promise.all(
     Array.from({ length: 20 }, async () => await world.liquidity.exactIn(question(ODD, USDC), unit)),
   );

@@ -102,8 +102,25 @@ test("settings that contradict one another are refused", () => {
     { SOLVER_CHAIN_NAME: "base" },
     { PRICE_MAX_AGE_MS: "10", PRICE_REFRESH_MS: "20" },
     { QUOTE_MAX_TTL_SECONDS: "60" },
+    { SWAP_AGGREGATOR_URL: "https://swaps.example.org", SWAP_AGGREGATOR_NAME: "uniswap-v3" },
   ];
   for (const change of contradictions) expect(problemsOf({ ...local, ...change })).toHaveLength(1);
+});
+
+test("exchanges are found in pools alone unless a service is named", () => {
+  expect(readApiConfig(local).aggregator).toBeUndefined();
+  const { aggregator } = readApiConfig({
+    ...local,
+    SWAP_AGGREGATOR_URL: "https://swaps.example.org/swap",
+    SWAP_AGGREGATOR_API_KEY: "a key",
+  });
+  expect(aggregator).toMatchObject({
+    url: "https://swaps.example.org/swap",
+    name: "aggregator",
+    timeoutMs: 1_500,
+  });
+  expect(aggregator?.apiKey?.reveal()).toBe("a key");
+  expect(JSON.stringify(aggregator)).not.toContain("a key");
 });
 
 test("callers are limited as documented unless that is switched off, and no operator's token is shown or short", () => {

@@ -65,7 +65,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
       // What the exchange must bring at least is checked by the calls around it: its own bound is only never to be the narrower one.
       slippageBps: String(MOST_SLIPPAGE_BPS),
     });
-    const response = await fetch(`${base}/${what}?${query}`, {
+    const response = await fetch(`${base}/${what}?${query.toString()}`, {
       headers,
       signal: AbortSignal.timeout(options.timeoutMs),
       // A redirect could carry the key to another host.
