@@ -1,4 +1,6 @@
 import type { RequestId, TxHash } from "@causeway/domain";
+import { mismatch } from "@causeway/service-kit";
+import { socketEvent } from "@causeway/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anApiKey, fakeApiKeys } from "../fakes/api-keys.ts";
 import { deposited, pushWorld, type PushWorld } from "../support/push-world.ts";
@@ -59,6 +61,7 @@ test("a socket without a key is told where a request stands, then every change t
   expect(statuses(frames)).toEqual(["waiting", "pending", "submitted", "success"]);
   expect(frames.map(({ data }) => data?.["sequence"]).slice(2)).toEqual([0, 1, 2, 3]);
   expect(frames.at(-1)?.data).toMatchObject({ txHashes: [txHash], failReason: "N/A" });
+  for (const frame of frames.slice(2)) expect(mismatch(socketEvent, frame)).toBeUndefined();
   // That it is final now says nothing new to a client that was told of the success.
   await world.happens(requestId, { kind: "fillFinal" });
   const other = await aFollower(requestId);
