@@ -73,6 +73,7 @@ async function carriedOut(chain: TestChain, { name, ask }: Case): Promise<Agreed
   const agreed = await world.quote(ask).catch((error: unknown) => {
     throw new Error(`${name} has no quote`, { cause: error });
   });
+  if (ask.tradeType !== "EXACT_INPUT") await expectMinimal(name, ask, agreed);
   const hash = await paid(chain, agreed);
   await chain.mine();
   const receipt = await chain.client.getTransactionReceipt({ hash });
@@ -85,6 +86,18 @@ async function carriedOut(chain: TestChain, { name, ask }: Case): Promise<Agreed
     });
   await world.watch(chain);
   return agreed;
+}
+
+/** So much buys what was asked for, and one unit less does not. */
+async function expectMinimal(name: string, ask: Ask, { answer }: Agreed): Promise<void> {
+  const wanted = BigInt(ask.amount ?? 0);
+  const input = BigInt(answer.details.currencyIn.amount);
+  const bought = async (amount: bigint): Promise<bigint> => {
+    const { terms } = await world.quote({ ...ask, tradeType: "EXACT_INPUT", amount: amount.toString() });
+    return terms.destination.expectedAmount;
+  };
+  expect(await bought(input), name).toBeGreaterThanOrEqual(wanted);
+  expect(await bought(input - 1n), name).toBeLessThan(wanted);
 }
 
 /** What arrived is within the promise; an exact output is exact, and an expected one arrives when nothing has moved. */
