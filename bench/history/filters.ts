@@ -111,6 +111,15 @@ export const filterCases: readonly FilterCase[] = [
   { name: "startBlock", ask: (facts, at) => within("block", { min: BigInt(rowAt(facts, at).block) }) },
   { name: "endBlock", ask: (facts, at) => within("block", { max: BigInt(rowAt(facts, at).block) }) },
   {
+    name: "originChainId and endBlock",
+    ask: (facts, at) => ({
+      conditions: [
+        ...is("originChainId", "1").conditions,
+        ...within("block", { max: BigInt(rowAt(facts, at).block) }).conditions,
+      ],
+    }),
+  },
+  {
     name: "startBlock and endBlock",
     ask: (facts, at) =>
       within("block", { min: BigInt(rowAt(facts, at).block), max: BigInt(rowAt(facts, at).block + 5) }),

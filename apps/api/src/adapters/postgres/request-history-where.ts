@@ -60,7 +60,8 @@ export function whereText(
 
 /**
  * A block tells the time before which a request was quoted: its deposit was seen after that. Without it, a list from the newest back would read all that is younger than
- * the block. Each chain has its own count of blocks; ten minutes are left for deposits that a reorg moved after they were seen.
+ * the block. Each chain has its own count of blocks, and is compared together with it, so that only their common index serves; one without such a block lends the time of another,
+ * which bounds too. Besides, ten minutes are left for deposits that a reorg moved after they were seen.
  */
 export function blockBound(conditions: readonly HistoryCondition[], parameters: Parameters): string {
   for (const condition of conditions)
@@ -74,9 +75,9 @@ export function blockBound(conditions: readonly HistoryCondition[], parameters: 
         )
         select max(last.in_seen_at_ms) + 600000 from chain cross join lateral (
           select b.in_seen_at_ms from request_history b
-          where b.origin_chain_id = chain.id and b.in_block <= ${parameters.add(condition.max, "bigint")}${chainOf(conditions, parameters)}
+          where (b.origin_chain_id, b.in_block) <= (chain.id, ${parameters.add(condition.max, "bigint")})
           order by b.origin_chain_id desc, b.in_block desc limit 1
-        ) last where chain.id is not null)`;
+        ) last where chain.id is not null${chainOf(conditions, parameters)})`;
     }
   return "";
 }
@@ -85,7 +86,7 @@ export function blockBound(conditions: readonly HistoryCondition[], parameters: 
 function chainOf(conditions: readonly HistoryCondition[], parameters: Parameters): string {
   for (const one of conditions)
     if (one.kind === "is" && one.field === "originChainId" && one.not !== true)
-      return ` and b.origin_chain_id = any(${parameters.add(one.values, "bigint[]")})`;
+      return ` and chain.id = any(${parameters.add(one.values, "bigint[]")})`;
   return "";
 }
 
