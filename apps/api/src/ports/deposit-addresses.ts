@@ -78,6 +78,12 @@ export interface DepositAddressWrites {
     })[],
     atMs: number,
   ): Promise<void>;
+  /** As {@link DepositAddressReads.underWay}; of an address that is locked it stays so until the end of the transaction, but for blocks that come. */
+  underWay(
+    chainId: number,
+    addresses: readonly Address[],
+    balanceBlock: bigint,
+  ): Promise<ReadonlyMap<string, bigint>>;
   /** Locks what is observed; undefined when it is another observation now. */
   lockFunds(place: FundsPlace, observation: number): Promise<ObservedFunds | undefined>;
   hold(place: FundsPlace, reason: HoldReason): Promise<void>;

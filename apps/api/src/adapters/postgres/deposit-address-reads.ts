@@ -1,5 +1,4 @@
 import type { Address, HoldReason } from "@causeway/domain";
-import { placeKey } from "../../ports/deposit-addresses.ts";
 import type { DepositAddressReads } from "../../ports/deposit-addresses.ts";
 import {
   ADDRESS_COLUMNS,
@@ -10,6 +9,7 @@ import {
   sweepOf,
 } from "./deposit-address-rows.ts";
 import type { AddressRow, FundsRow, SweepRow } from "./deposit-address-rows.ts";
+import { sumUnderWay } from "./deposit-sweeps-under-way.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 
@@ -39,13 +39,6 @@ const funds = statement(
 const fundsAt = statement(
   "deposit_address_funds_at",
   `select ${FUNDS_COLUMNS} from deposit_address_funds where address = $1 order by chain_id, currency`,
-);
-const underWay = statement(
-  "deposit_sweeps_under_way",
-  `select address, currency, sum(amount + excess) as amount from deposit_sweeps
-   where chain_id = $1 and address = any($2::text[])
-     and (state in ('planned', 'sent') or (state in ('mined', 'final') and block_number > $3))
-   group by address, currency`,
 );
 const sweep = statement("deposit_sweep_read", `select ${SWEEP_COLUMNS} from deposit_sweeps where id = $1`);
 const sweepsFrom = statement(
@@ -88,19 +81,8 @@ export function depositAddressReads(sql: Sql): DepositAddressReads {
     funds: async (chainId, addresses) =>
       (await sql.query<FundsRow>(funds, [chainId, addresses])).map(fundsOf),
     fundsAt: async (address) => (await sql.query<FundsRow>(fundsAt, [address])).map(fundsOf),
-    async underWay(chainId, addresses, balanceBlock) {
-      const rows = await sql.query<{ address: string; currency: string; amount: bigint }>(underWay, [
-        chainId,
-        addresses,
-        balanceBlock,
-      ]);
-      return new Map(
-        rows.map(({ address, currency, amount }) => [
-          placeKey(address as Address, currency as Address),
-          amount,
-        ]),
-      );
-    },
+    underWay: async (chainId, addresses, balanceBlock) =>
+      await sumUnderWay(sql, chainId, addresses, balanceBlock),
     async sweep(id) {
       const [row] = await sql.query<SweepRow>(sweep, [id]);
       return row && sweepOf(row);

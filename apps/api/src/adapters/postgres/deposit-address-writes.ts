@@ -10,6 +10,7 @@ import {
   sweepOf,
 } from "./deposit-address-rows.ts";
 import type { AddressRow, FundsRow, SweepRow } from "./deposit-address-rows.ts";
+import { sumUnderWay } from "./deposit-sweeps-under-way.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 
@@ -31,12 +32,18 @@ const observe = statement(
   `insert into deposit_address_funds as f (address, chain_id, currency, amount, seen_block, unseen_block, seen_at_ms)
    values ($1, $2, $3, $4, $5, $6, $7)
    on conflict (address, chain_id, currency) do update set amount = excluded.amount, seen_block = excluded.seen_block,
-     unseen_block = excluded.unseen_block, seen_at_ms = excluded.seen_at_ms, observation = excluded.observation, held_reason = null
-   where f.amount <> excluded.amount`,
+     -- What was there before came before.
+     unseen_block = case when f.amount < excluded.amount then f.unseen_block else excluded.unseen_block end,
+     seen_at_ms = excluded.seen_at_ms, observation = excluded.observation, held_reason = null
+   where f.amount <> excluded.amount and f.seen_block <= excluded.seen_block`,
 );
 const forget = statement(
   "deposit_address_forget",
   "delete from deposit_address_funds where address = $1 and chain_id = $2 and currency = $3",
+);
+const forgetGone = statement(
+  "deposit_address_forget_gone",
+  "delete from deposit_address_funds where address = $1 and chain_id = $2 and currency = $3 and seen_block <= $4",
 );
 const lockFunds = statement(
   "deposit_address_lock_funds",
@@ -121,10 +128,12 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     },
     async observe(seen, atMs) {
       for (const { amount, seenBlock, unseenBlock, ...place } of seen) {
-        if (amount === 0n) await sql.query(forget, keyOf(place));
+        if (amount === 0n) await sql.query(forgetGone, [...keyOf(place), seenBlock]);
         else await sql.query(observe, [...keyOf(place), amount, seenBlock, unseenBlock ?? null, atMs]);
       }
     },
+    underWay: async (chainId, addresses, balanceBlock) =>
+      await sumUnderWay(sql, chainId, addresses, balanceBlock),
     async lockFunds(place, observation) {
       const [row] = await sql.query<FundsRow>(lockFunds, [...keyOf(place), observation]);
       return row && fundsOf(row);

@@ -1,0 +1,251 @@
+import { RpcFault } from "@causeway/chains";
+import { decideFunds, quotedState, ServiceError, unreachable } from "@causeway/domain";
+import type { AddressFacts, ErrorCode, FundsDecision, HoldReason, RequestTerms } from "@causeway/domain";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import type { DepositAddress, ObservedFunds } from "../../ports/deposit-addresses.ts";
+import type { Tx } from "../../ports/unit-of-work.ts";
+import { sweepJob } from "../transition.ts";
+import type { AddressServices } from "./address-services.ts";
+import { findSender } from "./find-sender.ts";
+import { returnFacts, valueOf } from "./return-facts.ts";
+import { refundTerms, sameWithRefundTo } from "./standing-in.ts";
+
+/** What is to be done with observed money, everything asked that can be asked. */
+type Plan =
+  | { readonly kind: "hold"; readonly reason: HoldReason }
+  /** Something passes: it is decided at another look. */
+  | { readonly kind: "later" }
+  | {
+      readonly kind: "sweep";
+      readonly amount: bigint;
+      readonly excess: bigint;
+      readonly terms: RequestTerms;
+      /** The order of the address itself; otherwise a new request is made with the sweep. */
+      readonly isOwn: boolean;
+    };
+
+/** What may pass by waiting: the money waits with it, for as long as a fill waits for inventory. */
+const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "CHAIN_DISABLED",
+  "INSUFFICIENT_LIQUIDITY",
+  "PRICE_FETCH_FAILED",
+  "ROUTE_TEMPORARILY_RESTRICTED",
+  "RPC_HTTP_ERROR",
+  "SERVICE_UNAVAILABLE",
+]);
+
+/**
+ * Decides what becomes of money that was observed at an address, and writes it down: a request for it where one is needed, the sweep that brings it to the depository, and the job that
+ * makes it, in one commit. Two processes, or one twice, come to one sweep: the address is locked, and an observation has room for one.
+ * @throws RpcFault, ServiceError: nothing was decided, the next look tries again
+ */
+export async function actOnFunds(
+  services: AddressServices,
+  connected: ConnectedChain,
+  at: DepositAddress,
+  funds: ObservedFunds,
+): Promise<void> {
+  const first = await services.reads.request(at.requestId);
+  if (first === undefined) throw new Error(`the request of deposit address ${at.address} is gone`);
+  const planned = await plan(services, connected, at, first, funds);
+  if (planned.kind === "later") return;
+  const facts = {
+    chain: connected.chain.name,
+    address: funds.address,
+    currency: funds.currency,
+    amount: funds.amount,
+  };
+  const isDone = await services.uow.run(async (tx) => {
+    const current = await tx.depositAddresses.lock(at.address);
+    // Somebody else has decided, or something else is there now.
+    if (current === undefined) return false;
+    const observed = await tx.depositAddresses.lockFunds(funds, funds.observation);
+    if (observed === undefined || observed.amount !== funds.amount || observed.held !== undefined)
+      return false;
+    if (planned.kind === "hold") {
+      await tx.depositAddresses.hold(funds, planned.reason);
+      await tx.depositAddresses.noteHeld(at.address);
+      return true;
+    }
+    return await sweep(services, tx, at, funds, planned);
+  });
+  if (!isDone) return;
+  if (planned.kind === "hold") services.events.alarm("funds_held", { ...facts, reason: planned.reason });
+  else
+    services.events.happened("funds_decided", {
+      ...facts,
+      requestId: planned.terms.requestId,
+      swept: planned.amount + planned.excess,
+      isOwn: planned.isOwn,
+    });
+}
+
+async function sweep(
+  services: AddressServices,
+  tx: Tx,
+  at: DepositAddress,
+  funds: ObservedFunds,
+  { amount, excess, terms, isOwn }: Extract<Plan, { kind: "sweep" }>,
+): Promise<boolean> {
+  const nowMs = services.clock.nowMs();
+  const { depositAddresses } = tx;
+  const first = await tx.requests.lock(at.requestId);
+  if (first === undefined) return false;
+  const isUnused =
+    isWaiting(first) &&
+    (await depositAddresses.supersededBy(at.requestId)) === undefined &&
+    !(await depositAddresses.hasSweep(at.requestId));
+  // The quote of an open address serves once; what is sent to a strict one is always its order's.
+  if (isOwn && !isUnused && !at.key.strict) return false;
+  if (!isOwn) {
+    await tx.requests.insert(terms, quotedState(terms.kind));
+    await depositAddresses.setAddress(terms.requestId, at.address);
+    if (isUnused) await depositAddresses.supersede(at.requestId, terms.requestId);
+  }
+  const sweepId = await depositAddresses.addSweep({
+    address: funds.address,
+    chainId: funds.chainId,
+    currency: funds.currency,
+    observation: funds.observation,
+    amount,
+    excess,
+    orderId: terms.orderId,
+    requestId: terms.requestId,
+    createdAtMs: nowMs,
+  });
+  await depositAddresses.forget(funds);
+  await depositAddresses.noteHeld(at.address);
+  await depositAddresses.setActive(at.address, nowMs);
+  await tx.requests.note(terms.requestId, nowMs, "fundsFound", {
+    depositAddress: at.address,
+    chainId: funds.chainId,
+    currency: funds.currency,
+    found: funds.amount,
+    amount,
+    excess,
+    ...(!isOwn && { first: at.requestId }),
+  });
+  await tx.outbox.add([sweepJob(sweepId, nowMs)], nowMs);
+  return true;
+}
+
+type First = NonNullable<Awaited<ReturnType<AddressServices["reads"]["request"]>>>;
+
+function isWaiting({ state }: First): boolean {
+  return state.name === "quoted" && state.depositId === undefined;
+}
+
+async function plan(
+  services: AddressServices,
+  connected: ConnectedChain,
+  at: DepositAddress,
+  first: First,
+  funds: ObservedFunds,
+): Promise<Plan> {
+  const nowMs = services.clock.nowMs();
+  const isLate = nowMs - funds.seenAtMs > services.enginePolicy.inventoryWaitMs;
+  const { terms } = first;
+  const facts: AddressFacts = {
+    strict: at.key.strict,
+    quoted: terms.origin,
+    isUnused: isWaiting(first) && !(await services.depositAddresses.isUsed(at.requestId)),
+    isFirm: nowMs <= terms.firmUntilMs,
+    refundTo: at.refundTo,
+    sender: at.refundTo === "sender" ? await findSender(services, connected, funds) : undefined,
+  };
+  const back = await returnFacts(services, connected, funds);
+  // Of what this instance holds a price comes back; until then nobody knows whether it can be returned.
+  if (!back.canReturn && !isLate && services.chains.currency(funds.chainId, funds.currency)?.supportsBridging)
+    return { kind: "later" };
+  const decision = decideFunds(facts, funds, back);
+  return await carryOut(services, connected, { at, terms, funds, decision, isLate, sender: facts.sender });
+}
+
+interface Deciding {
+  readonly at: DepositAddress;
+  readonly terms: RequestTerms;
+  readonly funds: ObservedFunds;
+  readonly decision: FundsDecision;
+  /** What could have passed has not. */
+  readonly isLate: boolean;
+  readonly sender: AddressFacts["sender"];
+}
+
+async function carryOut(
+  services: AddressServices,
+  connected: ConnectedChain,
+  deciding: Deciding,
+): Promise<Plan> {
+  const { at, terms, funds, decision } = deciding;
+  const through = { address: at.address, strict: at.key.strict, recovery: at.key.recovery };
+  switch (decision.kind) {
+    case "hold":
+      return decision;
+    case "own": {
+      const { amount, excess, refundTo } = decision;
+      if (refundTo === undefined || refundTo === terms.refundTo)
+        return { kind: "sweep", amount, excess, terms, isOwn: true };
+      return {
+        kind: "sweep",
+        amount,
+        excess,
+        terms: sameWithRefundTo(services, terms, refundTo),
+        isOwn: false,
+      };
+    }
+    case "refund": {
+      const { amount, to, reason } = decision;
+      const valueUsd = (await valueOf(services, funds)) ?? 0n;
+      const returned = { ...funds, amount, to, reason, valueUsd };
+      const refunded = refundTerms(services, terms, connected.chain, returned, services.clock.nowMs());
+      return {
+        kind: "sweep",
+        amount,
+        excess: 0n,
+        terms: { ...refunded, depositAddress: through },
+        isOwn: false,
+      };
+    }
+    case "requote": {
+      const agreed = await requote(services, deciding);
+      if (agreed === "later") return { kind: "later" };
+      if (agreed === undefined)
+        return await carryOut(services, connected, { ...deciding, decision: decision.otherwise });
+      return {
+        kind: "sweep",
+        amount: decision.amount,
+        excess: 0n,
+        terms: { ...agreed, depositAddress: through },
+        isOwn: false,
+      };
+    }
+    default:
+      return unreachable(decision);
+  }
+}
+
+/** What would be agreed upon for what came; undefined: nothing, and that will not pass. */
+async function requote(
+  services: AddressServices,
+  { at, funds, sender, isLate }: Deciding,
+): Promise<RequestTerms | "later" | undefined> {
+  const { refundTo: _, ...question } = at.question;
+  const refundTo = at.refundTo === "sender" ? sender : at.refundTo === "nobody" ? undefined : at.refundTo;
+  try {
+    return await services.agreeOn(
+      {
+        ...question,
+        originChainId: funds.chainId,
+        originCurrency: funds.currency,
+        amount: funds.amount.toString(),
+        tradeType: "EXACT_INPUT",
+        ...(refundTo !== undefined && { refundTo }),
+      },
+      at.keyId,
+    );
+  } catch (error) {
+    if (error instanceof RpcFault) return isLate ? undefined : "later";
+    if (!(error instanceof ServiceError)) throw error;
+    return passing.has(error.code) && !isLate ? "later" : undefined;
+  }
+}

@@ -1,0 +1,18 @@
+import type { Address, RequestTerms } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import type { DepositAddressReads } from "../../ports/deposit-addresses.ts";
+import type { Random } from "../../ports/quote.ts";
+import type { Services } from "../../ports/services.ts";
+import type { TransitionServices } from "../transition.ts";
+
+/** What watching deposit addresses, and deciding about what comes to them, asks for. */
+export interface AddressServices
+  extends
+    TransitionServices,
+    Pick<Services, "chains" | "signer" | "executor" | "uow" | "reads" | "enginePolicy" | "quotePolicy"> {
+  readonly depositAddresses: DepositAddressReads;
+  readonly random: Random;
+  readonly solver: Address;
+  /** What a quote for this input would agree upon now; nothing is stored. @throws ServiceError as a quote does */
+  agreeOn(input: QuoteInput, keyId: string | undefined): Promise<RequestTerms>;
+}

@@ -1,0 +1,125 @@
+import { confirmAtBlock, confirmationsFor } from "@causeway/domain";
+import type { Address, Chain } from "@causeway/domain";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import { placeKey } from "../../ports/deposit-addresses.ts";
+import type { DepositAddress, FundsPlace, ObservedFunds } from "../../ports/deposit-addresses.ts";
+import { actOnFunds } from "./act-on-funds.ts";
+import { isAddressOn } from "./address-on.ts";
+import type { AddressServices } from "./address-services.ts";
+import { valueOf } from "./return-facts.ts";
+
+const BEYOND_ALL_TIERS = 2n ** 255n;
+
+/** What is to be looked at on one chain. */
+export interface Look {
+  readonly addresses: readonly DepositAddress[];
+  readonly currencies: readonly Address[];
+  /** Where: a block that the watcher has read. */
+  readonly atBlock: bigint;
+  /** The last block in which each address was looked at. */
+  readonly lookedAt?: ReadonlyMap<Address, bigint>;
+}
+
+/** What was seen. */
+export interface Looked {
+  /** What lies there and is not on its way. */
+  readonly found: readonly (FundsPlace & { readonly amount: bigint })[];
+  /** Tokens that did not tell a balance. */
+  readonly failed: readonly FundsPlace[];
+}
+
+/**
+ * Looks what is at deposit addresses on one chain, and decides about what has lain there for as many blocks as its value asks for. What is on its way already is not counted again. When
+ * nothing changed nothing is written.
+ * @throws RpcFault; a decision that could not be made is told as a fault and tried again with the next look
+ */
+export async function lookAtAddresses(
+  services: AddressServices,
+  connected: ConnectedChain,
+  { addresses, currencies, atBlock, lookedAt }: Look,
+): Promise<Looked> {
+  const { chain, connection } = connected;
+  const here = new Map(
+    addresses.filter((one) => isAddressOn(chain, one)).map((one) => [one.address, one] as const),
+  );
+  const asked = [...here.keys()];
+  if (asked.length === 0) return { found: [], failed: [] };
+  const held = await connection.reader.heldAmounts(asked, currencies, atBlock);
+  const failed: FundsPlace[] = [];
+  const present: Present[] = [];
+  for (const { account: address, currency, amount } of held) {
+    const place = { address, chainId: chain.id, currency };
+    if (amount === undefined) failed.push(place);
+    else present.push({ ...place, amount });
+  }
+  const [underWay, known] = await Promise.all([
+    services.depositAddresses.underWay(chain.id, asked, atBlock),
+    services.depositAddresses.funds(chain.id, asked),
+  ]);
+  const knownAt = new Map(known.map((funds) => [placeKey(funds.address, funds.currency), funds]));
+  const found = present.map((place) => ({ ...place, amount: leftOf(place, underWay) }));
+  const changed = present.filter((place) => {
+    const { amount = 0n } = knownAt.get(placeKey(place.address, place.currency)) ?? {};
+    return amount !== leftOf(place, underWay);
+  });
+  if (changed.length > 0) await writeDown(services, changed, { atBlock, lookedAt });
+  const current = changed.length === 0 ? known : await services.depositAddresses.funds(chain.id, asked);
+  for (const funds of current) {
+    const at = here.get(funds.address);
+    if (at === undefined || funds.held !== undefined || !(await isDue(services, chain, funds, atBlock)))
+      continue;
+    try {
+      await actOnFunds(services, connected, at, funds);
+    } catch (error) {
+      // One address's fault does not keep the others waiting.
+      services.events.fault("deposit_address_fault", error, { chain: chain.name, address: funds.address });
+    }
+  }
+  return { found: found.filter(({ amount }) => amount > 0n), failed };
+}
+
+type Present = FundsPlace & { readonly amount: bigint };
+
+function leftOf({ address, currency, amount }: Present, underWay: ReadonlyMap<string, bigint>): bigint {
+  const left = amount - (underWay.get(placeKey(address, currency)) ?? 0n);
+  return left > 0n ? left : 0n;
+}
+
+/**
+ * What is on its way is reckoned again under the lock of the address: a sweep that was planned since the balances were read has taken its money, which must not be taken for new.
+ */
+async function writeDown(
+  services: AddressServices,
+  changed: readonly Present[],
+  { atBlock, lookedAt }: Pick<Look, "atBlock" | "lookedAt">,
+): Promise<void> {
+  const nowMs = services.clock.nowMs();
+  for (const address of new Set(changed.map((place) => place.address)))
+    await services.uow.run(async ({ depositAddresses }) => {
+      const places = changed.filter((place) => place.address === address);
+      const [{ chainId } = { chainId: 0 }] = places;
+      await depositAddresses.lock(address);
+      const underWay = await depositAddresses.underWay(chainId, [address], atBlock);
+      const seen = places.map((place) => ({
+        ...place,
+        amount: leftOf(place, underWay),
+        seenBlock: atBlock,
+        unseenBlock: lookedAt?.get(address),
+      }));
+      await depositAddresses.observe(seen, nowMs);
+      await depositAddresses.noteHeld(address);
+      // It is looked at with every block until this is done.
+      if (seen.some(({ amount }) => amount > 0n)) await depositAddresses.setActive(address, nowMs);
+    });
+}
+
+/** Whether it has lain there for as many blocks as a deposit of its value would need. */
+async function isDue(
+  services: AddressServices,
+  chain: Chain,
+  funds: ObservedFunds,
+  atBlock: bigint,
+): Promise<boolean> {
+  const valueUsd = (await valueOf(services, funds)) ?? BEYOND_ALL_TIERS;
+  return atBlock >= confirmAtBlock(funds.seenBlock, confirmationsFor(chain.confirmationTiers, valueUsd));
+}

@@ -1,0 +1,89 @@
+import { encodeFillContract, orderIdOf } from "@causeway/domain";
+import type { Address, Chain, FailReason, FoundFunds, Order, RequestTerms } from "@causeway/domain";
+import type { QuotePolicy, Random } from "../../ports/quote.ts";
+
+type Needs = { readonly random: Random; readonly quotePolicy: QuotePolicy };
+
+/** The same promise anew, but that a refund goes to `refundTo`: an order names its recipient, and who sent the money is known only when it came. */
+export function sameWithRefundTo({ random }: Needs, terms: RequestTerms, refundTo: Address): RequestTerms {
+  const order: Order = {
+    ...terms.order,
+    salt: random.bytes32(),
+    inputs: terms.order.inputs.map((input) => ({
+      ...input,
+      refunds: input.refunds.map((refund) => ({ ...refund, recipient: refundTo })),
+    })),
+  };
+  return { ...terms, requestId: random.bytes32(), orderId: orderIdOf(order), refundTo, order };
+}
+
+/** What a refund of found money is made of. */
+export interface Returned extends FoundFunds {
+  readonly to: Address;
+  readonly reason: FailReason;
+  /** USD with 18 decimals, as far as known. */
+  readonly valueUsd: bigint;
+}
+
+/** A request for money that nobody can use: its deposit goes back whole, less the gas. `first` is the one that the address was given out for. */
+export function refundTerms(
+  { random, quotePolicy }: Needs,
+  first: RequestTerms,
+  chain: Chain,
+  { currency, amount, to, reason, valueUsd }: Returned,
+  nowMs: number,
+): RequestTerms {
+  const fillDeadlineMs = nowMs + quotePolicy.orderLifetimeSeconds * 1000;
+  const deadline = Math.ceil(fillDeadlineMs / 1000) + quotePolicy.fillGraceSeconds;
+  const order: Order = {
+    ...first.order,
+    salt: random.bytes32(),
+    inputs: [
+      {
+        payment: { chainId: chain.name, currency, amount, weight: 1n },
+        refunds: [
+          {
+            chainId: chain.name,
+            recipient: to,
+            currency,
+            // Whatever gas leaves of it.
+            minimumAmount: 0n,
+            deadline: deadline + quotePolicy.refundGraceSeconds,
+            extraData: encodeFillContract(chain.contracts.router),
+          },
+        ],
+      },
+    ],
+    output: {
+      ...first.order.output,
+      payments: first.order.output.payments.map((payment) => ({
+        ...payment,
+        minimumAmount: 0n,
+        expectedAmount: 0n,
+      })),
+      deadline,
+    },
+  };
+  const { chainId, currency: outCurrency } = first.destination;
+  return {
+    requestId: random.bytes32(),
+    orderId: orderIdOf(order),
+    kind: "bridge",
+    tradeType: "EXACT_INPUT",
+    user: first.user,
+    recipient: first.recipient,
+    refundTo: to,
+    origin: { chainId: chain.id, currency, amount },
+    destination: { chainId, currency: outCurrency, expectedAmount: 0n, minimumAmount: 0n },
+    inputUsd: valueUsd,
+    explicitDeposit: true,
+    createdAtMs: nowMs,
+    firmUntilMs: nowMs,
+    fillDeadlineMs,
+    referrer: first.referrer,
+    forceRefund: true,
+    refundReason: reason,
+    ...(first.keyId !== undefined && { keyId: first.keyId }),
+    order,
+  };
+}
