@@ -126,10 +126,14 @@ function* bestOf(
   const isInput = question.tradeType === "EXACT_INPUT";
   const compare = isInput ? fromInput : fromOutput;
   let best: Candidate | undefined;
+  let tokenDoes = false;
   for (const destination of destinations) {
+    // What native coin buys its token buys too, for less gas: it is the last end, and asked only when the token did not do.
+    if (tokenDoes && destination.currency.address === NATIVE_CURRENCY) continue;
     try {
       const found = yield* compare(services, question, { origins, destination }, refusals);
       if (found === undefined) continue;
+      tokenDoes ||= destination.currency.address === question.destination.chain.liquidity?.wrappedNative;
       if (best === undefined || (isInput ? found.rank > best.rank : found.rank < best.rank)) best = found;
     } catch (error) {
       note(refusals, error);
@@ -254,7 +258,7 @@ function* priceEnds(
   exchangeGas?: bigint,
 ): Soon<Priced> {
   const gas =
-    question.originGasOverhead === undefined
+    question.originGasOverhead === undefined && question.sweepGas === undefined
       ? undefined
       : yield* originGasOf(
           services,
