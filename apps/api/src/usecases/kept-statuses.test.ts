@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import type { StatusView } from "../ports/status-view.ts";
 import { keptStatuses } from "./kept-statuses.ts";
 
-const A: RequestId = `0x${"a1".repeat(32)}`;
-const B: RequestId = `0x${"b2".repeat(32)}`;
+const A = `0x${"a1".repeat(32)}` as const;
+const B = `0x${"b2".repeat(32)}` as const;
 
 function view(requestId: RequestId, status: StatusView["status"], final = false): StatusView {
   return {
@@ -21,9 +21,9 @@ function view(requestId: RequestId, status: StatusView["status"], final = false)
     refundFailReason: "N/A",
     final,
     fundsAt: "user",
-    nextAction: "wait",
+    nextAction: "wait_for_fill",
     pollAfterMs: 1000,
-  } as StatusView;
+  };
 }
 
 /** A store that answers when it is told to, and a feed that says what it is told to. */
