@@ -1,5 +1,5 @@
 import type { AccountState } from "@causeway/chains";
-import type { Address, Hex, OrderId } from "@causeway/domain";
+import type { Address, Hex, OrderId, RequestTerms } from "@causeway/domain";
 import { confirmationsFor, NATIVE_CURRENCY, ServiceError, settle } from "@causeway/domain";
 import type { Soon } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
@@ -16,6 +16,13 @@ import type {
   RouteTimings,
 } from "../ports/quote.ts";
 import type { TokenBook } from "../ports/token-book.ts";
+import {
+  askForAddress,
+  givenOut,
+  refuseUnmovable,
+  withAddress,
+} from "./deposit-addresses/ask-for-address.ts";
+import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
 import { readQuestion } from "./quote-question.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
@@ -44,6 +51,8 @@ export interface QuoteServices {
   readonly timings: RouteTimings;
   readonly recipientCodes: RecipientCodes;
   readonly solver: Address;
+  /** Moves what comes to deposit addresses; undefined: there are none. */
+  readonly executor?: { readonly address: Address } | undefined;
   /** The solver's personal signature (EIP-191) over the raw bytes of an order id. */
   signOrder(orderId: OrderId): Promise<Hex>;
 }
@@ -70,7 +79,7 @@ export async function createQuote(
     account: await accountOf(question, valued.route),
     timeEstimateSeconds: timeEstimate(services.timings, question, valued.route, agreement.terms.inputUsd),
   });
-  await services.requests.insertQuoted(agreement.terms);
+  await services.requests.insertQuoted(agreement.terms, givenOut(agreement.terms, input));
   if (input.includeProtocolData !== true) return answer;
   const orderSignature = await services.signOrder(agreement.terms.orderId);
   return { ...answer, protocol: { v2: { ...answer.protocol.v2, orderSignature } } };
@@ -82,10 +91,29 @@ function* workOut(
   input: QuoteInput,
   keyId: string | undefined,
 ): Soon<{ question: QuoteQuestion; valued: ValuedRoute; agreement: Agreement }> {
-  const question = yield* readQuestion(services, input);
+  const { quoted, wish } = askForAddress(input);
+  const asked = yield* readQuestion(services, quoted);
+  const { origin, originCurrency } = asked;
+  if (wish) refuseUnmovable(asked, services.executor);
+  const question = wish ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
   const valued = yield* chooseRoute(services, question);
   const agreement = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
-  return { question, valued, agreement };
+  if (!wish) return { question, valued, agreement };
+  const terms = withAddress(agreement.terms, origin.chain, wish);
+  return { question, valued, agreement: { ...agreement, terms } };
+}
+
+/**
+ * What a quote for this input would agree upon now; nothing is stored.
+ * @throws ServiceError as {@link createQuote}
+ */
+export async function agreeOn(
+  services: QuoteServices,
+  input: QuoteInput,
+  keyId: string | undefined,
+): Promise<RequestTerms> {
+  refuseUnsupported(input);
+  return (await settle(workOut(services, input, keyId))).agreement.terms;
 }
 
 async function accountOf(

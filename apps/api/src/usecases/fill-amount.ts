@@ -198,10 +198,12 @@ function knownCurrency(
  */
 async function notSpentOnOrigin(
   { reads }: Pick<Services, "reads">,
-  { requestId, originGasUsd, tradeType }: RequestTerms,
+  { requestId, originGasUsd, tradeType, depositAddress }: RequestTerms,
   { facts }: RoutePricing,
 ): Promise<bigint> {
   if (originGasUsd === undefined || tradeType === "EXACT_OUTPUT") return 0n;
+  // The service has moved it from the address itself.
+  if (depositAddress !== undefined) return 0n;
   const execution = await reads.execution(requestId);
   const isSpent = execution !== undefined && execution.wallet === undefined;
   return isSpent ? 0n : usdToAmountDown(originGasUsd, facts.destination);

@@ -1,6 +1,7 @@
 import type { AccountState } from "@causeway/chains";
 import type { Currency, PricedUnit, QuoteStep } from "@causeway/domain";
 import {
+  addressStep,
   amountToUsdDown,
   depositGas,
   depositSteps,
@@ -83,6 +84,11 @@ function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gas
     maxFeePerGas,
     maxPriorityFeePerGas,
   };
+  if (terms.depositAddress !== undefined)
+    return {
+      steps: [addressStep(payment, terms.depositAddress.address)],
+      gasUnits: originCurrency.address === NATIVE_CURRENCY ? gas.transferNative : gas.transferErc20,
+    };
   if (route.kind === "send")
     return {
       steps: sendSteps({ ...payment, recipient: terms.recipient }),

@@ -32,6 +32,8 @@ export interface QuoteQuestion {
   readonly referrer: string | undefined;
   /** Gas units that the origin transaction needs beyond a plain deposit; undefined: the user sends it himself. */
   readonly originGasOverhead: number | undefined;
+  /** Gas units of the transaction that brings what is sent to a deposit address to the depository; absent: the user deposits. */
+  readonly sweepGas?: bigint;
 }
 
 /** Far more than a wallet needs beside a deposit, and little enough to be lent until the output pays for it. */

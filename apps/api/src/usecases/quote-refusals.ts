@@ -33,12 +33,6 @@ const refusals: readonly Refusal[] = [
     asked: ({ usePermit }) => usePermit === true,
   },
   {
-    field: "useDepositAddress",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: "Deposit addresses are not supported",
-    asked: ({ useDepositAddress }) => useDepositAddress === true,
-  },
-  {
     field: "appFees",
     code: "UNSUPPORTED_EXECUTION_TYPE",
     message: "App fees are not supported",

@@ -17,7 +17,7 @@ export interface Look {
   /** Where: a block that the watcher has read. */
   readonly atBlock: bigint;
   /** The last block in which each address was looked at. */
-  readonly lookedAt?: ReadonlyMap<Address, bigint>;
+  readonly lookedAt?: ReadonlyMap<Address, bigint> | undefined;
 }
 
 /** What was seen. */

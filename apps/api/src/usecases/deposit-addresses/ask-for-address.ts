@@ -1,0 +1,176 @@
+import { depositAddressOf, NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
+import type { Address, Chain, Currency, ErrorCode, RequestTerms } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import type { DepositAddress } from "../../ports/deposit-addresses.ts";
+
+/** What is asked of an address that a quote is to be paid to. */
+export interface AddressWish {
+  readonly strict: boolean;
+  /** The zero address: nobody. */
+  readonly recovery: Address;
+}
+
+interface Refusal {
+  readonly field: keyof QuoteInput;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly asked: (input: QuoteInput) => boolean;
+}
+
+/** What cannot be had with a deposit address: whoever pays only sends money, and signs and calls nothing. */
+const refusals: readonly Refusal[] = [
+  {
+    field: "txs",
+    code: "EXTRA_TXS_NOT_SUPPORTED",
+    message: "A deposit address takes no calls on the destination chain",
+    asked: ({ txs }) => txs !== undefined && txs.length > 0,
+  },
+  {
+    field: "usePermit",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: "What is sent to a deposit address is not paid by signature",
+    asked: ({ usePermit }) => usePermit === true,
+  },
+  {
+    field: "authorizationList",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: "A deposit address takes no authorizations",
+    asked: ({ authorizationList }) => authorizationList !== undefined && authorizationList.length > 0,
+  },
+  {
+    field: "originGasOverhead",
+    code: "INVALID_REQUEST",
+    message:
+      "originGasOverhead is of transactions that the service sends for a wallet, not of deposit addresses",
+    asked: ({ originGasOverhead }) => originGasOverhead !== undefined && Number(originGasOverhead) !== 0,
+  },
+  {
+    field: "sponsoredFeeComponents",
+    code: "INVALID_REQUEST",
+    message: "With a deposit address all fees are sponsored or none: leave sponsoredFeeComponents out",
+    asked: ({ sponsoredFeeComponents }) => sponsoredFeeComponents !== undefined,
+  },
+  {
+    field: "tradeType",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: "Only a strict deposit address can be quoted for an exact output: others take any amount",
+    asked: ({ tradeType, strict }) => tradeType === "EXACT_OUTPUT" && strict !== true,
+  },
+  {
+    field: "refundTo",
+    code: "INVALID_REQUEST",
+    message:
+      "A strict deposit address needs refundTo: what is not the quoted amount goes back there (the zero address: to whoever sent it)",
+    asked: ({ strict, refundTo }) => strict === true && refundTo === undefined,
+  },
+];
+
+/**
+ * Reads whether a quote is to be paid to an address of its own, and how it is priced then: what arrives there can only be deposited, so nothing is swapped before.
+ * @returns the input as it is quoted, and the wish; undefined wish: an ordinary quote
+ * @throws ServiceError naming the field that contradicts
+ */
+export function askForAddress(input: QuoteInput): {
+  readonly quoted: QuoteInput;
+  readonly wish: AddressWish | undefined;
+} {
+  if (input.useDepositAddress !== true) {
+    for (const field of ["recoveryAddress", "strict"] as const)
+      if (input[field] !== undefined && input[field] !== false)
+        throw new ServiceError("INVALID_REQUEST", `${field} goes with useDepositAddress`, { field });
+    return { quoted: input, wish: undefined };
+  }
+  for (const { field, code, message, asked } of refusals)
+    if (asked(input)) throw new ServiceError(code, message, { field });
+  const recovery = recoveryOf(input.recoveryAddress);
+  const { refundTo, ...rest } = input;
+  const isToSender = refundTo !== undefined && parseAddress(refundTo) === NATIVE_CURRENCY;
+  const named = isToSender ? recovery : refundTo;
+  return {
+    quoted: {
+      ...rest,
+      // Until it is known who sent it, an order has to name somebody.
+      ...(named !== undefined && named !== NATIVE_CURRENCY && { refundTo: named }),
+      disableOriginSwaps: true,
+      forceSolverExecution: true,
+    },
+    wish: { strict: input.strict === true, recovery },
+  };
+}
+
+function recoveryOf(text: string | undefined): Address {
+  if (text === undefined) return NATIVE_CURRENCY;
+  const recovery = parseAddress(text);
+  if (recovery === undefined || recovery === NATIVE_CURRENCY)
+    throw new ServiceError("INVALID_ADDRESS", "recoveryAddress must be a wallet on the origin chain", {
+      field: "recoveryAddress",
+    });
+  return recovery;
+}
+
+/** @throws ServiceError when this instance cannot move what would arrive there */
+export function refuseUnmovable(
+  {
+    isSend,
+    origin,
+    originCurrency: currency,
+  }: {
+    readonly isSend: boolean;
+    readonly origin: { readonly chain: Chain };
+    readonly originCurrency: Currency;
+  },
+  mover: { readonly address: Address } | undefined,
+): void {
+  const { contracts, displayName } = origin.chain;
+  if (isSend)
+    throw new ServiceError(
+      "UNSUPPORTED_ROUTE",
+      "What is sent to a deposit address is bridged or swapped: the recipient can be paid directly here",
+      { field: "useDepositAddress" },
+    );
+  if (contracts.depositAddressFactory === undefined || mover === undefined)
+    throw new ServiceError("UNSUPPORTED_EXECUTION_TYPE", `${displayName} has no deposit addresses`, {
+      field: "useDepositAddress",
+    });
+  if (!currency.supportsBridging)
+    throw new ServiceError(
+      "UNSUPPORTED_CURRENCY",
+      `${currency.symbol} cannot be paid to a deposit address: it would have to be swapped first`,
+      { field: "originCurrency" },
+    );
+}
+
+/** The terms with the address that their order makes. */
+export function withAddress(
+  terms: RequestTerms,
+  { contracts }: Chain,
+  { strict, recovery }: AddressWish,
+): RequestTerms {
+  const { depositAddressFactory: factory } = contracts;
+  if (factory === undefined) throw new RangeError("the chain has no deposit addresses");
+  const key = { id: terms.orderId, depositor: terms.user, recovery, strict };
+  return { ...terms, depositAddress: { address: depositAddressOf(factory, key), strict, recovery } };
+}
+
+/** What is stored of an address that is given out; undefined: the terms have none. */
+export function givenOut(terms: RequestTerms, input: QuoteInput): DepositAddress | undefined {
+  const { depositAddress } = terms;
+  if (depositAddress === undefined) return undefined;
+  const { amount: _amount, tradeType: _tradeType, ...question } = input;
+  const refundTo = input.refundTo === undefined ? undefined : parseAddress(input.refundTo);
+  return {
+    address: depositAddress.address,
+    requestId: terms.requestId,
+    key: {
+      id: terms.orderId,
+      depositor: terms.user,
+      recovery: depositAddress.recovery,
+      strict: depositAddress.strict,
+    },
+    refundTo: refundTo === undefined ? "nobody" : refundTo === NATIVE_CURRENCY ? "sender" : refundTo,
+    question,
+    keyId: terms.keyId,
+    createdAtMs: terms.createdAtMs,
+    activeAtMs: terms.createdAtMs,
+  };
+}
