@@ -1,7 +1,12 @@
-import { NATIVE_CURRENCY } from "@causeway/domain";
+import { NATIVE_CURRENCY, pullAndRouteCalldata, routerCalls } from "@causeway/domain";
+import type { Address, TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { judgeOrigin, NOTHING_OF_SENDER } from "../../apps/api/src/usecases/judge-origin.ts";
+import { recordSingleTransaction } from "../../apps/api/src/usecases/record-single-transaction.ts";
 import { deposit } from "../support/deposits.ts";
 import type { Agreed } from "../support/engine-world.ts";
+import { dieAtEveryMoment } from "../support/every-death.ts";
+import { approveCall } from "../support/execution-world.ts";
 import { startSwapWorld, type SwapAsk, type SwapWorld } from "../support/swap-world.ts";
 
 let world: SwapWorld;
@@ -55,9 +60,19 @@ const NOTHING_LEFT = [0n, 0n, 0n];
 
 const toOdd = (): SwapAsk => ({ currency: world.odd, paidFrom: world.usdc });
 /** Somebody else buys the odd token, or sells it: it is traded in one shallow pool. */
-async function movePool(bought: "bought" | "sold", amount: bigint): Promise<void> {
+async function movePool(bought: "bought" | "sold", amount: bigint) {
   const { destination, tst, odd, trade } = world;
-  await (bought === "bought" ? trade(destination, tst, odd, amount) : trade(destination, odd, tst, amount));
+  return await (bought === "bought"
+    ? trade(destination, tst, odd, amount)
+    : trade(destination, odd, tst, amount));
+}
+/** The same, in a block that the services know. */
+async function poolMoved(bought: "bought" | "sold", amount: bigint): Promise<void> {
+  const { destination } = world;
+  const hash = await movePool(bought, amount);
+  do await destination.mine();
+  while ((await destination.connected.connection.reader.receipt(hash)) === undefined);
+  await world.watch(destination);
 }
 
 test.each<[string, () => SwapAsk]>([
@@ -80,7 +95,7 @@ test.each<[string, () => SwapAsk]>([
     });
     expect(fills).toHaveLength(1);
     const worth = await world.worthOf(agreed);
-    // The price of gas has moved since.
+    // The price of gas may have moved since.
     expect(spent).toBeGreaterThan((worth * 999n) / 1_000n);
     expect(spent).toBeLessThanOrEqual((worth * 1_001n) / 1_000n);
     const [fill] = fills;
@@ -90,9 +105,7 @@ test.each<[string, () => SwapAsk]>([
 
 test("pools that moved a little do not change what is paid while the quote is firm, and what that costs is bounded", async () => {
   const agreed = await deposited(toOdd());
-  await movePool("bought", 5n * 10n ** 18n);
-  await world.destination.mine();
-  await world.watch(world.destination);
+  await poolMoved("bought", 15n * 10n ** 18n);
   const worth = await world.worthOf(agreed);
   const { expectedAmount } = agreed.terms.destination;
   const now = await world.best(world.destination, world.usdc, world.odd, worth);
@@ -105,26 +118,22 @@ test("pools that moved a little do not change what is paid while the quote is fi
 
 test("pools that moved more than is borne have the recipient get what his deposit buys there now, as long as that keeps the promise", async () => {
   const agreed = await deposited({ ...toOdd(), slippageBps: 500 });
-  await movePool("bought", 400n * 10n ** 18n);
-  await world.destination.mine();
-  await world.watch(world.destination);
+  await poolMoved("bought", 400n * 10n ** 18n);
   const worth = await world.worthOf(agreed);
   const { amountOut } = await world.best(world.destination, world.usdc, world.odd, worth);
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
   expect([amountOut < expectedAmount, amountOut > minimumAmount]).toEqual([true, true]);
   const { status, received, spent } = await ended(agreed);
   expect(status).toBe("success");
-  // The price of gas falls from block to block.
-  expect(received).toBeGreaterThanOrEqual(amountOut);
-  expect(received).toBeLessThan((amountOut * 10_001n) / 10_000n);
+  // What others pay for gas in between is priced in as well.
+  expect(received).toBeGreaterThan((amountOut * 98n) / 100n);
+  expect(received).toBeLessThan(expectedAmount);
   expect(spent).toBeLessThan((worth * 10_001n) / 10_000n);
 });
 
 test("pools that moved beyond the promise send the deposit back", async () => {
   const agreed = await deposited(toOdd());
-  await movePool("bought", 5_000n * 10n ** 18n);
-  await world.destination.mine();
-  await world.watch(world.destination);
+  await poolMoved("bought", 5_000n * 10n ** 18n);
   expect(await ended(agreed)).toMatchObject({
     status: "refund",
     failReason: "SLIPPAGE",
@@ -132,9 +141,7 @@ test("pools that moved beyond the promise send the deposit back", async () => {
     received: 0n,
     spent: 0n,
   });
-  await movePool("sold", 500n * 10n ** 18n);
-  await world.destination.mine();
-  await world.watch(world.destination);
+  await poolMoved("sold", 500n * 10n ** 18n);
 });
 
 test("others who move the pools in the fill's own block make it fail, at the cost of its gas; it is planned anew and paid once", async () => {
@@ -152,3 +159,182 @@ test("others who move the pools in the fill's own block make it fail, at the cos
   expect({ status, fills: fills.length }).toEqual({ status: "success", fills: 1 });
   expect(received).toBe(agreed.terms.destination.expectedAmount);
 });
+
+test.each([
+  ["less than was expected, within the range", 98_000_000n, 98n],
+  ["more than was expected", 105_000_000n, 105n],
+])(
+  "a swap before the deposit that brings %s has the recipient get his part, which oracles attest",
+  async (_what, brought, percent) => {
+    const agreed = await deposited({ ...toOdd(), minimumDeposit: 97_000_000n, slippageBps: 500 }, brought);
+    const { status, received, fills } = await ended(agreed);
+    const { expectedAmount } = agreed.terms.destination;
+    const part = (expectedAmount * percent) / 100n;
+    expect(status).toBe("success");
+    // What it buys in a shallow pool is not quite in proportion.
+    expect(received).toBeGreaterThan((part * 99n) / 100n);
+    expect(received).toBeLessThanOrEqual(part + 1n);
+    expect(await world.judged(agreed, fills[0]?.hash ?? "0x")).toEqual({ amounts: [received] });
+    const [found] = await world.depositsOf(agreed.requestId);
+    expect(found).toMatchObject({ amount: brought, disposition: "accepted" });
+    // Whoever attests fills attests none for less than the order asks for.
+    expect(brought).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.payment.amount ?? 0n);
+  },
+);
+
+test("a swap that brings less than is filled sends its deposit back in the deposit's currency", async () => {
+  const { usdc, user, origin } = world;
+  const agreed = await world.agree({ ...toOdd(), minimumDeposit: 97_000_000n });
+  const before = await origin.balance(user.address, usdc);
+  await deposit(origin, user, agreed, { amount: 96_999_999n });
+  await origin.mine();
+  await world.watch(origin);
+  const { status, failReason, fills } = await ended(agreed);
+  expect({ status, failReason, fills }).toEqual({
+    status: "refund",
+    failReason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
+    fills: [],
+  });
+  expect(before - (await origin.balance(user.address, usdc))).toBeLessThan(2_000_000n);
+});
+
+test("a refund of a swapped deposit gives back at least the order's minimum, scaled with what came", async () => {
+  const { usdc, user, origin } = world;
+  const agreed = await world.agree({
+    ...toOdd(),
+    minimumDeposit: 97_000_000n,
+    terms: { forceRefund: true },
+  });
+  const before = await origin.balance(user.address, usdc);
+  await deposit(origin, user, agreed, { amount: 120_000_000n });
+  await origin.mine();
+  await world.watch(origin);
+  expect((await ended(agreed)).status).toBe("refund");
+  const lost = before - (await origin.balance(user.address, usdc));
+  const promised = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  expect(120_000_000n - lost).toBeGreaterThanOrEqual((promised * 120n) / 97n);
+});
+
+test("the user's own exchange and deposit through the router is one deposit of all that it brought, in his name", async () => {
+  const { origin, user, tst, usdc } = world;
+  const pools = await world.best(origin, tst, usdc, 200n * 10n ** 18n);
+  const agreed = await world.agree({
+    ...toOdd(),
+    deposit: pools.amountOut,
+    minimumDeposit: (pools.amountOut * 99n) / 100n,
+    terms: { input: { currency: tst, amount: 200n * 10n ** 18n } },
+  });
+  const { router, approvalProxy, depository } = origin.chain.contracts;
+  const least = agreed.terms.origin.minimumAmount ?? 0n;
+  const deposits = routerCalls.depositBalance(depository, user.address, usdc, least, agreed.terms.orderId);
+  const calls = [
+    ...pools.calls({ kind: "exactIn", limit: least, recipient: router }),
+    { to: router, data: deposits, value: 0n },
+  ];
+  await origin.send(user, approveCall(tst, approvalProxy, 200n * 10n ** 18n));
+  const hash = await origin.send(user, {
+    to: approvalProxy,
+    data: pullAndRouteCalldata(tst, 200n * 10n ** 18n, {
+      calls,
+      refundTo: user.address,
+      refundTokens: [],
+    }),
+    gas: 1_000_000n,
+  });
+  // Before it is mined nothing speaks against it.
+  const state = await origin.connected.connection.reader.transaction(hash);
+  expect(
+    judgeOrigin(agreed.terms, origin.chain, state, { ...NOTHING_OF_SENDER, deposits: [] }),
+  ).toBeUndefined();
+  await origin.mine();
+  await world.watch(origin);
+  const { status, received } = await ended(agreed);
+  const [found] = await world.depositsOf(agreed.requestId);
+  expect(found).toMatchObject({ depositor: user.address, sender: user.address, amount: pools.amountOut });
+  expect({ status, received }).toEqual({
+    status: "success",
+    received: agreed.terms.destination.expectedAmount,
+  });
+});
+
+test("a user's own swap counts when it is mined and its recipient has what was promised, and follows the chain", async () => {
+  const { origin, user, tst, usdc } = world;
+  const pools = await world.best(origin, usdc, tst, 10_000_000n);
+  const recipient = world.anAddress();
+  const { approvalProxy } = origin.chain.contracts;
+  const ask: SwapAsk = {
+    currency: usdc,
+    recipient,
+    terms: {
+      kind: "swap",
+      destination: {
+        chainId: origin.chain.id,
+        currency: tst,
+        expectedAmount: pools.amountOut,
+        minimumAmount: pools.amountOut,
+      },
+    },
+  };
+  const [agreed, other] = [await world.agree(ask), await world.agree(ask)];
+  await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
+  /** Exchanges so much for a request; what comes out goes to `to`. */
+  const exchange = async ({ requestId }: Agreed, to: Address) => {
+    const calls = pools.calls({ kind: "exactIn", limit: 0n, recipient: to });
+    const job = { calls, refundTo: user.address, refundTokens: [] };
+    const data = `${pullAndRouteCalldata(usdc, 10_000_000n, job)}${requestId.slice(2)}` as const;
+    return await origin.send(user, { to: approvalProxy, data, gas: 1_000_000n });
+  };
+  const report = async ({ requestId }: Agreed, txHash: TxHash) =>
+    await recordSingleTransaction(world.services, { chainId: origin.chain.id, txHash, requestId });
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "waiting",
+    nextAction: "send_payment",
+  });
+
+  const hash = await exchange(agreed, recipient);
+  await expect(report(other, hash)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  await report(agreed, hash);
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "success",
+    fundsAt: "recipient",
+    inTxHashes: [hash],
+    txHashes: [hash],
+  });
+  await origin.mine();
+  await world.watch(origin);
+  expect((await world.status(agreed.requestId)).final).toBe(true);
+
+  // The same, but what comes out goes elsewhere: told before it is mined it is dropped then, told afterwards it is refused.
+  await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
+  const astray = await exchange(other, world.anAddress());
+  await report(other, astray);
+  await origin.mine();
+  await world.watch(origin);
+  expect((await world.status(other.requestId)).status).toBe("waiting");
+  await expect(report(other, astray)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+});
+
+test("whenever the process dies while it plans, signs or sends a fill that is exchanged, the recipient is paid exactly once", async () => {
+  const { origin, destination } = world;
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      const agreed = await world.agree(toOdd());
+      await deposit(origin, world.user, agreed);
+      await origin.mine();
+      await world.watch(origin);
+      return agreed;
+    },
+    live: async (by) => await world.work(by),
+    verify: async (agreed, moment) => {
+      const { recipient, destination: promised } = agreed.terms;
+      expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
+      const received = await destination.balance(recipient, promised.currency);
+      expect(received, moment).toBeGreaterThanOrEqual(promised.minimumAmount);
+      expect(received, moment).toBeLessThanOrEqual(promised.expectedAmount);
+    },
+  });
+  for (const moment of ["before lanes.reserve", "before sign", "before broadcast", "after broadcast"])
+    expect(deaths).toContain(moment);
+}, 120_000);
