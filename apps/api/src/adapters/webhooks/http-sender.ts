@@ -25,9 +25,6 @@ export function httpSender(
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     maxHeaderSize: 16_384,
-    // Only what is under way keeps a connection.
-    keepAliveTimeout: 1,
-    keepAliveMaxTimeout: 1,
   });
   return {
     async send({ url, headers, body, signal }): Promise<AttemptOutcome> {
@@ -47,6 +44,7 @@ export function httpSender(
           headers,
           body,
           signal: bound,
+          // The next attempt looks at the addresses again.
           reset: true,
         });
         const status = answer.statusCode;
