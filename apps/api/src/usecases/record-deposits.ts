@@ -160,6 +160,7 @@ async function actOn(
       confirmed: deposit.confirmAtBlock <= headNumber,
       late: nowMs > terms.fillDeadlineMs,
       beyondLead: await isBeyondLead(services, tx, record, nowMs),
+      signedFor: terms.permit !== undefined,
     },
     speaksForRequest && !record.inTxHashes.includes(fact.txHash)
       ? { inTxHashes: [...record.inTxHashes, fact.txHash] }

@@ -20,6 +20,7 @@ const anEvent: fc.Arbitrary<RequestEvent> = fc.oneof(
       verdict,
       confirmed: fc.boolean(),
       late: fc.boolean(),
+      signedFor: fc.boolean(),
     }),
   },
   fc.record({ kind: fc.constantFrom("depositConfirmed" as const, "depositRemoved" as const), depositId }),
@@ -559,4 +560,29 @@ test("a bridge whose origin transaction the service sends shows depositing, then
     name: "expired",
     failReason: "EXECUTION_REVERTED",
   });
+});
+
+test("what the user signed for is filled although the service's own transaction failed: somebody else submitted it", () => {
+  const accepted = after("bridge", { kind: "executionAccepted" });
+  for (const failed of [
+    { kind: "executionReverted", reason: "TRANSACTION_REVERTED" },
+    { kind: "executionDead", reason: "EXECUTION_REVERTED" },
+  ] as const) {
+    const closed = stateAfter(accepted, failed);
+    expect(closed.name).toBe("expired");
+    const seen = { ...matching, confirmed: false, signedFor: true } as const;
+    const deposited = stateAfter(closed, seen);
+    expect(deposited).toMatchObject({ name: "deposited", depositId: "1", failReason: undefined });
+    expect(stateAfter(closed, { ...seen, confirmed: true })).toMatchObject({ name: "fillable" });
+    // The same deposit after the service's transaction failed, or before: the request goes the same way.
+    expect(stateAfter(stateAfter(accepted, seen), failed)).toEqual(deposited);
+    expect(stateAfter(deposited, { kind: "executionDead", reason: "TRANSACTION_REVERTED" })).toEqual(
+      deposited,
+    );
+    // Too late, or not signed for: it goes back.
+    expect(stateAfter(closed, { ...seen, late: true })).toMatchObject({ name: "refunding" });
+    expect(stateAfter(closed, { ...seen, signedFor: false })).toMatchObject({ name: "refunding" });
+  }
+  const outOfTime = stateAfter(quotedState("bridge"), { kind: "deadlinePassed" });
+  expect(stateAfter(outOfTime, { ...matching, signedFor: true })).toMatchObject({ name: "refunding" });
 });

@@ -62,6 +62,8 @@ export type RequestEvent =
       readonly late: boolean;
       /** True when a fill that an app vouched for is so much older that it is not settled against it any more. */
       readonly beyondLead?: boolean;
+      /** The user signed for it, and anybody may have submitted what he signed: that the service's own transaction failed, or was not sent, says nothing. */
+      readonly signedFor?: boolean;
     }
   | { readonly kind: "depositConfirmed"; readonly depositId: DepositId }
   | { readonly kind: "depositRemoved"; readonly depositId: DepositId }
@@ -275,13 +277,15 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
       if (!verdict.byUser) return to(state, {}, refund);
       return to(state, { name: "refunding", depositId, failReason: verdict.reason }, refund);
     }
-    if (event.late || state.name === "expired") {
+    const isAwaited = event.signedFor === true && isRevertedExecution(state);
+    if (event.late || (state.name === "expired" && !isAwaited)) {
       const refund: Effect = { kind: "refundDeposit", depositId, reason: "TTL_EXPIRED" };
       return to(state, { name: "refunding", depositId, failReason: "TTL_EXPIRED" }, refund);
     }
     const accept: Effect = { kind: "acceptDeposit", depositId };
-    if (event.confirmed) return to(state, { name: "fillable", depositId }, accept, { kind: "fill" });
-    return to(state, { name: "deposited", depositId }, accept);
+    const paid = { depositId, failReason: undefined };
+    if (event.confirmed) return to(state, { ...paid, name: "fillable" }, accept, { kind: "fill" });
+    return to(state, { ...paid, name: "deposited" }, accept);
   }
   // The request has its deposit, or has ended: a further one goes back, whatever it is.
   const unasked: FailReason = beyondLead ? "TTL_EXPIRED" : "DOUBLE_SPEND";

@@ -1,6 +1,7 @@
 import type { Address, OrderId, RequestId } from "../ids/hex.ts";
 import type { PairClass } from "../quote/fee-policy.ts";
 import type { Order } from "../order/order.ts";
+import type { PermitTerms } from "../permit/permit-terms.ts";
 import type { FailReason } from "./reasons.ts";
 
 export type TradeType = "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
@@ -70,6 +71,8 @@ export interface RequestTerms {
     /** The zero address: nobody. */
     readonly recovery: Address;
   };
+  /** What the user is to sign, in place of a transaction of his own; absent: he pays by one. */
+  readonly permit?: PermitTerms;
   /** Id of the API key that asked for the quote; absent when none did. */
   readonly keyId?: string;
   readonly order: Order;

@@ -25,6 +25,31 @@ test("terms are read back as they were written, amounts of any size included", a
   for (const one of [terms, vast]) expect(termsFromJson(termsToJson(one))).toEqual(one);
 });
 
+test("what was to be signed is read back with its amounts", async () => {
+  const address = "0x1111111111111111111111111111111111111111";
+  const word = `0x${"12".repeat(32)}` as const;
+  const terms: RequestTerms = {
+    ...(await someTerms()),
+    permit: {
+      method: "permit2",
+      token: address,
+      amount: 2n ** 200n,
+      deadline: 1_700_000_600,
+      nonce: word,
+      spender: address,
+      domain: { name: 'Coin "quoted"', version: "2" },
+      witness: {
+        relayer: address,
+        refundTo: address,
+        refundTokens: [address],
+        calls: [{ to: address, data: "0x1234", value: 7n }],
+      },
+      gasUnits: 150_000n,
+    },
+  };
+  expect(termsFromJson(termsToJson(terms))).toEqual(terms);
+});
+
 test("an amount that nobody thought of is refused, not lost", async () => {
   const terms = { ...(await someTerms()), surcharge: 5n };
   expect(() => termsToJson(terms)).toThrow(TypeError);

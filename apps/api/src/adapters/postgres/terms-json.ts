@@ -33,6 +33,7 @@ export function termsToJson(terms: RequestTerms): string {
     `"firmUntilMs":${terms.firmUntilMs},"fillDeadlineMs":${terms.fillDeadlineMs},"forceRefund":${terms.forceRefund}`;
   if (terms.input !== undefined)
     text += `,"input":{"currency":"${terms.input.currency}","amount":${big(terms.input.amount)}}`;
+  if (terms.permit !== undefined) text += `,"permit":${JSON.stringify(terms.permit, withAmounts)}`;
   if (terms.originGasUsd !== undefined) text += `,"originGasUsd":${big(terms.originGasUsd)}`;
   for (const name in terms)
     if (!written.has(name)) {
@@ -56,6 +57,7 @@ const written: ReadonlySet<string> = new Set<keyof RequestTerms>([
   "destination",
   "inputUsd",
   "originGasUsd",
+  "permit",
   "explicitDeposit",
   "createdAtMs",
   "firmUntilMs",
@@ -68,6 +70,10 @@ const words: OrderWords<bigint> = { name: jsonText, amount: big };
 
 function big(value: bigint): string {
   return `{"${BIG}":"${value}"}`;
+}
+
+function withAmounts(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? { [BIG]: value.toString() } : value;
 }
 
 /** Reads what {@link termsToJson} wrote. */

@@ -1,0 +1,67 @@
+import { routeWitnessTypes } from "@causeway/contracts";
+import fc from "fast-check";
+import { encodeAbiParameters, hashStruct, keccak256, parseAbiParameters } from "viem";
+import { expect, test } from "vitest";
+import { toHex } from "../hashing/struct-writer.ts";
+import type { Address, Hex } from "../ids/hex.ts";
+import { authorizationNonce, routeWitnessHash } from "./route-witness.ts";
+import type { RouteWitness } from "./route-witness.ts";
+
+const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`;
+const anAddress = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes): Address => hexOf(bytes));
+const anAmount = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+const aWitness: fc.Arbitrary<RouteWitness> = fc.record({
+  relayer: anAddress,
+  refundTo: anAddress,
+  refundTokens: fc.array(anAddress, { maxLength: 3 }),
+  calls: fc.array(
+    fc.record({ to: anAddress, data: fc.uint8Array({ maxLength: 100 }).map(hexOf), value: anAmount }),
+    { maxLength: 3 },
+  ),
+});
+
+/** As the published types say, by another implementation. */
+function hashByTypes({ calls, ...witness }: RouteWitness): Hex {
+  return hashStruct({
+    types: routeWitnessTypes,
+    primaryType: "RouteWitness",
+    data: { ...witness, calls: calls.map((call) => ({ ...call, allowFailure: false })) },
+  });
+}
+
+test("a witness has the struct hash of its published type, and none of its calls may fail", () => {
+  fc.assert(
+    fc.property(aWitness, (witness) => {
+      expect(toHex(routeWitnessHash(witness))).toBe(hashByTypes(witness));
+    }),
+  );
+});
+
+test("the nonce of an authorisation binds the route and everything else that is authorised", () => {
+  const words = parseAbiParameters("bytes32, address, address, uint256, uint256, uint256");
+  const authorized = fc.record({
+    token: anAddress,
+    from: anAddress,
+    value: anAmount,
+    validAfter: anAmount,
+    validBefore: anAmount,
+  });
+  fc.assert(
+    fc.property(aWitness, authorized, (witness, one) => {
+      const { token, from, value, validAfter, validBefore } = one;
+      const nonce = authorizationNonce(one, witness);
+      expect(nonce).toBe(
+        keccak256(
+          encodeAbiParameters(words, [hashByTypes(witness), token, from, value, validAfter, validBefore]),
+        ),
+      );
+      expect(authorizationNonce({ ...one, value: value ^ 1n }, witness)).not.toBe(nonce);
+      expect(authorizationNonce(one, { ...witness, relayer: one.from })).not.toBe(nonce);
+    }),
+  );
+});
+
+test("what is no address is no part of a witness", () => {
+  const witness = { relayer: "0x12", refundTo: "0x12", refundTokens: ["0x1234"], calls: [] } as const;
+  expect(() => routeWitnessHash(witness)).toThrow(RangeError);
+});

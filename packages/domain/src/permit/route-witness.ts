@@ -1,0 +1,85 @@
+import {
+  arrayHash,
+  bytesOf,
+  keccak,
+  keccakHex,
+  keccakText,
+  structWriter,
+  toHex,
+} from "../hashing/struct-writer.ts";
+import type { Address, Hex32 } from "../ids/hex.ts";
+import type { RouterCall } from "../quote/router-calldata.ts";
+
+/** What is to become of money that is paid by signature: signed together with it. `RouteWitness` of the contracts. */
+export interface RouteWitness {
+  /** Who may submit it. */
+  readonly relayer: Address;
+  /** Who gets what is left. */
+  readonly refundTo: Address;
+  /** Tokens of which what is left goes there, besides the one that is paid with. */
+  readonly refundTokens: readonly Address[];
+  /** None of them may fail: a call that may is one that whoever submits it can make fail, by giving it too little gas. */
+  readonly calls: readonly RouterCall[];
+}
+
+/** What an EIP-3009 authorisation says besides its nonce. Times are Unix seconds, both ends outside. */
+export interface Authorized {
+  readonly token: Address;
+  readonly from: Address;
+  readonly value: bigint;
+  readonly validAfter: bigint;
+  readonly validBefore: bigint;
+}
+
+const callType = "Call(address to,bytes data,uint256 value,bool allowFailure)";
+const callTypeHash = keccakText(callType);
+const witnessTypeHash = keccakText(
+  `RouteWitness(address relayer,address refundTo,address[] refundTokens,Call[] calls)${callType}`,
+);
+const callWriter = structWriter(5);
+const witnessWriter = structWriter(5);
+const nonceWriter = structWriter(6);
+
+/** EIP-712 struct hash of a witness, which has no domain. Addresses and data in lower case or not. @throws RangeError for what is no address or no bytes */
+export function routeWitnessHash({ relayer, refundTo, refundTokens, calls }: RouteWitness): Uint8Array {
+  const tokens = new Uint8Array(refundTokens.length * 32);
+  for (const [at, token] of refundTokens.entries()) tokens.set(wordOf(token), at * 32);
+  const calling = calls.length === 0 ? keccak(new Uint8Array(0)) : arrayHash(calls, callHash);
+  return witnessWriter
+    .start(witnessTypeHash)
+    .address(relayer)
+    .address(refundTo)
+    .word(keccak(tokens))
+    .word(calling)
+    .hash();
+}
+
+/**
+ * The nonce with which an EIP-3009 authorisation must be signed so that it is of no use but for this route, as `authorizationNonce` of the `ApprovalProxy` computes it:
+ * keccak256(abi.encode(witness hash, token, from, value, validAfter, validBefore)).
+ */
+export function authorizationNonce(authorized: Authorized, witness: RouteWitness): Hex32 {
+  const { token, from, value, validAfter, validBefore } = authorized;
+  return toHex(
+    nonceWriter
+      .start(routeWitnessHash(witness))
+      .address(token)
+      .address(from)
+      .uint256(value)
+      .uint256(validAfter)
+      .uint256(validBefore)
+      .hash(),
+  );
+}
+
+function callHash({ to, data, value }: RouterCall): Uint8Array {
+  return callWriter.start(callTypeHash).address(to).word(keccakHex(data)).uint256(value).uint8(0).hash();
+}
+
+function wordOf(address: Address): Uint8Array {
+  const bytes = bytesOf(address);
+  if (bytes.length !== 20) throw new RangeError(`not an address: ${address.slice(0, 80)}`);
+  const word = new Uint8Array(32);
+  word.set(bytes, 12);
+  return word;
+}
