@@ -13,6 +13,7 @@ import { lead } from "./adapters/postgres/leader-lock.ts";
 import { pollFacts } from "./adapters/postgres/polled-facts.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "./adapters/postgres/quoted-requests.ts";
+import { depositAddressReads } from "./adapters/postgres/deposit-address-reads.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
 import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
@@ -38,11 +39,13 @@ import { appBalanceRouteServices } from "./container-app-balance.ts";
 import { historyRouteServices } from "./container-history.ts";
 import { discoveryRoutes, tokenBook } from "./container-discovery.ts";
 import { pushRouteServices, startWebhooks, webhookRouteServices } from "./container-push.ts";
+import { startDepositAddresses } from "./container-deposit-addresses.ts";
 import { liquidityServices } from "./container-liquidity.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "./usecases/create-quote.ts";
 import { swapSources } from "./usecases/discovery/swap-sources.ts";
+import { storeQuotes } from "./usecases/deposit-addresses/give-address.ts";
 import { executeCalls } from "./usecases/execute-calls.ts";
 import { indexTransaction } from "./usecases/index-transaction.ts";
 import { createChainList } from "./usecases/list-chains.ts";
@@ -139,6 +142,7 @@ export async function createContainer(
     uow: postgresUnitOfWork(pool),
     reads: postgresReads(sql),
     balances: balanceReads(sql),
+    depositAddresses: depositAddressReads(sql),
     quotePolicy: {
       ...config.fees,
       gas: measuredQuoteGas,
@@ -168,7 +172,7 @@ export async function createContainer(
         solver: signer.address,
         signOrder: (orderId: OrderId) => signPersonalMessage(signer, orderId),
         random: pooledRandomBytes(),
-        requests: { insertQuoted: groupedQuoteInserts(sql) },
+        requests: storeQuotes(services, groupedQuoteInserts(sql)),
         recipientCodes: createCodeCache(services.chains, clock),
         reservations: { reserved: polled.reserved },
         timings: { estimateSeconds: routeSeconds(connected, polled.routeMs) },
@@ -216,8 +220,18 @@ export async function createContainer(
       const working = { ...services, ...executionPace(services) };
       const workers = startWorkers(working, catalog, queue);
       lifecycle.add("workers", () => workers.close());
+      const addresses = await startDepositAddresses(services, {
+        connected,
+        lifecycle,
+        registry: metrics.registry,
+      });
       for (const one of connected) {
-        const watcher = watchChain(services, one, (name, stop) => lead(databaseUrl, name, stop));
+        const watcher = watchChain(
+          services,
+          one,
+          (name, stop) => lead(databaseUrl, name, stop),
+          addresses.beside(one),
+        );
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
       settlementGauges(metrics.registry, settlementReads(sql), clock);
@@ -235,6 +249,10 @@ export async function createContainer(
       lifecycle.add(
         "reconciler of claims",
         every(config.engine.reconcileIntervalMs, () => reconcileClaims(services), services),
+      );
+      lifecycle.add(
+        "reconciler of sweeps",
+        every(config.engine.reconcileIntervalMs, () => addresses.reconcile(), services),
       );
       const webhooks = startWebhooks(services, { config, sql, lifecycle, registry: metrics.registry });
       lifecycle.add(

@@ -17,13 +17,21 @@ const STAND_BY_MS = 500;
 /** Pause after a fault of the node; the next head ends it early. */
 const FAULT_PAUSE_MS = 200;
 
+/** Work of each new head that deposits and payments do not wait for, at a block that was scanned. */
+export type BesideScan = (atBlock: bigint) => Promise<void>;
+
 /**
  * Watches one chain for as long as this process leads it: each new head is scanned for deposits and compared with the lane; on a timer the lane is cared for.
  * One watcher per chain, however many requests there are and however many processes run.
  */
-export function watchChain(services: Services, connected: ConnectedChain, leadOf: Lead): Watcher {
+export function watchChain(
+  services: Services,
+  connected: ConnectedChain,
+  leadOf: Lead,
+  beside: BesideScan = async () => undefined,
+): Watcher {
   const closing = new AbortController();
-  const loop = standBy(services, connected, leadOf, closing.signal);
+  const loop = standBy(services, connected, { leadOf, beside }, closing.signal);
   return {
     async close(): Promise<void> {
       closing.abort();
@@ -35,7 +43,7 @@ export function watchChain(services: Services, connected: ConnectedChain, leadOf
 async function standBy(
   services: Services,
   connected: ConnectedChain,
-  leadOf: Lead,
+  { leadOf, beside }: { readonly leadOf: Lead; readonly beside: BesideScan },
   closing: AbortSignal,
 ): Promise<void> {
   const facts = { chain: connected.chain.name };
@@ -45,7 +53,7 @@ async function standBy(
       leadership = await leadOf(`watch:${connected.chain.id}`, closing);
       if (leadership) {
         services.events.happened("chain_leads", facts);
-        await lead(services, connected, AbortSignal.any([closing, leadership.lost]));
+        await lead(services, connected, beside, AbortSignal.any([closing, leadership.lost]));
       }
     } catch (error) {
       services.events.fault("chain_fault", error, facts);
@@ -56,7 +64,12 @@ async function standBy(
   }
 }
 
-async function lead(services: Services, connected: ConnectedChain, stop: AbortSignal): Promise<void> {
+async function lead(
+  services: Services,
+  connected: ConnectedChain,
+  beside: BesideScan,
+  stop: AbortSignal,
+): Promise<void> {
   const { chain, connection } = connected;
   const { nudgeIntervalMs, reconcileIntervalMs } = services.enginePolicy;
   await openLane(services, connected);
@@ -72,6 +85,9 @@ async function lead(services: Services, connected: ConnectedChain, stop: AbortSi
   const onStop = (): void => wake();
   stop.addEventListener("abort", onStop);
   const caretaker = createCaretaker(services, connected);
+  const neighbour = oneAtATime(beside, (error) =>
+    services.events.fault("chain_fault", error, { chain: chain.name }),
+  );
   let openAtMs = services.clock.nowMs() + reconcileIntervalMs;
   try {
     while (!stop.aborted) {
@@ -86,6 +102,8 @@ async function lead(services: Services, connected: ConnectedChain, stop: AbortSi
             trackSends(services, connected, trail),
           ]);
           looked = head;
+          const scanned = trail.at(-1);
+          if (scanned !== undefined) neighbour.look(scanned.number);
           // What a reorg dropped is sent again at once.
           if (reorged) caretaker.hurry();
         }
@@ -114,8 +132,26 @@ async function lead(services: Services, connected: ConnectedChain, stop: AbortSi
   } finally {
     stop.removeEventListener("abort", onStop);
     unsubscribe();
-    await caretaker.idle();
+    await Promise.all([caretaker.idle(), neighbour.idle()]);
   }
+}
+
+/** Runs what is asked for unless it still runs: the next head asks again. */
+function oneAtATime(
+  work: BesideScan,
+  onFault: (error: unknown) => void,
+): { look(atBlock: bigint): void; idle(): Promise<void> } {
+  let round: Promise<void> | undefined;
+  return {
+    look(atBlock) {
+      round ??= work(atBlock)
+        .catch(onFault)
+        .finally(() => {
+          round = undefined;
+        });
+    },
+    idle: async () => round,
+  };
 }
 
 /** Cares for the lane beside the scan, one round at a time: many slow broadcasts must not keep deposits from being seen. */

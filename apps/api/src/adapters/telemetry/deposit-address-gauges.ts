@@ -1,0 +1,60 @@
+import { formatFixed } from "@causeway/domain";
+import { Gauge } from "prom-client";
+import type { Registry } from "prom-client";
+import type { ChainDirectory } from "../../ports/chains.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { DepositAddressReads } from "../../ports/deposit-addresses.ts";
+
+/** Money at deposit addresses that is not on its way: asked of the database when somebody reads the metrics. */
+export function depositAddressGauges(
+  registry: Registry,
+  reads: Pick<DepositAddressReads, "unswept">,
+  chains: Pick<ChainDirectory, "get" | "currency">,
+  clock: Clock,
+): void {
+  const labelNames = ["chain", "currency", "held"];
+  const shown = (
+    name: string,
+    help: string,
+    valueOf: (total: Awaited<ReturnType<typeof reads.unswept>>[number], decimals: number) => number,
+  ): void =>
+    void new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      // Each gauge asks for itself: they are collected side by side.
+      async collect(): Promise<void> {
+        const totals = await reads.unswept().catch(() => undefined);
+        // Unknown is not zero: what was last known stands.
+        if (totals === undefined) return;
+        this.reset();
+        for (const total of totals) {
+          const currency = chains.currency(total.chainId, total.currency);
+          this.set(
+            {
+              chain: chains.get(total.chainId)?.chain.name ?? String(total.chainId),
+              currency: currency?.symbol ?? total.currency,
+              held: total.held ?? "",
+            },
+            valueOf(total, currency?.decimals ?? 0),
+          );
+        }
+      },
+    });
+  shown(
+    "causeway_deposit_addresses_unswept",
+    "Sums at deposit addresses that are not on their way; `held` says why they stay, empty: they are being decided about",
+    ({ places }) => places,
+  );
+  shown(
+    "causeway_deposit_addresses_unswept_amount",
+    "What they add up to, whole units",
+    ({ amount }, decimals) => Number(formatFixed(amount, decimals, Math.min(decimals, 9))),
+  );
+  shown(
+    "causeway_deposit_addresses_oldest_unswept_seconds",
+    "How long the oldest of them has been there",
+    ({ oldestSeenAtMs }) => (clock.nowMs() - oldestSeenAtMs) / 1000,
+  );
+}

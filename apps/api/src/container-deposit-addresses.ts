@@ -1,0 +1,90 @@
+import type { OrderId } from "@causeway/domain";
+import type { Lifecycle } from "@causeway/service-kit";
+import type { Registry } from "prom-client";
+import { createCodeCache } from "./adapters/chains/code-cache.ts";
+import { pollFacts } from "./adapters/postgres/polled-facts.ts";
+import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
+import { depositAddressGauges } from "./adapters/telemetry/deposit-address-gauges.ts";
+import type { BesideScan } from "./jobs/watch-chain.ts";
+import type { ConnectedChain } from "./ports/chains.ts";
+import type { DepositAddressReads } from "./ports/deposit-addresses.ts";
+import type { Services } from "./ports/services.ts";
+import { agreeOn } from "./usecases/create-quote.ts";
+import type { QuoteServices } from "./usecases/create-quote.ts";
+import { createAddressWatch } from "./usecases/deposit-addresses/address-watch.ts";
+import type { AddressServices } from "./usecases/deposit-addresses/address-services.ts";
+import { reconcileSweeps } from "./usecases/deposit-addresses/reconcile-sweeps.ts";
+
+/** How old the shared facts of quotes may be. */
+const POLLED_EVERY_MS = 1_000;
+
+/** What is given to whoever looks at addresses: a quote's services, without anything to store quotes with. */
+export function addressServices(
+  services: Services & { readonly depositAddresses: DepositAddressReads },
+  quoting: Pick<QuoteServices, "reservations" | "recipientCodes" | "random">,
+): AddressServices {
+  const solver = services.signer.address;
+  const quotes: QuoteServices = {
+    ...services,
+    ...quoting,
+    solver,
+    requests: { insertQuoted: async () => undefined },
+    timings: { estimateSeconds: () => 0 },
+    signOrder: async (orderId: OrderId) => orderId,
+  };
+  return {
+    ...services,
+    random: quoting.random,
+    solver,
+    agreeOn: (input, keyId) => agreeOn(quotes, input, keyId),
+  };
+}
+
+/** What a worker does for deposit addresses. */
+export interface AddressWork {
+  /** Of each new head, beside the scan of a chain. */
+  readonly beside: (connected: ConnectedChain) => BesideScan;
+  /** On a timer: sweeps that lost their job get another. */
+  readonly reconcile: () => Promise<void>;
+}
+
+/** Watches deposit addresses in the worker. Without an executor there are none. */
+export async function startDepositAddresses(
+  services: Services,
+  {
+    connected,
+    lifecycle,
+    registry,
+  }: {
+    readonly connected: readonly ConnectedChain[];
+    readonly lifecycle: Lifecycle;
+    readonly registry: Registry;
+  },
+): Promise<AddressWork> {
+  const { depositAddresses, events, clock } = services;
+  if (depositAddresses === undefined || services.executor === undefined)
+    return { beside: () => async () => undefined, reconcile: async () => undefined };
+  const polled = await pollFacts(
+    services.reads,
+    events,
+    connected.map(({ chain }) => chain.id),
+    POLLED_EVERY_MS,
+  );
+  lifecycle.add("polled facts of deposit addresses", () => polled.close());
+  const watching = addressServices(
+    { ...services, depositAddresses },
+    {
+      reservations: { reserved: polled.reserved },
+      recipientCodes: createCodeCache(services.chains, clock),
+      random: pooledRandomBytes(),
+    },
+  );
+  depositAddressGauges(registry, depositAddresses, services.chains, clock);
+  return {
+    beside: (one) => {
+      const watch = createAddressWatch(watching, one);
+      return (atBlock) => watch.look(atBlock);
+    },
+    reconcile: () => reconcileSweeps(watching),
+  };
+}
