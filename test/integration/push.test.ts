@@ -63,10 +63,17 @@ test("a socket without a key is told where a request stands, then every change t
   expect(frames.at(-1)?.data).toMatchObject({ txHashes: [txHash], failReason: "N/A" });
   for (const frame of frames.slice(2)) expect(mismatch(socketEvent, frame)).toBeUndefined();
   // That it is final now says nothing new to a client that was told of the success.
+  const told = Promise.withResolvers<void>();
+  await world.feed.follow(requestId, {
+    changed: ({ sequence }) => sequence === 4 && told.resolve(),
+    lost: () => told.reject(new Error("the feed is lost")),
+  });
   await world.happens(requestId, { kind: "fillFinal" });
+  await told.promise;
+  client.say({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
+  expect((await client.got(7)).at(-1)).toMatchObject({ type: "unsubscribe" });
   const other = await aFollower(requestId);
   expect(other.frames.at(-1)?.data).toMatchObject({ status: "success", sequence: 4 });
-  expect(client.frames).toHaveLength(6);
   for (const { socket } of [client, other]) socket.close();
 });
 
