@@ -429,6 +429,11 @@ test("an exchange that comes out worse than its bound is not made", async () => 
   if (answer === undefined) throw new TypeError("there is a way");
   const calls = answer.calls({ kind: "exactIn", limit: answer.amountOut + 1n, recipient: receiver });
   await expect(world.send(trader, calls)).rejects.toThrow();
+  await world.announce();
+  const bought = await world.liquidity.exactOut(question(WETH, USDC), 1_000_000n);
+  if (bought === undefined) throw new TypeError("there is a way");
+  const tooCheap = bought.calls({ kind: "exactOut", limit: bought.amountIn - 1n, recipient: receiver });
+  await expect(world.send(trader, tooCheap)).rejects.toThrow();
 });
 
 test("more never buys less, and a larger output never costs less, whatever the pools", async () => {
