@@ -1,5 +1,30 @@
 -- Up Migration
 
+-- Ids are compared by their bytes wherever they stand: a join of two orders cannot use an index of either.
+alter table request_events
+  alter column request_id type text collate "C";
+alter table deposits
+  alter column request_id type text collate "C",
+  alter column order_id type text collate "C";
+alter table sends
+  alter column request_id type text collate "C";
+alter table slots
+  alter column request_id type text collate "C";
+alter table settlements
+  alter column request_id type text collate "C";
+alter table fee_reservations
+  alter column request_id type text collate "C";
+alter table holds
+  alter column request_id type text collate "C";
+alter table executions
+  alter column request_id type text collate "C";
+alter table fast_fills
+  alter column request_id type text collate "C";
+alter table origin_transactions
+  alter column request_id type text collate "C";
+alter table ledger_movements
+  alter column request_id type text collate "C";
+
 -- What clients may list requests by: one row for each request that anything has happened to, in their words. A quote that nobody pays costs nothing here.
 -- Rows are written where `requests` is, in the same commit, by the triggers below: whatever changes a request, old code or new, its row follows.
 
@@ -251,3 +276,26 @@ drop function keep_history_block, keep_request_history;
 drop view request_transaction_listing, request_listing;
 drop table request_transactions, request_history, currency_names;
 drop function request_status_word;
+alter table request_events
+  alter column request_id type text collate "default";
+alter table deposits
+  alter column request_id type text collate "default",
+  alter column order_id type text collate "default";
+alter table sends
+  alter column request_id type text collate "default";
+alter table slots
+  alter column request_id type text collate "default";
+alter table settlements
+  alter column request_id type text collate "default";
+alter table fee_reservations
+  alter column request_id type text collate "default";
+alter table holds
+  alter column request_id type text collate "default";
+alter table executions
+  alter column request_id type text collate "default";
+alter table fast_fills
+  alter column request_id type text collate "default";
+alter table origin_transactions
+  alter column request_id type text collate "default";
+alter table ledger_movements
+  alter column request_id type text collate "default";
