@@ -16,6 +16,7 @@ import type pg from "pg";
 import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 import { balanceReads } from "../../apps/api/src/adapters/postgres/balance-reads.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { depositAddressReads } from "../../apps/api/src/adapters/postgres/deposit-address-reads.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
@@ -27,6 +28,7 @@ import type { Services } from "../../apps/api/src/ports/services.ts";
 import type { JobName } from "../../apps/api/src/ports/unit-of-work.ts";
 import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
+import { storeQuotes } from "../../apps/api/src/usecases/deposit-addresses/give-address.ts";
 import { nudgeLane } from "../../apps/api/src/usecases/nudge-lane.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
@@ -158,6 +160,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     uow: postgresUnitOfWork(pool),
     reads: postgresReads(sql),
     balances: balanceReads(sql),
+    depositAddresses: depositAddressReads(sql),
     quotePolicy: {
       ...defaultFeePolicy,
       gas: measuredQuoteGas,
@@ -177,7 +180,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     ...services,
     solver: solverAddress,
     random: { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const },
-    requests: { insertQuoted: groupedQuoteInserts(sql) },
+    requests: storeQuotes(services, groupedQuoteInserts(sql)),
     recipientCodes: createCodeCache(services.chains, services.clock),
     reservations: { reserved: () => 0n },
     timings: { estimateSeconds: () => 1 },

@@ -28,14 +28,14 @@ export interface DepositAddress {
 }
 
 /** One currency on one chain at one address. */
-export interface FundsPlace {
+export interface CurrencyAt {
   readonly address: Address;
   readonly chainId: number;
   readonly currency: Address;
 }
 
 /** What lies there and is not on its way. */
-export interface ObservedFunds extends FundsPlace {
+export interface ObservedFunds extends CurrencyAt {
   /** Another one whenever the amount changes. */
   readonly observation: number;
   readonly amount: bigint;
@@ -50,7 +50,7 @@ export interface ObservedFunds extends FundsPlace {
 export type SweepState = "planned" | "sent" | "mined" | "final" | "void";
 
 /** Money moved from an address into the depository. */
-export interface SweepRecord extends FundsPlace {
+export interface SweepRecord extends CurrencyAt {
   readonly id: string;
   readonly observation: number;
   readonly amount: bigint;
@@ -71,7 +71,7 @@ export interface DepositAddressWrites {
   setActive(address: Address, atMs: number): Promise<void>;
   /** Writes down what is there now; an amount that is 0 is forgotten. */
   observe(
-    seen: readonly (FundsPlace & {
+    seen: readonly (CurrencyAt & {
       readonly amount: bigint;
       readonly seenBlock: bigint;
       readonly unseenBlock: bigint | undefined;
@@ -85,10 +85,10 @@ export interface DepositAddressWrites {
     balanceBlock: bigint,
   ): Promise<ReadonlyMap<string, bigint>>;
   /** Locks what is observed; undefined when it is another observation now. */
-  lockFunds(place: FundsPlace, observation: number): Promise<ObservedFunds | undefined>;
-  hold(place: FundsPlace, reason: HoldReason): Promise<void>;
+  lockFunds(place: CurrencyAt, observation: number): Promise<ObservedFunds | undefined>;
+  hold(place: CurrencyAt, reason: HoldReason): Promise<void>;
   /** Forgets an observation: its money is on its way. */
-  forget(place: FundsPlace): Promise<void>;
+  forget(place: CurrencyAt): Promise<void>;
   /** Writes to the request whose money comes through the address whether some of it is on hold there. */
   noteHeld(address: Address): Promise<void>;
   /** @throws when there is a sweep of this observation already */

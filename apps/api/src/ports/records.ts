@@ -34,6 +34,10 @@ export interface StatusRecord {
   readonly inTxHashes: readonly TxHash[];
   readonly txHashes: readonly TxHash[];
   readonly refundTxHashes: readonly TxHash[];
+  /** The request that was made in its place, for another sum at the same deposit address. */
+  readonly supersededBy?: RequestId;
+  /** Money waits at its deposit address for somebody to ask for it. */
+  readonly fundsHeld?: true;
 }
 
 export type DepositDisposition = "accepted" | "refund" | "unattributed";

@@ -8,6 +8,10 @@ import type { StatusView } from "../ports/status-view.ts";
 export function statusJson(view: StatusView): string {
   // Left out when absent: clients retry until their timeout on any details that do not begin with "Transaction failed".
   const details = view.details === undefined ? "" : `"details":${jsonText(view.details)},`;
+  const superseded =
+    view.supersededByRequestId === undefined
+      ? ""
+      : `,"supersededByRequestId":"${view.supersededByRequestId}"`;
   return (
     `{"requestId":"${view.requestId}","status":"${view.status}",${details}` +
     `"inTxHashes":${hashes(view.inTxHashes)},"txHashes":${hashes(view.txHashes)},` +
@@ -16,7 +20,7 @@ export function statusJson(view: StatusView): string {
     `"originChainId":${view.originChainId},"destinationChainId":${view.destinationChainId},` +
     `"failReason":${jsonText(view.failReason)},"refundFailReason":${jsonText(view.refundFailReason)},` +
     `"final":${view.final},"fundsAt":"${view.fundsAt}","nextAction":${jsonText(view.nextAction)},` +
-    `"pollAfterMs":${view.pollAfterMs}}`
+    `"pollAfterMs":${view.pollAfterMs}${superseded}}`
   );
 }
 

@@ -10,7 +10,12 @@ export async function requestStatus(
   requestId: RequestId,
 ): Promise<StatusView | undefined> {
   const record = await services.reads.status(requestId);
-  return record && statusView(record);
+  if (record?.supersededBy === undefined) return record && statusView(record);
+  // What came to its deposit address is another request's: whoever asks for this one asks what became of the money.
+  const successor = await services.reads.status(record.supersededBy);
+  return successor === undefined
+    ? statusView(record)
+    : { ...statusView(successor), requestId, supersededByRequestId: record.supersededBy };
 }
 
 /** The client's words for a stored state. */
@@ -30,8 +35,8 @@ export function statusView(record: StatusRecord): StatusView {
     failReason: state.failReason ?? "N/A",
     refundFailReason: state.refundFailReason ?? "N/A",
     final: state.final,
-    fundsAt: fundsAt(state),
-    nextAction: nextAction(state),
+    fundsAt: record.fundsHeld === true ? "depositAddress" : fundsAt(state),
+    nextAction: record.fundsHeld === true ? "contact_operator" : nextAction(state),
     pollAfterMs: pollAfterMs(state),
     // Older clients retry a failure whose details are any other text.
     ...(status === "failure" ? { details: `Transaction failed: ${state.failReason ?? "UNKNOWN"}` } : {}),

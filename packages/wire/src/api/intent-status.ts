@@ -37,6 +37,11 @@ export const statusAnswer = z
       ),
     fundsAt: z.enum(fundsPlaces).describe("Where the user's money is now."),
     nextAction: z.enum(nextActions).describe("What happens next and who does it."),
+    supersededByRequestId: answerHash32
+      .optional()
+      .describe(
+        "Another sum came to the request's deposit address than was quoted: this request was made for it, and all that is told here but the id is told of it.",
+      ),
     pollAfterMs: z.int().nonnegative().describe("Ask again after so many ms; 0 when nothing will change."),
   })
   .meta({ id: "IntentStatus" });

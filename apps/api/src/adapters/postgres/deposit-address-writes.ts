@@ -1,5 +1,5 @@
 import type { RequestId } from "@causeway/domain";
-import type { DepositAddressWrites, FundsPlace } from "../../ports/deposit-addresses.ts";
+import type { DepositAddressWrites, CurrencyAt } from "../../ports/deposit-addresses.ts";
 import {
   ADDRESS_COLUMNS,
   addressOf,
@@ -98,7 +98,7 @@ const supersededBy = statement(
 
 /** Deposit addresses inside one transaction. */
 export function depositAddressWrites(sql: Sql): DepositAddressWrites {
-  const keyOf = ({ address, chainId, currency }: FundsPlace): [string, number, string] => [
+  const keyOf = ({ address, chainId, currency }: CurrencyAt): [string, number, string] => [
     address,
     chainId,
     currency,

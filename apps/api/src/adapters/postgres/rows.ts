@@ -45,6 +45,9 @@ export interface StatusRow extends StateRow {
   in_tx_hashes: string[];
   tx_hashes: string[];
   refund_tx_hashes: string[];
+  /** Only where the status itself is read. */
+  superseded_by?: string | null;
+  funds_held?: boolean;
 }
 
 export interface RequestRow extends StatusRow {
@@ -79,6 +82,8 @@ export function statusOf(row: StatusRow): StatusRecord {
     inTxHashes: row.in_tx_hashes as TxHash[],
     txHashes: row.tx_hashes as TxHash[],
     refundTxHashes: row.refund_tx_hashes as TxHash[],
+    ...(row.superseded_by != null && { supersededBy: row.superseded_by as Hex }),
+    ...(row.funds_held === true && { fundsHeld: true }),
   };
 }
 

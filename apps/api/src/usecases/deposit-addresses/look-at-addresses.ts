@@ -2,7 +2,7 @@ import { confirmAtBlock, confirmationsFor } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import { placeKey } from "../../ports/deposit-addresses.ts";
-import type { DepositAddress, FundsPlace, ObservedFunds } from "../../ports/deposit-addresses.ts";
+import type { DepositAddress, CurrencyAt, ObservedFunds } from "../../ports/deposit-addresses.ts";
 import { actOnFunds } from "./act-on-funds.ts";
 import { isAddressOn } from "./address-on.ts";
 import type { AddressServices } from "./address-services.ts";
@@ -23,9 +23,9 @@ export interface Look {
 /** What was seen. */
 export interface Looked {
   /** What lies there and is not on its way. */
-  readonly found: readonly (FundsPlace & { readonly amount: bigint })[];
+  readonly found: readonly (CurrencyAt & { readonly amount: bigint })[];
   /** Tokens that did not tell a balance. */
-  readonly failed: readonly FundsPlace[];
+  readonly failed: readonly CurrencyAt[];
 }
 
 /**
@@ -45,7 +45,7 @@ export async function lookAtAddresses(
   const asked = [...here.keys()];
   if (asked.length === 0) return { found: [], failed: [] };
   const held = await connection.reader.heldAmounts(asked, currencies, atBlock);
-  const failed: FundsPlace[] = [];
+  const failed: CurrencyAt[] = [];
   const present: Present[] = [];
   for (const { account: address, currency, amount } of held) {
     const place = { address, chainId: chain.id, currency };
@@ -78,7 +78,7 @@ export async function lookAtAddresses(
   return { found: found.filter(({ amount }) => amount > 0n), failed };
 }
 
-type Present = FundsPlace & { readonly amount: bigint };
+type Present = CurrencyAt & { readonly amount: bigint };
 
 function leftOf({ address, currency, amount }: Present, underWay: ReadonlyMap<string, bigint>): bigint {
   const left = amount - (underWay.get(placeKey(address, currency)) ?? 0n);

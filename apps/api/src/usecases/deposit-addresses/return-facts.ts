@@ -1,7 +1,7 @@
 import { amountToUsdDown, gasCostWei, refundAmount, ServiceError } from "@causeway/domain";
 import type { PricedUnit, ReturnFacts } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
-import type { FundsPlace } from "../../ports/deposit-addresses.ts";
+import type { CurrencyAt } from "../../ports/deposit-addresses.ts";
 import type { Services } from "../../ports/services.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { sweepGasOf } from "./sweep-gas.ts";
@@ -11,7 +11,7 @@ type Needs = Pick<Services, "chains" | "prices" | "quotePolicy">;
 /** What a currency is worth; undefined: this instance does not know it, or has no price. */
 export async function priceOf(
   services: Pick<Services, "chains" | "prices">,
-  { chainId, currency: address }: Pick<FundsPlace, "chainId" | "currency">,
+  { chainId, currency: address }: Pick<CurrencyAt, "chainId" | "currency">,
 ): Promise<PricedUnit | undefined> {
   const currency = services.chains.currency(chainId, address);
   if (currency === undefined) return undefined;
@@ -26,7 +26,7 @@ export async function priceOf(
 /** USD (18 decimals) of what was found; undefined: nobody knows. */
 export async function valueOf(
   services: Pick<Services, "chains" | "prices">,
-  funds: Pick<FundsPlace, "chainId" | "currency"> & { readonly amount: bigint },
+  funds: Pick<CurrencyAt, "chainId" | "currency"> & { readonly amount: bigint },
 ): Promise<bigint | undefined> {
   const unit = await priceOf(services, funds);
   return unit && amountToUsdDown(funds.amount, unit);
@@ -39,7 +39,7 @@ export async function valueOf(
 export async function returnFacts(
   services: Needs,
   { chain, pulse }: ConnectedChain,
-  place: Pick<FundsPlace, "chainId" | "currency">,
+  place: Pick<CurrencyAt, "chainId" | "currency">,
 ): Promise<ReturnFacts> {
   const currency = services.chains.currency(place.chainId, place.currency);
   const unit = await priceOf(services, place);

@@ -1,0 +1,133 @@
+import type { Address, Hex, RequestId, TxHash } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { randomBytes } from "node:crypto";
+import { encodeFunctionData, erc20Abi } from "viem";
+import type { LocalAccount } from "@causeway/localnet";
+import { createCodeCache } from "../../apps/api/src/adapters/chains/code-cache.ts";
+import { depositAddressReads } from "../../apps/api/src/adapters/postgres/deposit-address-reads.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { addressServices } from "../../apps/api/src/container-deposit-addresses.ts";
+import type { DepositAddressReads, SweepRecord } from "../../apps/api/src/ports/deposit-addresses.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { AddressServices } from "../../apps/api/src/usecases/deposit-addresses/address-services.ts";
+import { createAddressWatch } from "../../apps/api/src/usecases/deposit-addresses/address-watch.ts";
+import { reconcileSweeps } from "../../apps/api/src/usecases/deposit-addresses/reconcile-sweeps.ts";
+import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
+import type { TestChain } from "./test-chain.ts";
+
+/** An engine that watches deposit addresses as a worker does. */
+export interface AddressWorld extends EngineWorld {
+  readonly reads: DepositAddressReads;
+  readonly tst: Address;
+  /** What a process looks at addresses with. */
+  watching(by?: Services): AddressServices;
+  /** A quote that is paid to an address. */
+  address(ask?: Parameters<EngineWorld["quote"]>[0], keyId?: string): Promise<Agreed & { readonly at: Address }>;
+  /** Somebody sends money there; it waits in the pool. */
+  sendTo(
+    at: Address,
+    amount: bigint,
+    options?: { readonly currency?: Address; readonly chain?: TestChain; readonly from?: LocalAccount },
+  ): Promise<TxHash>;
+  /** What a worker does beside the scan of a new head. */
+  look(chain: TestChain, by?: Services): Promise<void>;
+  /** Sweeps from an address, the oldest first. */
+  sweepsFrom(at: Address): Promise<readonly SweepRecord[]>;
+  /** The requests whose money came through an address, the first one first. */
+  requestsOf(at: Address): Promise<readonly RequestId[]>;
+  /** Rounds until everything that came to an address is final, with the clock going on. @throws after 30 rounds */
+  untilSettled(at: Address, sweeps: number): Promise<readonly RequestId[]>;
+}
+
+/** Starts the chains. */
+export async function startAddressWorld(options: WorldOptions = {}): Promise<AddressWorld> {
+  const world = await startEngineWorld(options);
+  const reads = depositAddressReads(sqlOn(world.pool));
+  const watch = world.watch.bind(world);
+  const round = world.round.bind(world);
+  const tst = (world.origin.chain.tokens.find(({ symbol }) => symbol === "TST") as { address: Address }).address;
+  const watching = (by: Services = world.services): AddressServices =>
+    addressServices(
+      { ...by, depositAddresses: reads },
+      {
+        reservations: { reserved: () => 0n },
+        recipientCodes: createCodeCache(by.chains, by.clock),
+        random: { bytes32: (): Hex => `0x${randomBytes(32).toString("hex")}` },
+      },
+    );
+  const lookedAt = new Map<number, ReturnType<typeof createAddressWatch>>();
+  const watchOf = (chain: TestChain, by: Services): ReturnType<typeof createAddressWatch> => {
+    const connected = by.chains.get(chain.chain.id);
+    if (connected === undefined) throw new Error("both chains are in the directory");
+    // A process that dies forgets what it has looked at.
+    if (by !== world.services) return createAddressWatch(watching(by), connected);
+    const known = lookedAt.get(chain.chain.id) ?? createAddressWatch(watching(by), connected);
+    lookedAt.set(chain.chain.id, known);
+    return known;
+  };
+  const addressWorld: AddressWorld = Object.assign(world, {
+    reads,
+    tst,
+    watching,
+    async address(ask: Parameters<EngineWorld["quote"]>[0] = {}, keyId?: string) {
+      const agreed = await world.quote(
+        { useDepositAddress: true, recipient: world.anAddress(), ...ask },
+        keyId,
+      );
+      const [step] = agreed.answer.steps;
+      if (step === undefined) throw new Error("a quote has a step");
+      return { ...agreed, at: step.depositAddress as Address };
+    },
+    async sendTo(
+      at: Address,
+      amount: bigint,
+      {
+        currency = world.usdc,
+        chain = world.origin,
+        from = world.stranger,
+      }: { readonly currency?: Address; readonly chain?: TestChain; readonly from?: LocalAccount } = {},
+    ) {
+      if (currency === NATIVE_CURRENCY) return await chain.send(from, { to: at, value: amount });
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [at, amount] });
+      return await chain.send(from, { to: currency, data });
+    },
+    async look(chain: TestChain, by: Services = world.services) {
+      const cursor = await by.reads.cursor(chain.chain.id);
+      if (cursor !== undefined) await watchOf(chain, by).look(cursor.number);
+    },
+    async watch(chain: TestChain, by: Services = world.services) {
+      const trail = await watch(chain, by);
+      await addressWorld.look(chain, by);
+      return trail;
+    },
+    async round(by: Services = world.services) {
+      await round(by);
+      await reconcileSweeps(watching(by));
+    },
+    async sweepsFrom(at: Address) {
+      return (await reads.sweepsFrom(at, 100)).toReversed();
+    },
+    async requestsOf(at: Address) {
+      const { rows } = await world.pool.query<{ request_id: RequestId }>(
+        "select request_id from requests where deposit_address = $1 order by created_at_ms, request_id",
+        [at],
+      );
+      const first = (await reads.find(at))?.requestId;
+      const ids = rows.map(({ request_id }) => request_id);
+      return ids.toSorted((a, b) => Number(b === first) - Number(a === first));
+    },
+    async untilSettled(at: Address, sweeps: number) {
+      for (let n = 0; n < 30; n++) {
+        const swept = (await addressWorld.sweepsFrom(at)).filter(({ state }) => state !== "void");
+        const ids = swept.map(({ requestId }) => requestId);
+        const statuses = await Promise.all(ids.map(async (id) => await world.status(id)));
+        if (swept.length >= sweeps && statuses.every(({ final }) => final)) return ids;
+        world.clock.forward(1_000);
+        await addressWorld.round();
+      }
+      const stuck = (await addressWorld.sweepsFrom(at)).map(({ state, requestId }) => `${state} ${requestId}`);
+      throw new Error(`still ${JSON.stringify([stuck, (await reads.fundsAt(at)).map(({ held }) => held ?? "seen")])}`);
+    },
+  });
+  return addressWorld;
+}
