@@ -125,6 +125,7 @@ function* bestOf(
 ): Soon<Candidate | undefined> {
   const isInput = question.tradeType === "EXACT_INPUT";
   const compare = isInput ? fromInput : fromOutput;
+  askTogether(isInput ? origins : destinations, isInput ? "exactIn" : "exactOut", question.amount);
   let best: Candidate | undefined;
   let tokenDoes = false;
   for (const destination of destinations) {
@@ -140,6 +141,19 @@ function* bestOf(
     }
   }
   return best;
+}
+
+/** What candidates ask first is asked at once of all that must be waited for; each has its answer, or its fault, when its turn comes. */
+function askTogether(ends: readonly End[], way: "exactIn" | "exactOut", amount: bigint): void {
+  if (ends.length < 2) return;
+  for (const { exchange } of ends)
+    try {
+      const answer = exchange?.[way](amount);
+      if (!(answer instanceof Promise)) return;
+      answer.catch(() => undefined);
+    } catch {
+      // Its turn tells it.
+    }
 }
 
 interface OneDestination {

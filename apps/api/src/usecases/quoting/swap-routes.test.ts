@@ -1,5 +1,5 @@
 import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
-import { forward, NATIVE_CURRENCY, orderIdOf, pairOutput, settle } from "@causeway/domain";
+import { forward, NATIVE_CURRENCY, orderIdOf, pairOutput, ServiceError, settle } from "@causeway/domain";
 import type { Address, Hex, RequestTerms } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import { quoteAnswer } from "@causeway/wire";
@@ -553,6 +553,28 @@ test("with pools in memory nothing is waited for, and what has to be waited for 
   const waited = settle(chooseRoute(slow, settled(readQuestion(slow, input))));
   expect(waited).toBeInstanceOf(Promise);
   expect((await waited).route.trade.expected).toBe(route.route.trade.expected);
+});
+
+test("what has to be waited for is asked together, and a fault of one leaves the others", async () => {
+  const services = quoteWorld({ pools: market(), poolsAre: { later: true } });
+  const pools = services.liquidity!;
+  let [waiting, most] = [0, 0];
+  const liquidity: typeof pools = {
+    ...pools,
+    exactIn: async (question, amount) => {
+      most = Math.max(most, ++waiting);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      waiting--;
+      if (question.tokenOut === wethOn(ORIGIN)) throw new ServiceError("SWAP_QUOTE_FAILED", "gone");
+      return await pools.exactIn(question, amount);
+    },
+  };
+  await createQuote(
+    { ...services, liquidity },
+    aQuoteInput({ ...locked, destinationCurrency: usdcOn(DESTINATION) }),
+  );
+  expect(most).toBeGreaterThan(1);
+  expect(services.stored[0]!.origin.currency).toBe(usdcOn(ORIGIN));
 });
 
 test("a quote of what the solver holds asks no pool", async () => {
