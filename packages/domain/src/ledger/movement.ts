@@ -22,6 +22,7 @@ export const movementContexts = [
   "fast-fill-increase-balance",
   "balance-topup",
   "balance-topup-reversed",
+  "app-fee",
 ] as const;
 export type MovementContext = (typeof movementContexts)[number];
 

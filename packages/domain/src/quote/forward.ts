@@ -2,6 +2,10 @@ import { BPS } from "../money/bps.ts";
 import { divUp } from "../money/mul-div.ts";
 import { pow10 } from "../money/pow10.ts";
 import type { PricedUnit } from "../money/usd.ts";
+import { sponsoredPart } from "./fees-sponsored.ts";
+import type { ChargedInput, FeesSponsored } from "./fees-sponsored.ts";
+import { outputAt } from "./fixed-rate.ts";
+import { topupCost } from "./gas-topup.ts";
 
 /** Everything that decides how much output an input buys. The same facts must be used for a quote's two directions. */
 export interface PricingFacts {
@@ -17,15 +21,25 @@ export interface PricingFacts {
   readonly serviceBps: number;
   /** Fee of the integrating app, bps of the input. `serviceBps + appBps` stays below 10000. */
   readonly appBps: number;
+  /** Native coin that the recipient gets beside the output, wei; the input pays for it. Absent: none. */
+  readonly topupWei?: bigint;
+  /** What somebody else pays of the fees. Absent: nothing. */
+  readonly sponsored?: FeesSponsored;
 }
 
-/** A priced input. All fees are in smallest units of the input currency, and `input = net + execution + service + app` whenever the fees are covered. */
+/**
+ * A priced input. All fees are in smallest units of the input currency, and `input + sponsored = net + execution + service + app + topup` whenever the fees are covered.
+ */
 export interface ForwardQuote {
   readonly input: bigint;
   /** Flat fee and fill gas. */
   readonly execution: bigint;
   readonly service: bigint;
   readonly app: bigint;
+  /** What the coin for gas costs that the recipient gets; absent: he gets none. */
+  readonly topup?: bigint;
+  /** What somebody else pays of the fees; absent: nobody was asked to. */
+  readonly sponsored?: bigint;
   /** What is left to convert; 0 when the fees eat the whole input. */
   readonly net: bigint;
   /** In smallest units of the output currency. */
@@ -49,10 +63,35 @@ export function forward(input: bigint, facts: PricingFacts): ForwardQuote {
   const execution = executionFee(facts);
   const proportional = divUp(input * BigInt(facts.serviceBps + facts.appBps), BPS);
   const app = (input * BigInt(facts.appBps)) / BPS;
+  const service = proportional - app;
   const rest = input - execution - proportional;
-  const net = rest > 0n ? rest : 0n;
+  if (facts.topupWei === undefined && facts.sponsored === undefined) {
+    const net = rest > 0n ? rest : 0n;
+    return { input, execution, service, app, net, output: converted(net, facts) };
+  }
+  const fees = { input, execution, service, app };
+  const topup = facts.topupWei === undefined ? 0n : topupCost(facts.topupWei, facts);
+  return { ...fees, ...forwardWithOthers({ input, execution, topup, rest: rest - topup }, facts) };
+}
+
+/** The same where coin for gas is paid as well, or somebody else pays a part. */
+function forwardWithOthers(
+  charged: ChargedInput,
+  facts: PricingFacts,
+): Required<Pick<ForwardQuote, "topup" | "sponsored" | "net" | "output">> {
+  const { topup, rest, input } = charged;
+  const part = facts.sponsored === undefined ? 0n : sponsoredPart(facts.sponsored, charged, facts);
+  const net = rest + part;
+  if (net <= 0n) return { topup, sponsored: part, net: 0n, output: 0n };
   const output =
-    (net * facts.origin.priceUsd * pow10(facts.destination.decimals)) /
-    (facts.destination.priceUsd * pow10(facts.origin.decimals));
-  return { input, execution, service: proportional - app, app, net, output };
+    facts.sponsored?.kind === "fixedRate"
+      ? outputAt(facts.sponsored.rate, input, facts)
+      : converted(net, facts);
+  return { topup, sponsored: part, net, output };
+}
+
+function converted(net: bigint, { origin, destination }: PricingFacts): bigint {
+  return (
+    (net * origin.priceUsd * pow10(destination.decimals)) / (destination.priceUsd * pow10(origin.decimals))
+  );
 }

@@ -1,15 +1,38 @@
 import { BPS } from "../money/bps.ts";
 import { divUp } from "../money/mul-div.ts";
 import { convertUp } from "../money/usd.ts";
+import { leftToUser } from "./fees-sponsored.ts";
+import { inputAt } from "./fixed-rate.ts";
+import { topupCost } from "./gas-topup.ts";
 import { executionFee } from "./forward.ts";
 import type { PricingFacts } from "./forward.ts";
 
 /**
- * The least input whose {@link forward} output is at least `output` (positive): exact, not searched.
+ * The least input, at least one unit, whose {@link forward} output is at least `output` (positive): exact, not searched.
  * forward(x) >= output means net(x) >= ceil(output in the input currency); and since x - ceil(x*b) = floor(x*(1-b)),
- * net(x) >= n means x >= ceil((n + execution) / (1-b)).
+ * net(x) >= n means x >= ceil((n + execution) / (1-b)). What a sponsor pays up to a cap makes of net the lesser of two such functions, so the least input is the greater of their two.
  */
 export function inputFor(output: bigint, facts: PricingFacts): bigint {
+  const { sponsored } = facts;
+  if (sponsored?.kind === "fixedRate") return atLeastOne(inputAt(sponsored.rate, output, facts));
   const net = convertUp(output, facts.destination, facts.origin);
-  return divUp((net + executionFee(facts)) * BPS, BPS - BigInt(facts.serviceBps + facts.appBps));
+  const execution = executionFee(facts);
+  const topup = facts.topupWei === undefined ? 0n : topupCost(facts.topupWei, facts);
+  const unaided = (paid: bigint): bigint =>
+    leastFor(net + execution + topup - paid, facts.serviceBps + facts.appBps);
+  if (sponsored === undefined) return unaided(0n);
+  if (sponsored.kind === "promised") return atLeastOne(unaided(sponsored.amount));
+  const { fixed, bps } = leftToUser(sponsored, execution, topup, facts);
+  const free = leastFor(net + fixed - sponsored.swap, bps);
+  const capped = sponsored.cap === undefined ? 0n : unaided(sponsored.cap);
+  return atLeastOne(free > capped ? free : capped);
+}
+
+/** The least x of which `needed` is left after bps that are rounded up. */
+function leastFor(needed: bigint, bps: number): bigint {
+  return needed > 0n ? divUp(needed * BPS, BPS - BigInt(bps)) : 0n;
+}
+
+function atLeastOne(input: bigint): bigint {
+  return input > 0n ? input : 1n;
 }

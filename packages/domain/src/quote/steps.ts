@@ -93,26 +93,71 @@ export interface StepTransaction {
   readonly maxPriorityFeePerGas: string;
 }
 
-export interface StepItem {
+export interface TransactionItem {
   readonly status: "incomplete";
   readonly data: StepTransaction;
   /** An approval has none: a client that finds one waits there for the fill, before it ever deposited. */
   readonly check?: StepCheck;
 }
 
-/** A step in the shape of the wire. */
-export interface QuoteStep {
-  readonly id: "approve" | "deposit" | "swap" | "send";
+interface StepWords {
   readonly action: string;
   readonly description: string;
-  readonly kind: "transaction";
   readonly requestId: RequestId;
   readonly depositAddress: string;
-  readonly items: StepItem[];
+}
+
+/** Transactions for the user's wallet, in the shape of the wire. */
+export interface TransactionStep extends StepWords {
+  readonly id: "approve" | "deposit" | "swap" | "send";
+  readonly kind: "transaction";
+  readonly items: TransactionItem[];
+}
+
+/** Something that the user signs and posts, and the service carries out. */
+export interface SignatureStep extends StepWords {
+  /** Across chains, and on one. */
+  readonly id: "authorize1" | "authorize2";
+  readonly kind: "signature";
+  readonly items: SignatureItem[];
+}
+
+export type QuoteStep = TransactionStep | SignatureStep;
+
+/** EIP-712 data as wallets take it: numbers are decimal texts. */
+export interface TypedDataToSign {
+  readonly signatureKind: "eip712";
+  readonly domain: {
+    readonly name: string;
+    readonly version?: string;
+    readonly chainId: number;
+    readonly verifyingContract: Address;
+  };
+  /** Without the domain's own. */
+  readonly types: Readonly<Record<string, readonly { readonly name: string; readonly type: string }[]>>;
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly primaryType: string;
+}
+
+export interface SignatureItem {
+  readonly status: "incomplete";
+  readonly data: {
+    readonly sign: TypedDataToSign;
+    readonly post: {
+      readonly endpoint: string;
+      readonly method: "POST";
+      readonly body: {
+        readonly kind: string;
+        readonly requestId: RequestId;
+        readonly api: "bridge" | "swap";
+      };
+    };
+  };
+  readonly check: StepCheck;
 }
 
 /** Steps of a payment into the depository: as many approvals as the allowance makes necessary, then the deposit. */
-export function depositSteps(facts: DepositFacts): QuoteStep[] {
+export function depositSteps(facts: DepositFacts): TransactionStep[] {
   const { user, currency, amount, orderId, depository, gas } = facts;
   if (currency === NATIVE_CURRENCY)
     return [deposit(facts, depository, depositNativeCalldata(user, orderId), amount, gas.depositNative)];
@@ -130,7 +175,7 @@ export function depositSteps(facts: DepositFacts): QuoteStep[] {
 }
 
 /** Steps of a transaction through the router: as many approvals of the proxy as the allowance makes necessary, then the transaction. */
-export function routedSteps(facts: RoutedFacts): QuoteStep[] {
+export function routedSteps(facts: RoutedFacts): TransactionStep[] {
   const native = facts.currency === NATIVE_CURRENCY;
   const approvals = native
     ? []
@@ -157,7 +202,7 @@ export function routedSteps(facts: RoutedFacts): QuoteStep[] {
 }
 
 /** The one step of a payment straight to the recipient. An ERC-20 transfer carries the request id after its calldata; a native one has no data, which any recipient accepts. */
-export function sendSteps(facts: SendFacts): QuoteStep[] {
+export function sendSteps(facts: SendFacts): TransactionStep[] {
   const { recipient, currency, amount, gas } = facts;
   const native = currency === NATIVE_CURRENCY;
   const transaction = native
@@ -182,13 +227,62 @@ export function sendSteps(facts: SendFacts): QuoteStep[] {
   ];
 }
 
+/** What is signed, and whom it lets take the money. */
+export interface SignatureFacts extends StepPayment {
+  readonly id: SignatureStep["id"];
+  readonly kind: string;
+  readonly sign: TypedDataToSign;
+  /** Whoever has to be approved once before such signatures count; undefined: nobody. */
+  readonly approved:
+    { readonly spender: Address; readonly allowance: bigint; readonly resetsApproval: boolean } | undefined;
+}
+
+const UNBOUNDED = 2n ** 256n - 1n;
+
+/** Steps of a payment by signature: the approvals that are missing, once for all signatures to come, then what is to be signed and posted. */
+export function signatureSteps(facts: SignatureFacts): QuoteStep[] {
+  const { id, kind, requestId, sign, approved } = facts;
+  const api = id === "authorize1" ? "bridge" : "swap";
+  return [
+    ...oneTimeApprovals(facts).map((amount) => approve(facts, approved?.spender ?? facts.currency, amount)),
+    {
+      id,
+      action: "Sign in your wallet",
+      description: `Sign for the payment of ${facts.amountFormatted} ${facts.symbol}`,
+      kind: "signature",
+      requestId,
+      depositAddress: "",
+      items: [
+        {
+          status: "incomplete",
+          data: {
+            sign,
+            post: { endpoint: "/execute/permits", method: "POST", body: { kind, requestId, api } },
+          },
+          check: checkOf(requestId),
+        },
+      ],
+    },
+  ];
+}
+
+/** Gas units of the transactions before the signature. */
+export function signatureGas(facts: Pick<SignatureFacts, "amount" | "approved" | "gas">): bigint {
+  return facts.gas.approve * BigInt(oneTimeApprovals(facts).length);
+}
+
+function oneTimeApprovals({ amount, approved }: Pick<SignatureFacts, "amount" | "approved">): bigint[] {
+  if (approved === undefined) return [];
+  return approvalsOf({ ...approved, amount }).map((one) => (one === 0n ? 0n : UNBOUNDED));
+}
+
 function deposit(
   facts: DepositFacts,
   to: Address,
   data: Hex,
   value: bigint,
   gas: bigint | undefined,
-): QuoteStep {
+): TransactionStep {
   return {
     id: "deposit",
     action: "Confirm transaction in your wallet",
@@ -206,14 +300,16 @@ function deposit(
   };
 }
 
-function approve(facts: StepPayment, spender: Address, amount: bigint): QuoteStep {
+function approve(facts: StepPayment, spender: Address, amount: bigint): TransactionStep {
   const reset = amount === 0n;
   return {
     id: "approve",
     action: "Confirm transaction in your wallet",
     description: reset
       ? `Reset the allowance of ${facts.symbol} before setting it anew`
-      : `Approve ${facts.amountFormatted} ${facts.symbol} for the payment`,
+      : amount === UNBOUNDED
+        ? `Approve ${facts.symbol} once for payments by signature`
+        : `Approve ${facts.amountFormatted} ${facts.symbol} for the payment`,
     kind: "transaction",
     requestId: facts.requestId,
     depositAddress: "",

@@ -1,5 +1,8 @@
 import type { Address, OrderId, RequestId } from "../ids/hex.ts";
+import type { AgreedAppFees } from "../quote/app-fees.ts";
+import type { FeeSponsorship } from "../quote/fee-sponsorship.ts";
 import type { PairClass } from "../quote/fee-policy.ts";
+import type { GasTopup } from "../quote/gas-topup.ts";
 import type { Order } from "../order/order.ts";
 import type { PermitTerms } from "../permit/permit-terms.ts";
 import type { FailReason } from "./reasons.ts";
@@ -55,6 +58,14 @@ export interface RequestTerms {
   readonly originGasUsd?: bigint;
   readonly explicitDeposit: boolean;
   readonly createdAtMs: number;
+  /** What apps take of the input, credited to their balances once the fill is final; absent: nothing. */
+  readonly appFees?: AgreedAppFees;
+  /** The same, USD with 18 decimals at the quote's prices. */
+  readonly appFeesUsd?: bigint;
+  /** What an app pays of the fees; absent: nothing. */
+  readonly sponsorship?: FeeSponsorship;
+  /** Native coin that the recipient gets beside the output, in the same transaction; absent: none. */
+  readonly gasTopup?: GasTopup;
   /** Until then the quoted output is kept although prices move. */
   readonly firmUntilMs: number;
   /** A deposit that is not filled by then is refunded. Never later than the order's deadline. */

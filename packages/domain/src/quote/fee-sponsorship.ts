@@ -1,0 +1,177 @@
+import type { Address } from "../ids/hex.ts";
+import { formatUsd, toWrittenUsd } from "../money/decimal-text.ts";
+import { amountToUsdDown } from "../money/usd.ts";
+import type { PricedUnit } from "../money/usd.ts";
+import type { FixedRate } from "./fixed-rate.ts";
+
+/** The fees of the destination side that a sponsor can be asked to pay. `relay` is the service's own; `rent` is a matter of other chains than these, and always nothing. */
+export const feeComponents = ["execution", "swap", "relay", "app", "rent"] as const;
+export type FeeComponent = (typeof feeComponents)[number];
+
+/** What is sponsored when a client does not say. */
+export const DEFAULT_SPONSORED: readonly FeeComponent[] = ["execution", "swap", "relay", "app"];
+
+/** One fee, and who pays how much of it; USD with 18 decimals, as it is written. */
+export interface ComponentShare {
+  readonly selected: boolean;
+  readonly totalUsd: bigint;
+  readonly sponsoredUsd: bigint;
+}
+
+/** What an app has agreed to pay of a request's fees. */
+export interface FeeSponsorship {
+  /** Whose app balance pays. */
+  readonly wallet: Address;
+  /** The most that it pays, USD with 18 decimals; absent: what the key's rules allow. */
+  readonly maxUsd?: bigint;
+  readonly capHit: boolean;
+  /** What it pays, smallest units of what is deposited, and in USD with 18 decimals at the quote's prices. */
+  readonly amount: bigint;
+  readonly usd: bigint;
+  /** Whatever this rate asks for at the fill is paid instead. */
+  readonly fixedRate?: FixedRate;
+  readonly components: Readonly<Record<FeeComponent, ComponentShare>>;
+}
+
+/** A priced trade whose fees somebody pays in part; smallest units of what is deposited. */
+export interface SponsoredTrade {
+  readonly execution: bigint;
+  readonly service: bigint;
+  readonly app: bigint;
+  /** What the exchange in the fill costs. */
+  readonly swap: bigint;
+  /** What the sponsor pays of all that. */
+  readonly sponsored: bigint;
+}
+
+/** What the sponsor was asked for. */
+export interface SponsorshipWish {
+  readonly wallet: Address;
+  readonly selected: ReadonlySet<FeeComponent>;
+  readonly maxUsd: bigint | undefined;
+  /** The same in smallest units of what is deposited. */
+  readonly cap: bigint | undefined;
+  readonly fixedRate: FixedRate | undefined;
+}
+
+/**
+ * Divides what the sponsor pays among the fees, in their order, none more than it is; what a fixed rate asks for beyond all fees is a matter of exchanging. The written shares are together
+ * the written sum.
+ */
+export function feeSponsorshipOf(
+  wish: SponsorshipWish,
+  { execution, service, app, swap, sponsored }: SponsoredTrade,
+  unit: PricedUnit,
+): FeeSponsorship {
+  const { wallet, maxUsd, cap, fixedRate } = wish;
+  // A rate is kept whichever fee stands in its way.
+  const selected = (one: FeeComponent): boolean => fixedRate !== undefined || wish.selected.has(one);
+  const totals: Record<FeeComponent, bigint> = { execution, relay: service, app, swap, rent: 0n };
+  const order: readonly FeeComponent[] = ["execution", "relay", "app", "swap", "rent"];
+  const paid: Record<FeeComponent, bigint> = { execution: 0n, relay: 0n, app: 0n, swap: 0n, rent: 0n };
+  let rest = sponsored;
+  for (const one of order) {
+    if (!selected(one)) continue;
+    paid[one] = rest < totals[one] ? rest : totals[one];
+    rest -= paid[one];
+  }
+  if (rest > 0n) {
+    // A unit of rounding, or what the rate asks for beyond all fees.
+    const last = selected("swap")
+      ? "swap"
+      : (order.findLast((one) => one !== "rent" && selected(one)) ?? "swap");
+    paid[last] += rest;
+    if (paid[last] > totals[last]) totals[last] = paid[last];
+  }
+  let sum = 0n;
+  const written = (amount: bigint): bigint => toWrittenUsd(amountToUsdDown(amount, unit));
+  const shareOf = (one: FeeComponent): ComponentShare => {
+    const before = written(sum);
+    sum += paid[one];
+    const sponsoredUsd = written(sum) - before;
+    const totalUsd = written(totals[one]);
+    return {
+      selected: selected(one),
+      sponsoredUsd,
+      totalUsd: totalUsd > sponsoredUsd ? totalUsd : sponsoredUsd,
+    };
+  };
+  const asked = order.reduce((all, one) => (selected(one) ? all + totals[one] : all), 0n);
+  return {
+    wallet,
+    ...(maxUsd !== undefined && { maxUsd }),
+    capHit: cap !== undefined && sponsored >= cap && asked > sponsored,
+    amount: sponsored,
+    usd: amountToUsdDown(sponsored, unit),
+    ...(fixedRate !== undefined && { fixedRate }),
+    components: {
+      execution: shareOf("execution"),
+      relay: shareOf("relay"),
+      app: shareOf("app"),
+      swap: shareOf("swap"),
+      rent: shareOf("rent"),
+    },
+  };
+}
+
+/** A sponsorship in the words of the wire: USD texts with six decimals. */
+export interface FeeSponsorshipText {
+  readonly selectedComponents: FeeComponent[];
+  readonly maxSubsidizationAmount?: string;
+  readonly capHit: boolean;
+  readonly components: Record<
+    FeeComponent,
+    {
+      readonly selected: boolean;
+      readonly total: { readonly usd: string };
+      readonly sponsored: { readonly usd: string };
+      readonly userPays: { readonly usd: string };
+    }
+  >;
+  readonly sponsoredTotal: { readonly usd: string };
+  readonly userPaysTotal: { readonly usd: string };
+}
+
+/**
+ * `feeSponsorship.quoted`; and, told with what was charged in the end, the fees part of `feeSponsorship.actual`.
+ * @param chargedUsd USD with 18 decimals that the sponsor's balance paid; undefined: what was quoted
+ */
+export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.usd): FeeSponsorshipText {
+  const { components, maxUsd, capHit } = agreed;
+  const off = toWrittenUsd(chargedUsd) - toWrittenUsd(agreed.usd);
+  // Only what a rate asks for beyond all fees can have become more or less by then.
+  const told = (one: FeeComponent): { readonly totalUsd: bigint; readonly sponsoredUsd: bigint } => {
+    const { totalUsd, sponsoredUsd } = components[one];
+    return one === "swap"
+      ? { totalUsd: totalUsd + off, sponsoredUsd: sponsoredUsd + off }
+      : { totalUsd, sponsoredUsd };
+  };
+  const share = (one: FeeComponent): FeeSponsorshipText["components"][FeeComponent] => {
+    const { totalUsd, sponsoredUsd } = told(one);
+    return {
+      selected: components[one].selected,
+      total: { usd: formatUsd(totalUsd) },
+      sponsored: { usd: formatUsd(sponsoredUsd) },
+      userPays: { usd: formatUsd(totalUsd - sponsoredUsd) },
+    };
+  };
+  const sum = (part: "totalUsd" | "sponsoredUsd"): bigint =>
+    feeComponents.reduce((usd, one) => usd + told(one)[part], 0n);
+  return {
+    selectedComponents: feeComponents.filter((one) => components[one].selected),
+    ...(maxUsd !== undefined && { maxSubsidizationAmount: (maxUsd / MICRO_USD).toString() }),
+    capHit,
+    components: {
+      execution: share("execution"),
+      swap: share("swap"),
+      relay: share("relay"),
+      app: share("app"),
+      rent: share("rent"),
+    },
+    sponsoredTotal: { usd: formatUsd(sum("sponsoredUsd")) },
+    userPaysTotal: { usd: formatUsd(sum("totalUsd") - sum("sponsoredUsd")) },
+  };
+}
+
+/** The unit of `maxSubsidizationAmount`, in USD with 18 decimals. */
+export const MICRO_USD = 10n ** 12n;

@@ -1,0 +1,39 @@
+import { divUp } from "../money/mul-div.ts";
+import { parseDecimal } from "../money/decimal-text.ts";
+import { pow10 } from "../money/pow10.ts";
+import type { PricedUnit } from "../money/usd.ts";
+
+/** A rate that is kept whatever it costs the sponsor: so many whole units of the input for so many of the output. Both positive, with the same number of decimals. */
+export interface FixedRate {
+  readonly input: bigint;
+  readonly output: bigint;
+}
+
+const RATE_DECIMALS = 30;
+
+/** Reads `"in:out"`, decimals allowed: `"1:1"`, `"1:0.999"`. Undefined when a side is missing or zero. */
+export function parseFixedRate(text: string): FixedRate | undefined {
+  const [input, output, ...more] = text.split(":").map((side) => parseDecimal(side, RATE_DECIMALS));
+  if (input === undefined || output === undefined || more.length > 0) return undefined;
+  return input > 0n && output > 0n ? { input, output } : undefined;
+}
+
+type Sides = { readonly origin: PricedUnit; readonly destination: PricedUnit };
+
+/** What an input buys at the rate, rounded down; smallest units. */
+export function outputAt({ input: per, output: gives }: FixedRate, input: bigint, sides: Sides): bigint {
+  return (input * gives * pow10(sides.destination.decimals)) / (per * pow10(sides.origin.decimals));
+}
+
+/** The least input that buys an output at the rate. */
+export function inputAt({ input: per, output: gives }: FixedRate, output: bigint, sides: Sides): bigint {
+  return divUp(output * per * pow10(sides.origin.decimals), gives * pow10(sides.destination.decimals));
+}
+
+/** How far the rate lies beside the one of the prices, bps, rounded up; never negative. */
+export function rateOffBps({ input, output }: FixedRate, { origin, destination }: Sides): bigint {
+  const given = output * destination.priceUsd;
+  const taken = input * origin.priceUsd;
+  const off = given > taken ? given - taken : taken - given;
+  return divUp(off * 10_000n, taken);
+}
