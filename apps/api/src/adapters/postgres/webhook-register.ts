@@ -15,14 +15,18 @@ const ENDPOINT = `w.id, w.url, w.label, w.headers, w.created_at_ms, w.updated_at
   (select count(*) from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'failed') as failed`;
 const OWN = "w.key_id = $1 and w.deleted_at_ms is null";
 
-/** The key's row is locked, so that two at once do not both become the last. */
 const create = statement(
   "webhook_create",
-  `with owner as materialized (select id from api_keys where id = $2 for update),
+  `with owner as materialized (select id from api_keys where id = $2),
    w as (insert into webhook_endpoints (id, key_id, url, label, headers, secret, created_at_ms, updated_at_ms)
      select $1, owner.id, $3, $4, $5, $6, $7, $7 from owner
      where (select count(*) from webhook_endpoints where key_id = owner.id and deleted_at_ms is null) < $8 returning *)
    select ${ENDPOINT} from w`,
+);
+const withdraw = statement(
+  "webhook_withdraw",
+  `delete from webhook_endpoints where id = $1
+     and (select count(*) from webhook_endpoints where key_id = $2 and deleted_at_ms is null) > $3 returning id`,
 );
 const list = statement(
   "webhook_list",
@@ -110,7 +114,9 @@ export function webhookRegister(sql: Sql): WebhookRegister {
     async create({ id, keyId, url, label, headers, secret, atMs }, most) {
       const values = [id, keyId, url, label, JSON.stringify(headers), secret, atMs, most];
       const [row] = await sql.query<EndpointRow>(create, values);
-      return row && endpointOf(row);
+      // Of several made at one moment each counts the others only now.
+      const isOneTooMany = (await sql.query(withdraw, [id, keyId, most])).length > 0;
+      return row === undefined || isOneTooMany ? undefined : endpointOf(row);
     },
     list: async (keyId) => (await sql.query<EndpointRow>(list, [keyId])).map(endpointOf),
     async rotate(keyId, id, { secret, previousUntilMs, atMs }) {
