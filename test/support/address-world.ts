@@ -42,6 +42,11 @@ export interface AddressWorld extends EngineWorld {
 /** Starts the chains. */
 export async function startAddressWorld(options: WorldOptions = {}): Promise<AddressWorld> {
   const world = await startEngineWorld(options);
+  const executor = world.services.executor?.address;
+  for (const chain of [world.origin, world.destination]) {
+    if (executor !== undefined) await chain.client.setBalance({ address: executor, value: 10n ** 21n });
+    await chain.announce();
+  }
   const reads = depositAddressReads(sqlOn(world.pool));
   const watch = world.watch.bind(world);
   const round = world.round.bind(world);

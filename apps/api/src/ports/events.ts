@@ -22,6 +22,7 @@ export type EventName =
   | "fill_impossible"
   | "refund_planned"
   | "sweep_planned"
+  | "sweep_waits"
   | "sweep_void"
   | "funds_decided"
   | "funds_held"

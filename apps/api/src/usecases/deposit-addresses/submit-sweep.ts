@@ -41,11 +41,11 @@ export async function submitSweep(services: Needs, sweepId: string): Promise<Pro
   if (connected === undefined || services.executor === undefined || from === undefined)
     return { waitMs: 60_000, why: "the chain or the executor is disabled" };
   const planned = await plan(services, connected, services.executor.address, from, sweep);
-  if (planned.kind === "waits") return { waitMs: 1_000, why: planned.why };
+  if (planned.kind === "waits") return waits(services, sweep, planned.why);
   if (planned.kind === "refused") return refused(services, connected, sweep, planned.reason);
   const slotId = await reserve(services, connected, sweep, planned.plan);
   if (slotId === undefined) return DONE;
-  if (slotId === "short") return { waitMs: 5_000, why: "the executor lacks the coin" };
+  if (slotId === "short") return waits(services, sweep, LACKS_COIN);
   services.events.happened("sweep_planned", {
     chain: connected.chain.name,
     address: sweep.address,
@@ -55,6 +55,18 @@ export async function submitSweep(services: Needs, sweepId: string): Promise<Pro
   });
   await sendSlot(services, slotId);
   return DONE;
+}
+
+const LACKS_COIN = "the executor lacks the coin";
+
+/** For as long as it takes: the money is where its owner sent it, and nobody else has it. */
+function waits(
+  services: Pick<Needs, "events">,
+  { address, chainId, requestId }: SweepRecord,
+  why: string,
+): Progress {
+  services.events.alarm("sweep_waits", { address, chainId, requestId, why });
+  return { waitMs: 5_000, why };
 }
 
 type Planned =
@@ -76,7 +88,7 @@ async function plan(
   const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
   const fees = { maxFeePerGas, maxPriorityFeePerGas };
   const outcome = await connection.reader.simulate(executor, call, fees);
-  if (outcome.kind === "insufficientFunds") return { kind: "waits", why: "the executor lacks the coin" };
+  if (outcome.kind === "insufficientFunds") return { kind: "waits", why: LACKS_COIN };
   if (outcome.kind === "reverts") return { kind: "refused", reason: outcome.reason };
   return {
     kind: "ready",
