@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { transactionsOf } from "@causeway/wire";
 import type { QuoteAnswer, StatusAnswer } from "@causeway/wire";
 import { getAddress, type Address, type Hex, type PrivateKeyAccount } from "viem";
 import type { KeptTransaction } from "./kept-transactions.ts";
@@ -66,7 +67,7 @@ export async function askQuote(world: World, run: RequestRun): Promise<void> {
 export async function pay(world: World, run: RequestRun, deadline: AbortSignal): Promise<void> {
   const chain = world.chains[run.plan.origin];
   for (const step of run.quote?.steps ?? []) {
-    for (const { data } of step.items) {
+    for (const data of transactionsOf([step])) {
       if (data.chainId !== chain.chain.id) throw new Error(`step ${step.id} is on chain ${data.chainId}`);
       const call = {
         to: getAddress(data.to),

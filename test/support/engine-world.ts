@@ -10,6 +10,7 @@ import {
   readLocalChains,
   type LocalAccount,
 } from "@causeway/localnet";
+import { transactionsOf } from "@causeway/wire";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
@@ -238,7 +239,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     async pay({ answer, terms }, from = world.user) {
       const chain = [origin, destination].find((one) => one.chain.id === terms.origin.chainId) ?? origin;
       let hash: TxHash = "0x";
-      for (const { data } of answer.steps.flatMap((step) => step.items))
+      for (const data of transactionsOf(answer.steps))
         hash = await chain.send(from, {
           to: data.to as Address,
           data: data.data as TxHash,

@@ -1,6 +1,6 @@
 import { jsonList, jsonText } from "@causeway/service-kit";
 import type { NothingLeft } from "@causeway/service-kit";
-import type { QuoteStep, QuoteStepItem, TransactionData } from "@causeway/wire";
+import type { QuoteStep, QuoteStepItem, SignatureStep, TransactionData } from "@causeway/wire";
 
 true satisfies NothingLeft<
   QuoteStep,
@@ -17,11 +17,19 @@ export function stepsJson(steps: readonly QuoteStep[]): string {
   return jsonList(steps, stepJson);
 }
 
-function stepJson({ id, action, description, kind, requestId, depositAddress, items }: QuoteStep): string {
+function stepJson(step: QuoteStep): string {
+  const { id, action, description, kind, requestId, depositAddress } = step;
+  const items =
+    step.kind === "transaction" ? jsonList(step.items, itemJson) : jsonList(step.items, signatureJson);
   return (
     `{"id":"${id}","action":${jsonText(action)},"description":${jsonText(description)},"kind":"${kind}",` +
-    `"requestId":"${requestId}","depositAddress":${jsonText(depositAddress)},"items":${jsonList(items, itemJson)}}`
+    `"requestId":"${requestId}","depositAddress":${jsonText(depositAddress)},"items":${items}}`
   );
+}
+
+/** What is signed has names of tokens in it, and is rare. */
+function signatureJson(item: SignatureStep["items"][number]): string {
+  return JSON.stringify(item);
 }
 
 function itemJson({ status, data, check }: QuoteStepItem): string {

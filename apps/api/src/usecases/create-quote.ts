@@ -1,11 +1,12 @@
 import type { AccountState } from "@causeway/chains";
 import type { Address, Hex, OrderId, RequestTerms } from "@causeway/domain";
-import { confirmationsFor, NATIVE_CURRENCY, ServiceError, settle } from "@causeway/domain";
+import { confirmationsFor, NATIVE_CURRENCY, ServiceError, settle, soon } from "@causeway/domain";
 import type { Soon } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory } from "../ports/chains.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LiquiditySource, PoolUsd } from "../ports/liquidity.ts";
+import type { PermitTokens } from "../ports/permits.ts";
 import type { PriceBook } from "../ports/price-source.ts";
 import type {
   QuotedRequests,
@@ -23,6 +24,8 @@ import {
   withAddress,
 } from "./deposit-addresses/ask-for-address.ts";
 import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
+import { permitTermsOf } from "./permits/permit-terms.ts";
+import { paidBySignature } from "./permits/permit-way.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
 import { readQuestion } from "./quote-question.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
@@ -51,7 +54,9 @@ export interface QuoteServices {
   readonly timings: RouteTimings;
   readonly recipientCodes: RecipientCodes;
   readonly solver: Address;
-  /** Moves what comes to deposit addresses; undefined: there are none. */
+  /** Undefined: nobody pays by signature here. */
+  readonly permitTokens?: PermitTokens | undefined;
+  /** Moves what comes to deposit addresses, and submits signatures; undefined: there are none. */
   readonly executor?: { readonly address: Address } | undefined;
   /** The solver's personal signature (EIP-191) over the raw bytes of an order id. */
   signOrder(orderId: OrderId): Promise<Hex>;
@@ -92,12 +97,18 @@ function* workOut(
   keyId: string | undefined,
 ): Soon<{ question: QuoteQuestion; valued: ValuedRoute; agreement: Agreement }> {
   const { quoted, wish } = askForAddress(input);
-  const asked = yield* readQuestion(services, quoted);
+  const read = yield* readQuestion(services, quoted);
+  const asked = input.usePermit === true ? yield* soon(paidBySignature(services, read, input)) : read;
   const { origin, originCurrency } = asked;
   if (wish) refuseUnmovable(asked, services.executor);
   const question = wish ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
   const valued = yield* chooseRoute(services, question);
   const agreement = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
+  if (question.permit !== undefined) {
+    const signing = { ...question, permit: question.permit };
+    const permit = permitTermsOf(services.quotePolicy.gas, signing, valued.route, agreement);
+    return { question, valued, agreement: { ...agreement, terms: { ...agreement.terms, permit } } };
+  }
   if (!wish) return { question, valued, agreement };
   const terms = withAddress(agreement.terms, origin.chain, wish);
   return { question, valued, agreement: { ...agreement, terms } };
@@ -117,12 +128,13 @@ export async function agreeOn(
 }
 
 async function accountOf(
-  { origin, originCurrency, user }: QuoteQuestion,
+  { origin, originCurrency, user, permit }: QuoteQuestion,
   { trade }: ChosenRoute,
 ): Promise<AccountState> {
-  const { depository, approvalProxy } = origin.chain.contracts;
+  const { depository, approvalProxy, permit2 } = origin.chain.contracts;
+  const isDirect = trade.origin === undefined || originCurrency.address === NATIVE_CURRENCY;
   const spender =
-    trade.origin === undefined || originCurrency.address === NATIVE_CURRENCY ? depository : approvalProxy;
+    permit?.method === "permit2" && permit2 !== undefined ? permit2 : isDirect ? depository : approvalProxy;
   try {
     return await origin.connection.reader.accountState(user, originCurrency.address, spender);
   } catch (cause) {

@@ -5,17 +5,17 @@ import type { QuoteQuestion } from "./quote-question.ts";
 
 /**
  * What a quote adds for the service sending the origin transaction, USD with 18 decimals, rounded up: its gas and what the wallet needs beyond it, at today's price with the
- * chain's margin; of a deposit address, moving what came to it. Undefined when the user sends it himself (no overhead is named), and on one chain, where only an app pays for that.
+ * chain's margin; of a deposit address, moving what came to it. Undefined when the user sends it himself (no overhead is named and he signs nothing), and on one chain, where only an app pays for a wallet.
  * @param gasUnits of the user's transactions, an approval included
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when something fresh is missing
  */
 export function* originGasOf(
   { prices }: { readonly prices: PriceBook },
-  { origin, destination, originGasOverhead, sweepGas }: QuoteQuestion,
+  { origin, destination, originGasOverhead, sweepGas, permit }: QuoteQuestion,
   gasUnits: bigint,
 ): Soon<bigint | undefined> {
-  const isSent = originGasOverhead !== undefined && origin !== destination;
-  const units = sweepGas ?? (isSent ? gasUnits + BigInt(originGasOverhead) : undefined);
+  const isSent = permit !== undefined || (originGasOverhead !== undefined && origin !== destination);
+  const units = sweepGas ?? (isSent ? gasUnits + BigInt(originGasOverhead ?? 0) : undefined);
   if (units === undefined) return undefined;
   const { chain, pulse } = origin;
   const wei = gasCostWei(units, pulse.gasPrices(), chain.fees.minPriorityFeeWei, chain.fees.gasMarginBps);

@@ -14,12 +14,16 @@ import {
   routedGas,
   routedSteps,
   sendSteps,
+  signatureGas,
+  signatureSteps,
   slippageDetails,
   tradeImpact,
   tradeRate,
 } from "@causeway/domain";
 import type { AmountObject, QuoteAnswer, QuoteCurrency, QuoteDetails, QuoteFees } from "@causeway/wire";
 import type { QuotePolicy } from "../ports/quote.ts";
+import { signatureFacts } from "./permits/signature-facts.ts";
+import { isSigned } from "./permits/typed-data.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 import type { Agreement } from "./quote-terms.ts";
 import type { ValuedRoute } from "./quoting/choose-route.ts";
@@ -96,6 +100,10 @@ function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gas
     };
   const { allowance } = account;
   const { resetsApproval } = originCurrency;
+  if (isSigned(terms)) {
+    const signed = { ...payment, ...signatureFacts(terms, { allowance, resetsApproval }) };
+    return { steps: signatureSteps(signed), gasUnits: signatureGas(signed) };
+  }
   const { swapped } = sidesOf(route);
   if (swapped !== undefined) {
     const routed = routedFacts(told, swapped);

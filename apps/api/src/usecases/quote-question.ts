@@ -5,6 +5,7 @@ import { wholeNumber } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain } from "../ports/chains.ts";
 import type { LiquiditySource } from "../ports/liquidity.ts";
 import type { TokenBook } from "../ports/token-book.ts";
+import type { PermitWay } from "./permits/permit-way.ts";
 import type { SwapChoice } from "./quoting/swap-choice.ts";
 import { readSwapChoice } from "./quoting/swap-choice.ts";
 
@@ -32,6 +33,8 @@ export interface QuoteQuestion {
   readonly referrer: string | undefined;
   /** Gas units that the origin transaction needs beyond a plain deposit; undefined: the user sends it himself. */
   readonly originGasOverhead: number | undefined;
+  /** He signs, and the service sends; undefined: he sends it himself. */
+  readonly permit?: PermitWay;
   /** Gas units of the transaction that brings what is sent to a deposit address to the depository; absent: the user deposits. */
   readonly sweepGas?: bigint;
 }

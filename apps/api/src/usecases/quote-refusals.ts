@@ -27,12 +27,6 @@ const refusals: readonly Refusal[] = [
     asked: ({ authorizationList }) => authorizationList !== undefined && authorizationList.length > 0,
   },
   {
-    field: "usePermit",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: "Deposits by permit signature are not supported",
-    asked: ({ usePermit }) => usePermit === true,
-  },
-  {
     field: "appFees",
     code: "UNSUPPORTED_EXECUTION_TYPE",
     message: "App fees are not supported",

@@ -1,9 +1,9 @@
 import { NATIVE_CURRENCY } from "../ids/hex.ts";
 import type { Address } from "../ids/hex.ts";
-import type { QuoteStep, StepPayment } from "../quote/steps.ts";
+import type { StepPayment, TransactionStep } from "../quote/steps.ts";
 
 /** The one step of a quote that is paid to a deposit address: the money is sent there, by whoever has it. */
-export function addressStep(facts: StepPayment, depositAddress: Address): QuoteStep {
+export function addressStep(facts: StepPayment, depositAddress: Address): TransactionStep {
   const { requestId, user, currency, amount, amountFormatted, symbol, chainId } = facts;
   return {
     id: "deposit",

@@ -134,8 +134,8 @@ export interface TypedDataToSign {
     readonly verifyingContract: Address;
   };
   /** Without the domain's own. */
-  readonly types: Readonly<Record<string, readonly { readonly name: string; readonly type: string }[]>>;
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly types: Record<string, { name: string; type: string }[]>;
+  readonly value: Record<string, unknown>;
   readonly primaryType: string;
 }
 

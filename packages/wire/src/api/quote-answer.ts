@@ -17,28 +17,77 @@ export const transactionData = z
   })
   .meta({ id: "TransactionData" });
 
+const status = z.enum(["incomplete", "complete"]);
+const check = z.object({ endpoint: z.string(), method: z.literal("GET") });
+
 export const stepItem = z
   .object({
-    status: z.enum(["incomplete", "complete"]),
+    status,
     data: transactionData,
-    check: z
-      .object({ endpoint: z.string(), method: z.literal("GET") })
+    check: check
       .optional()
       .describe("Where to follow the request once the item is done. An approval has none."),
   })
   .meta({ id: "StepItem" });
 
-export const step = z
+/** What a wallet signs, and where the signature is posted. */
+export const signatureData = z
   .object({
-    id: z.enum(["approve", "deposit", "swap", "send", "authorize", "authorize1", "authorize2"]),
-    action: z.string(),
-    description: z.string(),
-    kind: z.enum(["transaction", "signature"]),
-    requestId: answerHash32,
-    depositAddress: z.string().describe("Empty when unused."),
+    sign: z.object({
+      signatureKind: z.literal("eip712"),
+      domain: z.object({
+        name: z.string(),
+        version: z.string().optional(),
+        chainId: z.int(),
+        verifyingContract: evmAddress,
+      }),
+      types: z
+        .record(z.string(), z.array(z.object({ name: z.string(), type: z.string() })))
+        .describe("Without EIP712Domain."),
+      value: z.record(z.string(), z.unknown()).describe("Numbers are decimal texts."),
+      primaryType: z.string(),
+    }),
+    post: z.object({
+      endpoint: z.string().describe("The signature goes with it as the query parameter `signature`."),
+      method: z.literal("POST"),
+      body: z.object({
+        kind: z.string().describe("eip3009, eip2612 or permit2."),
+        requestId: answerHash32,
+        api: z.enum(["bridge", "swap"]),
+      }),
+    }),
+  })
+  .meta({ id: "SignatureData" });
+
+export const signatureItem = z.object({ status, data: signatureData, check }).meta({ id: "SignatureItem" });
+
+const stepWords = {
+  action: z.string(),
+  description: z.string(),
+  requestId: answerHash32,
+  depositAddress: z.string().describe("Empty when unused."),
+};
+
+export const transactionStep = z
+  .object({
+    id: z.enum(["approve", "deposit", "swap", "send"]),
+    kind: z.literal("transaction"),
+    ...stepWords,
     items: z.array(stepItem),
   })
-  .meta({ id: "Step" });
+  .meta({ id: "TransactionStep" });
+
+/** What the user signs instead of sending it: the service does. */
+export const signatureStep = z
+  .object({
+    id: z.enum(["authorize1", "authorize2"]),
+    kind: z.literal("signature"),
+    ...stepWords,
+    items: z.array(signatureItem),
+  })
+  .meta({ id: "SignatureStep" });
+
+export const step = z.discriminatedUnion("kind", [transactionStep, signatureStep]).meta({ id: "Step" });
 
 const usd = decimal.describe("USD, six decimals; a cost is negative.");
 const usdOnly = z.object({ usd });
@@ -115,7 +164,14 @@ export const quoteAnswer = z
 
 export type QuoteAnswer = z.infer<typeof quoteAnswer>;
 export type QuoteStep = z.infer<typeof step>;
+export type TransactionStep = z.infer<typeof transactionStep>;
+export type SignatureStep = z.infer<typeof signatureStep>;
 export type QuoteStepItem = z.infer<typeof stepItem>;
 export type QuoteFees = z.infer<typeof quoteFees>;
 export type QuoteDetails = z.infer<typeof quoteDetails>;
 export type TransactionData = z.infer<typeof transactionData>;
+
+/** The transactions that steps ask a wallet for, in order; what is to be signed is left out. */
+export function transactionsOf(steps: readonly QuoteStep[]): TransactionData[] {
+  return steps.flatMap((one) => (one.kind === "transaction" ? one.items.map(({ data }) => data) : []));
+}

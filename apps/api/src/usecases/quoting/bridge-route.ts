@@ -15,6 +15,7 @@ import type { ConnectedChain } from "../../ports/chains.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { QuotePolicy, RecipientCodes, Reservations } from "../../ports/quote.ts";
 import { originGasOf } from "../origin-gas.ts";
+import { permitGasUnits } from "../permits/permit-gas.ts";
 import { refuseBeyondLimits } from "../quote-limits.ts";
 import { pricingSoon } from "../quote-pricing.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
@@ -271,16 +272,24 @@ function* priceEnds(
   destination: End,
   exchangeGas?: bigint,
 ): Soon<Priced> {
-  const gas =
-    question.originGasOverhead === undefined && question.sweepGas === undefined
-      ? undefined
-      : yield* originGasOf(
-          services,
-          question,
-          depositGasUnits(services.quotePolicy.gas, question.originCurrency, origin.currency, exchanged),
-        );
+  const { originGasOverhead, sweepGas, permit } = question;
+  const isSentByUser = originGasOverhead === undefined && sweepGas === undefined && permit === undefined;
+  const gas = isSentByUser
+    ? undefined
+    : yield* originGasOf(services, question, gasUnitsOf(services, question, origin.currency, exchanged));
   const ends = { origin, destination, originGasUsd: gas };
   return { ...ends, pricing: yield* priceFill(services, question, ends, exchangeGas) };
+}
+
+function gasUnitsOf(
+  { quotePolicy: { gas } }: Pick<BridgeServices, "quotePolicy">,
+  { originCurrency: paid, permit }: QuoteQuestion,
+  deposited: Currency,
+  exchanged: Swapped | undefined,
+): bigint {
+  return permit === undefined
+    ? depositGasUnits(gas, paid, deposited, exchanged)
+    : permitGasUnits(gas, permit.method, { paid, deposited, exchanged });
 }
 
 function* priceFill(

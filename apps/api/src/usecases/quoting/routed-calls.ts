@@ -28,11 +28,16 @@ export interface RoutedTransaction {
  * (ERC-777) must not be routed: while the proxy pulls them the router is open to others.
  */
 export function exchangeAndDeposit(exchange: RoutedExchange, orderId: OrderId): RoutedTransaction {
+  return routed(exchange, depositCalls(exchange, orderId));
+}
+
+/** What the router does for {@link exchangeAndDeposit} with what it was given. */
+export function depositCalls(exchange: RoutedExchange, orderId: OrderId): readonly RouterCall[] {
   const { chain, user, received, minimum } = exchange;
   const { depository, router } = chain.contracts;
   const deposit = routerCalls.depositBalance(depository, user, received.address, minimum, orderId);
   const bound: SwapBound = { kind: "exactIn", limit: minimum, recipient: router };
-  return routed(exchange, [...toRouter(exchange, bound), self(exchange, deposit)]);
+  return [...toRouter(exchange, bound), self(exchange, deposit)];
 }
 
 /**

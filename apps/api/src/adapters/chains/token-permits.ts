@@ -1,0 +1,181 @@
+import type { ChainReader } from "@causeway/chains";
+import type { Address, Currency, Hex } from "@causeway/domain";
+import {
+  decodeFunctionResult,
+  domainSeparator,
+  encodeFunctionData,
+  keccak256,
+  parseAbi,
+  toBytes,
+} from "viem";
+import type { ChainDirectory } from "../../ports/chains.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { PermitTokens, TokenPermits } from "../../ports/permits.ts";
+
+/** Proxies of tokens learn new things now and then. */
+const KEPT_MS = 60 * 60_000;
+const MAX_ENTRIES = 10_000;
+
+const abi = parseAbi([
+  "function eip712Domain() view returns (bytes1 fields, string name, string version, uint256 chainId, address verifyingContract, bytes32 salt, uint256[] extensions)",
+  "function name() view returns (string)",
+  "function version() view returns (string)",
+  "function DOMAIN_SEPARATOR() view returns (bytes32)",
+  "function nonces(address owner) view returns (uint256)",
+  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function RECEIVE_WITH_AUTHORIZATION_TYPEHASH() view returns (bytes32)",
+  "function PERMIT_TYPEHASH() view returns (bytes32)",
+]);
+const hashOfText = (text: string): Hex => keccak256(toBytes(text));
+const RECEIVE_TYPEHASH = hashOfText(
+  "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)",
+);
+const PERMIT_TYPEHASH = hashOfText(
+  "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)",
+);
+/** Whose nonces are asked for to learn whether there are any. */
+const SOMEBODY: Address = "0x0000000000000000000000000000000000000001";
+const SOME_NONCE: Hex = `0x${"01".repeat(32)}`;
+/** Name, version, chain and contract, and neither salt nor extensions (EIP-5267). */
+const USUAL_FIELDS = "0x0f";
+/** What tokens that do not tell their version were written with. */
+const USUAL_VERSIONS = ["1", "2"] as const;
+
+interface Entry {
+  readonly readAtMs: number;
+  readonly answer: TokenPermits | Promise<TokenPermits>;
+}
+
+/**
+ * Finds out by asking what a token takes: nothing that it does not prove is believed, because what a user signs in a wrong domain is refused when he has signed it. Equal questions of
+ * one moment are one.
+ */
+export function createTokenPermits(chains: Pick<ChainDirectory, "get">, clock: Clock): PermitTokens {
+  const entries = new Map<string, Entry>();
+  const readerOf = (chainId: number): ChainReader => {
+    const connected = chains.get(chainId);
+    if (connected === undefined) throw new RangeError(`chain ${chainId} is not configured`);
+    return connected.connection.reader;
+  };
+  return {
+    permitsOf(currency) {
+      const key = `${currency.chainId}:${currency.address}`;
+      const known = entries.get(key);
+      if (known !== undefined && clock.nowMs() - known.readAtMs < KEPT_MS) return known.answer;
+      const readAtMs = clock.nowMs();
+      const asked = probe(readerOf(currency.chainId), currency).then(
+        (answer) => {
+          entries.set(key, { readAtMs, answer });
+          return answer;
+        },
+        (error: unknown) => {
+          entries.delete(key);
+          throw error;
+        },
+      );
+      const oldest = entries.size >= MAX_ENTRIES ? entries.keys().next().value : undefined;
+      if (oldest !== undefined) entries.delete(oldest);
+      entries.set(key, { readAtMs, answer: asked });
+      return asked;
+    },
+    async nonceOf(currency, owner) {
+      const nonce = await asking(readerOf(currency.chainId), currency.address).nonces(owner);
+      // It was there when the token was looked at.
+      if (nonce === undefined) throw new RangeError(`${currency.address} has no nonces any more`);
+      return nonce;
+    },
+  };
+}
+
+async function probe(
+  reader: ChainReader,
+  { address, chainId, supportsPermit }: Currency,
+): Promise<TokenPermits> {
+  const ask = asking(reader, address);
+  const [described, name, version, separator, nonce, isUsed, receiveTypehash, permitTypehash] =
+    await Promise.all([
+      ask.eip712Domain(),
+      ask.name(),
+      ask.version(),
+      ask.separator(),
+      ask.nonces(SOMEBODY),
+      ask.authorizationState(),
+      ask.receiveTypehash(),
+      ask.permitTypehash(),
+    ]);
+  const separatorOf = (one: { name: string; version: string }): Hex =>
+    domainSeparator({ domain: { ...one, chainId, verifyingContract: address } });
+  const candidates =
+    described === undefined
+      ? [version, ...USUAL_VERSIONS].flatMap((one) =>
+          name === undefined || one === undefined ? [] : [{ name, version: one }],
+        )
+      : described.isUsual && described.chainId === BigInt(chainId) && described.contract === address
+        ? [{ name: described.name, version: described.version }]
+        : [];
+  // Whoever describes his domain need not show its hash; whoever shows it must be right.
+  const domain = candidates.find((one) =>
+    separator === undefined ? described !== undefined : separatorOf(one) === separator,
+  );
+  return {
+    domain,
+    eip3009: domain !== undefined && isUsed !== undefined && receiveTypehash === RECEIVE_TYPEHASH,
+    // Many do not show the hash of the type; another one (a permit for any amount, say) is another permit.
+    eip2612:
+      domain !== undefined &&
+      separator !== undefined &&
+      nonce !== undefined &&
+      (permitTypehash === undefined
+        ? supportsPermit || described !== undefined
+        : permitTypehash === PERMIT_TYPEHASH),
+  };
+}
+
+/** Questions to one token; undefined: it does not answer, or something else than was asked. */
+function asking(reader: Pick<ChainReader, "ask">, token: Address) {
+  const read = async <T>(data: Hex, decode: (answer: Hex) => T): Promise<T | undefined> => {
+    const answer = await reader.ask(token, data);
+    if (answer === undefined || answer === "0x") return undefined;
+    try {
+      return decode(answer);
+    } catch {
+      return undefined;
+    }
+  };
+  const text = (functionName: "name" | "version") =>
+    read(encodeFunctionData({ abi, functionName }), (data) =>
+      decodeFunctionResult({ abi, functionName, data }),
+    );
+  const word = (
+    functionName: "DOMAIN_SEPARATOR" | "RECEIVE_WITH_AUTHORIZATION_TYPEHASH" | "PERMIT_TYPEHASH",
+  ) =>
+    read(encodeFunctionData({ abi, functionName }), (data) =>
+      decodeFunctionResult({ abi, functionName, data }),
+    );
+  return {
+    eip712Domain: () =>
+      read(encodeFunctionData({ abi, functionName: "eip712Domain" }), (data) => {
+        const [fields, name, version, chainId, contract, , extensions] = decodeFunctionResult({
+          abi,
+          functionName: "eip712Domain",
+          data,
+        });
+        const isUsual = fields === USUAL_FIELDS && extensions.length === 0;
+        return { isUsual, name, version, chainId, contract: contract.toLowerCase() };
+      }),
+    name: () => text("name"),
+    version: () => text("version"),
+    separator: () => word("DOMAIN_SEPARATOR"),
+    receiveTypehash: () => word("RECEIVE_WITH_AUTHORIZATION_TYPEHASH"),
+    permitTypehash: () => word("PERMIT_TYPEHASH"),
+    nonces: (owner: Address) =>
+      read(encodeFunctionData({ abi, functionName: "nonces", args: [owner] }), (data) =>
+        decodeFunctionResult({ abi, functionName: "nonces", data }),
+      ),
+    authorizationState: () =>
+      read(
+        encodeFunctionData({ abi, functionName: "authorizationState", args: [SOMEBODY, SOME_NONCE] }),
+        (data) => decodeFunctionResult({ abi, functionName: "authorizationState", data }),
+      ),
+  };
+}

@@ -1,0 +1,97 @@
+import { approvalProxyAbi, depositAddressFactoryAbi } from "@causeway/contracts";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Chain, Hex, RouteWitness } from "@causeway/domain";
+import {
+  compactSignatureToSignature,
+  encodeFunctionData,
+  parseCompactSignature,
+  parseSignature,
+  serializeSignature,
+} from "viem";
+import type { LaneCall } from "../../ports/leg.ts";
+import { witnessOf } from "./typed-data.ts";
+import type { SignedTerms } from "./typed-data.ts";
+
+/**
+ * The transaction that submits a signature: everything in it but the signature is of the terms. @throws RangeError when a key's signature is none, or the chain lacks the contract
+ */
+export function permitCall(
+  { user, orderId, permit }: Pick<SignedTerms, "user" | "orderId" | "permit">,
+  { contracts }: Pick<Chain, "contracts">,
+  signature: Hex,
+): LaneCall {
+  const { method, token, amount } = permit;
+  const deadline = BigInt(permit.deadline);
+  const { approvalProxy, depositAddressFactory } = contracts;
+  switch (method) {
+    case "eip3009":
+      return {
+        to: approvalProxy,
+        data: encodeFunctionData({
+          abi: approvalProxyAbi,
+          functionName: "authorizationRoute",
+          args: [
+            {
+              token,
+              from: user,
+              value: amount,
+              validAfter: 0n,
+              validBefore: deadline,
+              ...vrsOf(signature),
+            },
+            routeOf(witnessOf(permit)),
+          ],
+        }),
+        value: 0n,
+      };
+    case "permit2":
+      return {
+        to: approvalProxy,
+        data: encodeFunctionData({
+          abi: approvalProxyAbi,
+          functionName: "permit2Route",
+          args: [
+            user,
+            { permitted: [{ token, amount }], nonce: BigInt(permit.nonce), deadline },
+            routeOf(witnessOf(permit)),
+            signature,
+          ],
+        }),
+        value: 0n,
+      };
+    case "eip2612": {
+      if (depositAddressFactory === undefined) throw new RangeError("the chain has no deposit addresses");
+      return {
+        to: depositAddressFactory,
+        data: encodeFunctionData({
+          abi: depositAddressFactoryAbi,
+          functionName: "pull",
+          args: [keyOf(orderId, user), token, amount, { deadline, ...vrsOf(signature) }],
+        }),
+        value: 0n,
+      };
+    }
+    default:
+      return method satisfies never;
+  }
+}
+
+/** The deposit address that an EIP-2612 permit is for: bound to the order, and recoverable by nobody. */
+export function keyOf(id: SignedTerms["orderId"], depositor: SignedTerms["user"]) {
+  return { id, depositor, recovery: NATIVE_CURRENCY, strict: true } as const;
+}
+
+/** Those of a key, from its 65 bytes, or the 64 of EIP-2098. */
+export function vrsOf(signature: Hex): { readonly v: number; readonly r: Hex; readonly s: Hex } {
+  const compact = (signature.length - 2) / 2 === 64;
+  const whole = compact
+    ? serializeSignature(compactSignatureToSignature(parseCompactSignature(signature)))
+    : signature;
+  if ((whole.length - 2) / 2 !== 65) throw new RangeError("a key signs with 65 bytes");
+  const { r, s, yParity } = parseSignature(whole);
+  return { v: 27 + yParity, r, s };
+}
+
+function routeOf({ relayer, refundTo, refundTokens, calls }: RouteWitness) {
+  return { relayer, refundTo, refundTokens, calls: calls.map((call) => ({ ...call, allowFailure: false })) };
+}

@@ -1,0 +1,21 @@
+import { depositAddressGas, routeGas } from "@causeway/contracts";
+import type { Currency, PermitMethod } from "@causeway/domain";
+import type { QuoteGas } from "../../ports/quote.ts";
+import type { Swapped } from "../quoting/exchanges.ts";
+import { routedDepositGas } from "../quoting/step-gas.ts";
+
+/**
+ * Gas units of the transaction that submits a signature and deposits what it pays.
+ * @param exchanged what is deposited comes out of it; undefined: what is paid is deposited
+ */
+export function permitGasUnits(
+  gas: Pick<QuoteGas, "routed">,
+  method: PermitMethod,
+  { paid, deposited, exchanged }: { paid: Currency; deposited: Currency; exchanged: Swapped | undefined },
+): bigint {
+  if (method === "eip2612") return depositAddressGas.pull;
+  const signed = method === "permit2" ? routeGas.permit2 : routeGas.authorization;
+  if (exchanged === undefined && paid.address === deposited.address) return signed;
+  // What the signature costs is what it costs more than a pull by the approval proxy.
+  return routedDepositGas(gas, paid, deposited, exchanged) + signed - routeGas.depositErc20;
+}

@@ -1,0 +1,98 @@
+import { authorizationNonce, depositAddressOf, routerCalls } from "@causeway/domain";
+import type { Hex32, PermitTerms, RequestTerms, RouteWitness, RouterCall } from "@causeway/domain";
+import type { QuoteGas } from "../../ports/quote.ts";
+import type { QuoteQuestion } from "../quote-question.ts";
+import type { BridgeRoute, ChosenRoute } from "../quoting/chosen-route.ts";
+import type { RoutePromise } from "../quoting/route-promise.ts";
+import { depositCalls } from "../quoting/routed-calls.ts";
+import { keyOf } from "./permit-call.ts";
+import { permitGasUnits } from "./permit-gas.ts";
+import type { PermitWay } from "./permit-way.ts";
+
+/** What the user is to sign for a quote that has been agreed upon, down to the last byte. Pure. */
+export function permitTermsOf(
+  gas: QuoteGas,
+  question: QuoteQuestion & { readonly permit: PermitWay },
+  route: ChosenRoute,
+  { terms, promise }: { readonly terms: RequestTerms; readonly promise: RoutePromise },
+): PermitTerms {
+  if (route.kind !== "bridge") throw new Error("what is paid by signature is deposited");
+  const { permit, originCurrency, origin, originGasOverhead = 0 } = question;
+  const { contracts } = origin.chain;
+  const { user, orderId } = terms;
+  const nowSeconds = Math.floor(terms.createdAtMs / 1000);
+  const deadline = Math.min(nowSeconds + permit.expirySeconds, Math.floor(terms.fillDeadlineMs / 1000));
+  const shared = {
+    method: permit.method,
+    token: originCurrency.address,
+    amount: promise.mostInput,
+    deadline,
+    gasUnits:
+      permitGasUnits(gas, permit.method, {
+        paid: originCurrency,
+        deposited: route.deposited,
+        exchanged: route.trade.origin,
+      }) + BigInt(originGasOverhead),
+    ...(permit.domain !== undefined && { domain: permit.domain }),
+  };
+  if (permit.method === "eip2612") {
+    const { depositAddressFactory: factory } = contracts;
+    if (factory === undefined || permit.tokenNonce === undefined)
+      throw new Error("an EIP-2612 permit is deposited by an address of its order");
+    return {
+      ...shared,
+      nonce: wordOf(permit.tokenNonce),
+      spender: depositAddressOf(factory, keyOf(orderId, user)),
+    };
+  }
+  const witness: RouteWitness = {
+    relayer: permit.relayer,
+    refundTo: user,
+    refundTokens: [],
+    calls: callsOf(question, route, { terms, promise }),
+  };
+  const routed = { ...shared, spender: contracts.approvalProxy, witness };
+  if (permit.method === "permit2") return { ...routed, nonce: orderId };
+  const nonce = authorizationNonce(
+    {
+      token: shared.token,
+      from: user,
+      value: shared.amount,
+      validAfter: 0n,
+      validBefore: BigInt(deadline),
+    },
+    witness,
+  );
+  return { ...routed, nonce };
+}
+
+/** The deposit, after the swap where there is one; none of it may fail. */
+function callsOf(
+  { origin, originCurrency, user }: QuoteQuestion,
+  { deposited, trade }: BridgeRoute,
+  { terms, promise }: { readonly terms: RequestTerms; readonly promise: RoutePromise },
+): readonly RouterCall[] {
+  const { chain } = origin;
+  const { depository, router } = chain.contracts;
+  const minimum = promise.leastDeposit ?? terms.origin.amount;
+  if (trade.origin === undefined) {
+    const data = routerCalls.depositBalance(depository, user, deposited.address, minimum, terms.orderId);
+    return [{ to: router, data, value: 0n }];
+  }
+  return depositCalls(
+    {
+      chain,
+      user,
+      paid: originCurrency,
+      pulled: promise.mostInput,
+      swapped: trade.origin,
+      received: deposited,
+      minimum,
+    },
+    terms.orderId,
+  );
+}
+
+function wordOf(value: bigint): Hex32 {
+  return `0x${value.toString(16).padStart(64, "0")}`;
+}

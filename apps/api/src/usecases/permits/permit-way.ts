@@ -1,0 +1,109 @@
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import type { Address, PermitMethod } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import type { PermitTokens, TokenPermits } from "../../ports/permits.ts";
+import type { RecipientCodes } from "../../ports/quote.ts";
+import type { QuoteQuestion } from "../quote-question.ts";
+
+/** How a quote is paid by signature. */
+export interface PermitWay {
+  readonly method: PermitMethod;
+  /** Of the token; of no use for Permit2. */
+  readonly domain: TokenPermits["domain"];
+  /** The user's next at the token; only EIP-2612 needs it. */
+  readonly tokenNonce: bigint | undefined;
+  /** For how long the signature is worth something. */
+  readonly expirySeconds: number;
+  /** Who submits it. */
+  readonly relayer: Address;
+}
+
+export interface PermitWayServices {
+  /** Undefined: nothing is paid by signature here. */
+  readonly permitTokens?: PermitTokens | undefined;
+  readonly recipientCodes: RecipientCodes;
+  readonly executor?: { readonly address: Address } | undefined;
+}
+
+const DEFAULT_EXPIRY_SECONDS = 600;
+/** Less is over before a hand is at the wallet, and the transaction in its block. */
+const LEAST_EXPIRY_SECONDS = 60;
+const MOST_EXPIRY_SECONDS = 86_400;
+
+/**
+ * The question as it is asked by somebody who signs instead of sending: by the token's own authorisations, else by its permits, else by Permit2. A contract's account can only sign for
+ * Permit2, because tokens ask a key. On one chain the solver pays out: the output bears what submitting the signature costs, and a pool's output bears nothing.
+ * @throws ServiceError saying what stands in the way
+ */
+export async function paidBySignature(
+  services: PermitWayServices,
+  question: QuoteQuestion,
+  input: QuoteInput,
+): Promise<QuoteQuestion> {
+  const { origin, destination, originCurrency, isSend } = question;
+  const { permitTokens, executor } = services;
+  if (permitTokens === undefined || executor === undefined)
+    throw refusal("Signatures are not submitted by this instance");
+  if (originCurrency.address === NATIVE_CURRENCY)
+    throw refusal(`${originCurrency.symbol} is the native coin: only tokens can be paid by signature`);
+  if (isSend) throw refusal("A payment of one currency on one chain is not made by signature");
+  const expirySeconds = input.permitExpiry ?? DEFAULT_EXPIRY_SECONDS;
+  if (expirySeconds < LEAST_EXPIRY_SECONDS || expirySeconds > MOST_EXPIRY_SECONDS)
+    throw new ServiceError(
+      "INVALID_REQUEST",
+      `permitExpiry must be ${LEAST_EXPIRY_SECONDS} to ${MOST_EXPIRY_SECONDS} seconds`,
+      { field: "permitExpiry" },
+    );
+  const way = await wayOf({ ...services, permitTokens }, question).catch((error: unknown) => {
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError(
+      "RPC_HTTP_ERROR",
+      `${origin.chain.displayName} did not tell what the token takes`,
+      {
+        field: "originChainId",
+        cause: error,
+      },
+    );
+  });
+  return {
+    ...question,
+    explicitDeposit: true,
+    permit: { ...way, expirySeconds, relayer: executor.address.toLowerCase() as Address },
+    ...(origin === destination && { swaps: { ...question.swaps, bySolver: true } }),
+  };
+}
+
+async function wayOf(
+  { permitTokens, recipientCodes }: PermitWayServices & { readonly permitTokens: PermitTokens },
+  { origin, originCurrency, user }: QuoteQuestion,
+): Promise<Pick<PermitWay, "method" | "domain" | "tokenNonce">> {
+  const { chain } = origin;
+  const [permits, isContract] = await Promise.all([
+    permitTokens.permitsOf(originCurrency),
+    recipientCodes.hasCode(chain.id, user),
+  ]);
+  const { domain } = permits;
+  if (domain !== undefined && !isContract) {
+    if (permits.eip3009) return { method: "eip3009", domain, tokenNonce: undefined };
+    // Such a permit can only be deposited: what is to be swapped first goes another way.
+    const isDeposited =
+      originCurrency.supportsBridging && chain.contracts.depositAddressFactory !== undefined;
+    if (permits.eip2612 && isDeposited)
+      return {
+        method: "eip2612",
+        domain,
+        tokenNonce: await permitTokens.nonceOf(originCurrency, user),
+      };
+  }
+  if (chain.contracts.permit2 === undefined)
+    throw refusal(
+      `${originCurrency.symbol} cannot be paid by signature on ${chain.displayName}: ${
+        isContract ? "a contract's account signs for Permit2 only" : "the token takes none"
+      }, and Permit2 is not there`,
+    );
+  return { method: "permit2", domain: undefined, tokenNonce: undefined };
+}
+
+function refusal(message: string): ServiceError {
+  return new ServiceError("UNSUPPORTED_EXECUTION_TYPE", message, { field: "usePermit" });
+}

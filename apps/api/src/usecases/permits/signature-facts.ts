@@ -1,0 +1,32 @@
+import { permit2Address } from "@causeway/contracts";
+import type { SignatureFacts } from "@causeway/domain";
+import type { TypedData } from "../../ports/permits.ts";
+import { typedDataOf } from "./typed-data.ts";
+import type { SignedTerms } from "./typed-data.ts";
+
+/** What the steps of a quote tell of its signature. `approval`: of Permit2, where the signature is for that. */
+export function signatureFacts(
+  terms: SignedTerms,
+  approval: { readonly allowance: bigint; readonly resetsApproval: boolean },
+): Pick<SignatureFacts, "id" | "kind" | "sign" | "approved"> {
+  const { permit, origin, destination } = terms;
+  const { domain, types, value, primaryType } = typedDataOf(terms);
+  return {
+    id: origin.chainId === destination.chainId ? "authorize2" : "authorize1",
+    kind: permit.method,
+    sign: { signatureKind: "eip712", domain, types: copyOf(types), value: { ...value }, primaryType },
+    approved: permit.method === "permit2" ? { ...approval, spender: permit2Spender() } : undefined,
+  };
+}
+
+function copyOf(types: TypedData["types"]): Record<string, { name: string; type: string }[]> {
+  const fields = Object.entries(types).map(
+    ([name, of]) => [name, of.map((field) => ({ ...field }))] as const,
+  );
+  return Object.fromEntries(fields);
+}
+
+/** One address on all chains, as the proxy knows it. */
+function permit2Spender(): `0x${string}` {
+  return permit2Address.toLowerCase() as `0x${string}`;
+}

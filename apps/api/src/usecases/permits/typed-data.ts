@@ -1,0 +1,88 @@
+import {
+  permit2Domain,
+  permitBatchWitnessTransferFromTypes,
+  permitTypes,
+  receiveWithAuthorizationTypes,
+} from "@causeway/contracts";
+import type { PermitTerms, RequestTerms, RouteWitness } from "@causeway/domain";
+import type { TypedData } from "../../ports/permits.ts";
+
+/** Terms that are paid by signature. */
+export type SignedTerms = RequestTerms & { readonly permit: PermitTerms };
+
+export function isSigned(terms: RequestTerms): terms is SignedTerms {
+  return terms.permit !== undefined;
+}
+
+/** What the user signs: the same whenever it is put together of the same terms. Pure. */
+export function typedDataOf({
+  user,
+  origin,
+  permit,
+}: Pick<SignedTerms, "user" | "permit"> & { readonly origin: { readonly chainId: number } }): TypedData {
+  const { method, token, amount, spender, nonce } = permit;
+  const deadline = permit.deadline.toString();
+  const ofToken = (): TypedData["domain"] => {
+    if (permit.domain === undefined) throw new RangeError("a token's signatures name its domain");
+    const { name, version } = permit.domain;
+    return { name, version, chainId: origin.chainId, verifyingContract: token };
+  };
+  switch (method) {
+    case "eip3009":
+      return {
+        domain: ofToken(),
+        types: receiveWithAuthorizationTypes,
+        primaryType: "ReceiveWithAuthorization",
+        value: {
+          from: user,
+          to: spender,
+          value: amount.toString(),
+          validAfter: "0",
+          validBefore: deadline,
+          nonce,
+        },
+      };
+    case "eip2612":
+      return {
+        domain: ofToken(),
+        types: permitTypes,
+        primaryType: "Permit",
+        value: {
+          owner: user,
+          spender,
+          value: amount.toString(),
+          nonce: BigInt(nonce).toString(),
+          deadline,
+        },
+      };
+    case "permit2":
+      return {
+        domain: permit2Domain(origin.chainId),
+        types: permitBatchWitnessTransferFromTypes,
+        primaryType: "PermitBatchWitnessTransferFrom",
+        value: {
+          permitted: [{ token, amount: amount.toString() }],
+          spender,
+          nonce: BigInt(nonce).toString(),
+          deadline,
+          witness: writtenWitness(witnessOf(permit)),
+        },
+      };
+    default:
+      return method satisfies never;
+  }
+}
+
+export function witnessOf({ witness }: Pick<PermitTerms, "witness">): RouteWitness {
+  if (witness === undefined) throw new RangeError("a route is signed with what becomes of the money");
+  return witness;
+}
+
+function writtenWitness({ relayer, refundTo, refundTokens, calls }: RouteWitness): object {
+  return {
+    relayer,
+    refundTo,
+    refundTokens,
+    calls: calls.map(({ to, data, value }) => ({ to, data, value: value.toString(), allowFailure: false })),
+  };
+}
