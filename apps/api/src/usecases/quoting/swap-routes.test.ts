@@ -5,7 +5,7 @@ import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import { quoteAnswer } from "@causeway/wire";
 import { decodeFunctionData, hexToString } from "viem";
 import { expect, test } from "vitest";
-import { POOL_ROUTER, POOL_SLIPPAGE_BPS } from "../../../../../test/fakes/pair-liquidity.ts";
+import { POOL_GAS, POOL_ROUTER, POOL_SLIPPAGE_BPS } from "../../../../../test/fakes/pair-liquidity.ts";
 import {
   aChain,
   aQuoteInput,
@@ -23,6 +23,7 @@ import {
 } from "../../../../../test/fakes/quote-world.ts";
 import type { QuoteWorld, World } from "../../../../../test/fakes/quote-world.ts";
 import { createQuote } from "../create-quote.ts";
+import { measuredQuoteGas } from "../quote-gas.ts";
 import { readQuestion } from "../quote-question.ts";
 import { chooseRoute } from "./choose-route.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
@@ -597,7 +598,10 @@ test("an allowance of the proxy that suffices needs no approval, and the gas of 
     { account: { allowance: 10n ** 30n } },
   );
   expect(stepsOf(answer)).toEqual(["swap"]);
-  expect(Number(answer.steps[0]!.items[0]!.data.gas)).toBeGreaterThan(400_000);
+  const { routed } = measuredQuoteGas;
+  // Twice what is measured, the pool's part as it says.
+  const gas = 2n * (routed.pulled + POOL_GAS + routed.pay);
+  expect(answer.steps[0]!.items[0]!.data.gas).toBe(gas.toString());
 });
 
 test("what an exact output's deposit brings more stays with the solver only when the client says so", async () => {
