@@ -56,6 +56,7 @@ export * from "./quote/steps.ts";
 export * from "./quote/confirmations.ts";
 export * from "./withdrawal/evm-call-request.ts";
 export * from "./sponsorship/execution-cost.ts";
+export * from "./sponsorship/judge-fees.ts";
 export * from "./sponsorship/judge-sponsorship.ts";
 export * from "./sponsorship/rules.ts";
 export * from "./ledger/asset.ts";

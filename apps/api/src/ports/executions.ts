@@ -66,7 +66,8 @@ export interface Budget {
   readonly keyId: string;
   readonly day: number;
   readonly user: Address | undefined;
-  readonly target: Address;
+  /** Undefined: fees, which are for no contract. */
+  readonly target: Address | undefined;
 }
 
 /** A call that no quote stored, with all that is written when it is accepted. */
@@ -96,8 +97,8 @@ export interface ExecutionWrites {
   lock(requestId: RequestId): Promise<ExecutionRecord | undefined>;
   /** Locks those that there are, in a fixed order. */
   lockAll(requestIds: readonly RequestId[]): Promise<Map<RequestId, ExecutionRecord>>;
-  /** Until the end of the transaction nobody else spends on this key's budgets; what they have spent, everything committed before included, but for this request. */
-  lockSpending(budget: Budget, except: RequestId): Promise<SponsorshipSpending>;
+  /** Until the end of the transaction nobody else spends on this key's budgets; what they have spent, everything committed before included, but for the execution of this request. */
+  lockSpending(budget: Budget, except: RequestId | undefined): Promise<SponsorshipSpending>;
   /** Costs that have become certain; those that are absent stay. */
   setCosts(
     requestId: RequestId,

@@ -36,6 +36,17 @@ export interface NewMovement {
   readonly entries: readonly LedgerEntry[];
 }
 
+/** `execution`: of what the service sends for a user. `fees`: of what an app pays of a quote's fees. */
+export type FeePurpose = "execution" | "fees";
+
+/** Where fees count in budgets. */
+export interface FeeBudget {
+  readonly keyId: string;
+  /** UTC day, counted from 1970. */
+  readonly day: number;
+  readonly user: Address;
+}
+
 export type ReservationState = "open" | "paid" | "released";
 
 /** Money set aside for the fees of a request. */
@@ -55,6 +66,15 @@ export interface FeesToReserve extends Omit<Reservation, "id" | "wallet"> {
 
 export interface ReservationRecord extends Reservation {
   readonly state: ReservationState;
+  /** The how manieth of its request and purpose, from 1. */
+  readonly round: number;
+}
+
+/** A reservation to be written; without words of its own it is the first for an execution. */
+export interface NewReservation extends Omit<Reservation, "id"> {
+  readonly purpose?: FeePurpose;
+  readonly round?: number;
+  readonly budget?: FeeBudget;
 }
 
 /** What an app vouches for. */
@@ -89,8 +109,9 @@ export interface LedgerWrites {
   /** The entries of a movement written before; empty when there is none. */
   entriesOf(movementKey: string): Promise<readonly LedgerEntry[]>;
 
-  reservation(requestId: RequestId): Promise<ReservationRecord | undefined>;
-  addReservation(reservation: Omit<Reservation, "id">, atMs: number): Promise<Reservation>;
+  /** The newest of its purpose, by default `execution`. */
+  reservation(requestId: RequestId, purpose?: FeePurpose): Promise<ReservationRecord | undefined>;
+  addReservation(reservation: NewReservation, atMs: number): Promise<Reservation>;
   /** The same for several fresh requests of a locked wallet: balance → pending by a movement each, and its reservation. @throws when one of them was written before */
   reserveTogether(wallet: Address, fees: readonly FeesToReserve[], atMs: number): Promise<void>;
   closeReservation(id: string, state: "paid" | "released", atMs: number): Promise<void>;

@@ -28,6 +28,7 @@ import type {
   Slot,
   SlotPlan,
 } from "./records.ts";
+import type { SponsorKeys } from "./sponsors.ts";
 import type { TopUpWrites } from "./top-ups.ts";
 import type { SettlementWrites } from "./settlement.ts";
 
@@ -45,6 +46,7 @@ export interface Tx {
   readonly lanes: LaneWrites;
   readonly ledger: LedgerWrites;
   readonly executions: ExecutionWrites;
+  readonly sponsors: SponsorKeys;
   readonly topUps: TopUpWrites;
   readonly claims: ClaimWrites;
   readonly fastFills: FastFillWrites;

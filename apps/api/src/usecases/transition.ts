@@ -3,6 +3,7 @@ import type { Decision, Effect, RequestEvent } from "@causeway/domain";
 import type { Facts } from "../ports/events.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { OutboxEntry, RequestChange, Tx } from "../ports/unit-of-work.ts";
+import { followSponsorship } from "./app-balance/sponsor-fees.ts";
 import { carryOutHold } from "./carry-out-hold.ts";
 import type { HoldServices } from "./carry-out-hold.ts";
 import { followFront } from "./fast-fill-surplus.ts";
@@ -39,6 +40,7 @@ export async function transition(
   const atMs = services.clock.nowMs();
   await tx.requests.save(requestId, { ...change, state: decision.next }, atMs);
   for (const effect of decision.effects) await carryOut(services, tx, record, effect, atMs);
+  await followSponsorship(services, tx, record.terms, decision.next);
   await followFront(services, tx, requestId, record.state.front, decision.next.front);
   await tx.requests.note(requestId, atMs, event.kind, {
     from: record.state.name,

@@ -1,5 +1,5 @@
-import type { Hex } from "@causeway/domain";
-import type { ExecutionWrites } from "../../ports/executions.ts";
+import type { Hex, RequestId, SponsorshipSpending } from "@causeway/domain";
+import type { Budget, ExecutionWrites } from "../../ports/executions.ts";
 import { insertAcceptedCalls } from "./accepted-calls.ts";
 import { EXECUTION_COLUMNS, executionOf, NEW_EXECUTION_COLUMNS, newExecutionJson } from "./execution-rows.ts";
 import type { ExecutionRow } from "./execution-rows.ts";
@@ -30,7 +30,8 @@ const spent = statement(
   `select coalesce(sum(cost_usd), 0) as today,
      coalesce(sum(cost_usd) filter (where user_address = $3), 0) as user_today,
      coalesce(sum(cost_usd) filter (where target = $4), 0) as target_today
-   from executions where key_id = $1 and day = $2 and request_id <> $5`,
+   from (select cost_usd, user_address, target from executions where key_id = $1 and day = $2 and request_id is distinct from $5
+     union all select usd, user_address, null from fee_reservations where key_id = $1 and day = $2 and state <> 'released') s`,
 );
 const setCosts = statement(
   "execution_set_costs",
@@ -59,20 +60,9 @@ export function executionWrites(sql: Sql): ExecutionWrites {
       const rows = await sql.query<ExecutionRow>(lockAll, [requestIds]);
       return new Map(rows.map((row) => [row.request_id as Hex, executionOf(row)]));
     },
-    async lockSpending({ keyId, day, user, target }, except) {
-      await sql.query(lockBudgets, [keyId]);
-      const [row] = await sql.query<{ today: bigint; user_today: bigint; target_today: bigint }>(spent, [
-        keyId,
-        day,
-        user ?? null,
-        target,
-        except,
-      ]);
-      return {
-        todayUsd: row?.today ?? 0n,
-        userTodayUsd: row?.user_today ?? 0n,
-        targetTodayUsd: row?.target_today ?? 0n,
-      };
+    async lockSpending(budget, except) {
+      await sql.query(lockBudgets, [budget.keyId]);
+      return await readSpending(sql, budget, except);
     },
     async setCosts(requestId, { originUsd, destinationUsd }) {
       await sql.query(setCosts, [requestId, originUsd ?? null, destinationUsd ?? null]);
@@ -80,5 +70,25 @@ export function executionWrites(sql: Sql): ExecutionWrites {
     async settle(requestId, costUsd) {
       await sql.query(settle, [requestId, costUsd]);
     },
+  };
+}
+
+/** What a key has spent of its budgets of a day, without locking anything. */
+export async function readSpending(
+  sql: Sql,
+  { keyId, day, user, target }: Budget,
+  except: RequestId | undefined,
+): Promise<SponsorshipSpending> {
+  const [row] = await sql.query<{ today: bigint; user_today: bigint; target_today: bigint }>(spent, [
+    keyId,
+    day,
+    user ?? null,
+    target ?? null,
+    except ?? null,
+  ]);
+  return {
+    todayUsd: row?.today ?? 0n,
+    userTodayUsd: row?.user_today ?? 0n,
+    targetTodayUsd: row?.target_today ?? 0n,
   };
 }

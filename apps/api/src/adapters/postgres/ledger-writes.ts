@@ -40,7 +40,8 @@ const entriesOf = statement(
 );
 const reservation = statement(
   "fee_reservation_read",
-  "select id, request_id, wallet, usd, state from fee_reservations where request_id = $1 for update",
+  `select id, request_id, wallet, usd, state, round from fee_reservations where request_id = $1 and purpose = $2
+   order by round desc limit 1 for update`,
 );
 const reservationParts = statement(
   "fee_reservation_parts_read",
@@ -48,7 +49,8 @@ const reservationParts = statement(
 );
 const addReservation = statement(
   "fee_reservation_add",
-  "insert into fee_reservations (request_id, wallet, usd, created_at_ms) values ($1, $2, $3, $4) returning id",
+  `insert into fee_reservations (request_id, wallet, usd, created_at_ms, purpose, round, key_id, day, user_address)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id`,
 );
 const addParts = statement(
   "fee_reservation_parts_add",
@@ -92,6 +94,7 @@ interface ReservationRow {
   wallet: string;
   usd: bigint;
   state: string;
+  round: number;
 }
 
 interface PartRow {
@@ -153,8 +156,8 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
         amount,
       }));
     },
-    async reservation(requestId): Promise<ReservationRecord | undefined> {
-      const [row] = await sql.query<ReservationRow>(reservation, [requestId]);
+    async reservation(requestId, purpose = "execution"): Promise<ReservationRecord | undefined> {
+      const [row] = await sql.query<ReservationRow>(reservation, [requestId, purpose]);
       if (row === undefined) return undefined;
       const parts = await sql.query<PartRow>(reservationParts, [row.id]);
       return {
@@ -163,6 +166,7 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
         wallet: row.wallet as Address,
         usd: row.usd,
         state: row.state as ReservationState,
+        round: row.round,
         parts: parts.map(({ chain_id, currency, amount, usd }) => ({
           asset: { chainId: chain_id, currency: currency as Address },
           amount,
@@ -171,8 +175,18 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
       };
     },
     async addReservation(added, atMs): Promise<Reservation> {
-      const { requestId, wallet, usd, parts } = added;
-      const [row] = await sql.query<{ id: number }>(addReservation, [requestId, wallet, usd, atMs]);
+      const { requestId, wallet, usd, parts, purpose = "execution", round = 1, budget } = added;
+      const [row] = await sql.query<{ id: number }>(addReservation, [
+        requestId,
+        wallet,
+        usd,
+        atMs,
+        purpose,
+        round,
+        budget?.keyId ?? null,
+        budget?.day ?? null,
+        budget?.user ?? null,
+      ]);
       if (row === undefined) throw new Error(`the reservation of ${requestId} was not inserted`);
       await sql.query(addParts, [
         row.id,
@@ -181,7 +195,7 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
         parts.map(({ amount }) => amount),
         parts.map((part) => part.usd),
       ]);
-      return { id: String(row.id), ...added };
+      return { id: String(row.id), requestId, wallet, usd, parts };
     },
     reserveTogether: async (wallet, fees, atMs) => await reserveTogether(sql, wallet, fees, atMs),
     async closeReservation(id, state, atMs) {

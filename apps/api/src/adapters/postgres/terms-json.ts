@@ -35,6 +35,8 @@ export function termsToJson(terms: RequestTerms): string {
     text += `,"input":{"currency":"${terms.input.currency}","amount":${big(terms.input.amount)}}`;
   if (terms.permit !== undefined) text += `,"permit":${JSON.stringify(terms.permit, withAmounts)}`;
   if (terms.originGasUsd !== undefined) text += `,"originGasUsd":${big(terms.originGasUsd)}`;
+  for (const name of rarelyThere)
+    if (terms[name] !== undefined) text += `,"${name}":${JSON.stringify(terms[name], withAmounts)}`;
   for (const name in terms)
     if (!written.has(name)) {
       const json = JSON.stringify(terms[name as keyof RequestTerms]) as string | undefined;
@@ -42,6 +44,9 @@ export function termsToJson(terms: RequestTerms): string {
     }
   return `${text},"order":${shortOrderJson(order, terms) ?? orderText(order, words)}}`;
 }
+
+/** Fields with amounts in them that few terms have. */
+const rarelyThere = ["appFees", "appFeesUsd", "sponsorship", "gasTopup"] as const;
 
 /** The fields above. Hex, words of ours and numbers: nothing to escape. */
 const written: ReadonlySet<string> = new Set<keyof RequestTerms>([

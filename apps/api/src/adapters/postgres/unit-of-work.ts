@@ -14,6 +14,7 @@ import { sqlOn } from "./pool.ts";
 import { requestWrites } from "./request-writes.ts";
 import { sendWrites } from "./send-writes.ts";
 import { settlementWrites } from "./settlement-writes.ts";
+import { sponsorKeys } from "./sponsors.ts";
 import { topUpWrites } from "./top-up-writes.ts";
 import { trailWrites } from "./trail-writes.ts";
 
@@ -46,6 +47,7 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
       lanes: laneWrites(sql),
       ledger: ledgerWrites(sql),
       executions: executionWrites(sql),
+      sponsors: sponsorKeys(sql),
       topUps: topUpWrites(sql),
       claims: claimWrites(sql),
       fastFills: fastFillWrites(sql),

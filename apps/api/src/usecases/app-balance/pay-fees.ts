@@ -1,6 +1,6 @@
 import type { LedgerAsset } from "@causeway/domain";
 import { assetKey, mergeEntries, shareOfParts } from "@causeway/domain";
-import type { Reservation } from "../../ports/ledger.ts";
+import type { FeePurpose, Reservation } from "../../ports/ledger.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { creditEntries } from "./credit-entries.ts";
@@ -21,10 +21,11 @@ export async function payFees(
   { requestId, wallet }: Pick<Reservation, "requestId" | "wallet">,
   due: FeesDue,
   movementKey: string,
+  purpose: FeePurpose = "execution",
 ): Promise<PaidFees> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
-  const reservation = await tx.ledger.reservation(requestId);
+  const reservation = await tx.ledger.reservation(requestId, purpose);
   if (reservation?.wallet !== wallet || reservation.state !== "open") return { kind: "already" };
 
   const wanted = new Map(

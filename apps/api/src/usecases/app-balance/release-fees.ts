@@ -1,5 +1,5 @@
 import { mergeEntries } from "@causeway/domain";
-import type { Reservation } from "../../ports/ledger.ts";
+import type { FeePurpose, Reservation } from "../../ports/ledger.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { creditEntries } from "./credit-entries.ts";
@@ -10,10 +10,11 @@ export async function releaseFees(
   tx: Pick<Tx, "ledger">,
   { requestId, wallet }: Pick<Reservation, "requestId" | "wallet">,
   movementKey: string,
+  purpose: FeePurpose = "execution",
 ): Promise<"released" | "already"> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
-  const reservation = await tx.ledger.reservation(requestId);
+  const reservation = await tx.ledger.reservation(requestId, purpose);
   if (reservation?.wallet !== wallet || reservation.state !== "open") return "already";
   const entries = mergeEntries(
     reservation.parts.flatMap(({ asset, amount }) => [

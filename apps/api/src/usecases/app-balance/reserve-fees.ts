@@ -1,6 +1,6 @@
 import type { Address, ChargePart, RequestId } from "@causeway/domain";
 import { amountToUsdDown, assetKey, availableFor, mergeEntries, splitCharge } from "@causeway/domain";
-import type { Reservation } from "../../ports/ledger.ts";
+import type { FeeBudget, FeePurpose, Reservation } from "../../ports/ledger.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { appraise } from "./appraise.ts";
@@ -12,9 +12,14 @@ export interface FeeCharge {
   readonly usd: bigint;
   readonly requestId: RequestId;
   readonly movementKey: string;
+  /** Default: `execution`. */
+  readonly purpose?: FeePurpose;
+  /** A later one stands beside what was reserved, and released, before; default: the first. */
+  readonly round?: number;
+  readonly budget?: FeeBudget;
 }
 
-/** `closed`: fees of this request were reserved before, and paid or released, or by another wallet; a request reserves once. */
+/** `closed`: fees of this request were reserved before, and paid or released, or by another wallet; a request reserves once in a round. */
 export type ReservedFees =
   | { readonly kind: "reserved"; readonly reservation: Reservation }
   | { readonly kind: "insufficient"; readonly availableUsd: bigint }
@@ -27,12 +32,12 @@ export type ReservedFees =
 export async function reserveFees(
   services: Pick<Services, "clock" | "prices" | "appBalance">,
   tx: Pick<Tx, "ledger">,
-  { wallet, usd, requestId, movementKey }: FeeCharge,
+  { wallet, usd, requestId, movementKey, purpose = "execution", round = 1, budget }: FeeCharge,
 ): Promise<ReservedFees> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
-  const known = await tx.ledger.reservation(requestId);
-  if (known !== undefined)
+  const known = await tx.ledger.reservation(requestId, purpose);
+  if (known !== undefined && known.round >= round)
     return known.state === "open" && known.wallet === wallet
       ? { kind: "reserved", reservation: known }
       : { kind: "closed" };
@@ -62,7 +67,10 @@ export async function reserveFees(
   }
   return {
     kind: "reserved",
-    reservation: await tx.ledger.addReservation({ requestId, wallet, parts, usd }, atMs),
+    reservation: await tx.ledger.addReservation(
+      { requestId, wallet, parts, usd, purpose, round, ...(budget !== undefined && { budget }) },
+      atMs,
+    ),
   };
 }
 

@@ -5,6 +5,7 @@ import type { DepositRecord } from "../../ports/records.ts";
 import { noteCosts } from "../execution/settle-execution.ts";
 import { valueOf } from "../plan-fill-with-calls.ts";
 import { transition } from "../transition.ts";
+import { feesOfFill } from "./fees-of-fill.ts";
 import type { LegCourse, LegMoment } from "./leg-course.ts";
 import { nativeDecimals } from "./native-decimals.ts";
 
@@ -29,7 +30,10 @@ export const fillLeg: LegCourse = {
       await transition(services, tx, record, { kind: "fillUnmined" });
   },
   async final({ services, tx, slot, record }) {
-    if (record) await transition(services, tx, record, { kind: "fillFinal" });
+    if (record) {
+      await transition(services, tx, record, { kind: "fillFinal" });
+      await feesOfFill(services, tx, record);
+    }
     await charge({ services, tx, slot, record }, ({ plainGas, calls }) => ({
       quotedGas: plainGas,
       valueWei: valueOf(calls),

@@ -1,0 +1,28 @@
+import type { SponsorKeys, SponsorReads } from "../../ports/sponsors.ts";
+import { IDENTITY_COLUMNS, identityOf } from "./api-key-rows.ts";
+import type { ApiKeyRow } from "./api-key-rows.ts";
+import { balanceReads } from "./balance-reads.ts";
+import { readSpending } from "./execution-writes.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+
+const key = statement(
+  "sponsor_key_read",
+  `select ${IDENTITY_COLUMNS} from api_keys where id = $1 and revoked_at_ms is null`,
+);
+
+/** Keys inside one transaction. */
+export function sponsorKeys(sql: Sql): SponsorKeys {
+  return {
+    async key(keyId) {
+      const [row] = await sql.query<ApiKeyRow>(key, [keyId]);
+      return row && identityOf(row);
+    },
+  };
+}
+
+/** What sponsors could pay now. */
+export function sponsorReads(sql: Sql): SponsorReads {
+  const { book } = balanceReads(sql);
+  return { book, spending: async (budget) => await readSpending(sql, budget, undefined) };
+}

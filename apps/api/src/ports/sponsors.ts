@@ -1,0 +1,19 @@
+import type { Address, SponsorshipSpending } from "@causeway/domain";
+import type { ApiKeyIdentity } from "./api-keys.ts";
+import type { Budget } from "./executions.ts";
+import type { WalletBook } from "./ledger.ts";
+
+/** An API key as far as it pays for others. */
+export type SponsorKey = Pick<ApiKeyIdentity, "id" | "fundingAddress" | "rules">;
+
+/** Keys inside one transaction. */
+export interface SponsorKeys {
+  /** As it stands now; undefined when there is none, or it was revoked. */
+  key(keyId: string): Promise<SponsorKey | undefined>;
+}
+
+/** What a sponsor could pay now, told outside any transaction: it may be spent by others by the time it is needed. */
+export interface SponsorReads {
+  book(wallet: Address): Promise<WalletBook>;
+  spending(budget: Budget): Promise<SponsorshipSpending>;
+}

@@ -1,0 +1,98 @@
+import { bindsFees, formatUsd, judgeFees } from "@causeway/domain";
+import type { RequestId, RequestState, RequestTerms } from "@causeway/domain";
+import type { Services } from "../../ports/services.ts";
+import type { Tx } from "../../ports/unit-of-work.ts";
+import { utcDay } from "../execution/price-execution.ts";
+import { payFees } from "./pay-fees.ts";
+import { releaseFees } from "./release-fees.ts";
+import { reserveFees } from "./reserve-fees.ts";
+
+/** `refused`: the promise that the sponsor made cannot be kept, and why. */
+export type SponsoredFees =
+  { readonly kind: "reserved" } | { readonly kind: "refused"; readonly why: string };
+
+type SponsoredTerms = Pick<RequestTerms, "requestId" | "user" | "keyId" | "sponsorship">;
+
+/**
+ * Sets aside what a sponsor pays of a fill, in the commit that plans it: all of it, by the rules of the key as they are now, or nothing. Planned again, what stands is what counts; for
+ * another sum it is set aside anew. Holds do not stand in the way.
+ * @param usd USD with 18 decimals
+ * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
+ */
+export async function reserveSponsorship(
+  services: Pick<Services, "clock" | "prices" | "appBalance">,
+  tx: Pick<Tx, "ledger" | "executions" | "sponsors">,
+  { requestId, user, keyId, sponsorship }: SponsoredTerms,
+  usd: bigint,
+): Promise<SponsoredFees> {
+  if (sponsorship === undefined) return { kind: "reserved" };
+  const { wallet } = sponsorship;
+  const key = keyId === undefined ? undefined : await tx.sponsors.key(keyId);
+  if (key?.fundingAddress !== wallet)
+    return { kind: "refused", why: "the key that promised to pay is not funded by that wallet any more" };
+  const known = await tx.ledger.reservation(requestId, "fees");
+  if (known?.state === "paid") throw new Error(`the fees of ${requestId} were paid before its fill`);
+  if (known?.state === "open" && known.usd === usd) return { kind: "reserved" };
+  if (known?.state === "open") await release(services, tx, requestId, wallet, known.round);
+
+  const budget = { keyId: key.id, day: utcDay(services.clock.nowMs()), user };
+  if (bindsFees(key.rules)) {
+    const spending = await tx.executions.lockSpending({ ...budget, target: undefined }, undefined);
+    const refusal = judgeFees(key.rules, usd, spending);
+    if (refusal !== undefined) return { kind: "refused", why: `${refusal.rule}: ${refusal.message}` };
+  }
+  const round = (known?.round ?? 0) + 1;
+  const reserved = await reserveFees(services, tx, {
+    wallet,
+    usd,
+    requestId,
+    purpose: "fees",
+    round,
+    budget,
+    movementKey: `fees:${requestId}:reserve:${round}`,
+  });
+  if (reserved.kind === "insufficient")
+    return {
+      kind: "refused",
+      why: `the app balance has $${formatUsd(reserved.availableUsd)}, and $${formatUsd(usd)} were promised`,
+    };
+  if (reserved.kind === "closed") throw new Error(`the fees of ${requestId} were closed under its own lock`);
+  return { kind: "reserved" };
+}
+
+/** Charges the sponsor what was set aside: the fill is final. Again, it changes nothing. */
+export async function chargeSponsorship(
+  services: Pick<Services, "clock">,
+  tx: Pick<Tx, "ledger">,
+  { requestId, sponsorship }: SponsoredTerms,
+): Promise<void> {
+  if (sponsorship === undefined) return;
+  const { wallet } = sponsorship;
+  const known = await tx.ledger.reservation(requestId, "fees");
+  if (known?.state !== "open") return;
+  const payer = { requestId, wallet };
+  await payFees(services, tx, payer, { usd: known.usd }, `fees:${requestId}:pay`, "fees");
+}
+
+/** Gives the sponsor back what was set aside once a request is not being filled any more. */
+export async function followSponsorship(
+  services: Pick<Services, "clock">,
+  tx: Pick<Tx, "ledger">,
+  { requestId, sponsorship }: SponsoredTerms,
+  { name }: RequestState,
+): Promise<void> {
+  if (sponsorship === undefined) return;
+  if (name === "fillable" || name === "filling" || name === "submitted" || name === "filled") return;
+  const known = await tx.ledger.reservation(requestId, "fees");
+  if (known?.state === "open") await release(services, tx, requestId, sponsorship.wallet, known.round);
+}
+
+async function release(
+  services: Pick<Services, "clock">,
+  tx: Pick<Tx, "ledger">,
+  requestId: RequestId,
+  wallet: NonNullable<SponsoredTerms["sponsorship"]>["wallet"],
+  round: number,
+): Promise<void> {
+  await releaseFees(services, tx, { requestId, wallet }, `fees:${requestId}:release:${round}`, "fees");
+}

@@ -1,0 +1,24 @@
+import type { SponsorshipRefusal, SponsorshipSpending } from "./judge-sponsorship.ts";
+import type { SponsorshipRules } from "./rules.ts";
+
+/**
+ * Whether the rules of a key let it pay so much of a request's fees; undefined when they do. No call is made in the sponsor's name and no coin of his is carried: rules about those do not
+ * bind, budgets of the day and of the user do.
+ * @param costUsd USD with 18 decimals
+ */
+export function judgeFees(
+  { dailyUsd, perUserDailyUsd }: SponsorshipRules,
+  costUsd: bigint,
+  { todayUsd, userTodayUsd }: Pick<SponsorshipSpending, "todayUsd" | "userTodayUsd">,
+): SponsorshipRefusal | undefined {
+  if (dailyUsd !== undefined && todayUsd + costUsd > dailyUsd)
+    return { rule: "dailyUsd", message: "the budget of the day does not cover these fees" };
+  if (perUserDailyUsd !== undefined && userTodayUsd + costUsd > perUserDailyUsd)
+    return { rule: "perUserDailyUsd", message: "the user's budget of the day does not cover these fees" };
+  return undefined;
+}
+
+/** Whether such a key has budgets at all. */
+export function bindsFees({ dailyUsd, perUserDailyUsd }: SponsorshipRules): boolean {
+  return dailyUsd !== undefined || perUserDailyUsd !== undefined;
+}
