@@ -1,8 +1,9 @@
 import { depositAddressFactoryAbi } from "@causeway/contracts";
 import { cloneCodeHash, NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
-import { parseEther } from "viem";
+import { encodeFunctionData, parseEther } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { lookAtAddresses } from "../../apps/api/src/usecases/deposit-addresses/look-at-addresses.ts";
 import { startAddressWorld, type AddressWorld } from "../support/address-world.ts";
 
 // Money is sent to addresses by people who only can send: all of it is filled, or goes back, or stays where everyone sees it.
@@ -61,9 +62,237 @@ test("an open address is paid three times with other amounts: the first is the q
     expect((await world.depositsOf(id)).map((deposit) => deposit.amount)).toEqual([amount]);
   }
   const [a, b, c] = await Promise.all(
-    [terms.requestId, second, third].map(async (id) => (await world.request(id as `0x${string}`)).terms.destination),
+    [terms.requestId, second, third].map(
+      async (id) => (await world.request(id as `0x${string}`)).terms.destination,
+    ),
   );
   const expected = (a?.expectedAmount ?? 0n) + (b?.expectedAmount ?? 0n) + (c?.expectedAmount ?? 0n);
   expect(await destination.balance(recipient, usdc)).toBe(expected);
   expect(await origin.balance(at, usdc)).toBe(0n);
+});
+
+test("a strict address that gets less than was quoted gives it back to refundTo, less the gas", async () => {
+  const { origin, usdc } = world;
+  const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(at, usd(60));
+  expect(await world.untilSettled(at, 1)).toEqual([requestId]);
+  expect(await world.status(requestId)).toMatchObject({
+    status: "refund",
+    failReason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
+    fundsAt: "refunded",
+  });
+  const back = await origin.balance(terms.refundTo, usdc);
+  expect(back).toBeLessThan(usd(60));
+  expect(back).toBeGreaterThan(usd(59));
+  expect(await world.destination.balance(terms.recipient, usdc)).toBe(0n);
+});
+
+test("a strict address that gets more fills what was quoted, and gives the rest back, from one transaction", async () => {
+  const { origin, destination, usdc } = world;
+  const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(at, usd(130));
+  await world.untilSettled(at, 1);
+  await world.round();
+  expect(await world.status(requestId)).toMatchObject({ status: "success" });
+  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
+  const deposits = await world.depositsOf(requestId);
+  expect(deposits.map(({ amount, disposition }) => [amount, disposition])).toEqual([
+    [usd(100), "accepted"],
+    [usd(30), "refund"],
+  ]);
+  expect(new Set(deposits.map(({ txHash }) => txHash)).size).toBe(1);
+  for (let n = 0; n < 5; n++) await world.round();
+  const back = await origin.balance(terms.refundTo, usdc);
+  expect(back).toBeLessThan(usd(30));
+  expect(back).toBeGreaterThan(usd(29));
+});
+
+test("what is more by less than its own way back costs stays at the strict address, and the quote is filled", async () => {
+  const { origin, destination, usdc } = world;
+  const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(at, usd(100) + 1n);
+  await world.untilSettled(at, 1);
+  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
+  await world.round();
+  expect(await origin.balance(at, usdc)).toBe(1n);
+  expect(await world.reads.fundsAt(at)).toMatchObject([{ amount: 1n, held: "AMOUNT_TOO_LOW" }]);
+  expect((await world.status(requestId)).status).toBe("success");
+});
+
+test("another token at a strict address, and the right one on another chain, go back where they came, in what they came", async () => {
+  const { origin, destination, tst, usdc } = world;
+  const wrongToken = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(wrongToken.at, parseEther("100"), { currency: tst });
+  const wrongChain = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(wrongChain.at, usd(100), { chain: destination });
+  await world.untilSettled(wrongToken.at, 1);
+  await world.untilSettled(wrongChain.at, 1);
+  expect(await world.status(wrongToken.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "INCORRECT_DEPOSIT_CURRENCY",
+  });
+  expect(await origin.balance(wrongToken.terms.refundTo, tst)).toBeGreaterThan(parseEther("98"));
+  expect(await world.status(wrongChain.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "DEPOSIT_CHAIN_MISMATCH",
+  });
+  expect(await destination.balance(wrongChain.terms.refundTo, usdc)).toBeGreaterThan(usd(99));
+});
+
+test("another token at an open address, and native coin, get quotes of their own and are filled", async () => {
+  const { destination, tst, usdc } = world;
+  const { at, terms } = await world.address();
+  await world.sendTo(at, parseEther("100"), { currency: tst });
+  await world.sendTo(at, parseEther("0.02"), { currency: NATIVE_CURRENCY });
+  const ids = await world.untilSettled(at, 2);
+  const records = await Promise.all(ids.map(async (id) => await world.request(id)));
+  expect(records.map(({ state }) => state.name)).toEqual(["filled", "filled"]);
+  expect(new Set(records.map((record) => record.terms.origin.currency))).toEqual(
+    new Set([tst, NATIVE_CURRENCY]),
+  );
+  const expected = records.reduce((sum, record) => sum + record.terms.destination.expectedAmount, 0n);
+  expect(await destination.balance(terms.recipient, usdc)).toBe(expected);
+});
+
+test("who asks for the first request of an address is told what became of the one that stood in for it", async () => {
+  const { at, requestId } = await world.address();
+  await world.sendTo(at, usd(55));
+  const [standIn] = await world.untilSettled(at, 1);
+  expect(standIn).not.toBe(requestId);
+  const { txHashes } = await world.status(standIn ?? requestId);
+  expect(await world.status(requestId)).toMatchObject({
+    requestId,
+    status: "success",
+    supersededByRequestId: standIn,
+    txHashes,
+    final: true,
+  });
+});
+
+test("an open address without refundTo keeps what nobody can route, for everyone to see, and its recovery address takes it", async () => {
+  const { origin, usdc } = world;
+  const weth = origin.chain.liquidity?.wrappedNative as Address;
+  const recovery = world.user;
+  const { at, requestId, terms } = await world.address({ recoveryAddress: recovery.address });
+  await world.sendTo(at, 20_000n);
+  await origin.client.setBalance({ address: world.stranger.address, value: parseEther("100") });
+  await origin.send(world.stranger, { to: weth, data: "0xd0e30db0", value: parseEther("1") });
+  await world.round();
+  await world.sendTo(at, parseEther("1"), { currency: weth });
+  for (let n = 0; n < 6; n++) await world.round();
+  const held = await world.reads.fundsAt(at);
+  expect(new Map(held.map((funds) => [funds.currency, funds.held]))).toEqual(
+    new Map([
+      [usdc, "AMOUNT_TOO_LOW"],
+      [weth, "CURRENCY_NOT_HELD"],
+    ]),
+  );
+  expect(await world.status(requestId)).toMatchObject({
+    fundsAt: "depositAddress",
+    nextAction: "contact_operator",
+  });
+  const key = { id: terms.orderId, depositor: terms.user, recovery: recovery.address, strict: false };
+  const before = await origin.balance(recovery.address, weth);
+  await origin.send(recovery, {
+    to: origin.chain.contracts.depositAddressFactory as Address,
+    data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "recover", args: [key, weth] }),
+  });
+  await world.round();
+  await world.round();
+  expect((await origin.balance(recovery.address, weth)) - before).toBe(parseEther("1"));
+  expect((await world.reads.fundsAt(at)).map(({ currency }) => currency)).toEqual([usdc]);
+});
+
+test("what cannot be routed goes back to the refundTo of an open address, in a request of its own", async () => {
+  const { origin, usdc } = world;
+  const refundTo = world.anAddress();
+  const { at } = await world.address({ refundTo, destinationCurrency: world.tst });
+  // More than the solver has of what it would have to pay.
+  await origin.fund(world.stranger.address, { tokens: 70_000_000n });
+  await world.sendTo(at, usd(60_000_000));
+  for (let n = 0; n < 6; n++) await world.round();
+  expect(await world.sweepsFrom(at)).toEqual([]);
+  // Inventory may come: it waits as long as a fill would.
+  world.clock.forward(world.services.enginePolicy.inventoryWaitMs);
+  const [refund] = await world.untilSettled(at, 1);
+  expect(await world.status(refund ?? "0x")).toMatchObject({ status: "refund", failReason: "NO_QUOTES" });
+  expect(await origin.balance(refundTo, usdc)).toBeGreaterThan(usd(59_999_999));
+});
+
+test("a refund to whoever sent it goes to the one who did, and of two that sent together nobody is guessed", async () => {
+  const { origin, usdc, user, stranger } = world;
+  const ask = { strict: true, refundTo: NATIVE_CURRENCY };
+  const one = await world.address(ask);
+  const before = await origin.balance(stranger.address, usdc);
+  await world.sendTo(one.at, usd(60), { from: stranger });
+  const [refund] = await world.untilSettled(one.at, 1);
+  expect(await world.status(refund ?? "0x")).toMatchObject({ status: "refund" });
+  expect(before - (await origin.balance(stranger.address, usdc))).toBeLessThan(usd(1));
+
+  const native = await world.address({
+    ...ask,
+    originCurrency: NATIVE_CURRENCY,
+    amount: parseEther("1").toString(),
+  });
+  const coin = await origin.balance(stranger.address, NATIVE_CURRENCY);
+  await world.sendTo(native.at, parseEther("0.5"), { currency: NATIVE_CURRENCY, from: stranger });
+  await world.untilSettled(native.at, 1);
+  expect(coin - (await origin.balance(stranger.address, NATIVE_CURRENCY))).toBeLessThan(parseEther("0.01"));
+
+  const two = await world.address(ask);
+  await world.sendTo(two.at, usd(30), { from: stranger });
+  await world.sendTo(two.at, usd(30), { from: user });
+  for (let n = 0; n < 4; n++) await world.round();
+  expect(await world.reads.fundsAt(two.at)).toMatchObject([{ amount: usd(60), held: "SENDER_UNKNOWN" }]);
+  // What was quoted is filled all the same, once it is there.
+  await world.sendTo(two.at, usd(40), { from: stranger });
+  await world.untilSettled(two.at, 1);
+  expect((await world.status(two.requestId)).status).toBe("success");
+});
+
+test("two workers that see the same money at once move it once, under one request", async () => {
+  const { origin, usdc, destination } = world;
+  const { at, terms } = await world.address();
+  await world.sendTo(at, usd(77));
+  await origin.mine();
+  const head = await origin.announce();
+  const others = Array.from({ length: 4 }, () => ({ ...world.services }));
+  await Promise.all(
+    others.map(async (by) => {
+      const look = {
+        addresses: await world.reads.active(0, 1_000),
+        currencies: [usdc, NATIVE_CURRENCY],
+        atBlock: head.number,
+      };
+      await lookAtAddresses(world.watching(by), origin.connected, look);
+    }),
+  );
+  const sweeps = await world.sweepsFrom(at);
+  expect(sweeps.map(({ amount }) => amount)).toEqual([usd(77)]);
+  expect(await world.requestsOf(at)).toHaveLength(2);
+  const [id] = await world.untilSettled(at, 1);
+  expect(await world.sweepsFrom(at)).toHaveLength(1);
+  const { destination: promised } = (await world.request(id ?? "0x")).terms;
+  expect(await destination.balance(terms.recipient, usdc)).toBe(promised.expectedAmount);
+});
+
+test("money that a reorg takes back before it was moved is not owed to anybody, and what comes again is moved once", async () => {
+  const { origin, destination, usdc } = world;
+  const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.sweepsFrom(at)).toHaveLength(1);
+  await origin.reorg(1);
+  for (let n = 0; n < 3; n++) {
+    await world.round();
+    world.clock.forward(30_000);
+  }
+  for (let n = 0; n < 3; n++) await world.round();
+  expect((await world.sweepsFrom(at)).map(({ state }) => state)).toEqual(["void"]);
+  expect((await world.status(requestId)).status).toBe("waiting");
+  await world.sendTo(at, usd(100));
+  await world.untilSettled(at, 1);
+  expect((await world.status(requestId)).status).toBe("success");
+  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
 });

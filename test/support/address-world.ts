@@ -22,7 +22,10 @@ export interface AddressWorld extends EngineWorld {
   /** What a process looks at addresses with. */
   watching(by?: Services): AddressServices;
   /** A quote that is paid to an address. */
-  address(ask?: Parameters<EngineWorld["quote"]>[0], keyId?: string): Promise<Agreed & { readonly at: Address }>;
+  address(
+    ask?: Parameters<EngineWorld["quote"]>[0],
+    keyId?: string,
+  ): Promise<Agreed & { readonly at: Address }>;
   /** Somebody sends money there; it waits in the pool. */
   sendTo(
     at: Address,
@@ -50,7 +53,8 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
   const reads = depositAddressReads(sqlOn(world.pool));
   const watch = world.watch.bind(world);
   const round = world.round.bind(world);
-  const tst = (world.origin.chain.tokens.find(({ symbol }) => symbol === "TST") as { address: Address }).address;
+  const tst = (world.origin.chain.tokens.find(({ symbol }) => symbol === "TST") as { address: Address })
+    .address;
   const watching = (by: Services = world.services): AddressServices =>
     addressServices(
       { ...by, depositAddresses: reads },
@@ -130,8 +134,12 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
         world.clock.forward(1_000);
         await addressWorld.round();
       }
-      const stuck = (await addressWorld.sweepsFrom(at)).map(({ state, requestId }) => `${state} ${requestId}`);
-      throw new Error(`still ${JSON.stringify([stuck, (await reads.fundsAt(at)).map(({ held }) => held ?? "seen")])}`);
+      const stuck = (await addressWorld.sweepsFrom(at)).map(
+        ({ state, requestId }) => `${state} ${requestId}`,
+      );
+      throw new Error(
+        `still ${JSON.stringify([stuck, (await reads.fundsAt(at)).map(({ held }) => held ?? "seen")])}`,
+      );
     },
   });
   return addressWorld;
