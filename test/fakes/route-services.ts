@@ -29,6 +29,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
       kind: "accepted",
       answer: { message: "Transaction submitted", requestId: KNOWN_REQUEST_ID },
     }),
+    executePermit: async () => undefined,
     requestStatus: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aView : undefined),
     requestSignature: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aSignedRequest : undefined),
     indexTransaction: async () => ({ message: "Transaction is being looked at" }),

@@ -28,6 +28,7 @@ import {
   engineSettings,
   httpSettings,
   locationSettings,
+  permitSettings,
   priceSettings,
   pushSettings,
   quoteSettings,
@@ -127,6 +128,8 @@ export interface ApiConfig {
   readonly maxTtlSeconds: number;
   readonly engine: EnginePolicy;
   readonly appBalance: AppBalancePolicy;
+  /** USD as a decimal number, and signatures of one user within an hour. */
+  readonly permits: { readonly dailyUsd: string; readonly perUser: number };
   /** Undefined: nothing is settled. */
   readonly settlement: SettlementConfig | undefined;
   /** Enabled chains, never empty. */
@@ -157,6 +160,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   const engine = read(() => readSettings(engineSettings, env));
   const settling = read(() => readSettings(settlementSettings, env));
   const balances = read(() => readSettings(appBalanceSettings, env));
+  const permits = read(() => readSettings(permitSettings, env));
   const loaded = location && read(() => loadChains({ ...location, env }));
   const appBalance = balances && loaded?.chains[0] && read(() => appBalancePolicy(balances, loaded.chains));
   const prices = location && price && read(() => priceConfig(location, price));
@@ -197,6 +201,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     !quote ||
     !engine ||
     !appBalance ||
+    !permits ||
     !loaded ||
     !prices ||
     home === undefined
@@ -244,6 +249,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     maxTtlSeconds: quote.maxTtlSeconds,
     engine: { ...engine, fillLeadMs: settlement && settlement.hub.fillLeadSeconds * 1000 },
     appBalance,
+    permits: { dailyUsd: permits.permitDailyUsd, perUser: permits.permitsPerUser },
     settlement,
     chains: loaded.chains,
     warnings: loaded.warnings,

@@ -38,6 +38,7 @@ import { executionPace, groupedAcceptance } from "./container-executions.ts";
 import { appBalanceRouteServices } from "./container-app-balance.ts";
 import { historyRouteServices } from "./container-history.ts";
 import { discoveryRoutes, tokenBook } from "./container-discovery.ts";
+import { permitServices } from "./container-permits.ts";
 import { pushRouteServices, startWebhooks, webhookRouteServices } from "./container-push.ts";
 import { startDepositAddresses } from "./container-deposit-addresses.ts";
 import { liquidityServices } from "./container-liquidity.ts";
@@ -166,9 +167,11 @@ export async function createContainer(
       );
       lifecycle.add("polled facts", () => polled.close());
       const tokens = await tokenBook(services, config.tokenLists, lifecycle);
+      const { permitTokens, executePermit } = permitServices(services, config);
       const quoting = {
         ...services,
         tokens,
+        permitTokens,
         solver: signer.address,
         signOrder: (orderId: OrderId) => signPersonalMessage(signer, orderId),
         random: pooledRandomBytes(),
@@ -191,6 +194,7 @@ export async function createContainer(
         createQuote: (input, keyId) => createQuote(quoting, input, keyId),
         priceIntent: (input, keyId) => priceIntent(quoting, input, keyId),
         executeCalls: (caller, input, lease) => executeCalls(executing, caller, input, lease),
+        executePermit,
         requestFastFill: (wish) => requestFastFill(services, wish),
         requestStatus: keptStatuses(
           feed,

@@ -591,6 +591,27 @@ export const appBalanceSettings = {
   }),
 };
 
+/** What the service ventures on signatures of users: their gas is paid by outputs. */
+export const permitSettings = {
+  permitDailyUsd: matching(
+    "USD as a decimal number, e.g. 100",
+    /^\d{1,9}(\.\d{1,18})?$/,
+  )({
+    name: "PERMIT_DAILY_GAS_USD",
+    describe:
+      "Gas of the signatures of one day (UTC) that are under way or were submitted in vain; beyond it `POST /execute/permits` answers `SERVICE_UNAVAILABLE`. What an output has paid for does not count.",
+    default: "100",
+  }),
+  permitsPerUser: integer(
+    1,
+    100_000,
+  )({
+    name: "PERMIT_MAX_PER_USER",
+    describe: "Signatures of one user within an hour that are under way or were submitted in vain.",
+    default: 20,
+  }),
+};
+
 /** What only the operator's `withdraw` needs; the service never reads it. */
 export const withdrawSettings = {
   allocatorPrivateKey: privateKey({
@@ -615,6 +636,7 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "Quotes and fees", settings: quoteSettings },
   { title: "Transactions", settings: engineSettings },
   { title: "App balance", settings: appBalanceSettings },
+  { title: "Payments by signature", settings: permitSettings },
   { title: "Settlement", settings: settlementSettings },
   { title: "Withdrawals from the hub", settings: withdrawSettings },
 ];

@@ -80,6 +80,7 @@ export type EventName =
   | "execution_impossible"
   | "execution_overrun"
   | "execution_unseen"
+  | "permit_budget_spent"
   | "hold_moved"
   | "hold_move_rejected"
   | "app_balance_owed"

@@ -99,6 +99,8 @@ export interface ExecutionWrites {
   lockAll(requestIds: readonly RequestId[]): Promise<Map<RequestId, ExecutionRecord>>;
   /** Until the end of the transaction nobody else spends on this key's budgets; what they have spent, everything committed before included, but for the execution of this request. */
   lockSpending(budget: Budget, except: RequestId | undefined): Promise<SponsorshipSpending>;
+  /** How many of a user since then are under way, or did cost something. Counts everything committed before while `lockSpending` holds. */
+  countUnpaid(keyId: string, user: Address, sinceMs: number): Promise<number>;
   /** Costs that have become certain; those that are absent stay. */
   setCosts(
     requestId: RequestId,

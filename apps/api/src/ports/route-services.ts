@@ -7,7 +7,7 @@ import type { Clock } from "./clock.ts";
 import type { DiscoveryRoutes } from "./discovery-routes.ts";
 import type { ExecuteOutcome } from "./execute.ts";
 import type { FastFillOutcome, FastFillWish } from "./fast-fill-wish.ts";
-import type { Idempotency, IdempotencyLease } from "./idempotency.ts";
+import type { Idempotency, IdempotencyLease, StoredAnswer } from "./idempotency.ts";
 import type { MaybePromise } from "./liquidity.ts";
 import type { PushRoutes } from "./push-routes.ts";
 import type { RateLimits } from "./rate-limits.ts";
@@ -41,6 +41,11 @@ export interface RouteServices {
     input: ExecuteInput,
     lease: IdempotencyLease | undefined,
   ): Promise<ExecuteOutcome>;
+  /** @throws ServiceError PERMIT_FAILED, INVALID_REQUEST, RATE_LIMITED, SERVICE_UNAVAILABLE, PRICE_FETCH_FAILED, RPC_HTTP_ERROR; RpcFault, LeaseLost */
+  executePermit(
+    posted: { readonly kind: string; readonly requestId: RequestId; readonly signature: Hex },
+    keep?: { readonly lease: IdempotencyLease; readonly answer: StoredAnswer },
+  ): Promise<void>;
   /**
    * @throws ServiceError REQUEST_NOT_FOUND, REQUEST_IN_PROGRESS, FAST_FILL_REFUSED, INSUFFICIENT_APP_BALANCE, FORBIDDEN, PRICE_FETCH_FAILED, RPC_HTTP_ERROR
    * @throws LeaseLost, RpcFault

@@ -1,24 +1,12 @@
-import { ServiceError } from "@causeway/domain";
-import {
-  claimAnswer,
-  claimRequest,
-  messageAnswer,
-  permitQuery,
-  permitRequest,
-  walletParams,
-} from "@causeway/wire";
+import { claimAnswer, claimRequest, walletParams } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
 import { offerJson } from "./app-balance-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
-import { chainId, hash } from "./wire-values.ts";
+import { chainId } from "./wire-values.ts";
 import { evmAddress, walletOf } from "./wallet-access.ts";
 import { withIdempotency } from "./with-idempotency.ts";
 
-/** Kinds under which clients post the signature of a claim. */
-const CLAIM_KINDS: ReadonlySet<string> = new Set(["claim", "request"]);
-const ACCEPTED = { status: 200, body: JSON.stringify({ message: "Claim accepted" }) };
-
-/** `POST /app-fees/{wallet}/claim` offers a payout, `POST /execute/permits` takes the wallet's signature for it. */
+/** `POST /app-fees/{wallet}/claim` offers a payout; `POST /execute/permits` takes the wallet's signature for it. */
 export function appBalanceClaimRoutes(
   app: TypedServer,
   services: Pick<RouteServices, "appBalance" | "idempotency" | "clock">,
@@ -50,35 +38,6 @@ export function appBalanceClaimRoutes(
           amount: body.amount === undefined ? undefined : BigInt(body.amount),
         });
         return { status: 200, body: JSON.stringify(offerJson(claim)) };
-      }),
-  );
-
-  app.post(
-    "/execute/permits",
-    {
-      schema: {
-        tags: ["execute"],
-        summary: "Post the signature of a step",
-        description: "The same signature may be posted again: it changes nothing.",
-        querystring: permitQuery,
-        body: permitRequest,
-        response: { 200: messageAnswer, ...failures },
-      },
-    },
-    async (request, reply) =>
-      await withIdempotency(services, request, reply, async (lease) => {
-        const { kind, requestId } = request.body;
-        if (!CLAIM_KINDS.has(kind))
-          throw new ServiceError("UNSUPPORTED_EXECUTION_TYPE", `permits of kind ${kind} are not taken`, {
-            field: "kind",
-          });
-        const { signature } = request.query;
-        await services.appBalance.acceptClaim(
-          hash(requestId),
-          signature.toLowerCase() as `0x${string}`,
-          lease && { lease, answer: ACCEPTED },
-        );
-        return ACCEPTED;
       }),
   );
 }

@@ -9,6 +9,7 @@ import { chainLiquidityRoute } from "./chain-liquidity.ts";
 import { chainsRoute } from "./chains.ts";
 import { currenciesRoutes } from "./currencies.ts";
 import { executeRoute } from "./execute.ts";
+import { executePermitsRoute } from "./execute-permits.ts";
 import { fastFillRoute } from "./fast-fill.ts";
 import { healthRoutes } from "./health.ts";
 import { intentStatusRoutes } from "./intent-status.ts";
@@ -44,6 +45,7 @@ const routes = [
   quoteRoutes,
   priceRoute,
   executeRoute,
+  executePermitsRoute,
   fastFillRoute,
   intentStatusRoutes,
   statusStreamRoute,

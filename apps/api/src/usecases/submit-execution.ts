@@ -53,6 +53,7 @@ export async function submitExecution(services: Needs, requestId: RequestId): Pr
   const planned = await plan(services, connected, services.executor.address, execution, deadlineMs);
   switch (planned.kind) {
     case "fails":
+      if (mayBeAhead(services, request, execution)) return { waitMs: 1_000, why: "it fails now" };
       return giveUp(services, requestId, planned.reason, planned.detail);
     case "waits":
       return wait(services, request, planned.why);
@@ -65,7 +66,19 @@ export async function submitExecution(services: Needs, requestId: RequestId): Pr
 
 /** Until then it is tried. A deposit that is mined after the request's own deadline would go back. */
 function deadlineOf({ terms }: RequestRecord, { createdAtMs }: ExecutionRecord): number {
-  return Math.min(terms.fillDeadlineMs, createdAtMs + CALL_LIFETIME_MS);
+  const signedForMs = terms.permit === undefined ? Infinity : terms.permit.deadline * 1000;
+  return Math.min(terms.fillDeadlineMs, createdAtMs + CALL_LIFETIME_MS, signedForMs);
+}
+
+/** What anybody may submit is not given up before a deposit by somebody else, which would make ours fail, was time to be read. */
+const DEPOSIT_READ_WITHIN_MS = 10_000;
+
+function mayBeAhead(
+  { clock }: Pick<Services, "clock">,
+  { terms }: RequestRecord,
+  { createdAtMs }: ExecutionRecord,
+): boolean {
+  return terms.permit !== undefined && clock.nowMs() - createdAtMs < DEPOSIT_READ_WITHIN_MS;
 }
 
 type Planned =

@@ -188,6 +188,11 @@ export const permitRequest = z
   )
   .meta({ id: "PermitRequest" });
 
+/** A permit names its request; a claim is known by what was posted. */
+export const permitAnswer = z
+  .object({ message: z.string(), requestId: answerHash32.optional() })
+  .meta({ id: "PermitAnswer" });
+
 export type BalancesAnswer = z.infer<typeof balancesAnswer>;
 export type BalanceEventsAnswer = z.infer<typeof balanceEventsAnswer>;
 export type HoldsAnswer = z.infer<typeof holdsAnswer>;

@@ -33,6 +33,11 @@ const spent = statement(
    from (select cost_usd, user_address, target from executions where key_id = $1 and day = $2 and request_id is distinct from $5
      union all select usd, user_address, null from fee_reservations where key_id = $1 and day = $2 and state <> 'released') s`,
 );
+const countUnpaid = statement(
+  "execution_count_unpaid",
+  `select count(*) as unpaid from executions
+   where key_id = $1 and user_address = $2 and created_at_ms > $3 and (not settled or cost_usd > 0)`,
+);
 const setCosts = statement(
   "execution_set_costs",
   `update executions set origin_usd = coalesce(origin_usd, $2), destination_usd = coalesce(destination_usd, $3)
@@ -63,6 +68,10 @@ export function executionWrites(sql: Sql): ExecutionWrites {
     async lockSpending(budget, except) {
       await sql.query(lockBudgets, [budget.keyId]);
       return await readSpending(sql, budget, except);
+    },
+    async countUnpaid(keyId, user, sinceMs) {
+      const [row] = await sql.query<{ unpaid: number }>(countUnpaid, [keyId, user, sinceMs]);
+      return Number(row?.unpaid ?? 0);
     },
     async setCosts(requestId, { originUsd, destinationUsd }) {
       await sql.query(setCosts, [requestId, originUsd ?? null, destinationUsd ?? null]);

@@ -79,7 +79,8 @@ async function charge(
 ): Promise<void> {
   const { requestId } = known;
   const wallet = await payerOf(tx, known);
-  if (wallet === undefined) return await tx.executions.settle(requestId, 0n);
+  // Nobody's but the service's, as of a signature that did not pay: what it bears is counted.
+  if (wallet === undefined) return await tx.executions.settle(requestId, usd);
   const paid = await payFees(services, tx, { requestId, wallet }, { usd }, `execution:${requestId}:pay`);
   // The price of gas rose beyond what was reckoned with: the difference is the service's.
   if (paid.kind === "paid" && paid.uncoveredUsd > 0n)

@@ -1,0 +1,29 @@
+import { parseUnits } from "viem";
+import type { ApiConfig } from "./config.ts";
+import { createPermitSignatures } from "./adapters/chains/permit-signatures.ts";
+import { createTokenPermits } from "./adapters/chains/token-permits.ts";
+import type { PermitPolicy, PermitTokens } from "./ports/permits.ts";
+import type { RouteServices } from "./ports/route-services.ts";
+import type { Services } from "./ports/services.ts";
+import { executePermit } from "./usecases/permits/execute-permit.ts";
+
+/** Signatures of one user are counted over so long. */
+const WINDOW_MS = 60 * 60_000;
+
+/** What quotes ask tokens about signatures, and how a signature is taken. */
+export function permitServices(
+  services: Services,
+  { permits }: Pick<ApiConfig, "permits">,
+): { readonly permitTokens: PermitTokens } & Pick<RouteServices, "executePermit"> {
+  const permitPolicy: PermitPolicy = {
+    dailyUsd: parseUnits(permits.dailyUsd, 18),
+    perUser: permits.perUser,
+    windowMs: WINDOW_MS,
+  };
+  const permitSignatures = createPermitSignatures(services.chains);
+  return {
+    permitTokens: createTokenPermits(services.chains, services.clock),
+    executePermit: (posted, keep) =>
+      executePermit({ ...services, permitSignatures, permitPolicy }, posted, keep),
+  };
+}

@@ -1,0 +1,53 @@
+import { permitMethods, ServiceError } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import { permitAnswer, permitQuery, permitRequest } from "@causeway/wire";
+import type { StoredAnswer } from "../ports/idempotency.ts";
+import type { RouteServices } from "../ports/route-services.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { hash } from "./wire-values.ts";
+import { withIdempotency } from "./with-idempotency.ts";
+
+/** Kinds under which clients post the signature of a claim. */
+const CLAIM_KINDS: ReadonlySet<string> = new Set(["claim", "request"]);
+const PERMIT_KINDS: ReadonlySet<string> = new Set(permitMethods);
+const CLAIMED = { status: 200, body: JSON.stringify({ message: "Claim accepted" }) };
+
+/** `POST /execute/permits`: whatever a step asks a wallet to sign is posted here. */
+export function executePermitsRoute(
+  app: TypedServer,
+  services: Pick<RouteServices, "appBalance" | "executePermit" | "idempotency" | "clock">,
+): void {
+  app.post(
+    "/execute/permits",
+    {
+      schema: {
+        tags: ["execute"],
+        summary: "Post the signature of a step",
+        description:
+          "The signature of a quote that was asked for with `usePermit`, or of a claim. It is checked against what was quoted, simulated on the newest state, and submitted by the service; " +
+          "the status of the request tells the rest. The same signature may be posted again: it changes nothing, and is answered alike.",
+        querystring: permitQuery,
+        body: permitRequest,
+        response: { 200: permitAnswer, ...errors(400, 401, 403, 409, 413, 415, 422, 429, 500, 503) },
+      },
+    },
+    async (request, reply) =>
+      await withIdempotency(services, request, reply, async (lease) => {
+        const { kind } = request.body;
+        const requestId = hash(request.body.requestId);
+        const signature = request.query.signature.toLowerCase() as Hex;
+        const keeping = (answer: StoredAnswer) => lease && { lease, answer };
+        if (CLAIM_KINDS.has(kind)) {
+          await services.appBalance.acceptClaim(requestId, signature, keeping(CLAIMED));
+          return CLAIMED;
+        }
+        if (!PERMIT_KINDS.has(kind))
+          throw new ServiceError("UNSUPPORTED_EXECUTION_TYPE", `permits of kind ${kind} are not taken`, {
+            field: "kind",
+          });
+        const answer = { status: 200, body: JSON.stringify({ message: "Signature accepted", requestId }) };
+        await services.executePermit({ kind, requestId, signature }, keeping(answer));
+        return answer;
+      }),
+  );
+}

@@ -1,0 +1,74 @@
+import { ServiceError } from "@causeway/domain";
+import type { AnswerToKeep } from "../app-balance/accept-claim.ts";
+import type { NewExecution } from "../../ports/executions.ts";
+import type { PermitPolicy } from "../../ports/permits.ts";
+import type { Services } from "../../ports/services.ts";
+import type { Tx } from "../../ports/unit-of-work.ts";
+import { acceptsExecution } from "../execution/awaits-execution.ts";
+import { utcDay } from "../execution/price-execution.ts";
+import { executeJob, transition } from "../transition.ts";
+import type { TransitionServices } from "../transition.ts";
+
+export interface AcceptPermitServices extends TransitionServices, Pick<Services, "uow"> {
+  readonly permitPolicy: PermitPolicy;
+}
+
+/**
+ * One commit: the request, the execution, its job, and the answer that a repeated call gets; and the bounds of what the service ventures, counted under one lock.
+ * @throws ServiceError INVALID_REQUEST when the quote was taken meanwhile, RATE_LIMITED or SERVICE_UNAVAILABLE beyond the bounds
+ */
+export async function acceptPermit(
+  services: AcceptPermitServices,
+  execution: Omit<NewExecution, "day" | "createdAtMs">,
+  keep: AnswerToKeep | undefined,
+): Promise<void> {
+  const { requestId } = execution;
+  await services.uow.run(async (tx) => {
+    const nowMs = services.clock.nowMs();
+    const current = await tx.requests.lock(requestId);
+    if (current === undefined || !acceptsExecution(current.state, false)) {
+      const known = await tx.executions.lock(requestId);
+      // The same signature came twice at once: the other one was answered for both.
+      if (known?.keyId === execution.keyId && known.questionHash === execution.questionHash) return;
+      throw new ServiceError(
+        "INVALID_REQUEST",
+        `requestId ${requestId} is being executed already, by another signature`,
+        {
+          field: "signature",
+          requestId,
+        },
+      );
+    }
+    const whole = { ...execution, day: utcDay(nowMs), createdAtMs: nowMs };
+    await keepToBounds(services, tx, whole);
+    await transition(services, tx, current, { kind: "executionAccepted" }, {}, { by: "signature" });
+    if (!(await tx.executions.add(whole)))
+      throw new ServiceError("INVALID_REQUEST", `requestId ${requestId} was executed before`, { requestId });
+    await tx.outbox.add([executeJob(requestId, nowMs)], nowMs);
+    if (keep !== undefined) await tx.idempotency.finish(keep.lease, keep.answer);
+  });
+}
+
+/** What was submitted and no output has paid for: under way, or in vain. */
+async function keepToBounds(
+  { permitPolicy, events }: Pick<AcceptPermitServices, "permitPolicy" | "events">,
+  tx: Pick<Tx, "executions">,
+  { requestId, keyId, day, user, target, costUsd, createdAtMs }: NewExecution,
+): Promise<void> {
+  const spent = await tx.executions.lockSpending({ keyId, day, user, target }, requestId);
+  if (spent.todayUsd + costUsd > permitPolicy.dailyUsd) {
+    events.alarm("permit_budget_spent", { todayUsd: spent.todayUsd, dailyUsd: permitPolicy.dailyUsd });
+    throw new ServiceError(
+      "SERVICE_UNAVAILABLE",
+      "no more signatures are submitted for now; pay by transaction",
+    );
+  }
+  if (user === undefined) return;
+  const sinceMs = createdAtMs - permitPolicy.windowMs;
+  if ((await tx.executions.countUnpaid(keyId, user, sinceMs)) >= permitPolicy.perUser)
+    throw new ServiceError(
+      "RATE_LIMITED",
+      "too many signatures of this user are under way, or were submitted in vain; try again later",
+      { retryAfterSeconds: Math.ceil(permitPolicy.windowMs / 1000) },
+    );
+}

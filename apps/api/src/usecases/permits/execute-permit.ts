@@ -1,0 +1,261 @@
+import type { TraceOutcome } from "@causeway/chains";
+import { executionCost, formatUsd, ServiceError, sha256Text } from "@causeway/domain";
+import type { Hex, RequestId } from "@causeway/domain";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import type { AnswerToKeep } from "../app-balance/accept-claim.ts";
+import { PERMIT_KEY_ID } from "../../ports/permits.ts";
+import type { PermitPolicy, PermitSignatures } from "../../ports/permits.ts";
+import type { Services } from "../../ports/services.ts";
+import { expectDeposit } from "../execution/expect-deposit.ts";
+import { findQuoted } from "../execution/find-quoted.ts";
+import { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "../execution/price-execution.ts";
+import { simulateExecution } from "../execution/simulate-execution.ts";
+import { acceptPermit } from "./accept-permit.ts";
+import { permitCall } from "./permit-call.ts";
+import { isSigned, typedDataOf } from "./typed-data.ts";
+import type { SignedTerms } from "./typed-data.ts";
+
+export interface ExecutePermitServices extends Pick<
+  Services,
+  | "chains"
+  | "clock"
+  | "enginePolicy"
+  | "events"
+  | "executor"
+  | "appBalance"
+  | "prices"
+  | "reads"
+  | "signer"
+  | "uow"
+> {
+  readonly permitSignatures: PermitSignatures;
+  readonly permitPolicy: PermitPolicy;
+}
+
+/** What a client posts of a step that was signed. */
+export interface PostedPermit {
+  /** As in the step's body. */
+  readonly kind: string;
+  readonly requestId: RequestId;
+  readonly signature: Hex;
+}
+
+/** The newest state must have answered by then, ms. */
+const SIMULATION_DEADLINE_MS = 5_000;
+/** What a signature must still be worth, seconds: less, and it is over before its transaction is in a block. */
+const LEAST_LIFE_SECONDS = 15;
+/** A contract that judges its own signature may use some gas for it; what uses so many times what was priced is not looked at to its end. */
+const MOST_GAS_FACTOR = 4n;
+/** Within the firm time of a quote gas may cost so many times what was counted. */
+const FIRM_GAS_FACTOR = 2n;
+
+/**
+ * Takes the signature of a quote that is paid by one: everything but the signature is of the quote's own terms. When it is the user's, and the newest state lets it make the deposit, the
+ * executor sends it; its gas was priced into the output, and nobody's balance is touched. The same signature again gets the same answer.
+ * @throws ServiceError PERMIT_FAILED (what is wrong with the signature, or keeps it from paying), INVALID_REQUEST, SERVICE_UNAVAILABLE, PRICE_FETCH_FAILED, RPC_HTTP_ERROR; RpcFault
+ */
+export async function executePermit(
+  services: ExecutePermitServices,
+  posted: PostedPermit,
+  keep?: AnswerToKeep,
+): Promise<void> {
+  const { requestId, signature } = posted;
+  const terms = await signedTermsOf(services, posted);
+  const { permit } = terms;
+  const origin = services.chains.get(terms.origin.chainId);
+  const { executor } = services;
+  if (origin === undefined || executor === undefined)
+    throw failed(requestId, "the signatures of this chain are not submitted here any more");
+  // Before anything is told of the request: only its user has a word in it.
+  const isSigned = await services.permitSignatures.isPermitSignedBy(
+    terms.user,
+    { method: permit.method, typedData: typedDataOf(terms) },
+    signature,
+  );
+  if (!isSigned)
+    throw failed(
+      requestId,
+      "the signature is not the user's over the message of the step",
+      { reason: "INVALID_SIGNATURE" },
+      "signature",
+    );
+  const hash = hashOf(signature);
+  const caller = { id: PERMIT_KEY_ID };
+  const quoted = await findQuoted(services, caller, requestId, { origin, hash, destination: undefined });
+  if (quoted.kind === "already") return;
+  refuseExpired(services, terms);
+  await refuseUncoveredUser(origin, terms);
+
+  const { chain, pulse, connection } = origin;
+  const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
+  const prices = pulse.gasPrices();
+  const call = permitCall(terms, chain, signature);
+  const [simulated, dataFeeWei] = await Promise.all([
+    simulateExecution(
+      origin,
+      { from: executor.address, call, fees: prices, ours: [executor.address, services.signer.address] },
+      {
+        signal: AbortSignal.timeout(SIMULATION_DEADLINE_MS),
+        maxGas: permit.gasUnits * MOST_GAS_FACTOR,
+        roomBps: GAS_HEADROOM_BPS,
+        senderHasWei: pulse.executorBalance().amount,
+      },
+    ),
+    connection.reader.dataFee(call),
+  ]);
+  switch (simulated.kind) {
+    case "reverts": {
+      const { label, message, details } = simulated.failure;
+      throw failed(requestId, `the signature does not pay: ${message}`, { reason: label, details });
+    }
+    case "forbidden":
+      throw failed(requestId, simulated.message);
+    case "insufficientFunds":
+      services.events.alarm("execution_waits", {
+        chain: chain.name,
+        why: "the executor lacks the coin for a call",
+      });
+      throw unavailable("the signature cannot be submitted at this moment; try again");
+    case "unseen":
+      services.events.alarm("execution_unseen", { chain: chain.name });
+      throw unavailable("nobody can tell at this moment what the signature does");
+    case "ok":
+      break;
+    default:
+      simulated satisfies never;
+      return;
+  }
+  const { outcome } = simulated;
+  refuseIdle(origin, terms, outcome);
+  const costOf = (gas: bigint, weiPerGas: bigint, dataWei: bigint): bigint =>
+    executionCost({ gas, weiPerGas, valueWei: dataWei, flatUsd: 0n }, native).totalUsd;
+  const usual = prices.baseFeePerGas + prices.maxPriorityFeePerGas;
+  refuseUnpaid(services, terms, costOf(outcome.gasUsed, usual, dataFeeWei));
+  const gasLimit = withHeadroom(outcome.gas);
+  const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
+  await acceptPermit(
+    services,
+    {
+      requestId,
+      keyId: PERMIT_KEY_ID,
+      wallet: undefined,
+      questionHash: hash,
+      chainId: chain.id,
+      call,
+      gasLimit,
+      maxFeePerGas,
+      coinUsd: native.priceUsd,
+      flatUsd: 0n,
+      destination: undefined,
+      user: terms.user,
+      target: call.to,
+      costUsd: costOf(gasLimit, maxFeePerGas, dataFeeCap(dataFeeWei)),
+    },
+    keep,
+  );
+  services.events.happened("execution_accepted", {
+    requestId,
+    chain: chain.name,
+    keyId: PERMIT_KEY_ID,
+    method: permit.method,
+  });
+}
+
+async function signedTermsOf(
+  { reads }: Pick<Services, "reads">,
+  { requestId, kind }: PostedPermit,
+): Promise<SignedTerms> {
+  const record = await reads.request(requestId);
+  if (record === undefined) throw refused(requestId, `requestId ${requestId} is unknown`, "requestId");
+  const { terms } = record;
+  if (!isSigned(terms))
+    throw refused(
+      requestId,
+      "this quote is paid by a transaction: it was asked for without usePermit",
+      "requestId",
+    );
+  if (terms.permit.method !== kind)
+    throw refused(requestId, `this quote is paid by ${terms.permit.method}, not by ${kind}`, "kind");
+  return terms;
+}
+
+function refuseExpired({ clock }: Pick<Services, "clock">, { requestId, permit }: SignedTerms): void {
+  const leftSeconds = permit.deadline - Math.floor(clock.nowMs() / 1000);
+  if (leftSeconds < LEAST_LIFE_SECONDS)
+    throw failed(requestId, "the signature has expired: get another quote", { reason: "SIGNATURE_EXPIRED" });
+}
+
+/** Said in words of its own, because it is what happens most. A node that is asked about an earlier block may be behind: the simulation decides. */
+async function refuseUncoveredUser(
+  { chain, connection }: ConnectedChain,
+  { requestId, user, permit }: SignedTerms,
+): Promise<void> {
+  const { permit2 = permit.spender } = chain.contracts;
+  const { balance, allowance } = await connection.reader.accountState(user, permit.token, permit2);
+  const amounts = { token: permit.token, required: permit.amount.toString() };
+  if (balance < permit.amount)
+    throw failed(requestId, `the user has ${balance} of the token, and ${permit.amount} was signed for`, {
+      reason: "GASLESS_PERMIT_BALANCE_TOO_LOW",
+      balance: balance.toString(),
+      ...amounts,
+    });
+  if (permit.method === "permit2" && allowance < permit.amount)
+    throw failed(requestId, "Permit2 is not approved for so much of the token: the step before comes first", {
+      reason: "PERMIT2_ALLOWANCE_TOO_LOW",
+      allowance: allowance.toString(),
+      ...amounts,
+    });
+}
+
+/** What would not be filled is not worth sending. @throws ServiceError */
+function refuseIdle(
+  { chain }: ConnectedChain,
+  terms: SignedTerms,
+  { effects }: Extract<TraceOutcome, { kind: "ok" }>,
+): void {
+  const expected = effects.kind === "seen" ? expectDeposit(effects.logs, chain, terms) : undefined;
+  if (expected?.kind === "made") return;
+  const why = expected?.kind === "mismatch" ? `: ${expected.message}` : "";
+  throw failed(terms.requestId, `the signature does not make the deposit of the quote${why}`);
+}
+
+/** The output bears what was counted; within the firm time a little more is borne by the service. @throws ServiceError */
+function refuseUnpaid(
+  { clock }: Pick<Services, "clock">,
+  { requestId, originGasUsd = 0n, firmUntilMs }: SignedTerms,
+  costUsd: bigint,
+): void {
+  const isFirm = clock.nowMs() <= firmUntilMs;
+  const borneUsd = isFirm ? originGasUsd * FIRM_GAS_FACTOR : originGasUsd;
+  if (costUsd > borneUsd)
+    throw failed(
+      requestId,
+      `submitting the signature costs $${formatUsd(costUsd)} now, and the quote counted $${formatUsd(originGasUsd)}: get another quote, with originGasOverhead for a wallet that is a contract`,
+      { reason: "GAS_TOO_DEAR" },
+    );
+}
+
+function hashOf(signature: Hex): Hex {
+  return `0x${Buffer.from(sha256Text(signature)).toString("hex")}`;
+}
+
+function failed(
+  requestId: RequestId,
+  message: string,
+  data: Readonly<Record<string, unknown>> = {},
+  field?: string,
+): ServiceError {
+  return new ServiceError("PERMIT_FAILED", message, {
+    requestId,
+    data,
+    ...(field !== undefined && { field }),
+  });
+}
+
+function refused(requestId: RequestId, message: string, field: string): ServiceError {
+  return new ServiceError("INVALID_REQUEST", message, { requestId, field });
+}
+
+function unavailable(message: string): ServiceError {
+  return new ServiceError("SERVICE_UNAVAILABLE", message);
+}
