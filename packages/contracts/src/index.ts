@@ -15,6 +15,7 @@ export * from "./generated/oracle-multisig.ts";
 export * from "./generated/receiver.ts";
 export * from "./generated/request-attestation-verifier.ts";
 export * from "./generated/router.ts";
+export * from "./generated/token-probe.ts";
 
 // For tests of what calls do.
 export * from "./generated/failures.ts";

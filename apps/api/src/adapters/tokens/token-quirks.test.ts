@@ -1,0 +1,92 @@
+import type { RecipientStanding, TokenBehaviour } from "@causeway/chains";
+import type { Address } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { createTokenQuirks } from "./token-quirks.ts";
+
+const CHAIN = 1;
+const address = (byte: string): Address => `0x${byte.repeat(20)}`;
+const token = address("c1");
+const PLAIN: TokenBehaviour = { transfers: "exact", resetsApproval: false };
+const CHARGES: TokenBehaviour = { transfers: "charges", resetsApproval: false };
+
+function world({ mostKept = 100 } = {}) {
+  const asked: string[] = [];
+  const faults: unknown[] = [];
+  const node = {
+    behaviour: PLAIN as TokenBehaviour,
+    standing: "open" as RecipientStanding,
+    fault: undefined as Error | undefined,
+  };
+  const told = async <T>(what: string, answer: T): Promise<T> => {
+    asked.push(what);
+    await Promise.resolve();
+    if (node.fault !== undefined) throw node.fault;
+    return answer;
+  };
+  const time = { nowMs: 1_000_000 };
+  const quirks = createTokenQuirks({
+    probes: new Map([
+      [
+        CHAIN,
+        {
+          behaviour: async (one) => await told(one, node.behaviour),
+          recipient: async (one, recipient) => await told(`${one}>${recipient}`, node.standing),
+        },
+      ],
+    ]),
+    clock: { nowMs: () => time.nowMs },
+    onFault: (error) => faults.push(error),
+    mostKept,
+  });
+  return { quirks, asked, faults, node, time };
+}
+
+test("what was found is answered at once, and asked for once however many ask", async () => {
+  const { quirks, asked } = world();
+  const first = await Promise.all([1, 2, 3].map(async () => await quirks.behaviour(CHAIN, token)));
+  expect(first).toEqual([PLAIN, PLAIN, PLAIN]);
+  expect(quirks.behaviour(CHAIN, token)).toEqual(PLAIN);
+  expect(asked).toEqual([token]);
+});
+
+test("an old answer is given once more, while the token is looked at again", async () => {
+  const { quirks, asked, node, time } = world();
+  await quirks.behaviour(CHAIN, token);
+  node.behaviour = CHARGES;
+  time.nowMs += 6 * 3_600_000 - 1;
+  expect(quirks.behaviour(CHAIN, token)).toEqual(PLAIN);
+  expect(asked).toHaveLength(1);
+  time.nowMs += 1;
+  expect(quirks.behaviour(CHAIN, token)).toEqual(PLAIN);
+  await expect.poll(() => quirks.behaviour(CHAIN, token)).toEqual(CHARGES);
+  expect(asked).toHaveLength(2);
+});
+
+test("a node that does not answer leaves a token unknown, for a short time", async () => {
+  const { quirks, faults, node, time } = world();
+  node.fault = new Error("gone");
+  expect(await quirks.behaviour(CHAIN, token)).toEqual({ transfers: undefined, resetsApproval: undefined });
+  expect(await quirks.recipient(CHAIN, token, address("a1"))).toBeUndefined();
+  expect(faults).toEqual([node.fault, node.fault]);
+  node.fault = undefined;
+  time.nowMs += 60_000;
+  void quirks.behaviour(CHAIN, token);
+  void quirks.recipient(CHAIN, token, address("a1"));
+  await expect.poll(() => quirks.behaviour(CHAIN, token)).toEqual(PLAIN);
+  await expect.poll(() => quirks.recipient(CHAIN, token, address("a1"))).toBe("open");
+});
+
+test("each recipient is looked at, and the one not asked for longest is forgotten first", async () => {
+  const { quirks, asked } = world({ mostKept: 2 });
+  for (const byte of ["a1", "a2", "a3"]) await quirks.recipient(CHAIN, token, address(byte));
+  expect(quirks.recipient(CHAIN, token, address("a3"))).toBe("open");
+  expect(asked).toHaveLength(3);
+  await quirks.recipient(CHAIN, token, address("a1"));
+  expect(asked).toHaveLength(4);
+});
+
+test("on a chain without pools nothing is known", () => {
+  const { quirks } = world();
+  expect(quirks.behaviour(2, token)).toEqual({ transfers: undefined, resetsApproval: undefined });
+  expect(quirks.recipient(2, token, address("a1"))).toBeUndefined();
+});

@@ -1,0 +1,112 @@
+import type { Address, ChainLiquidity, Hex } from "@causeway/domain";
+import { bytesOf } from "./answers.ts";
+import { balanceCall, decodeAggregate3, encodeAggregate3, type SubCall } from "./multicall.ts";
+import { addressAnswer, pairAddressCall, poolAddressCall } from "./pools/pool-calls.ts";
+import { NodeRefusal } from "./rpc-fault.ts";
+import {
+  behaviourIn,
+  behaviourQuestion,
+  PROBE_ACCOUNT,
+  recipientQuestion,
+  recipientStandingIn,
+  tokenProbeCode,
+  type RecipientStanding,
+  type TokenBehaviour,
+} from "./token-behaviour.ts";
+import type { RpcTransport } from "./transport.ts";
+
+/** Finds out how tokens behave by moving some of what pools hold of them, in calls that leave nothing behind. */
+export interface TokenProbe {
+  /** What the token does with transfers and approvals. @throws RpcFault when the node did not say */
+  behaviour(token: Address): Promise<TokenBehaviour>;
+  /** Whether this recipient takes the token as others do. @throws RpcFault when the node did not say */
+  recipient(token: Address, recipient: Address): Promise<RecipientStanding>;
+}
+
+export interface TokenProbeOptions {
+  readonly transport: Pick<RpcTransport, "request">;
+  readonly multicall3: Address;
+  readonly liquidity: Pick<ChainLiquidity, "connectors" | "sources">;
+}
+
+/** Gas for a probe, which moves a token five times: a token that burns all it gets must not keep a node busy. */
+const PROBE_GAS = "0x989680";
+
+export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
+  const asked = async (token: Address, question: Hex): Promise<Hex | undefined> => {
+    const holder = await holderOf(options, token);
+    return holder && (await askHolder(options.transport, holder, question));
+  };
+  return {
+    behaviour: async (token) => behaviourIn(await asked(token, behaviourQuestion(token))),
+    recipient: async (token, recipient) =>
+      recipientStandingIn(await asked(token, recipientQuestion(token, recipient))),
+  };
+}
+
+/** The pool that holds most of a token, of those that exchange it for a connector; undefined: there is none. */
+async function holderOf(
+  { transport, multicall3, liquidity: { connectors, sources } }: TokenProbeOptions,
+  token: Address,
+): Promise<Address | undefined> {
+  const places = connectors
+    .filter((connector) => connector !== token)
+    .flatMap((connector) =>
+      sources.flatMap((source) =>
+        source.kind === "uniswap-v3"
+          ? source.feeTiers.map((fee) => poolAddressCall(source.factory, token, connector, fee))
+          : [pairAddressCall(source.factory, token, connector)],
+      ),
+    );
+  const pools = (await askTogether(transport, multicall3, places)).flatMap((answer) =>
+    answer === undefined ? [] : (addressAnswer(answer) ?? []),
+  );
+  const balances = await askTogether(
+    transport,
+    multicall3,
+    pools.map((pool) => balanceCall(token, pool)),
+  );
+  let most = 0n;
+  let holder: Address | undefined;
+  for (const [at, pool] of pools.entries()) {
+    const answer = balances[at];
+    const held = answer === undefined || answer.length < 66 ? 0n : BigInt(answer.slice(0, 66));
+    if (held <= most) continue;
+    most = held;
+    holder = pool;
+  }
+  return holder;
+}
+
+async function askTogether(
+  transport: Pick<RpcTransport, "request">,
+  multicall3: Address,
+  calls: readonly SubCall[],
+): Promise<readonly (Hex | undefined)[]> {
+  if (calls.length === 0) return [];
+  const method = "eth_call";
+  const question = { to: multicall3, data: encodeAggregate3(calls) };
+  return decodeAggregate3(
+    bytesOf(await transport.request(method, [question, "latest"]), method),
+    calls.length,
+  );
+}
+
+/** Undefined: it reverted, or the node puts no code anywhere. */
+async function askHolder(
+  transport: Pick<RpcTransport, "request">,
+  holder: Address,
+  data: Hex,
+): Promise<Hex | undefined> {
+  const method = "eth_call";
+  const code = { code: tokenProbeCode };
+  try {
+    const question = { to: holder, data, gas: PROBE_GAS };
+    const overrides = { [holder]: code, [PROBE_ACCOUNT]: code };
+    return bytesOf(await transport.request(method, [question, "latest", overrides]), method);
+  } catch (error) {
+    // Whatever the node has against the question, it has said nothing of the token.
+    if (error instanceof NodeRefusal) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+
+/// @title Finds out how a token behaves when it is moved and approved.
+/// @notice Never deployed. An `eth_call` puts its code where tokens lie (a pool), and at an account that has none: it
+/// moves tokens of the first through the second as their owner would, and nothing of it stays.
+contract TokenProbe {
+    struct Move {
+        /// The token said that it moved.
+        bool moved;
+        uint256 asked;
+        /// What the owner has less afterwards.
+        uint256 taken;
+        /// What the recipient has more.
+        uint256 received;
+    }
+
+    struct Approvals {
+        bool first;
+        /// Another amount while there is one already.
+        bool changed;
+        /// The same after the allowance was set to zero.
+        bool changedAfterZero;
+    }
+
+    /// How much of what lies here is moved: little enough for tokens that bound what is moved at once, and enough for a
+    /// charge of a few parts in ten thousand to show.
+    uint256 private constant PART = 10_000;
+
+    /// @notice Out of the pool, on to a stranger, and back into the pool; then approvals of whoever held them in between.
+    /// @param other has this code as well
+    function behaviour(address token, TokenProbe other, address stranger)
+        external
+        returns (Move[3] memory moves, Approvals memory approvals)
+    {
+        uint256 held = IERC20(token).balanceOf(address(this));
+        uint256 amount = held / PART + 1;
+        moves[0] = move(token, address(other), amount < held ? amount : held);
+        moves[1] = other.move(token, stranger, moves[0].received / 2);
+        moves[2] = other.move(token, address(this), moves[0].received - moves[0].received / 2);
+        approvals = other.approve(token, stranger);
+    }
+
+    /// @notice Pays a recipient, and somebody whom nobody knows.
+    function payments(address token, address recipient, address stranger) external returns (Move[2] memory moves) {
+        uint256 held = IERC20(token).balanceOf(address(this));
+        uint256 amount = held / PART + 1;
+        if (amount > held / 2) amount = held / 2;
+        moves[0] = move(token, recipient, amount);
+        moves[1] = move(token, stranger, amount);
+    }
+
+    function move(address token, address to, uint256 amount) public returns (Move memory made) {
+        made.asked = amount;
+        uint256 here = IERC20(token).balanceOf(address(this));
+        uint256 there = IERC20(token).balanceOf(to);
+        made.moved = _succeeds(token, abi.encodeCall(IERC20.transfer, (to, amount)));
+        uint256 hereAfter = IERC20(token).balanceOf(address(this));
+        uint256 thereAfter = IERC20(token).balanceOf(to);
+        made.taken = here > hereAfter ? here - hereAfter : 0;
+        made.received = thereAfter > there ? thereAfter - there : 0;
+    }
+
+    function approve(address token, address spender) external returns (Approvals memory said) {
+        said.first = _approves(token, spender, 1);
+        said.changed = _approves(token, spender, 2);
+        said.changedAfterZero = _approves(token, spender, 0) && _approves(token, spender, 2);
+    }
+
+    function _approves(address token, address spender, uint256 amount) private returns (bool) {
+        return _succeeds(token, abi.encodeCall(IERC20.approve, (spender, amount)))
+            && IERC20(token).allowance(address(this), spender) == amount;
+    }
+
+    /// Old tokens answer nothing; a token that says no has not done it.
+    function _succeeds(address token, bytes memory data) private returns (bool) {
+        (bool success, bytes memory answer) = token.call(data);
+        return success && (answer.length == 0 || (answer.length >= 32 && abi.decode(answer, (uint256)) == 1));
+    }
+}
