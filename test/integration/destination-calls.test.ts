@@ -1,4 +1,5 @@
 import type { Address, Hex, RequestId, SponsorshipRules } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
 import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -575,12 +576,12 @@ async function asked(beside: Beside, ask: object = {}): Promise<{ agreed: Agreed
   await world.origin.mine();
   await world.origin.announce();
   const agreed = await world.quote({ user: account.address, recipient: world.anAddress(), ...ask });
-  const steps = agreed.answer.steps.flatMap(({ items }) => items);
+  const steps = transactionsOf(agreed.answer.steps);
   const { to, data } = await account.sign(
     steps.map((step) => ({
-      to: step.data.to as Address,
-      value: BigInt(step.data.value),
-      data: step.data.data as Address,
+      to: step.to as Address,
+      value: BigInt(step.value),
+      data: step.data as Address,
     })),
   );
   return { agreed, call: { to, data, requestId: agreed.requestId, beside } };

@@ -1,5 +1,6 @@
 import { testTokenAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
 import { encodeFunctionData, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -368,7 +369,7 @@ test("a hundred fills in flight on one lane confirm without a gap", async () => 
     blockTag: "pending",
   });
   for (const [at, { answer }] of agreed.entries()) {
-    const deposit = answer.steps.at(-1)?.items[0]?.data;
+    const deposit = transactionsOf(answer.steps).at(-1);
     await origin.send(world.user, {
       to: (deposit?.to ?? "0x") as `0x${string}`,
       data: (deposit?.data ?? "0x") as `0x${string}`,

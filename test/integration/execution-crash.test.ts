@@ -1,4 +1,5 @@
 import type { Address, RequestId } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Died, mortalServices } from "../fakes/mortal-services.ts";
@@ -107,12 +108,12 @@ test("whenever the process dies while it accepts the execution of a quote, askin
     await origin.mine();
     await origin.announce();
     const agreed = await world.quote({ user: account.address, recipient: world.anAddress() });
-    const steps = agreed.answer.steps.flatMap(({ items }) => items);
+    const steps = transactionsOf(agreed.answer.steps);
     const { to, data } = await account.sign(
       steps.map((step) => ({
-        to: step.data.to as Address,
-        value: BigInt(step.data.value),
-        data: step.data.data as Address,
+        to: step.to as Address,
+        value: BigInt(step.value),
+        data: step.data as Address,
       })),
     );
     const asked: AskedCall = { to, data, requestId: agreed.requestId };

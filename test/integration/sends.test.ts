@@ -1,5 +1,6 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordSingleTransaction } from "../../apps/api/src/usecases/record-single-transaction.ts";
@@ -109,7 +110,7 @@ test("a payment made before its request was quoted does not count", async () => 
 
 test("a payment that reverted leaves the request open for another one", async () => {
   const agreed = await aSend({ user: world.stranger.address });
-  const { data } = agreed.answer.steps[0]?.items[0] ?? {};
+  const [data] = transactionsOf(agreed.answer.steps);
   const balance = await world.origin.balance(world.stranger.address, world.usdc);
   // All of the token leaves the account in the meantime.
   await world.origin.send(world.stranger, {
@@ -159,7 +160,7 @@ test("a payment that a reorg takes back leaves the request waiting, and counts a
 
 test("a payment that the wallet replaced by a dearer one is followed under its new hash", async () => {
   const agreed = await aSend(native);
-  const { data } = agreed.answer.steps[0]?.items[0] ?? {};
+  const [data] = transactionsOf(agreed.answer.steps);
   const nonce = await world.origin.client.getTransactionCount({ address: world.user.address });
   const slow = await world.origin.send(world.user, {
     to: (data?.to ?? "0x") as TxHash,

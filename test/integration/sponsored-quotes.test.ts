@@ -1,5 +1,6 @@
 import { transferCall } from "@causeway/chains";
 import type { Address, RequestId } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
 import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -283,9 +284,11 @@ async function quoteFor(account: { readonly address: Address }, ask: object = {}
 }
 
 async function signed(account: Account, agreed: Agreed, change: object = {}): Promise<AskedCall> {
-  const calls = agreed.answer.steps
-    .flatMap(({ items }) => items)
-    .map(({ data }) => ({ to: data.to as Address, value: BigInt(data.value), data: data.data as Address }));
+  const calls = transactionsOf(agreed.answer.steps).map(({ to, value, data }) => ({
+    to: to as Address,
+    value: BigInt(value),
+    data: data as Address,
+  }));
   const { to, data, value, authorizationList } = await account.sign(calls, change);
   return {
     to,

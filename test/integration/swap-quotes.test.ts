@@ -1,5 +1,6 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordSingleTransaction } from "../../apps/api/src/usecases/record-single-transaction.ts";
 import type { Agreed, Ask } from "../support/engine-world.ts";
@@ -58,7 +59,7 @@ function cases(from: TestChain, to: TestChain): Case[] {
 /** Sends the steps as a wallet does: with the gas that they tell as the limit. */
 async function paid({ send }: TestChain, { answer }: Agreed): Promise<TxHash> {
   let hash: TxHash = "0x";
-  for (const { data } of answer.steps.flatMap(({ items }) => items))
+  for (const data of transactionsOf(answer.steps))
     hash = await send(world.user, {
       to: data.to as Address,
       data: data.data as TxHash,

@@ -1,4 +1,5 @@
 import type { Address, Hex } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { submitExecution } from "../../apps/api/src/usecases/submit-execution.ts";
@@ -180,9 +181,11 @@ async function asked(
     originGasOverhead: 600_000,
     ...ask,
   });
-  const steps = agreed.answer.steps
-    .flatMap(({ items }) => items)
-    .map(({ data }) => ({ to: data.to as Address, value: BigInt(data.value), data: data.data as Address }));
+  const steps = transactionsOf(agreed.answer.steps).map((step) => ({
+    to: step.to as Address,
+    value: BigInt(step.value),
+    data: step.data as Address,
+  }));
   const limits = { callGasLimit: first.length > 0 ? 3_500_000n : 400_000n };
   const { to, data } = await account.sign([...first, ...steps], limits);
   return { account, agreed, call: { to, data, requestId: agreed.requestId, subsidizeFees: false } };

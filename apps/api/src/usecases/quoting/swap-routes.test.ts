@@ -1,6 +1,7 @@
 import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
 import { forward, NATIVE_CURRENCY, orderIdOf, pairOutput, ServiceError, settle } from "@causeway/domain";
 import type { Address, Hex, RequestTerms } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import { quoteAnswer } from "@causeway/wire";
 import { decodeFunctionData, hexToString } from "viem";
@@ -62,7 +63,7 @@ interface Routed {
 
 /** The last step's transaction, as the contracts read it. */
 function routedOf(answer: QuoteAnswer): Routed {
-  const { to, data, value } = answer.steps.at(-1)!.items[0]!.data;
+  const { to, data, value } = transactionsOf(answer.steps).at(-1)!;
   const isPulled = to === approvalProxy;
   const decoded = decodeFunctionData({ abi: isPulled ? approvalProxyAbi : routerAbi, data: data as Hex });
   const args = [...(decoded.args as readonly unknown[])];
@@ -98,7 +99,7 @@ test("a token that the solver does not hold is swapped and deposited in one tran
   expect(services.spenders).toEqual([approvalProxy]);
   const [approval] = answer.steps;
   expect(approval!.items[0]!.data).toMatchObject({ to: lockedOn(ORIGIN) });
-  expect(approval!.items[0]!.data.data).toContain(approvalProxy.slice(2));
+  expect(transactionsOf(answer.steps)[0]!.data).toContain(approvalProxy.slice(2));
   expect(approval!.items[0]).not.toHaveProperty("check");
 
   expect(terms).toMatchObject({
@@ -601,7 +602,7 @@ test("an allowance of the proxy that suffices needs no approval, and the gas of 
   const { routed } = measuredQuoteGas;
   // Twice what is measured, the pool's part as it says.
   const gas = 2n * (routed.pulled + POOL_GAS + routed.pay);
-  expect(answer.steps[0]!.items[0]!.data.gas).toBe(gas.toString());
+  expect(transactionsOf(answer.steps)[0]!.gas).toBe(gas.toString());
 });
 
 test("what an exact output's deposit brings more stays with the solver only when the client says so", async () => {
