@@ -49,9 +49,22 @@ export interface Quote {
     }[];
   }[];
   readonly details: {
-    readonly currencyIn: { readonly amount: string };
-    readonly currencyOut: { readonly amount: string; readonly minimumAmount: string };
+    readonly operation: "send" | "swap" | "wrap" | "unwrap" | "bridge";
+    readonly sender: Address;
+    readonly recipient: Address;
+    readonly currencyIn: QuotedAmount;
+    readonly currencyOut: QuotedAmount;
+    readonly route: {
+      readonly origin: { readonly inputCurrency: QuotedAmount; readonly outputCurrency: QuotedAmount };
+      readonly destination: { readonly inputCurrency: QuotedAmount; readonly outputCurrency: QuotedAmount };
+    };
   };
+}
+
+export interface QuotedAmount {
+  readonly currency: { readonly chainId: number; readonly address: Address };
+  readonly amount: string;
+  readonly minimumAmount: string;
 }
 
 export interface Status {
@@ -125,8 +138,10 @@ export function createClient(url: string) {
   };
 }
 
-/** A user's wallet on the chains that the API names. */
-export function createWallet(privateKey: Hex, chains: readonly Chain[]) {
+export type Wallet = ReturnType<typeof createWallet>;
+
+/** A user's wallet on the chains that the API names. It looks for its receipts every `pollingMs`. */
+export function createWallet(privateKey: Hex, chains: readonly Chain[], pollingMs = 50) {
   const account = privateKeyToAccount(privateKey, { nonceManager });
   const on = (chainId: number) => {
     const known = chains.find(({ id }) => id === chainId);
@@ -139,7 +154,7 @@ export function createWallet(privateKey: Hex, chains: readonly Chain[]) {
       rpcUrls: { default: { http: [known.httpRpcUrl] } },
     });
     return {
-      reads: createPublicClient({ chain, transport, pollingInterval: 50 }),
+      reads: createPublicClient({ chain, transport, pollingInterval: pollingMs }),
       writes: createWalletClient({ account, chain, transport }),
     };
   };
@@ -159,16 +174,19 @@ export function createWallet(privateKey: Hex, chains: readonly Chain[]) {
       let [hash, gasWei, block]: [Hex, bigint, bigint] = ["0x", 0n, 0n];
       for (const { data } of steps.flatMap((step) => step.items)) {
         const { reads, writes } = on(data.chainId);
+        const call = { to: data.to, data: data.data, value: BigInt(data.value) };
+        // With room, as wallets have it: in the block others may come first, and leave more to do.
+        const estimated = async (): Promise<bigint> =>
+          ((await reads.estimateGas({ ...call, account })) * 3n) / 2n;
         hash = await writes.sendTransaction({
-          to: data.to,
-          data: data.data,
-          value: BigInt(data.value),
-          ...(data.gas === undefined ? {} : { gas: BigInt(data.gas) }),
+          ...call,
+          gas: data.gas === undefined ? await estimated() : BigInt(data.gas),
           maxFeePerGas: BigInt(data.maxFeePerGas),
           maxPriorityFeePerGas: BigInt(data.maxPriorityFeePerGas),
         });
         const receipt = await reads.waitForTransactionReceipt({ hash, timeout: 20_000 });
-        if (receipt.status !== "success") throw new Error(`${hash} reverted`);
+        if (receipt.status !== "success")
+          throw new Error(`${hash} reverted with ${receipt.gasUsed} of ${data.gas} gas used`);
         gasWei += receipt.gasUsed * receipt.effectiveGasPrice;
         block = receipt.blockNumber;
       }

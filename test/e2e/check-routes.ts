@@ -1,0 +1,108 @@
+import { zeroAddress } from "viem";
+import type { Chain, Client, Currency, Wallet } from "./client.ts";
+import { currenciesOf, everyPair, tradeTypes, type Pair, type TradeType } from "./route-pairs.ts";
+import { travel, type Travelled } from "./travel-route.ts";
+
+/** How one pair went with one trade type. */
+export interface Outcome {
+  readonly pair: Pair;
+  readonly tradeType: TradeType;
+  /** Undefined: it went as promised. */
+  readonly problem: string | undefined;
+  readonly travelled?: Travelled;
+  readonly tookMs: number;
+}
+
+/** What a user had in the end of one currency, and what he should have had by what his routes took. */
+export interface Purse {
+  readonly chain: Chain;
+  readonly currency: Currency;
+  readonly should: bigint;
+  readonly has: bigint;
+}
+
+export interface RouteCheck {
+  readonly outcomes: readonly Outcome[];
+  /** Of users whose routes all went as promised. */
+  readonly purses: readonly Purse[];
+  readonly tookMs: number;
+}
+
+/** Travels all pairs with all trade types, each user one at a time, all users at once. */
+export async function checkRoutes(
+  api: Client,
+  chains: readonly Chain[],
+  users: readonly Wallet[],
+): Promise<RouteCheck> {
+  const startedAtMs = performance.now();
+  const left = everyPair(chains).values();
+  const held = chains.flatMap((chain) => currenciesOf(chain).map((currency) => ({ chain, currency })));
+  const travelOn = async (user: Wallet): Promise<{ outcomes: Outcome[]; purses: Purse[] }> => {
+    const countMoney = async (): Promise<bigint[]> =>
+      await Promise.all(
+        held.map(async ({ chain, currency }) => await user.balance(chain.id, currency.address, user.address)),
+      );
+    const outcomes: Outcome[] = [];
+    const before = await countMoney();
+    for (const pair of left)
+      for (const tradeType of tradeTypes) outcomes.push(await outcomeOf(api, user, pair, tradeType));
+    if (outcomes.some(({ problem }) => problem !== undefined)) return { outcomes, purses: [] };
+    const after = await countMoney();
+    const purses = held.map((one, index) => ({
+      ...one,
+      should: (before[index] ?? 0n) - takenOf(outcomes, one),
+      has: after[index] ?? 0n,
+    }));
+    return { outcomes, purses };
+  };
+  const all = await Promise.all(users.map(travelOn));
+  return {
+    outcomes: all.flatMap(({ outcomes }) => outcomes),
+    purses: all.flatMap(({ purses }) => purses),
+    tookMs: performance.now() - startedAtMs,
+  };
+}
+
+async function outcomeOf(api: Client, user: Wallet, pair: Pair, tradeType: TradeType): Promise<Outcome> {
+  const beganAtMs = performance.now();
+  const result = await travel(api, user, pair, tradeType).then(
+    (travelled) => ({ travelled, problem: undefined }),
+    (error: unknown) => ({ problem: error instanceof Error ? error.message : String(error) }),
+  );
+  return { pair, tradeType, ...result, tookMs: performance.now() - beganAtMs };
+}
+
+/** What the routes took of a currency, and of the native coin the gas too. */
+function takenOf(
+  outcomes: readonly Outcome[],
+  { chain, currency }: { readonly chain: Chain; readonly currency: Currency },
+): bigint {
+  let taken = 0n;
+  for (const { pair, travelled } of outcomes) {
+    if (pair.origin !== chain || travelled === undefined) continue;
+    if (pair.pay.address === currency.address) taken += travelled.spent;
+    if (currency.address === zeroAddress) taken += travelled.gasWei;
+  }
+  return taken;
+}
+
+/** A line for each pair, a column for each trade type; what did not go as promised is told whole below. */
+export function routeTable({ outcomes, tookMs }: RouteCheck): string[] {
+  const lines = new Map<string, string[]>();
+  const problems: string[] = [];
+  for (const { pair, tradeType, problem, travelled, tookMs: took } of outcomes) {
+    const cells = lines.get(pair.name) ?? [];
+    lines.set(pair.name, cells);
+    if (problem !== undefined) problems.push(`${pair.name}, ${tradeType}: ${problem}`);
+    const told = problem === undefined ? `ok ${travelled?.operation}` : "FAILED";
+    cells[tradeTypes.indexOf(tradeType)] = `${told} ${(took / 1_000).toFixed(1)} s`;
+  }
+  const line = (name: string, cells: readonly string[]): string =>
+    `${name.padEnd(36)}${cells.map((cell) => cell.padEnd(17)).join("")}`.trimEnd();
+  return [
+    line("", tradeTypes),
+    ...[...lines].map(([name, cells]) => line(name, cells)).toSorted(),
+    ...problems,
+    `${outcomes.length} routes in ${(tookMs / 1_000).toFixed(1)} s`,
+  ];
+}

@@ -1,0 +1,61 @@
+import { startSystem, type System } from "@causeway/localnet";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { checkRoutes, routeTable, type Outcome, type RouteCheck } from "./check-routes.ts";
+import { createClient, createWallet, type Chain, type Wallet } from "./client.ts";
+import { currenciesOf } from "./route-pairs.ts";
+
+/**
+ * Every ordered pair of the native coin, its token, a stable coin, a token with 18 decimals and one that has a single shallow pool: between two chains in both directions and on one
+ * chain, with all three trade types, by the public interface alone. All of them under way at once, so that prices and pools move while users decide.
+ */
+
+let system: System;
+let chains: readonly Chain[];
+let anyone: Wallet;
+let check: RouteCheck;
+
+beforeAll(async () => {
+  system = await startSystem({ env: {}, portBase: 33_500, oracles: 0, durable: false, users: 48 });
+  const api = createClient(system.endpoints.api.url);
+  chains = await api.chains();
+  const users = system.users.map(({ privateKey }) => createWallet(privateKey, chains, 250));
+  anyone = users[0] as Wallet;
+  // Three hundred requests: half a minute when nothing else runs.
+  check = await checkRoutes(api, chains, users);
+  process.stdout.write(`\n${routeTable(check).join("\n")}\n`);
+}, 240_000);
+afterAll(async () => await system.stop());
+
+const between = (origin: string, destination: string): Outcome[] =>
+  check.outcomes.filter(({ pair }) => pair.origin.name === origin && pair.destination.name === destination);
+
+for (const [origin, destination] of [
+  ["local-a", "local-b"],
+  ["local-b", "local-a"],
+  ["local-a", "local-a"],
+  ["local-b", "local-b"],
+] as const)
+  test(`every pair from ${origin} to ${destination} is quoted truly, for the least input, and brings what was promised`, () => {
+    const outcomes = between(origin, destination);
+    const failed = outcomes.filter(({ problem }) => problem !== undefined);
+    expect(failed.map(({ pair, tradeType, problem }) => [pair.name, tradeType, problem])).toEqual([]);
+    expect(outcomes).toHaveLength(5 * 5 * 3);
+  });
+
+test("on one chain every kind of operation is among them", () => {
+  const operations = new Set(between("local-a", "local-a").map(({ travelled }) => travelled?.operation));
+  expect([...operations].toSorted()).toEqual(["send", "swap", "unwrap", "wrap"]);
+});
+
+test("in the end no user lacks anything but what his quotes and his transactions' gas took", () => {
+  const wrong = check.purses.filter(({ should, has }) => should !== has);
+  expect(wrong.map(({ chain, currency, ...amounts }) => [chain.name, currency.symbol, amounts])).toEqual([]);
+  expect(check.purses).toHaveLength(system.users.length * 10);
+});
+
+test("in the end the contracts that money passes through hold none", async () => {
+  for (const { id, contracts } of system.chains)
+    for (const { address, symbol } of currenciesOf(chains.find((chain) => chain.id === id) as Chain))
+      for (const contract of [contracts.router, contracts.approvalProxy])
+        expect(await anyone.balance(id, address, contract), `${symbol} of ${contract}`).toBe(0n);
+});

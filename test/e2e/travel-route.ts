@@ -1,0 +1,178 @@
+import { decodeFunctionData, erc20Abi, zeroAddress, type Address } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import type { Client, Quote, Wallet } from "./client.ts";
+import type { Pair, TradeType } from "./route-pairs.ts";
+
+/** A promise of the service that was not kept, or a quote that tells what is not so. */
+export class NotAsPromised extends Error {
+  override readonly name = "NotAsPromised";
+}
+
+/** What a way cost the user and brought the recipient. */
+export interface Travelled {
+  readonly operation: string;
+  /** Of the currency paid, smallest units; gas is not in it. */
+  readonly spent: bigint;
+  /** For all transactions. */
+  readonly gasWei: bigint;
+  readonly received: bigint;
+}
+
+const PATIENCE_MS = 60_000;
+const ASK_EVERY_MS = 200;
+/** A block may come between the questions that are compared. */
+const COMPARISONS = 12;
+
+/**
+ * Quotes a pair and carries it out as any client would, to a recipient that nobody ever paid. Meanwhile the user must do nothing else.
+ * @throws NotAsPromised when the quote is not true, the input of an output is not the least, or what was delivered or taken is not what was promised
+ */
+export async function travel(
+  api: Client,
+  user: Wallet,
+  pair: Pair,
+  tradeType: TradeType,
+): Promise<Travelled> {
+  const { origin, destination, pay, receive } = pair;
+  const recipient = privateKeyToAddress(generatePrivateKey());
+  const question = {
+    user: user.address,
+    recipient,
+    originChainId: origin.id,
+    destinationChainId: destination.id,
+    originCurrency: pay.address,
+    destinationCurrency: receive.address,
+  };
+  const asked = pair.asked(tradeType);
+  const ask = async (way: TradeType, amount: bigint): Promise<Quote> =>
+    await api.quote({
+      ...question,
+      tradeType: way,
+      amount: amount.toString(),
+      // Otherwise what a kinder pool left over is the recipient's too.
+      ...(way === "EXACT_OUTPUT" && { enableTrueExactOutput: true }),
+    });
+  if (tradeType !== "EXACT_INPUT") await expectLeastInput(ask, tradeType, asked);
+
+  const before = await user.balance(origin.id, pay.address, user.address);
+  const quote = await ask(tradeType, asked);
+  const { amountIn, amountOut, minimum } = expectTrue(quote, pair, tradeType, asked, recipient, user.address);
+  const { hash, gasWei } = await user.carryOut(quote);
+  const data = quote.steps.at(-1)?.items.at(-1)?.data;
+  const report = { requestId: quote.requestId, chainId: origin.id };
+  if (quote.steps.at(-1)?.id === "deposit") await api.index({ ...report, txHash: hash });
+  else await api.single({ ...report, tx: { ...data, txHash: hash } });
+  const end = (await api.follow(quote.requestId, PATIENCE_MS, ASK_EVERY_MS)).at(-1);
+  expectThat(end?.status === "success", `${end?.status} (${end?.failReason}) instead of success`);
+
+  const received = await user.balance(destination.id, receive.address, recipient);
+  expectThat(received >= minimum, `brought ${received}, at least ${minimum} was promised`);
+  // Only pools may be kinder than they were, and not even they are to change an exact output.
+  if (tradeType === "EXACT_OUTPUT" || !isExchanged(pair))
+    expectThat(received <= amountOut, `brought ${received} instead of ${amountOut}`);
+
+  const lost = before - (await user.balance(origin.id, pay.address, user.address));
+  const spent = pay.address === zeroAddress ? lost - gasWei : lost;
+  // Whoever buys an exact output himself pays what it costs by then, within what he approved; all others pay what they were told.
+  const most = isOwnPurchase(quote, tradeType) ? mostTaken(quote) : amountIn;
+  expectThat(spent <= most, `took ${spent}, at most ${most} was agreed`);
+  if (most === amountIn) expectThat(spent === amountIn, `took ${spent} instead of ${amountIn}`);
+  expectThat(spent > 0n, "took nothing");
+  return { operation: quote.details.operation, spent, gasWei, received };
+}
+
+/** What a quote says of itself agrees with the question, and its parts with each other. */
+function expectTrue(
+  quote: Quote,
+  pair: Pair,
+  tradeType: TradeType,
+  asked: bigint,
+  recipient: Address,
+  user: Address,
+): { amountIn: bigint; amountOut: bigint; minimum: bigint } {
+  const { details } = quote;
+  const { currencyIn, currencyOut, route } = details;
+  const [amountIn, amountOut, minimum] = [
+    BigInt(currencyIn.amount),
+    BigInt(currencyOut.amount),
+    BigInt(currencyOut.minimumAmount),
+  ];
+  const told = tradeType === "EXACT_INPUT" ? amountIn : amountOut;
+  expectThat(told === asked, `quoted ${told}, ${asked} was asked for`);
+  expectThat(0n < minimum && minimum <= amountOut, `a minimum of ${minimum} for ${amountOut}`);
+  if (tradeType === "EXACT_OUTPUT") expectThat(minimum === asked, `an exact output of at least ${minimum}`);
+  expectThat(isSame(details.sender, user), `sender ${details.sender}`);
+  expectThat(isSame(details.recipient, recipient), `recipient ${details.recipient}`);
+  const wanted = operationsOf(pair);
+  expectThat(wanted.includes(details.operation), `${details.operation}, which should be ${wanted.join("/")}`);
+  for (const [at, told_, chain, currency] of [
+    ["currencyIn", currencyIn, pair.origin, pair.pay],
+    ["currencyOut", currencyOut, pair.destination, pair.receive],
+  ] as const)
+    expectThat(
+      told_.currency.chainId === chain.id && isSame(told_.currency.address, currency.address),
+      `${at} is ${told_.currency.address} of ${told_.currency.chainId}`,
+    );
+  expectThat(route.origin.inputCurrency.amount === currencyIn.amount, "the route begins with something else");
+  expectThat(
+    route.destination.outputCurrency.amount === currencyOut.amount,
+    "the route ends with something else",
+  );
+  return { amountIn, amountOut, minimum };
+}
+
+/** One unit less of the input buys less than what is asked for, and the input itself buys it: by questions between which nothing changed. */
+async function expectLeastInput(
+  ask: (tradeType: TradeType, amount: bigint) => Promise<Quote>,
+  tradeType: TradeType,
+  asked: bigint,
+): Promise<void> {
+  const inputFor = async (): Promise<bigint> =>
+    BigInt((await ask(tradeType, asked)).details.currencyIn.amount);
+  const boughtBy = async (input: bigint): Promise<bigint> =>
+    BigInt((await ask("EXACT_INPUT", input)).details.currencyOut.amount);
+  for (let comparison = 0; comparison < COMPARISONS; comparison++) {
+    const input = await inputFor();
+    const [enough, less] = await Promise.all([boughtBy(input), boughtBy(input - 1n)]);
+    if ((await inputFor()) !== input) continue;
+    expectThat(enough >= asked, `${input} is asked for ${asked}, and buys ${enough}`);
+    expectThat(less < asked, `${input} is asked for ${asked}, which one unit less buys too`);
+    return;
+  }
+  throw new NotAsPromised(`${COMPARISONS} times prices moved while one unit less was asked about`);
+}
+
+function operationsOf({ origin, destination, pay, receive }: Pair): string[] {
+  const symbols = `${pay.symbol} ${receive.symbol}`;
+  if (origin === destination) {
+    if (pay === receive) return ["send"];
+    if (symbols === "ETH WETH") return ["wrap"];
+    return [symbols === "WETH ETH" ? "unwrap" : "swap"];
+  }
+  return [pay.symbol === receive.symbol ? "bridge" : "swap"];
+}
+
+/** Whether a pool lies on the way. */
+function isExchanged({ pay, receive }: Pair): boolean {
+  const held = new Set(["ETH", "USDC", "TST"]);
+  return !held.has(pay.symbol) || !held.has(receive.symbol) || pay.symbol !== receive.symbol;
+}
+
+function isOwnPurchase({ steps }: Quote, tradeType: TradeType): boolean {
+  return tradeType === "EXACT_OUTPUT" && steps.at(-1)?.id === "swap";
+}
+
+/** The most that the steps let anybody take: the coin sent along, or the approval. */
+function mostTaken({ steps }: Quote): bigint {
+  const [swap, approval] = [steps.at(-1), steps.at(-2)].map((step) => step?.items.at(-1)?.data);
+  if (approval === undefined) return BigInt(swap?.value ?? 0);
+  const { functionName, args } = decodeFunctionData({ abi: erc20Abi, data: approval.data });
+  if (functionName !== "approve") throw new NotAsPromised(`${functionName} before a swap`);
+  return args[1];
+}
+
+const isSame = (one: Address, other: Address): boolean => one.toLowerCase() === other.toLowerCase();
+
+function expectThat(holds: boolean, otherwise: string): void {
+  if (!holds) throw new NotAsPromised(otherwise);
+}
