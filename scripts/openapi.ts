@@ -28,6 +28,7 @@ const services: RouteServices = {
   indexTransaction: unused,
   recordSingleTransaction: unused,
   readiness: unused,
+  depositAddresses: { reindex: unused, lookUp: unused },
   discovery: {
     currencies: unused,
     tokenPrice: unused,

@@ -34,6 +34,10 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     requestSignature: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aSignedRequest : undefined),
     indexTransaction: async () => ({ message: "Transaction is being looked at" }),
     recordSingleTransaction: async () => ({ message: "Transaction is being looked at" }),
+    depositAddresses: {
+      reindex: failing("NOT_FOUND", "This deposit address was not given out here"),
+      lookUp: async () => undefined,
+    },
     discovery: fakeDiscovery(),
     readiness: async () => ({ ready: true, checks: { database: "ok" } }),
     appBalance: fakeAppBalance(),

@@ -32,7 +32,9 @@ export interface AddressWorld extends EngineWorld {
     amount: bigint,
     options?: { readonly currency?: Address; readonly chain?: TestChain; readonly from?: LocalAccount },
   ): Promise<TxHash>;
-  /** What a worker does beside the scan of a new head. */
+  /** What a worker does at a new head without looking at addresses. */
+  scan(chain: TestChain, by?: Services): Promise<void>;
+  /** What it does beside that. */
   look(chain: TestChain, by?: Services): Promise<void>;
   /** Sweeps from an address, the oldest first. */
   sweepsFrom(at: Address): Promise<readonly SweepRecord[]>;
@@ -99,6 +101,9 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
       if (currency === NATIVE_CURRENCY) return await chain.send(from, { to: at, value: amount });
       const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [at, amount] });
       return await chain.send(from, { to: currency, data });
+    },
+    async scan(chain: TestChain, by: Services = world.services) {
+      await watch(chain, by);
     },
     async look(chain: TestChain, by: Services = world.services) {
       const cursor = await by.reads.cursor(chain.chain.id);

@@ -7,12 +7,16 @@ import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
 import { depositAddressGauges } from "./adapters/telemetry/deposit-address-gauges.ts";
 import type { BesideScan } from "./jobs/watch-chain.ts";
 import type { ConnectedChain } from "./ports/chains.ts";
+import type { DepositAddressRoutes } from "./ports/deposit-address-routes.ts";
 import type { DepositAddressReads } from "./ports/deposit-addresses.ts";
 import type { Services } from "./ports/services.ts";
+import type { TokenBook } from "./ports/token-book.ts";
 import { agreeOn } from "./usecases/create-quote.ts";
 import type { QuoteServices } from "./usecases/create-quote.ts";
 import { createAddressWatch } from "./usecases/deposit-addresses/address-watch.ts";
 import type { AddressServices } from "./usecases/deposit-addresses/address-services.ts";
+import { lookUpAddress } from "./usecases/deposit-addresses/look-up-address.ts";
+import { reindexAddress } from "./usecases/deposit-addresses/reindex-address.ts";
 import { reconcileSweeps } from "./usecases/deposit-addresses/reconcile-sweeps.ts";
 
 /** How old the shared facts of quotes may be. */
@@ -37,6 +41,23 @@ export function addressServices(
     random: quoting.random,
     solver,
     agreeOn: (input, keyId) => agreeOn(quotes, input, keyId),
+  };
+}
+
+/** What routes can ask of deposit addresses: a look is taken in this process, what it leads to is done by the workers. */
+export function depositAddressRoutes(
+  services: Services,
+  quoting: Pick<QuoteServices, "reservations" | "recipientCodes" | "random"> & { readonly tokens: TokenBook },
+): DepositAddressRoutes {
+  const { depositAddresses } = services;
+  if (depositAddresses === undefined) throw new RangeError("the API reads deposit addresses");
+  const looking = {
+    ...addressServices({ ...services, depositAddresses }, quoting),
+    tokens: quoting.tokens,
+  };
+  return {
+    reindex: (wish) => reindexAddress(looking, wish),
+    lookUp: (by) => lookUpAddress(looking, by),
   };
 }
 

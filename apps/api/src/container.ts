@@ -15,6 +15,7 @@ import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "./adapters/postgres/quoted-requests.ts";
 import { depositAddressReads } from "./adapters/postgres/deposit-address-reads.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
+import { sponsorReads } from "./adapters/postgres/sponsors.ts";
 import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
 import { createCoingeckoCompatiblePrices } from "./adapters/prices/coingecko-compatible.ts";
@@ -40,7 +41,7 @@ import { historyRouteServices } from "./container-history.ts";
 import { discoveryRoutes, tokenBook } from "./container-discovery.ts";
 import { permitServices } from "./container-permits.ts";
 import { pushRouteServices, startWebhooks, webhookRouteServices } from "./container-push.ts";
-import { startDepositAddresses } from "./container-deposit-addresses.ts";
+import { depositAddressRoutes, startDepositAddresses } from "./container-deposit-addresses.ts";
 import { liquidityServices } from "./container-liquidity.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
@@ -177,6 +178,7 @@ export async function createContainer(
         random: pooledRandomBytes(),
         requests: storeQuotes(services, groupedQuoteInserts(sql)),
         recipientCodes: createCodeCache(services.chains, clock),
+        sponsors: sponsorReads(sql),
         reservations: { reserved: polled.reserved },
         timings: { estimateSeconds: routeSeconds(connected, polled.routeMs) },
       };
@@ -191,8 +193,8 @@ export async function createContainer(
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
         swapSources: (chainId) => swapSources(services, chainId),
-        createQuote: (input, keyId) => createQuote(quoting, input, keyId),
-        priceIntent: (input, keyId) => priceIntent(quoting, input, keyId),
+        createQuote: (input, keyId, key) => createQuote(quoting, input, keyId, key),
+        priceIntent: (input, keyId, key) => priceIntent(quoting, input, keyId, key),
         executeCalls: (caller, input, lease) => executeCalls(executing, caller, input, lease),
         executePermit,
         requestFastFill: (wish) => requestFastFill(services, wish),
@@ -209,6 +211,7 @@ export async function createContainer(
           ),
         recordSingleTransaction: (report) => recordSingleTransaction(services, report),
         readiness: () => readiness(services),
+        depositAddresses: depositAddressRoutes(services, quoting),
         discovery: discoveryRoutes(quoting, { sql, lifecycle }),
         appBalance: appBalanceRouteServices(services),
         ...(await historyRouteServices(services, sql)),

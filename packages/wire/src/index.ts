@@ -24,6 +24,7 @@ export * from "./api/sponsorship-rules.ts";
 export * from "./api/usage.ts";
 export * from "./api/app-balance.ts";
 export * from "./api/transactions.ts";
+export * from "./api/deposit-addresses.ts";
 export * from "./api/health.ts";
 export * from "./oracle/order.ts";
 export * from "./oracle/signatures.ts";

@@ -87,6 +87,8 @@ export interface DepositAddressWrites {
   /** Locks what is observed; undefined when it is another observation now. */
   lockFunds(place: CurrencyAt, observation: number): Promise<ObservedFunds | undefined>;
   hold(place: CurrencyAt, reason: HoldReason): Promise<void>;
+  /** What is on hold at an address of a chain is to be decided about again. */
+  release(chainId: number, address: Address): Promise<void>;
   /** Forgets an observation: its money is on its way. */
   forget(place: CurrencyAt): Promise<void>;
   /** Writes to the request whose money comes through the address whether some of it is on hold there. */

@@ -4,6 +4,7 @@ import type { AppBalanceRoutes } from "./app-balance-routes.ts";
 import type { ApiKeyIdentity, ApiKeys } from "./api-keys.ts";
 import type { KeyAdmin } from "./key-admin.ts";
 import type { Clock } from "./clock.ts";
+import type { DepositAddressRoutes } from "./deposit-address-routes.ts";
 import type { DiscoveryRoutes } from "./discovery-routes.ts";
 import type { ExecuteOutcome } from "./execute.ts";
 import type { FastFillOutcome, FastFillWish } from "./fast-fill-wish.ts";
@@ -12,6 +13,7 @@ import type { MaybePromise } from "./liquidity.ts";
 import type { PushRoutes } from "./push-routes.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { HistoryRoutes } from "./request-history-routes.ts";
+import type { AskingKey } from "./sponsors.ts";
 import type { StatusView } from "./status-view.ts";
 import type { WebhookAdmin } from "./webhooks.ts";
 import type { Usage } from "./usage.ts";
@@ -32,9 +34,9 @@ export interface RouteServices {
   listChains(): ChainsAnswer;
   /** @throws ServiceError UNSUPPORTED_CHAIN */
   swapSources(chainId: number): SwapSourcesAnswer;
-  createQuote(input: QuoteInput, keyId?: string): Promise<QuoteAnswer>;
+  createQuote(input: QuoteInput, keyId?: string, key?: AskingKey): Promise<QuoteAnswer>;
   /** @throws ServiceError as a quote does */
-  priceIntent(input: QuoteInput, keyId?: string): Promise<PriceAnswer>;
+  priceIntent(input: QuoteInput, keyId?: string, key?: AskingKey): Promise<PriceAnswer>;
   /** @throws ServiceError for whatever is refused or cannot be done now, RpcFault, LeaseLost */
   executeCalls(
     caller: ApiKeyIdentity,
@@ -63,6 +65,7 @@ export interface RouteServices {
   ): Promise<MessageAnswer>;
   readiness(): Promise<ReadinessAnswer>;
   readonly discovery: DiscoveryRoutes;
+  readonly depositAddresses: DepositAddressRoutes;
   readonly appBalance: AppBalanceRoutes;
   readonly history: HistoryRoutes;
   readonly apiKeys: ApiKeys;

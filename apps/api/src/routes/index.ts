@@ -8,6 +8,8 @@ import { chainHealthRoute } from "./chain-health.ts";
 import { chainLiquidityRoute } from "./chain-liquidity.ts";
 import { chainsRoute } from "./chains.ts";
 import { currenciesRoutes } from "./currencies.ts";
+import { depositAddressReindexRoute } from "./deposit-address-reindex.ts";
+import { depositAddressesRoute } from "./deposit-addresses.ts";
 import { executeRoute } from "./execute.ts";
 import { executePermitsRoute } from "./execute-permits.ts";
 import { fastFillRoute } from "./fast-fill.ts";
@@ -55,6 +57,8 @@ const routes = [
   requestTraceRoute,
   transactionsIndexRoute,
   transactionsSingleRoute,
+  depositAddressReindexRoute,
+  depositAddressesRoute,
   appBalanceRoutes,
   appBalanceClaimRoutes,
   usageRoute,

@@ -54,6 +54,10 @@ const hold = statement(
   "deposit_address_hold",
   "update deposit_address_funds set held_reason = $4 where address = $1 and chain_id = $2 and currency = $3",
 );
+const release = statement(
+  "deposit_address_release",
+  "update deposit_address_funds set held_reason = null where chain_id = $1 and address = $2",
+);
 const noteHeld = statement(
   "deposit_address_note_held",
   `with held as (select exists (select from deposit_address_funds where address = $1 and held_reason is not null) as is_held)
@@ -140,6 +144,9 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     },
     async hold(place, reason) {
       await sql.query(hold, [...keyOf(place), reason]);
+    },
+    async release(chainId, address) {
+      await sql.query(release, [chainId, address]);
     },
     async forget(place) {
       await sql.query(forget, keyOf(place));

@@ -44,7 +44,10 @@ export async function lookAtAddresses(
   );
   const asked = [...here.keys()];
   if (asked.length === 0) return { found: [], failed: [] };
-  const held = await connection.reader.heldAmounts(asked, currencies, atBlock);
+  // What somebody asked about once is followed until it is gone, listed or not.
+  const before = await services.depositAddresses.funds(chain.id, asked);
+  const followed = [...new Set([...currencies, ...before.map(({ currency }) => currency)])];
+  const held = await connection.reader.heldAmounts(asked, followed, atBlock);
   const failed: CurrencyAt[] = [];
   const present: Present[] = [];
   for (const { account: address, currency, amount } of held) {
@@ -75,7 +78,10 @@ export async function lookAtAddresses(
       services.events.fault("deposit_address_fault", error, { chain: chain.name, address: funds.address });
     }
   }
-  return { found: found.filter(({ amount }) => amount > 0n), failed };
+  return {
+    found: found.filter(({ amount, currency }) => amount > 0n && currencies.includes(currency)),
+    failed: failed.filter(({ currency }) => currencies.includes(currency)),
+  };
 }
 
 type Present = CurrencyAt & { readonly amount: bigint };

@@ -1,0 +1,45 @@
+import { parseAddress, ServiceError } from "@causeway/domain";
+import { depositAddressAnswer, depositAddressQuery } from "@causeway/wire";
+import type { RouteServices } from "../ports/route-services.ts";
+import { errors, type TypedServer } from "./typed.ts";
+import { hash } from "./wire-values.ts";
+
+/** `GET /deposit-addresses/v1`: what came to a deposit address, and what became of it. */
+export function depositAddressesRoute(
+  app: TypedServer,
+  { depositAddresses }: Pick<RouteServices, "depositAddresses">,
+): void {
+  app.get(
+    "/deposit-addresses/v1",
+    {
+      config: { access: { kind: "key", scope: "read" } },
+      schema: {
+        tags: ["requests"],
+        summary: "A deposit address, what lies there, and what was deposited from it",
+        querystring: depositAddressQuery,
+        response: { 200: depositAddressAnswer, ...errors(400, 401, 403, 404, 429, 500, 503) },
+      },
+    },
+    async ({ query }) => {
+      const found = await depositAddresses.lookUp(question(query));
+      if (found === undefined)
+        throw new ServiceError("NOT_FOUND", "This deposit address was not given out here");
+      return found;
+    },
+  );
+}
+
+function question(query: {
+  readonly address?: string | undefined;
+  readonly requestId?: string | undefined;
+}): Parameters<RouteServices["depositAddresses"]["lookUp"]>[0] {
+  if ((query.address === undefined) === (query.requestId === undefined))
+    throw new ServiceError("INVALID_REQUEST", "ask by address or by requestId, one of the two", {
+      field: "address",
+    });
+  if (query.requestId !== undefined) return { requestId: hash(query.requestId) };
+  const address = parseAddress(query.address ?? "");
+  if (address === undefined)
+    throw new ServiceError("INVALID_ADDRESS", "address must be a 20-byte address", { field: "address" });
+  return { address };
+}

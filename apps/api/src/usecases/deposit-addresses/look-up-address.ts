@@ -1,0 +1,79 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, RequestId } from "@causeway/domain";
+import type { DepositAddressAnswer } from "@causeway/wire";
+import type { DepositAddress, DepositAddressReads } from "../../ports/deposit-addresses.ts";
+import type { Services } from "../../ports/services.ts";
+import { isAddressOn } from "./address-on.ts";
+
+/** Deposits told of one address. */
+const MOST_DEPOSITS = 100;
+
+type Needs = Pick<Services, "chains" | "reads"> & { readonly depositAddresses: DepositAddressReads };
+
+/** What is known of an address, and of what came to it; undefined: it was not given out here. */
+export async function lookUpAddress(
+  services: Needs,
+  by: { readonly address: Address } | { readonly requestId: RequestId },
+): Promise<DepositAddressAnswer | undefined> {
+  const { depositAddresses, reads } = services;
+  const found =
+    "address" in by
+      ? await depositAddresses.find(by.address)
+      : await depositAddresses.findByRequest(by.requestId);
+  if (found === undefined) return undefined;
+  const [funds, sweeps, first, status] = await Promise.all([
+    depositAddresses.fundsAt(found.address),
+    depositAddresses.sweepsFrom(found.address, MOST_DEPOSITS),
+    reads.request(found.requestId),
+    reads.status(found.requestId),
+  ]);
+  if (first === undefined) return undefined;
+  const { origin, destination, recipient } = first.terms;
+  return {
+    ...ofKey(found),
+    requestId: found.requestId,
+    supersededByRequestId: status?.supersededBy ?? null,
+    originChainId: origin.chainId,
+    originCurrency: origin.currency,
+    destinationChainId: destination.chainId,
+    destinationCurrency: destination.currency,
+    recipient,
+    chainIds: services.chains.all.flatMap(({ chain }) => (isAddressOn(chain, found) ? [chain.id] : [])),
+    createdAt: found.createdAtMs,
+    activeAt: found.activeAtMs,
+    funds: funds.map(({ chainId, currency, amount, seenAtMs, held }) => ({
+      chainId,
+      currency,
+      amount: amount.toString(),
+      seenAt: seenAtMs,
+      heldReason: held ?? null,
+    })),
+    deposits: sweeps.map(({ requestId, chainId, currency, amount, excess, state, txHash, createdAtMs }) => ({
+      requestId,
+      chainId,
+      currency,
+      amount: (amount + excess).toString(),
+      status: state,
+      depositTxHash: txHash ?? null,
+      createdAt: createdAtMs,
+    })),
+  };
+}
+
+function ofKey({
+  address,
+  key,
+  refundTo,
+}: DepositAddress): Pick<
+  DepositAddressAnswer,
+  "address" | "depositAddressType" | "orderId" | "depositor" | "recoveryAddress" | "refundTo"
+> {
+  return {
+    address,
+    depositAddressType: key.strict ? "strict" : "open",
+    orderId: key.id,
+    depositor: key.depositor,
+    recoveryAddress: key.recovery === NATIVE_CURRENCY ? null : key.recovery,
+    refundTo: refundTo === "nobody" ? null : refundTo === "sender" ? NATIVE_CURRENCY : refundTo,
+  };
+}
