@@ -131,7 +131,6 @@ create table request_transactions (
 create index request_transactions_request on request_transactions (request_id);
 
 -- Each request as it is listed. Escapes are cut out of the terms first: texts of callers may hold characters that JSON knows and the database does not.
--- Ids of requests are compared by their bytes, those in other tables by a language's rules: an index is used only where a comparison says which of the two it is.
 create view request_listing as
 select r.request_id, r.created_at_ms, r.updated_at_ms, request_status_word(r.state) as status, r.fail_reason, r.refund_fail_reason,
   case
@@ -151,7 +150,7 @@ select r.request_id, r.created_at_ms, r.updated_at_ms, request_status_word(r.sta
   array_remove(array[
     case when r.front <> 'none' then 'fast-fill' end,
     case when r.state = 'accepted' or r.kind = 'call'
-      or exists (select from executions e where e.request_id = r.request_id collate "default") then 'execution' end,
+      or exists (select from executions e where e.request_id = r.request_id) then 'execution' end,
     case when agreed ? 'input' then 'origin-swap' end,
     case when agreed -> 'destination' ? 'paidFrom' then 'destination-swap' end,
     case when coalesce(agreed #> '{order,output,calls}', '[]') <> '[]' then 'calls' end
@@ -160,7 +159,7 @@ select r.request_id, r.created_at_ms, r.updated_at_ms, request_status_word(r.sta
   -- Of one that was filled before it was listed, its trace knows when.
   case when r.state = 'filled' and r.front = 'none' and r.deposit_id is not null then (
     select greatest(max(e.at_ms) - seen.at_ms, 0) from request_events e
-    where e.request_id = r.request_id collate "default" and e.event = 'fillMined') end as fill_ms
+    where e.request_id = r.request_id and e.event = 'fillMined') end as fill_ms
 from requests r
 cross join lateral (
   -- Reckoned once.
@@ -174,7 +173,7 @@ left join currency_names name_out on name_out.chain_id = r.destination_chain_id 
 left join lateral (
   -- The deposit, or the user's own payment when it was reported.
   select d.block_number, d.seen_at_ms as at_ms from deposits d where d.id = r.deposit_id
-  union all select s.block_number, s.created_at_ms from sends s where s.request_id = r.request_id collate "default"
+  union all select s.block_number, s.created_at_ms from sends s where s.request_id = r.request_id
   limit 1
 ) seen on true;
 
