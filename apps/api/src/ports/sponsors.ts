@@ -6,6 +6,9 @@ import type { WalletBook } from "./ledger.ts";
 /** An API key as far as it pays for others. */
 export type SponsorKey = Pick<ApiKeyIdentity, "id" | "fundingAddress" | "rules">;
 
+/** A key that asks for a quote. One with browser origins is publishable, and pays for nobody. */
+export type AskingKey = SponsorKey & Pick<ApiKeyIdentity, "origins">;
+
 /** Keys inside one transaction. */
 export interface SponsorKeys {
   /** As it stands now; undefined when there is none, or it was revoked. */

@@ -25,7 +25,7 @@ export function priceRoute(app: TypedServer, services: Pick<RouteServices, "pric
       },
     },
     async ({ body, apiKey }) => ({
-      ...(await services.priceIntent(body, apiKey?.id)),
+      ...(await services.priceIntent(body, apiKey?.id, apiKey)),
       deprecation,
     }),
   );

@@ -19,7 +19,7 @@ type RouteSide = QuoteDetails["route"]["origin"];
 
 true satisfies NothingLeft<
   QuoteAnswer,
-  "requestId" | "steps" | "fees" | "details" | "expiresAt" | "fillDeadline" | "protocol"
+  "requestId" | "steps" | "fees" | "feeSponsorship" | "details" | "expiresAt" | "fillDeadline" | "protocol"
 >;
 true satisfies NothingLeft<
   QuoteFees,
@@ -57,9 +57,9 @@ true satisfies NothingLeft<OrderData, keyof OrderIn<string>>;
  * nothing to escape; what comes from the configuration or from outside goes through `jsonText`.
  */
 export function quoteJson(answer: QuoteAnswer): string {
-  const { requestId, steps, fees, details, expiresAt, fillDeadline, protocol } = answer;
+  const { requestId, steps, fees, feeSponsorship, details, expiresAt, fillDeadline, protocol } = answer;
   return (
-    `{"requestId":"${requestId}","steps":${stepsJson(steps)},"fees":${feesJson(fees)},"details":${detailsJson(details)}` +
+    `{"requestId":"${requestId}","steps":${stepsJson(steps)},"fees":${feesJson(fees)}${field("feeSponsorship", feeSponsorship)},"details":${detailsJson(details)}` +
     `${field("expiresAt", expiresAt)}${field("fillDeadline", fillDeadline)},"protocol":{"v2":${protocolJson(protocol.v2)}}}`
   );
 }

@@ -38,7 +38,7 @@ export function quoteRoutes(
       async (request, reply) =>
         await withIdempotency(services, request, reply, async () => ({
           status: 200,
-          body: quoteJson(await services.createQuote(request.body, request.apiKey?.id)),
+          body: quoteJson(await services.createQuote(request.body, request.apiKey?.id, request.apiKey)),
         })),
     );
   }

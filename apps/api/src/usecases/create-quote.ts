@@ -32,7 +32,13 @@ import type { QuoteQuestion } from "./quote-question.ts";
 import { refuseUnsupported } from "./quote-refusals.ts";
 import { agree } from "./quote-terms.ts";
 import type { Agreement } from "./quote-terms.ts";
+import type { AppBalancePolicy } from "../ports/app-balance.ts";
+import type { AskingKey, SponsorReads } from "../ports/sponsors.ts";
+import { agreeFees } from "./quoting/agree-fees.ts";
 import type { ChosenRoute } from "./quoting/chosen-route.ts";
+import { readFeeWishes } from "./quoting/fee-wishes.ts";
+import { judgeSponsor } from "./quoting/judge-sponsor.ts";
+import { withFees } from "./quoting/with-fees.ts";
 import { chooseRoute } from "./quoting/choose-route.ts";
 import type { ValuedRoute } from "./quoting/choose-route.ts";
 
@@ -58,6 +64,9 @@ export interface QuoteServices {
   readonly permitTokens?: PermitTokens | undefined;
   /** Moves what comes to deposit addresses, and submits signatures; undefined: there are none. */
   readonly executor?: { readonly address: Address } | undefined;
+  /** Undefined: no fees of apps are collected or paid here. */
+  readonly appBalance?: AppBalancePolicy | undefined;
+  readonly sponsors?: SponsorReads | undefined;
   /** The solver's personal signature (EIP-191) over the raw bytes of an order id. */
   signOrder(orderId: OrderId): Promise<Hex>;
 }
@@ -66,16 +75,20 @@ export interface QuoteServices {
  * Prices an intent, promises an output, stores the promise and tells the steps. The user need not hold the funds. With fresh prices, pools and heads
  * only the user's balance and allowance are read from a chain (all users of one moment in one call), and only the promise is written.
  * @param keyId of the API key that asks, if one does: it alone may have a fast fill made for less than the quoted input
+ * @param key the same with what it may pay for; absent: it pays for nobody
  * @throws ServiceError with the codes of the client contract.
  */
 export async function createQuote(
   services: QuoteServices,
   input: QuoteInput,
   keyId?: string,
+  key?: AskingKey,
 ): Promise<QuoteAnswer> {
   refuseUnsupported(input);
-  const worked = settle(workOut(services, input, keyId));
+  const worked = settle(workOut(services, input, keyId, key));
   const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
+  if (key !== undefined && agreement.terms.sponsorship !== undefined)
+    await judgeSponsor(services, key, agreement.terms);
   const answer = toQuoteAnswer({
     policy: services.quotePolicy,
     question,
@@ -95,15 +108,25 @@ function* workOut(
   services: QuoteServices,
   input: QuoteInput,
   keyId: string | undefined,
+  key: AskingKey | undefined,
 ): Soon<{ question: QuoteQuestion; valued: ValuedRoute; agreement: Agreement }> {
   const { quoted, wish } = askForAddress(input);
-  const read = yield* readQuestion(services, quoted);
+  const plain = yield* readQuestion(services, quoted);
+  const wishes = readFeeWishes(input, key, services.appBalance !== undefined);
+  const read = wishes === undefined ? plain : withFees(plain, wishes);
   const asked = input.usePermit === true ? yield* soon(paidBySignature(services, read, input)) : read;
   const { origin, originCurrency } = asked;
   if (wish) refuseUnmovable(asked, services.executor);
   const question = wish ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
   const valued = yield* chooseRoute(services, question);
-  const agreement = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
+  const agreed = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
+  const agreement =
+    question.fees === undefined
+      ? agreed
+      : {
+          ...agreed,
+          terms: { ...agreed.terms, ...(yield* agreeFees(services, question, valued.route)) },
+        };
   if (question.permit !== undefined) {
     const signing = { ...question, permit: question.permit };
     const permit = permitTermsOf(services.quotePolicy.gas, signing, valued.route, agreement);
@@ -124,7 +147,7 @@ export async function agreeOn(
   keyId: string | undefined,
 ): Promise<RequestTerms> {
   refuseUnsupported(input);
-  return (await settle(workOut(services, input, keyId))).agreement.terms;
+  return (await settle(workOut(services, input, keyId, undefined))).agreement.terms;
 }
 
 async function accountOf(

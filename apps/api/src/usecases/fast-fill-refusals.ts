@@ -7,6 +7,7 @@ export type FastFillRule =
   | "unknownRequest"
   | "notABridge"
   | "exchangedInFill"
+  | "othersShare"
   | "markedForRefund"
   | "expired"
   | "refunded"
@@ -70,7 +71,7 @@ const codes: Readonly<Partial<Record<FastFillRule, ErrorCode>>> = {
  * @throws ServiceError FAST_FILL_REFUSED, REQUEST_IN_PROGRESS
  */
 export function standingOf(
-  { requestId, kind, forceRefund, fillDeadlineMs, destination }: RequestTerms,
+  { requestId, kind, forceRefund, fillDeadlineMs, destination, appFees, sponsorship }: RequestTerms,
   { name }: RequestState,
   nowMs: number,
 ): "open" | "filled" {
@@ -100,6 +101,13 @@ export function standingOf(
           "exchangedInFill",
           requestId,
           "the fill exchanges what the solver pays with at the prices of its block: it is not made ahead of the deposit",
+        );
+      // An app's fee is taken of a deposit, and a sponsor's promise was made for one.
+      if (appFees !== undefined || sponsorship !== undefined)
+        throw refusal(
+          "othersShare",
+          requestId,
+          "apps take or pay fees of this request: it is filled when its deposit has come, not before",
         );
       if (forceRefund)
         throw refusal("markedForRefund", requestId, "the request was quoted to be refunded, never filled");

@@ -3,6 +3,7 @@ import type { Address, Currency, PairClass, Payout, PayoutTimes, RequestTerms } 
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
+import { agreedPricing, sponsoredUsd } from "./agreed-pricing.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
 import type { FillExchange } from "./fill-exchange.ts";
@@ -19,6 +20,8 @@ export type AmountDue =
       readonly amount: bigint;
       /** What the solver may spend on it, of a fill that is exchanged. */
       readonly budget?: FillBudget;
+      /** What a sponsor pays of its fees, USD with 18 decimals; undefined: nothing. */
+      readonly sponsoredUsd?: bigint;
     }
   | Extract<Payout, { kind: "refund" }>
   /** What it costs cannot be told now. */
@@ -52,17 +55,26 @@ export async function amountToPay(
     deposited,
     toContract,
   );
+  const sponsoredPart = sponsoredUsd(terms, deposited, pricing);
+  // The rate cannot be kept, and nothing else was promised.
+  if (sponsoredPart === undefined) return { kind: "refund", reason: "SLIPPAGE" };
+  const sponsor = { sponsoredUsd: sponsoredPart };
   const unspent = await notSpentOnOrigin(services, terms, pricing);
   const { paidFrom } = terms.destination;
   if (paidFrom === undefined || exchange === undefined) {
     const due = payoutOf(services, terms, deposited, pricing, times);
-    return due.kind === "refund" ? due : { kind: "pay", amount: due.amount + unspent };
+    return due.kind === "refund" ? due : { kind: "pay", amount: due.amount + unspent, ...sponsor };
   }
-  return exchangedPayout(services, terms, { paidFrom, exchange, pricing, deposited, unspent, times });
+  const facts = { paidFrom, exchange, pricing, deposited, unspent, times };
+  const exchanged = await exchangedPayout(services, terms, facts);
+  return exchanged.kind === "pay" ? { ...exchanged, ...sponsor } : exchanged;
 }
 
 /** The terms that a fill is priced by. */
-type PricedTerms = Pick<RequestTerms, "requestId" | "pairClass" | "originGasUsd"> & {
+type PricedTerms = Pick<
+  RequestTerms,
+  "requestId" | "pairClass" | "originGasUsd" | "appFees" | "sponsorship"
+> & {
   readonly origin: Pick<RequestTerms["origin"], "chainId" | "currency">;
   readonly destination: Pick<RequestTerms["destination"], "chainId" | "currency" | "paidFrom">;
 };
@@ -87,8 +99,11 @@ export async function pricingOfFill(
     originCurrency: knownCurrency(services, requestId, terms.origin),
     destinationCurrency: knownCurrency(services, requestId, { chainId, currency: paidFrom ?? currency }),
   };
-  const priced = (exchangeGas?: bigint) =>
-    pricingOf(services, route, toContract, originGasUsd, { pairClass, exchangeGas });
+  const priced = async (exchangeGas?: bigint) =>
+    agreedPricing(
+      await pricingOf(services, route, toContract, originGasUsd, { pairClass, exchangeGas }),
+      terms,
+    );
   if (paidFrom === undefined) return { pricing: await priced(), exchange: undefined };
   const { routed } = services.quotePolicy.gas;
   const exchange = exchangeInFill(services.liquidity, destination.chain, { paidFrom, currency }, routed);

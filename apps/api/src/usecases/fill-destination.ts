@@ -3,6 +3,8 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { RequestRecord, SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
+import { warmPrices } from "./app-balance/appraise.ts";
+import { reserveSponsorship } from "./app-balance/sponsor-fees.ts";
 import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { amountToPay } from "./fill-amount.ts";
@@ -116,7 +118,19 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
       return wait(services, request, "the solver's inventory does not bear the fill");
     return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   }
-  return commitAndSend(services, request, basis, destination, { plan: planned.plan, amount: due.amount });
+  if (terms.sponsorship !== undefined) await warmPrices(services);
+  return commitAndSend(services, request, basis, destination, {
+    plan: planned.plan,
+    amount: due.amount,
+    sponsoredUsd: due.sponsoredUsd ?? 0n,
+  });
+}
+
+interface PlannedFill {
+  readonly plan: SlotPlan;
+  readonly amount: bigint;
+  /** What a sponsor pays of it, USD with 18 decimals. */
+  readonly sponsoredUsd: bigint;
 }
 
 async function commitAndSend(
@@ -124,13 +138,16 @@ async function commitAndSend(
   request: RequestRecord,
   basis: FillBasis,
   destination: ConnectedChain,
-  { plan, amount }: { readonly plan: SlotPlan; readonly amount: bigint },
+  { plan, amount, sponsoredUsd }: PlannedFill,
 ): Promise<Progress> {
   const { requestId } = request.terms;
   const outcome = await services.uow
     .run(async (tx) => {
       const current = await tx.requests.lock(requestId);
       if (current === undefined || !isBasisOf(basis, current.state)) return "moved" as const;
+      // What a sponsor promised is there for all of it, or the fill is not made.
+      const fees = await reserveSponsorship(services, tx, current.terms, sponsoredUsd);
+      if (fees.kind === "refused") return fees;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       if (!(await inventoryBears(tx, destination, plan))) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
@@ -153,6 +170,7 @@ async function commitAndSend(
     });
   if (outcome === "moved") return DONE;
   if (outcome === "short") return wait(services, request, "the solver's inventory does not bear the fill");
+  if ("why" in outcome) return giveUp(services, requestId, "SPONSOR_BALANCE_TOO_LOW", outcome.why);
   services.events.happened("fill_planned", {
     requestId,
     chain: destination.chain.name,

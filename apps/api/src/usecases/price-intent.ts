@@ -1,6 +1,7 @@
 import type { PriceAnswer, QuoteInput } from "@causeway/wire";
 import { createQuote } from "./create-quote.ts";
 import type { QuoteServices } from "./create-quote.ts";
+import type { AskingKey } from "../ports/sponsors.ts";
 
 /**
  * What {@link createQuote} would answer without its promise: nothing is stored, so that nothing can be paid for.
@@ -10,11 +11,13 @@ export async function priceIntent(
   services: QuoteServices,
   input: QuoteInput,
   keyId?: string,
+  key?: AskingKey,
 ): Promise<PriceAnswer> {
-  const { fees, details } = await createQuote(
+  const { fees, details, feeSponsorship } = await createQuote(
     { ...services, requests: { insertQuoted: async () => undefined } },
     { ...input, includeProtocolData: false },
     keyId,
+    key,
   );
-  return { fees, details };
+  return { fees, details, ...(feeSponsorship !== undefined && { feeSponsorship }) };
 }

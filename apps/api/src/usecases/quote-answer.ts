@@ -5,6 +5,7 @@ import {
   amountToUsdDown,
   depositGas,
   depositSteps,
+  feeSponsorshipText,
   formatAmount,
   formatUsd,
   toWrittenUsd,
@@ -49,6 +50,9 @@ export function toQuoteAnswer(told: AnswerFacts): QuoteAnswer {
     requestId: terms.requestId,
     steps,
     fees: feesOf(told, gasUnits),
+    ...(terms.sponsorship !== undefined && {
+      feeSponsorship: { quoted: feeSponsorshipText(terms.sponsorship) },
+    }),
     details: detailsOf(told),
     expiresAt: terms.firmUntilMs,
     fillDeadline: terms.fillDeadlineMs,
@@ -124,6 +128,7 @@ function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gas
 function feesOf({ question, route, values }: AnswerFacts, gasUnits: bigint): QuoteFees {
   const { origin } = question;
   const { priced } = route.trade;
+  const { sponsored = 0n } = priced;
   const unit = values.deposited;
   const { baseFeePerGas, maxPriorityFeePerGas } = origin.pulse.gasPrices();
   const gasWei = gasUnits * (baseFeePerGas + maxPriorityFeePerGas);
@@ -143,7 +148,7 @@ function feesOf({ question, route, values }: AnswerFacts, gasUnits: bigint): Quo
     relayerGas: inDeposit(priced.execution),
     relayerService: inDeposit(priced.service),
     app: priced.app === 0n ? nothing : inDeposit(priced.app),
-    subsidized: nothing,
+    subsidized: sponsored === 0n ? nothing : inDeposit(sponsored),
   };
 }
 
@@ -177,6 +182,8 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
       execution: priced.execution,
       service: priced.service,
       app: priced.app,
+      sponsored: priced.sponsored,
+      topup: priced.topup,
       expected: trade.expected,
     },
     values.input,
@@ -202,7 +209,10 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
     slippageTolerance: slippageOf(told),
     timeEstimate: told.timeEstimateSeconds,
     userBalance: told.account.balance.toString(),
-    isFixedRate: false,
+    isFixedRate: terms.sponsorship?.fixedRate !== undefined,
+    ...(terms.sponsorship?.fixedRate !== undefined && {
+      fixedRateFee: { usd: formatUsd(terms.sponsorship.usd) },
+    }),
     route: {
       origin: {
         inputCurrency: currencyIn,

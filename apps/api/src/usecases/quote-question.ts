@@ -6,6 +6,7 @@ import type { ChainDirectory, ConnectedChain } from "../ports/chains.ts";
 import type { LiquiditySource } from "../ports/liquidity.ts";
 import type { TokenBook } from "../ports/token-book.ts";
 import type { PermitWay } from "./permits/permit-way.ts";
+import type { FeeWishes } from "./quoting/fee-wishes.ts";
 import type { SwapChoice } from "./quoting/swap-choice.ts";
 import { readSwapChoice } from "./quoting/swap-choice.ts";
 
@@ -35,6 +36,8 @@ export interface QuoteQuestion {
   readonly originGasOverhead: number | undefined;
   /** He signs, and the service sends; undefined: he sends it himself. */
   readonly permit?: PermitWay;
+  /** What apps take and pay; absent: nothing. */
+  readonly fees?: FeeWishes;
   /** Gas units of the transaction that brings what is sent to a deposit address to the depository; absent: the user deposits. */
   readonly sweepGas?: bigint;
 }

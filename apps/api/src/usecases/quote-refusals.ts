@@ -27,28 +27,10 @@ const refusals: readonly Refusal[] = [
     asked: ({ authorizationList }) => authorizationList !== undefined && authorizationList.length > 0,
   },
   {
-    field: "appFees",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: "App fees are not supported",
-    asked: ({ appFees }) => appFees !== undefined && appFees.some(({ fee }) => Number(fee) !== 0),
-  },
-  {
     field: "topupGas",
     code: "UNSUPPORTED_EXECUTION_TYPE",
     message: "Gas top-ups are not supported",
     asked: ({ topupGas }) => topupGas === true,
-  },
-  {
-    field: "subsidizeFees",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: "Sponsored fees are not supported",
-    asked: ({ subsidizeFees }) => subsidizeFees === true,
-  },
-  {
-    field: "fixedRate",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: "Fixed rates are not supported",
-    asked: ({ fixedRate }) => fixedRate !== undefined,
   },
 ];
 

@@ -29,6 +29,9 @@ export interface TradeAmounts {
   readonly execution: bigint;
   readonly service: bigint;
   readonly app: bigint;
+  /** What somebody else paid of the fees, and what the recipient's coin for gas was taken for; absent: nothing. */
+  readonly sponsored?: bigint | undefined;
+  readonly topup?: bigint | undefined;
   readonly expected: bigint;
 }
 
@@ -48,9 +51,11 @@ export function tradeImpact(
   const executionUsd = -written(trade.execution, deposited);
   const serviceUsd = -written(trade.service, deposited);
   const appUsd = -written(trade.app, deposited);
-  const feesUsd = executionUsd + serviceUsd + appUsd;
+  const sponsoredUsd = trade.sponsored === undefined ? 0n : written(trade.sponsored, deposited);
+  const topupUsd = trade.topup === undefined ? 0n : written(trade.topup, deposited);
+  const feesUsd = executionUsd + serviceUsd + appUsd + sponsoredUsd;
   const isKnown = origin.priceUsd !== 0n && destination.priceUsd !== 0n;
-  const totalUsd = isKnown ? written(trade.expected, destination) - inputUsd : feesUsd;
+  const totalUsd = isKnown ? written(trade.expected, destination) + topupUsd - inputUsd : feesUsd;
   const swapUsd = totalUsd - feesUsd;
   return {
     totalImpact: { usd: formatUsd(totalUsd), percent: formatPercent(totalUsd, inputUsd) },
@@ -60,7 +65,7 @@ export function tradeImpact(
       execution: { usd: formatUsd(executionUsd) },
       service: { usd: formatUsd(serviceUsd) },
       app: { usd: formatUsd(appUsd) },
-      sponsored: { usd: formatUsd(0n) },
+      sponsored: { usd: formatUsd(sponsoredUsd) },
     },
   };
 }

@@ -145,12 +145,39 @@ export const quoteDetails = z
   })
   .meta({ id: "QuoteDetails" });
 
+const usdAmount = z.object({ usd: decimal.describe("USD, six decimals.") });
+const feeShare = z.object({
+  selected: z.boolean().describe("The sponsor was asked to pay it."),
+  total: usdAmount,
+  sponsored: usdAmount,
+  userPays: usdAmount,
+});
+
+/** Who pays which of the fees on the destination side. */
+export const feeSponsorship = z
+  .object({
+    selectedComponents: z.array(z.enum(["execution", "swap", "relay", "app", "rent"])),
+    maxSubsidizationAmount: digits.optional().describe("USD with 6 decimals."),
+    capHit: z.boolean().describe("The sponsor would have had to pay more than `maxSubsidizationAmount`."),
+    components: z.object({
+      execution: feeShare,
+      swap: feeShare,
+      relay: feeShare,
+      app: feeShare,
+      rent: feeShare,
+    }),
+    sponsoredTotal: usdAmount,
+    userPaysTotal: usdAmount,
+  })
+  .meta({ id: "FeeSponsorship" });
+
 /** Answer of `POST /quote/v2`. */
 export const quoteAnswer = z
   .object({
     requestId: answerHash32.describe("Identifies the intent everywhere in this API."),
     steps: z.array(step).describe("What the user has to do, in order."),
     fees: quoteFees,
+    feeSponsorship: z.object({ quoted: feeSponsorship }).optional(),
     details: quoteDetails,
     expiresAt: milliseconds
       .optional()

@@ -23,6 +23,7 @@ import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
 import type { FindExchange, Swapped } from "./exchanges.ts";
 import { depositGasUnits } from "./step-gas.ts";
+import { wishedPricing } from "./wished-pricing.ts";
 
 export interface BridgeServices {
   readonly prices: PriceBook;
@@ -211,7 +212,7 @@ function* fromInput(
   }
   const probe = yield* soon(destination.exchange.exactIn(first));
   if (probe === undefined || probe.amountOut === 0n) return undefined;
-  const pricing = yield* priceFill(services, question, most, probe.gas);
+  const pricing = yield* priceFill(services, question, most, probe);
   const paid = forward(priced.input, pricing.facts).output;
   const ends = { origin, destination, originGasUsd, pricing };
   if (paid === 0n) throw yield* tooLow(question, ends);
@@ -235,14 +236,14 @@ function* fromOutput(
   for (const origin of origins) {
     try {
       // The gas of the user's own transaction is asked of an exchange of any size.
-      const priced = yield* priceEnds(services, question, origin, undefined, destination, filled?.gas);
+      const priced = yield* priceEnds(services, question, origin, undefined, destination, filled);
       let deposit = inputFor(paid, priced.pricing.facts);
       const exchanged = origin.exchange && (yield* soon(origin.exchange.exactOut(deposit)));
       if (origin.exchange !== undefined && exchanged === undefined) continue;
       const final =
         exchanged === undefined || priced.originGasUsd === undefined
           ? priced
-          : yield* priceEnds(services, question, origin, exchanged, destination, filled?.gas);
+          : yield* priceEnds(services, question, origin, exchanged, destination, filled);
       if (final !== priced) deposit = inputFor(paid, final.pricing.facts);
       refuseBeyondLimits(services.reservations, routeOf(question, final), final.pricing, {
         input: deposit,
@@ -270,7 +271,7 @@ function* priceEnds(
   origin: End,
   exchanged: Swapped | undefined,
   destination: End,
-  exchangeGas?: bigint,
+  filled?: Swapped,
 ): Soon<Priced> {
   const { originGasOverhead, sweepGas, permit } = question;
   const isSentByUser = originGasOverhead === undefined && sweepGas === undefined && permit === undefined;
@@ -278,7 +279,7 @@ function* priceEnds(
     ? undefined
     : yield* originGasOf(services, question, gasUnitsOf(services, question, origin.currency, exchanged));
   const ends = { origin, destination, originGasUsd: gas };
-  return { ...ends, pricing: yield* priceFill(services, question, ends, exchangeGas) };
+  return { ...ends, pricing: yield* priceFill(services, question, ends, filled) };
 }
 
 function gasUnitsOf(
@@ -296,19 +297,21 @@ function* priceFill(
   services: BridgeServices,
   question: QuoteQuestion,
   ends: Pick<Candidate, "origin" | "destination" | "originGasUsd">,
-  exchangeGas: bigint | undefined,
+  filled: Swapped | undefined,
 ): Soon<RoutePricing> {
   const isExchanged = ends.destination.exchange !== undefined;
-  return yield* pricingSoon(
+  const pricing = yield* pricingSoon(
     services,
     routeOf(question, ends),
     yield* soon(paysContract(services.recipientCodes, question, ends.destination)),
     ends.originGasUsd,
     {
       pairClass: classOf(question),
-      exchangeGas: isExchanged ? (exchangeGas ?? 0n) : undefined,
+      exchangeGas: isExchanged ? (filled?.gas ?? 0n) : undefined,
     },
   );
+  const { fees, destinationCurrency } = question;
+  return fees === undefined ? pricing : wishedPricing(pricing, fees, filled, destinationCurrency.verified);
 }
 
 /** The pair that the user sees decides what the service charges, whatever is deposited and paid on the way. */

@@ -42,8 +42,14 @@ export function* promiseOf(
   const slippage = slippageOf(policy, question, route);
   const slippageBps = slippage.origin + slippage.destination;
   if (trade.origin === undefined) {
-    const isExact = question.tradeType === "EXACT_OUTPUT";
-    const minimumAmount = minimumOutput(question.tradeType, trade.expected, slippageBps);
+    // A fixed rate does not slip either.
+    const isFixed = question.fees?.sponsor?.fixedRate !== undefined;
+    const isExact = question.tradeType === "EXACT_OUTPUT" || isFixed;
+    const minimumAmount = minimumOutput(
+      isExact ? "EXACT_OUTPUT" : question.tradeType,
+      trade.expected,
+      slippageBps,
+    );
     return { ...input, minimumAmount, neededOutput: trade.expected, slippageBps: isExact ? 0 : slippageBps };
   }
   const amounts = {

@@ -1,0 +1,42 @@
+import { amountToUsdUp, appBpsOf, forward, rateOffBps } from "@causeway/domain";
+import type { PricingFacts, RequestTerms } from "@causeway/domain";
+import type { RoutePricing } from "./quote-pricing.ts";
+import { MOST_RATE_OFF_BPS } from "./quoting/agree-fees.ts";
+
+/** What terms say about fees. */
+type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship">;
+
+/** The prices of a route with what its terms say of fees: what apps take is taken, and what a sponsor promised is added, or whatever his rate asks for by now. */
+export function agreedPricing(pricing: RoutePricing, { appFees, sponsorship }: FeeTerms): RoutePricing {
+  if (appFees === undefined && sponsorship === undefined) return pricing;
+  const { fixedRate, amount } = sponsorship ?? {};
+  const sponsored: PricingFacts["sponsored"] =
+    fixedRate !== undefined
+      ? { kind: "fixedRate", rate: fixedRate }
+      : amount === undefined
+        ? undefined
+        : { kind: "promised", amount };
+  return {
+    ...pricing,
+    facts: {
+      ...pricing.facts,
+      appBps: appBpsOf(appFees?.fees ?? []),
+      ...(sponsored !== undefined && { sponsored }),
+    },
+  };
+}
+
+/**
+ * What the sponsor pays of a fill now, USD with 18 decimals: what he promised, or what his rate asks for. Undefined: keeping the rate costs more than he would bear, or prices have moved
+ * too far beside it. Nothing without a sponsor.
+ */
+export function sponsoredUsd(
+  { sponsorship }: FeeTerms,
+  deposited: bigint,
+  { facts }: RoutePricing,
+): bigint | undefined {
+  if (sponsorship?.fixedRate === undefined) return sponsorship?.usd ?? 0n;
+  if (rateOffBps(sponsorship.fixedRate, facts) > MOST_RATE_OFF_BPS) return undefined;
+  const usd = amountToUsdUp(forward(deposited, facts).sponsored ?? 0n, facts.origin);
+  return sponsorship.maxUsd !== undefined && usd > sponsorship.maxUsd ? undefined : usd;
+}

@@ -1,0 +1,105 @@
+import type { AgreedAppFees, PricedUnit, RequestTerms, Soon } from "@causeway/domain";
+import {
+  agreeAppFees,
+  appFeesUsd,
+  feeSponsorshipOf,
+  formatUsd,
+  rateOffBps,
+  ServiceError,
+  soon,
+} from "@causeway/domain";
+import type { AppBalancePolicy } from "../../ports/app-balance.ts";
+import type { PriceBook } from "../../ports/price-source.ts";
+import type { QuoteQuestion } from "../quote-question.ts";
+import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
+import type { FeeWishes } from "./fee-wishes.ts";
+import { capOf, swapLoss } from "./wished-pricing.ts";
+
+export interface FeeServices {
+  readonly prices: PriceBook;
+  /** Undefined: this instance keeps no app balances, and no fees are agreed upon. */
+  readonly appBalance?: Pick<AppBalancePolicy, "chainId" | "currencies"> | undefined;
+}
+
+/** What a request's terms say of fees that apps take or pay. */
+export type AgreedFees = Pick<RequestTerms, "appFees" | "appFeesUsd" | "sponsorship">;
+
+/** A rate that lies further beside the prices, bps, is somebody's mistake. */
+export const MOST_RATE_OFF_BPS = 500n;
+
+/** @throws ServiceError INVALID_REQUEST for a rate that costs more than the sponsor would pay; PRICE_FETCH_FAILED */
+export function* agreeFees(
+  services: FeeServices,
+  { fees: wishes }: Pick<QuoteQuestion, "fees">,
+  route: ChosenRoute,
+): Soon<AgreedFees> {
+  if (wishes === undefined || route.kind !== "bridge") return {};
+  const { trade, pricing } = route;
+  const { origin: unit } = pricing.facts;
+  const appFees = yield* appFeesOf(services, wishes, trade.priced.input, unit);
+  return {
+    ...(appFees !== undefined && {
+      appFees,
+      appFeesUsd: appFeesUsd(wishes.appFees, trade.priced.input, unit),
+    }),
+    ...(wishes.sponsor !== undefined && { sponsorship: sponsorshipOf(wishes.sponsor, route) }),
+  };
+}
+
+function* appFeesOf(
+  { prices, appBalance }: FeeServices,
+  { appFees }: FeeWishes,
+  input: bigint,
+  deposited: PricedUnit,
+): Soon<AgreedAppFees | undefined> {
+  const currency = appBalance?.currencies[0];
+  if (appFees.length === 0 || appBalance === undefined || currency === undefined) return undefined;
+  const balance = { decimals: currency.decimals, priceUsd: yield* soon(prices.usd(currency)) };
+  return {
+    chainId: appBalance.chainId,
+    currency: currency.address,
+    fees: agreeAppFees(appFees, input, deposited, balance),
+  };
+}
+
+function sponsorshipOf(
+  wish: NonNullable<FeeWishes["sponsor"]>,
+  { trade, pricing: { facts } }: BridgeRoute,
+): NonNullable<RequestTerms["sponsorship"]> {
+  const { priced } = trade;
+  const { fixedRate, maxUsd } = wish;
+  if (fixedRate !== undefined && rateOffBps(fixedRate, facts) > MOST_RATE_OFF_BPS)
+    throw badRate("fixedRate lies too far beside the prices of the two currencies");
+  const agreed = feeSponsorshipOf(
+    { ...wish, cap: capOf(wish, facts) },
+    {
+      execution: priced.execution,
+      service: priced.service,
+      app: priced.app,
+      swap: trade.destination === undefined ? 0n : swapLoss(trade.destination, facts),
+      sponsored: priced.sponsored ?? 0n,
+    },
+    facts.origin,
+  );
+  if (fixedRate !== undefined && maxUsd !== undefined && agreed.usd > maxUsd)
+    throw badRate(
+      `keeping fixedRate costs $${formatUsd(agreed.usd)}, more than maxSubsidizationAmount: $${formatUsd(maxUsd)}`,
+    );
+  return agreed;
+}
+
+function badRate(message: string): ServiceError {
+  return new ServiceError("INVALID_REQUEST", message, { field: "fixedRate" });
+}
+
+/** @throws ServiceError UNSUPPORTED_ROUTE for a rate between currencies that are not stable, or that the solver does not hold */
+export function refuseUnfixable({ fees, originCurrency, destinationCurrency }: QuoteQuestion): void {
+  if (fees?.sponsor?.fixedRate === undefined) return;
+  const isFixable = [originCurrency, destinationCurrency].every(
+    (one) => one.class === "stable" && one.supportsBridging,
+  );
+  if (!isFixable)
+    throw new ServiceError("UNSUPPORTED_ROUTE", "A fixed rate is kept between stable currencies only", {
+      field: "fixedRate",
+    });
+}

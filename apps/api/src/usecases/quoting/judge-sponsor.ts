@@ -1,0 +1,56 @@
+import { formatUsd, judgeFees, ServiceError } from "@causeway/domain";
+import type { RequestTerms } from "@causeway/domain";
+import type { AppBalancePolicy } from "../../ports/app-balance.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { PriceBook } from "../../ports/price-source.ts";
+import type { SponsorKey, SponsorReads } from "../../ports/sponsors.ts";
+import { appraise, warmPrices } from "../app-balance/appraise.ts";
+import { planCharge } from "../app-balance/reserve-fees.ts";
+import { utcDay } from "../execution/price-execution.ts";
+
+export interface SponsorServices {
+  readonly clock: Clock;
+  readonly prices: PriceBook;
+  readonly appBalance?: AppBalancePolicy | undefined;
+  /** Undefined: nothing is sponsored here. */
+  readonly sponsors?: SponsorReads | undefined;
+}
+
+/**
+ * Whether a sponsor could pay now what a quote is about to promise. Nothing is set aside: that happens with the fill, and a promise that cannot be kept by then ends in a refund.
+ * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget of the key), PRICE_FETCH_FAILED
+ */
+export async function judgeSponsor(
+  { clock, prices, appBalance, sponsors }: SponsorServices,
+  key: SponsorKey,
+  { user, sponsorship }: Pick<RequestTerms, "user" | "sponsorship">,
+): Promise<void> {
+  if (sponsorship === undefined) return;
+  if (sponsors === undefined || appBalance === undefined)
+    throw new ServiceError("UNSUPPORTED_EXECUTION_TYPE", "Sponsored fees are not supported", {
+      field: "subsidizeFees",
+    });
+  const { wallet, usd } = sponsorship;
+  const budget = { keyId: key.id, day: utcDay(clock.nowMs()), user, target: undefined };
+  const [book, spending] = await Promise.all([
+    sponsors.book(wallet),
+    sponsors.spending(budget),
+    warmPrices({ prices, appBalance }),
+  ]);
+  const refusal = judgeFees(key.rules, usd, spending);
+  if (refusal !== undefined)
+    throw new ServiceError("INVALID_REQUEST", `not sponsored (${refusal.rule}): ${refusal.message}`, {
+      field: "subsidizeFees",
+      data: { rule: refusal.rule, costUsd: formatUsd(usd) },
+    });
+  const planned = planCharge(appraise({ prices, appBalance }, book), usd);
+  if (planned.kind === "insufficient")
+    throw new ServiceError(
+      "INSUFFICIENT_FUNDS",
+      `the app balance of ${wallet} has $${formatUsd(planned.availableUsd)}, and these fees are $${formatUsd(usd)}: nothing is sponsored in part`,
+      {
+        field: "subsidizeFees",
+        data: { availableUsd: formatUsd(planned.availableUsd), requiredUsd: formatUsd(usd) },
+      },
+    );
+}
