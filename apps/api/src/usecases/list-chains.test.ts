@@ -95,6 +95,14 @@ function aDirectory(chain: Chain): { directory: ChainDirectory; setLagging: (lag
 
 const listed = (chain: Chain) => listChains({ chains: aDirectory(chain).directory, solverAddress });
 
+test("where tokens are exchanged, any of them is routable; where none is, only what is configured", () => {
+  const supported = (chain: Chain) => listed(chain).chains[0]?.tokenSupport;
+  const pairs = { kind: "uniswap-v2", name: "pairs", factory: at("f"), feeBps: 30 } as const;
+  const liquidity = { wrappedNative: at("e"), connectors: [], sources: [pairs] };
+  expect(supported({ ...base, liquidity })).toBe("All");
+  expect(supported({ ...base, liquidity: { ...liquidity, sources: [] } })).toBe("Limited");
+});
+
 test("every field of the schema is there, filled from the configuration", () => {
   const answer = listed(base);
   expect(mismatch(chainsAnswer, answer)).toBeUndefined();

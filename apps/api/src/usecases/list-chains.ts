@@ -60,8 +60,8 @@ function toWireChain(chain: Chain, lagging: boolean, solverAddress: Address): Wi
     brandColor: null,
     statusMessage: statusMessage(chain, lagging),
     depositEnabled: chain.depositEnabled,
-    // Only what is configured can be quoted; nothing is swapped through outside liquidity.
-    tokenSupport: "Limited",
+    // Where tokens are exchanged any of them is routable, else only what is configured.
+    tokenSupport: chain.liquidity === undefined || chain.liquidity.sources.length === 0 ? "Limited" : "All",
     disabled: chain.disabled,
     partialDisableLimit: Number(chain.partialDisableLimit),
     blockProductionLagging: lagging,

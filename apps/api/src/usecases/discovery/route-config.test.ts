@@ -39,6 +39,16 @@ test("a user can bridge what he has, as far as the solver has it on the other si
   });
 });
 
+test("clients are told when services of others are asked for exchanges", async () => {
+  const asking = (names: readonly string[]) =>
+    routeConfig(
+      { ...quoteWorld({}), liquidity: { sources: () => names } },
+      { originChainId: ORIGIN, destinationChainId: DESTINATION, user: undefined, currency: "usdc" },
+    );
+  expect((await asking([])).supportsExternalLiquidity).toBe(false);
+  expect((await asking(["somebody-else"])).supportsExternalLiquidity).toBe(true);
+});
+
 test("without a currency it is the native one, whose fill pays its own gas from the same balance", async () => {
   const inventory = 10n ** 18n;
   const { fees } = aChain(DESTINATION);

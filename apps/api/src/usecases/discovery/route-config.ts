@@ -1,8 +1,9 @@
-import type { Address, Currency } from "@causeway/domain";
+import type { Address, Chain, Currency } from "@causeway/domain";
 import { gasCostWei, NATIVE_CURRENCY, parseAddress, pow10, ServiceError } from "@causeway/domain";
 import type { RouteConfigAnswer } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
 import type { RouteConfigQuestion } from "../../ports/discovery-routes.ts";
+import type { LiquiditySource } from "../../ports/liquidity.ts";
 import type { QuotePolicy, Reservations } from "../../ports/quote.ts";
 import { freeBalance } from "./chain-liquidity.ts";
 import { findChain } from "./find-chain.ts";
@@ -12,6 +13,8 @@ export interface RouteConfigServices {
   readonly reservations: Reservations;
   readonly quotePolicy: Pick<QuotePolicy, "gas">;
   readonly solver: Address;
+  /** Undefined: nothing is swapped here. */
+  readonly liquidity?: Pick<LiquiditySource, "sources"> | undefined;
 }
 
 /**
@@ -19,7 +22,7 @@ export interface RouteConfigServices {
  * @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY, INVALID_ADDRESS, RPC_HTTP_ERROR
  */
 export async function routeConfig(
-  { chains, reservations, quotePolicy, solver }: RouteConfigServices,
+  { chains, reservations, quotePolicy, solver, liquidity }: RouteConfigServices,
   question: RouteConfigQuestion,
 ): Promise<RouteConfigAnswer> {
   const origin = findChain(chains, question.originChainId, "originChainId");
@@ -43,8 +46,14 @@ export async function routeConfig(
     enabled,
     user: { balance: balance.toString(), maxBridgeAmount: (most < balance ? most : balance).toString() },
     solver: { address: solver, balance: free.toString(), capacityPerRequest: capacity.toString() },
-    supportsExternalLiquidity: false,
+    supportsExternalLiquidity: [origin, destination].some(({ chain }) => asksOthers(chain, liquidity)),
   };
+}
+
+/** Whether services of others, beside the pools of the chain's configuration, are asked for exchanges there. */
+function asksOthers({ id, liquidity: own }: Chain, liquidity: RouteConfigServices["liquidity"]): boolean {
+  const pools = new Set(own?.sources.map(({ name }) => name));
+  return liquidity?.sources(id).some((name) => !pools.has(name)) ?? false;
 }
 
 /** @throws ServiceError UNSUPPORTED_CURRENCY */
