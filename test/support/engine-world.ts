@@ -1,3 +1,4 @@
+import { createTokenPermits } from "../../apps/api/src/adapters/chains/token-permits.ts";
 import { createCodeCache } from "../../apps/api/src/adapters/chains/code-cache.ts";
 import { rawKeySigner } from "@causeway/attest";
 import type { BlockRef } from "@causeway/chains";
@@ -29,6 +30,7 @@ import type { Services } from "../../apps/api/src/ports/services.ts";
 import type { JobName } from "../../apps/api/src/ports/unit-of-work.ts";
 import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
+import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
 import { storeQuotes } from "../../apps/api/src/usecases/deposit-addresses/give-address.ts";
 import { nudgeLane } from "../../apps/api/src/usecases/nudge-lane.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
@@ -94,8 +96,8 @@ export interface EngineWorld {
   readonly usdc: Address;
   /** A fresh address that owns nothing. */
   anAddress(): Address;
-  /** @param keyId of the API key that asks */
-  quote(ask?: Ask, keyId?: string): Promise<Agreed>;
+  /** @param keyId of the API key that asks; `instead` of the usual services */
+  quote(ask?: Ask, keyId?: string, instead?: Partial<QuoteServices>): Promise<Agreed>;
   /** Sends the steps of a quote to the pool of its chain; the hash is the last step's. */
   pay(agreed: Agreed, from?: LocalAccount): Promise<TxHash>;
   /** What a watcher does at a new head, by this process. */
@@ -183,6 +185,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     random: { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const },
     requests: storeQuotes(services, groupedQuoteInserts(sql)),
     recipientCodes: createCodeCache(services.chains, services.clock),
+    permitTokens: createTokenPermits(services.chains, services.clock),
     reservations: { reserved: () => 0n },
     timings: { estimateSeconds: () => 1 },
     signOrder: async (orderId: `0x${string}`) => orderId,
@@ -217,7 +220,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     stranger: { ...stranger, address: stranger.address.toLowerCase() as Address },
     usdc,
     anAddress: () => `0x${randomBytes(20).toString("hex")}`,
-    async quote(ask = {}, keyId) {
+    async quote(ask = {}, keyId, instead = {}) {
       const input = {
         user: world.user.address,
         originChainId: origin.chain.id,
@@ -229,7 +232,8 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         ...ask,
       };
       // Pools may have been opened since the start.
-      const answer = await createQuote({ ...quoting, liquidity: services.liquidity }, input, keyId);
+      const given = { ...quoting, liquidity: services.liquidity, ...instead };
+      const answer = await createQuote(given, input, keyId);
       const requestId = answer.requestId as RequestId;
       const since = new Map(
         chains.map(({ chain, connected }) => [chain.id, connected.connection.heads.latest?.number ?? 0n]),

@@ -260,7 +260,7 @@ test("the signature of a claim is taken under both its kinds and with further fi
     expect([kind, answer.statusCode, answer.json()]).toEqual([kind, 200, { message: "Claim accepted" }]);
   }
   expect(posted.at(-1)).toEqual([claimId, "0xab", undefined]);
-  for (const kind of ["eip3009", "permit2", ""]) {
+  for (const kind of ["transfer", "eip3009 ", ""]) {
     const answer = await post(url, { kind, requestId: claimId });
     expect([kind, answer.statusCode, answer.json().errorCode]).toEqual([
       kind,
