@@ -1,5 +1,6 @@
 // What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>` (the story of a request), `lanes` (payments under way),
 // `settlement` (what the hub owes); and the two things that an operator does here, `keys` and `withdraw`.
+import { addressReport } from "./adapters/postgres/deposit-address-report.ts";
 import { balanceReport, claimReport, holdReport } from "./adapters/postgres/operator-balance-reads.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import {
@@ -19,6 +20,7 @@ import { runWithdraw, WITHDRAW_USAGE } from "./withdraw-command.ts";
 
 const USAGE = `usage:
   operator funds              money in the depositories, or meant for an app balance, that was not attributed or cannot be sent back by itself
+  operator addresses          money at deposit addresses that is not on its way, and why; sweeps that are not final
   operator trace <requestId>  everything that happened to a request, in order
   operator lanes              payments that are not final yet, by chain
   operator settlement         how many payments wait to be settled on the hub, since when, and why
@@ -52,6 +54,7 @@ function questionOf([command, argument, ...more]: readonly string[]): Question |
   if (command === "webhooks") return webhookReport;
   if (command === "funds") return strandedFunds;
   if (command === "lanes") return laneReport;
+  if (command === "addresses") return addressReport;
   return undefined;
 }
 

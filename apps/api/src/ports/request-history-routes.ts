@@ -72,6 +72,8 @@ export interface PastRequest {
   readonly status: PublicStatus;
   readonly sender: Address;
   readonly depositAddress: string | undefined;
+  /** The request that was made in its place, for another sum at the same deposit address. */
+  readonly supersededBy?: string | undefined;
   /** Undefined: a quote that nobody has paid. */
   readonly requestType: RequestType | undefined;
   readonly features: readonly RequestFeature[];

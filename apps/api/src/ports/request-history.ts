@@ -206,6 +206,8 @@ export interface HistorySettlement {
 /** All that is stored of one request. */
 export interface RequestStory {
   readonly terms: RequestTerms;
+  /** The request that was made in its place, for another sum at the same deposit address. */
+  readonly supersededBy?: RequestId;
   readonly state: {
     readonly name: StateName;
     readonly front: FrontState;

@@ -121,6 +121,12 @@ export interface DueDelivery {
   readonly tries: number;
   readonly change: StatusChange;
   readonly referrer: string | undefined;
+  /** Where its money comes through; absent: it is paid otherwise. */
+  readonly depositAddress?: {
+    readonly address: string;
+    readonly strict: boolean;
+    readonly depositor: string;
+  };
 }
 
 /** What became of one attempt. */

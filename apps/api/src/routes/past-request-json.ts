@@ -1,4 +1,4 @@
-import { formatAmount, formatUsd } from "@causeway/domain";
+import { formatAmount, formatUsd, NATIVE_CURRENCY } from "@causeway/domain";
 import type { HistoryAmountJson, PastRequestJson, PastRequestV2Json } from "@causeway/wire";
 import type { PastAmount, PastRequest, PastSide, PastTransaction } from "../ports/request-history-routes.ts";
 
@@ -46,6 +46,15 @@ export function pastRequestV2Json(past: PastRequest, withKey: boolean): PastRequ
   };
 }
 
+function addressType(at: PastRequest["terms"]["depositAddress"]): "open" | "strict" | null {
+  if (at === undefined) return null;
+  return at.strict ? "strict" : "open";
+}
+
+function recoveryOf(at: PastRequest["terms"]["depositAddress"]): string | null {
+  return at === undefined || at.recovery === NATIVE_CURRENCY ? null : at.recovery;
+}
+
 /** An amount that is known stands in for the one that was quoted. */
 function known(amount: PastAmount | undefined): Partial<PastAmount> {
   return amount?.amount === undefined ? {} : { amount: amount.amount };
@@ -60,16 +69,16 @@ function common(past: PastRequest): Common {
     recipient: terms.recipient,
     sender: past.sender,
     refundTo: terms.refundTo,
-    supersededByRequestId: null,
+    supersededByRequestId: past.supersededBy ?? null,
     depositAddress:
       past.depositAddress === undefined
         ? null
         : {
             address: past.depositAddress,
-            type: null,
-            depositor: deposit?.depositor ?? null,
+            type: addressType(terms.depositAddress),
+            depositor: terms.depositAddress === undefined ? (deposit?.depositor ?? null) : terms.user,
             depositTxHash: deposit?.txHash ?? null,
-            recoveryAddress: null,
+            recoveryAddress: recoveryOf(terms.depositAddress),
           },
     requestType: past.requestType ?? null,
     features: [...past.features],

@@ -198,7 +198,9 @@ const commonFields = {
   recipient: plainText,
   sender: plainText.describe("Who sent the deposit; before that, who quoted."),
   refundTo: plainText,
-  supersededByRequestId: z.null(),
+  supersededByRequestId: nullable(answerHash32).describe(
+    "The request that was made in its place, when another sum came to its deposit address.",
+  ),
   depositAddress: nullable(
     z.object({
       address: plainText,

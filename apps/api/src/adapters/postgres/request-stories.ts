@@ -15,7 +15,7 @@ import type { RequestRow } from "./rows.ts";
 /** Every table that knows of a request, asked once for all requests of a page. */
 const requests = statement(
   "story_requests",
-  `select ${REQUEST_COLUMNS} from requests where request_id = any($1::text[])`,
+  `select ${REQUEST_COLUMNS}, superseded_by from requests where request_id = any($1::text[])`,
 );
 const deposits = statement(
   "story_deposits",
@@ -241,6 +241,7 @@ export async function requestStories(
     const [send] = ofSends.get(id) ?? [];
     return {
       terms,
+      ...(row.superseded_by != null && { supersededBy: row.superseded_by as RequestId }),
       state: {
         name: state.name,
         front: state.front,

@@ -24,7 +24,7 @@ const claim = statement(
 const read = statement(
   "webhook_claimed",
   `select ${EVENT_COLUMNS}, d.id, d.tries, d.endpoint_id, w.url, w.headers, w.secret, w.previous_secret, w.previous_until_ms,
-     r.terms::json ->> 'referrer' as referrer
+     r.terms::json ->> 'referrer' as referrer, r.terms::json -> 'depositAddress' as deposit_address, r.terms::json ->> 'user' as depositor
    from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
    join status_events e on e.request_id = d.request_id and e.seq = d.seq join requests r on r.request_id = d.request_id
    where d.id = any($1::bigint[]) order by d.next_at_ms, d.id`,
@@ -76,6 +76,8 @@ interface DueRow extends EventRow {
   previous_secret: string | null;
   previous_until_ms: number | null;
   referrer: string | null;
+  deposit_address: { address: string; strict: boolean } | null;
+  depositor: string;
 }
 
 /** Deliveries in Postgres: each is a row that was written in the commit of its event. */
@@ -108,6 +110,13 @@ export function webhookQueue(sql: Sql): WebhookQueue {
         tries: row.tries,
         change: changeOf(row),
         referrer: row.referrer ?? undefined,
+        ...(row.deposit_address && {
+          depositAddress: {
+            address: row.deposit_address.address,
+            strict: row.deposit_address.strict,
+            depositor: row.depositor,
+          },
+        }),
       }));
     },
     async finish({ id, lease }, outcome, end, atMs): Promise<boolean> {

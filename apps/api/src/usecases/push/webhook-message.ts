@@ -1,4 +1,3 @@
-import type { StatusChange } from "../../ports/status-feed.ts";
 import type { DueDelivery, Hmac, WebhookHeaders } from "../../ports/webhooks.ts";
 import { statusView } from "../request-status.ts";
 
@@ -7,11 +6,12 @@ import { statusView } from "../request-status.ts";
  * body again get the same bytes, for it is compact JSON.
  */
 export function webhookMessage(
-  { id, endpoint, change, referrer, tries }: DueDelivery,
+  due: DueDelivery,
   nowMs: number,
   hmac: Hmac,
 ): { readonly body: string; readonly headers: WebhookHeaders } {
-  const body = webhookBody(change, referrer, nowMs);
+  const { id, endpoint, change, tries } = due;
+  const body = webhookBody(due, nowMs);
   const { secret, previous } = endpoint;
   return {
     body,
@@ -33,7 +33,10 @@ export function webhookMessage(
   };
 }
 
-function webhookBody(change: StatusChange, referrer: string | undefined, nowMs: number): string {
+function webhookBody(
+  { change, referrer, depositAddress }: Pick<DueDelivery, "change" | "referrer" | "depositAddress">,
+  nowMs: number,
+): string {
   const view = statusView(change.record);
   return JSON.stringify({
     event: "request.status.updated",
@@ -45,7 +48,15 @@ function webhookBody(change: StatusChange, referrer: string | undefined, nowMs: 
       updatedAt: view.updatedAtMs,
       originChainId: view.originChainId,
       destinationChainId: view.destinationChainId,
-      depositAddress: null,
+      depositAddress:
+        depositAddress === undefined
+          ? null
+          : {
+              address: depositAddress.address,
+              depositAddressType: depositAddress.strict ? "strict" : "open",
+              depositor: depositAddress.depositor,
+              depositTxHash: view.inTxHashes[0] ?? null,
+            },
       requestId: view.requestId,
       referrer: referrer ?? null,
       details: view.details ?? null,
