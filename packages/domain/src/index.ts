@@ -10,6 +10,7 @@ export * from "./hashing/sha256.ts";
 export * from "./hashing/struct-writer.ts";
 export * from "./order/order.ts";
 export * from "./request/terms.ts";
+export * from "./request/output-calls.ts";
 export * from "./deposit-address/address-step.ts";
 export * from "./deposit-address/clone-address.ts";
 export * from "./deposit-address/funds-rule.ts";

@@ -73,7 +73,7 @@ export async function amountToPay(
 /** The terms that a fill is priced by. */
 type PricedTerms = Pick<
   RequestTerms,
-  "requestId" | "pairClass" | "originGasUsd" | "appFees" | "sponsorship"
+  "requestId" | "pairClass" | "originGasUsd" | "appFees" | "sponsorship" | "outputCalls"
 > & {
   readonly origin: Pick<RequestTerms["origin"], "chainId" | "currency">;
   readonly destination: Pick<RequestTerms["destination"], "chainId" | "currency" | "paidFrom">;
@@ -101,7 +101,11 @@ export async function pricingOfFill(
   };
   const priced = async (exchangeGas?: bigint) =>
     agreedPricing(
-      await pricingOf(services, route, toContract, originGasUsd, { pairClass, exchangeGas }),
+      await pricingOf(services, route, toContract, originGasUsd, {
+        pairClass,
+        exchangeGas,
+        callsGas: terms.outputCalls?.gas,
+      }),
       terms,
     );
   if (paidFrom === undefined) return { pricing: await priced(), exchange: undefined };

@@ -1,4 +1,4 @@
-import type { FailReason, RequestId } from "@causeway/domain";
+import type { FailReason, OutputCalls, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { RequestRecord, SlotPlan } from "../ports/records.ts";
@@ -10,6 +10,8 @@ import type { FillBasis } from "./fill-basis.ts";
 import { amountToPay } from "./fill-amount.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import type { PaymentQuestion } from "./payment-plan.ts";
+import { leastLeftOf, mostGasOfCalls, planFillThroughCalls } from "./plan-fill-through-calls.ts";
+import type { CallsOfFill } from "./plan-fill-through-calls.ts";
 import { planFillWithCalls } from "./plan-fill-with-calls.ts";
 import { planFillWithSwap } from "./plan-fill-with-swap.ts";
 import { gasOf } from "./quote-pricing.ts";
@@ -87,6 +89,8 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     maxGas: gasAllowance(destination, pricedGas, native),
   };
   const beside = execution?.destination;
+  if (beside !== undefined && terms.outputCalls !== undefined)
+    return giveUp(services, requestId, "EXECUTION_REVERTED", "the quote has calls of its own");
   // One attempt is all that was set aside; what is known to have cost something, or to be paid by nobody any more, is not tried again.
   if (beside !== undefined && execution?.destinationUsd !== undefined)
     return giveUp(services, requestId, "EXECUTION_REVERTED", "the calls beside the fill were charged before");
@@ -98,13 +102,21 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
       "no calls are made beside a fill that is exchanged",
     );
   const planned =
-    beside !== undefined
-      ? await planFillWithCalls(services, destination, question, beside)
-      : due.budget !== undefined
-        ? await planFillWithSwap(services, destination, question, due.budget)
-        : await planPayment(services, destination, question);
+    terms.outputCalls !== undefined
+      ? await planFillThroughCalls(
+          services,
+          destination,
+          question,
+          callsOf(services, terms.outputCalls),
+          due.budget,
+        )
+      : beside !== undefined
+        ? await planFillWithCalls(services, destination, question, beside)
+        : due.budget !== undefined
+          ? await planFillWithSwap(services, destination, question, due.budget)
+          : await planPayment(services, destination, question);
   if (planned.kind === "callsFail") return giveUp(services, requestId, "EXECUTION_REVERTED", planned.reason);
-  if (planned.kind === "short") return wait(services, request, planned.why);
+  if (planned.kind === "short" || planned.kind === "notApproved") return wait(services, request, planned.why);
   if (planned.kind === "moved") return wait(services, request, planned.why, "SLIPPAGE");
   if (planned.kind === "refused")
     return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
@@ -124,6 +136,14 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     amount: due.amount,
     sponsoredUsd: due.sponsoredUsd ?? 0n,
   });
+}
+
+function callsOf(services: Needs, outputCalls: OutputCalls): CallsOfFill {
+  return {
+    ...outputCalls,
+    leastLeft: leastLeftOf(outputCalls),
+    mostGas: mostGasOfCalls(services, outputCalls),
+  };
 }
 
 interface PlannedFill {

@@ -122,7 +122,7 @@ export async function planFillWithSwap(
 }
 
 /** Room for what others may do to the pools meanwhile, and no more than is borne. */
-function limitOf(
+export function limitOf(
   { amountIn, slippageBps }: { readonly amountIn: bigint; readonly slippageBps: number },
   most: bigint,
 ): bigint {

@@ -58,7 +58,7 @@ export async function priceFastFill(
     { origin, destination, originCurrency, destinationCurrency },
     toContract,
     terms.originGasUsd,
-    { pairClass: terms.pairClass },
+    { pairClass: terms.pairClass, callsGas: terms.outputCalls?.gas },
   );
   const amount = amountFor(services, terms, inputAmount, pricing);
   return {

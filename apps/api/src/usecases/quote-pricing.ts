@@ -26,6 +26,8 @@ export interface SwapsOfRoute {
   readonly pairClass?: PairClass | undefined;
   /** Gas units of the exchange in the fill; undefined: there is none. */
   readonly exchangeGas?: bigint | undefined;
+  /** Gas units of the calls that a fill makes with the output; undefined: it pays the recipient. */
+  readonly callsGas?: bigint | undefined;
 }
 
 type Needs = {
@@ -70,9 +72,9 @@ export function* pricingSoon(
   const pairClass = swaps.pairClass ?? pairClassOf(originCurrency, destinationCurrency);
   const { fees } = destination.chain;
   const fillGas =
-    swaps.exchangeGas === undefined
+    swaps.exchangeGas === undefined && swaps.callsGas === undefined
       ? gasOf(quotePolicy.gas.fill, destinationCurrency, toContract)
-      : quotePolicy.gas.exchangedFill + swaps.exchangeGas;
+      : quotePolicy.gas.exchangedFill + (swaps.exchangeGas ?? 0n) + (swaps.callsGas ?? 0n);
   return {
     pairClass,
     originNative: { decimals: origin.chain.native.decimals, priceUsd: usd.originNative },

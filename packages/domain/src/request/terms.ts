@@ -5,6 +5,7 @@ import type { PairClass } from "../quote/fee-policy.ts";
 import type { GasTopup } from "../quote/gas-topup.ts";
 import type { Order } from "../order/order.ts";
 import type { PermitTerms } from "../permit/permit-terms.ts";
+import type { OutputCalls } from "./output-calls.ts";
 import type { FailReason } from "./reasons.ts";
 
 export type TradeType = "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
@@ -84,6 +85,8 @@ export interface RequestTerms {
   };
   /** What the user is to sign, in place of a transaction of his own; absent: he pays by one. */
   readonly permit?: PermitTerms;
+  /** Calls that the fill makes with the output; absent: it is paid. The amounts of `destination` are what the calls get. */
+  readonly outputCalls?: OutputCalls;
   /** Id of the API key that asked for the quote; absent when none did. */
   readonly keyId?: string;
   readonly order: Order;

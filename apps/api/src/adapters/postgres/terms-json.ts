@@ -46,7 +46,7 @@ export function termsToJson(terms: RequestTerms): string {
 }
 
 /** Fields with amounts in them that few terms have. */
-const rarelyThere = ["appFees", "appFeesUsd", "sponsorship", "gasTopup"] as const;
+const rarelyThere = ["appFees", "appFeesUsd", "sponsorship", "gasTopup", "outputCalls"] as const;
 
 /** The fields above. Hex, words of ours and numbers: nothing to escape. */
 const written: ReadonlySet<string> = new Set<keyof RequestTerms>([
@@ -69,6 +69,7 @@ const written: ReadonlySet<string> = new Set<keyof RequestTerms>([
   "fillDeadlineMs",
   "forceRefund",
   "order",
+  ...rarelyThere,
 ]);
 
 const words: OrderWords<bigint> = { name: jsonText, amount: big };

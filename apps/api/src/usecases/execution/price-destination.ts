@@ -41,6 +41,8 @@ export async function priceDestination(
   beside: DestinationCalls,
   signal: AbortSignal,
 ): Promise<PricedDestination> {
+  if (terms.outputCalls !== undefined)
+    throw refusal("destinationChainExecutionData: the quote has calls of its own");
   const { chainId, currency, expectedAmount } = terms.destination;
   const connected = services.chains.get(chainId);
   const paidIn = services.chains.currency(chainId, currency);

@@ -67,6 +67,8 @@ function isWorthAnother(
   reason: FailReason,
 ): boolean {
   if (record?.terms.destination.paidFrom === undefined || deposit === undefined) return false;
+  // What reverted may as well be calls that somebody chose: they burn the solver's gas once.
+  if (record.terms.outputCalls !== undefined) return false;
   if (reason !== "TRANSACTION_REVERTED" || slot.minedStatus !== "reverted") return false;
   const nowMs = services.clock.nowMs();
   const waitedMs = nowMs - deposit.seenAtMs;

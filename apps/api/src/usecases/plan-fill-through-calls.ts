@@ -1,0 +1,199 @@
+import {
+  fillThroughCalls,
+  keepsPayment,
+  leftInFill,
+  losesPayment,
+  withoutOwnMovements,
+} from "@causeway/chains";
+import type { FillThroughCalls } from "@causeway/chains";
+import { unreachable } from "@causeway/domain";
+import type { Address, FrameLog, OutputCalls, SimulationFailure } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { LaneCall } from "../ports/leg.ts";
+import type { Services } from "../ports/services.ts";
+import { GAS_HEADROOM_BPS, withHeadroom } from "./execution/price-execution.ts";
+import { simulateExecution } from "./execution/simulate-execution.ts";
+import { canPayWithCalls } from "./execution/simulate-fill-with-calls.ts";
+import { exchangeInFill } from "./fill-exchange.ts";
+import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
+import { limitOf } from "./plan-fill-with-swap.ts";
+import type { FillBudget } from "./plan-fill-with-swap.ts";
+
+/** The calls of a fill, and what it is bound to leave. */
+export type CallsOfFill = Pick<OutputCalls, "calls" | "authorizationList"> & {
+  /** Undefined: nothing is paid to the recipient by a call of its own. */
+  readonly leastLeft: bigint | undefined;
+  /** Gas units for everything together; more is not burnt for it. Undefined: as much as it needs. */
+  readonly mostGas: bigint | undefined;
+};
+
+/**
+ * `short`: it may pass by waiting. `moved`: that too, the pools are asked anew then. `callsFail`: the calls, or what they do, stand in the way; of what is not allowed there is no
+ * failure that the chain tells. `notApproved`: the solver's tokens cannot be routed on this chain.
+ */
+export type FillThroughCallsPlan =
+  | (Extract<PaymentPlan, { kind: "ready" }> & {
+      /** Gas units that it was seen to need. */
+      readonly gas: bigint;
+      /** What was left of the output's currency for the recipient. */
+      readonly left: bigint;
+    })
+  | Extract<PaymentPlan, { kind: "tooDear" }>
+  | { readonly kind: "short"; readonly why: string }
+  | { readonly kind: "moved"; readonly why: string }
+  | { readonly kind: "notApproved"; readonly why: string }
+  | {
+      readonly kind: "callsFail";
+      readonly reason: string;
+      readonly failure: SimulationFailure | undefined;
+      /** The transaction that was tried. */
+      readonly call: LaneCall;
+    };
+
+/** A third of a block of 30 million, as for the calls that apps pay for. */
+const MOST_GAS = 10_000_000n;
+/** An exchange may need so many times the gas it was told to need: state moves. */
+const MAX_EXCHANGE_GAS_FACTOR = 2n;
+
+/**
+ * Plans a fill that gives the whole output to calls, simulated on the newest state. What it takes of the solver is judged by all that it does, and bounded on the chain itself.
+ * @throws RpcFault; ServiceError SWAP_QUOTE_FAILED, RPC_HTTP_ERROR: nothing is known, ask again
+ */
+export async function planFillThroughCalls(
+  services: Pick<Services, "executor" | "liquidity" | "quotePolicy"> & {
+    readonly signer: Pick<Services["signer"], "address">;
+  },
+  connected: ConnectedChain,
+  question: Omit<PaymentQuestion, "toContract" | "maxGas">,
+  { calls, authorizationList, leastLeft, mostGas }: CallsOfFill,
+  budget: FillBudget | undefined,
+): Promise<FillThroughCallsPlan> {
+  const { chain, pulse } = connected;
+  const { currency, amount, recipient, orderId } = question;
+  const { router, approvalProxy, depository } = chain.contracts;
+  const solver = services.signer.address;
+  const exchanged = budget && (await exchangeFor(services, connected, { currency, amount }, budget));
+  if (exchanged?.kind === "moved") return exchanged;
+  const spent = exchanged?.paidFrom ?? currency;
+  const most = exchanged?.limit ?? amount;
+  const able = await canPayWithCalls(connected, solver, spent, most);
+  if (able === "short") return { kind: "short", why: "the solver's inventory does not bear the fill" };
+  if (able === "notApproved")
+    return { kind: "notApproved", why: "the solver has not approved the token to the approval proxy" };
+
+  const payment = { currency, amount, recipient, orderId };
+  const fill: FillThroughCalls = {
+    payment,
+    calls,
+    leastLeft,
+    ...(exchanged && { exchanged }),
+    solver,
+    router,
+    approvalProxy,
+  };
+  const call: LaneCall = { ...fillThroughCalls(fill), authorizationList };
+  const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
+  const fees = { maxFeePerGas, maxPriorityFeePerGas };
+  const pull = { payment: { ...payment, currency: spent, amount: most }, solver, router, approvalProxy };
+  const simulated = await simulateExecution(
+    connected,
+    {
+      from: solver,
+      call,
+      fees,
+      ours: services.executor === undefined ? [solver] : [solver, services.executor.address],
+      withoutOwn: (logs: readonly FrameLog[]) => withoutOwnMovements(logs, pull),
+    },
+    { maxGas: MOST_GAS, roomBps: GAS_HEADROOM_BPS },
+  );
+  const fails = (reason: string, failure?: SimulationFailure): FillThroughCallsPlan => ({
+    kind: "callsFail",
+    reason,
+    failure,
+    call,
+  });
+  switch (simulated.kind) {
+    case "reverts": {
+      const { failure } = simulated;
+      if (losesPayment(failure, router))
+        return fails("the calls take from the recipient what is left for him");
+      return fails(`${failure.label}: ${failure.message}`, failure);
+    }
+    case "forbidden":
+      return fails(simulated.message);
+    case "insufficientFunds":
+      return { kind: "short", why: "the solver lacks the funds" };
+    case "unseen":
+      return { kind: "short", why: "the node does not tell what the fill does" };
+    case "ok":
+      break;
+    default:
+      return unreachable(simulated);
+  }
+  const { gas, effects } = simulated.outcome;
+  const logs = effects.kind === "seen" ? effects.logs : [];
+  // What the router sees of a balance and what the token says by its events may differ: only the second is attested.
+  if (
+    leastLeft !== undefined &&
+    leastLeft > 0n &&
+    !keepsPayment(logs, { ...payment, amount: leastLeft }, depository)
+  )
+    return fails("the calls take from the recipient what is left for him: it could not be proven");
+  const bound = mostGas && mostGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
+  if (bound !== undefined && gas > bound) return { kind: "tooDear", gas };
+  const roomy = withHeadroom(gas);
+  return {
+    kind: "ready",
+    gas,
+    left: leastLeft === undefined ? 0n : leftInFill(logs, fill),
+    plan: {
+      chainId: chain.id,
+      sender: solver,
+      leg: question.leg,
+      call,
+      gasLimit: bound !== undefined && bound < roomy ? bound : roomy,
+      ...fees,
+      outflow: { currency: spent, amount: most },
+      cancelAfterMs: question.cancelAfterMs,
+    },
+  };
+}
+
+/** Gas units that a fill with these calls may burn, its exchange not counted: the output pays for so much. */
+export function mostGasOfCalls(
+  { quotePolicy }: Pick<Services, "quotePolicy">,
+  { gas }: Pick<OutputCalls, "gas">,
+): bigint {
+  return quotePolicy.gas.exchangedFill + gas;
+}
+
+/** How a fill leaves what was agreed on: nothing is paid by itself where nothing was expected to be left. */
+export function leastLeftOf({ left }: Pick<OutputCalls, "left">): bigint | undefined {
+  return left.expected === 0n && left.minimum === 0n ? undefined : left.minimum;
+}
+
+async function exchangeFor(
+  services: Pick<Services, "liquidity" | "quotePolicy">,
+  { chain }: ConnectedChain,
+  { currency, amount }: { readonly currency: Address; readonly amount: bigint },
+  { paidFrom, planned, most }: FillBudget,
+): Promise<
+  | (NonNullable<FillThroughCalls["exchanged"]> & { readonly kind: "exchanged"; readonly gas: bigint })
+  | { readonly kind: "moved"; readonly why: string }
+> {
+  const { routed } = services.quotePolicy.gas;
+  const exchange = exchangeInFill(services.liquidity, chain, { paidFrom, currency }, routed);
+  const answer = await exchange.costs(amount);
+  if (answer === undefined) return { kind: "moved", why: "no exchange bears the fill" };
+  if (answer.amountIn > planned)
+    return { kind: "moved", why: `the fill costs ${answer.amountIn}, and the deposit bears ${planned}` };
+  const limit = limitOf(answer, most);
+  return {
+    kind: "exchanged",
+    gas: answer.gas,
+    paidFrom,
+    limit,
+    wrappedNative: chain.liquidity?.wrappedNative,
+    exchange: answer.calls(limit, chain.contracts.router),
+  };
+}
