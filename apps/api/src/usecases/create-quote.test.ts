@@ -316,8 +316,8 @@ test.each<[Partial<QuoteInput>, ErrorCode]>([
   [{ useDepositAddress: true }, "UNSUPPORTED_EXECUTION_TYPE"],
   [{ appFees: [{ recipient, fee: "25" }] }, "UNSUPPORTED_EXECUTION_TYPE"],
   [{ topupGas: true }, "UNSUPPORTED_EXECUTION_TYPE"],
-  [{ subsidizeFees: true }, "UNSUPPORTED_EXECUTION_TYPE"],
-  [{ fixedRate: "1:1" }, "UNSUPPORTED_EXECUTION_TYPE"],
+  [{ subsidizeFees: true }, "UNAUTHORIZED"],
+  [{ fixedRate: "1:1" }, "INVALID_REQUEST"],
 ])("%o asks for what the quote would not honour, and is refused by its name", async (input, code) => {
   expect(await refusalOf(input)).toEqual({ code, field: Object.keys(input)[0] });
 });

@@ -1,0 +1,387 @@
+import type { Address, ErrorCode, SponsorshipRules } from "@causeway/domain";
+import { defaultSponsorshipRules, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import { quoteAnswer } from "@causeway/wire";
+import type { QuoteInput } from "@causeway/wire";
+import { expect, test } from "vitest";
+import {
+  aChain,
+  aQuoteInput,
+  DESTINATION,
+  foreignOn,
+  lockedOn,
+  market,
+  ORIGIN,
+  quoteWorld,
+  usdcOn,
+  user,
+} from "../../../../../test/fakes/quote-world.ts";
+import type { QuoteWorld, World } from "../../../../../test/fakes/quote-world.ts";
+import type { AskingKey } from "../../ports/sponsors.ts";
+import { quoteJson } from "../../routes/quote-json.ts";
+import { createQuote } from "../create-quote.ts";
+import { priceIntent } from "../price-intent.ts";
+
+const USD = 10n ** 18n;
+const sponsor: Address = "0x9999999999999999999999999999999999999999";
+const app: Address = "0x8888888888888888888888888888888888888888";
+const other: Address = "0x7777777777777777777777777777777777777777";
+
+interface Sponsor {
+  /** Smallest units of USDC. */
+  readonly balance?: bigint;
+  readonly todayUsd?: bigint;
+  readonly heldUsd?: bigint;
+}
+
+/** The world of quotes, in which app balances are kept and one of them pays. */
+function feeWorld(
+  world: World = {},
+  { balance = 10n ** 12n, todayUsd = 0n, heldUsd = 0n }: Sponsor = {},
+): QuoteWorld {
+  const asset = { chainId: ORIGIN, currency: usdcOn(ORIGIN) };
+  const usdc = aChain(ORIGIN).tokens[0];
+  if (usdc === undefined) throw new Error("the chain has USDC");
+  return {
+    ...quoteWorld(world),
+    appBalance: {
+      chainId: ORIGIN,
+      currencies: [usdc],
+      confirmations: 1,
+      leastTopUpUsd: 0n,
+      claimLifetimeSeconds: 600,
+    },
+    sponsors: {
+      book: async (wallet) => ({
+        wallet,
+        lines: wallet === sponsor ? [{ asset, balance, pending: 0n, owed: 0n }] : [],
+        heldUsd,
+      }),
+      spending: async () => ({ todayUsd, userTodayUsd: todayUsd, targetTodayUsd: 0n }),
+    },
+  };
+}
+
+function aKey(rules: Partial<SponsorshipRules> = {}, change: Partial<AskingKey> = {}): AskingKey {
+  return {
+    id: "key-1",
+    fundingAddress: sponsor,
+    origins: [],
+    rules: { ...defaultSponsorshipRules, ...rules },
+    ...change,
+  };
+}
+
+/** 100 USDC from one chain to the other: the deposit pays $0.02, gas and nothing else. */
+const aBridge = (change: Partial<QuoteInput> = {}): QuoteInput =>
+  aQuoteInput({ destinationCurrency: usdcOn(DESTINATION), ...change });
+
+async function refusalOf(
+  input: QuoteInput,
+  { key, services = feeWorld() }: { readonly key?: AskingKey; readonly services?: QuoteWorld } = {},
+): Promise<{ code: ErrorCode; field: string | undefined; data: unknown }> {
+  const error: unknown = await createQuote(services, input, key?.id, key).then(
+    () => "quoted",
+    (refusal: unknown) => refusal,
+  );
+  expect(error).toBeInstanceOf(ServiceError);
+  expect(services.stored, "a refused quote must not be stored").toEqual([]);
+  const { code, facts } = error as ServiceError;
+  return { code, field: facts.field, data: facts.data };
+}
+
+test("what apps take is told in the fees and in the impact, comes out of the output, and stands in the terms", async () => {
+  const plain = await createQuote(feeWorld(), aBridge());
+  const services = feeWorld();
+  const answer = await createQuote(
+    services,
+    aBridge({
+      appFees: [
+        { recipient: app, fee: "25" },
+        { recipient: other, fee: 0 },
+        { recipient: other, fee: 5 },
+        { recipient: app, fee: 10 },
+      ],
+    }),
+  );
+  expect(answer.fees.app.amount).toBe("400000");
+  expect(answer.details.expandedPriceImpact.app).toEqual({ usd: "-0.400000" });
+  expect(BigInt(answer.details.currencyOut.amount)).toBe(BigInt(plain.details.currencyOut.amount) - 400_000n);
+  expect(services.stored[0]).toMatchObject({
+    appFeesUsd: (4n * USD) / 10n,
+    appFees: {
+      chainId: ORIGIN,
+      currency: usdcOn(ORIGIN),
+      fees: [
+        { recipient: app, bps: 35, amount: 350_000n },
+        { recipient: other, bps: 5, amount: 50_000n },
+      ],
+    },
+  });
+});
+
+test("app fees are credited in the currency of app balances, at the quote's prices and rounded down", async () => {
+  const services = feeWorld();
+  await createQuote(
+    services,
+    aQuoteInput({
+      originCurrency: NATIVE_CURRENCY,
+      amount: "1000000000000000001",
+      appFees: [{ recipient: app, fee: "7" }],
+    }),
+  );
+  // 7 bps of an ether at $2000.
+  expect(services.stored[0]?.appFees?.fees).toEqual([{ recipient: app, bps: 7, amount: 1_400_000n }]);
+});
+
+test("app fees are refused where they could not be collected, and where they are no fees", async () => {
+  const fees = (fee: string, recipient: string = app) => ({ appFees: [{ recipient, fee }] });
+  const send = aQuoteInput({
+    destinationChainId: ORIGIN,
+    destinationCurrency: usdcOn(ORIGIN),
+    recipient: other,
+    ...fees("10"),
+  });
+  expect(await refusalOf(send)).toMatchObject({ code: "UNSUPPORTED_EXECUTION_TYPE", field: "appFees" });
+  expect(await refusalOf(aBridge(fees("10", "0x01")))).toMatchObject({
+    code: "INVALID_ADDRESS",
+    field: "appFees",
+  });
+  expect(await refusalOf(aBridge(fees("10", NATIVE_CURRENCY)))).toMatchObject({ code: "INVALID_ADDRESS" });
+  expect(await refusalOf(aBridge(fees("5001")))).toMatchObject({ code: "INVALID_REQUEST", field: "appFees" });
+  expect(await refusalOf(aBridge(fees("10")), { services: quoteWorld() })).toMatchObject({
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    field: "appFees",
+  });
+});
+
+test("a swap on one chain from which apps take a fee goes through the solver, who can take it", async () => {
+  const swap = aQuoteInput({ destinationChainId: ORIGIN, destinationCurrency: lockedOn(ORIGIN) });
+  const own = feeWorld({ pools: market() });
+  await createQuote(own, swap);
+  expect(own.stored[0]?.kind).toBe("swap");
+  const services = feeWorld({ pools: market() });
+  const { fees } = await createQuote(services, { ...swap, appFees: [{ recipient: app, fee: "30" }] });
+  expect(services.stored[0]?.kind).toBe("bridge");
+  expect(fees.app.amount).toBe("300000");
+});
+
+test("a sponsor pays the fees of the destination side, and the output rises by just that", async () => {
+  const services = feeWorld();
+  const answer = await createQuote(services, aBridge({ subsidizeFees: true }), "key-1", aKey());
+  expect(quoteAnswer.safeParse(answer).error).toBeUndefined();
+  expect(JSON.parse(quoteJson(answer))).toEqual(JSON.parse(JSON.stringify(answer)));
+  const { details, fees, feeSponsorship } = answer;
+  expect(details.currencyOut.amount).toBe("100000000");
+  expect(fees.subsidized.amount).toBe(fees.relayer.amount);
+  expect(details.totalImpact.usd).toBe("0.000000");
+  expect(details.expandedPriceImpact.sponsored?.usd).toBe(fees.relayer.amountUsd);
+  expect(feeSponsorship?.quoted).toMatchObject({
+    selectedComponents: ["execution", "swap", "relay", "app"],
+    capHit: false,
+    components: {
+      execution: {
+        selected: true,
+        sponsored: { usd: fees.relayer.amountUsd },
+        userPays: { usd: "0.000000" },
+      },
+      rent: { selected: false, total: { usd: "0.000000" } },
+    },
+    sponsoredTotal: { usd: fees.relayer.amountUsd },
+    userPaysTotal: { usd: "0.000000" },
+  });
+  expect(services.stored[0]).toMatchObject({
+    keyId: "key-1",
+    sponsorship: { wallet: sponsor, amount: BigInt(fees.relayer.amount) },
+  });
+});
+
+test("beyond the cap the user pays the rest", async () => {
+  const ask = aBridge({
+    subsidizeFees: true,
+    maxSubsidizationAmount: "30000",
+    appFees: [{ recipient: app, fee: "100" }],
+  });
+  const { details, fees, feeSponsorship } = await createQuote(feeWorld(), ask, "key-1", aKey());
+  expect(fees.subsidized.amount).toBe("30000");
+  const all = BigInt(fees.relayer.amount) + BigInt(fees.app.amount);
+  expect(BigInt(details.currencyOut.amount)).toBe(100_000_000n - all + 30_000n);
+  expect(feeSponsorship?.quoted).toMatchObject({
+    capHit: true,
+    maxSubsidizationAmount: "30000",
+    sponsoredTotal: { usd: "0.030000" },
+    components: { app: { sponsored: { usd: "0.000000" }, userPays: { usd: "1.000000" } } },
+  });
+});
+
+test("only the fees that are named are sponsored", async () => {
+  const ask = aBridge({
+    subsidizeFees: true,
+    sponsoredFeeComponents: ["app"],
+    appFees: [{ recipient: app, fee: "100" }],
+  });
+  const { fees, feeSponsorship } = await createQuote(feeWorld(), ask, "key-1", aKey());
+  expect(fees.subsidized.amount).toBe("1000000");
+  expect(feeSponsorship?.quoted.selectedComponents).toEqual(["app"]);
+  expect(feeSponsorship?.quoted.userPaysTotal.usd).toBe(fees.relayer.amountUsd);
+});
+
+test("the output types find the least input with a sponsor too", async () => {
+  const sponsored = { subsidizeFees: true, maxSubsidizationAmount: "40000" };
+  const fees = { appFees: [{ recipient: app, fee: "33" }] };
+  for (const tradeType of ["EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const) {
+    const asked = { tradeType, amount: "49933041000000000", ...sponsored, ...fees };
+    const { details } = await createQuote(feeWorld(), aQuoteInput(asked), "key-1", aKey());
+    const bought = async (amount: bigint): Promise<bigint> => {
+      const input = aQuoteInput({ amount: amount.toString(), ...sponsored, ...fees });
+      const answer = await createQuote(feeWorld(), input, "key-1", aKey());
+      return BigInt(answer.details.currencyOut.amount);
+    };
+    const input = BigInt(details.currencyIn.amount);
+    expect((await bought(input)) >= 49_933_041_000_000_000n).toBe(true);
+    expect((await bought(input - 1n)) < 49_933_041_000_000_000n).toBe(true);
+  }
+});
+
+test("what an exchange in the fill costs is sponsored for what the operator vouches for, and for nothing else", async () => {
+  const ask = (destinationCurrency: Address) =>
+    aQuoteInput({ destinationCurrency, subsidizeFees: true, sponsoredFeeComponents: ["swap"] });
+  const world = { pools: market() };
+  const known = await createQuote(feeWorld(world), ask(lockedOn(DESTINATION)), "key-1", aKey());
+  expect(BigInt(known.fees.subsidized.amount)).toBeGreaterThan(0n);
+  const plain = await createQuote(
+    feeWorld(world),
+    aQuoteInput({ destinationCurrency: lockedOn(DESTINATION) }),
+  );
+  expect(BigInt(known.details.currencyOut.amount)).toBeGreaterThan(BigInt(plain.details.currencyOut.amount));
+  const foreign = await createQuote(feeWorld(world), ask(foreignOn(DESTINATION)), "key-1", aKey());
+  expect(foreign.fees.subsidized.amount).toBe("0");
+  // It is said, not hidden: the user pays what the pools take.
+  expect(foreign.feeSponsorship?.quoted.components.swap.userPays.usd).not.toBe("0.000000");
+});
+
+test("a sponsor is a key with a wallet of its own that is no browser's", async () => {
+  const ask = aBridge({ subsidizeFees: true });
+  expect(await refusalOf(ask)).toMatchObject({ code: "UNAUTHORIZED", field: "subsidizeFees" });
+  for (const change of [{ fundingAddress: undefined }, { origins: ["https://app.example"] }])
+    expect(await refusalOf(ask, { key: aKey({}, change) })).toMatchObject({
+      code: "FORBIDDEN",
+      field: "subsidizeFees",
+    });
+});
+
+test("words about a sponsor are refused without one, and where none can be asked", async () => {
+  expect(await refusalOf(aBridge({ sponsoredFeeComponents: ["relay"] }))).toMatchObject({
+    code: "INVALID_REQUEST",
+    field: "sponsoredFeeComponents",
+  });
+  const key = aKey();
+  expect(
+    await refusalOf(aBridge({ subsidizeFees: true, sponsoredFeeComponents: ["tips"] }), { key }),
+  ).toMatchObject({ code: "INVALID_REQUEST", field: "sponsoredFeeComponents" });
+  const send = aQuoteInput({
+    destinationChainId: ORIGIN,
+    destinationCurrency: usdcOn(ORIGIN),
+    recipient: other,
+    subsidizeFees: true,
+  });
+  expect(await refusalOf(send, { key })).toMatchObject({
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    field: "subsidizeFees",
+  });
+});
+
+test("a balance that does not bear the fees is told with both numbers, and holds do not stand in the way", async () => {
+  const ask = aBridge({
+    subsidizeFees: true,
+    sponsoredFeeComponents: ["app"],
+    appFees: [{ recipient: app, fee: "100" }],
+  });
+  const key = aKey();
+  expect(await refusalOf(ask, { key, services: feeWorld({}, { balance: 999_999n }) })).toEqual({
+    code: "INSUFFICIENT_FUNDS",
+    field: "subsidizeFees",
+    data: { availableUsd: "0.999999", requiredUsd: "1.000000" },
+  });
+  const held = feeWorld({}, { balance: 1_000_000n, heldUsd: 10n * USD });
+  await createQuote(held, ask, "key-1", key);
+  expect(held.stored).toHaveLength(1);
+});
+
+test("the budgets of the key bind what it sponsors of quotes too", async () => {
+  const ask = aBridge({
+    subsidizeFees: true,
+    sponsoredFeeComponents: ["app"],
+    appFees: [{ recipient: app, fee: "100" }],
+  });
+  const spent = { todayUsd: 4n * USD };
+  for (const rule of ["dailyUsd", "perUserDailyUsd"] as const) {
+    const services = feeWorld({}, spent);
+    await createQuote(services, ask, "key-1", aKey({ [rule]: 5n * USD }));
+    expect(services.stored).toHaveLength(1);
+    expect(
+      await refusalOf(ask, { key: aKey({ [rule]: 5n * USD - 1n }), services: feeWorld({}, spent) }),
+    ).toMatchObject({ code: "INVALID_REQUEST", field: "subsidizeFees", data: { rule } });
+  }
+});
+
+test("a fixed rate gives exactly that, promises all of it, and the sponsor pays the difference", async () => {
+  const services = feeWorld();
+  const ask = aBridge({ subsidizeFees: true, fixedRate: "1:1.001" });
+  const { details, fees, feeSponsorship } = await createQuote(services, ask, "key-1", aKey());
+  expect(details.currencyOut).toMatchObject({ amount: "100100000", minimumAmount: "100100000" });
+  expect(details.isFixedRate).toBe(true);
+  const paid = BigInt(fees.relayer.amount) + 100_000n;
+  expect(fees.subsidized.amount).toBe(paid.toString());
+  expect(details.fixedRateFee?.usd).toBe(fees.subsidized.amountUsd);
+  expect(feeSponsorship?.quoted.components.swap).toMatchObject({ sponsored: { usd: "0.100000" } });
+  expect(services.stored[0]?.sponsorship?.usd).toBe(paid * 10n ** 12n);
+  const exact = aBridge({
+    tradeType: "EXACT_OUTPUT",
+    amount: "50000000",
+    subsidizeFees: true,
+    fixedRate: "1:1",
+  });
+  expect((await createQuote(feeWorld(), exact, "key-1", aKey())).details.currencyIn.amount).toBe("50000000");
+});
+
+test("a rate is fixed between stable currencies, near their prices, and for what the sponsor would pay", async () => {
+  const key = aKey();
+  const ask = (change: Partial<QuoteInput>) =>
+    refusalOf(aBridge({ subsidizeFees: true, fixedRate: "1:1", ...change }), { key });
+  expect(await ask({ destinationCurrency: NATIVE_CURRENCY })).toMatchObject({
+    code: "UNSUPPORTED_ROUTE",
+    field: "fixedRate",
+  });
+  for (const change of [
+    { fixedRate: "1:1.06" },
+    { fixedRate: "1:0.94" },
+    { fixedRate: "0:1" },
+    { maxSubsidizationAmount: "1000" },
+  ])
+    expect(await ask(change)).toMatchObject({ code: "INVALID_REQUEST", field: "fixedRate" });
+  expect(await refusalOf(aBridge({ fixedRate: "1:1" }))).toMatchObject({ field: "fixedRate" });
+});
+
+test("a price tells who would pay which fee, and stores nothing", async () => {
+  const services = feeWorld();
+  const ask = aBridge({ subsidizeFees: true });
+  const price = await priceIntent(services, ask, "key-1", aKey());
+  const quote = await createQuote(feeWorld(), ask, "key-1", aKey());
+  expect(price.feeSponsorship).toEqual(quote.feeSponsorship);
+  expect(services.stored).toEqual([]);
+});
+
+test("fees that are not spoken of cost nobody a look at a balance", async () => {
+  const services = feeWorld();
+  const silent: QuoteWorld = {
+    ...services,
+    sponsors: {
+      book: async () => Promise.reject(new Error("asked")),
+      spending: async () => Promise.reject(new Error("asked")),
+    },
+  };
+  const answer = await createQuote(silent, aBridge(), "key-1", aKey());
+  expect(answer.feeSponsorship).toBeUndefined();
+  expect(silent.stored[0]).toMatchObject({ user });
+  expect(silent.stored[0]).not.toHaveProperty("sponsorship");
+});
