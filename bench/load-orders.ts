@@ -20,6 +20,14 @@ export type LoadOrder =
       readonly url: string;
       readonly requests: readonly LoadRequest[];
       readonly count: number;
+    }
+  /** So many at a time, each on a connection of its own, and each answer's time is told. */
+  | {
+      readonly kind: "crowd";
+      readonly url: string;
+      readonly requests: readonly LoadRequest[];
+      readonly connections: number;
+      readonly seconds: number;
     };
 
 export interface LoadResult {

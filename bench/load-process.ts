@@ -7,6 +7,7 @@ import type { LoadOrder, LoadReport, LoadResult, SinglesResult } from "./load-or
 export interface LoadTool {
   load(order: Omit<LoadOrder & { kind: "load" }, "kind">): Promise<LoadResult>;
   singles(order: Omit<LoadOrder & { kind: "singles" }, "kind">): Promise<SinglesResult>;
+  crowd(order: Omit<LoadOrder & { kind: "crowd" }, "kind">): Promise<SinglesResult>;
   stop(): Promise<void>;
 }
 
@@ -48,6 +49,7 @@ export function startLoadTool(signal: AbortSignal): LoadTool {
   return {
     load: async (order) => (await obey({ kind: "load", ...order })) as LoadResult,
     singles: async (order) => (await obey({ kind: "singles", ...order })) as SinglesResult,
+    crowd: async (order) => (await obey({ kind: "crowd", ...order })) as SinglesResult,
     stop: async () => {
       signal.removeEventListener("abort", kill);
       kill();

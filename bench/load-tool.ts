@@ -6,13 +6,23 @@ import type { LoadOrder, LoadReport, LoadRequest, LoadResult, SinglesResult } fr
 const HEADERS = { "content-type": "application/json" };
 
 process.on("message", (order: LoadOrder) => {
-  const result = order.kind === "load" ? load(order) : singles(order);
-  result.then(
+  obey(order).then(
     (done) => report({ kind: "done", result: done }),
     (error: unknown) =>
       report({ kind: "failed", reason: error instanceof Error ? error.message : String(error) }),
   );
 });
+
+async function obey(order: LoadOrder): Promise<LoadResult | SinglesResult> {
+  switch (order.kind) {
+    case "load":
+      return await load(order);
+    case "singles":
+      return await singles(order);
+    case "crowd":
+      return await crowd(order);
+  }
+}
 
 function report(what: LoadReport): void {
   process.send?.(what);
@@ -61,6 +71,26 @@ async function singles(order: LoadOrder & { kind: "singles" }): Promise<SinglesR
       if (next === undefined) throw new Error("there are no requests to send");
       tookMs.push(await single(order.url, next, agent));
     }
+  } finally {
+    agent.destroy();
+  }
+  return { tookMs };
+}
+
+async function crowd(order: LoadOrder & { kind: "crowd" }): Promise<SinglesResult> {
+  const agent = new Agent({ keepAlive: true, maxSockets: order.connections });
+  const tookMs: number[] = [];
+  const endsAtMs = performance.now() + order.seconds * 1_000;
+  let next = 0;
+  const one = async (): Promise<void> => {
+    while (performance.now() < endsAtMs) {
+      const request = order.requests[next++ % order.requests.length];
+      if (request === undefined) throw new Error("there are no requests to send");
+      tookMs.push(await single(order.url, request, agent));
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: order.connections }, one));
   } finally {
     agent.destroy();
   }

@@ -12,6 +12,9 @@ import { historyLines, judgeHistory } from "./history/judge-history.ts";
 import { benchHistory } from "./history/bench-history.ts";
 import { judgePush, pushLines } from "./push/judge-push.ts";
 import { measurePush } from "./push/measure-push.ts";
+import { judgeSwaps } from "./swaps/judge-swaps.ts";
+import { measureSwaps } from "./swaps/measure-swaps.ts";
+import { swapLines } from "./swaps/swap-lines.ts";
 import { readOptions, usage, type BenchOptions, type BenchPart } from "./options.ts";
 import { measureChainCost, measurePhase } from "./phase.ts";
 import { quoteBodies } from "./quote-requests.ts";
@@ -65,6 +68,7 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
   }
   const wants = (part: BenchPart): boolean => options.parts.includes(part);
   const figures = wants("api") ? await measure(options, cores, signal) : undefined;
+  const swaps = wants("swaps") ? await measureSwaps(cores, options, process.env, say, signal) : undefined;
   if (wants("oracle")) say("measuring the oracle");
   const oracle = wants("oracle") ? await measureOracle(cores, options, signal) : undefined;
   if (wants("execution")) say("measuring executions beside a bundler");
@@ -78,6 +82,7 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
   const history = wants("history") ? await benchHistory(options, process.env, signal) : undefined;
   const verdicts = [
     ...(figures ? judge(figures.measured) : []),
+    ...(swaps ? judgeSwaps(swaps) : []),
     ...(oracle ? judgeOracle(oracle) : []),
     ...(execution ? judgeExecution(execution) : []),
     ...(push ? judgePush(push) : []),
@@ -85,6 +90,7 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
   ];
   for (const line of [
     ...(figures ? ["", ...tableOf(figures.measured)] : []),
+    ...(swaps ? ["", ...swapLines(swaps)] : []),
     ...(oracle ? ["", ...oracleLines(oracle)] : []),
     ...(execution ? ["", ...executionLines(execution)] : []),
     ...(push ? ["", ...pushLines(push)] : []),
@@ -98,7 +104,7 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
   const facts = { at: new Date().toISOString(), node: process.version, cores: cores ?? null, options };
   await writeFile(
     lastRunFile,
-    `${JSON.stringify({ ...facts, ...figures, oracle, execution, push, history, verdicts }, undefined, 2)}\n`,
+    `${JSON.stringify({ ...facts, ...figures, swaps, oracle, execution, push, history, verdicts }, undefined, 2)}\n`,
   );
   print(
     missed.length === 0 ? "\nEvery goal is met." : `\nMissed: ${missed.map(({ goal }) => goal).join("; ")}`,

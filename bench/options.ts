@@ -1,11 +1,11 @@
 import { defaultPortBase } from "@causeway/localnet";
 import { parseArgs } from "node:util";
 
-export const benchParts = ["api", "oracle", "execution", "push", "history"] as const;
+export const benchParts = ["api", "oracle", "execution", "push", "history", "swaps"] as const;
 export type BenchPart = (typeof benchParts)[number];
 
 export const usage =
-  "usage: npm run bench [-- --rows 1000000] [--quick] [--port-base N] [--only api|oracle|execution|push|history]";
+  "usage: npm run bench [-- --rows 1000000] [--quick] [--port-base N] [--only api|oracle|execution|push|history|swaps]";
 
 export interface BenchOptions {
   readonly isQuick: boolean;

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { percentilesOf, type Percentiles } from "../../scripts/soak/percentiles.ts";
+import { quoteRequest } from "../capture.ts";
+import type { Cores } from "../cores.ts";
+import type { LoadRequest } from "../load-orders.ts";
+import type { BenchOptions } from "../options.ts";
+import { quoteBodies } from "../quote-requests.ts";
+import { measurePairs, type PairRates } from "../rounds.ts";
+import { startWorld, type World } from "../world.ts";
+import { withoutBlocks } from "./pause-mining.ts";
+import { swapBodies, swapKinds, type SwapKind } from "./swap-requests.ts";
+
+/** Quotes asked at a time. */
+const AT_A_TIME = 20;
+const USERS = 240;
+
+/** How fast quotes with swaps are, and what they cost the chains. */
+export interface SwapFigures {
+  /** From sending to the end of the answer, ms, with so many under way; all kinds in turn, blocks coming as usual. */
+  readonly tookMs: Percentiles;
+  readonly perKindMs: readonly { readonly kind: SwapKind; readonly tookMs: Percentiles }[];
+  /** Beside quotes without swaps on the same server, by turns. */
+  readonly rates: PairRates;
+  readonly withoutBlocks: {
+    readonly quotes: number;
+    /** Of the API to both nodes while those were asked for. */
+    readonly calls: number;
+    /** In as long a time while nobody asked. */
+    readonly idleCalls: number;
+  };
+}
+
+/** Starts a system of its own, and stops it. */
+export async function measureSwaps(
+  cores: Cores | undefined,
+  options: BenchOptions,
+  env: Readonly<Record<string, string | undefined>>,
+  onProgress: (text: string) => void,
+  signal: AbortSignal,
+): Promise<SwapFigures> {
+  const world = await startWorld({ env, portBase: options.portBase, cores, onProgress, signal });
+  try {
+    return await measure(world, options, onProgress);
+  } finally {
+    await world.stop();
+  }
+}
+
+async function measure(
+  world: World,
+  options: BenchOptions,
+  onProgress: (text: string) => void,
+): Promise<SwapFigures> {
+  const { tool, api, chains } = world;
+  const perKind = swapKinds.map((kind) => ({
+    kind,
+    requests: swapBodies(kind, chains, USERS).map(quoteRequest),
+  }));
+  // A kind after the other, so that every connection asks for all of them.
+  const swaps = Array.from({ length: USERS }, (_, index) =>
+    perKind.flatMap(({ requests }) => requests.slice(index, index + 1)),
+  ).flat();
+  const plain = quoteBodies(chains, USERS).map(quoteRequest);
+
+  onProgress("warming up");
+  const { warmUpSeconds, secondsPerLoad, rounds } = options;
+  await tool.singles({ url: api.url, requests: swaps, count: swaps.length });
+  for (const requests of [swaps, plain])
+    await tool.load({ url: api.url, requests, connections: AT_A_TIME, seconds: warmUpSeconds });
+
+  onProgress(`measuring quotes with swaps, ${AT_A_TIME} at a time`);
+  const crowd = async (requests: readonly LoadRequest[], seconds: number): Promise<Percentiles> => {
+    const { tookMs } = await tool.crowd({ url: api.url, requests, connections: AT_A_TIME, seconds });
+    return percentilesOf(tookMs) ?? fail("no quotes were asked for");
+  };
+  const tookMs = await crowd(swaps, rounds * secondsPerLoad);
+  const perKindMs: { kind: SwapKind; tookMs: Percentiles }[] = [];
+  for (const { kind, requests } of perKind)
+    perKindMs.push({ kind, tookMs: await crowd(requests, secondsPerLoad) });
+  const { quotes } = await measurePairs(
+    tool,
+    {
+      quotes: {
+        ours: { target: api, requests: swaps },
+        bare: { target: api, requests: plain },
+      },
+    },
+    { rounds, seconds: secondsPerLoad, connections: AT_A_TIME },
+  );
+
+  onProgress("counting chain calls while no block comes");
+  const counted = await world.withoutWorker(
+    async () =>
+      await withoutBlocks(chains, async () => {
+        const ask = async (seconds: number) =>
+          await tool.load({ url: api.url, requests: swaps, connections: AT_A_TIME, seconds });
+        // What every user has is read once for each block.
+        await tool.singles({ url: api.url, requests: swaps, count: swaps.length });
+        const before = world.chainCalls().calls;
+        await sleep(secondsPerLoad * 1_000);
+        const idle = world.chainCalls().calls;
+        const { answered } = await ask(secondsPerLoad);
+        return {
+          quotes: answered,
+          calls: world.chainCalls().calls - idle,
+          idleCalls: idle - before,
+        };
+      }),
+  );
+  return { tookMs, perKindMs, rates: quotes, withoutBlocks: counted };
+}
+
+function fail(problem: string): never {
+  throw new Error(problem);
+}

@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Chain } from "@causeway/domain";
+
+/** Longer than a head needs to reach everyone who listens. */
+const SETTLED_MS = 1_500;
+
+/** Runs `act` while none of the local chains makes a block; afterwards they make one per second again. */
+export async function withoutBlocks<T>(chains: readonly Chain[], act: () => Promise<T>): Promise<T> {
+  const every = async (seconds: number): Promise<void> => {
+    await Promise.all(chains.map(async ({ rpcUrl }) => await setInterval(rpcUrl, seconds)));
+  };
+  await every(0);
+  try {
+    await sleep(SETTLED_MS);
+    return await act();
+  } finally {
+    await every(1);
+  }
+}
+
+async function setInterval(url: string, seconds: number): Promise<void> {
+  const answer = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "evm_setIntervalMining", params: [seconds] }),
+  });
+  if (!answer.ok) throw new Error(`the node did not change its mining: ${answer.status}`);
+}

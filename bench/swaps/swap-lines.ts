@@ -1,0 +1,18 @@
+import { pairLines } from "../report.ts";
+import type { SwapFigures } from "./measure-swaps.ts";
+import type { Percentiles } from "../../scripts/soak/percentiles.ts";
+
+/** The figures as lines of a table. */
+export function swapLines({ tookMs, perKindMs, rates, withoutBlocks }: SwapFigures): string[] {
+  const ms = (value: number): string => value.toFixed(2).padStart(6);
+  const line = (name: string, { p50, p90, p99, max, count }: Percentiles): string =>
+    `  ${name.padEnd(26)} median ${ms(p50)}   p90 ${ms(p90)}   p99 ${ms(p99)}   max ${ms(max)} ms   (${count})`;
+  return [
+    "Quotes with swaps, 20 at a time, in all trade types",
+    line("all in turn", tookMs),
+    ...perKindMs.map((one) => line(`swaps ${one.kind}`, one.tookMs)),
+    ...pairLines("with swaps", "without", rates, 20),
+    `  while no block came        ${withoutBlocks.calls} chain calls for ${withoutBlocks.quotes.toLocaleString("en")} quotes, ` +
+      `${withoutBlocks.idleCalls} in as long a time without quotes`,
+  ];
+}
