@@ -67,11 +67,19 @@ async function aUser(token: Address, amount: bigint, { approved = false } = {}):
   return user;
 }
 
-/** The token takes EIP-2612 permits, and no authorisations. */
-const only2612 = (): PermitTokens => {
+/** The token takes less than it does: no authorisations or, with `nothing`, no permits either. */
+const less = (nothing = false): PermitTokens => {
   const tokens = createTokenPermits(world.services.chains, world.clock);
-  return { ...tokens, permitsOf: async (token) => ({ ...(await tokens.permitsOf(token)), eip3009: false }) };
+  return {
+    ...tokens,
+    permitsOf: async (token) => {
+      const permits = await tokens.permitsOf(token);
+      return { ...permits, eip3009: false, eip2612: permits.eip2612 && !nothing };
+    },
+  };
 };
+const only2612 = (): PermitTokens => less();
+const noPermits = (): PermitTokens => less(true);
 
 async function quoted(user: User, ask: Ask = {}, permitTokens?: PermitTokens): Promise<Agreed> {
   const whole = { user: user.address, recipient: user.recipient, usePermit: true, ...ask };
@@ -197,8 +205,9 @@ test("a token with authorisations (EIP-3009) is bridged by one signature, and it
 });
 
 test("a token with permits only (EIP-2612) is deposited by the address of its order", async () => {
-  const user = await aUser(world.usdc, hundred);
-  const agreed = await quoted(user, {}, only2612());
+  const amount = 100n * 10n ** 18n;
+  const user = await aUser(world.tst, amount);
+  const agreed = await quoted(user, { originCurrency: world.tst, amount: amount.toString() });
   expect(signatureStep(agreed).items[0]?.data.sign.primaryType).toBe("Permit");
   expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("eip2612");
   await post(agreed, await signed(user, agreed));
@@ -208,13 +217,13 @@ test("a token with permits only (EIP-2612) is deposited by the address of its or
 test("any other token is paid through Permit2, which is approved once", async () => {
   const user = await aUser(world.tst, 100n * 10n ** 18n, { approved: true });
   const ask = { originCurrency: world.tst, amount: (100n * 10n ** 18n).toString() };
-  const agreed = await quoted(user, ask);
+  const agreed = await quoted(user, ask, noPermits());
   expect(agreed.answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
   await post(agreed, await signed(user, agreed));
   await expectPaid(user, agreed);
 
   const fresh = await aUser(world.tst, 100n * 10n ** 18n);
-  const first = await quoted(fresh, ask);
+  const first = await quoted(fresh, ask, noPermits());
   expect(first.answer.steps.map(({ id, kind }) => [id, kind])).toEqual([
     ["approve", "transaction"],
     ["authorize1", "signature"],
@@ -285,7 +294,8 @@ test("the same signature again is the same, twenty at once as well; another one 
 
 test("a signature over anything else than was quoted is refused, whatever was changed", async () => {
   const user = await aUser(world.tst, 100n * 10n ** 18n, { approved: true });
-  const agreed = await quoted(user, { originCurrency: world.tst, amount: (10n ** 19n).toString() });
+  const ask = { originCurrency: world.tst, amount: (10n ** 19n).toString() };
+  const agreed = await quoted(user, ask, noPermits());
   const stranger = world.anAddress();
   const changes: ((sign: Sign) => void)[] = [
     ({ value }) => (value.witness.relayer = stranger),

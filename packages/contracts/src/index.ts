@@ -28,6 +28,7 @@ export * from "./generated/test-piece.ts";
 // Tokens for tests and the local system.
 export * from "./generated/blocks-recipient.ts";
 export * from "./generated/fee-on-transfer.ts";
+export * from "./generated/permit-token.ts";
 export * from "./generated/refuses-approval-change.ts";
 export * from "./generated/returns-false.ts";
 export * from "./generated/returns-nothing.ts";

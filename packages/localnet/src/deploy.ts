@@ -8,12 +8,12 @@ import {
   multicall3Abi,
   multicall3Bytecode,
   permit2Address,
+  permitTokenAbi,
+  permitTokenBytecode,
   receiverAbi,
   receiverBytecode,
   routerAbi,
   routerBytecode,
-  testTokenAbi,
-  testTokenBytecode,
   testUsdAbi,
   testUsdBytecode,
 } from "@causeway/contracts";
@@ -125,10 +125,10 @@ function creations(): Creation[] {
       data: encodeDeployData({ abi: testUsdAbi, bytecode: testUsdBytecode, args: [usd.name, usd.symbol] }),
     },
     {
-      label: "TestToken",
+      label: "PermitToken",
       data: encodeDeployData({
-        abi: testTokenAbi,
-        bytecode: testTokenBytecode,
+        abi: permitTokenAbi,
+        bytecode: permitTokenBytecode,
         args: [tst.name, tst.symbol],
       }),
     },
