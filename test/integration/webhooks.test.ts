@@ -138,6 +138,23 @@ test("each change of a key's request is posted once, in order, signed, in the fo
   expect(owner.receiver.received).toHaveLength(3);
 });
 
+test("whatever a caller called itself is told as it was, and holds up nobody's deliveries", async () => {
+  const [odd, other] = [await anOwner(), await anOwner()];
+  const referrers = ["a\u0000b", "a\ud800b", "\\u0000", '","keyId":"', "\u202e🚀\n"];
+  for (const referrer of referrers) {
+    const { requestId } = await world.aRequest({ keyId: odd.keyId, referrer });
+    await world.happens(requestId, deposited());
+  }
+  const { requestId } = await other.aRequest();
+  await world.happens(requestId, deposited());
+  delivering();
+  await expect.poll(() => sequences(other.receiver, requestId)).toEqual([1]);
+  await expect.poll(() => odd.receiver.received.length).toBe(referrers.length);
+  const told = odd.receiver.received.map(({ body }) => JSON.parse(body).data.referrer);
+  expect(new Set(told)).toEqual(new Set(referrers));
+  for (const one of odd.receiver.received) expect(isSigned(one, odd.secret)).toBe(true);
+});
+
 test("a receiver that is down for an hour and a worker that is killed lose nothing and reorder nothing", async () => {
   const owner = await anOwner();
   const { receiver } = owner;

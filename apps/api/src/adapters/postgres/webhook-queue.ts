@@ -1,3 +1,4 @@
+import type { RequestTerms } from "@causeway/domain";
 import { randomUUID } from "node:crypto";
 import type { DueDelivery, WebhookHeaders, WebhookQueue } from "../../ports/webhooks.ts";
 import { statement } from "./pool.ts";
@@ -24,7 +25,7 @@ const claim = statement(
 const read = statement(
   "webhook_claimed",
   `select ${EVENT_COLUMNS}, d.id, d.tries, d.endpoint_id, w.url, w.headers, w.secret, w.previous_secret, w.previous_until_ms,
-     r.terms::json ->> 'referrer' as referrer, r.terms::json -> 'depositAddress' as deposit_address, r.terms::json ->> 'user' as depositor
+     r.terms
    from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
    join status_events e on e.request_id = d.request_id and e.seq = d.seq join requests r on r.request_id = d.request_id
    where d.id = any($1::bigint[]) order by d.next_at_ms, d.id`,
@@ -75,9 +76,25 @@ interface DueRow extends EventRow {
   secret: string;
   previous_secret: string | null;
   previous_until_ms: number | null;
-  referrer: string | null;
-  deposit_address: { address: string; strict: boolean } | null;
-  depositor: string;
+  terms: string;
+}
+
+/** What a message says of the terms. Read here: the database would refuse to, for one odd character in them, and with them all that was claimed at once. */
+function saidOf(terms: string): Pick<DueDelivery, "referrer" | "depositAddress"> {
+  const { referrer, depositAddress, user } = JSON.parse(terms) as Pick<
+    RequestTerms,
+    "referrer" | "depositAddress" | "user"
+  >;
+  return {
+    referrer,
+    ...(depositAddress && {
+      depositAddress: {
+        address: depositAddress.address,
+        strict: depositAddress.strict,
+        depositor: user,
+      },
+    }),
+  };
 }
 
 /** Deliveries in Postgres: each is a row that was written in the commit of its event. */
@@ -109,14 +126,7 @@ export function webhookQueue(sql: Sql): WebhookQueue {
         },
         tries: row.tries,
         change: changeOf(row),
-        referrer: row.referrer ?? undefined,
-        ...(row.deposit_address && {
-          depositAddress: {
-            address: row.deposit_address.address,
-            strict: row.deposit_address.strict,
-            depositor: row.depositor,
-          },
-        }),
+        ...saidOf(row.terms),
       }));
     },
     async finish({ id, lease }, outcome, end, atMs): Promise<boolean> {
