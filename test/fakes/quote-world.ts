@@ -24,10 +24,12 @@ export const usdcOn = (chainId: number): Address => addressOf(chainId, 1);
 export const wethOn = (chainId: number): Address => addressOf(chainId, 2);
 export const rareOn = (chainId: number): Address => addressOf(chainId, 3);
 export const lockedOn = (chainId: number): Address => addressOf(chainId, 4);
-/** Not configured: known to its chain alone, and exchanged in one pool, for WETH. */
+/** Not configured: in a token list, and exchanged in one pool, for WETH. */
 export const foreignOn = (chainId: number): Address => addressOf(chainId, 5);
-/** Not configured either, and in no pool. */
+/** Listed as well, and in no pool. */
 export const lonelyOn = (chainId: number): Address => addressOf(chainId, 6);
+/** Known to its chain alone, and exchanged in one pool, for USDC: anybody may have made both. */
+export const strangeOn = (chainId: number): Address => addressOf(chainId, 7);
 
 /** Names of the sources of {@link market}. */
 export const PAIRS = "pairs";
@@ -47,6 +49,7 @@ export function market(): FakePair[] {
       pair(PAIRS, usdc, weth, 20_000_000n * 10n ** 6n, 10_000n * 10n ** 18n),
       pair(PAIRS, lockedOn(chainId), usdc, 1_000_000n * 10n ** 18n, 5_000_000n * 10n ** 6n),
       pair(PAIRS, foreignOn(chainId), weth, 400_000_000n * 10n ** 9n, 2_000n * 10n ** 18n),
+      pair(PAIRS, strangeOn(chainId), usdc, 10n ** 15n, 1_000_000n * 10n ** 6n),
       pair(SMALL_PAIRS, usdc, weth, 2_000_000n * 10n ** 6n, 1_000n * 10n ** 18n),
     ];
   });
@@ -216,13 +219,13 @@ function liquidityOn(chainId: number, { pools = [], external = [] }: World): Cha
 }
 
 function foreignToken(chainId: number, address: Address): Currency | undefined {
-  if (address !== foreignOn(chainId) && address !== lonelyOn(chainId)) return undefined;
+  if (![foreignOn(chainId), lonelyOn(chainId), strangeOn(chainId)].includes(address)) return undefined;
   const itself = `${chainId}:${address}`;
   return {
     ...aCurrency(chainId, { address, id: itself, decimals: 9, class: "minor", priceId: itself }),
     symbol: "FOR",
     supportsBridging: false,
-    verified: false,
+    verified: address !== strangeOn(chainId),
     maxFillAmount: undefined,
   };
 }

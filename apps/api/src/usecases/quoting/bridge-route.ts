@@ -77,6 +77,10 @@ export function* bestBridge(
   const direct = destinationCurrency.supportsBridging
     ? yield* bestOf(services, question, { origins, destinations: [paidAsItIs] }, refusals)
     : undefined;
+  if (direct === undefined && !destinationCurrency.verified) {
+    refusals.push(notVouchedFor(destinationCurrency));
+    return undefined;
+  }
   const best =
     direct ??
     (yield* bestOf(
@@ -89,6 +93,18 @@ export function* bestBridge(
       refusals,
     ));
   return best && (yield* settled(services, question, best, refusals));
+}
+
+/**
+ * Whoever checks a fill believes the token's own events, and no contract can see those: a token that is silent in the block of the fill has the solver pay its pool for nothing that
+ * could be proven. In his own transaction a user may buy whatever he likes.
+ */
+function notVouchedFor({ symbol }: Currency): ServiceError {
+  return new ServiceError(
+    "UNSUPPORTED_ROUTE",
+    `${symbol} is in no token list of this instance: the solver does not pay it out, and it can only be swapped on its own chain`,
+    { field: "destinationCurrency" },
+  );
 }
 
 /** Tokens come before the native coin: of two ends that are worth the same the one with less gas in it is taken. */
@@ -310,8 +326,8 @@ function* priceFill(
       exchangeGas: isExchanged ? (filled?.gas ?? 0n) : undefined,
     },
   );
-  const { fees, destinationCurrency } = question;
-  return fees === undefined ? pricing : wishedPricing(pricing, fees, filled, destinationCurrency.verified);
+  const { fees } = question;
+  return fees === undefined ? pricing : wishedPricing(pricing, fees, filled);
 }
 
 /** The pair that the user sees decides what the service charges, whatever is deposited and paid on the way. */

@@ -16,6 +16,7 @@ import {
   quoteWorld,
   rareOn,
   SMALL_PAIRS,
+  strangeOn,
   usdcOn,
   user,
   wethOn,
@@ -164,6 +165,25 @@ test("a bound on sources or on the length of a path may leave no route", async (
   await expect(
     createQuote(quoteWorld({ pools: market() }), aQuoteInput({ ...far, maxRouteLength: "3" })),
   ).resolves.toBeDefined();
+});
+
+test("the solver buys nothing that nobody vouches for, whereas a user may, and may pay with it", async () => {
+  const strange = strangeOn(ORIGIN);
+  const refused = {
+    status: 400,
+    code: "UNSUPPORTED_ROUTE",
+    message: expect.stringContaining("in no token list") as string,
+    data: { field: "destinationCurrency" },
+  };
+  expect(await refusalOf({ destinationCurrency: strangeOn(DESTINATION) })).toEqual(refused);
+  const swap = { ...here, originCurrency: usdcOn(ORIGIN), destinationCurrency: strange };
+  expect(await refusalOf({ ...swap, forceSolverExecution: true })).toEqual(refused);
+  const asked = { pools: market() };
+  for (const change of [swap, { originCurrency: strange, amount: "1000000000000" }]) {
+    const services = quoteWorld(asked);
+    await createQuote(services, aQuoteInput(change));
+    expect(services.stored).toHaveLength(1);
+  }
 });
 
 test("with origin swaps disabled what the solver does not hold cannot be paid with", async () => {

@@ -6,17 +6,15 @@ import type { FeeWishes, SponsorWish } from "./fee-wishes.ts";
 
 /**
  * The prices of a route with what its client says about fees.
- * @param filled the exchange in the fill, as far as it is known by now
- * @param isKnownOutput the operator vouches for what the recipient gets: what pools of anything else take goes to whoever made them, and is never sponsored
+ * @param filled the exchange in the fill, as far as it is known by now; of a token that somebody vouches for, as what pools of any other take goes to whoever made them
  */
 export function wishedPricing(
   pricing: RoutePricing,
   { appFees, sponsor }: FeeWishes,
   filled: Swapped | undefined,
-  isKnownOutput: boolean,
 ): RoutePricing {
   const { facts } = pricing;
-  const paid = isKnownOutput && filled !== undefined ? swapLoss(filled, facts) : 0n;
+  const paid = filled === undefined ? 0n : swapLoss(filled, facts);
   return {
     ...pricing,
     facts: {
