@@ -1,6 +1,8 @@
 import type { RequestId, TxHash } from "@causeway/domain";
 import { mismatch } from "@causeway/service-kit";
 import { socketEvent } from "@causeway/wire";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anApiKey, fakeApiKeys } from "../fakes/api-keys.ts";
 import { deposited, pushWorld, type PushWorld } from "../support/push-world.ts";
@@ -410,4 +412,25 @@ test("behind a proxy that is trusted a place is that of the client, not of the p
   const second = await socketClient(proxied.wsUrl, from("192.0.2.2"));
   for (const { socket } of [first, second]) socket.close();
   await proxied.close();
+});
+
+test("whoever is refused a socket is not kept connected, even when he does not hang up", async () => {
+  const open = async (): Promise<number> =>
+    await new Promise((resolve, reject) => {
+      world.app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+    });
+  const before = await open();
+  const { port } = new URL(world.httpUrl);
+  const refused = Array.from({ length: 5 }, () => {
+    const socket = connect({ host: "127.0.0.1", port: Number(port), allowHalfOpen: true });
+    socket.on("error", () => undefined);
+    socket.write(
+      "GET /ws?apiKey=nobody HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    );
+    return socket;
+  });
+  const answers = await Promise.all(refused.map(async (socket) => String((await once(socket, "data"))[0])));
+  for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  await expect.poll(open).toBe(before);
+  for (const socket of refused) socket.destroy();
 });

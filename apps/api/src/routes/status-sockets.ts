@@ -196,5 +196,7 @@ function refuse(raw: Duplex, error: unknown): void {
     `content-length: ${Buffer.byteLength(text)}`,
     ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
   ];
+  // Else it would stay open for as long as the other end likes: nobody here waits for that to close.
+  raw.once("finish", () => raw.destroy());
   raw.end(`${lines.join("\r\n")}\r\n\r\n${text}`);
 }
