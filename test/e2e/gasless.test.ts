@@ -1,6 +1,15 @@
-import { fundLocal, startSystem, type Endpoints, type System } from "@causeway/localnet";
+import { fundLocal, permit2Address, startSystem, type Endpoints, type System } from "@causeway/localnet";
 import pg from "pg";
-import { createPublicClient, erc20Abi, http, parseUnits, type Address, type Hex } from "viem";
+import {
+  createPublicClient,
+  createWalletClient,
+  erc20Abi,
+  http,
+  parseUnits,
+  type Address,
+  type Hex,
+  type TypedDataDefinition,
+} from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, type Client, type Quote } from "./client.ts";
@@ -118,6 +127,53 @@ test("without a sponsor the quoted output pays for the gas: the same account get
   expect((await books()).appBalance).toBe(before.appBalance);
 });
 
+/** What is paid with, and how much of it: by authorisation, by permit, and through Permit2 after a swap was signed with it. */
+const signedFor = [
+  ["USDC", parseUnits("25", 6), "eip3009"],
+  ["TST", parseUnits("50", 18), "eip2612"],
+  ["WETH", parseUnits("0.01", 18), "permit2"],
+] as const;
+
+for (const [symbol, units, method] of signedFor)
+  test(`a fresh account with no native coin bridges ${symbol} by one signature (${method}), and its output pays the gas`, async () => {
+    const [origin, destination] = chains();
+    const [key, recipient] = [generatePrivateKey(), anAddress()];
+    const user = privateKeyToAccount(key);
+    const token = origin.tokens.find((one) => one.symbol === symbol)?.address ?? "0x";
+    const node = { url: origin.rpcUrl, chainId: origin.id };
+    await fundLocal(node, [{ address: user.address, tokens: [{ token, amount: units }] }]);
+    // What wallets have done long ago, once and for all: nothing of the coin is left from it.
+    if (method === "permit2") await approvePermit2(origin, token, key);
+    const before = await books();
+
+    const asked = { originCurrency: token, amount: units.toString(), usePermit: true };
+    const quote = await quoteFor(user.address, recipient, asked);
+    expect(quote.steps.map(({ id }) => id)).toEqual(["authorize1"]);
+    const { sign, post } = quote.steps[0]?.items[0]?.data as unknown as SignatureData;
+    expect(post.body).toEqual({ kind: method, requestId: quote.requestId, api: "bridge" });
+    const { domain, types, primaryType, value: message } = sign;
+    const signature = await user.signTypedData({
+      domain,
+      types,
+      primaryType,
+      message,
+    } as TypedDataDefinition);
+    const accepted = { message: "Signature accepted", requestId: quote.requestId };
+    // Clients send a referrer along.
+    for (const body of [post.body, { ...post.body, referrer: "a client" }])
+      expect(await ask(`${post.endpoint}?signature=${signature}`, body)).toEqual(accepted);
+
+    const end = (await api.follow(quote.requestId)).at(-1);
+    expect(end).toMatchObject({ status: "success", fundsAt: "recipient" });
+    const received = await balanceOf(destination, usdcOf(destination), recipient);
+    expect(received).toBeGreaterThanOrEqual(BigInt(quote.details.currencyOut.minimumAmount));
+    expect(await balanceOf(origin, token, user.address)).toBe(0n);
+    expect(await nativeOf(origin, user.address)).toBe(0n);
+    const after = await books();
+    expect(before.executorWei - after.executorWei).toBe(await gasOf(end?.inTxHashes));
+    expect(after.appBalance).toBe(before.appBalance);
+  });
+
 test("the ledger holds what the chain holds: what was paid in is custody, what was charged is fees, and no unit is between", async () => {
   const paidIn = await system.sponsorship.funded;
   const [events, { appBalance }] = [await balanceEvents(), await books()];
@@ -148,6 +204,30 @@ test("an operation that offers a fee is refused before anything moves: the servi
   );
   expect(await books()).toEqual(before);
 });
+
+interface SignatureData {
+  readonly sign: Pick<TypedDataDefinition, "domain" | "types" | "primaryType"> & { value: object };
+  readonly post: { readonly endpoint: string; readonly body: object };
+}
+
+async function approvePermit2({ id, rpcUrl }: ChainEndpoint, token: Address, key: Hex): Promise<void> {
+  const account = privateKeyToAccount(key);
+  const node = { url: rpcUrl, chainId: id };
+  await fundLocal(node, [{ address: account.address, nativeWei: parseUnits("1", 18) }]);
+  const wallet = createWalletClient({ account, transport: http(rpcUrl) });
+  const args = [permit2Address, 2n ** 256n - 1n] as const;
+  const hash = await wallet.writeContract({
+    address: token,
+    abi: erc20Abi,
+    functionName: "approve",
+    args,
+    chain: null,
+  });
+  await createPublicClient({ transport: http(rpcUrl), pollingInterval: 50 }).waitForTransactionReceipt({
+    hash,
+  });
+  await fundLocal(node, [{ address: account.address, nativeWei: 0n }]);
+}
 
 /** Of the fixed price source. */
 const ethUsd = 2_500n;
