@@ -336,3 +336,22 @@ test("a refund that a reorg takes out of the chain is sent again and paid once",
   );
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
 });
+
+test("a deposit in a token that no source of prices knows waits for its price for an hour, and is then told to the operator", async () => {
+  const tst = world.origin.chain.tokens.find(({ symbol }) => symbol === "TST")?.address;
+  if (tst === undefined) throw new Error("the local chains have it");
+  const agreed = await agree();
+  world.prices.set("causeway-test-token", undefined);
+  const { confirmAtBlock } = await deposited(agreed, { currency: tst, amount: parseEther("50") });
+  await confirmed(confirmAtBlock);
+  await world.work();
+  expect((await world.status(agreed.requestId)).status).toBe("pending");
+  world.clock.forward(3600_000 + 1);
+  await world.work();
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+    nextAction: "contact_operator",
+  });
+  world.prices.set("causeway-test-token", "0.5");
+});

@@ -4,9 +4,10 @@ import {
   leastDeposit,
   refundAmount,
   scaledMinimum,
+  ServiceError,
   weightedDifference,
 } from "@causeway/domain";
-import type { DepositId, OrderId, RefundFailReason } from "@causeway/domain";
+import type { Currency, DepositId, OrderId, RefundFailReason } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
@@ -33,6 +34,8 @@ type Needs = Pick<
   | "appBalance"
 >;
 
+/** A token without a price is waited for this long; ms. */
+const PRICE_WAIT_MS = 3600 * 1000;
 /** A refund is kept trying for this long; money that is owed does not lapse. */
 const REFUND_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
 
@@ -73,7 +76,14 @@ async function pay(
   // A token that the service does not know lies in the depository and only there: the solver cannot advance it.
   if (currency === undefined) return giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED");
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
-  const priced = { decimals: currency.decimals, priceUsd: await services.prices.usd(currency) };
+  const priceUsd = await priceOf(services, currency);
+  if (priceUsd === undefined) {
+    // The coin's price is there, so the sources answer: a price that is late comes, and a token that never had one would wait for ever without anybody knowing.
+    return services.clock.nowMs() - deposit.seenAtMs <= PRICE_WAIT_MS
+      ? { waitMs: 5_000, why: `${currency.symbol} has no price` }
+      : giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED", `${currency.symbol} has no price`);
+  }
+  const priced = { decimals: currency.decimals, priceUsd };
   // `refundTo` was named by the request's user; another depositor's money goes to that depositor.
   const recipient = deposit.depositor === request.terms.user ? request.terms.refundTo : deposit.depositor;
   const toContract = await isNativeToContract(connected, deposit.currency, recipient);
@@ -139,6 +149,16 @@ async function pay(
   });
   await sendSlot(services, slotId);
   return DONE;
+}
+
+/** Undefined: no source of prices knows it now. Pools are not asked: who moves one would choose what is kept back for gas. */
+async function priceOf({ prices }: Pick<Needs, "prices">, currency: Currency): Promise<bigint | undefined> {
+  try {
+    return await prices.usd(currency);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED") return undefined;
+    throw error;
+  }
 }
 
 /**
