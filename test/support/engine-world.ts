@@ -21,11 +21,13 @@ import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts"
 import { depositAddressReads } from "../../apps/api/src/adapters/postgres/deposit-address-reads.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { sponsorReads } from "../../apps/api/src/adapters/postgres/sponsors.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { catalog } from "../../apps/api/src/jobs/catalog.ts";
 import type { EnginePolicy } from "../../apps/api/src/ports/engine-policy.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/ports/records.ts";
 import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
+import type { AskingKey } from "../../apps/api/src/ports/sponsors.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import type { JobName } from "../../apps/api/src/ports/unit-of-work.ts";
 import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconcile-claims.ts";
@@ -96,8 +98,8 @@ export interface EngineWorld {
   readonly usdc: Address;
   /** A fresh address that owns nothing. */
   anAddress(): Address;
-  /** @param keyId of the API key that asks; `instead` of the usual services */
-  quote(ask?: Ask, keyId?: string, instead?: Partial<QuoteServices>): Promise<Agreed>;
+  /** @param asker id of the API key that asks, or the key itself, which may pay then; `instead` of the usual services */
+  quote(ask?: Ask, asker?: string | AskingKey, instead?: Partial<QuoteServices>): Promise<Agreed>;
   /** Sends the steps of a quote to the pool of its chain; the hash is the last step's. */
   pay(agreed: Agreed, from?: LocalAccount): Promise<TxHash>;
   /** What a watcher does at a new head, by this process. */
@@ -185,6 +187,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     random: { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const },
     requests: storeQuotes(services, groupedQuoteInserts(sql)),
     recipientCodes: createCodeCache(services.chains, services.clock),
+    sponsors: sponsorReads(sql),
     permitTokens: createTokenPermits(services.chains, services.clock),
     reservations: { reserved: () => 0n },
     timings: { estimateSeconds: () => 1 },
@@ -220,7 +223,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     stranger: { ...stranger, address: stranger.address.toLowerCase() as Address },
     usdc,
     anAddress: () => `0x${randomBytes(20).toString("hex")}`,
-    async quote(ask = {}, keyId, instead = {}) {
+    async quote(ask = {}, asker, instead = {}) {
       const input = {
         user: world.user.address,
         originChainId: origin.chain.id,
@@ -233,7 +236,9 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       };
       // Pools may have been opened since the start.
       const given = { ...quoting, liquidity: services.liquidity, ...instead };
-      const answer = await createQuote(given, input, keyId);
+      const answer = await (typeof asker === "object"
+        ? createQuote(given, input, asker.id, asker)
+        : createQuote(given, input, asker));
       const requestId = answer.requestId as RequestId;
       const since = new Map(
         chains.map(({ chain, connected }) => [chain.id, connected.connection.heads.latest?.number ?? 0n]),

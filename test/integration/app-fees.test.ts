@@ -1,0 +1,257 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, Hex32, RequestId } from "@causeway/domain";
+import { randomBytes } from "node:crypto";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { accountSignatures } from "../../apps/api/src/adapters/chains/signatures.ts";
+import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
+import { reserveSponsorship } from "../../apps/api/src/usecases/app-balance/sponsor-fees.ts";
+import { offerClaim } from "../../apps/api/src/usecases/app-balance/offer-claim.ts";
+import { transition } from "../../apps/api/src/usecases/transition.ts";
+import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
+import { dieAtEveryMoment } from "../support/every-death.ts";
+import { brokenLaws } from "../support/ledger-world.ts";
+import { aPayingKey } from "../support/paying-key.ts";
+import type { Sponsor } from "../support/sponsors.ts";
+
+let world: EngineWorld;
+
+beforeAll(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 2 } });
+});
+afterAll(async () => {
+  expect(await brokenLaws(world.pool)).toEqual([]);
+  await world.stop();
+});
+
+/** Smallest units of USDC, in which app balances are kept. */
+async function lineOf(wallet: Address): Promise<{ balance: bigint; pending: bigint }> {
+  const { lines } = await world.services.balances.book(wallet);
+  const found = lines.find(({ asset }) => asset.currency === world.usdc);
+  return { balance: found?.balance ?? 0n, pending: found?.pending ?? 0n };
+}
+
+/** What moved for a request, by what it is called. */
+async function movementsOf(requestId: RequestId): Promise<readonly string[]> {
+  const { rows } = await world.pool.query<{ context: string }>(
+    "select context from ledger_movements where request_id = $1 order by id",
+    [requestId],
+  );
+  return rows.map(({ context }) => context);
+}
+
+const sponsored = { subsidizeFees: true };
+const agree = async (
+  ask: Parameters<EngineWorld["quote"]>[0],
+  by?: Sponsor | undefined,
+  instead?: Parameters<EngineWorld["quote"]>[2],
+): Promise<Agreed> =>
+  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, by?.key, instead);
+
+const received = async ({ terms }: Agreed): Promise<bigint> =>
+  await world.destination.balance(terms.recipient, terms.destination.currency);
+
+/** The deposit is there, and the fill is planned and sent. */
+async function depositAndFill(agreed: Agreed): Promise<void> {
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  await world.work();
+}
+
+test("whenever the process dies while a fill becomes final, apps are credited once, the sponsor is charged once, and the recipient gets all of it", async () => {
+  const payer = await aPayingKey(world, 100);
+  let charged = 0n;
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      const appFees = [25, 10].map((fee) => ({ recipient: world.anAddress(), fee }));
+      const agreed = await agree({ ...sponsored, appFees }, payer);
+      await depositAndFill(agreed);
+      await world.destination.mine();
+      await world.watch(world.destination);
+      return agreed;
+    },
+    live: async (by) => {
+      await world.destination.mine(2);
+      await world.watch(world.destination, by);
+    },
+    verify: async (agreed, moment) => {
+      expect(await received(agreed), moment).toBe(100_000_000n);
+      const { appFees, sponsorship } = agreed.terms;
+      for (const { recipient, bps } of appFees?.fees ?? [])
+        expect(await lineOf(recipient), moment).toEqual({ balance: BigInt(bps) * 10_000n, pending: 0n });
+      charged += sponsorship?.amount ?? 0n;
+      expect(await lineOf(payer.wallet), moment).toEqual({ balance: 100_000_000n - charged, pending: 0n });
+      expect(await movementsOf(agreed.requestId), moment).toEqual([
+        "set-pending-amount",
+        "pay-fees",
+        "app-fee",
+        "app-fee",
+      ]);
+    },
+  });
+  expect(charged).toBeGreaterThan(0n);
+  for (const moment of ["before ledger.post", "before ledger.closeReservation", "after commit"])
+    expect(deaths).toContain(moment);
+}, 120_000);
+
+test("a fill that a reorg drops credits and charges nobody until it is final again", async () => {
+  const payer = await aPayingKey(world, 10);
+  const app = world.anAddress();
+  const agreed = await agree({ ...sponsored, appFees: [{ recipient: app, fee: 30 }] }, payer);
+  await depositAndFill(agreed);
+  await world.destination.mine();
+  await world.watch(world.destination);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+  const paid = agreed.terms.sponsorship?.amount ?? 0n;
+  const midway = { balance: 10_000_000n - paid, pending: paid };
+  expect(await lineOf(payer.wallet)).toEqual(midway);
+  expect((await lineOf(app)).balance).toBe(0n);
+
+  await world.destination.reorg(1);
+  await world.watch(world.destination);
+  expect((await lineOf(app)).balance).toBe(0n);
+  expect(await lineOf(payer.wallet)).toEqual(midway);
+
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect((await lineOf(app)).balance).toBe(300_000n);
+  expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n - paid, pending: 0n });
+});
+
+test("what was credited is claimed like any balance, and paid out", async () => {
+  const account = privateKeyToAccount(generatePrivateKey());
+  const wallet = account.address.toLowerCase() as Address;
+  const agreed = await agree({ appFees: [{ recipient: account.address, fee: "500" }] });
+  await depositAndFill(agreed);
+  await world.untilFinal(agreed.requestId);
+  expect((await lineOf(wallet)).balance).toBe(5_000_000n);
+  const recipient = world.anAddress();
+  const claim = await offerClaim(
+    { ...world.services, random: { bytes32: () => `0x${randomBytes(32).toString("hex")}` } },
+    { wallet, chainId: world.origin.chain.id, currency: world.usdc, recipient, amount: 4_000_000n },
+  );
+  const signature = await account.signMessage({ message: { raw: claim.claimId as Hex32 } });
+  const signatures = accountSignatures(world.origin.connected.connection.reader);
+  await acceptClaim({ ...world.services, signatures }, claim.claimId, signature);
+  for (let round = 0; round < 8; round++) {
+    world.clock.forward(20_000);
+    await world.round();
+  }
+  expect(await world.origin.balance(recipient, world.usdc)).toBe(4_000_000n);
+});
+
+test("a refund credits no app, and gives the sponsor back what was set aside", async () => {
+  const payer = await aPayingKey(world, 10);
+  const app = world.anAddress();
+  const agreed = await agree({ ...sponsored, appFees: [{ recipient: app, fee: 30 }] }, payer);
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  const { requestId } = agreed;
+  // The fill is planned, and its nonce is used up by something else.
+  await world.services.uow.run(async (tx) => {
+    const record = await tx.requests.lock(requestId);
+    if (record === undefined) throw new Error("the request is stored");
+    await reserveSponsorship(world.services, tx, record.terms, agreed.terms.sponsorship?.usd ?? 0n);
+    const { record: planned } = await transition(world.services, tx, record, { kind: "fillPlanned" });
+    const dead = { kind: "fillDead", reason: "TRANSACTION_NOT_INCLUDED", depositGone: false } as const;
+    await transition(world.services, tx, planned, dead);
+  });
+  expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n, pending: 0n });
+  expect((await world.untilFinal(requestId)).status).toBe("refund");
+  expect(await movementsOf(requestId)).toEqual(["set-pending-amount", "unset-pending-amount"]);
+  expect((await lineOf(app)).balance).toBe(0n);
+});
+
+test("a sponsor who cannot pay any more what he promised lets nothing be paid in part: the deposit goes back", async () => {
+  const payer = await aPayingKey(world, 1);
+  const agreed = await agree(sponsored, payer);
+  const paid = agreed.terms.sponsorship?.amount ?? 0n;
+  await payer.spend(1_000_000n - paid + 1n);
+  await depositAndFill(agreed);
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "SPONSOR_BALANCE_TOO_LOW",
+  });
+  expect(await received(agreed)).toBe(0n);
+  expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
+});
+
+test("holds do not keep a sponsor from paying, and what is set aside for one fill does not pay for another", async () => {
+  const payer = await aPayingKey(world, 1);
+  const [first, second] = [await agree(sponsored, payer), await agree(sponsored, payer)];
+  const paid = first.terms.sponsorship?.amount ?? 0n;
+  await payer.spend(1_000_000n - 2n * paid + 1n);
+  for (const agreed of [first, second]) await depositAndFill(agreed);
+  const ends = [await world.untilFinal(first.requestId), await world.untilFinal(second.requestId)];
+  expect(ends.map(({ status }) => status)).toEqual(["success", "refund"]);
+  expect(await received(first)).toBe(100_000_000n);
+  expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
+});
+
+test("the key's budget of the day is kept by what its fills cost together", async () => {
+  const probe = await agree(sponsored, await aPayingKey(world, 1));
+  const usd = probe.terms.sponsorship?.usd ?? 0n;
+  const payer = await aPayingKey(world, 10, { dailyUsd: usd + usd / 2n });
+  const [first, second] = [await agree(sponsored, payer), await agree(sponsored, payer)];
+  for (const agreed of [first, second]) await depositAndFill(agreed);
+  expect((await world.untilFinal(first.requestId)).status).toBe("success");
+  expect(await world.untilFinal(second.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "SPONSOR_BALANCE_TOO_LOW",
+  });
+  // What was spent is known to the next quote.
+  await expect(agree(sponsored, payer)).rejects.toMatchObject({ facts: { data: { rule: "dailyUsd" } } });
+});
+
+test("a key that was revoked since the quote pays nothing any more", async () => {
+  const payer = await aPayingKey(world, 10);
+  const agreed = await agree(sponsored, payer);
+  await world.pool.query("update api_keys set revoked_at_ms = 1 where id = $1", [payer.key.id]);
+  await depositAndFill(agreed);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
+  expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n, pending: 0n });
+});
+
+test("a sponsored output type is paid to the unit, and app fees of a coin are credited at the quote's prices", async () => {
+  const payer = await aPayingKey(world, 10);
+  const app = world.anAddress();
+  const ask = {
+    ...sponsored,
+    tradeType: "EXACT_OUTPUT" as const,
+    originCurrency: NATIVE_CURRENCY,
+    destinationCurrency: NATIVE_CURRENCY,
+    amount: "20000000000000000",
+    appFees: [{ recipient: app, fee: 100 }],
+  };
+  const agreed = await agree(ask, payer);
+  expect(agreed.terms.origin.amount).toBe(20_000_000_000_000_000n);
+  await depositAndFill(agreed);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await received(agreed)).toBe(20_000_000_000_000_000n);
+  // One percent of 0.02 ether at $2500.
+  expect((await lineOf(app)).balance).toBe(500_000n);
+});
+
+test("a fixed rate is paid exactly, and the sponsor is charged what it costs when it is filled", async () => {
+  const payer = await aPayingKey(world, 10);
+  const agreed = await agree({ ...sponsored, fixedRate: "1:1.001" }, payer);
+  // Gas on the destination got dearer since: the sponsor pays that too.
+  const quoted = agreed.terms.sponsorship?.usd ?? 0n;
+  await world.prices.set("ethereum", "2600");
+  await depositAndFill(agreed);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  await world.prices.set("ethereum", "2500");
+  expect(await received(agreed)).toBe(100_100_000n);
+  const { balance, pending } = await lineOf(payer.wallet);
+  expect(pending).toBe(0n);
+  expect((10_000_000n - balance) * 10n ** 12n).toBeGreaterThan(quoted);
+});
+
+test("what apps have a share in is not filled ahead of its deposit", async () => {
+  const payer = await aPayingKey(world, 1_000);
+  for (const ask of [sponsored, { appFees: [{ recipient: world.anAddress(), fee: 1 }] }]) {
+    const agreed = await agree(ask, payer);
+    await expect(payer.fastFill(agreed)).rejects.toMatchObject({ facts: { data: { rule: "othersShare" } } });
+  }
+});
