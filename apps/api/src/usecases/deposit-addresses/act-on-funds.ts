@@ -229,7 +229,14 @@ async function requote(
   services: AddressServices,
   { at, funds, sender, isLate }: Deciding,
 ): Promise<RequestTerms | "later" | undefined> {
-  const { refundTo: _, ...question } = at.question;
+  // Who sponsored one quote has not agreed to sponsor whatever anybody sends.
+  const {
+    refundTo: _refundTo,
+    subsidizeFees: _subsidizeFees,
+    maxSubsidizationAmount: _cap,
+    fixedRate: _rate,
+    ...question
+  } = at.question;
   const refundTo = at.refundTo === "sender" ? sender : at.refundTo === "nobody" ? undefined : at.refundTo;
   try {
     return await services.agreeOn(
