@@ -1,0 +1,143 @@
+import type { Address, Currency, Hex } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import {
+  domainSeparator,
+  encodeAbiParameters,
+  keccak256,
+  parseAbiParameters,
+  toBytes,
+  toFunctionSelector,
+} from "viem";
+import { expect, test } from "vitest";
+import { aChain, ORIGIN } from "../../../../../test/fakes/quote-world.ts";
+import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+import { createTokenPermits } from "./token-permits.ts";
+
+const token: Address = `0x${"ab".repeat(20)}`;
+const word = (hex: string): Hex => `0x${hex.padStart(64, "0")}`;
+const text = (value: string): Hex => encodeAbiParameters(parseAbiParameters("string"), [value]);
+const hashOf = (value: string): Hex => keccak256(toBytes(value));
+const separatorOf = (name: string, version: string, chainId = ORIGIN): Hex =>
+  domainSeparator({ domain: { name, version, chainId, verifyingContract: token } });
+
+const described = (fields: Hex, name: string, version: string, chainId = ORIGIN): Hex =>
+  encodeAbiParameters(parseAbiParameters("bytes1, string, string, uint256, address, bytes32, uint256[]"), [
+    fields,
+    name,
+    version,
+    BigInt(chainId),
+    token,
+    word("0"),
+    [],
+  ]);
+
+/** What each function answers; what is not named reverts. */
+type Answers = Readonly<Record<string, Hex>>;
+
+const receive = {
+  "authorizationState(address,bytes32)": word("0"),
+  "RECEIVE_WITH_AUTHORIZATION_TYPEHASH()": hashOf(
+    "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)",
+  ),
+};
+const permit = {
+  "nonces(address)": word("5"),
+  "PERMIT_TYPEHASH()": hashOf(
+    "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)",
+  ),
+};
+
+function world(answers: Answers, supportsPermit = false) {
+  const bySelector = new Map(
+    Object.entries(answers).map(([name, answer]) => [toFunctionSelector(name), answer]),
+  );
+  const asked: string[] = [];
+  const state = { nowMs: 0, isAway: false };
+  const ask = async (_to: Address, data: Hex): Promise<Hex | undefined> => {
+    asked.push(data);
+    if (state.isAway) throw new Error("the node is away");
+    return bySelector.get(data.slice(0, 10) as Hex);
+  };
+  const connected = { connection: { reader: { ask } } } as unknown as ConnectedChain;
+  const chains: Pick<ChainDirectory, "get"> = { get: (id) => (id === ORIGIN ? connected : undefined) };
+  const currency: Currency = { ...aChain(ORIGIN).tokens[0]!, address: token, supportsPermit };
+  const permits = createTokenPermits(chains, { nowMs: () => state.nowMs });
+  return { state, asked, currency, permits, told: async () => await permits.permitsOf(currency) };
+}
+
+const told = async (answers: Answers, supportsPermit?: boolean) =>
+  await world(answers, supportsPermit).told();
+
+test("a token that describes its domain and shows its hash is believed", async () => {
+  const all = {
+    ...receive,
+    ...permit,
+    "eip712Domain()": described("0x0f", "Coin", "3"),
+    "DOMAIN_SEPARATOR()": separatorOf("Coin", "3"),
+  };
+  expect(await told(all)).toEqual({ domain: { name: "Coin", version: "3" }, eip3009: true, eip2612: true });
+});
+
+test("without a description the name and a version that the hash confirms are taken", async () => {
+  const named = { ...receive, ...permit, "name()": text("USD Coin") };
+  const v2 = { ...named, "version()": text("2"), "DOMAIN_SEPARATOR()": separatorOf("USD Coin", "2") };
+  expect(await told(v2)).toMatchObject({ domain: { name: "USD Coin", version: "2" }, eip3009: true });
+  const silent = { ...named, "DOMAIN_SEPARATOR()": separatorOf("USD Coin", "1") };
+  expect(await told(silent)).toMatchObject({ domain: { name: "USD Coin", version: "1" }, eip2612: true });
+});
+
+test("a domain that its hash does not confirm is none, and nothing is signed in it", async () => {
+  const nothing = { domain: undefined, eip3009: false, eip2612: false };
+  const all = { ...receive, ...permit, "name()": text("Coin"), "version()": text("1") };
+  expect(await told({ ...all, "DOMAIN_SEPARATOR()": separatorOf("Old Coin", "1") })).toEqual(nothing);
+  expect(await told({ ...all, "DOMAIN_SEPARATOR()": separatorOf("Coin", "1", 1) })).toEqual(nothing);
+  expect(await told(all)).toEqual(nothing);
+  const right = separatorOf("Coin", "1");
+  for (const odd of [
+    described("0x1f", "Coin", "1"),
+    described("0x0f", "Coin", "1", 1),
+    described("0x0f", "C", "1"),
+  ])
+    expect(await told({ ...all, "eip712Domain()": odd, "DOMAIN_SEPARATOR()": right })).toEqual(nothing);
+});
+
+test("authorisations and permits count only with the types that everybody signs", async () => {
+  const known = { "name()": text("Coin"), "DOMAIN_SEPARATOR()": separatorOf("Coin", "1") };
+  const state = { "authorizationState(address,bytes32)": word("0") };
+  expect((await told({ ...known, ...state })).eip3009).toBe(false);
+  const other = { ...receive, "RECEIVE_WITH_AUTHORIZATION_TYPEHASH()": word("12") };
+  expect((await told({ ...known, ...other })).eip3009).toBe(false);
+  // A permit for any amount, as the oldest of them are.
+  expect((await told({ ...known, ...permit, "PERMIT_TYPEHASH()": word("34") }, true)).eip2612).toBe(false);
+  // Most tokens do not show the type: then the operator's word, or a described domain, is needed.
+  const bare = { ...known, "nonces(address)": word("0") };
+  expect((await told(bare)).eip2612).toBe(false);
+  expect((await told(bare, true)).eip2612).toBe(true);
+  expect((await told({ ...bare, "eip712Domain()": described("0x0f", "Coin", "1") })).eip2612).toBe(true);
+  expect((await told(known, true)).eip2612).toBe(false);
+});
+
+test("a contract that answers anything, or nothing, takes no signature", async () => {
+  const names = [...Object.keys({ ...receive, ...permit }), "eip712Domain()", "name()", "DOMAIN_SEPARATOR()"];
+  for (const answer of ["0x", word("1"), "0x12"] as const) {
+    const answers = Object.fromEntries(names.map((name) => [name, answer]));
+    expect(await told(answers, true)).toEqual({ domain: undefined, eip3009: false, eip2612: false });
+  }
+  expect(await told({}, true)).toEqual({ domain: undefined, eip3009: false, eip2612: false });
+});
+
+test("a token is asked once, and again after a while; a fault is not remembered", async () => {
+  const { state, asked, told: ask, permits, currency } = world({ ...permit, "name()": text("Coin") });
+  state.isAway = true;
+  await expect(ask()).rejects.toThrow("away");
+  state.isAway = false;
+  const before = asked.length;
+  await Promise.all([ask(), ask()]);
+  const once = asked.length - before;
+  await ask();
+  expect(asked.length - before).toBe(once);
+  state.nowMs += 3_600_000;
+  await ask();
+  expect(asked.length - before).toBe(2 * once);
+  expect(await permits.nonceOf(currency, NATIVE_CURRENCY)).toBe(5n);
+});

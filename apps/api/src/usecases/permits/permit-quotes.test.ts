@@ -1,0 +1,248 @@
+import type { Address, RequestTerms } from "@causeway/domain";
+import { authorizationNonce, depositAddressOf, NATIVE_CURRENCY } from "@causeway/domain";
+import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
+import { expect, test } from "vitest";
+import type { World } from "../../../../../test/fakes/quote-world.ts";
+import {
+  aChain,
+  aQuoteInput,
+  lockedOn,
+  market,
+  NOW_MS,
+  ORIGIN,
+  quoteWorld,
+  usdcOn,
+  user,
+} from "../../../../../test/fakes/quote-world.ts";
+import type { PermitTokens, TokenPermits } from "../../ports/permits.ts";
+import { quoteJson } from "../../routes/quote-json.ts";
+import { createQuote } from "../create-quote.ts";
+import { priceIntent } from "../price-intent.ts";
+import { isSigned, typedDataOf } from "./typed-data.ts";
+import type { SignedTerms } from "./typed-data.ts";
+
+const executor: Address = "0x7777777777777777777777777777777777777777";
+const permit2: Address = "0x000000000022d473030f116ddee9f6b43ac78ba3";
+const factory: Address = "0x8888888888888888888888888888888888888888";
+const domain = { name: "USD Coin", version: "2" };
+const everything: TokenPermits = { domain, eip3009: true, eip2612: true };
+const { contracts } = aChain(ORIGIN);
+
+function tokens(permits: Partial<TokenPermits> = {}): PermitTokens {
+  return { permitsOf: () => ({ ...everything, ...permits }), nonceOf: async () => 7n };
+}
+
+interface Told {
+  readonly answer: QuoteAnswer;
+  readonly terms: SignedTerms;
+}
+
+async function quoted(
+  change: Partial<QuoteInput> = {},
+  permits: Partial<TokenPermits> = {},
+  world: World = {},
+): Promise<Told> {
+  const origin = { contracts: { ...contracts, permit2, depositAddressFactory: factory } };
+  const services = quoteWorld({ pools: market(), ...world, origin: { ...origin, ...world.origin } });
+  const signing = { ...services, executor: { address: executor }, permitTokens: tokens(permits) };
+  const answer = await createQuote(signing, aQuoteInput({ usePermit: true, ...change }));
+  const terms = services.stored[0] as RequestTerms;
+  if (!isSigned(terms)) throw new Error("it was asked for with usePermit");
+  return { answer, terms };
+}
+
+const methodOf = async (...asked: Parameters<typeof quoted>): Promise<string> =>
+  (await quoted(...asked)).terms.permit.method;
+
+test("authorisations come before permits, and both before Permit2", async () => {
+  expect(await methodOf()).toBe("eip3009");
+  expect(await methodOf({}, { eip3009: false })).toBe("eip2612");
+  expect(await methodOf({}, { eip3009: false, eip2612: false })).toBe("permit2");
+  // Whose domain nobody knows signs nothing.
+  expect(await methodOf({}, { domain: undefined })).toBe("permit2");
+});
+
+test("an account with code signs for Permit2 only: a contract's signature is none to a token", async () => {
+  expect(await methodOf({}, {}, { recipientHasCode: true })).toBe("permit2");
+  const origin = { contracts };
+  await expect(quoted({}, {}, { recipientHasCode: true, origin })).rejects.toMatchObject({
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    facts: { field: "usePermit" },
+  });
+});
+
+test("a permit can only be deposited: what is swapped first, or has no address to be deposited by, goes through Permit2", async () => {
+  const only = { eip3009: false };
+  expect(await methodOf({ originCurrency: lockedOn(ORIGIN), amount: "1000000000000000000000" }, only)).toBe(
+    "permit2",
+  );
+  expect(await methodOf({}, only, { origin: { contracts: { ...contracts, permit2 } } })).toBe("permit2");
+});
+
+test("an authorisation's nonce binds the deposit under the order; who signs gets what is left", async () => {
+  const { terms } = await quoted();
+  const { permit, orderId } = terms;
+  expect(permit).toMatchObject({
+    token: usdcOn(ORIGIN),
+    amount: 100_000_000n,
+    spender: contracts.approvalProxy,
+    deadline: Math.floor(NOW_MS / 1000) + 600,
+    witness: { relayer: executor, refundTo: user, refundTokens: [] },
+  });
+  const [call, ...others] = permit.witness!.calls;
+  expect(others).toEqual([]);
+  expect(call).toMatchObject({ to: contracts.router, value: 0n });
+  expect(call!.data.endsWith(orderId.slice(2))).toBe(true);
+  const validBefore = BigInt(permit.deadline);
+  const authorized = { token: permit.token, from: user, value: permit.amount, validAfter: 0n, validBefore };
+  expect(permit.nonce).toBe(authorizationNonce(authorized, permit.witness!));
+  expect(typedDataOf(terms)).toMatchObject({
+    domain: { ...domain, chainId: ORIGIN, verifyingContract: usdcOn(ORIGIN) },
+    value: { from: user, to: contracts.approvalProxy, nonce: permit.nonce },
+  });
+});
+
+test("a permit's spender is the strict address of the order, and its nonce the user's next", async () => {
+  const { terms } = await quoted({}, { eip3009: false });
+  const key = { id: terms.orderId, depositor: user, recovery: NATIVE_CURRENCY, strict: true };
+  expect(typedDataOf(terms).value).toMatchObject({
+    owner: user,
+    spender: depositAddressOf(factory, key),
+    value: "100000000",
+    nonce: "7",
+  });
+});
+
+test("what is swapped by a signature has its pools, its bound and its deposit in what is signed", async () => {
+  const { answer, terms } = await quoted({
+    originCurrency: lockedOn(ORIGIN),
+    amount: "100000000000000000000",
+  });
+  expect(terms.kind).toBe("bridge");
+  const { witness, amount } = terms.permit;
+  expect(amount).toBe(100n * 10n ** 18n);
+  expect(witness!.calls.length).toBeGreaterThan(1);
+  const deposit = witness!.calls.at(-1)!.data;
+  expect(deposit).toContain(terms.origin.minimumAmount!.toString(16).padStart(64, "0"));
+  expect(deposit.endsWith(terms.orderId.slice(2))).toBe(true);
+  const [told] = answer.steps;
+  if (told?.kind !== "signature") throw new Error("the one step is to be signed");
+  // Of an authorisation the nonce alone tells of the route; the service keeps the route itself.
+  const validBefore = BigInt(terms.permit.deadline);
+  const authorized = { token: terms.permit.token, from: user, value: amount, validAfter: 0n, validBefore };
+  expect(told.items[0]!.data.sign.value["nonce"]).toBe(authorizationNonce(authorized, witness!));
+});
+
+test("the output bears the gas of the signature, for all trade types, and nothing is asked of the user", async () => {
+  const services = quoteWorld({ pools: market() });
+  const bySender = await createQuote(services, aQuoteInput());
+  const { answer, terms } = await quoted();
+  expect(terms.originGasUsd).toBeGreaterThan(0n);
+  expect(BigInt(answer.details.currencyOut.amount)).toBeLessThan(BigInt(bySender.details.currencyOut.amount));
+  expect(answer.fees.gas.amount).toBe("0");
+  const overhead = await quoted({ originGasOverhead: 100_000 });
+  expect(overhead.terms.originGasUsd!).toBeGreaterThan(terms.originGasUsd!);
+  expect(overhead.terms.permit.gasUnits).toBe(terms.permit.gasUnits + 100_000n);
+
+  for (const tradeType of ["EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const) {
+    const wanted = { tradeType, amount: "20000000000000000" };
+    const { terms: signed } = await quoted(wanted);
+    const { details } = await createQuote(quoteWorld({ pools: market() }), aQuoteInput(wanted));
+    expect(signed.permit.amount).toBe(signed.origin.amount);
+    expect(signed.permit.amount).toBeGreaterThan(BigInt(details.currencyIn.amount));
+    // One unit less does not bear it.
+    const less = { amount: (signed.permit.amount - 1n).toString() };
+    expect((await quoted(less)).terms.destination.expectedAmount).toBeLessThan(20_000_000_000_000_000n);
+  }
+});
+
+test("on one chain the solver pays out, and its output bears the gas as well", async () => {
+  const here = { destinationChainId: ORIGIN };
+  const { answer, terms } = await quoted({ ...here, destinationCurrency: lockedOn(ORIGIN) });
+  expect(terms).toMatchObject({ kind: "bridge", destination: { paidFrom: expect.any(String) } });
+  expect(terms.originGasUsd).toBeGreaterThan(0n);
+  expect(answer.steps.map(({ id }) => id)).toEqual(["authorize2"]);
+});
+
+test("Permit2 is approved once, as far as its allowance is short, and that is the user's own gas", async () => {
+  const none = { domain: undefined };
+  const short = await quoted({}, none, { account: { allowance: 99_999_999n } });
+  expect(short.answer.steps.map(({ id, kind }) => [id, kind])).toEqual([
+    ["approve", "transaction"],
+    ["authorize1", "signature"],
+  ]);
+  const [approve] = short.answer.steps;
+  expect(approve!.items[0]!.data).toMatchObject({ to: usdcOn(ORIGIN) });
+  expect(JSON.stringify(approve)).toContain(`${permit2.slice(2)}${"f".repeat(64)}`);
+  expect(BigInt(short.answer.fees.gas.amount)).toBeGreaterThan(0n);
+  const enough = await quoted({}, none, { account: { allowance: 100_000_000n } });
+  expect(enough.answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
+  const [usdc, ...others] = aChain(ORIGIN).tokens;
+  const stubborn = {
+    origin: {
+      tokens: [{ ...usdc!, resetsApproval: true }, ...others],
+      contracts: { ...contracts, permit2, depositAddressFactory: factory },
+    },
+    account: { allowance: 5n },
+  };
+  const reset = await quoted({}, none, stubborn);
+  expect(reset.answer.steps.map(({ id }) => id)).toEqual(["approve", "approve", "authorize1"]);
+});
+
+test("an answer with a signature is written as JSON.stringify would, and every order has a nonce of its own", async () => {
+  const answers = [
+    await quoted(),
+    await quoted({}, { eip3009: false }),
+    await quoted({}, { domain: undefined }),
+  ];
+  for (const { answer } of answers) {
+    expect(quoteJson(answer)).toBe(JSON.stringify(answer));
+    expect(JSON.stringify(answer.steps)).not.toContain("EIP712Domain");
+  }
+  const permit2Nonce = answers[2]!.terms.permit.nonce;
+  expect(permit2Nonce).toBe(answers[2]!.terms.orderId);
+});
+
+test("a signature is worth something for as long as was asked, and no longer than its quote", async () => {
+  const nowSeconds = Math.floor(NOW_MS / 1000);
+  expect((await quoted({ permitExpiry: 60 })).terms.permit.deadline).toBe(nowSeconds + 60);
+  expect((await quoted({ permitExpiry: 3600, ttl: 100 })).terms.permit.deadline).toBe(
+    Math.floor((NOW_MS + 100_000) / 1000),
+  );
+  for (const permitExpiry of [0, 59, 86_401])
+    await expect(quoted({ permitExpiry })).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
+      facts: { field: "permitExpiry" },
+    });
+});
+
+test("what cannot be paid by signature is refused by the field", async () => {
+  const about = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field: "usePermit" } };
+  await expect(quoted({ originCurrency: NATIVE_CURRENCY })).rejects.toMatchObject(about);
+  const send = { destinationChainId: ORIGIN, destinationCurrency: usdcOn(ORIGIN), recipient: executor };
+  await expect(quoted(send)).rejects.toMatchObject(about);
+  await expect(quoted({ useDepositAddress: true })).rejects.toMatchObject(about);
+  const input = aQuoteInput({ usePermit: true });
+  await expect(createQuote(quoteWorld(), input)).rejects.toMatchObject(about);
+  const executing = { ...quoteWorld(), executor: { address: executor } };
+  await expect(createQuote(executing, input)).rejects.toMatchObject(about);
+});
+
+test("a node that does not tell what a token takes is no fault of the token's", async () => {
+  const silent: PermitTokens = {
+    permitsOf: () => Promise.reject(new Error("connection refused")),
+    nonceOf: async () => 0n,
+  };
+  const services = { ...quoteWorld(), executor: { address: executor }, permitTokens: silent };
+  await expect(createQuote(services, aQuoteInput({ usePermit: true }))).rejects.toMatchObject({
+    code: "RPC_HTTP_ERROR",
+  });
+});
+
+test("a price by signature is asked for as well, and nothing is stored", async () => {
+  const services = quoteWorld({ origin: { contracts: { ...contracts, permit2 } } });
+  const signing = { ...services, executor: { address: executor }, permitTokens: tokens() };
+  const { details } = await priceIntent(signing, aQuoteInput({ usePermit: true }));
+  expect(details.currencyOut.amount).toBe((await quoted()).answer.details.currencyOut.amount);
+  expect(services.stored).toEqual([]);
+});
