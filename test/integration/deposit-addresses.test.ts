@@ -1,10 +1,16 @@
-import { depositAddressFactoryAbi } from "@causeway/contracts";
+import { depositAddressFactoryAbi, returnsNothingAbi, returnsNothingBytecode } from "@causeway/contracts";
 import { cloneCodeHash, NATIVE_CURRENCY } from "@causeway/domain";
-import type { Address } from "@causeway/domain";
+import type { Address, Currency } from "@causeway/domain";
+import { depositAddressAnswer } from "@causeway/wire";
 import { encodeFunctionData, parseEther } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TokenBook } from "../../apps/api/src/ports/token-book.ts";
 import { lookAtAddresses } from "../../apps/api/src/usecases/deposit-addresses/look-at-addresses.ts";
+import { lookUpAddress } from "../../apps/api/src/usecases/deposit-addresses/look-up-address.ts";
+import { reindexAddress } from "../../apps/api/src/usecases/deposit-addresses/reindex-address.ts";
 import { startAddressWorld, type AddressWorld } from "../support/address-world.ts";
+import type { TestChain } from "../support/test-chain.ts";
 
 // Money is sent to addresses by people who only can send: all of it is filled, or goes back, or stays where everyone sees it.
 
@@ -295,4 +301,133 @@ test("money that a reorg takes back before it was moved is not owed to anybody, 
   await world.untilSettled(at, 1);
   expect((await world.status(requestId)).status).toBe("success");
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
+});
+
+const tokensOf = (listed: TestChain): TokenBook => ({
+  token: async (chainId, address) =>
+    listed.chain.tokens.find((token) => token.address === address) ??
+    ({
+      ...listed.chain.native,
+      chainId,
+      address,
+      id: address,
+      symbol: "ANY",
+      supportsBridging: false,
+    } as Currency),
+});
+
+test("asking for a look finds what nobody would look for, decides anew about what is on hold, and is refused elsewhere", async () => {
+  const { origin, usdc } = world;
+  const services = { ...world.watching(), tokens: tokensOf(origin) };
+  const { at, requestId } = await world.address({ recoveryAddress: world.user.address });
+  const chainId = origin.chain.id;
+  const wish = { chainId, depositAddress: at, targetChainId: undefined, currency: undefined };
+  expect(await reindexAddress(services, wish)).toMatchObject({
+    triggeredCurrencies: [],
+    checkedCurrencies: expect.arrayContaining([usdc, NATIVE_CURRENCY]) as string[],
+    failedCurrencies: [],
+  });
+
+  // Too little while gas is dear; enough when it is cheap.
+  await world.sendTo(at, usd(0.5));
+  world.prices.set("ethereum", "250000");
+  for (let n = 0; n < 3; n++) await world.round();
+  expect(await world.reads.fundsAt(at)).toMatchObject([{ amount: usd(0.5), held: "AMOUNT_TOO_LOW" }]);
+  world.prices.set("ethereum", "2500");
+  await world.round();
+  expect(await world.sweepsFrom(at)).toEqual([]);
+  expect(await reindexAddress(services, wish)).toMatchObject({
+    triggeredCurrencies: [{ currency: usdc, symbol: "USDC", balance: "500000" }],
+  });
+  const [id] = await world.untilSettled(at, 1);
+  expect((await world.status(id ?? "0x")).status).toBe("success");
+  expect((await world.status(requestId)).fundsAt).toBe("recipient");
+
+  // A token that no list has: it is told, and waits for who may take it.
+  const created = await origin.client.sendTransaction({
+    account: privateKeyToAccount(world.stranger.privateKey),
+    data: returnsNothingBytecode,
+    gas: 3_000_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 1_000_000_000n,
+    nonce: await origin.client.getTransactionCount({ address: world.stranger.address }),
+  });
+  await origin.mine();
+  const { contractAddress } = await origin.client.getTransactionReceipt({ hash: created });
+  const odd = contractAddress?.toLowerCase() as Address;
+  const mint = encodeFunctionData({ abi: returnsNothingAbi, functionName: "mint", args: [at, 5n] });
+  await origin.send(world.stranger, { to: odd, data: mint });
+  await world.round();
+  expect(await world.reads.fundsAt(at)).toEqual([]);
+  const told = await reindexAddress(services, { ...wish, currency: odd });
+  expect(told).toMatchObject({ triggeredCurrencies: [{ currency: odd, symbol: "ANY", balance: "5" }] });
+  for (let n = 0; n < 5; n++) await world.round();
+  expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: odd, held: "CURRENCY_NOT_HELD" }]);
+
+  const refused = async (changes: object): Promise<unknown> =>
+    await reindexAddress(services, { ...wish, ...changes }).catch(
+      (error: unknown) => (error as { code: string }).code,
+    );
+  expect(await refused({ depositAddress: "0x12" })).toBe("INVALID_ADDRESS");
+  expect(await refused({ depositAddress: world.anAddress() })).toBe("NOT_FOUND");
+  expect(await refused({ chainId: 5 })).toBe("UNSUPPORTED_CHAIN");
+  expect(await refused({ targetChainId: 5 })).toBe("UNSUPPORTED_CHAIN");
+  expect(await refused({ currency: "0x12" })).toBe("INVALID_INPUT_CURRENCY");
+});
+
+test("who looks an address up is told what it is for, what lies there and what was deposited from it, by any of its requests", async () => {
+  const { origin, destination } = world;
+  const recovery = world.user.address;
+  const { at, requestId, terms } = await world.address({ recoveryAddress: recovery });
+  await world.sendTo(at, usd(41));
+  const [standIn] = await world.untilSettled(at, 1);
+  await world.sendTo(at, 1n);
+  for (let n = 0; n < 3; n++) await world.round();
+  const services = world.watching();
+  const told = await lookUpAddress(services, { address: at });
+  expect(told).toMatchObject({
+    address: at,
+    depositAddressType: "open",
+    requestId,
+    supersededByRequestId: standIn,
+    orderId: terms.orderId,
+    depositor: terms.user,
+    recoveryAddress: recovery,
+    refundTo: null,
+    chainIds: [origin.chain.id, destination.chain.id],
+    funds: [{ amount: "1", heldReason: "AMOUNT_TOO_LOW" }],
+    deposits: [{ requestId: standIn, amount: "41000000", status: "final" }],
+  });
+  expect(await lookUpAddress(services, { requestId })).toEqual(told);
+  expect(await lookUpAddress(services, { requestId: standIn ?? "0x" })).toEqual(told);
+  expect(await lookUpAddress(services, { address: world.anAddress() })).toBeUndefined();
+  const { rows } = await world.pool.query(
+    "select deposit_address from request_history where request_id = $1",
+    [standIn],
+  );
+  expect(rows).toEqual([{ deposit_address: at }]);
+  expect(depositAddressAnswer.safeParse(told).success).toBe(true);
+});
+
+test("nothing is written while nothing comes, however often it is looked", async () => {
+  const { origin } = world;
+  await world.address();
+  for (let n = 0; n < 6; n++) await world.round();
+  const written = async (): Promise<unknown> =>
+    (await world.pool.query("select max(observation) as n, count(*) as rows from deposit_address_funds"))
+      .rows;
+  const before = await written();
+  for (let n = 0; n < 3; n++) {
+    await origin.mine();
+    await world.watch(origin);
+  }
+  expect(await written()).toEqual(before);
+});
+
+test("an address that nobody uses any more is still found, in its turn", async () => {
+  const { at } = await world.address({ refundTo: world.anAddress() });
+  await world.pool.query("update deposit_addresses set active_at_ms = 0 where address = $1", [at]);
+  await world.sendTo(at, usd(12));
+  const [id] = await world.untilSettled(at, 1);
+  expect((await world.status(id ?? "0x")).status).toBe("success");
 });
