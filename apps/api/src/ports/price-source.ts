@@ -18,7 +18,7 @@ export interface PriceSource {
 /** Prices kept in memory, refreshed in the background, single flight, bounded in age. */
 export interface PriceBook {
   /**
-   * USD per whole unit, 18 decimals. Synchronous when a fresh price is in memory.
+   * USD per whole unit, 18 decimals. Synchronous when a fresh price is in memory, or it is known that the sources have none: then this throws, otherwise it may reject.
    * @throws ServiceError PRICE_FETCH_FAILED when no price within the staleness bound can be had.
    */
   usd(currency: Currency): bigint | Promise<bigint>;

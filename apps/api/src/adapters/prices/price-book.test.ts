@@ -109,6 +109,36 @@ test("a price that its source stopped giving is not served for long", async () =
   await refused;
 });
 
+test("what the source does not know is refused at once, and does not make it be asked again before its time", async () => {
+  const { book, fetches, answer, wait } = aBook();
+  const first = book.usd(eth);
+  await answer(2_000n);
+  await first;
+  const refused = expect.objectContaining({ code: "PRICE_FETCH_FAILED" });
+  expect(() => book.usd(rare)).toThrow(refused);
+  wait(10_000);
+  expect(() => book.usd(rare)).toThrow(refused);
+  expect(fetches).toHaveLength(1);
+  wait(1);
+  expect(() => book.usd(rare)).toThrow(refused);
+  expect(fetches).toHaveLength(2);
+  fetches.at(-1)!.resolve([["rare", { usd: 7n, asOfMs: 1_010_001 }]]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(book.usd(rare)).toBe(7n);
+});
+
+test("what the source did not know long ago is asked for anew, and waited for", async () => {
+  const { book, fetches, answer, wait } = aBook();
+  const first = book.usd(eth);
+  await answer(2_000n);
+  await first;
+  wait(30_001);
+  const next = book.usd(rare);
+  expect(next).toBeInstanceOf(Promise);
+  fetches.at(-1)!.resolve([["rare", { usd: 7n, asOfMs: 1_030_001 }]]);
+  expect(await next).toBe(7n);
+});
+
 test("used all the time, a price is never waited for and never old", async () => {
   const { book, answer, wait, fetches } = aBook();
   const first = book.usd(eth);

@@ -45,6 +45,8 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   const prices = new Map<string, KeptPrice>();
   /** Readings too far from the price before them. */
   const doubted = new Map<string, KeptPrice>();
+  /** Of ids that the newest fetch did not tell; whoever asks for one is told so, and does not make the source be asked again. */
+  let untold: { readonly errors: ReadonlyMap<string, ServiceError>; readonly atMs: number } | undefined;
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   /** Since when, and why, the source is left alone for a moment. */
@@ -58,6 +60,11 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
       // Of a price from the future only its arrival is certain.
       for (const [id, { usd, asOfMs }] of fetched)
         take(id, { usd, asOfMs: Math.min(asOfMs, fetchedAtMs), fetchedAtMs });
+      const missing = priceIds.filter((id) => !fetched.has(id));
+      untold = {
+        errors: new Map(missing.map((id) => [id, unpriced(id, undefined)])),
+        atMs: fetchedAtMs,
+      };
       if (doubted.size > 0) paused = { atMs: fetchedAtMs };
     } catch (error) {
       paused = { atMs: clock.nowMs(), error };
@@ -113,14 +120,28 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
     return price.usd;
   }
 
+  function refreshWhenAged(fetchedAtMs: number, nowMs: number): void {
+    const isAged = nowMs - fetchedAtMs > refreshMs;
+    if (isAged && running === undefined && !resting(nowMs)) refresh().catch(onFault);
+  }
+
   return {
     usd: ({ priceId }) => {
       const nowMs = clock.nowMs();
       const price = usable(priceId, nowMs);
-      if (price === undefined) return awaited(priceId);
-      const isAged = nowMs - price.fetchedAtMs > refreshMs;
-      if (isAged && running === undefined && !resting(nowMs)) refresh().catch(onFault);
-      return price.usd;
+      if (price !== undefined) {
+        refreshWhenAged(price.fetchedAtMs, nowMs);
+        return price.usd;
+      }
+      const refused = untold?.errors.get(priceId);
+      if (untold !== undefined && refused && nowMs - untold.atMs <= refreshMs * STALE_REFRESHES) {
+        refreshWhenAged(untold.atMs, nowMs);
+        throw refused;
+      }
+      const answer = awaited(priceId);
+      // Whoever asked for several may have been refused another one, and never look at this.
+      answer.catch(() => undefined);
+      return answer;
     },
     refresh,
     close: () => closing.abort(),
