@@ -1,5 +1,7 @@
+import { approvalProxyAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY, pullAndRouteCalldata, routerCalls } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
+import { decodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { judgeOrigin, NOTHING_OF_SENDER } from "../../apps/api/src/usecases/judge-origin.ts";
 import { recordSingleTransaction } from "../../apps/api/src/usecases/record-single-transaction.ts";
@@ -110,10 +112,15 @@ test("pools that moved a little do not change what is paid while the quote is fi
   const { expectedAmount } = agreed.terms.destination;
   const now = await world.best(world.destination, world.usdc, world.odd, worth);
   expect(now.amountOut).toBeLessThan(expectedAmount);
-  const { status, received, spent } = await ended(agreed);
+  const { status, received, spent, fills } = await ended(agreed);
   expect({ status, received }).toEqual({ status: "success", received: expectedAmount });
   expect(spent).toBeGreaterThan(worth);
   expect(spent).toBeLessThan((worth * 10_020n) / 10_000n);
+  // Nor could others have made it cost more in its block: that would be theirs.
+  const { input } = await world.destination.client.getTransaction({ hash: fills[0]!.hash });
+  const [, limit] = decodeFunctionData({ abi: approvalProxyAbi, data: input }).args as readonly bigint[];
+  expect(limit).toBeGreaterThan(spent);
+  expect(limit).toBeLessThan((worth * 10_020n) / 10_000n);
 });
 
 test("pools that moved more than is borne have the recipient get what his deposit buys there now, as long as that keeps the promise", async () => {

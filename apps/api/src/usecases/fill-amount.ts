@@ -150,7 +150,8 @@ async function exchangedPayout(
   const repriced = (await exchange.buys(worth))?.amountOut;
   if (repriced === undefined) return { kind: "wait", why: "no exchange bears the fill" };
   const honourBps = honourOfFill(services, terms, pricing.pairClass);
-  const most = raised(worth, services.quotePolicy.honourBps) + unspent;
+  // Also in the block itself: whoever moves the pools between the simulation and the block takes what is spent beyond what the deposit is worth.
+  const most = raised(worth, honourBps) + unspent;
   for (const [bearableBps, planned] of [
     [honourBps, raised(worth, honourBps)],
     [0, worth],
@@ -176,7 +177,9 @@ function raised(worth: bigint, bearableBps: number): bigint {
   return (worth * BPS) / (BPS - BigInt(bearableBps));
 }
 
-/** How far a firm quote of a fill that is exchanged is kept: its pools move like any price, also where what is spent on it is of the same asset as the deposit. */
+/**
+ * How far a firm quote of a fill that is exchanged is kept: its pools move like any price, also where what is spent on it, or what it pays, is of the same asset as the deposit.
+ */
 function honourOfFill(
   { chains, quotePolicy }: Pick<Services, "chains" | "quotePolicy">,
   { origin, destination }: RequestTerms,
@@ -185,8 +188,10 @@ function honourOfFill(
   const deposited = chains.currency(origin.chainId, origin.currency);
   const delivered = chains.currency(destination.chainId, destination.currency);
   const paid = destination.paidFrom && chains.currency(destination.chainId, destination.paidFrom);
-  if (delivered && paid && pairClassOf(paid, delivered) === "wrap") return honourOf(quotePolicy, paidClass);
-  return honourOf(quotePolicy, deposited && delivered ? pairClassOf(deposited, delivered) : "minor");
+  const exchanged = delivered && paid && pairClassOf(paid, delivered);
+  if (exchanged === "wrap") return honourOf(quotePolicy, paidClass);
+  const seen = deposited && delivered ? pairClassOf(deposited, delivered) : "minor";
+  return honourOf(quotePolicy, isOneAsset(seen) && exchanged !== undefined ? exchanged : seen);
 }
 
 /** Between two assets a firm price is an option against the solver: it is worth no more than what was charged for it. */
@@ -194,8 +199,11 @@ function honourOf(
   { honourBps, serviceBps }: Pick<Services["quotePolicy"], "honourBps" | "serviceBps">,
   pairClass: PairClass,
 ): number {
-  const isOneAsset = pairClass === "sameAsset" || pairClass === "wrap";
-  return isOneAsset ? honourBps : Math.min(honourBps, serviceBps[pairClass]);
+  return isOneAsset(pairClass) ? honourBps : Math.min(honourBps, serviceBps[pairClass]);
+}
+
+function isOneAsset(pairClass: PairClass): boolean {
+  return pairClass === "sameAsset" || pairClass === "wrap";
 }
 
 function knownCurrency(
