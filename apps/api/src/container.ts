@@ -1,6 +1,6 @@
-import { rawKeySigner, signPersonalMessage } from "@causeway/attest";
+import { rawKeySigner, signatureToHex, signPersonalMessage } from "@causeway/attest";
 import { RpcFault, connectEvmChain, type EvmConnection } from "@causeway/chains";
-import type { Address, Chain, OrderId } from "@causeway/domain";
+import type { Address, Chain, Hex32, OrderId } from "@causeway/domain";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { startOutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
 import type { OutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
@@ -175,6 +175,7 @@ export async function createContainer(
         permitTokens,
         solver: signer.address,
         signOrder: (orderId: OrderId) => signPersonalMessage(signer, orderId),
+        signDigest: async (digest: Hex32) => signatureToHex(await signer.signDigest(digest)),
         random: pooledRandomBytes(),
         requests: storeQuotes(services, groupedQuoteInserts(sql)),
         recipientCodes: createCodeCache(services.chains, clock),

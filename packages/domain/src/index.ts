@@ -29,6 +29,7 @@ export * from "./money/pow10.ts";
 export * from "./money/usd.ts";
 export * from "./order/order-calls.ts";
 export * from "./order/order-hash.ts";
+export * from "./order/order-signing.ts";
 export { keccak } from "./hashing/struct-writer.ts";
 export * from "./order/order-json.ts";
 export * from "./order/order-text.ts";

@@ -48,7 +48,7 @@ true satisfies NothingLeft<Slippage, "origin" | "destination" | "total">;
 true satisfies NothingLeft<RouteSide, "inputCurrency" | "outputCurrency" | "router" | "includedSwapSources">;
 true satisfies NothingLeft<
   ProtocolV2,
-  "orderId" | "hubType" | "orderData" | "orderSignature" | "paymentDetails"
+  "orderId" | "hubType" | "orderData" | "orderSignature" | "orderTypedSignature" | "paymentDetails"
 >;
 true satisfies NothingLeft<OrderData, keyof OrderIn<string>>;
 
@@ -117,12 +117,12 @@ function shortfallJson({ usd, value, percent }: Slippage["origin"]): string {
 
 const words: OrderWords<string> = { name: jsonText, amount: (amount) => `"${amount}"` };
 
-function protocolJson({ orderId, hubType, orderData, orderSignature, paymentDetails }: ProtocolV2): string {
+function protocolJson({ orderId, hubType, orderData, paymentDetails, ...signed }: ProtocolV2): string {
   const { chainId, depository, currency, amount } = paymentDetails;
   return (
     `{"orderId":"${orderId}","hubType":"${hubType}","orderData":${orderText(orderData, words)},` +
     `"paymentDetails":{"chainId":${jsonText(chainId)},"depository":"${depository}","currency":"${currency}","amount":"${amount}"}` +
-    `${field("orderSignature", orderSignature)}}`
+    `${field("orderSignature", signed.orderSignature)}${field("orderTypedSignature", signed.orderTypedSignature)}}`
   );
 }
 

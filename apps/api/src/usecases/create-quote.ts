@@ -1,6 +1,15 @@
 import type { AccountState } from "@causeway/chains";
-import type { Address, Hex, OrderId, RequestTerms } from "@causeway/domain";
-import { confirmationsFor, NATIVE_CURRENCY, ServiceError, settle, soon } from "@causeway/domain";
+import type { Address, Hex, Hex32, OrderId, RequestTerms } from "@causeway/domain";
+import {
+  confirmationsFor,
+  NATIVE_CURRENCY,
+  orderDigest,
+  orderDomain,
+  orderTypes,
+  ServiceError,
+  settle,
+  soon,
+} from "@causeway/domain";
 import type { Soon } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory } from "../ports/chains.ts";
@@ -69,6 +78,8 @@ export interface QuoteServices {
   readonly sponsors?: SponsorReads | undefined;
   /** The solver's personal signature (EIP-191) over the raw bytes of an order id. */
   signOrder(orderId: OrderId): Promise<Hex>;
+  /** The solver's signature over a digest, 65 bytes; undefined: orders are signed in the form for oracles only. */
+  signDigest?(digest: Hex32): Promise<Hex>;
 }
 
 /**
@@ -99,8 +110,25 @@ export async function createQuote(
   });
   await services.requests.insertQuoted(agreement.terms, givenOut(agreement.terms, input));
   if (input.includeProtocolData !== true) return answer;
-  const orderSignature = await services.signOrder(agreement.terms.orderId);
-  return { ...answer, protocol: { v2: { ...answer.protocol.v2, orderSignature } } };
+  const signed = await signaturesOf(services, agreement.terms.orderId);
+  return { ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } };
+}
+
+/** The solver's word for an order, in the form that oracles verify and in the one that anybody can. */
+async function signaturesOf(
+  { signOrder, signDigest }: Pick<QuoteServices, "signOrder" | "signDigest">,
+  orderId: OrderId,
+): Promise<Pick<QuoteAnswer["protocol"]["v2"], "orderSignature" | "orderTypedSignature">> {
+  const [orderSignature, signature] = await Promise.all([
+    signOrder(orderId),
+    signDigest?.(orderDigest(orderId)),
+  ]);
+  return {
+    orderSignature,
+    ...(signature !== undefined && {
+      orderTypedSignature: { domain: orderDomain, primaryType: "Order", types: orderTypes, signature },
+    }),
+  };
 }
 
 /** What is asked, the best way it can go, and what is agreed upon: from memory, where everything is there. */

@@ -57,7 +57,22 @@ export const protocolV2 = z
     orderId: answerHash32.describe("Id that the deposit carries on chain. Not the request id."),
     hubType: z.literal("onchain"),
     orderData,
-    orderSignature: answerHex.optional(),
+    orderSignature: answerHex
+      .optional()
+      .describe(
+        "The solver's personal signature (EIP-191) over the raw bytes of `orderId`; what oracles verify.",
+      ),
+    orderTypedSignature: z
+      .object({
+        domain: z.object({ name: z.string(), version: z.string() }),
+        primaryType: z.literal("Order"),
+        types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() })).readonly()),
+        signature: answerHex,
+      })
+      .optional()
+      .describe(
+        "The solver's EIP-712 signature over `orderData` as it stands here: anybody verifies it with these words alone.",
+      ),
     paymentDetails: z.object({
       chainId: chainName,
       depository: evmAddress,

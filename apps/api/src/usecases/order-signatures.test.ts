@@ -1,0 +1,55 @@
+import { rawKeySigner, signatureToHex, signPersonalMessage } from "@causeway/attest";
+import type { Hex32 } from "@causeway/domain";
+import { quoteAnswer } from "@causeway/wire";
+import { hashTypedData, recoverTypedDataAddress, verifyMessage, verifyTypedData } from "viem";
+import type { Address, TypedDataDefinition } from "viem";
+import { generatePrivateKey } from "viem/accounts";
+import { expect, test } from "vitest";
+import { aQuoteInput, quoteWorld } from "../../../../test/fakes/quote-world.ts";
+import { quoteJson } from "../routes/quote-json.ts";
+import { createQuote } from "./create-quote.ts";
+
+/** An answer as a client reads it: JSON, in which amounts are texts. */
+async function answered(includeProtocolData: boolean) {
+  const signer = rawKeySigner(generatePrivateKey());
+  const services = {
+    ...quoteWorld(),
+    solver: signer.address,
+    signOrder: (orderId: Hex32) => signPersonalMessage(signer, orderId),
+    signDigest: async (digest: Hex32) => signatureToHex(await signer.signDigest(digest)),
+  };
+  const answer = await createQuote(services, aQuoteInput({ includeProtocolData }));
+  return quoteAnswer.parse(JSON.parse(quoteJson(answer))).protocol.v2;
+}
+
+/** Nothing but the answer goes in. */
+function typedData({ orderData, orderTypedSignature }: Awaited<ReturnType<typeof answered>>) {
+  if (orderTypedSignature === undefined) throw new Error("the order is signed");
+  const { signature, ...words } = orderTypedSignature;
+  return { ...words, message: orderData, signature: signature as Hex32 } as unknown as TypedDataDefinition & {
+    signature: Hex32;
+  };
+}
+
+test("anybody verifies the solver's EIP-712 signature over an order with the answer alone", async () => {
+  const told = await answered(true);
+  const { signature, ...data } = typedData(told);
+  const solver = told.orderData.solver as Address;
+  expect(await verifyTypedData({ ...data, signature, address: solver })).toBe(true);
+  const message = { ...told.orderData, salt: `0x${"11".repeat(32)}` };
+  expect(await verifyTypedData({ ...data, message, signature, address: solver } as never)).toBe(false);
+  expect((await recoverTypedDataAddress({ ...data, signature } as never)).toLowerCase()).toBe(solver);
+  expect(hashTypedData(data)).not.toBe(told.orderId);
+});
+
+test("the form for oracles stands beside it, over the raw bytes of the order's id", async () => {
+  const { orderSignature, orderData, orderId } = await answered(true);
+  const message = { raw: orderId as Hex32 };
+  const address = orderData.solver as Address;
+  expect(await verifyMessage({ address, message, signature: orderSignature as Hex32 })).toBe(true);
+});
+
+test("an order is signed for those who ask for it", async () => {
+  const { orderSignature, orderTypedSignature } = await answered(false);
+  expect([orderSignature, orderTypedSignature]).toEqual([undefined, undefined]);
+});
