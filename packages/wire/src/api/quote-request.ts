@@ -78,8 +78,14 @@ export const quoteRequest = z
         .optional()
         .describe("`v2` is what every quote uses."),
       includeProtocolData: flag.optional(),
-      usePermit: flag.optional(),
-      permitExpiry: count("seconds").optional(),
+      usePermit: flag
+        .optional()
+        .describe(
+          "A token is paid by one signature (EIP-3009, EIP-2612 or Permit2, whatever it takes) that the service submits; its gas is paid by the output.",
+        ),
+      permitExpiry: count("seconds")
+        .optional()
+        .describe("Seconds for which the signature counts, 60 to 86400; default 600."),
       useExternalLiquidity: flag
         .optional()
         .describe(
