@@ -268,6 +268,37 @@ test("requests and endpoints do not wait for one another", async () => {
     .toMatchObject({ lastError: "no answer within 1000 ms", failingSince: expect.any(Number) });
 });
 
+test("a key whose receivers all hang, however many, does not keep those of others waiting", async () => {
+  const hostile = await anOwner();
+  hostile.receiver.answer = () => undefined;
+  for (let more = 0; more < 9; more++) await hostile.call("POST", "/webhooks", { url: hostile.receiver.url });
+  const requests = await Promise.all(Array.from({ length: 8 }, async () => await hostile.aRequest()));
+  for (const { requestId } of requests) await world.happens(requestId, deposited());
+  delivering();
+  await expect.poll(() => hostile.receiver.received.length).toBeGreaterThan(10);
+  const other = await anOwner();
+  const { requestId } = await other.aRequest();
+  await world.happens(requestId, deposited());
+  await expect.poll(() => sequences(other.receiver, requestId), { timeout: 500, interval: 10 }).toEqual([1]);
+  const { rows } = await world.pool.query(
+    `select count(*)::int as held from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+     where w.key_id = $1 and d.state = 'waiting' and d.lease_until_ms > $2`,
+    [hostile.keyId, world.clock.nowMs()],
+  );
+  expect(rows[0].held).toBeLessThanOrEqual(16);
+  for (const { id } of (await hostile.call("GET", "/webhooks")).json.webhooks)
+    await hostile.call("DELETE", `/webhooks/${id}`);
+});
+
+test("what no text of the database can hold is refused, not stumbled over", async () => {
+  const owner = await anOwner();
+  for (const payload of [
+    { url: owner.receiver.url, label: "a\u0000b" },
+    { url: `${owner.receiver.url}/\u0000` },
+  ])
+    expect((await owner.call("POST", "/webhooks", payload)).status).toBe(400);
+});
+
 test("a redirect is a failure and is not followed", async () => {
   const owner = await anOwner();
   delivering();

@@ -2,8 +2,9 @@ import type { WebhookPolicy, WebhookQueue } from "../ports/webhooks.ts";
 import type { DeliveryServices } from "../usecases/push/deliver-webhook.ts";
 import { deliverWebhook } from "../usecases/push/deliver-webhook.ts";
 
-/** Attempts under way at once, and at one endpoint: one that hangs must not take the places of the others. */
+/** Attempts under way at once, for one key, and at one endpoint: those that hang must not take the places of the others. */
 const MOST_AT_ONCE = 64;
+const MOST_PER_KEY = 16;
 const MOST_PER_ENDPOINT = 8;
 /** The net under the announcements, and how soon a retry that is due is found. */
 const LOOK_EVERY_MS = 1_000;
@@ -46,6 +47,7 @@ export function deliverWebhooks(
             nowMs: clock.nowMs(),
             leaseMs: policy.timeoutMs + LEASE_SLACK_MS,
             perEndpoint: MOST_PER_ENDPOINT,
+            perKey: MOST_PER_KEY,
             limit,
           });
           taken = due.length;

@@ -142,12 +142,14 @@ export type DeliveryEnd = "delivered" | "failed" | { readonly againAtMs: number 
 
 export interface WebhookQueue {
   /**
-   * Takes deliveries whose turn it is: of each request and endpoint the first that waits, and of each endpoint only a few at once. Nobody else gets them before the lease ends.
+   * Takes deliveries whose turn it is: of each request and endpoint the first that waits, and of each endpoint and each key only a few at once. Endpoints that fail come last.
+   * Nobody else gets them before the lease ends.
    */
   claim(wish: {
     readonly nowMs: number;
     readonly leaseMs: number;
     readonly perEndpoint: number;
+    readonly perKey: number;
     readonly limit: number;
   }): Promise<readonly DueDelivery[]>;
   /** Writes the attempt down. False: the lease was lost, and somebody else has written or will write what became of it. */

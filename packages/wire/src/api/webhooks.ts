@@ -4,6 +4,8 @@ import { count, hash32, milliseconds, text } from "../scalars.ts";
 
 const LONGEST_URL = 2_048;
 const MOST_HEADERS = 10;
+/** A database's text holds no NUL, and nobody is shown the others. */
+const NO_CONTROLS = /^[^\p{Cc}]*$/u;
 /** Names that every delivery has already, or that the connection has. */
 const OWN_HEADERS =
   /^(content-|x-signature-|x-webhook-|(host|connection|transfer-encoding|expect|upgrade|te|trailer|keep-alive|user-agent)$)/;
@@ -14,8 +16,9 @@ export const createWebhookRequest = z
     {
       url: text(LONGEST_URL)
         .min(1, "must not be empty")
+        .regex(NO_CONTROLS, "must hold no control characters")
         .describe("Where events are posted: an https URL of a public host."),
-      label: text(128).default(""),
+      label: text(128).regex(NO_CONTROLS, "must hold no control characters").default(""),
       headers: z
         .record(
           text(64).regex(/^[a-z0-9-]+$/, "must be names of headers in lower case"),

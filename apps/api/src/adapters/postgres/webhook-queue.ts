@@ -6,20 +6,31 @@ import type { Sql } from "./pool.ts";
 import { EVENT_COLUMNS, changeOf } from "./status-event-reads.ts";
 import type { EventRow } from "./status-event-reads.ts";
 
-/** A delivery waits while an earlier one of the same endpoint and request does, whoever holds that. */
+/**
+ * A delivery waits while an earlier one of the same endpoint and request does, whoever holds that. A key has so many places, however many endpoints it has; endpoints that fail
+ * come after those that do not: whoever lets every attempt hang delays himself.
+ */
 const claim = statement(
   "webhook_claim",
-  `with due as (
-     select d.id from webhook_endpoints w join api_keys k on k.id = w.key_id cross join lateral (
+  `with held as (
+     select w.id, w.key_id, (select count(*) from webhook_deliveries h
+       where h.endpoint_id = w.id and h.state = 'waiting' and h.lease_until_ms > $1) as places
+     from webhook_endpoints w),
+   due as (
+     select d.id, w.key_id, w.failing_since_ms is not null as is_failing, d.next_at_ms
+     from webhook_endpoints w join api_keys k on k.id = w.key_id cross join lateral (
        select d.id, d.next_at_ms from webhook_deliveries d
        where d.endpoint_id = w.id and d.state = 'waiting' and d.next_at_ms <= $1 and d.lease_until_ms <= $1
          and not exists (select from webhook_deliveries p
            where p.endpoint_id = d.endpoint_id and p.request_id = d.request_id and p.seq < d.seq and p.state = 'waiting')
-       order by d.next_at_ms, d.id limit $2 for update skip locked) d
+       order by d.next_at_ms, d.id limit $2 - (select places from held where held.id = w.id) for update skip locked) d
      where w.deleted_at_ms is null and k.revoked_at_ms is null
-       and (select count(*) from webhook_deliveries h where h.endpoint_id = w.id and h.state = 'waiting' and h.lease_until_ms > $1) < $2
-     order by d.next_at_ms, d.id limit $3)
-   update webhook_deliveries d set lease_token = $4, lease_until_ms = $5 from due where d.id = due.id returning d.id`,
+       and (select places from held where held.id = w.id) < $2),
+   ranked as (
+     select *, row_number() over (partition by key_id order by is_failing, next_at_ms, id)
+       + (select sum(places) from held where held.key_id = due.key_id) as place from due),
+   chosen as (select id from ranked where place <= $6 order by is_failing, next_at_ms, id limit $3)
+   update webhook_deliveries d set lease_token = $4, lease_until_ms = $5 from chosen where d.id = chosen.id returning d.id`,
 );
 
 const read = statement(
@@ -100,7 +111,7 @@ function saidOf(terms: string): Pick<DueDelivery, "referrer" | "depositAddress">
 /** Deliveries in Postgres: each is a row that was written in the commit of its event. */
 export function webhookQueue(sql: Sql): WebhookQueue {
   return {
-    async claim({ nowMs, leaseMs, perEndpoint, limit }): Promise<readonly DueDelivery[]> {
+    async claim({ nowMs, leaseMs, perEndpoint, perKey, limit }): Promise<readonly DueDelivery[]> {
       const lease = randomUUID();
       const claimed = await sql.query<{ id: number }>(claim, [
         nowMs,
@@ -108,6 +119,7 @@ export function webhookQueue(sql: Sql): WebhookQueue {
         limit,
         lease,
         nowMs + leaseMs,
+        perKey,
       ]);
       if (claimed.length === 0) return [];
       const rows = await sql.query<DueRow>(read, [claimed.map(({ id }) => id)]);
