@@ -305,7 +305,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
           deadline: terms.order.output.deadline,
           extraData: terms.order.output.extraData,
           receipts: terms.order.output.payments.map(({ recipient, currency }) => ({ recipient, currency })),
-          calls: [],
+          calls: terms.order.output.calls,
         },
       );
     },

@@ -44,6 +44,7 @@ import { pushRouteServices, startWebhooks, webhookRouteServices } from "./contai
 import { depositAddressRoutes, startDepositAddresses } from "./container-deposit-addresses.ts";
 import { liquidityServices } from "./container-liquidity.ts";
 import { settlementServices } from "./container-settlement.ts";
+import { tokenQuirks } from "./container-token-quirks.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "./usecases/create-quote.ts";
 import { swapSources } from "./usecases/discovery/swap-sources.ts";
@@ -179,6 +180,7 @@ export async function createContainer(
         random: pooledRandomBytes(),
         requests: storeQuotes(services, groupedQuoteInserts(sql)),
         recipientCodes: createCodeCache(services.chains, clock),
+        quirks: tokenQuirks(connected, services),
         sponsors: sponsorReads(sql),
         reservations: { reserved: polled.reserved },
         timings: { estimateSeconds: routeSeconds(connected, polled.routeMs) },

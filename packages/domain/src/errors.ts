@@ -67,6 +67,8 @@ export interface ErrorFacts {
     readonly data: Hex;
     readonly value: string;
   };
+  /** Block on whose state that call was tried, or one beside it. */
+  readonly approxSimulatedBlock?: number;
   /** Seconds after which the same call may succeed, when that is known. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;

@@ -83,6 +83,9 @@ export function answerFor(thrown: unknown): ErrorAnswer {
       ...errorData(error),
       ...(error.facts.requestId === undefined ? {} : { requestId: error.facts.requestId }),
       ...(error.facts.failedCallData === undefined ? {} : { failedCallData: error.facts.failedCallData }),
+      ...(error.facts.approxSimulatedBlock === undefined
+        ? {}
+        : { approxSimulatedBlock: error.facts.approxSimulatedBlock }),
     }),
     headers: retryAfter === undefined ? {} : { "retry-after": String(retryAfter) },
     unexpected: face.status >= 500,

@@ -11,6 +11,7 @@ export const errorBody = z
       .object({ from: z.string(), to: z.string(), data: z.string(), value: z.string() })
       .optional()
       .describe("The simulated call that reverted."),
+    approxSimulatedBlock: z.int().optional().describe("Block on whose state that call was simulated."),
     statusCode: z.int().describe("The HTTP status again."),
     error: z.string().describe("The HTTP status in words."),
   })

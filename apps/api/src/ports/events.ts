@@ -48,6 +48,7 @@ export type EventName =
   | "reconciled"
   | "price_fault"
   | "token_list_fault"
+  | "token_probe_fault"
   | "liquidity_fault"
   | "token_traffic_fault"
   | "pruned"

@@ -306,11 +306,9 @@ test.each<[string, Partial<QuoteInput>, ErrorCode, string]>([
   expect(await refusalOf(input, world)).toEqual({ code, field });
 });
 
-const call = { to: recipient, value: "0", data: "0x" };
 const authorization = { chainId: 1, address: recipient, nonce: 0, yParity: 0, r: "0x1", s: "0x1" };
 
 test.each<[Partial<QuoteInput>, ErrorCode]>([
-  [{ txs: [call] }, "EXTRA_TXS_NOT_SUPPORTED"],
   [{ authorizationList: [authorization] }, "UNSUPPORTED_EXECUTION_TYPE"],
   [{ usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE"],
   [{ useDepositAddress: true }, "UNSUPPORTED_EXECUTION_TYPE"],

@@ -26,6 +26,7 @@ import type {
   RouteTimings,
 } from "../ports/quote.ts";
 import type { TokenBook } from "../ports/token-book.ts";
+import type { TokenQuirks } from "../ports/token-quirks.ts";
 import {
   askForAddress,
   givenOut,
@@ -46,6 +47,7 @@ import type { AskingKey, SponsorReads } from "../ports/sponsors.ts";
 import { agreeFees } from "./quoting/agree-fees.ts";
 import type { ChosenRoute } from "./quoting/chosen-route.ts";
 import { readFeeWishes } from "./quoting/fee-wishes.ts";
+import { looked, triedFirst } from "./quoting/tried-first.ts";
 import { judgeSponsor } from "./quoting/judge-sponsor.ts";
 import { withFees } from "./quoting/with-fees.ts";
 import { chooseRoute } from "./quoting/choose-route.ts";
@@ -58,6 +60,8 @@ export interface QuoteServices {
   readonly chains: ChainDirectory;
   /** Undefined: only configured currencies are known. */
   readonly tokens?: TokenBook | undefined;
+  /** Undefined: nobody looks at how tokens behave. */
+  readonly quirks?: TokenQuirks | undefined;
   /** Undefined: nothing is swapped here. */
   readonly liquidity?: LiquiditySource | undefined;
   /** Undefined: what has no source of prices has no price. */
@@ -141,20 +145,22 @@ function* workOut(
   const { quoted, wish } = askForAddress(input);
   const plain = yield* readQuestion(services, quoted);
   const wishes = readFeeWishes(input, key, services.appBalance !== undefined);
-  const read = wishes === undefined ? plain : withFees(plain, wishes);
+  const read = wishes === undefined ? plain : yield* withFees(services, plain, wishes);
   const asked = input.usePermit === true ? yield* soon(paidBySignature(services, read, input)) : read;
   const { origin, originCurrency } = asked;
   if (wish) refuseUnmovable(asked, services.executor);
-  const question = wish ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
+  const paid = wish ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
+  const question = yield* looked(services, input, paid);
   const valued = yield* chooseRoute(services, question);
   const agreed = yield* agree(services, question, valued, services.clock.nowMs(), keyId);
-  const agreement =
+  const paying =
     question.fees === undefined
       ? agreed
       : {
           ...agreed,
           terms: { ...agreed.terms, ...(yield* agreeFees(services, question, valued.route)) },
         };
+  const agreement = yield* soon(triedFirst(services, question, valued, paying));
   if (question.permit !== undefined) {
     const signing = { ...question, permit: question.permit };
     const permit = permitTermsOf(services.quotePolicy.gas, signing, valued.route, agreement);

@@ -19,6 +19,13 @@ import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import { limitOf } from "./plan-fill-with-swap.ts";
 import type { FillBudget } from "./plan-fill-with-swap.ts";
 
+/** What plans of fills are made with: by those who send them, and by those who only try them. */
+export interface FillPlanServices extends Pick<Services, "quotePolicy"> {
+  readonly signer: { readonly address: Address };
+  readonly executor?: { readonly address: Address } | undefined;
+  readonly liquidity?: Services["liquidity"] | undefined;
+}
+
 /** The calls of a fill, and what it is bound to leave. */
 export type CallsOfFill = Pick<OutputCalls, "calls" | "authorizationList"> & {
   /** Undefined: nothing is paid to the recipient by a call of its own. */
@@ -60,9 +67,7 @@ const MAX_EXCHANGE_GAS_FACTOR = 2n;
  * @throws RpcFault; ServiceError SWAP_QUOTE_FAILED, RPC_HTTP_ERROR: nothing is known, ask again
  */
 export async function planFillThroughCalls(
-  services: Pick<Services, "executor" | "liquidity" | "quotePolicy"> & {
-    readonly signer: Pick<Services["signer"], "address">;
-  },
+  services: FillPlanServices,
   connected: ConnectedChain,
   question: Omit<PaymentQuestion, "toContract" | "maxGas">,
   { calls, authorizationList, leastLeft, mostGas }: CallsOfFill,
@@ -132,12 +137,10 @@ export async function planFillThroughCalls(
   }
   const { gas, effects } = simulated.outcome;
   const logs = effects.kind === "seen" ? effects.logs : [];
+  const left = leastLeft === undefined ? 0n : leftInFill(logs, fill);
   // What the router sees of a balance and what the token says by its events may differ: only the second is attested.
-  if (
-    leastLeft !== undefined &&
-    leastLeft > 0n &&
-    !keepsPayment(logs, { ...payment, amount: leastLeft }, depository)
-  )
+  const keeps = leastLeft === undefined || leastLeft === 0n ? left : leastLeft;
+  if (keeps > 0n && !keepsPayment(logs, { ...payment, amount: keeps }, depository))
     return fails("the calls take from the recipient what is left for him: it could not be proven");
   const bound = mostGas && mostGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
   if (bound !== undefined && gas > bound) return { kind: "tooDear", gas };
@@ -145,7 +148,7 @@ export async function planFillThroughCalls(
   return {
     kind: "ready",
     gas,
-    left: leastLeft === undefined ? 0n : leftInFill(logs, fill),
+    left,
     plan: {
       chainId: chain.id,
       sender: solver,
@@ -173,7 +176,7 @@ export function leastLeftOf({ left }: Pick<OutputCalls, "left">): bigint | undef
 }
 
 async function exchangeFor(
-  services: Pick<Services, "liquidity" | "quotePolicy">,
+  services: Pick<FillPlanServices, "liquidity" | "quotePolicy">,
   { chain }: ConnectedChain,
   { currency, amount }: { readonly currency: Address; readonly amount: bigint },
   { paidFrom, planned, most }: FillBudget,

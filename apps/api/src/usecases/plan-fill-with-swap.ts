@@ -9,6 +9,7 @@ import type { FillWithSwap } from "@causeway/chains";
 import { BPS, unreachable } from "@causeway/domain";
 import type { Address, FrameLog, SimulationFailure } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
+import type { LaneCall } from "../ports/leg.ts";
 import type { Services } from "../ports/services.ts";
 import { withHeadroom } from "./execution/price-execution.ts";
 import { simulateExecution } from "./execution/simulate-execution.ts";
@@ -20,8 +21,15 @@ import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 export type FillWithSwapPlan =
   | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
   | { readonly kind: "short"; readonly why: string }
-  | { readonly kind: "moved"; readonly why: string }
-  | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "moved"; readonly why: string; readonly tried?: TriedFill }
+  | { readonly kind: "refused"; readonly reason: string; readonly tried?: TriedFill };
+
+/** A transaction that was tried, and why it cannot be made. */
+export interface TriedFill {
+  readonly reason: string;
+  readonly failure: SimulationFailure | undefined;
+  readonly call: LaneCall;
+}
 
 /** An exchange may need so many times the gas it was told to need: state moves. */
 const MAX_EXCHANGE_GAS_FACTOR = 2n;
@@ -41,7 +49,11 @@ export interface FillBudget {
  * @throws RpcFault; ServiceError SWAP_QUOTE_FAILED, RPC_HTTP_ERROR: nothing is known, ask again
  */
 export async function planFillWithSwap(
-  services: Pick<Services, "signer" | "executor" | "liquidity" | "quotePolicy">,
+  services: Pick<Services, "quotePolicy"> & {
+    readonly signer: { readonly address: Address };
+    readonly executor?: { readonly address: Address } | undefined;
+    readonly liquidity?: Services["liquidity"] | undefined;
+  },
   connected: ConnectedChain,
   question: PaymentQuestion,
   { paidFrom, planned, most }: FillBudget,
@@ -85,13 +97,19 @@ export async function planFillWithSwap(
     ours: services.executor === undefined ? [solver] : [solver, services.executor.address],
     withoutOwn: (logs: readonly FrameLog[]) => withoutOwnMovements(logs, pull),
   });
+  const refused = (reason: string) =>
+    ({ kind: "refused", reason, tried: { reason, failure: undefined, call } }) as const;
   switch (simulated.kind) {
-    case "reverts":
-      return isRefusal(simulated.failure, fill)
-        ? { kind: "refused", reason: `${simulated.failure.label}: ${simulated.failure.message}` }
-        : { kind: "moved", why: `it would revert: ${simulated.failure.message}` };
+    case "reverts": {
+      const { failure } = simulated;
+      const reason = `${failure.label}: ${failure.message}`;
+      const tried = { reason, failure, call };
+      return isRefusal(failure, fill)
+        ? { kind: "refused", reason, tried }
+        : { kind: "moved", why: `it would revert: ${failure.message}`, tried };
+    }
     case "forbidden":
-      return { kind: "refused", reason: simulated.message };
+      return refused(simulated.message);
     case "insufficientFunds":
       return { kind: "short", why: "the solver lacks the funds" };
     case "unseen":
@@ -104,7 +122,7 @@ export async function planFillWithSwap(
   const { gas, effects } = simulated.outcome;
   // What the router sees of a balance and what the token says by its events may differ: only the second is attested.
   if (effects.kind === "seen" && !keepsPayment(effects.logs, payment, chain.contracts.depository))
-    return { kind: "refused", reason: "the token does not tell of the payment: it could not be proven" };
+    return refused("the token does not tell of the payment: it could not be proven");
   if (gas > question.maxGas + answer.gas * MAX_EXCHANGE_GAS_FACTOR) return { kind: "tooDear", gas };
   return {
     kind: "ready",

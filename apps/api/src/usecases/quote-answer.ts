@@ -103,7 +103,7 @@ function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gas
       gasUnits: originCurrency.address === NATIVE_CURRENCY ? gas.transferNative : gas.transferErc20,
     };
   const { allowance } = account;
-  const { resetsApproval } = originCurrency;
+  const { resetsApproval } = question.tokens ?? originCurrency;
   if (isSigned(terms)) {
     const signed = { ...payment, ...signatureFacts(terms, { allowance, resetsApproval }) };
     return { steps: signatureSteps(signed), gasUnits: signatureGas(signed) };
@@ -176,6 +176,7 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
       ? currencyOut
       : amountObject(toWireCurrency(route.paidFrom), paid.unit, paid.amount, paid.amount);
   const { priced } = trade;
+  const topup = terms.gasTopup && route.kind === "bridge" ? terms.gasTopup.amount : undefined;
   const impact = tradeImpact(
     {
       input: trade.input,
@@ -197,6 +198,15 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
     currencyIn,
     currencyOut,
     refundCurrency: { ...deposited, minimumAmount: refundMinimum.toString() },
+    ...(topup !== undefined &&
+      route.kind === "bridge" && {
+        currencyGasTopup: amountObject(
+          toWireCurrency(question.destination.chain.native),
+          route.pricing.facts.destinationNative,
+          topup,
+          topup,
+        ),
+      }),
     totalImpact: impact.totalImpact,
     swapImpact: impact.swapImpact,
     expandedPriceImpact: impact.expandedPriceImpact,

@@ -7,6 +7,8 @@ import type { LiquiditySource } from "../ports/liquidity.ts";
 import type { TokenBook } from "../ports/token-book.ts";
 import type { PermitWay } from "./permits/permit-way.ts";
 import type { FeeWishes } from "./quoting/fee-wishes.ts";
+import type { AskedCalls } from "./quoting/asked-calls.ts";
+import type { TokensOfQuestion } from "./quoting/check-tokens.ts";
 import type { SwapChoice } from "./quoting/swap-choice.ts";
 import { readSwapChoice } from "./quoting/swap-choice.ts";
 
@@ -38,6 +40,10 @@ export interface QuoteQuestion {
   readonly permit?: PermitWay;
   /** What apps take and pay; absent: nothing. */
   readonly fees?: FeeWishes;
+  /** What was found out about the two currencies and the recipient. */
+  readonly tokens?: TokensOfQuestion;
+  /** Made by the fill with the output; absent: it is paid. */
+  readonly calls?: AskedCalls;
   /** Gas units of the transaction that brings what is sent to a deposit address to the depository; absent: the user deposits. */
   readonly sweepGas?: bigint;
 }

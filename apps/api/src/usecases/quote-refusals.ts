@@ -14,24 +14,6 @@ interface Refusal {
  * `latePaymentSlippageTolerance`, because a late deposit is served by the same promise.
  */
 const refusals: readonly Refusal[] = [
-  {
-    field: "txs",
-    code: "EXTRA_TXS_NOT_SUPPORTED",
-    message: "Calls on the destination chain are not supported",
-    asked: ({ txs }) => txs !== undefined && txs.length > 0,
-  },
-  {
-    field: "authorizationList",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: "Authorizations for the fill are not supported",
-    asked: ({ authorizationList }) => authorizationList !== undefined && authorizationList.length > 0,
-  },
-  {
-    field: "topupGas",
-    code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: "Gas top-ups are not supported",
-    asked: ({ topupGas }) => topupGas === true,
-  },
 ];
 
 /** @throws ServiceError naming the first field that asks for something the quote would not honour. */

@@ -23,6 +23,7 @@ import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
 import type { FindExchange, Swapped } from "./exchanges.ts";
 import { depositGasUnits } from "./step-gas.ts";
+import { topupGas } from "../topup-gas.ts";
 import { wishedPricing } from "./wished-pricing.ts";
 
 export interface BridgeServices {
@@ -324,6 +325,7 @@ function* priceFill(
     {
       pairClass: classOf(question),
       exchangeGas: isExchanged ? (filled?.gas ?? 0n) : undefined,
+      callsGas: question.calls?.gas ?? topupGas(services.quotePolicy.gas, question.fees?.topupUsd),
     },
   );
   const { fees } = question;

@@ -1,0 +1,24 @@
+import { createTokenProbe } from "@causeway/chains";
+import { createTokenQuirks } from "./adapters/tokens/token-quirks.ts";
+import type { PoolChain } from "./container-liquidity.ts";
+import type { Services } from "./ports/services.ts";
+import type { TokenQuirks } from "./ports/token-quirks.ts";
+
+/** How tokens behave that nobody has vouched for, on every chain whose pools hold some. */
+export function tokenQuirks(
+  connected: readonly PoolChain[],
+  { clock, events }: Pick<Services, "clock" | "events">,
+): TokenQuirks {
+  const probes = connected.flatMap(({ chain, connection: { transport } }) => {
+    const { liquidity, contracts } = chain;
+    if (liquidity === undefined) return [];
+    return [
+      [chain.id, createTokenProbe({ transport, multicall3: contracts.multicall3, liquidity })] as const,
+    ];
+  });
+  return createTokenQuirks({
+    probes: new Map(probes),
+    clock,
+    onFault: (error, facts) => events.fault("token_probe_fault", error, facts),
+  });
+}

@@ -1,0 +1,128 @@
+import type { ErrorCode, OrderCall, SignedConsent } from "@causeway/domain";
+import { coinOf, NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
+import type { Hex, Hex32 } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import type { QuoteQuestion } from "../quote-question.ts";
+
+/** Calls that a client wants to be made with the output. */
+export interface AskedCalls {
+  readonly calls: readonly OrderCall[];
+  readonly authorizationList?: readonly SignedConsent[];
+  /** Gas units that the client reserves for them; undefined: as many as they are seen to need. */
+  readonly gasLimit: bigint | undefined;
+  /** Gas units that the output pays for. */
+  readonly gas: bigint;
+}
+
+/** More gas than this no fill gets, all its calls together. */
+export const MOST_CALLS_GAS = 10_000_000n;
+/** Each costs the fill an event beside itself, and an order more bytes than most have altogether. */
+const MOST_CALLS = 50;
+/** Of all calls together; nodes take four times as much in a transaction. */
+const MOST_BYTES = 32_768;
+
+/**
+ * What a question asks to be called, its words understood; undefined: nothing.
+ * @throws ServiceError INVALID_EXTRA_TXS and others naming the field
+ */
+export function readAskedCalls(
+  { txs = [], txsGasLimit, authorizationList = [], topupGas }: QuoteInput,
+  { isSend, tradeType, amount, destination, destinationCurrency }: QuoteQuestion,
+): AskedCalls | undefined {
+  if (txs.length === 0) {
+    if (authorizationList.length > 0)
+      throw refusal(
+        "UNSUPPORTED_EXECUTION_TYPE",
+        "Authorizations travel with calls on the destination chain, and txs has none",
+        "authorizationList",
+      );
+    return undefined;
+  }
+  if (isSend)
+    throw refusal("UNSUPPORTED_EXECUTION_TYPE", "A payment of the user's own makes no calls", "txs");
+  if (topupGas === true)
+    throw refusal("UNSUPPORTED_EXECUTION_TYPE", "No coin for gas is paid beside calls", "topupGas");
+  if (tradeType === "EXPECTED_OUTPUT")
+    throw refusal(
+      "EXTRA_TXS_NOT_SUPPORTED",
+      "Calls need to know what they get: quote an exact input or an exact output",
+      "tradeType",
+    );
+  if (txs.length > MOST_CALLS)
+    throw refusal("INVALID_EXTRA_TXS", `txs may hold at most ${MOST_CALLS} calls`, "txs");
+  const calls = txs.map((tx, at) => callOf(tx, at, destination.chain.contracts.router));
+  if (calls.reduce((sum, { data }) => sum + (data.length - 2) / 2, 0) > MOST_BYTES)
+    throw refusal(
+      "INVALID_EXTRA_TXS",
+      `the data of txs may have at most ${MOST_BYTES} bytes together`,
+      "txs",
+    );
+  const coin = coinOf(calls);
+  if (coin > 0n && destinationCurrency.address !== NATIVE_CURRENCY)
+    throw refusal(
+      "INVALID_EXTRA_TXS",
+      `txs carry native coin, and the output is ${destinationCurrency.symbol}: quote the native coin, or call without value`,
+      "txs",
+    );
+  if (tradeType === "EXACT_OUTPUT") refuseBeyondOutput(coin, amount);
+  const consents = authorizationList.map(consentOf);
+  const gasLimit = txsGasLimit === undefined || txsGasLimit === 0 ? undefined : BigInt(txsGasLimit);
+  if (gasLimit !== undefined && gasLimit > MOST_CALLS_GAS)
+    throw refusal("INVALID_EXTRA_TXS", `txsGasLimit may be at most ${MOST_CALLS_GAS}`, "txsGasLimit");
+  return {
+    calls,
+    ...(consents.length > 0 && { authorizationList: consents }),
+    gasLimit,
+    gas: gasLimit ?? 0n,
+  };
+}
+
+/** @throws ServiceError INVALID_EXTRA_TXS when calls carry more coin than the output is */
+export function refuseBeyondOutput(coin: bigint, output: bigint): void {
+  if (coin <= output) return;
+  throw new ServiceError("INVALID_EXTRA_TXS", "txs carry more native coin than the output is", {
+    field: "txs",
+    data: { value: coin.toString(), output: output.toString() },
+  });
+}
+
+function callOf(
+  { to, data, value }: NonNullable<QuoteInput["txs"]>[number],
+  at: number,
+  router: string,
+): OrderCall {
+  const target = parseAddress(to);
+  if (target === undefined)
+    throw refusal("INVALID_EXTRA_TXS", `txs[${at}].to must be a 20-byte address`, "txs");
+  // What the router does to itself it tells nobody: the call could not be proven to have been made.
+  if (target === router)
+    throw refusal("INVALID_EXTRA_TXS", `txs[${at}].to must not be the router, which makes the calls`, "txs");
+  const wei = BigInt(value);
+  if (wei >> 256n !== 0n) throw refusal("INVALID_EXTRA_TXS", `txs[${at}].value must be below 2^256`, "txs");
+  return { to: target, data: data.toLowerCase() as Hex, value: wei };
+}
+
+function consentOf(
+  { chainId, address, nonce, yParity, r, s }: NonNullable<QuoteInput["authorizationList"]>[number],
+  at: number,
+): SignedConsent {
+  const code = parseAddress(address);
+  const [wordR, wordS] = [r, s].map(wordOf);
+  if (code === undefined || wordR === undefined || wordS === undefined || (yParity !== 0 && yParity !== 1))
+    throw refusal(
+      "INVALID_REQUEST",
+      `authorizationList[${at}] must have an address, yParity 0 or 1, and r and s of up to 32 bytes`,
+      "authorizationList",
+    );
+  return { chainId, address: code, nonce, yParity, r: wordR, s: wordS };
+}
+
+function wordOf(text: string): Hex32 | undefined {
+  return /^0x[0-9a-fA-F]{1,64}$/.test(text)
+    ? `0x${text.slice(2).toLowerCase().padStart(64, "0")}`
+    : undefined;
+}
+
+function refusal(code: ErrorCode, message: string, field: keyof QuoteInput): ServiceError {
+  return new ServiceError(code, message, { field });
+}

@@ -1,0 +1,44 @@
+import type { MaybePromise, Soon } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import type { QuoteQuestion } from "../quote-question.ts";
+import type { Agreement } from "../quote-terms.ts";
+import { readAskedCalls } from "./asked-calls.ts";
+import { checkTokens } from "./check-tokens.ts";
+import type { TokenCheckServices } from "./check-tokens.ts";
+import type { ValuedRoute } from "./choose-route.ts";
+import { agreeCalls, withCallsPriced } from "./dry-run-calls.ts";
+import type { DryRunServices } from "./dry-run-calls.ts";
+import { dryRunExchange } from "./dry-run-exchange.ts";
+
+/**
+ * The question with what must be known before a route is chosen: how its tokens behave, and what the calls cost that it asks for.
+ * @throws ServiceError naming the field that stands in the way; RpcFault
+ */
+export function* looked(
+  services: DryRunServices & TokenCheckServices,
+  input: QuoteInput,
+  question: QuoteQuestion,
+): Soon<QuoteQuestion> {
+  const calls = readAskedCalls(input, question);
+  const known = { ...question, tokens: yield* checkTokens(services, question) };
+  if (calls === undefined) return known;
+  // The user's own transaction on one chain makes no calls of others: the solver's fill does.
+  const swaps = { ...known.swaps, bySolver: true };
+  return yield* withCallsPriced(services, { ...known, swaps, calls });
+}
+
+/**
+ * What was agreed, once its fill was tried where that is not sure to succeed. Nothing is tried, or waited for, of a plain payment in a token that is known.
+ * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
+ */
+export function triedFirst(
+  services: DryRunServices,
+  question: QuoteQuestion,
+  valued: ValuedRoute,
+  agreement: Agreement,
+): MaybePromise<Agreement> {
+  const { calls, tokens } = question;
+  if (calls !== undefined) return agreeCalls(services, { ...question, calls }, valued, agreement);
+  if (tokens?.isUnproven !== true || valued.route.kind !== "bridge") return agreement;
+  return dryRunExchange(services, question, agreement.terms).then(() => agreement);
+}
