@@ -4,10 +4,12 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { agreedPricing, sponsoredUsd } from "./agreed-pricing.ts";
+import { topupGas } from "./topup-gas.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
 import type { FillExchange } from "./fill-exchange.ts";
 import type { FillBudget } from "./plan-fill-with-swap.ts";
+import { isBeyondCap } from "./quote-limits.ts";
 import { pricingOf } from "./quote-pricing.ts";
 import type { RoutePricing } from "./quote-pricing.ts";
 
@@ -24,6 +26,8 @@ export type AmountDue =
       readonly sponsoredUsd?: bigint;
     }
   | Extract<Payout, { kind: "refund" }>
+  /** It would be more than one request may move. */
+  | { readonly kind: "refund"; readonly reason: "SOLVER_CAPACITY_EXCEEDED" }
   /** What it costs cannot be told now. */
   | { readonly kind: "wait"; readonly why: string };
 
@@ -61,19 +65,53 @@ export async function amountToPay(
   const sponsor = { sponsoredUsd: sponsoredPart };
   const unspent = await notSpentOnOrigin(services, terms, pricing);
   const { paidFrom } = terms.destination;
-  if (paidFrom === undefined || exchange === undefined) {
-    const due = payoutOf(services, terms, deposited, pricing, times);
-    return due.kind === "refund" ? due : { kind: "pay", amount: due.amount + unspent, ...sponsor };
-  }
-  const facts = { paidFrom, exchange, pricing, deposited, unspent, times };
-  const exchanged = await exchangedPayout(services, terms, facts);
-  return exchanged.kind === "pay" ? { ...exchanged, ...sponsor } : exchanged;
+  const due =
+    paidFrom === undefined || exchange === undefined
+      ? paidAsItIs(payoutOf(services, terms, deposited, pricing, times), unspent)
+      : await exchangedPayout(services, terms, {
+          paidFrom,
+          exchange,
+          pricing,
+          deposited,
+          unspent,
+          times,
+        });
+  if (due.kind !== "pay") return due;
+  if (isBeyondLimits(services, terms, { origin, destination }, deposited, due, pricing))
+    return { kind: "refund", reason: "SOLVER_CAPACITY_EXCEEDED" };
+  return { ...due, ...sponsor };
+}
+
+function paidAsItIs(due: Payout, unspent: bigint): AmountDue {
+  return due.kind === "refund" ? due : { kind: "pay", amount: due.amount + unspent };
+}
+
+/**
+ * After a swap more may have come than was quoted, and nobody can see to it that it came out of one: whoever deposits by himself deposits what he likes. So what bounds quotes bounds
+ * the fill of more than was quoted.
+ */
+function isBeyondLimits(
+  { chains }: Pick<Needs, "chains">,
+  { requestId, origin: agreed, destination: { chainId, currency, paidFrom } }: RequestTerms,
+  { origin, destination }: Ends,
+  deposited: bigint,
+  { amount, budget }: Extract<AmountDue, { kind: "pay" }>,
+  { facts, originNative }: RoutePricing,
+): boolean {
+  if (deposited <= agreed.amount) return false;
+  const spent = budget?.planned ?? amount;
+  const { maxFillAmount } = knownCurrency({ chains }, requestId, { chainId, currency: paidFrom ?? currency });
+  return (
+    (maxFillAmount !== undefined && spent > maxFillAmount) ||
+    isBeyondCap(origin.chain, deposited, facts.origin, originNative) ||
+    isBeyondCap(destination.chain, spent, facts.destination, facts.destinationNative)
+  );
 }
 
 /** The terms that a fill is priced by. */
 type PricedTerms = Pick<
   RequestTerms,
-  "requestId" | "pairClass" | "originGasUsd" | "appFees" | "sponsorship" | "outputCalls"
+  "requestId" | "pairClass" | "originGasUsd" | "appFees" | "sponsorship" | "gasTopup" | "outputCalls"
 > & {
   readonly origin: Pick<RequestTerms["origin"], "chainId" | "currency">;
   readonly destination: Pick<RequestTerms["destination"], "chainId" | "currency" | "paidFrom">;
@@ -104,7 +142,7 @@ export async function pricingOfFill(
       await pricingOf(services, route, toContract, originGasUsd, {
         pairClass,
         exchangeGas,
-        callsGas: terms.outputCalls?.gas,
+        callsGas: terms.outputCalls?.gas ?? topupGas(services.quotePolicy.gas, terms.gasTopup?.amount),
       }),
       terms,
     );

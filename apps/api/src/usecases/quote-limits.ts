@@ -1,4 +1,4 @@
-import type { Currency } from "@causeway/domain";
+import type { Chain, Currency } from "@causeway/domain";
 import { amountToUsdDown, convertUp, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { PricedUnit } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
@@ -63,6 +63,18 @@ export function refuseTinySwap(inputUsd: bigint): void {
     throw new ServiceError("AMOUNT_TOO_LOW", "Swaps on one chain start at $0.05", { field: "amount" });
 }
 
+/** Whether a chain that is partially disabled is not to move so much. */
+export function isBeyondCap(
+  { partialDisableLimit: limit }: Pick<Chain, "partialDisableLimit">,
+  amount: bigint,
+  currency: PricedUnit,
+  native: PricedUnit,
+): boolean {
+  // What nobody has a price for may be worth more than any cap.
+  const isKnown = currency.priceUsd > 0n;
+  return limit !== 0n && !(isKnown && convertUp(amount, currency, native) <= limit);
+}
+
 /** @throws ServiceError ROUTE_TEMPORARILY_RESTRICTED when the chain is partially disabled and the amount is worth more than its cap. */
 export function refuseBeyondCap(
   { chain }: ConnectedChain,
@@ -71,14 +83,11 @@ export function refuseBeyondCap(
   native: PricedUnit,
   field: string,
 ): void {
-  const limit = chain.partialDisableLimit;
-  // What nobody has a price for may be worth more than any cap.
-  const isKnown = currency.priceUsd > 0n;
-  if (limit === 0n || (isKnown && convertUp(amount, currency, native) <= limit)) return;
+  if (!isBeyondCap(chain, amount, currency, native)) return;
   throw new ServiceError(
     "ROUTE_TEMPORARILY_RESTRICTED",
     `${chain.displayName} is restricted for now to requests of a limited value`,
-    { field, data: { partialDisableLimit: limit.toString() } },
+    { field, data: { partialDisableLimit: chain.partialDisableLimit.toString() } },
   );
 }
 

@@ -1,0 +1,73 @@
+import type { RequestTerms } from "@causeway/domain";
+import { expect, test } from "vitest";
+import {
+  aQuoteInput,
+  DESTINATION,
+  lockedOn,
+  market,
+  NOW_MS,
+  ORIGIN,
+  quoteWorld,
+  rareOn,
+  usdcOn,
+} from "../../../../test/fakes/quote-world.ts";
+import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
+import type { DepositRecord, RequestRecord } from "../ports/records.ts";
+import { createQuote } from "./create-quote.ts";
+import { amountToPay } from "./fill-amount.ts";
+import type { AmountDue } from "./fill-amount.ts";
+
+/** A quote for the locked token, which is swapped before its deposit. */
+async function promised(world: World = {}): Promise<{ services: QuoteWorld; terms: RequestTerms }> {
+  const services = quoteWorld({ pools: market(), ...world });
+  await createQuote(
+    services,
+    aQuoteInput({
+      originCurrency: lockedOn(ORIGIN),
+      destinationCurrency: rareOn(DESTINATION),
+      amount: (200n * 10n ** 18n).toString(),
+    }),
+  );
+  return { services, terms: services.stored[0]! };
+}
+
+/** What is due when so much came, whoever brought it. */
+async function dueOf(
+  { services, terms }: Awaited<ReturnType<typeof promised>>,
+  amount: bigint,
+): Promise<AmountDue> {
+  const ends = { origin: services.chains.get(ORIGIN)!, destination: services.chains.get(DESTINATION)! };
+  const reads = { execution: async () => undefined };
+  return await amountToPay(
+    { ...services, reads } as unknown as Parameters<typeof amountToPay>[0],
+    { terms } as RequestRecord,
+    { kind: "deposit", sinceMs: NOW_MS, deposit: { amount, seenAtMs: NOW_MS } as DepositRecord },
+    ends,
+    false,
+  );
+}
+
+test("a deposit of more than a swap was to bring is paid out in proportion, up to what one request can get", async () => {
+  const world = await promised();
+  const { origin, destination } = world.terms;
+  expect(origin.currency).toBe(usdcOn(ORIGIN));
+  expect(origin.minimumAmount).toBeLessThan(origin.amount);
+  const quoted = await dueOf(world, origin.amount);
+  expect(quoted).toMatchObject({ kind: "pay", amount: destination.expectedAmount });
+  // One request gets at most a thousand of the rare token, of $5 each: nobody can tell a deposit of his own from what a swap brought.
+  expect(await dueOf(world, 4_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
+  expect(await dueOf(world, 5_100n * 10n ** 6n)).toEqual({
+    kind: "refund",
+    reason: "SOLVER_CAPACITY_EXCEEDED",
+  });
+});
+
+test.each(["origin", "destination"] as const)(
+  "where the %s is restricted to requests of a limited value, a larger deposit is not paid out either",
+  async (side) => {
+    // $2000 of coin.
+    const world = await promised({ [side]: { partialDisableLimit: 10n ** 18n } });
+    expect(await dueOf(world, 1_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
+    expect(await dueOf(world, 2_100n * 10n ** 6n)).toMatchObject({ reason: "SOLVER_CAPACITY_EXCEEDED" });
+  },
+);
