@@ -463,11 +463,48 @@ test("addresses of nodes and ids of keys that somebody noted are not shown in a 
       await tx.requests.note(requestId, 1, "fillImpossible", {
         detail: "POST https://node.example/v2/hunter2 failed",
         keyId: "0011",
+        deeper: { tried: ["wss://node.example/hunter2"], keyId: "0011" },
       }),
   );
   const { body } = await get(`/requests/${requestId}/trace`, {});
   expect(body).toContain("fillImpossible");
   expect(body).not.toMatch(/hunter2|keyId/);
+});
+
+test("whose balance paid for a request is told to the key that asked for it, and to nobody else", async () => {
+  const wallet = someAddress();
+  const own = await world.filled({ keyId: KEY_ID });
+  const { requestId } = own.terms;
+  await world.pool.query(
+    `insert into executions (request_id, key_id, chain_id, user_address, wallet, question_hash, target, call_to, call_data, call_value, gas_limit,
+       max_fee_per_gas, coin_usd, flat_usd, day, cost_usd, settled, created_at_ms)
+     values ($1, $2, 1, '', $3, '', '', '', '', 0, 1, 1, 1, 1, 1, 5, false, 1)`,
+    [requestId, KEY_ID, wallet],
+  );
+  const sponsorship = (body: string): unknown => JSON.parse(body).requests[0].data.feeSponsorship?.wallet;
+  const asks = `/requests/v3?id=${requestId}&includeAuthenticatedData=true`;
+  expect(sponsorship((await get(asks)).body)).toBe(wallet);
+  for (const path of [asks, `/requests/v2?id=${requestId}`, `/requests/${requestId}/trace`])
+    expect((await get(path, {})).body).not.toContain(wallet);
+});
+
+test("amounts that no price is worth neither end a list nor put it out of order", async () => {
+  const worth = [10n ** 40n, 9_007_199_254_740_993n * 10n ** 12n, 9_007_199_254_740_992n * 10n ** 12n];
+  const user = someAddress();
+  const ids: string[] = [];
+  for (const inputUsd of worth) ids.push((await world.filled({ user, inputUsd })).terms.requestId);
+  const seen: string[] = [];
+  let more: string | undefined = "";
+  while (more !== undefined) {
+    const from: string = more === "" ? "" : `&continuation=${more}`;
+    const { body } = await get(`/requests/v3?user=${user}&sortBy=amountUsd&limit=1${from}`);
+    const page: { requests: { id: string }[]; continuation?: string } = JSON.parse(body);
+    seen.push(...page.requests.map(({ id }) => id));
+    more = page.continuation;
+  }
+  expect(seen).toEqual(ids);
+  const beyond = Buffer.from("amountUsdDesc 9999999999999999999 1").toString("base64url");
+  expect((await get(`/requests/v3?sortBy=amountUsd&continuation=${beyond}`)).statusCode).toBe(400);
 });
 
 test("whatever stands in filters, the answer is a page or a refusal", async () => {

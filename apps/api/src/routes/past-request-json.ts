@@ -139,7 +139,8 @@ function commonData(past: PastRequest, withKey: boolean): CommonData {
       sponsored === undefined
         ? null
         : {
-            wallet: sponsored.wallet ?? null,
+            // Who pays is told to the app alone: it leads to all that the app pays for.
+            wallet: (withKey ? sponsored.wallet : undefined) ?? null,
             costUsd: formatUsd(sponsored.costUsd),
             paidUsd: sponsored.paidUsd === undefined ? null : formatUsd(sponsored.paidUsd),
           },

@@ -104,8 +104,9 @@ export function continuationText(place: HistoryPlace, sort: HistorySort, isAscen
 
 function placeOf(continuation: string, sort: HistorySort, isAscending: boolean): HistoryPlace {
   const text = Buffer.from(continuation, "base64url").toString("latin1");
-  const [, word, key, n] = /^(\w+) (-?\d{1,18}) (\d{1,18})$/.exec(text) ?? [];
-  if (key === undefined || n === undefined) throw bad("continuation", "is not one that came with a page");
+  const [, word, key, n] = /^(\w+) (-?\d{1,19}) (\d{1,18})$/.exec(text) ?? [];
+  if (key === undefined || n === undefined || BigInt.asIntN(64, BigInt(key)) !== BigInt(key))
+    throw bad("continuation", "is not one that came with a page");
   if (word !== orderWord(sort, isAscending))
     throw bad(
       "continuation",

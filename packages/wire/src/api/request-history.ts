@@ -168,7 +168,11 @@ const commonData = {
     currency: nullable(plainText),
   }),
   feeSponsorship: nullable(
-    z.object({ wallet: nullable(plainText), costUsd: plainText, paidUsd: nullable(plainText) }),
+    z.object({
+      wallet: nullable(plainText).describe("Told as `apiKey` is."),
+      costUsd: plainText,
+      paidUsd: nullable(plainText),
+    }),
   ),
   route: z.object({ quoted: sides, actual: nullable(sides) }),
   delivered: nullable(

@@ -14,7 +14,7 @@ import { Parameters, blockBound, whereText } from "./request-history-where.ts";
 import { requestStories } from "./request-stories.ts";
 
 const LISTED_COLUMNS =
-  "h.request_id, h.n, h.request_type, h.features, h.deposit_address, h.created_at_ms, h.updated_at_ms, h.amount_usd";
+  "h.request_id, h.n, h.request_type, h.features, h.deposit_address, h.created_at_ms, h.updated_at_ms, h.amount_usd::numeric";
 
 interface ListedRow {
   request_id: string;
@@ -24,7 +24,8 @@ interface ListedRow {
   deposit_address: string | null;
   created_at_ms: number;
   updated_at_ms: number;
-  amount_usd: number;
+  /** More than a number holds, of a token whose price somebody made. */
+  amount_usd: bigint;
 }
 
 const sortColumns: Record<HistorySort, "created_at_ms" | "updated_at_ms" | "amount_usd"> = {

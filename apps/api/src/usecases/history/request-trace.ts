@@ -215,10 +215,21 @@ function ledger({ sponsorship: { movements } }: RequestStory): TraceEntry[] {
 
 const URLS = /\b[a-z][a-z0-9+.-]*:\/\/\S+/giu;
 
+/** What is nobody's business but the operator's and the app's that pays: whose balance a request was paid from leads to all that the app pays for. */
+const KEPT_BACK: ReadonlySet<string> = new Set(["keyId", "wallet"]);
+
 /** Facts that are not known are left out, and so is whatever anybody may have put into words that only operators should read: addresses of nodes, ids of keys. */
 function entry(atMs: number, kind: string, facts: Facts): TraceEntry {
-  const shown = Object.entries(facts)
-    .filter(([name, value]) => value !== undefined && name !== "keyId")
-    .map(([name, value]) => [name, typeof value === "string" ? value.replaceAll(URLS, "[address]") : value]);
-  return { atMs, kind, facts: Object.fromEntries(shown) as Facts };
+  return { atMs, kind, facts: shownFacts(facts) };
+}
+
+function shownFacts(facts: Facts): Facts {
+  const known = Object.entries(facts).filter(([name, value]) => value !== undefined && !KEPT_BACK.has(name));
+  return Object.fromEntries(known.map(([name, value]) => [name, shown(value)]));
+}
+
+function shown(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll(URLS, "[address]");
+  if (Array.isArray(value)) return value.map(shown);
+  return typeof value === "object" && value !== null ? shownFacts(value as Facts) : value;
 }
