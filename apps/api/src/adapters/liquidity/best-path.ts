@@ -104,20 +104,25 @@ function explore(
   for (let hops = 1; hops <= maxHops && frontier.length > 0; hops++) {
     for (const at of frontier) best = better(step(search, source, at, goal), best);
     if (hops === maxHops) break;
-    frontier = between.flatMap((next) => {
+    const farther: Reached[] = [];
+    for (const next of between) {
       let reached: Reached | undefined;
       for (const at of frontier)
         if (at.token !== next) reached = better(step(search, source, at, next), reached);
-      return reached ?? [];
-    });
+      if (reached !== undefined) farther.push(reached);
+    }
+    frontier = farther;
   }
   return best;
 }
 
 function isMore(candidate: Reached | undefined, best: Reached | undefined): Reached | undefined {
   if (candidate === undefined || best === undefined) return best ?? candidate;
-  if (candidate.amount !== best.amount) return candidate.amount > best.amount ? candidate : best;
-  return candidate.complete && !best.complete ? candidate : best;
+  return isMoreThan(candidate.amount, candidate.complete, best) ? candidate : best;
+}
+
+function isMoreThan(amount: bigint, complete: boolean, best: Reached): boolean {
+  return amount === best.amount ? complete && !best.complete : amount > best.amount;
 }
 
 function isLess(candidate: Reached | undefined, best: Reached | undefined): Reached | undefined {
@@ -141,9 +146,9 @@ function stepForth(search: PathSearch, source: string, at: Reached, next: Addres
       complete &&= swap.complete;
       crossedTicks = swap.crossedTicks;
     }
-    if (amount === 0n) continue;
+    if (amount === 0n || (best !== undefined && !isMoreThan(amount, complete, best))) continue;
     const leg = { pool, hop, tokenIn: at.token, tokenOut: next, crossedTicks };
-    best = isMore({ amount, complete, token: next, leg, from: at }, best);
+    best = { amount, complete, token: next, leg, from: at };
   }
   return best;
 }
@@ -162,9 +167,9 @@ function stepBack(search: PathSearch, source: string, at: Reached, next: Address
       amount = swap.complete ? swap.amountIn : undefined;
       crossedTicks = swap.crossedTicks;
     }
-    if (amount === undefined) continue;
+    if (amount === undefined || (best !== undefined && amount >= best.amount)) continue;
     const leg = { pool, hop, tokenIn: next, tokenOut: at.token, crossedTicks };
-    best = isLess({ amount, complete: true, token: next, leg, from: at }, best);
+    best = { amount, complete: true, token: next, leg, from: at };
   }
   return best;
 }

@@ -34,7 +34,7 @@ export interface PoolSnapshot {
 /** The pools of one chain that somebody asks for, kept in memory. */
 export interface ChainPools {
   /**
-   * Pools of these pairs at the newest block; synchronous while no block came since they were read.
+   * Pools of these pairs at the newest block; synchronous while no block came since they were read. Fastest for a list of pairs that it has seen before.
    * @throws RpcFault when they cannot be read and what is in memory is too old
    */
   at(pairs: readonly TokenPair[]): MaybePromise<PoolSnapshot>;
@@ -182,8 +182,16 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
     return one !== undefined && pairs.every(({ key }) => one.live.has(key));
   }
 
+  /** Which reading was found to hold a list of pairs: a quote asks about the same list again and again. */
+  const covered = new WeakMap<readonly TokenPair[], Reading>();
+
   function answers(pairs: readonly TokenPair[]): Reading | undefined {
-    return covers(reading, pairs) && isNewest(reading) ? reading : undefined;
+    if (reading === undefined || !isNewest(reading)) return undefined;
+    if (covered.get(pairs) === reading) return reading;
+    watch(pairs);
+    if (!covers(reading, pairs)) return undefined;
+    covered.set(pairs, reading);
+    return reading;
   }
 
   /** What may answer although a newer block is known. */
@@ -240,8 +248,10 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
 
   return {
     at: (pairs) => {
+      const newest = answers(pairs);
+      if (newest !== undefined) return newest;
       watch(pairs);
-      return answers(pairs) ?? waitFor(pairs);
+      return waitFor(pairs);
     },
     known: () => reading,
     close: () => {

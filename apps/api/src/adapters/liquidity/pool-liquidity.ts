@@ -5,7 +5,7 @@ import { autoSlippageBps } from "./auto-slippage.ts";
 import { bestOutput, leastInput, MOST_HOPS, type BestPath, type Leg, type PathSearch } from "./best-path.ts";
 import type { ChainPools, PoolSnapshot } from "./chain-pools.ts";
 import { routerOf, swapCalls } from "./swap-calls.ts";
-import { pairsOfPaths } from "./token-pair.ts";
+import { pairsOfPaths, type TokenPair } from "./token-pair.ts";
 
 /** A chain whose pools are kept in memory. */
 export interface PooledChain {
@@ -14,6 +14,13 @@ export interface PooledChain {
   readonly pools: ChainPools;
   /** Configured tokens that are known to take one allowance after another. */
   readonly plainApprovals: ReadonlySet<Address>;
+}
+
+/** A question without its amount. */
+interface Asked {
+  readonly chain: PooledChain;
+  readonly pairs: readonly TokenPair[];
+  readonly ways: Omit<PathSearch, "live">;
 }
 
 /**
@@ -27,23 +34,37 @@ export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySo
   const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
   const tradable = new Map(chains.map((chain) => [chain.chainId, tradableSources(chain.liquidity)]));
 
+  /** A quote asks one question about many amounts: what does not depend on them is worked out once. */
+  const prepared = new WeakMap<SwapQuestion, Asked | "nowhere">();
+
+  function prepare(question: SwapQuestion): Asked | "nowhere" {
+    const { tokenIn, tokenOut } = question;
+    const chain = byId.get(question.chainId);
+    if (chain === undefined || tokenIn === tokenOut) return "nowhere";
+    const sources = allowedSources(question, tradable.get(question.chainId) ?? []);
+    const maxHops = Math.min(question.maxHops, MOST_HOPS);
+    if (sources.length === 0 || maxHops < 1) return "nowhere";
+    const { connectors } = chain.liquidity;
+    const pairs = pairsOfPaths(tokenIn, tokenOut, connectors, maxHops);
+    return { chain, pairs, ways: { sources, connectors, tokenIn, tokenOut, maxHops } };
+  }
+
   function answer(
     question: SwapQuestion,
     find: (search: PathSearch) => BestPath | undefined,
   ): MaybePromise<SwapAnswer | undefined> {
-    const chain = byId.get(question.chainId);
-    if (chain === undefined || question.tokenIn === question.tokenOut) return undefined;
-    const sources = allowedSources(question, tradable.get(question.chainId) ?? []);
-    if (sources.length === 0) return undefined;
-    const { connectors } = chain.liquidity;
-    const { tokenIn, tokenOut } = question;
-    const maxHops = Math.min(question.maxHops, MOST_HOPS);
-    if (maxHops < 1) return undefined;
+    let asked = prepared.get(question);
+    if (asked === undefined) {
+      asked = prepare(question);
+      prepared.set(question, asked);
+    }
+    if (asked === "nowhere") return undefined;
+    const { chain, pairs, ways } = asked;
     const from = ({ live, block }: PoolSnapshot): SwapAnswer | undefined => {
-      const path = find({ live, sources, connectors, tokenIn, tokenOut, maxHops });
+      const path = find({ ...ways, live });
       return path && toAnswer(chain, path, block.number);
     };
-    const snapshot = chain.pools.at(pairsOfPaths(tokenIn, tokenOut, connectors, maxHops));
+    const snapshot = chain.pools.at(pairs);
     return snapshot instanceof Promise
       ? snapshot.then(from, (cause: unknown) => {
           throw new ServiceError("SWAP_QUOTE_FAILED", "Pools could not be read", { cause });

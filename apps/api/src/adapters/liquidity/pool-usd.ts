@@ -3,7 +3,7 @@ import { NATIVE_CURRENCY, pow10 } from "@causeway/domain";
 import type { PoolUsd } from "../../ports/liquidity.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { PooledChain } from "./pool-liquidity.ts";
-import { tokenPair } from "./token-pair.ts";
+import { tokenPair, type TokenPair } from "./token-pair.ts";
 
 /** A chain with what may have a price of its own. */
 export interface PricedChain extends PooledChain {
@@ -55,27 +55,38 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
     return best;
   }
 
-  return ({ chainId, address, decimals }) => {
+  const pairs = new WeakMap<object, readonly TokenPair[]>();
+
+  /** Lets the pools of a token be read with the next blocks; whoever asks now has no answer yet. */
+  function remember(currency: object, chain: PricedChain, token: Address): void {
+    let wanted = pairs.get(currency);
+    if (wanted === undefined) {
+      wanted = pairsAbout(token, chain.liquidity.connectors);
+      pairs.set(currency, wanted);
+    }
+    const answer = chain.pools.at(wanted);
+    // The next block tries again, and a failed reading is told of by whoever needs it.
+    if (answer instanceof Promise) answer.catch(() => undefined);
+  }
+
+  return (currency) => {
+    const { chainId, address, decimals } = currency;
     const chain = byId.get(chainId);
     if (chain === undefined) return undefined;
     const token = address === NATIVE_CURRENCY ? chain.liquidity.wrappedNative : address;
     if (token === undefined) return undefined;
-    remember(chain, token);
+    remember(currency, chain, token);
     const found = unitUsd(chain, token, MOST_POOLS);
     return found && (found.numerator * pow10(decimals)) / found.denominator;
   };
 }
 
-/** Lets the pools of a token be read with the next blocks; whoever asks now has no answer yet. */
-function remember({ pools, liquidity }: PricedChain, token: Address): void {
-  const { connectors } = liquidity;
-  const pairs = connectors.flatMap((connector, index) => [
+/** Of a token with each connector, and of the connectors with each other. */
+function pairsAbout(token: Address, connectors: readonly Address[]): TokenPair[] {
+  return connectors.flatMap((connector, index) => [
     ...(connector === token ? [] : [tokenPair(token, connector)]),
     ...connectors.slice(index + 1).map((other) => tokenPair(connector, other)),
   ]);
-  const answer = pools.at(pairs);
-  // The next block tries again, and a failed reading is told of by whoever needs it.
-  if (answer instanceof Promise) answer.catch(() => undefined);
 }
 
 /** Whoever wants to know it now cannot wait, nor be told that there is none. */

@@ -1,21 +1,8 @@
 import type { CallPlan } from "@causeway/chains";
 import type { Address, Hex, PoolSource } from "@causeway/domain";
-import { concat, encodeFunctionData, numberToHex, parseAbi, erc20Abi } from "viem";
+import { approveCalldata } from "@causeway/domain";
 import type { SwapBound } from "../../ports/liquidity.ts";
 import type { BestPath, Leg } from "./best-path.ts";
-
-const withDeadline = parseAbi([
-  "function exactInput((bytes path, address recipient, uint256 deadline, uint256 amountIn, uint256 amountOutMinimum) params) payable returns (uint256 amountOut)",
-  "function exactOutput((bytes path, address recipient, uint256 deadline, uint256 amountOut, uint256 amountInMaximum) params) payable returns (uint256 amountIn)",
-]);
-const withoutDeadline = parseAbi([
-  "function exactInput((bytes path, address recipient, uint256 amountIn, uint256 amountOutMinimum) params) payable returns (uint256 amountOut)",
-  "function exactOutput((bytes path, address recipient, uint256 amountOut, uint256 amountInMaximum) params) payable returns (uint256 amountIn)",
-]);
-const pairRouter = parseAbi([
-  "function swapExactTokensForTokens(uint256 amountIn, uint256 amountOutMin, address[] path, address to, uint256 deadline) returns (uint256[] amounts)",
-  "function swapTokensForExactTokens(uint256 amountOut, uint256 amountInMax, address[] path, address to, uint256 deadline) returns (uint256[] amounts)",
-]);
 
 /** Routers refuse after it. Whoever holds the calls has a deadline of his own, the order's, so that theirs is as far as it goes. */
 const NEVER = (1n << 256n) - 1n;
@@ -50,62 +37,63 @@ export function swapCalls(
 }
 
 function approval(token: Address, spender: Address, amount: bigint): CallPlan {
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [spender, amount] });
-  return { to: token, data, value: 0n };
+  return { to: token, data: approveCalldata(spender, amount), value: 0n };
 }
 
+/** Written by hand, as all calldata of a quote is: an ABI encoder costs more than the exchange took to be found. */
 function exchangeData(
   source: PoolSource,
   { amountIn, amountOut, legs }: BestPath,
   { kind, limit, recipient }: SwapBound,
 ): Hex {
+  const exactIn = kind === "exactIn";
+  const amount = exactIn ? amountIn : amountOut;
   if (source.kind === "uniswap-v2") {
     const tokens = [(legs[0] as Leg).tokenIn, ...legs.map(({ tokenOut }) => tokenOut)];
-    return kind === "exactIn"
-      ? encodeFunctionData({
-          abi: pairRouter,
-          functionName: "swapExactTokensForTokens",
-          args: [amountIn, limit, tokens, recipient, NEVER],
-        })
-      : encodeFunctionData({
-          abi: pairRouter,
-          functionName: "swapTokensForExactTokens",
-          args: [amountOut, limit, tokens, recipient, NEVER],
-        });
+    // swapExactTokensForTokens, swapTokensForExactTokens (uint256, uint256, address[] path, address to, uint256 deadline)
+    return `${exactIn ? "0x38ed1739" : "0x8803dbee"}${uint(amount)}${uint(limit)}${uint(5 * WORD)}${address(recipient)}${uint(NEVER)}${uint(tokens.length)}${tokens.map(address).join("")}`;
   }
-  const hasDeadline = source.routerKind === "swap-router";
-  if (kind === "exactIn") {
-    const params = { path: concentratedPath(legs), recipient, amountIn, amountOutMinimum: limit };
-    return hasDeadline
-      ? encodeFunctionData({
-          abi: withDeadline,
-          functionName: "exactInput",
-          args: [{ ...params, deadline: NEVER }],
-        })
-      : encodeFunctionData({ abi: withoutDeadline, functionName: "exactInput", args: [params] });
-  }
-  const params = { path: reversedPath(legs), recipient, amountOut, amountInMaximum: limit };
-  return hasDeadline
-    ? encodeFunctionData({
-        abi: withDeadline,
-        functionName: "exactOutput",
-        args: [{ ...params, deadline: NEVER }],
-      })
-    : encodeFunctionData({ abi: withoutDeadline, functionName: "exactOutput", args: [params] });
+  const path = exactIn ? concentratedPath(legs) : reversedPath(legs);
+  // exactInput, exactOutput ((bytes path, address recipient, uint256 deadline, uint256, uint256)); newer routers have no deadline.
+  return source.routerKind === "swap-router"
+    ? `${exactIn ? "0xc04b8d59" : "0xf28c0498"}${uint(WORD)}${uint(5 * WORD)}${address(recipient)}${uint(NEVER)}${uint(amount)}${uint(limit)}${bytes(path)}`
+    : `${exactIn ? "0xb858183f" : "0x09b81346"}${uint(WORD)}${uint(4 * WORD)}${address(recipient)}${uint(amount)}${uint(limit)}${bytes(path)}`;
 }
 
 /** Token, fee, token, … from input to output, packed as the v3 routers and the quoter take it. */
 export function concentratedPath(legs: readonly Leg[]): Hex {
-  return concat([(legs[0] as Leg).tokenIn, ...legs.flatMap((leg) => [feeOf(leg), leg.tokenOut])]);
+  let path = (legs[0] as Leg).tokenIn;
+  for (const leg of legs) path = `${path}${feeOf(leg)}${leg.tokenOut.slice(2)}`;
+  return path;
 }
 
 /** The same from output to input, as exact outputs take it. */
 export function reversedPath(legs: readonly Leg[]): Hex {
   const back = legs.toReversed();
-  return concat([(back[0] as Leg).tokenOut, ...back.flatMap((leg) => [feeOf(leg), leg.tokenIn])]);
+  let path = (back[0] as Leg).tokenOut;
+  for (const leg of back) path = `${path}${feeOf(leg)}${leg.tokenIn.slice(2)}`;
+  return path;
 }
 
-function feeOf({ pool }: Leg): Hex {
+/** Three bytes. */
+function feeOf({ pool }: Leg): string {
   if (pool.known.kind !== "uniswap-v3") throw new RangeError("a pair has no fee of its own");
-  return numberToHex(pool.known.fee, { size: 3 });
+  return pool.known.fee.toString(16).padStart(6, "0");
+}
+
+const WORD = 32;
+const TWELVE_ZERO_BYTES = "0".repeat(24);
+
+function address(value: Address): string {
+  return TWELVE_ZERO_BYTES + value.slice(2);
+}
+
+function uint(value: bigint | number): string {
+  return value.toString(16).padStart(64, "0");
+}
+
+/** Length, and as many words as they need. */
+function bytes(value: Hex): string {
+  const count = value.length / 2 - 1;
+  return uint(count) + value.slice(2) + "0".repeat(((WORD - (count % WORD)) % WORD) * 2);
 }

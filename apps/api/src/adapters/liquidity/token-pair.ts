@@ -8,10 +8,27 @@ export interface TokenPair {
 }
 
 export function tokenPair(a: Address, b: Address): TokenPair {
-  // Of the same length and case, so that their texts are ordered as their numbers are.
-  const [token0, token1] = a < b ? [a, b] : [b, a];
-  return { key: token0 + token1, token0, token1 };
+  let ofA = pairs.get(a);
+  if (ofA === undefined) {
+    // Clients choose the tokens: what they ask for must not fill the memory.
+    if (pairs.size >= MOST_TOKENS) pairs.clear();
+    ofA = new Map();
+    pairs.set(a, ofA);
+  }
+  let pair = ofA.get(b);
+  if (pair === undefined) {
+    // Of the same length and case, so that their texts are ordered as their numbers are.
+    const [token0, token1] = a < b ? [a, b] : [b, a];
+    pair = { key: token0 + token1, token0, token1 };
+    if (ofA.size >= MOST_TOKENS) ofA.clear();
+    ofA.set(b, pair);
+  }
+  return pair;
 }
+
+const MOST_TOKENS = 1_000;
+/** The same pairs are looked up some hundred times for a quote: to put their keys together anew each time costs more than all else about them. */
+const pairs = new Map<Address, Map<Address, TokenPair>>();
 
 /** Every pair that a path from one token to the other may lead through: of the ends and the connectors between them. */
 export function pairsOfPaths(
@@ -20,12 +37,12 @@ export function pairsOfPaths(
   connectors: readonly Address[],
   maxHops: number,
 ): TokenPair[] {
-  const pairs = [tokenPair(tokenIn, tokenOut)];
-  if (maxHops < 2) return pairs;
+  const found = [tokenPair(tokenIn, tokenOut)];
+  if (maxHops < 2) return found;
   const between = connectors.filter((token) => token !== tokenIn && token !== tokenOut);
-  for (const token of between) pairs.push(tokenPair(tokenIn, token), tokenPair(token, tokenOut));
-  if (maxHops < 3) return pairs;
+  for (const token of between) found.push(tokenPair(tokenIn, token), tokenPair(token, tokenOut));
+  if (maxHops < 3) return found;
   for (const [index, first] of between.entries())
-    for (const second of between.slice(index + 1)) pairs.push(tokenPair(first, second));
-  return pairs;
+    for (const second of between.slice(index + 1)) found.push(tokenPair(first, second));
+  return found;
 }
