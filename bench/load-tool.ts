@@ -14,14 +14,8 @@ process.on("message", (order: LoadOrder) => {
 });
 
 async function obey(order: LoadOrder): Promise<LoadResult | SinglesResult> {
-  switch (order.kind) {
-    case "load":
-      return await load(order);
-    case "singles":
-      return await singles(order);
-    case "crowd":
-      return await crowd(order);
-  }
+  if (order.kind === "load") return await load(order);
+  return order.kind === "singles" ? await singles(order) : await crowd(order);
 }
 
 function report(what: LoadReport): void {
