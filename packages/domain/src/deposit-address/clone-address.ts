@@ -64,5 +64,5 @@ function firstContractOf(creator: Address): Address {
 }
 
 function toAddress(hash: Uint8Array): Address {
-  return toHex(hash.subarray(12)) as Address;
+  return toHex(hash.subarray(12));
 }

@@ -48,25 +48,17 @@ const someFunds = fc.record({
   currency: fc.constantFrom(usd, other),
   amount: fc.bigInt(1n, 400n),
 });
-const someReturn = fc
-  .boolean()
-  .map((isHeld): ReturnFacts => ({
-    canReturn: isHeld,
-    isWorthMoving: (amount) => isHeld && amount >= LEAST,
-  }));
+const someReturn = fc.boolean().map((isHeld): ReturnFacts => ({
+  canReturn: isHeld,
+  isWorthMoving: (amount) => isHeld && amount >= LEAST,
+}));
 
 /** What leaves the address, whichever way is taken in the end. */
 function moved(decision: FundsDecision): bigint[] {
-  switch (decision.kind) {
-    case "own":
-      return [decision.amount + decision.excess];
-    case "requote":
-      return [decision.amount, ...moved(decision.otherwise)];
-    case "refund":
-      return [decision.amount];
-    case "hold":
-      return [];
-  }
+  if (decision.kind === "hold") return [];
+  if (decision.kind === "own") return [decision.amount + decision.excess];
+  if (decision.kind === "refund") return [decision.amount];
+  return [decision.amount, ...moved(decision.otherwise)];
 }
 
 test("never more is moved than is there, and what is left behind would not pay its own way back, or has nobody to go to", () => {
