@@ -6,8 +6,11 @@ export interface DocumentBounds {
   readonly timeoutMs: number;
 }
 
+const MOST_REDIRECTS = 3;
+
 /**
- * The JSON document at a file path or an `https` URL.
+ * The JSON document at a file path or a URL; which URLs may be named the configuration decides. What a list says is believed: a redirect is followed over `https` or within its origin
+ * alone, never to where anybody on the way could answer.
  * @throws Error whatever went wrong: time, size, status, syntax
  */
 export async function readDocument(
@@ -37,10 +40,7 @@ async function fetched(
   { maxBytes, timeoutMs }: DocumentBounds,
   signal: AbortSignal,
 ): Promise<string> {
-  const response = await fetch(url, {
-    headers: { accept: "application/json" },
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-  });
+  const response = await answerOf(new URL(url), AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
   if (response.status !== 200) {
     await response.body?.cancel();
     throw new Error(`answered ${response.status}`);
@@ -54,4 +54,16 @@ async function fetched(
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
+}
+
+async function answerOf(url: URL, signal: AbortSignal, redirects = 0): Promise<Response> {
+  const response = await fetch(url, { headers: { accept: "application/json" }, signal, redirect: "manual" });
+  const location = response.headers.get("location");
+  if (response.status < 300 || response.status >= 400 || location === null) return response;
+  await response.body?.cancel();
+  const next = new URL(location, url);
+  if (next.protocol !== "https:" && next.origin !== url.origin)
+    throw new Error("leads to where nobody vouches for the answer");
+  if (redirects >= MOST_REDIRECTS) throw new Error("leads on and on");
+  return await answerOf(next, signal, redirects + 1);
 }

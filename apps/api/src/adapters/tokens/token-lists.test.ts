@@ -97,6 +97,19 @@ test("neither a huge nor a slow nor a senseless answer is a list", async () => {
   expect(faults.map(({ list }) => list).sort()).toEqual([...sources].sort());
 });
 
+test("a list that has moved is followed within its origin, and to no other place without https", async () => {
+  const elsewhere = await serving((_request, response) => response.end(listOf(["a1", "STRANGER"])));
+  const url = await serving((request, response) => {
+    const to = { "/moved": "/here", "/away": elsewhere, "/round": "/round" }[request.url ?? ""];
+    if (to === undefined) response.end(listOf(["a2", "OWN"]));
+    else response.writeHead(302, { location: to }).end();
+  });
+  const { lists, faults } = listsFrom([`${url}/away`, `${url}/round`, `${url}/moved`]);
+  await lists.refresh();
+  expect(symbols(lists)).toEqual(["OWN"]);
+  expect(faults.map(({ list }) => list).sort()).toEqual([`${url}/away`, `${url}/round`]);
+});
+
 test("entries that are no tokens are told of, with their number", async () => {
   const url = await serving((_request, response) =>
     response.end(JSON.stringify({ tokens: [null, { chainId: 1 }] })),
