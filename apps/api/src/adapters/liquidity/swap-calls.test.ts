@@ -17,7 +17,7 @@ const newerRouters = parseAbi([
 const NEVER = 2n ** 256n - 1n;
 
 const token = (digit: string): Address => `0x${digit.repeat(40)}`;
-const [a, b, c, d, router, recipient] = [..."abcdef"].map(token) as [
+const [a, b, c, d, router, recipient] = ["a", "b", "c", "d", "e", "f"].map(token) as [
   Address,
   Address,
   Address,
