@@ -77,6 +77,19 @@ test("an open address is paid three times with other amounts: the first is the q
   expect(await origin.balance(at, usdc)).toBe(0n);
 });
 
+test("money waits at its address for as many blocks as a deposit of its value would", async () => {
+  const { origin } = world;
+  const { at } = await world.address();
+  await world.sendTo(at, usd(2_500));
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.sweepsFrom(at)).toEqual([]);
+  expect(await world.reads.fundsAt(at)).toMatchObject([{ amount: usd(2_500), held: undefined }]);
+  await origin.mine();
+  await world.watch(origin);
+  expect((await world.sweepsFrom(at)).map(({ amount }) => amount)).toEqual([usd(2_500)]);
+});
+
 test("a strict address that gets less than was quoted gives it back to refundTo, less the gas", async () => {
   const { origin, usdc } = world;
   const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
@@ -276,6 +289,8 @@ test("two workers that see the same money at once move it once, under one reques
   const sweeps = await world.sweepsFrom(at);
   expect(sweeps.map(({ amount }) => amount)).toEqual([usd(77)]);
   expect(await world.requestsOf(at)).toHaveLength(2);
+  // The others saw that it was decided, and did not run into the database's own refusal.
+  expect(world.events.of("deposit_address_fault")).toEqual([]);
   const [id] = await world.untilSettled(at, 1);
   expect(await world.sweepsFrom(at)).toHaveLength(1);
   const { destination: promised } = (await world.request(id ?? "0x")).terms;

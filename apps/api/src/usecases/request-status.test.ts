@@ -61,3 +61,29 @@ test("details stand on a failure alone, and begin so that no client tries again"
     else expect(view, name).not.toHaveProperty("details");
   }
 });
+
+test("a request whose deposit address got another sum is told as the one that stands in for it, under its own id", async () => {
+  const reads = {
+    status: async (id: string) =>
+      id === "0x01"
+        ? { ...record, supersededBy: "0x09" }
+        : { ...record, requestId: "0x09", txHashes: ["0xdd"], state: { ...record.state, name: "filled" } },
+  };
+  expect(await requestStatus({ reads } as never, "0x01")).toMatchObject({
+    requestId: "0x01",
+    supersededByRequestId: "0x09",
+    status: "success",
+    txHashes: ["0xdd"],
+  });
+  const gone = {
+    status: async (id: string) => (id === "0x01" ? { ...record, supersededBy: "0x09" } : undefined),
+  };
+  expect(await requestStatus({ reads: gone } as never, "0x01")).toMatchObject({ status: "waiting" });
+});
+
+test("money that waits at a deposit address is said to be there, and the operator to be asked", () => {
+  expect(statusView({ ...record, fundsHeld: true })).toMatchObject({
+    fundsAt: "depositAddress",
+    nextAction: "contact_operator",
+  });
+});
