@@ -1,6 +1,7 @@
 import type { RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
 import {
+  aChain,
   aQuoteInput,
   DESTINATION,
   lockedOn,
@@ -10,6 +11,7 @@ import {
   quoteWorld,
   rareOn,
   usdcOn,
+  wethOn,
 } from "../../../../test/fakes/quote-world.ts";
 import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
@@ -71,3 +73,25 @@ test.each(["origin", "destination"] as const)(
     expect(await dueOf(world, 2_100n * 10n ** 6n)).toMatchObject({ reason: "SOLVER_CAPACITY_EXCEEDED" });
   },
 );
+
+test("a firm quote of one asset is no option on another that lies between", async () => {
+  const origin = aChain(ORIGIN);
+  const tokens = origin.tokens.map((one) => ({ ...one, supportsBridging: one.address === wethOn(ORIGIN) }));
+  const native = { ...origin.native, supportsBridging: false };
+  const prices: Record<string, bigint> = {};
+  const services = quoteWorld({ pools: market(), origin: { tokens, native } });
+  const usd = services.prices.usd;
+  services.prices.usd = (currency) => prices[currency.priceId] ?? usd(currency);
+  await createQuote(services, aQuoteInput({ destinationCurrency: usdcOn(DESTINATION) }));
+  const terms = services.stored[0]!;
+  expect(terms).toMatchObject({ pairClass: "sameAsset", origin: { currency: wethOn(ORIGIN) } });
+  const due = async (priceUsd: bigint) => {
+    prices["ethereum"] = (priceUsd * 10n ** 18n) / 100n;
+    const found = await dueOf({ services, terms }, terms.origin.amount);
+    return found.kind === "pay" ? found.amount : undefined;
+  };
+  const { expectedAmount } = terms.destination;
+  expect(await due(199_950n)).toBe(expectedAmount);
+  // Half a per cent less: within what is borne of one asset, beyond what such a pair is charged.
+  expect(await due(199_000n)).toBeLessThan((expectedAmount * 9_960n) / 10_000n);
+});

@@ -187,7 +187,7 @@ async function exchangedPayout(
   if (worth === 0n) return { kind: "refund", reason: "SLIPPAGE" };
   const repriced = (await exchange.buys(worth))?.amountOut;
   if (repriced === undefined) return { kind: "wait", why: "no exchange bears the fill" };
-  const honourBps = honourOfFill(services, terms, pricing.pairClass);
+  const honourBps = honourOf(services, terms, pricing.pairClass);
   // Also in the block itself: whoever moves the pools between the simulation and the block takes what is spent beyond what the deposit is worth.
   const most = raised(worth, honourBps) + unspent;
   for (const [bearableBps, planned] of [
@@ -216,28 +216,24 @@ function raised(worth: bigint, bearableBps: number): bigint {
 }
 
 /**
- * How far a firm quote of a fill that is exchanged is kept: its pools move like any price, also where what is spent on it, or what it pays, is of the same asset as the deposit.
+ * How far a firm quote is kept, bps. Between two assets a firm price is an option against the solver: it is worth no more than what was charged for it. Where the user pays and gets one
+ * asset and another lies between, nothing was charged, and it is worth no more than what that pair would be.
  */
-function honourOfFill(
-  { chains, quotePolicy }: Pick<Services, "chains" | "quotePolicy">,
-  { origin, destination }: RequestTerms,
-  paidClass: PairClass,
-): number {
-  const deposited = chains.currency(origin.chainId, origin.currency);
-  const delivered = chains.currency(destination.chainId, destination.currency);
-  const paid = destination.paidFrom && chains.currency(destination.chainId, destination.paidFrom);
-  const exchanged = delivered && paid && pairClassOf(paid, delivered);
-  if (exchanged === "wrap") return honourOf(quotePolicy, paidClass);
-  const seen = deposited && delivered ? pairClassOf(deposited, delivered) : "minor";
-  return honourOf(quotePolicy, isOneAsset(seen) && exchanged !== undefined ? exchanged : seen);
-}
-
-/** Between two assets a firm price is an option against the solver: it is worth no more than what was charged for it. */
 function honourOf(
-  { honourBps, serviceBps }: Pick<Services["quotePolicy"], "honourBps" | "serviceBps">,
-  pairClass: PairClass,
+  { chains, quotePolicy: { honourBps, serviceBps } }: Pick<Services, "chains" | "quotePolicy">,
+  { origin, destination: { chainId, currency, paidFrom = currency } }: RequestTerms,
+  charged: PairClass,
 ): number {
-  return isOneAsset(pairClass) ? honourBps : Math.min(honourBps, serviceBps[pairClass]);
+  const classOf = (pairClass: PairClass): number =>
+    isOneAsset(pairClass) ? honourBps : Math.min(honourBps, serviceBps[pairClass]);
+  if (!isOneAsset(charged)) return classOf(charged);
+  const [deposited, paid, delivered] = [
+    chains.currency(origin.chainId, origin.currency),
+    chains.currency(chainId, paidFrom),
+    chains.currency(chainId, currency),
+  ];
+  if (!deposited || !paid || !delivered) return classOf("minor");
+  return Math.min(classOf(pairClassOf(deposited, paid)), classOf(pairClassOf(paid, delivered)));
 }
 
 function isOneAsset(pairClass: PairClass): boolean {
@@ -276,7 +272,7 @@ async function notSpentOnOrigin(
 
 /** What an input that came at that time buys, by the promise of the quote and at these prices, when the solver pays in the output's own currency. */
 export function payoutOf(
-  { quotePolicy }: Pick<Services, "quotePolicy">,
+  services: Pick<Services, "chains" | "quotePolicy">,
   terms: RequestTerms,
   input: bigint,
   { facts, pairClass }: RoutePricing,
@@ -285,7 +281,7 @@ export function payoutOf(
   return payout(
     terms,
     { deposited: input, repriced: forward(input, facts).output },
-    honourOf(quotePolicy, pairClass),
+    honourOf(services, terms, pairClass),
     times,
   );
 }
