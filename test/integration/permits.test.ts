@@ -1,5 +1,5 @@
 import { depositAddressFactoryAbi } from "@causeway/contracts";
-import type { Address, Hex, RequestId } from "@causeway/domain";
+import type { Address, Hex, RequestId, RequestTerms } from "@causeway/domain";
 import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { LocalAccount } from "@causeway/localnet";
 import { localAccount, localDeployment } from "@causeway/localnet";
@@ -14,6 +14,8 @@ import { executePermit } from "../../apps/api/src/usecases/permits/execute-permi
 import { permitCall, vrsOf } from "../../apps/api/src/usecases/permits/permit-call.ts";
 import { isSigned } from "../../apps/api/src/usecases/permits/typed-data.ts";
 import type { SignedTerms } from "../../apps/api/src/usecases/permits/typed-data.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import { mortalServices } from "../fakes/mortal-services.ts";
 import type { Agreed, Ask } from "../support/engine-world.ts";
 import { approveCall } from "../support/execution-world.ts";
 import { startSwapWorld, type SwapWorld } from "../support/swap-world.ts";
@@ -39,6 +41,9 @@ afterAll(async () => await world.stop());
 afterEach(() => {
   expect(world.events.all.filter(({ event }) => event === "transition_rejected")).toEqual([]);
 });
+
+/** Answers whatever it is asked with the word of EIP-1271. */
+const ANY_SIGNATURE = "0x631626ba7e60e01b60005260206000f3";
 
 const mintAbi = parseAbi(["function mint(address to, uint256 amount)"]);
 
@@ -117,12 +122,16 @@ interface Sign {
 async function post(
   agreed: Agreed,
   signature: Hex,
-  { permitPolicy = policy, kind }: { permitPolicy?: PermitPolicy; kind?: string } = {},
+  {
+    permitPolicy = policy,
+    kind,
+    by = world.services,
+  }: { permitPolicy?: PermitPolicy; kind?: string; by?: Services } = {},
 ): Promise<void> {
   const body = signatureStep(agreed).items[0]?.data.post.body;
   const permitSignatures = createPermitSignatures(world.services.chains);
   await executePermit(
-    { ...world.services, permitSignatures, permitPolicy },
+    { ...by, permitSignatures, permitPolicy },
     { kind: kind ?? body?.kind ?? "", requestId: body?.requestId as RequestId, signature },
   );
 }
@@ -264,11 +273,7 @@ test("on one chain the solver pays out what was signed for: native coin for some
 
 test("a contract's account signs for Permit2, and its contract says whether it did", async () => {
   const user = await aUser(world.usdc, hundred, { approved: true });
-  // Answers whatever it is asked with the word of EIP-1271.
-  await world.origin.client.setCode({
-    address: user.address,
-    bytecode: "0x631626ba7e60e01b60005260206000f3",
-  });
+  await world.origin.client.setCode({ address: user.address, bytecode: ANY_SIGNATURE });
   const agreed = await quoted(user, { originGasOverhead: 10_000 });
   expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("permit2");
   await post(agreed, "0x1234567890");
@@ -359,6 +364,62 @@ test("what can not be taken is refused before anything is sent, and says why", a
   const expired = await signed(rich, late);
   world.clock.forward(50_000);
   expect(await refusalOf(post(late, expired))).toMatchObject({ reason: "SIGNATURE_EXPIRED" });
+});
+
+/** As if the quote had said something else. */
+function reading(agreed: Agreed, change: Partial<RequestTerms>): Services {
+  const { services } = world;
+  const request = async () => {
+    const record = await world.request(agreed.requestId);
+    return { ...record, terms: { ...record.terms, ...change } };
+  };
+  return { ...services, reads: { ...services.reads, request } };
+}
+
+test("what would not be filled, or costs more than the output bears, is not sent though it would succeed", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user);
+  const signature = await signed(user, agreed);
+  const { origin, originGasUsd = 0n, firmUntilMs } = agreed.terms;
+  const more = reading(agreed, { origin: { ...origin, amount: origin.amount + 1n } });
+  expect(await refusalOf(post(agreed, signature, { by: more }))).toMatchObject({
+    code: "PERMIT_FAILED",
+    message: expect.stringContaining("does not make the deposit"),
+  });
+  const dear = { code: "PERMIT_FAILED", reason: "GAS_TOO_DEAR" };
+  const hundredth = { originGasUsd: originGasUsd / 100n };
+  expect(await refusalOf(post(agreed, signature, { by: reading(agreed, hundredth) }))).toMatchObject(dear);
+  // A little too little is borne while the quote is firm, and not afterwards.
+  const estimate = (originGasUsd * 7n) / 10n;
+  const late = reading(agreed, { originGasUsd: estimate, firmUntilMs: 0 });
+  expect(await refusalOf(post(agreed, signature, { by: late }))).toMatchObject(dear);
+  await post(agreed, signature, { by: reading(agreed, { originGasUsd: estimate, firmUntilMs }) });
+  await expectPaid(user, agreed);
+});
+
+test("a signature that is over before it is sent is not sent", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user, { permitExpiry: 60 });
+  await post(agreed, await signed(user, agreed));
+  world.clock.forward(61_000);
+  await world.work();
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    failReason: "TRANSACTION_NOT_INCLUDED",
+  });
+  await world.round();
+  expect(await world.origin.balance(user.address, world.usdc)).toBe(hundred);
+  expect(await world.services.reads.execution(agreed.requestId)).toMatchObject({
+    settled: true,
+    costUsd: 0n,
+  });
+});
+
+test("an account that has become a contract since its quote does not sign for tokens", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user);
+  await world.origin.client.setCode({ address: user.address, bytecode: ANY_SIGNATURE });
+  expect(await refusalOf(post(agreed, "0x1234567890"))).toMatchObject({ reason: "INVALID_SIGNATURE" });
 });
 
 test("quotes that cannot be paid by signature are refused, and name the field", async () => {
@@ -483,6 +544,32 @@ test("a signature whose user takes it back after all costs the service gas, whic
   });
   await post(another, second);
 });
+
+test("wherever the process dies, a client that posts again has his one deposit and his one fill", async () => {
+  const lives: { user: User; agreed: Agreed; death: string }[] = [];
+  for (let dieAt = 0, isDead = true; isDead; dieAt++) {
+    const user = await aUser(world.usdc, 2n * hundred);
+    const agreed = await quoted(user);
+    const signature = await signed(user, agreed);
+    const mortal = mortalServices(world.services, dieAt);
+    const life = async (): Promise<void> => {
+      await post(agreed, signature, { by: mortal });
+      await world.work(mortal);
+    };
+    await life().catch((error: unknown) => {
+      if (!mortal.isDead()) throw error;
+    });
+    isDead = mortal.isDead();
+    lives.push({ user, agreed, death: mortal.acts.at(-1) ?? "before anything" });
+    await post(agreed, signature);
+  }
+  expect(lives.length).toBeGreaterThan(10);
+  // Others take over, all of them in the same rounds.
+  for (const { user, agreed, death } of lives) {
+    await expectPaid(user, agreed);
+    expect(await world.origin.balance(user.address, world.usdc), death).toBe(hundred);
+  }
+}, 60_000);
 
 /** The same signature in 64 bytes (EIP-2098). */
 async function compactOf(signature: Hex): Promise<Hex> {

@@ -80,7 +80,7 @@ test("a permit can only be deposited: what is swapped first, or has no address t
 });
 
 test("an authorisation's nonce binds the deposit under the order; who signs gets what is left", async () => {
-  const { terms } = await quoted();
+  const { terms } = await quoted({ recipient: factory, refundTo: factory });
   const { permit, orderId } = terms;
   expect(permit).toMatchObject({
     token: usdcOn(ORIGIN),
