@@ -137,6 +137,34 @@ test.concurrent("an ERC-20 deposit without approval is one plain transfer, and a
   );
 });
 
+test.concurrent(
+  "coin that is merely sent to a deposit address arrives on the other chain, by an unmodified client",
+  async () => {
+    const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
+    const [user, recipient] = [aUser(), anAddress()];
+    const [coin, usdc] = [currencyOf(origin, "ETH"), currencyOf(destination, "USDC")];
+    const asked: Parameters<Client["quote"]>[0] & { useDepositAddress: boolean } = {
+      user: user.address,
+      recipient,
+      originChainId: origin.id,
+      destinationChainId: destination.id,
+      originCurrency: coin.address,
+      destinationCurrency: usdc.address,
+      amount: parseEther("0.004").toString(),
+      tradeType: "EXACT_INPUT",
+      useDepositAddress: true,
+    };
+    const quote = await api.quote(asked);
+    expect(quote.steps.map(({ id }) => id)).toEqual(["deposit"]);
+    expect(quote.steps[0]?.items[0]?.data.data).toBe("0x");
+    await user.carryOut(quote);
+    expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
+    expect(await user.balance(destination.id, usdc.address, recipient)).toBe(
+      BigInt(quote.details.currencyOut.amount),
+    );
+  },
+);
+
 test.concurrent("no approval is asked for while the allowance suffices", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const user = aUser();
