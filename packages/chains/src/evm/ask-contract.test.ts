@@ -1,7 +1,9 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { askContract } from "./ask-contract.ts";
 import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { createRpcTransport, type RpcTransport } from "./transport.ts";
 
 const to = `0x${"c0".repeat(20)}` as const;
 
@@ -43,4 +45,31 @@ test("a node that says nothing of the contract is a fault, never an answer of th
   ];
   for (const fault of faults)
     await expect(askContract(aNode(fault).transport, to, "0x")).rejects.toBeInstanceOf(RpcFault);
+});
+
+test("a contract that takes for ever keeps nobody else's calls waiting", async () => {
+  const server = createServer((request, response) => {
+    request.setEncoding("utf8");
+    let body = "";
+    request.on("data", (chunk: string) => void (body += chunk));
+    request.on("end", () => {
+      // A node works through a batch before it answers any of it.
+      if (body.includes(to)) return;
+      const { id } = JSON.parse(body) as { id: number };
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result: "0x7" }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const transport = createRpcTransport({ url: `http://127.0.0.1:${port}` });
+  try {
+    const asked = askContract(transport, to, "0x").catch((error: unknown) => error);
+    expect(await transport.request("eth_gasPrice", [])).toBe("0x7");
+    await transport.close();
+    expect(await asked).toBeInstanceOf(RpcFault);
+  } finally {
+    await transport.close();
+    server.closeAllConnections();
+    server.close();
+  }
 });

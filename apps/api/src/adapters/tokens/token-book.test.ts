@@ -35,11 +35,11 @@ const aToken = (() => {
 /** One chain on which every address but {@link NO_TOKEN} is a token that calls itself USDC. */
 function world({ lists = [] as readonly Currency[], mostKept = 100 } = {}) {
   const asked: Hex[] = [];
-  const node: { fault?: Error | undefined } = {};
+  const node: { fault?: Error | undefined; wait?: Promise<void> } = {};
   const reader: Pick<ChainReader, "ask"> = {
     ask: async (_to, data) => {
       asked.push(data);
-      await Promise.resolve();
+      await node.wait;
       if (node.fault !== undefined) throw node.fault;
       return data.includes(NO_TOKEN.slice(2)) ? undefined : aToken;
     },
@@ -122,6 +122,19 @@ test("a chain that does not tell is a fault and no answer", async () => {
   });
   node.fault = undefined;
   expect(await book.token(ORIGIN, address("c1"))).toBeDefined();
+});
+
+test("of many unknown tokens only a few are asked about at once, and all are answered", async () => {
+  const { book, asked, node } = world();
+  const gate = Promise.withResolvers<void>();
+  node.wait = gate.promise;
+  const tokens = Array.from({ length: 20 }, (_, index) => address((16 + index).toString(16)));
+  const answers = Promise.all(tokens.map(async (token) => await book.token(ORIGIN, token)));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(asked).toHaveLength(4);
+  gate.resolve();
+  expect((await answers).every((token) => token?.symbol === "USDC")).toBe(true);
+  expect(asked).toHaveLength(20);
 });
 
 test("the token not asked for longest is forgotten first", async () => {

@@ -9,6 +9,8 @@ import { foreignToken } from "./foreign-token.ts";
 /** That there is no token is true until somebody deploys one. */
 const ABSENT_MS = 30_000;
 const MOST_KEPT = 20_000;
+/** Questions under way at one chain: code of anybody's choice runs on its node, which has other work. */
+const MOST_ASKED_AT_ONCE = 4;
 
 type Entry =
   | { readonly kind: "known"; readonly token: Currency }
@@ -29,6 +31,7 @@ export function createUnlistedTokens({
   mostKept = MOST_KEPT,
 }: UnlistedTokensOptions): TokenBook {
   const entries = new Map<string, Entry>();
+  const places = new Map<number, ReturnType<typeof inTurn>>();
 
   function keep(key: string, entry: Entry): void {
     entries.delete(key);
@@ -43,8 +46,12 @@ export function createUnlistedTokens({
     { chain, connection }: ConnectedChain,
     address: Address,
   ): Promise<Currency | undefined> {
+    const turn = places.get(chain.id) ?? inTurn(MOST_ASKED_AT_ONCE);
+    places.set(chain.id, turn);
     try {
-      const told = await readTokenMetadata(connection.reader, chain.contracts.multicall3, address);
+      const told = await turn(
+        async () => await readTokenMetadata(connection.reader, chain.contracts.multicall3, address),
+      );
       if (told === undefined) {
         keep(key, { kind: "absent", readAtMs: clock.nowMs() });
         return undefined;
@@ -84,5 +91,23 @@ export function createUnlistedTokens({
       keep(key, { kind: "asking", answer });
       return answer;
     },
+  };
+}
+
+/** Lets so much work be under way at once; the rest comes on in the order in which it was asked for. */
+function inTurn(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let underWay = 0;
+  return async (work) => {
+    // Whoever ends hands its place on.
+    if (underWay >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else underWay += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) underWay -= 1;
+      else next();
+    }
   };
 }
