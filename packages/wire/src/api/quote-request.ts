@@ -56,10 +56,24 @@ export const quoteRequest = z
         .default("EXACT_INPUT"),
       recipient: address.optional().describe("Receiver on the destination chain; default: `user`."),
       refundTo: address.optional().describe("Receiver of a refund on the origin chain; default: `user`."),
-      txs: z.array(destinationCall, because("must be an array")).optional(),
-      txsGasLimit: count("gas units").optional().describe("Gas units of all destination calls together."),
-      authorizationList: z.array(authorization, because("must be an array")).optional(),
-      gasLimitForDepositSpecifiedTxs: count("gas units").optional(),
+      txs: z
+        .array(destinationCall, because("must be an array"))
+        .optional()
+        .describe(
+          "Calls that the fill's router makes with the whole output, in order; all must succeed. What they leave of it, and of native coin, goes to the recipient. A token is spent by an approval among them; values only with native output.",
+        ),
+      txsGasLimit: count("gas units")
+        .optional()
+        .describe(
+          "Gas units of all destination calls together: priced, and never exceeded; absent or 0: what they are seen to need.",
+        ),
+      authorizationList: z
+        .array(authorization, because("must be an array"))
+        .optional()
+        .describe("Consents (EIP-7702) that travel with a fill that makes calls."),
+      gasLimitForDepositSpecifiedTxs: count("gas units")
+        .optional()
+        .describe("Without effect: calls are made by the fill, never by the deposit transaction."),
       referrer: text(512)
         .optional()
         .describe("Attribution. `debug-force-refund` makes the request end in a refund."),
@@ -159,6 +173,7 @@ export type Authorization = z.infer<typeof authorization>;
 export const quoteFieldErrorCodes = {
   slippageTolerance: "INVALID_SLIPPAGE_TOLERANCE",
   latePaymentSlippageTolerance: "INVALID_SLIPPAGE_TOLERANCE",
+  gasLimitForDepositSpecifiedTxs: "INVALID_GAS_LIMIT_FOR_DEPOSIT_SPECIFIED_TXS",
 } as const;
 
 /** Wei: a safe integer or a string of digits of any length. */

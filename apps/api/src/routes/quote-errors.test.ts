@@ -1,0 +1,497 @@
+import type { ChainReader, RecipientStanding, TokenBehaviour, TraceOutcome } from "@causeway/chains";
+import type { Address, ErrorCode } from "@causeway/domain";
+import { defaultSponsorshipRules, errorCodes, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  aQuoteInput,
+  DESTINATION,
+  foreignOn,
+  lockedOn,
+  lonelyOn,
+  market,
+  ORIGIN,
+  PAIRS,
+  quoteWorld,
+  rareOn,
+  usdcOn,
+  user,
+  wethOn,
+} from "../../../../test/fakes/quote-world.ts";
+import type { World } from "../../../../test/fakes/quote-world.ts";
+import { aServer } from "../../../../test/support/route-server.ts";
+import type { AskingKey } from "../ports/sponsors.ts";
+import { createQuote } from "../usecases/create-quote.ts";
+import type { QuoteServices } from "../usecases/create-quote.ts";
+
+// Every code of a refused quote, as a client gets it: status, message and data. docs/ERRORS.md tells them to integrators, and is held to this file.
+
+const recipient: Address = "0x2222222222222222222222222222222222222222";
+const callee: Address = "0x3333333333333333333333333333333333333333";
+const call = { to: callee, value: "0", data: "0xabcdef01" };
+const here = { originChainId: ORIGIN, destinationChainId: ORIGIN };
+
+interface Case {
+  readonly code: ErrorCode;
+  readonly when: string;
+  readonly ask: Readonly<Record<string, unknown>>;
+  readonly world?: World;
+  readonly change?: (services: QuoteServices) => Partial<QuoteServices>;
+  readonly key?: AskingKey;
+  readonly status?: number;
+  readonly message: string;
+  readonly data?: unknown;
+  /** Further fields of the body. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+const field = (name: string): { readonly field: string } => ({ field: name });
+const malformed = (name: string, reason: string): object => ({
+  field: name,
+  problems: [{ field: name, reason }],
+});
+
+/** A node that tells so of every call that it tries. */
+const traces =
+  (outcome: () => Promise<TraceOutcome>) =>
+  (services: QuoteServices): Partial<QuoteServices> => {
+    const connected = services.chains.get(DESTINATION);
+    if (connected === undefined) throw new Error("there is a destination");
+    const reader: Partial<ChainReader> = { trace: outcome };
+    Object.assign(connected.connection.reader, reader);
+    return {};
+  };
+
+const frame = { type: "CALL", address: callee, selector: "0xabcdef01" };
+const revert = { type: "errorString", label: "REVERTED", message: "the vault is closed" } as const;
+const vaultIsClosed: TraceOutcome = {
+  kind: "reverts",
+  failure: { ...revert, details: { topLevel: frame, innermost: frame, path: [frame], revert } },
+};
+
+/** Tokens that nobody configured, and how they behave. */
+const quirks =
+  (behaviour: TokenBehaviour, standing: RecipientStanding = "open") =>
+  (): Partial<QuoteServices> => ({
+    quirks: { behaviour: () => behaviour, recipient: () => standing },
+  });
+const plain: TokenBehaviour = { transfers: "exact", resetsApproval: false };
+
+const appBalance = {
+  chainId: ORIGIN,
+  currencies: [],
+  confirmations: 1,
+  leastTopUpUsd: 0n,
+  claimLifetimeSeconds: 600,
+};
+const unfunded: AskingKey = {
+  id: "key-1",
+  fundingAddress: undefined,
+  origins: [],
+  rules: defaultSponsorshipRules,
+} as unknown as AskingKey;
+
+const approved: World = { account: { allowance: 2n ** 255n } };
+
+const cases: readonly Case[] = [
+  {
+    code: "INVALID_REQUEST",
+    when: "a field is missing",
+    ask: { user: undefined },
+    message: "user is required",
+    data: malformed("user", "is required"),
+  },
+  {
+    code: "INVALID_REQUEST",
+    when: "a wish contradicts another",
+    ask: { strict: true },
+    message: "strict goes with useDepositAddress",
+    data: field("strict"),
+  },
+  {
+    code: "AMOUNT_TOO_LOW",
+    when: "the input does not cover the fees",
+    ask: { amount: "1000" },
+    message: "The amount does not cover the fees",
+    data: { field: "amount", amount: "1000", minimumAmount: expect.stringMatching(/^\d+$/) as unknown },
+  },
+  {
+    code: "AMOUNT_TOO_LOW",
+    when: "a swap on one chain is worth less than $0.05",
+    ask: {
+      ...here,
+      originCurrency: lockedOn(ORIGIN),
+      destinationCurrency: usdcOn(ORIGIN),
+      amount: "9000000000000000",
+    },
+    world: { pools: market() },
+    message: "Swaps on one chain start at $0.05",
+    data: field("amount"),
+  },
+  {
+    code: "CHAIN_DISABLED",
+    when: "a chain is disabled",
+    ask: {},
+    world: { origin: { disabled: true } },
+    message: `Chain ${ORIGIN} is disabled for now`,
+    data: field("originChainId"),
+  },
+  {
+    code: "EXTRA_TXS_NOT_SUPPORTED",
+    when: "calls are asked for with an output that is only expected",
+    ask: { txs: [call], tradeType: "EXPECTED_OUTPUT", amount: "1000000" },
+    message: "Calls need to know what they get: quote an exact input or an exact output",
+    data: field("tradeType"),
+  },
+  {
+    code: "INSUFFICIENT_LIQUIDITY",
+    when: "the solver does not have so much",
+    ask: { destinationCurrency: usdcOn(DESTINATION) },
+    world: { inventory: 5n, nativeInventory: 10n ** 20n },
+    message: "The solver has at most 5 of the smallest units of USDC now",
+    data: { field: "amount", available: "5" },
+  },
+  {
+    code: "INVALID_ADDRESS",
+    when: "an address is none",
+    ask: { recipient: "nobody" },
+    message: "recipient must be a 20-byte address",
+    data: field("recipient"),
+  },
+  {
+    code: "INVALID_EXTRA_TXS",
+    when: "calls carry more than the output",
+    ask: {
+      txs: [{ ...call, value: "11" }],
+      tradeType: "EXACT_OUTPUT",
+      amount: "10",
+    },
+    message: "txs carry more native coin than the output is",
+    data: { field: "txs", value: "11", output: "10" },
+  },
+  {
+    code: "INVALID_GAS_LIMIT_FOR_DEPOSIT_SPECIFIED_TXS",
+    when: "it is no number of gas units",
+    ask: { gasLimitForDepositSpecifiedTxs: -1 },
+    message: "gasLimitForDepositSpecifiedTxs must not be negative",
+    data: malformed("gasLimitForDepositSpecifiedTxs", "must not be negative"),
+  },
+  {
+    code: "INVALID_INPUT_CURRENCY",
+    when: "no token answers there",
+    ask: { originCurrency: user },
+    message: "Invalid input or output currency",
+    data: field("originCurrency"),
+  },
+  {
+    code: "INVALID_OUTPUT_CURRENCY",
+    when: "no token answers there",
+    ask: { destinationCurrency: user },
+    message: "Invalid input or output currency",
+    data: field("destinationCurrency"),
+  },
+  {
+    code: "INVALID_RECIPIENT",
+    when: "it is a configured token",
+    ask: { recipient: wethOn(DESTINATION) },
+    message: "recipient must be a wallet, not a token or a contract of this service",
+    data: field("recipient"),
+  },
+  {
+    code: "INVALID_RECIPIENT",
+    when: "it is any other token",
+    ask: { recipient: foreignOn(DESTINATION) },
+    world: { recipientHasCode: true },
+    message: "recipient is a token: what it gets nobody could take out again",
+    data: field("recipient"),
+  },
+  {
+    code: "INVALID_RECIPIENT",
+    when: "the token blocks it",
+    ask: { recipient, destinationCurrency: foreignOn(DESTINATION) },
+    world: { pools: market() },
+    change: quirks(plain, "blocked"),
+    message: "FOR refuses to be paid to the recipient",
+    data: field("recipient"),
+  },
+  {
+    code: "INVALID_SLIPPAGE_TOLERANCE",
+    when: "it is beyond its bounds",
+    ask: { slippageTolerance: "10001" },
+    message: "slippageTolerance must be a whole number of bps from 0 to 10000",
+    data: malformed("slippageTolerance", "must be a whole number of bps from 0 to 10000"),
+  },
+  {
+    code: "NO_INTERNAL_SWAP_ROUTES_FOUND",
+    when: "only services of others might know a way, and must not be asked",
+    ask: { originCurrency: lockedOn(ORIGIN), amount: "200000000000000000000", useExternalLiquidity: false },
+    world: { pools: market(), external: [PAIRS] },
+    message: "No routes found in this instance's own liquidity",
+    data: field("useExternalLiquidity"),
+  },
+  {
+    code: "NO_SWAP_ROUTES_FOUND",
+    when: "a token is in no pool",
+    ask: { originCurrency: lonelyOn(ORIGIN) },
+    world: { pools: market() },
+    message: "No routes found",
+  },
+  {
+    code: "ROUTE_TEMPORARILY_RESTRICTED",
+    when: "a chain serves only small requests for now",
+    ask: {},
+    world: { origin: { partialDisableLimit: 1n } },
+    message: `Chain ${ORIGIN} is restricted for now to requests of a limited value`,
+    data: { field: "originChainId", partialDisableLimit: "1" },
+  },
+  {
+    code: "SWAP_IMPACT_TOO_HIGH",
+    when: "the swaps cost too much",
+    ask: {
+      originCurrency: lockedOn(ORIGIN),
+      amount: (500_000n * 10n ** 18n).toString(),
+      destinationCurrency: usdcOn(DESTINATION),
+    },
+    world: { pools: market() },
+    message: "The swaps of this route cost too much of its value",
+    data: { field: "amount", swapImpactBps: 3_346, maxSwapImpactBps: 1_500 },
+  },
+  {
+    code: "UNSUPPORTED_CHAIN",
+    when: "a chain is not served",
+    ask: { originChainId: 999 },
+    message: "Chain 999 is not supported",
+    data: field("originChainId"),
+  },
+  {
+    code: "UNSUPPORTED_CURRENCY",
+    when: "it is not held, and nothing is swapped on its chain",
+    ask: { originCurrency: lockedOn(ORIGIN) },
+    message: "LOCKED cannot be bridged",
+    data: field("originCurrency"),
+  },
+  {
+    code: "UNSUPPORTED_CURRENCY",
+    when: "it charges for transfers",
+    ask: { originCurrency: foreignOn(ORIGIN), amount: "1000000000000" },
+    world: { pools: market() },
+    change: quirks({ transfers: "charges", resetsApproval: false }),
+    message: "FOR charges for transfers: what arrives could not be promised",
+    data: field("originCurrency"),
+  },
+  {
+    code: "UNSUPPORTED_CURRENCY",
+    when: "whoever bought it cannot hand it on",
+    ask: { destinationCurrency: foreignOn(DESTINATION) },
+    world: { pools: market() },
+    change: quirks({ transfers: "refuses", resetsApproval: false }),
+    message: "FOR cannot be handed on by whoever bought it",
+    data: field("destinationCurrency"),
+  },
+  {
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    when: "calls are asked for with a payment of the user's own",
+    ask: { ...here, destinationCurrency: usdcOn(ORIGIN), recipient, txs: [call] },
+    message: "A payment of the user's own makes no calls",
+    data: field("txs"),
+  },
+  {
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    when: "authorizations come without calls",
+    ask: {
+      authorizationList: [{ chainId: 1, address: callee, nonce: 0, yParity: 0, r: "0x1", s: "0x1" }],
+    },
+    message: "Authorizations travel with calls on the destination chain, and txs has none",
+    data: field("authorizationList"),
+  },
+  {
+    code: "UNSUPPORTED_ROUTE",
+    when: "nothing would move",
+    ask: { ...here, destinationCurrency: usdcOn(ORIGIN) },
+    message: "Origin and destination are the same: nothing would move",
+    data: field("destinationCurrency"),
+  },
+  {
+    code: "DESTINATION_TX_FAILED",
+    when: "a call reverts",
+    ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
+    world: approved,
+    change: traces(async () => vaultIsClosed),
+    message: `The fill on Chain ${DESTINATION} would fail: REVERTED: the vault is closed`,
+    data: "the vault is closed",
+    more: {
+      failedCallData: {
+        from: expect.stringMatching(/^0x[0-9a-f]{40}$/) as unknown,
+        to: callee,
+        data: call.data,
+        value: "0",
+      },
+    },
+  },
+  {
+    code: "ERC20_ROUTER_ADDRESS_NOT_FOUND",
+    when: "the solver's tokens cannot be routed to calls",
+    ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
+    message: `Calls with USDC are not offered on Chain ${DESTINATION}`,
+    data: field("destinationCurrency"),
+  },
+  {
+    code: "SWAP_QUOTE_FAILED",
+    when: "a source could not be asked",
+    ask: { originCurrency: lockedOn(ORIGIN), amount: "200000000000000000000" },
+    world: {
+      pools: market(),
+      poolsAre: { fails: () => new ServiceError("SWAP_QUOTE_FAILED", "Pools could not be read") },
+    },
+    message: "Pools could not be read",
+  },
+  {
+    code: "UNAUTHORIZED",
+    when: "fees are to be sponsored by nobody",
+    ask: { subsidizeFees: true },
+    status: 401,
+    message: "subsidizeFees needs an API key, whose app balance pays",
+    data: field("subsidizeFees"),
+  },
+  {
+    code: "FORBIDDEN",
+    when: "the key is funded by no wallet",
+    ask: { subsidizeFees: true },
+    key: unfunded,
+    status: 403,
+    message: "the API key is funded by no wallet",
+    data: field("subsidizeFees"),
+  },
+  {
+    code: "PRICE_FETCH_FAILED",
+    when: "a price is not fresh",
+    ask: { originCurrency: rareOn(ORIGIN) },
+    change: () => ({
+      prices: {
+        usd: () => {
+          throw new ServiceError("PRICE_FETCH_FAILED", "No fresh price of RARE");
+        },
+      },
+    }),
+    status: 503,
+    message: "No fresh price of RARE",
+  },
+  {
+    code: "SERVICE_UNAVAILABLE",
+    when: "calls cannot be tried for now",
+    ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
+    world: approved,
+    change: traces(async () => ({ kind: "insufficientFunds" })),
+    status: 503,
+    message: "The calls cannot be tried at this moment; try again",
+    data: { field: "txs", why: "the solver lacks the funds" },
+  },
+  {
+    code: "RPC_HTTP_ERROR",
+    when: "a node does not tell the user's balance",
+    ask: {},
+    world: { readerFails: true },
+    status: 503,
+    message: `Chain ${ORIGIN} did not tell the user's balance`,
+    data: field("originChainId"),
+  },
+  {
+    code: "RPC_HTTP_ERROR",
+    when: "a node fails while calls are tried, which is no fault of theirs",
+    ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
+    world: approved,
+    change: traces(() => Promise.reject(Object.assign(new Error("secret url"), { name: "RpcFault" }))),
+    status: 503,
+    message: "a chain node gave no usable answer; try again",
+  },
+  {
+    code: "UNKNOWN_ERROR",
+    when: "the service is at fault",
+    ask: {},
+    change: () => ({ requests: { insertQuoted: () => Promise.reject(new Error("the database is gone")) } }),
+    status: 500,
+    message: "internal error",
+  },
+];
+
+const words: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};
+
+describe("a refused quote", () => {
+  test.each(cases)(
+    "$code: $when",
+    async ({ code, ask, world, change, key, message, data, more, ...told }) => {
+      const services: QuoteServices = { ...quoteWorld(world), appBalance };
+      const given = { ...services, ...change?.(services) };
+      const { app } = await aServer({
+        createQuote: async (input) => await createQuote(given, input, key?.id, key),
+      });
+      const payload = { ...aQuoteInput({ destinationCurrency: NATIVE_CURRENCY }), ...ask };
+      const answer = await app.inject({ method: "POST", url: "/quote/v2", payload });
+      const status = told.status ?? 400;
+      expect(answer.statusCode).toBe(status);
+      expect(answer.json()).toEqual({
+        message,
+        errorCode: code,
+        statusCode: status,
+        error: words[status],
+        ...(data === undefined ? {} : { errorData: data }),
+        ...more,
+      });
+      expect(answer.headers["retry-after"]).toBe(status === 503 ? "1" : undefined);
+      await app.close();
+    },
+  );
+});
+
+/** Rows of a table of docs/ERRORS.md: the code, and the other columns. */
+function rowsOf(heading: string): ReadonlyMap<string, readonly string[]> {
+  const text = readFileSync(resolve(import.meta.dirname, "../../../../docs/ERRORS.md"), "utf8");
+  const section = text.split(/^## /m).find((one) => one.startsWith(heading));
+  const rows = [...(section ?? "").matchAll(/^\| `([A-Z0-9_]+)` +\|(.*)\|$/gm)];
+  return new Map(rows.map(([, code = "", rest = ""]) => [code, rest.split("|").map((cell) => cell.trim())]));
+}
+
+/** Of the client contract, all of them. */
+const contract =
+  "AMOUNT_TOO_LOW CHAIN_DISABLED EXTRA_TXS_NOT_SUPPORTED INSUFFICIENT_FUNDS INSUFFICIENT_LIQUIDITY INVALID_ADDRESS INVALID_EXTRA_TXS INVALID_GAS_LIMIT_FOR_DEPOSIT_SPECIFIED_TXS INVALID_INPUT_CURRENCY INVALID_OUTPUT_CURRENCY INVALID_RECIPIENT INVALID_SLIPPAGE_TOLERANCE NO_INTERNAL_SWAP_ROUTES_FOUND NO_QUOTES NO_SWAP_ROUTES_FOUND ROUTE_TEMPORARILY_RESTRICTED SANCTIONED_CURRENCY SANCTIONED_WALLET_ADDRESS SOLANA_TX_TOO_LARGE SWAP_IMPACT_TOO_HIGH UNSUPPORTED_CHAIN UNSUPPORTED_CURRENCY UNSUPPORTED_EXECUTION_TYPE UNSUPPORTED_ROUTE USER_RECIPIENT_MISMATCH DESTINATION_TX_FAILED ERC20_ROUTER_ADDRESS_NOT_FOUND SWAP_QUOTE_FAILED PERMIT_FAILED UNAUTHORIZED FORBIDDEN PRICE_FETCH_FAILED SERVICE_UNAVAILABLE REQUEST_TIMED_OUT RPC_HTTP_ERROR UNKNOWN_ERROR INVALID_REQUEST".split(
+    " ",
+  );
+
+describe("docs/ERRORS.md", () => {
+  const occurring = rowsOf("Errors of a quote");
+  const never = rowsOf("Never answered here");
+
+  test("tells of every code of the client contract whether it is answered here", () => {
+    expect([...occurring.keys(), ...never.keys()].toSorted()).toEqual(contract.toSorted());
+  });
+
+  test("tells the statuses that are answered, and whether to try again", () => {
+    for (const { code, status = 400 } of cases)
+      expect(occurring.get(code)?.slice(0, 2), code).toEqual([
+        String(status),
+        new ServiceError(code, "").retryable ? "yes" : "no",
+      ]);
+  });
+
+  test("leads to a test that produces the code, where this one does not", () => {
+    const here = new Set<string>(cases.map(({ code }) => code));
+    for (const [code, cells] of occurring) {
+      if (here.has(code)) continue;
+      const path = /`([^`]+\.test\.ts)`/.exec(cells.join(" "))?.[1];
+      expect(path, `${code} names a test`).toBeDefined();
+      const text = readFileSync(resolve(import.meta.dirname, "../../../..", path ?? ""), "utf8");
+      expect(text, `${path} produces ${code}`).toContain(`"${code}"`);
+    }
+  });
+
+  test("names no code that the service has not", () => {
+    for (const code of occurring.keys()) expect(errorCodes).toContain(code);
+  });
+});
