@@ -7,9 +7,12 @@ import { accountSignatures } from "../../apps/api/src/adapters/chains/signatures
 import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { reserveSponsorship } from "../../apps/api/src/usecases/app-balance/sponsor-fees.ts";
 import { offerClaim } from "../../apps/api/src/usecases/app-balance/offer-claim.ts";
+import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { transition } from "../../apps/api/src/usecases/transition.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
 import { dieAtEveryMoment } from "../support/every-death.ts";
+import { approveCall } from "../support/execution-world.ts";
+import { judgedFill } from "../support/judged-fill.ts";
 import { brokenLaws } from "../support/ledger-world.ts";
 import { aPayingKey } from "../support/paying-key.ts";
 import type { Sponsor } from "../support/sponsors.ts";
@@ -246,6 +249,26 @@ test("a fixed rate is paid exactly, and the sponsor is charged what it costs whe
   const { balance, pending } = await lineOf(payer.wallet);
   expect(pending).toBe(0n);
   expect((10_000_000n - balance) * 10n ** 12n).toBeGreaterThan(quoted);
+});
+
+test("coin for gas is paid with the output, in one transaction that oracles take for both payments", async () => {
+  const { destination, solver, usdc } = world;
+  await destination.send(solver, approveCall(usdc, destination.chain.contracts.approvalProxy, 2n ** 255n));
+  await destination.mine();
+  await world.watch(destination);
+  await openLane(world.services, destination.connected);
+  const agreed = await agree({ topupGas: true, topupGasAmount: "1000000" });
+  await depositAndFill(agreed);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  const { recipient, destination: promised } = agreed.terms;
+  expect(await received(agreed)).toBe(promised.expectedAmount);
+  // A dollar of a coin at $2500.
+  expect(await destination.balance(recipient, NATIVE_CURRENCY)).toBe(4n * 10n ** 14n);
+  const [payment, ...more] = await world.paymentsOf(agreed, destination);
+  expect(more).toEqual([]);
+  expect(await judgedFill(world, agreed, payment?.hash ?? "0x")).toEqual({
+    amounts: [promised.expectedAmount, 4n * 10n ** 14n],
+  });
 });
 
 test("what apps have a share in is not filled ahead of its deposit", async () => {

@@ -3,12 +3,15 @@ import type { PricingFacts, RequestTerms } from "@causeway/domain";
 import type { RoutePricing } from "./quote-pricing.ts";
 import { MOST_RATE_OFF_BPS } from "./quoting/agree-fees.ts";
 
-/** What terms say about fees. */
-type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship">;
+/** What terms say about fees, and about what is paid beside the output. */
+type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
 
 /** The prices of a route with what its terms say of fees: what apps take is taken, and what a sponsor promised is added, or whatever his rate asks for by now. */
-export function agreedPricing(pricing: RoutePricing, { appFees, sponsorship }: FeeTerms): RoutePricing {
-  if (appFees === undefined && sponsorship === undefined) return pricing;
+export function agreedPricing(
+  pricing: RoutePricing,
+  { appFees, sponsorship, gasTopup }: FeeTerms,
+): RoutePricing {
+  if (appFees === undefined && sponsorship === undefined && gasTopup === undefined) return pricing;
   const { fixedRate, amount } = sponsorship ?? {};
   const sponsored: PricingFacts["sponsored"] =
     fixedRate !== undefined
@@ -21,6 +24,7 @@ export function agreedPricing(pricing: RoutePricing, { appFees, sponsorship }: F
     facts: {
       ...pricing.facts,
       appBps: appBpsOf(appFees?.fees ?? []),
+      ...(gasTopup !== undefined && { topupWei: gasTopup.amount }),
       ...(sponsored !== undefined && { sponsored }),
     },
   };

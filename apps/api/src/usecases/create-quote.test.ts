@@ -313,7 +313,7 @@ test.each<[Partial<QuoteInput>, ErrorCode]>([
   [{ usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE"],
   [{ useDepositAddress: true }, "UNSUPPORTED_EXECUTION_TYPE"],
   [{ appFees: [{ recipient, fee: "25" }] }, "UNSUPPORTED_EXECUTION_TYPE"],
-  [{ topupGas: true }, "UNSUPPORTED_EXECUTION_TYPE"],
+  [{ topupGas: true }, "INVALID_REQUEST"],
   [{ subsidizeFees: true }, "UNAUTHORIZED"],
   [{ fixedRate: "1:1" }, "INVALID_REQUEST"],
 ])("%o asks for what the quote would not honour, and is refused by its name", async (input, code) => {

@@ -71,7 +71,7 @@ const codes: Readonly<Partial<Record<FastFillRule, ErrorCode>>> = {
  * @throws ServiceError FAST_FILL_REFUSED, REQUEST_IN_PROGRESS
  */
 export function standingOf(
-  { requestId, kind, forceRefund, fillDeadlineMs, destination, appFees, sponsorship }: RequestTerms,
+  { requestId, kind, forceRefund, fillDeadlineMs, destination, ...shared }: RequestTerms,
   { name }: RequestState,
   nowMs: number,
 ): "open" | "filled" {
@@ -102,12 +102,12 @@ export function standingOf(
           requestId,
           "the fill exchanges what the solver pays with at the prices of its block: it is not made ahead of the deposit",
         );
-      // An app's fee is taken of a deposit, and a sponsor's promise was made for one.
-      if (appFees !== undefined || sponsorship !== undefined)
+      // An app's fee is taken of a deposit, a sponsor's promise was made for one, and coin for gas is paid out of one.
+      if (shared.appFees !== undefined || shared.sponsorship !== undefined || shared.gasTopup !== undefined)
         throw refusal(
           "othersShare",
           requestId,
-          "apps take or pay fees of this request: it is filled when its deposit has come, not before",
+          "apps take or pay fees of this request, or coin for gas comes with it: it is filled when its deposit has come, not before",
         );
       if (forceRefund)
         throw refusal("markedForRefund", requestId, "the request was quoted to be refunded, never filled");

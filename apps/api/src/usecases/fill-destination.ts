@@ -14,6 +14,8 @@ import { leastLeftOf, mostGasOfCalls, planFillThroughCalls } from "./plan-fill-t
 import type { CallsOfFill } from "./plan-fill-through-calls.ts";
 import { planFillWithCalls } from "./plan-fill-with-calls.ts";
 import { planFillWithSwap } from "./plan-fill-with-swap.ts";
+import { planFillWithTopup, topupDue } from "./plan-fill-with-topup.ts";
+import { topupGas } from "./topup-gas.ts";
 import { gasOf } from "./quote-pricing.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
@@ -75,9 +77,9 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   const destinationCurrency = services.chains.currency(chainId, currency);
   // What is exchanged in the fill may be any token.
   const pricedGas =
-    due.budget === undefined && destinationCurrency !== undefined
+    due.budget === undefined && terms.gasTopup === undefined && destinationCurrency !== undefined
       ? gasOf(fillGas, destinationCurrency, toContract)
-      : exchangedFill;
+      : exchangedFill + (topupGas(services.quotePolicy.gas, terms.gasTopup?.amount) ?? 0n);
   const question: PaymentQuestion = {
     leg: { kind: "fill", requestId },
     currency: terms.destination.currency,
@@ -94,12 +96,12 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   // One attempt is all that was set aside; what is known to have cost something, or to be paid by nobody any more, is not tried again.
   if (beside !== undefined && execution?.destinationUsd !== undefined)
     return giveUp(services, requestId, "EXECUTION_REVERTED", "the calls beside the fill were charged before");
-  if (beside !== undefined && due.budget !== undefined)
+  if (beside !== undefined && (due.budget !== undefined || terms.gasTopup !== undefined))
     return giveUp(
       services,
       requestId,
       "EXECUTION_REVERTED",
-      "no calls are made beside a fill that is exchanged",
+      "no calls are made beside a fill that is exchanged, or that brings coin for gas",
     );
   const planned =
     terms.outputCalls !== undefined
@@ -114,7 +116,9 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
         ? await planFillWithCalls(services, destination, question, beside)
         : due.budget !== undefined
           ? await planFillWithSwap(services, destination, question, due.budget)
-          : await planPayment(services, destination, question);
+          : terms.gasTopup !== undefined && basis.kind === "deposit"
+            ? await planFillWithTopup(services, destination, question, topupDue(terms, basis.deposit.amount))
+            : await planPayment(services, destination, question);
   if (planned.kind === "callsFail") return giveUp(services, requestId, "EXECUTION_REVERTED", planned.reason);
   if (planned.kind === "short" || planned.kind === "notApproved") return wait(services, request, planned.why);
   if (planned.kind === "moved") return wait(services, request, planned.why, "SLIPPAGE");

@@ -1,5 +1,12 @@
 import type { Address, Chain, Currency, Hex, Order, RequestTerms, Soon } from "@causeway/domain";
-import { amountToUsdDown, encodeFillContract, gasCostWei, orderIdOf, refundAmount } from "@causeway/domain";
+import {
+  amountToUsdDown,
+  encodeFillContract,
+  gasCostWei,
+  NATIVE_CURRENCY,
+  orderIdOf,
+  refundAmount,
+} from "@causeway/domain";
 import type { Random, QuotePolicy } from "../ports/quote.ts";
 import { gasOf } from "./quote-pricing.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
@@ -44,6 +51,7 @@ export function* agree(
   // The order outlives the last moment of a fill: one that is mined after the order's deadline is not attested, and not paid for.
   const deadline = Math.ceil(fillDeadlineMs / 1000) + quotePolicy.fillGraceSeconds;
 
+  const topupWei = route.kind === "bridge" ? route.pricing.facts.topupWei : undefined;
   const order: Order = {
     version: "v1",
     solverChainId: quotePolicy.solverChainName,
@@ -78,6 +86,17 @@ export function* agree(
           minimumAmount: promise.minimumAmount,
           expectedAmount: trade.expected,
         },
+        ...(topupWei === undefined
+          ? []
+          : [
+              {
+                recipient,
+                currency: NATIVE_CURRENCY,
+                // It grows with what comes, from the least that may come: for what is expected to come it is all of it.
+                minimumAmount: (topupWei * least) / deposit,
+                expectedAmount: topupWei,
+              },
+            ]),
       ],
       calls: [],
       deadline,
@@ -112,6 +131,7 @@ export function* agree(
     ...(question.surplusToSolver && promise.leastDeposit !== undefined && { surplusToSolver: true as const }),
     ...(route.kind === "bridge" &&
       (isRouted || trade.destination !== undefined) && { pairClass: route.pricing.pairClass }),
+    ...(topupWei !== undefined && { gasTopup: { amount: topupWei } }),
     inputUsd: amountToUsdDown(deposit, values.deposited),
     ...(route.kind === "bridge" && route.originGasUsd !== undefined && { originGasUsd: route.originGasUsd }),
     ...(keyId !== undefined && { keyId }),

@@ -1,4 +1,4 @@
-import type { AgreedAppFees, PricedUnit, RequestTerms, Soon } from "@causeway/domain";
+import type { AgreedAppFees, ErrorCode, PricedUnit, RequestTerms, Soon } from "@causeway/domain";
 import {
   agreeAppFees,
   appFeesUsd,
@@ -10,6 +10,7 @@ import {
 } from "@causeway/domain";
 import type { AppBalancePolicy } from "../../ports/app-balance.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
+import type { Reservations } from "../../ports/quote.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
 import type { FeeWishes } from "./fee-wishes.ts";
@@ -17,6 +18,7 @@ import { capOf, swapLoss } from "./wished-pricing.ts";
 
 export interface FeeServices {
   readonly prices: PriceBook;
+  readonly reservations: Reservations;
   /** Undefined: this instance keeps no app balances, and no fees are agreed upon. */
   readonly appBalance?: Pick<AppBalancePolicy, "chainId" | "currencies"> | undefined;
 }
@@ -30,10 +32,12 @@ export const MOST_RATE_OFF_BPS = 500n;
 /** @throws ServiceError INVALID_REQUEST for a rate that costs more than the sponsor would pay; PRICE_FETCH_FAILED */
 export function* agreeFees(
   services: FeeServices,
-  { fees: wishes }: Pick<QuoteQuestion, "fees">,
+  question: QuoteQuestion,
   route: ChosenRoute,
 ): Soon<AgreedFees> {
+  const { fees: wishes } = question;
   if (wishes === undefined || route.kind !== "bridge") return {};
+  if (wishes.topupUsd !== undefined) refuseTopup(services, question, route);
   const { trade, pricing } = route;
   const { origin: unit } = pricing.facts;
   const appFees = yield* appFeesOf(services, wishes, trade.priced.input, unit);
@@ -44,6 +48,21 @@ export function* agreeFees(
     }),
     ...(wishes.sponsor !== undefined && { sponsorship: sponsorshipOf(wishes.sponsor, route) }),
   };
+}
+
+/** @throws ServiceError UNSUPPORTED_ROUTE, INSUFFICIENT_LIQUIDITY when coin for gas cannot come with the payment */
+function refuseTopup(
+  { reservations }: FeeServices,
+  { destination: { chain, pulse } }: QuoteQuestion,
+  { trade, pricing: { facts } }: BridgeRoute,
+): void {
+  const topup = (code: ErrorCode, message: string) => new ServiceError(code, message, { field: "topupGas" });
+  if (trade.destination !== undefined)
+    throw topup("UNSUPPORTED_ROUTE", "Coin for gas comes with what the solver holds and pays as it is");
+  const held = pulse.solverBalance(chain.native.address).amount;
+  const free = held - reservations.reserved(chain.id, chain.native.address);
+  if (free < (facts.topupWei ?? 0n) + facts.fillGasCostWei)
+    throw topup("INSUFFICIENT_LIQUIDITY", `The solver lacks the coin for gas on ${chain.displayName}`);
 }
 
 function* appFeesOf(

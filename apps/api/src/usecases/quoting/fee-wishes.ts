@@ -1,7 +1,8 @@
-import type { Address, AppFee, ErrorCode, FeeComponent, FixedRate, GasTopup } from "@causeway/domain";
+import type { Address, AppFee, ErrorCode, FeeComponent, FixedRate } from "@causeway/domain";
 import {
   appBpsOf,
   DEFAULT_SPONSORED,
+  DEFAULT_TOPUP_USD,
   feeComponents,
   mergeAppFees,
   MICRO_USD,
@@ -19,8 +20,8 @@ export interface FeeWishes {
   readonly appFees: readonly AppFee[];
   /** Absent: the user pays everything. */
   readonly sponsor?: SponsorWish;
-  /** Absent: no coin for gas. */
-  readonly gasTopup?: GasTopup;
+  /** What the recipient gets as coin for gas, USD with 18 decimals; absent: nothing. */
+  readonly topupUsd?: bigint;
 }
 
 export interface SponsorWish {
@@ -43,14 +44,15 @@ export function readFeeWishes(
 ): FeeWishes | undefined {
   const appFees = input.appFees === undefined ? NO_FEES : appFeesOf(input.appFees);
   const sponsor = sponsorOf(input, key);
-  if (appFees.length === 0 && sponsor === undefined) return undefined;
-  if (!hasBalances)
+  const topupUsd = input.topupGas === true ? topupOf(input) : 0n;
+  if (appFees.length === 0 && sponsor === undefined && topupUsd === 0n) return undefined;
+  if (!hasBalances && (appFees.length > 0 || sponsor !== undefined))
     throw refusal(
       "UNSUPPORTED_EXECUTION_TYPE",
       "This instance keeps no app balances",
       appFees.length > 0 ? "appFees" : "subsidizeFees",
     );
-  return { appFees, ...(sponsor !== undefined && { sponsor }) };
+  return { appFees, ...(sponsor !== undefined && { sponsor }), ...(topupUsd > 0n && { topupUsd }) };
 }
 
 const NO_FEES: readonly AppFee[] = [];
@@ -112,6 +114,22 @@ function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorWish |
     maxUsd: max === undefined ? undefined : BigInt(max) * MICRO_USD,
     fixedRate: rate,
   };
+}
+
+/** $100: more is no gas, but a second output. */
+const MOST_TOPUP_USD = 100_000_000n;
+
+function topupOf({ topupGasAmount, txs }: QuoteInput): bigint {
+  const usd = topupGasAmount === undefined ? DEFAULT_TOPUP_USD : BigInt(topupGasAmount);
+  if (usd > MOST_TOPUP_USD)
+    throw refusal(
+      "INVALID_REQUEST",
+      `topupGasAmount may be at most ${MOST_TOPUP_USD}: USD with 6 decimals`,
+      "topupGasAmount",
+    );
+  if (txs !== undefined && txs.length > 0)
+    throw refusal("UNSUPPORTED_EXECUTION_TYPE", "Coin for gas does not come with txs", "topupGas");
+  return usd * MICRO_USD;
 }
 
 function componentOf(name: string): FeeComponent {

@@ -384,3 +384,67 @@ test("fees that are not spoken of cost nobody a look at a balance", async () => 
   expect(silent.stored[0]).toMatchObject({ user });
   expect(silent.stored[0]).not.toHaveProperty("sponsorship");
 });
+
+test("coin for gas comes out of the input, is told, and is a payment of the order", async () => {
+  const plain = await createQuote(quoteWorld(), aBridge());
+  const services = quoteWorld();
+  const answer = await createQuote(services, aBridge({ topupGas: true }));
+  expect(quoteAnswer.safeParse(answer).error).toBeUndefined();
+  const { details, fees } = answer;
+  // $2 of a coin at $2000.
+  expect(details.currencyGasTopup).toMatchObject({ amount: "1000000000000000", amountUsd: "2.000000" });
+  expect(details.currencyGasTopup?.currency).toMatchObject({
+    address: NATIVE_CURRENCY,
+    chainId: DESTINATION,
+  });
+  const dearer = BigInt(fees.relayer.amount) - BigInt(plain.fees.relayer.amount);
+  expect(dearer, "the gas of paying both").toBeGreaterThan(0n);
+  expect(BigInt(details.currencyOut.amount)).toBe(
+    BigInt(plain.details.currencyOut.amount) - 2_000_000n - dearer,
+  );
+  // The recipient has the coin: it is no loss.
+  expect(details.totalImpact.usd).toBe(`-${fees.relayer.amountUsd}`);
+  expect(services.stored[0]?.gasTopup).toEqual({ amount: 10n ** 15n });
+  expect(services.stored[0]?.order.output.payments[1]).toEqual({
+    recipient: user,
+    currency: NATIVE_CURRENCY,
+    minimumAmount: 10n ** 15n,
+    expectedAmount: 10n ** 15n,
+  });
+});
+
+test("the output types pay for coin for gas with the least input too, and a sponsor does not pay it", async () => {
+  const ask = { topupGas: true, topupGasAmount: "500000" };
+  const exact = aBridge({ tradeType: "EXACT_OUTPUT", amount: "50000000", subsidizeFees: true, ...ask });
+  const { details, fees } = await createQuote(feeWorld(), exact, "key-1", aKey());
+  expect(details.currencyIn.amount).toBe("50500000");
+  expect(fees.subsidized.amount).toBe(fees.relayer.amount);
+});
+
+test("coin for gas is refused where nobody needs it, or nobody can pay it", async () => {
+  const ask = (change: Partial<QuoteInput> = {}) => aBridge({ topupGas: true, ...change });
+  expect(await refusalOf(ask({ destinationCurrency: NATIVE_CURRENCY }))).toMatchObject({
+    code: "INVALID_REQUEST",
+    field: "topupGas",
+  });
+  expect(await refusalOf(ask(), { services: feeWorld({ recipientHasCode: true }) })).toMatchObject({
+    code: "INVALID_RECIPIENT",
+    field: "topupGas",
+  });
+  expect(await refusalOf(ask({ topupGasAmount: "100000001" }))).toMatchObject({
+    code: "INVALID_REQUEST",
+    field: "topupGasAmount",
+  });
+  expect(await refusalOf(ask(), { services: feeWorld({ nativeInventory: 10n ** 15n }) })).toMatchObject({
+    code: "INSUFFICIENT_LIQUIDITY",
+    field: "topupGas",
+  });
+  const exchanged = { services: feeWorld({ pools: market() }) };
+  expect(await refusalOf(ask({ destinationCurrency: lockedOn(DESTINATION) }), exchanged)).toMatchObject({
+    code: "UNSUPPORTED_ROUTE",
+    field: "topupGas",
+  });
+  const services = quoteWorld();
+  await createQuote(services, ask({ topupGasAmount: "0" }));
+  expect(services.stored[0]).not.toHaveProperty("gasTopup");
+});

@@ -10,7 +10,7 @@ import type { FeeWishes, SponsorWish } from "./fee-wishes.ts";
  */
 export function wishedPricing(
   pricing: RoutePricing,
-  { appFees, sponsor }: FeeWishes,
+  { appFees, sponsor, topupUsd }: FeeWishes,
   filled: Swapped | undefined,
 ): RoutePricing {
   const { facts } = pricing;
@@ -20,6 +20,7 @@ export function wishedPricing(
     facts: {
       ...facts,
       appBps: appBpsOf(appFees),
+      ...(topupUsd !== undefined && { topupWei: usdToAmountDown(topupUsd, facts.destinationNative) }),
       ...(sponsor !== undefined && { sponsored: sponsoredOf(sponsor, facts, paid) }),
     },
   };

@@ -1,20 +1,40 @@
-import { ServiceError } from "@causeway/domain";
+import type { ErrorCode, Soon } from "@causeway/domain";
+import { NATIVE_CURRENCY, ServiceError, soon } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import type { RecipientCodes } from "../../ports/quote.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import { refuseUnfixable } from "./agree-fees.ts";
 import type { FeeWishes } from "./fee-wishes.ts";
 
 /**
  * The same question with what its client says about fees. Fees are taken of a deposit, and paid with a fill: on one chain the solver's way is gone, not the user's own.
- * @throws ServiceError UNSUPPORTED_EXECUTION_TYPE for a payment that the user makes himself, of which nothing could be collected; UNSUPPORTED_ROUTE for a rate that nobody keeps
+ * @throws ServiceError UNSUPPORTED_EXECUTION_TYPE for a payment that the user makes himself, of which nothing could be collected; UNSUPPORTED_ROUTE for a rate that nobody keeps;
+ * INVALID_REQUEST, INVALID_RECIPIENT for coin for gas that nobody needs
  */
-export function withFees(question: QuoteQuestion, fees: FeeWishes): QuoteQuestion {
+export function* withFees(
+  { recipientCodes }: { readonly recipientCodes: RecipientCodes },
+  question: QuoteQuestion,
+  fees: FeeWishes,
+): Soon<QuoteQuestion> {
   if (question.isSend)
-    throw new ServiceError(
+    throw refusal(
       "UNSUPPORTED_EXECUTION_TYPE",
-      "The user pays the recipient himself: no fee can be taken of that, or paid for it",
-      { field: fees.appFees.length > 0 ? "appFees" : "subsidizeFees" },
+      "The user pays the recipient himself: no fee can be taken of that, or paid for it, and nothing added",
+      fees.appFees.length > 0 ? "appFees" : fees.sponsor === undefined ? "topupGas" : "subsidizeFees",
     );
   const asked = { ...question, fees, swaps: { ...question.swaps, bySolver: true } };
   refuseUnfixable(asked);
+  if (fees.topupUsd !== undefined) {
+    const { destination, destinationCurrency, recipient } = question;
+    if (destinationCurrency.address === NATIVE_CURRENCY)
+      throw refusal("INVALID_REQUEST", "The output is the coin for gas itself", "topupGas");
+    // Whoever has code gets coin by running it, in the middle of the fill, and pays no gas of his own.
+    if (yield* soon(recipientCodes.hasCode(destination.chain.id, recipient)))
+      throw refusal("INVALID_RECIPIENT", "The recipient is a contract, which needs no gas", "topupGas");
+  }
   return asked;
+}
+
+function refusal(code: ErrorCode, message: string, field: keyof QuoteInput): ServiceError {
+  return new ServiceError(code, message, { field });
 }

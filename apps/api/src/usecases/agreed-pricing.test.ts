@@ -1,0 +1,85 @@
+import type { FeeSponsorship, PricingFacts } from "@causeway/domain";
+import { feeSponsorshipOf, forward } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { agreedPricing, sponsoredUsd } from "./agreed-pricing.ts";
+import type { RoutePricing } from "./quote-pricing.ts";
+
+const USD = 10n ** 18n;
+
+function pricing(change: Partial<PricingFacts> = {}): RoutePricing {
+  const ether = { decimals: 18, priceUsd: 2_000n * USD };
+  return {
+    pairClass: "stable",
+    originNative: ether,
+    facts: {
+      origin: { decimals: 6, priceUsd: USD },
+      destination: { decimals: 6, priceUsd: USD },
+      destinationNative: ether,
+      fillGasCostWei: 10n ** 13n,
+      flatUsd: USD / 50n,
+      serviceBps: 1,
+      appBps: 0,
+      ...change,
+    },
+  };
+}
+
+function promised(change: Partial<FeeSponsorship> = {}): FeeSponsorship {
+  const wish = { wallet: `0x${"11".repeat(20)}` as const, selected: new Set(["execution"] as const) };
+  return {
+    ...feeSponsorshipOf(
+      { ...wish, maxUsd: undefined, cap: undefined, fixedRate: undefined },
+      { execution: 40_000n, service: 0n, app: 0n, swap: 0n, sponsored: 40_000n },
+      { decimals: 6, priceUsd: USD },
+    ),
+    ...change,
+  };
+}
+
+const rate = { input: 1n, output: 1n };
+
+test("a request without shares of others is priced as ever", () => {
+  const plain = pricing();
+  expect(agreedPricing(plain, {})).toBe(plain);
+  expect(sponsoredUsd({}, 100_000_000n, plain)).toBe(0n);
+});
+
+test("what a sponsor promised is what he pays, however dear gas has become: the rest is the promise of the quote", () => {
+  const terms = { sponsorship: promised() };
+  const dearer = agreedPricing(pricing({ fillGasCostWei: 5n * 10n ** 13n }), terms);
+  expect(forward(100_000_000n, dearer.facts).sponsored).toBe(40_000n);
+  expect(sponsoredUsd(terms, 100_000_000n, dearer)).toBe(USD / 25n);
+});
+
+test("a fixed rate is kept at the prices of the fill, and costs what it costs then", () => {
+  const terms = { sponsorship: promised({ fixedRate: rate }) };
+  const moved = agreedPricing(
+    pricing({ destination: { decimals: 6, priceUsd: (USD * 1_001n) / 1_000n } }),
+    terms,
+  );
+  expect(forward(100_000_000n, moved.facts).output).toBe(100_000_000n);
+  // Flat fee, gas and service fee, and a tenth of a percent of a hundred dollars.
+  expect(sponsoredUsd(terms, 100_000_000n, moved)).toBe((15n * USD) / 100n);
+});
+
+test("a fixed rate is given up when it costs more than the sponsor would bear, or lies far beside the prices", () => {
+  const dear = { sponsorship: promised({ fixedRate: rate, maxUsd: (14n * USD) / 100n }) };
+  const moved = pricing({ destination: { decimals: 6, priceUsd: (USD * 1_001n) / 1_000n } });
+  expect(sponsoredUsd(dear, 100_000_000n, agreedPricing(moved, dear))).toBeUndefined();
+  const unbound = { sponsorship: promised({ fixedRate: rate }) };
+  const broken = pricing({ origin: { decimals: 6, priceUsd: (USD * 90n) / 100n } });
+  expect(sponsoredUsd(unbound, 100_000_000n, agreedPricing(broken, unbound))).toBeUndefined();
+});
+
+test("app fees and coin for gas are taken of a deposit at the fill as they were in the quote", () => {
+  const terms = {
+    appFees: {
+      chainId: 1,
+      currency: `0x${"22".repeat(20)}` as const,
+      fees: [{ recipient: `0x${"33".repeat(20)}` as const, bps: 25, amount: 1n }],
+    },
+    gasTopup: { amount: 10n ** 15n },
+  };
+  const { app, topup } = forward(100_000_000n, agreedPricing(pricing(), terms).facts);
+  expect({ app, topup }).toEqual({ app: 250_000n, topup: 2_000_000n });
+});

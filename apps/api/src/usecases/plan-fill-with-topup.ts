@@ -1,0 +1,51 @@
+import { nativeTransferCall } from "@causeway/chains";
+import { mulDivUp } from "@causeway/domain";
+import type { RequestTerms } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { Services } from "../ports/services.ts";
+import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
+import { planFillWithCalls } from "./plan-fill-with-calls.ts";
+
+/** `short`: it may pass by waiting. `refused`: the recipient takes the token or the coin not at all. */
+export type FillWithTopupPlan =
+  | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
+  | { readonly kind: "short"; readonly why: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/**
+ * Plans the payment of a recipient in a token together with coin for his gas, in one transaction: he gets both or nothing, and whoever checks the fill sees both.
+ * @param question.maxGas of the whole transaction
+ * @throws RpcFault, ServiceError RPC_HTTP_ERROR
+ */
+export async function planFillWithTopup(
+  services: Pick<Services, "signer" | "executor">,
+  connected: ConnectedChain,
+  question: PaymentQuestion,
+  topupWei: bigint,
+): Promise<FillWithTopupPlan> {
+  const { chain, pulse } = connected;
+  const { maxFeePerGas, baseFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
+  const least = baseFeePerGas + maxPriorityFeePerGas;
+  const planned = await planFillWithCalls(services, connected, question, {
+    calls: [nativeTransferCall(chain.contracts.router, question.recipient, topupWei)],
+    authorizationList: undefined,
+    plainGas: question.maxGas,
+    extraGas: 0n,
+    maxFeePerGas: maxFeePerGas > least ? maxFeePerGas : least,
+    // Nobody is charged for it: the quote has taken what it costs.
+    coinUsd: 0n,
+  });
+  if (planned.kind === "callsFail") return { kind: "refused", reason: planned.reason };
+  // The cap is today's price.
+  if (planned.kind === "dear") return { kind: "short", why: planned.why };
+  return planned;
+}
+
+/** The coin that goes with a deposit of this size: of more than was expected its part more, as whoever attests the fill demands. */
+export function topupDue(
+  { gasTopup, origin }: Pick<RequestTerms, "gasTopup" | "origin">,
+  deposited: bigint,
+): bigint {
+  if (gasTopup === undefined) return 0n;
+  return deposited > origin.amount ? mulDivUp(gasTopup.amount, deposited, origin.amount) : gasTopup.amount;
+}

@@ -1,0 +1,51 @@
+import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
+import type { PaymentJudgement } from "../../packages/chains/src/evm/payments.ts";
+import type { Address, Hex } from "@causeway/domain";
+import type { Agreed, EngineWorld } from "./engine-world.ts";
+
+/** What an oracle makes of a transaction as the fill of an order: what each of its recipients received, or why it is none. */
+export async function judgedFill(
+  { destination }: Pick<EngineWorld, "destination">,
+  { terms }: Pick<Agreed, "terms">,
+  hash: Hex,
+): Promise<PaymentJudgement> {
+  const { client, chain: described } = destination;
+  const [transaction, receipt] = await Promise.all([
+    client.getTransaction({ hash }),
+    client.getTransactionReceipt({ hash }),
+  ]);
+  const { timestamp } = await client.getBlock({ blockHash: receipt.blockHash });
+  const lower = (address: string | null): Address => (address ?? "0x").toLowerCase() as Address;
+  return judgePayments(
+    {
+      depositories: [described.contracts.depository],
+      fillContracts: [described.contracts.router],
+      isZksyncStack: false,
+    },
+    {
+      transaction: {
+        from: lower(transaction.from),
+        to: lower(transaction.to),
+        input: transaction.input,
+        value: transaction.value,
+      },
+      logs: receipt.logs.map((log) => ({
+        address: lower(log.address),
+        topics: log.topics,
+        data: log.data,
+        logIndex: log.logIndex,
+        blockNumber: log.blockNumber,
+        blockHash: log.blockHash,
+        txHash: log.transactionHash,
+      })),
+      timestamp,
+    },
+    {
+      orderId: terms.orderId,
+      receipts: terms.order.output.payments.map(({ recipient, currency }) => ({ recipient, currency })),
+      calls: terms.order.output.calls,
+      deadline: terms.order.output.deadline,
+      extraData: terms.order.output.extraData,
+    } as Parameters<typeof judgePayments>[2],
+  );
+}
