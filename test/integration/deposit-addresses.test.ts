@@ -77,6 +77,22 @@ test("an open address is paid three times with other amounts: the first is the q
   expect(await origin.balance(at, usdc)).toBe(0n);
 });
 
+test("the quoted sum that comes a second time, while the quote is still firm, is another request's", async () => {
+  const { destination, usdc } = world;
+  const { at, requestId, terms } = await world.address();
+  await world.sendTo(at, terms.origin.amount);
+  await world.round();
+  await world.sendTo(at, terms.origin.amount);
+  for (let n = 0; n < 2; n++) await world.round();
+  expect(world.clock.nowMs()).toBeLessThan(terms.firmUntilMs);
+  expect(await world.sweepsFrom(at)).toHaveLength(2);
+  const [first, second] = await world.untilSettled(at, 2);
+  expect(first).toBe(requestId);
+  expect(second).not.toBe(requestId);
+  const again = (await world.request(second ?? "0x")).terms.destination.expectedAmount;
+  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount + again);
+});
+
 test("money waits at its address for as many blocks as a deposit of its value would", async () => {
   const { origin } = world;
   const { at } = await world.address();
