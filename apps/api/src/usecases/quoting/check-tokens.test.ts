@@ -1,0 +1,127 @@
+import type { ChainReader, RecipientStanding, TokenBehaviour } from "@causeway/chains";
+import type { Address } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
+import type { QuoteInput } from "@causeway/wire";
+import { decodeFunctionData, erc20Abi } from "viem";
+import { expect, test } from "vitest";
+import {
+  aQuoteInput,
+  DESTINATION,
+  foreignOn,
+  market,
+  ORIGIN,
+  quoteWorld,
+  usdcOn,
+  user,
+} from "../../../../../test/fakes/quote-world.ts";
+import type { World } from "../../../../../test/fakes/quote-world.ts";
+import { createQuote } from "../create-quote.ts";
+
+const recipient: Address = "0x2222222222222222222222222222222222222222";
+const PLAIN: TokenBehaviour = { transfers: "exact", resetsApproval: false };
+const UNKNOWN: TokenBehaviour = { transfers: undefined, resetsApproval: undefined };
+const fromForeign = { originCurrency: foreignOn(ORIGIN), amount: "1000000000000" };
+const toForeign = { destinationCurrency: foreignOn(DESTINATION) };
+
+/** A world in which unknown tokens behave like this, and what was asked of them. */
+function looking(
+  behaviour: TokenBehaviour,
+  standing: RecipientStanding | "unknown" = "open",
+  world: World = {},
+) {
+  const asked: string[] = [];
+  const services = {
+    ...quoteWorld({ pools: market(), ...world }),
+    quirks: {
+      behaviour: (_chainId: number, token: Address) => {
+        asked.push(token);
+        return behaviour;
+      },
+      recipient: (_chainId: number, token: Address, to: Address) => {
+        asked.push(`${token}>${to}`);
+        return standing === "unknown" ? undefined : standing;
+      },
+    },
+  };
+  const quote = async (input: Partial<QuoteInput>) => await createQuote(services, aQuoteInput(input));
+  return { services, asked, quote };
+}
+
+/** Amounts of the approvals that the user is asked for, in order. */
+async function approvals(behaviour: TokenBehaviour, world: World): Promise<bigint[]> {
+  const { steps } = await looking(behaviour, "open", world).quote(fromForeign);
+  return transactionsOf(steps)
+    .filter(({ data }) => data.startsWith("0x095ea7b3"))
+    .map(({ data }) =>
+      BigInt(decodeFunctionData({ abi: erc20Abi, data: data as `0x${string}` }).args?.[1] ?? -1),
+    );
+}
+
+test("an allowance that is too low is set to zero first where the token wants it, or where nobody can tell", async () => {
+  const low: World = { account: { allowance: 5n } };
+  expect(await approvals({ ...PLAIN, resetsApproval: true }, low)).toEqual([0n, 1_000_000_000_000n]);
+  expect(await approvals({ ...PLAIN, resetsApproval: undefined }, low)).toEqual([0n, 1_000_000_000_000n]);
+  expect(await approvals(PLAIN, low)).toEqual([1_000_000_000_000n]);
+  expect(await approvals({ ...PLAIN, resetsApproval: true }, {})).toEqual([1_000_000_000_000n]);
+});
+
+test("the operator knows the tokens that he configured: nobody asks how they behave", async () => {
+  const { asked, quote } = looking(PLAIN);
+  await quote({ destinationCurrency: usdcOn(DESTINATION), recipient });
+  expect(asked).toEqual([]);
+  await quote({ ...fromForeign, ...toForeign, recipient });
+  expect(asked).toEqual([
+    foreignOn(ORIGIN),
+    foreignOn(DESTINATION),
+    `${foreignOn(DESTINATION)}>${recipient}`,
+  ]);
+});
+
+test("a recipient that has code and is no token is paid, and whoever asks for himself is not asked what he is", async () => {
+  const { quote, services } = looking(PLAIN, "open", { recipientHasCode: true });
+  await expect(quote({ recipient })).resolves.toBeDefined();
+  const askedCodes: string[] = [];
+  const recipientCodes = {
+    hasCode: (_chainId: number, account: Address) => {
+      askedCodes.push(account);
+      return false;
+    },
+  };
+  await createQuote(
+    { ...services, recipientCodes },
+    aQuoteInput({ destinationCurrency: usdcOn(DESTINATION) }),
+  );
+  expect(askedCodes).toEqual([]);
+  expect(user).not.toBe(recipient);
+});
+
+test.each<[string, TokenBehaviour, "open" | "unknown"]>([
+  ["a token that nobody can tell about", UNKNOWN, "open"],
+  ["a recipient that nobody can tell about", PLAIN, "unknown"],
+])("the fill of %s is tried before it is promised", async (_what, behaviour, standing) => {
+  const { services, quote } = looking(behaviour, standing, { account: { allowance: 2n ** 255n } });
+  let tried = 0;
+  const frame = { type: "CALL", address: foreignOn(DESTINATION) };
+  const revert = { type: "errorString", label: "REVERTED", message: "you are on a list" } as const;
+  const reader: Partial<ChainReader> = {
+    trace: async () => {
+      tried++;
+      return {
+        kind: "reverts",
+        failure: { ...revert, details: { topLevel: frame, innermost: frame, path: [frame], revert } },
+      };
+    },
+  };
+  Object.assign(services.chains.get(DESTINATION)?.connection.reader ?? {}, reader);
+  await expect(quote({ ...toForeign, recipient })).rejects.toMatchObject({
+    code: "DESTINATION_TX_FAILED",
+    facts: { data: "you are on a list", failedCallData: { from: services.solver } },
+  });
+  expect(tried).toBe(1);
+  expect(services.stored).toEqual([]);
+});
+
+test("the fill of a token that behaves is not tried", async () => {
+  // The node of this world cannot try anything.
+  await expect(looking(PLAIN).quote({ ...toForeign, recipient })).resolves.toBeDefined();
+});
