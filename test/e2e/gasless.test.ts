@@ -149,7 +149,9 @@ for (const [symbol, units, method] of signedFor)
     const asked = { originCurrency: token, amount: units.toString(), usePermit: true };
     const quote = await quoteFor(user.address, recipient, asked);
     expect(quote.steps.map(({ id }) => id)).toEqual(["authorize1"]);
-    const { sign, post } = quote.steps[0]?.items[0]?.data as unknown as SignatureData;
+    const [item] = quote.steps.flatMap(({ items }) => items);
+    if (item === undefined) throw new Error("there is nothing to sign");
+    const { sign, post } = item.data as unknown as SignatureData;
     expect(post.body).toEqual({ kind: method, requestId: quote.requestId, api: "bridge" });
     const { domain, types, primaryType, value: message } = sign;
     const signature = await user.signTypedData({

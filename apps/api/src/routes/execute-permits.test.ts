@@ -51,7 +51,11 @@ test("a claim's signature never reaches a quote, nor a quote's a claim", async (
 });
 
 test("what fails is told with its status, its code and what is to be known of it", async () => {
-  const failing = (error: ServiceError): Overrides => ({ executePermit: () => Promise.reject(error) });
+  const failing = (error: ServiceError): Overrides => ({
+    executePermit: async () => {
+      throw error;
+    },
+  });
   const low = new ServiceError("PERMIT_FAILED", "the user has 1 of the token", {
     requestId,
     data: { reason: "GASLESS_PERMIT_BALANCE_TOO_LOW", balance: "1", required: "2" },

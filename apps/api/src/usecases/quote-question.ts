@@ -5,7 +5,7 @@ import { wholeNumber } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain } from "../ports/chains.ts";
 import type { LiquiditySource } from "../ports/liquidity.ts";
 import type { TokenBook } from "../ports/token-book.ts";
-import type { PermitWay } from "./permits/permit-way.ts";
+import type { PermitWay } from "./permits/chosen-way.ts";
 import type { FeeWishes } from "./quoting/fee-wishes.ts";
 import type { AskedCalls } from "./quoting/asked-calls.ts";
 import type { TokensOfQuestion } from "./quoting/check-tokens.ts";

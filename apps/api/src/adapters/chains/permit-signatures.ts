@@ -40,7 +40,7 @@ export function createPermitSignatures(chains: Pick<ChainDirectory, "get">): Per
 }
 
 function hashOf({ domain, types, primaryType, value }: TypedData): Hex {
-  return hashTypedData({ domain, types, primaryType, message: value } as Parameters<typeof hashTypedData>[0]);
+  return hashTypedData({ domain, types, primaryType, message: value });
 }
 
 /** Undefined for bytes that no key ever signed with. */

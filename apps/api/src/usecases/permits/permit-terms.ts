@@ -5,9 +5,9 @@ import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "../quoting/chosen-route.ts";
 import type { RoutePromise } from "../quoting/route-promise.ts";
 import { depositCalls } from "../quoting/routed-calls.ts";
+import type { PermitWay } from "./chosen-way.ts";
 import { keyOf } from "./permit-call.ts";
 import { permitGasUnits } from "./permit-gas.ts";
-import type { PermitWay } from "./permit-way.ts";
 
 /** What the user is to sign for a quote that has been agreed upon, down to the last byte. Pure. */
 export function permitTermsOf(

@@ -1,22 +1,10 @@
 import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
-import type { Address, PermitMethod } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { PermitTokens, TokenPermits } from "../../ports/permits.ts";
+import type { PermitTokens } from "../../ports/permits.ts";
 import type { RecipientCodes } from "../../ports/quote.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
-
-/** How a quote is paid by signature. */
-export interface PermitWay {
-  readonly method: PermitMethod;
-  /** Of the token; of no use for Permit2. */
-  readonly domain: TokenPermits["domain"];
-  /** The user's next at the token; only EIP-2612 needs it. */
-  readonly tokenNonce: bigint | undefined;
-  /** For how long the signature is worth something. */
-  readonly expirySeconds: number;
-  /** Who submits it. */
-  readonly relayer: Address;
-}
+import type { PermitWay } from "./chosen-way.ts";
 
 export interface PermitWayServices {
   /** Undefined: nothing is paid by signature here. */

@@ -1,11 +1,9 @@
 import { routeWitnessTypes } from "@causeway/contracts";
+import { authorizationNonce, routeWitnessHash, toHex } from "@causeway/domain";
+import type { Address, Hex, RouteWitness } from "@causeway/domain";
 import fc from "fast-check";
 import { encodeAbiParameters, hashStruct, keccak256, parseAbiParameters } from "viem";
 import { expect, test } from "vitest";
-import { toHex } from "../hashing/struct-writer.ts";
-import type { Address, Hex } from "../ids/hex.ts";
-import { authorizationNonce, routeWitnessHash } from "./route-witness.ts";
-import type { RouteWitness } from "./route-witness.ts";
 
 const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`;
 const anAddress = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes): Address => hexOf(bytes));
