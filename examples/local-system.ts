@@ -46,15 +46,18 @@ export function chainNamed(wanted: string) {
   const nativeCurrency = { name: "Ether", symbol: "ETH", decimals: 18 };
   const chain = defineChain({ id, name, nativeCurrency, rpcUrls: { default: { http: [rpcUrl] } } });
   const reads = createPublicClient({ chain, transport, pollingInterval: 100, cacheTime: 0 });
-  const usdc = first(
-    tokens.filter(({ symbol }) => symbol === "USDC"),
-    "USDC",
-  ).address;
+  const token = (wantedSymbol: string): Address =>
+    first(
+      tokens.filter(({ symbol }) => symbol === wantedSymbol),
+      wantedSymbol,
+    ).address;
+  const usdc = token("USDC");
   return {
     id,
     name,
     rpcUrl,
     usdc,
+    token,
     reads,
     contract: (called: string): Address => contracts[called] ?? fail(`${name} has no ${called}`),
     wallet: (account: Account) => createWalletClient({ chain, transport, account }),
