@@ -254,6 +254,19 @@ test("what cannot be routed goes back to the refundTo of an open address, in a r
   expect(await origin.balance(refundTo, usdc)).toBeGreaterThan(usd(59_999_999));
 });
 
+test("what nobody was named for is not sent back to a placeholder, but told to the operator", async () => {
+  const dead: Address = "0x000000000000000000000000000000000000dead";
+  const { at, requestId } = await world.address({ user: dead, referrer: "debug-force-refund" });
+  await world.sendTo(at, usd(100));
+  await world.untilSettled(at, 1);
+  expect(await world.status(requestId)).toMatchObject({
+    status: "failure",
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+    fundsAt: "depository",
+  });
+  expect(await world.origin.balance(dead, world.usdc)).toBe(0n);
+});
+
 test("a refund to whoever sent it goes to the one who did, and of two that sent together nobody is guessed", async () => {
   const { origin, usdc, user, stranger } = world;
   const ask = { strict: true, refundTo: NATIVE_CURRENCY };

@@ -2,12 +2,13 @@ import {
   agreedUsd,
   gasCostWei,
   leastDeposit,
+  NATIVE_CURRENCY,
   refundAmount,
   scaledMinimum,
   ServiceError,
   weightedDifference,
 } from "@causeway/domain";
-import type { Currency, DepositId, OrderId, RefundFailReason } from "@causeway/domain";
+import type { Address, Currency, DepositId, OrderId, RefundFailReason } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
@@ -34,6 +35,11 @@ type Needs = Pick<
   | "appBalance"
 >;
 
+/** What clients name as the user while they do not know one. */
+const PLACEHOLDERS: ReadonlySet<Address> = new Set<Address>([
+  NATIVE_CURRENCY,
+  "0x000000000000000000000000000000000000dead",
+]);
 /** A token without a price is waited for this long; ms. */
 const PRICE_WAIT_MS = 3600 * 1000;
 /** A refund is kept trying for this long; money that is owed does not lapse. */
@@ -86,6 +92,15 @@ async function pay(
   const priced = { decimals: currency.decimals, priceUsd };
   // `refundTo` was named by the request's user; another depositor's money goes to that depositor.
   const recipient = deposit.depositor === request.terms.user ? request.terms.refundTo : deposit.depositor;
+  // Quotes may be asked for before a wallet connects; nobody would get back what is sent to a placeholder.
+  if (PLACEHOLDERS.has(recipient))
+    return giveUp(
+      services,
+      deposit,
+      request,
+      "MANUAL_REFUND_REQUIRED",
+      "nobody was named to send it back to",
+    );
   const toContract = await isNativeToContract(connected, deposit.currency, recipient);
   const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);
   const gasWei = gasCostWei(gasUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);

@@ -1,6 +1,7 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
+import type { DepositAddress, DepositAddressReads } from "../../ports/deposit-addresses.ts";
 import type { AddressServices } from "./address-services.ts";
 import { lookAtAddresses } from "./look-at-addresses.ts";
 
@@ -17,6 +18,34 @@ export interface AddressWatch {
   look(atBlock: bigint): Promise<void>;
 }
 
+/** Which addresses a look is for, and where the turns of the others go on. */
+export interface Turn {
+  readonly addresses: readonly DepositAddress[];
+  readonly after: Address;
+}
+
+/**
+ * The young ones, and some of the others in the order of the addresses. Who is crowded out of the young ones, by however many that are given out, gets its turn among the others.
+ * @param after where the last turn ended
+ */
+export async function nextTurn(
+  reads: Pick<DepositAddressReads, "active" | "quiet">,
+  nowMs: number,
+  after: Address,
+): Promise<Turn> {
+  const young = await reads.active(nowMs - YOUNG_MS, MOST_YOUNG);
+  const oldest = young.at(-1);
+  const isCrowded = young.length === MOST_YOUNG && oldest !== undefined;
+  // Several may be of the same moment: those are looked at twice, and none is left out.
+  const beforeMs = isCrowded ? oldest.activeAtMs + 1 : nowMs - YOUNG_MS;
+  const quiet = await reads.quiet(beforeMs, after, QUIET_AT_ONCE);
+  const last = quiet.at(-1);
+  return {
+    addresses: [...young, ...quiet],
+    after: quiet.length < QUIET_AT_ONCE || last === undefined ? "0x" : last.address,
+  };
+}
+
 /** One for each chain, in the process that watches the chain. What it remembers only says where to go on. */
 export function createAddressWatch(services: AddressServices, connected: ConnectedChain): AddressWatch {
   const { chain } = connected;
@@ -27,13 +56,9 @@ export function createAddressWatch(services: AddressServices, connected: Connect
   return {
     async look(atBlock) {
       if (chain.contracts.depositAddressFactory === undefined) return;
-      const sinceMs = services.clock.nowMs() - YOUNG_MS;
-      const [young, quiet] = await Promise.all([
-        services.depositAddresses.active(sinceMs, MOST_YOUNG),
-        services.depositAddresses.quiet(sinceMs, after, QUIET_AT_ONCE),
-      ]);
-      after = quiet.length < QUIET_AT_ONCE ? "0x" : (quiet.at(-1)?.address ?? "0x");
-      const addresses = [...young, ...quiet];
+      const turn = await nextTurn(services.depositAddresses, services.clock.nowMs(), after);
+      const { addresses } = turn;
+      after = turn.after;
       await lookAtAddresses(services, connected, { addresses, currencies, atBlock, lookedAt });
       lookedAt = new Map(addresses.map(({ address }) => [address, atBlock]));
     },

@@ -148,7 +148,7 @@ test("the address is that of the order, and is stored with the quote and what wa
   expect(given[0]?.question).not.toHaveProperty("amount");
 });
 
-test("nobody named, whoever sent it, and an address are three wishes; an order names the user or who may recover", async () => {
+test("nobody named, whoever sent it, and an address are three wishes; an order that nobody is named for names the user", async () => {
   const wishOf = async (changes: Partial<QuoteInput>): Promise<unknown[]> => {
     const { services, given } = addressWorld();
     const { protocol } = await createQuote(services, asking(changes));
@@ -157,7 +157,8 @@ test("nobody named, whoever sent it, and an address are three wishes; an order n
   expect(await wishOf({})).toEqual(["nobody", user]);
   expect(await wishOf({ refundTo: wallet })).toEqual([wallet, wallet]);
   expect(await wishOf({ refundTo: NATIVE_CURRENCY })).toEqual(["sender", user]);
-  expect(await wishOf({ refundTo: NATIVE_CURRENCY, recoveryAddress: wallet })).toEqual(["sender", wallet]);
+  // Who may recover never gets refunds.
+  expect(await wishOf({ refundTo: NATIVE_CURRENCY, recoveryAddress: wallet })).toEqual(["sender", user]);
 });
 
 test.each([

@@ -85,12 +85,12 @@ export function askForAddress(input: QuoteInput): {
   const recovery = recoveryOf(input.recoveryAddress);
   const { refundTo, ...rest } = input;
   const isToSender = refundTo !== undefined && parseAddress(refundTo) === NATIVE_CURRENCY;
-  const named = isToSender ? recovery : refundTo;
+  // Until it is known who sent it, an order names the user, as any order does.
+  const named = isToSender ? undefined : refundTo;
   return {
     quoted: {
       ...rest,
-      // Until it is known who sent it, an order has to name somebody.
-      ...(named !== undefined && named !== NATIVE_CURRENCY && { refundTo: named }),
+      ...(named !== undefined && { refundTo: named }),
       disableOriginSwaps: true,
       forceSolverExecution: true,
     },
