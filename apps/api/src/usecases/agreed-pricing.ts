@@ -44,3 +44,12 @@ export function sponsoredUsd(
   const usd = amountToUsdUp(forward(deposited, facts).sponsored ?? 0n, facts.origin);
   return sponsorship.maxUsd !== undefined && usd > sponsorship.maxUsd ? undefined : usd;
 }
+
+/** What the sponsor is not charged of that, because the origin transaction, which he was to pay a part of, cost nothing. USD with 18 decimals. */
+export function sparedSponsor({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
+  if (sponsorship === undefined) return 0n;
+  const paid =
+    sponsorship.fixedRate === undefined ? sponsorship.components.execution.sponsoredUsd : sponsored;
+  const most = paid < sponsored ? paid : sponsored;
+  return unspentUsd < most ? unspentUsd : most;
+}

@@ -3,7 +3,7 @@ import type { Address, Currency, PairClass, Payout, PayoutTimes, RequestTerms } 
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
-import { agreedPricing, sponsoredUsd } from "./agreed-pricing.ts";
+import { agreedPricing, sparedSponsor, sponsoredUsd } from "./agreed-pricing.ts";
 import { topupGas } from "./topup-gas.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
@@ -62,8 +62,14 @@ export async function amountToPay(
   const sponsoredPart = sponsoredUsd(terms, deposited, pricing);
   // The rate cannot be kept, and nothing else was promised.
   if (sponsoredPart === undefined) return { kind: "refund", reason: "SLIPPAGE" };
-  const sponsor = { sponsoredUsd: sponsoredPart };
-  const unspent = await notSpentOnOrigin(services, terms, pricing);
+  const unspentUsd = await notSpentOnOrigin(services, terms);
+  // Whoever was to pay for it gets it back: the sponsor first.
+  const spared = sparedSponsor(terms, sponsoredPart, unspentUsd);
+  const sponsor = { sponsoredUsd: sponsoredPart - spared };
+  const unspent =
+    terms.tradeType === "EXACT_OUTPUT" || terms.sponsorship?.fixedRate !== undefined
+      ? 0n
+      : usdToAmountDown(unspentUsd - spared, pricing.facts.destination);
   const { paidFrom } = terms.destination;
   const due =
     paidFrom === undefined || exchange === undefined
@@ -254,20 +260,19 @@ function knownCurrency(
 }
 
 /**
- * What the output was to pay for the origin transaction and did not have to, because an app paid for it or the user sent it himself: his, smallest units of what the solver pays with. An
- * exact output stays exact.
+ * What the output was to pay for the origin transaction and did not have to, because an app paid for it or the user sent it himself: his, or his sponsor's. USD with 18 decimals. An exact
+ * output stays exact, and so does what is bought at a fixed rate.
  */
 async function notSpentOnOrigin(
   { reads }: Pick<Services, "reads">,
-  { requestId, originGasUsd, tradeType, depositAddress }: RequestTerms,
-  { facts }: RoutePricing,
+  { requestId, originGasUsd, depositAddress }: RequestTerms,
 ): Promise<bigint> {
-  if (originGasUsd === undefined || tradeType === "EXACT_OUTPUT") return 0n;
+  if (originGasUsd === undefined) return 0n;
   // The service has moved it from the address itself.
   if (depositAddress !== undefined) return 0n;
   const execution = await reads.execution(requestId);
   const isSpent = execution !== undefined && execution.wallet === undefined;
-  return isSpent ? 0n : usdToAmountDown(originGasUsd, facts.destination);
+  return isSpent ? 0n : originGasUsd;
 }
 
 /** What an input that came at that time buys, by the promise of the quote and at these prices, when the solver pays in the output's own currency. */
