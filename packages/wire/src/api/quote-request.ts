@@ -129,12 +129,22 @@ export const quoteRequest = z
           because("must be an array"),
         )
         .optional()
-        .describe("Fees of the app in bps of the input value."),
-      topupGas: flag.optional(),
+        .describe(
+          "Fees of apps in bps of what is deposited, credited to the recipients' app balances when the fill is final.",
+        ),
+      topupGas: flag
+        .optional()
+        .describe("The recipient of a token gets native coin for gas beside it, out of the input."),
       topupGasAmount: usdSixDecimals.describe("USD with 6 decimals; default 2000000 = $2."),
-      subsidizeFees: flag.optional(),
-      maxSubsidizationAmount: usdSixDecimals.describe("USD with 6 decimals."),
-      sponsoredFeeComponents: names,
+      subsidizeFees: flag
+        .optional()
+        .describe("The app balance of the key's wallet pays the fees of the destination side."),
+      maxSubsidizationAmount: usdSixDecimals.describe(
+        "USD with 6 decimals: the sponsor pays no more, the user the rest.",
+      ),
+      sponsoredFeeComponents: names.describe(
+        "Of `execution`, `swap`, `relay`, `app` and `rent`; all but the last when absent.",
+      ),
       forceSolverExecution: flag
         .optional()
         .describe(
@@ -155,7 +165,8 @@ export const quoteRequest = z
       fixedRate: z
         .string(because("must be a ratio such as 1:1"))
         .regex(/^\d{1,30}(\.\d{1,30})?:\d{1,30}(\.\d{1,30})?$/, "must be a ratio such as 1:1")
-        .optional(),
+        .optional()
+        .describe("in:out, kept to the unit between stable currencies; needs `subsidizeFees`."),
       ttl: count("seconds")
         .optional()
         .describe("Seconds; not filled within them after the quote = refunded."),
