@@ -97,11 +97,13 @@ function wrapping(exchange: RoutedExchange): RouterCall[] {
 }
 
 function routed(
-  { chain, user, paid, pulled }: RoutedExchange,
+  { chain, user, paid, pulled, swapped }: RoutedExchange,
   calls: readonly RouterCall[],
 ): RoutedTransaction {
   const { router, approvalProxy } = chain.contracts;
-  const job: RouterJob = { calls, refundTo: user, refundTokens: [] };
+  // Pools that end before all of it is spent leave the rest in the router, where it would be anybody's: of what was wrapped the token.
+  const isWrapped = paid.address === NATIVE_CURRENCY && swapped.pool !== undefined;
+  const job: RouterJob = { calls, refundTo: user, refundTokens: isWrapped ? [wrappedOn(chain)] : [] };
   return paid.address === NATIVE_CURRENCY
     ? { to: router, data: multicallCalldata(job) }
     : { to: approvalProxy, data: pullAndRouteCalldata(paid.address, pulled, job) };

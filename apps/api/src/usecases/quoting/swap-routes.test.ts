@@ -56,6 +56,7 @@ interface Routed {
   readonly token: Address | undefined;
   readonly amount: bigint | undefined;
   readonly refundTo: string;
+  readonly refundTokens: readonly string[];
   /** The router's own by name, pools' by what they were told. */
   readonly calls: readonly string[];
   readonly tail: string;
@@ -67,9 +68,10 @@ function routedOf(answer: QuoteAnswer): Routed {
   const isPulled = to === approvalProxy;
   const decoded = decodeFunctionData({ abi: isPulled ? approvalProxyAbi : routerAbi, data: data as Hex });
   const args = [...(decoded.args as readonly unknown[])];
-  const [calls, refundTo] = (isPulled ? args.slice(2) : args) as [
+  const [calls, refundTo, refundTokens] = (isPulled ? args.slice(2) : args) as [
     { to: string; data: Hex; value: bigint; allowFailure: boolean }[],
     string,
+    string[],
   ];
   return {
     to,
@@ -77,6 +79,7 @@ function routedOf(answer: QuoteAnswer): Routed {
     token: isPulled ? ((args[0] as string).toLowerCase() as Address) : undefined,
     amount: isPulled ? (args[1] as bigint) : undefined,
     refundTo: refundTo.toLowerCase(),
+    refundTokens: refundTokens.map((token) => token.toLowerCase()),
     calls: calls.map((call) => {
       expect(call).toMatchObject({ value: 0n, allowFailure: false });
       if (call.to.toLowerCase() === POOL_ROUTER) return hexToString(call.data);
@@ -307,6 +310,23 @@ test("an exact output on one chain is bought exactly, for at most what the slipp
     origin: { value: (most - input).toString(), percent: "1.00" },
     destination: { value: "0" },
   });
+});
+
+test("what pools leave of native coin that was wrapped comes back, whether they were to take all of it or not", async () => {
+  const amount = (10n ** 18n).toString();
+  const native = { originCurrency: NATIVE_CURRENCY, amount };
+  const swap = await quoted({ ...here, ...native, destinationCurrency: foreignOn(ORIGIN) });
+  const unheld = { origin: { native: { ...aChain(ORIGIN).native, supportsBridging: false } } };
+  const wethUnheld = aChain(ORIGIN).tokens.map((one) => ({
+    ...one,
+    supportsBridging: one.address === usdcOn(ORIGIN),
+  }));
+  const deposit = await quoted(
+    { ...native, destinationCurrency: usdcOn(DESTINATION) },
+    { origin: { ...unheld.origin, tokens: wethUnheld } },
+  );
+  for (const { answer } of [swap, deposit])
+    expect(routedOf(answer)).toMatchObject({ to: router, refundTo: user, refundTokens: [wethOn(ORIGIN)] });
 });
 
 test("native coin that is bought is unwrapped and paid by the router", async () => {
