@@ -54,7 +54,8 @@ export function exchangeInFill(
     chainId: chain.id,
     tokenIn,
     tokenOut,
-    included: undefined,
+    // Services of others sell no exact outputs.
+    included: new Set(chain.liquidity?.sources.map(({ name }) => name)),
     excluded: new Set(),
     maxHops: MAX_HOPS,
     external: false,

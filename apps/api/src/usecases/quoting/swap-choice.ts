@@ -74,11 +74,22 @@ export function readSwapChoice(
   };
   return {
     origin: side(origin, "includedOriginSwapSources", known.origin),
-    destination: side(destination, "includedDestinationSwapSources", known.destination ?? known.origin),
+    destination: inFill(
+      destination,
+      side(destination, "includedDestinationSwapSources", known.destination ?? known.origin),
+      known.destination ?? known.origin,
+    ),
     noOriginSwaps: input.disableOriginSwaps === true,
     bySolver: input.forceSolverExecution === true,
     anyImpact: input.overridePriceImpact === true,
   };
+}
+
+/** Services of others sell exact inputs to whoever holds them now; a fill buys an exact output, later: what they say of it could not be kept. */
+function inFill({ chain }: ConnectedChain, choice: SideChoice, names: readonly string[]): SideChoice {
+  const foreign = foreignOf(chain, names);
+  if (foreign.length === 0) return choice;
+  return { ...choice, excluded: new Set([...choice.excluded, ...foreign]), external: false };
 }
 
 const NO_NAMES: readonly string[] = [];

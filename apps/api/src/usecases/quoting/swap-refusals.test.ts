@@ -139,6 +139,13 @@ test("without services of others there may be no route, and the client is told t
   await expect(createQuote(services, aQuoteInput(locked))).resolves.toBeDefined();
 });
 
+test("no fill is promised by what services of others say: it could not be made with them", async () => {
+  const world = { external: [PAIRS] };
+  const bought = { destinationCurrency: lockedOn(DESTINATION) };
+  for (const change of [{}, { useExternalLiquidity: true }, { includedDestinationSwapSources: [PAIRS] }])
+    expect((await refusalOf({ ...bought, ...change }, world)).code).toBe("NO_SWAP_ROUTES_FOUND");
+});
+
 test.each([
   "includedSwapSources",
   "excludedSwapSources",
