@@ -2,7 +2,7 @@ import { depositAddressFactoryAbi } from "@causeway/contracts";
 import type { Address, Hex, RequestId, RequestTerms } from "@causeway/domain";
 import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { LocalAccount } from "@causeway/localnet";
-import { localAccount, localDeployment } from "@causeway/localnet";
+import { deployAccountAbstraction, localAccount, localDeployment } from "@causeway/localnet";
 import type { SignatureStep } from "@causeway/wire";
 import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -366,6 +366,23 @@ test("what can not be taken is refused before anything is sent, and says why", a
   expect(await refusalOf(post(late, expired))).toMatchObject({ reason: "SIGNATURE_EXPIRED" });
 });
 
+/** Somebody else submits a permit; it is mined, and nobody has read that block yet. */
+async function pull(agreed: Agreed, user: User, signature: Hex): Promise<void> {
+  const { origin, stranger } = world;
+  const { permit, orderId } = termsOf(agreed);
+  const key = { id: orderId, depositor: user.address, recovery: NATIVE_CURRENCY, strict: true };
+  const by = { deadline: BigInt(permit.deadline), ...vrsOf(signature) };
+  await origin.send(stranger, {
+    to: factory,
+    data: encodeFunctionData({
+      abi: depositAddressFactoryAbi,
+      functionName: "pull",
+      args: [key, permit.token, permit.amount, by],
+    }),
+  });
+  await origin.mine();
+}
+
 /** As if the quote had said something else. */
 function reading(agreed: Agreed, change: Partial<RequestTerms>): Services {
   const { services } = world;
@@ -466,24 +483,13 @@ test("a permit that somebody else submits first deposits all the same: the reque
 });
 
 test("so it is when he comes before ours is sent, or even asked for", async () => {
-  const { origin, stranger } = world;
+  const { origin } = world;
   for (const isPosted of [true, false]) {
     const user = await aUser(world.usdc, hundred);
     const agreed = await quoted(user, {}, only2612());
     const signature = await signed(user, agreed);
     if (isPosted) await post(agreed, signature);
-    const { permit, orderId } = termsOf(agreed);
-    const key = { id: orderId, depositor: user.address, recovery: NATIVE_CURRENCY, strict: true };
-    const by = { deadline: BigInt(permit.deadline), ...vrsOf(signature) };
-    await origin.send(stranger, {
-      to: factory,
-      data: encodeFunctionData({
-        abi: depositAddressFactoryAbi,
-        functionName: "pull",
-        args: [key, permit.token, permit.amount, by],
-      }),
-    });
-    await origin.mine();
+    await pull(agreed, user, signature);
     // The job looks at the newest state before the watcher has read that block.
     await origin.announce();
     await world.work();
@@ -494,6 +500,36 @@ test("so it is when he comes before ours is sent, or even asked for", async () =
         message: expect.stringContaining("has its deposit already"),
       });
   }
+});
+
+test("even a request that was given up because of him is filled when his deposit is read at last", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user, {}, only2612());
+  const signature = await signed(user, agreed);
+  await post(agreed, signature);
+  await pull(agreed, user, signature);
+  await world.origin.announce();
+  world.clock.forward(11_000);
+  await world.work();
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    failReason: "EXECUTION_REVERTED",
+  });
+  await expectPaid(user, agreed);
+});
+
+test("an EIP-7702 account signs for Permit2 with its own key", async () => {
+  const { chain, client } = world.origin;
+  const user = await aUser(world.usdc, hundred, { approved: true });
+  await client.setAutomine(true);
+  const { simple7702Account } = await deployAccountAbstraction({ url: chain.rpcUrl, chainId: chain.id });
+  await client.setAutomine(false);
+  await client.setCode({ address: user.address, bytecode: `0xef0100${simple7702Account.slice(2)}` });
+  await world.watch(world.origin);
+  const agreed = await quoted(user, { originGasOverhead: 10_000 });
+  expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("permit2");
+  await post(agreed, await signed(user, agreed));
+  await expectPaid(user, agreed);
 });
 
 test("a signature whose user takes it back after all costs the service gas, which is counted and bounded", async () => {

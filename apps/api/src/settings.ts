@@ -599,8 +599,8 @@ export const permitSettings = {
   )({
     name: "PERMIT_DAILY_GAS_USD",
     describe:
-      "Gas of the signatures of one day (UTC) that are under way or were submitted in vain; beyond it `POST /execute/permits` answers `SERVICE_UNAVAILABLE`. What an output has paid for does not count.",
-    default: "100",
+      "Gas of the signatures of one day (UTC) that are under way (the most that it may cost) or were submitted in vain; beyond it `POST /execute/permits` answers `SERVICE_UNAVAILABLE`. What an output has paid for does not count.",
+    default: "500",
   }),
   permitsPerUser: integer(
     1,
