@@ -326,6 +326,40 @@ test("two workers that see the same money at once move it once, under one reques
   expect(await destination.balance(terms.recipient, usdc)).toBe(promised.expectedAmount);
 });
 
+test("a sweep that reverts because its owner took the money out first leaves the money spoken for until that is beyond doubt", async () => {
+  const { origin, destination, usdc, user } = world;
+  const { at, requestId, terms } = await world.address({
+    strict: true,
+    refundTo: world.anAddress(),
+    recoveryAddress: user.address,
+  });
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  const key = { id: terms.orderId, depositor: terms.user, recovery: user.address, strict: true };
+  await origin.client.sendTransaction({
+    account: privateKeyToAccount(user.privateKey),
+    to: origin.chain.contracts.depositAddressFactory as Address,
+    data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "recover", args: [key, usdc] }),
+    gas: 300_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 50_000_000_000n,
+    nonce: await origin.client.getTransactionCount({ address: user.address }),
+  });
+  await origin.mine();
+  await world.watch(origin);
+  const states = async (): Promise<string[]> => (await world.sweepsFrom(at)).map(({ state }) => state);
+  expect(world.events.of("slot_mined").at(-1)?.facts).toMatchObject({ leg: "sweep", status: "reverted" });
+  // In another block it may yet succeed: what comes meanwhile may be what it moves.
+  expect(await states()).toEqual(["sent"]);
+  await world.sendTo(at, usd(100));
+  await world.untilSettled(at, 1);
+  expect(await states()).toEqual(["void", "final"]);
+  expect((await world.status(requestId)).status).toBe("success");
+  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
+});
+
 test("money that a reorg takes back before it was moved is not owed to anybody, and what comes again is moved once", async () => {
   const { origin, destination, usdc } = world;
   const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
