@@ -139,6 +139,16 @@ test("a swap into native coin counts by what the chain's own router says it paid
   expect(arrives(toNative, paidNative(stranger, recipient, 99n))).toBe(false);
 });
 
-test("a payment of the user's own counts by what it is, whatever its token says", () => {
-  expect(arrives({ ...swap, kind: "send" })).toBe(true);
+test("a swap that may bring anything does not count when it brings nothing", () => {
+  const anything = { ...swap, destination: { ...swap.destination, minimumAmount: 0n } };
+  expect(arrives(anything, moved(pool, recipient, 1n))).toBe(true);
+  expect(arrives(anything)).toBe(false);
+});
+
+test("a payment of the user's own counts by what it is in native coin, and of a token by what its recipient keeps", () => {
+  const send = { ...swap, kind: "send" } as const;
+  expect(arrives({ ...send, destination: { ...swap.destination, currency: NATIVE_CURRENCY } })).toBe(true);
+  expect(arrives(send, moved(user, recipient, 99n))).toBe(true);
+  expect(arrives(send, moved(user, recipient, 98n))).toBe(false);
+  expect(arrives(send)).toBe(false);
 });

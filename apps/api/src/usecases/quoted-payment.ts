@@ -31,11 +31,16 @@ export function isQuotedPayment(
   );
 }
 
-/** Whether such a transaction, mined and successful, paid what was promised: a `send` does by what it is, a `swap` by what its logs say that the recipient received. */
+/**
+ * Whether such a transaction, mined and successful, paid what was promised: a `send` of native coin does by what it is, anything else by what its logs say that the recipient received;
+ * a token may take a fee, or move nothing and say that all is well. Nothing is no payment, even where nothing was promised.
+ */
 export function hasArrived(
   { kind, recipient, destination: { currency, minimumAmount } }: PaymentTerms,
   { contracts }: Contracts,
   { logs }: Pick<ReceiptFact, "logs">,
 ): boolean {
-  return kind !== "swap" || receivedIn(logs, { recipient, currency }, contracts) >= minimumAmount;
+  if (kind === "send" && currency === NATIVE_CURRENCY) return true;
+  const received = receivedIn(logs, { recipient, currency }, contracts);
+  return received > 0n && received >= minimumAmount;
 }
