@@ -5,6 +5,7 @@ import { answerFor } from "@causeway/service-kit";
 import { encodeFunctionData, erc20Abi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { priceDestination } from "../../apps/api/src/usecases/execution/price-destination.ts";
 import type { Agreed, Ask } from "../support/engine-world.ts";
 import { approveCall, transferFromCall } from "../support/execution-world.ts";
@@ -56,6 +57,15 @@ async function outcomeOf(agreed: Agreed) {
     judged: await Promise.all(fills.map(async ({ hash }) => await world.judged(agreed, hash))),
     leftInRouter: await Promise.all(inRouter.map((one) => world.destination.balance(router, one))),
   };
+}
+
+/** What an operator does with the solver's key: its lane begins after it. */
+async function approved(spender: Address, amount: bigint): Promise<void> {
+  const { destination, solver, usdc } = world;
+  await destination.send(solver, approveCall(usdc, spender, amount));
+  await destination.mine();
+  await world.watch(destination);
+  await openLane(world.services, destination.connected);
 }
 
 const NOTHING = [0n, 0n, 0n, 0n];
@@ -240,14 +250,10 @@ test("calls that take of the solver are refused, whatever they call", async () =
   const { destination, solver, stranger, usdc } = world;
   const { router } = destination.chain.contracts;
   // Nobody does this; and if somebody does, nobody gains by it.
-  await destination.send(solver, approveCall(usdc, router, 10n ** 9n));
-  await destination.mine();
-  await world.watch(destination);
+  await approved(router, 10n ** 9n);
   const { data } = transferFromCall(usdc, solver.address as Address, stranger.address as Address, 5n);
   const { status, body } = await refusalOf({ txs: [{ to: usdc, value: "0", data }] });
-  await destination.send(solver, approveCall(usdc, router, 0n));
-  await destination.mine();
-  await world.watch(destination);
+  await approved(router, 0n);
   expect(status).toBe(400);
   expect(body).toMatchObject({ errorCode: "DESTINATION_TX_FAILED" });
   expect(String(body["errorData"])).toContain("take tokens from");
@@ -266,6 +272,30 @@ test("calls that fail by the time of the fill send the deposit back, and the rec
   expect((await outcomeOf(agreed)).fills).toEqual([]);
 });
 
+test("calls that revert in the block, although they did not before, pay for their gas out of the deposit", async () => {
+  const { origin, destination, usdc } = world;
+  const [gate, refundTo] = [world.anAddress(), world.anAddress()];
+  const agreed = await world.quote({ refundTo, txs: [pays(gate, 0n)] });
+  await world.pay(agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
+  const end = await world.untilFinal(agreed.requestId, 1_000);
+  expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
+  const [burnt, ...more] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  expect(more).toEqual([]);
+  const { gasUsed = 0n, effectiveGasPrice = 0n } = burnt ?? {};
+  const returned = await origin.balance(refundTo, usdc);
+  // At $2500, in millionths of a dollar.
+  const keptForIt = (gasUsed * effectiveGasPrice * 2_500n) / 10n ** 12n;
+  expect(keptForIt).toBeGreaterThan(0n);
+  expect(returned).toBeLessThan(100_000_000n - keptForIt);
+  const promised = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  expect(returned).toBeGreaterThanOrEqual(promised);
+  expect(agreed.answer.details.refundCurrency?.minimumAmount).toBe(promised.toString());
+});
+
 test("a node that does not answer is no fault of the calls", async () => {
   const { reader } = world.destination.connected.connection;
   const trace = reader.trace.bind(reader);
@@ -281,16 +311,10 @@ test("a node that does not answer is no fault of the calls", async () => {
 });
 
 test("a token that the solver has not approved is not routed", async () => {
-  const { destination, solver, usdc } = world;
-  const { approvalProxy } = destination.chain.contracts;
-  const approve = async (amount: bigint) => {
-    await destination.send(solver, approveCall(usdc, approvalProxy, amount));
-    await destination.mine();
-    await world.watch(destination);
-  };
-  await approve(0n);
+  const { approvalProxy } = world.destination.chain.contracts;
+  await approved(approvalProxy, 0n);
   const { status, body } = await refusalOf({ txs: [pays(world.anAddress(), 0n)] });
-  await approve(2n ** 255n);
+  await approved(approvalProxy, 2n ** 255n);
   expect({ status, code: body["errorCode"], data: body["errorData"] }).toEqual({
     status: 400,
     code: "ERC20_ROUTER_ADDRESS_NOT_FOUND",

@@ -15,6 +15,8 @@ export interface Reads {
   requestsByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
   deposit(id: DepositId): Promise<DepositRecord | undefined>;
   slotOfLeg(kind: LegKind, legId: string): Promise<Slot | undefined>;
+  /** Those of this leg that are dead because they reverted in a block. */
+  revertedSlotsOfLeg(kind: LegKind, legId: string): Promise<readonly Slot[]>;
   slot(slotId: string): Promise<Slot | undefined>;
   /** Open and mined slots of a lane in nonce order. */
   unsettledSlots(chainId: number, sender: Address): Promise<Slot[]>;

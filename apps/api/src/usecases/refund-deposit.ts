@@ -13,6 +13,7 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
+import { burntByCalls } from "./burnt-by-calls.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "./quote-pricing.ts";
 import { sendSlot } from "./send-slot.ts";
@@ -107,7 +108,9 @@ async function pay(
   const due = refundAmount(deposit.amount, gasWei, native, priced);
   // The order promised a least refund of the agreed deposit: gas that has risen beyond it is the solver's.
   const promised = promisedRefund(request, deposit);
-  const amount = due.kind === "refund" && due.amount > promised ? due.amount : promised;
+  const burnt = await burntByCalls(services, request, deposit, priced);
+  const rest = due.kind === "refund" ? due.amount - burnt : 0n;
+  const amount = rest > promised ? rest : promised;
   if (amount === 0n) return giveUp(services, deposit, request, "AMOUNT_TOO_LOW_TO_REFUND");
 
   const planned = await planPayment(services, connected, {

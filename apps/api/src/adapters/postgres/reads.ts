@@ -31,6 +31,10 @@ const slotOfLeg = statement(
   "read_slot_of_leg",
   `select ${SLOT_COLUMNS} from slots where leg_kind = $1 and leg_id = $2 and state <> 'dead'`,
 );
+const revertedSlotsOfLeg = statement(
+  "read_reverted_slots_of_leg",
+  `select ${SLOT_COLUMNS} from slots where leg_kind = $1 and leg_id = $2 and state = 'dead' and mined_status = 'reverted'`,
+);
 const slotById = statement("read_slot", `select ${SLOT_COLUMNS} from slots where id = $1`);
 const unsettled = statement(
   "read_unsettled_slots",
@@ -128,6 +132,9 @@ export function postgresReads(sql: Sql): Reads {
     },
     async slotOfLeg(kind, legId) {
       return (await withAttempts(await sql.query<SlotRow>(slotOfLeg, [kind, legId])))[0];
+    },
+    async revertedSlotsOfLeg(kind, legId) {
+      return withAttempts(await sql.query<SlotRow>(revertedSlotsOfLeg, [kind, legId]));
     },
     async slot(slotId) {
       return (await withAttempts(await sql.query<SlotRow>(slotById, [slotId])))[0];

@@ -1,6 +1,7 @@
-import type { OrderId, RequestId, Soon } from "@causeway/domain";
+import type { OrderId, PricedUnit, RequestId, Soon } from "@causeway/domain";
 import {
   coinOf,
+  convertUp,
   encodeOrderCall,
   leastLeft,
   orderIdOf,
@@ -54,7 +55,7 @@ export function* withCallsPriced(services: DryRunServices, question: WithCalls):
 export async function agreeCalls(
   services: DryRunServices,
   question: WithCalls,
-  { route }: Pick<ValuedRoute, "route">,
+  { route, values }: ValuedRoute,
   agreement: Agreement,
 ): Promise<Agreement> {
   const { terms, promise } = agreement;
@@ -82,9 +83,14 @@ export async function agreeCalls(
     ...(calls.authorizationList && { authorizationList: calls.authorizationList }),
   };
   refuseBeyondGas(services, calls, bridge, usual.gas > atLeast.gas ? usual.gas : atLeast.gas);
-  const { output } = terms.order;
+  const { output, inputs } = terms.order;
+  const refundMinimum = lessBurnt(agreement.refundMinimum, services, question, bridge, values.deposited);
   const order = {
     ...terms.order,
+    inputs: inputs.map((input) => ({
+      ...input,
+      refunds: input.refunds.map((refund) => ({ ...refund, minimumAmount: refundMinimum })),
+    })),
     output: {
       ...output,
       payments: [
@@ -98,7 +104,21 @@ export async function agreeCalls(
       calls: calls.calls.map(encodeOrderCall),
     },
   };
-  return { ...agreement, terms: { ...terms, outputCalls, order, orderId: orderIdOf(order) } };
+  return { ...agreement, refundMinimum, terms: { ...terms, outputCalls, order, orderId: orderIdOf(order) } };
+}
+
+/** What comes back at least when the calls make the fill revert in a block, although they did not when they were tried: its gas is kept of the deposit. */
+function lessBurnt(
+  refund: bigint,
+  services: DryRunServices,
+  { destination, calls }: WithCalls,
+  { pricing, trade }: BridgeRoute,
+  deposited: PricedUnit,
+): bigint {
+  const gas = mostGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
+  const wei = gas * destination.pulse.gasPrices().maxFeePerGas;
+  const burnt = convertUp(wei, pricing.facts.destinationNative, deposited);
+  return refund > burnt ? refund - burnt : 0n;
 }
 
 function refuseBeyondGas(
