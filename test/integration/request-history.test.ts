@@ -2,6 +2,8 @@ import { publicStatus, requestStates } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
 import { aServer } from "../support/route-server.ts";
 import { anApiKey, fakeApiKeys } from "../fakes/api-keys.ts";
 import { generator } from "../support/odd-bodies.ts";
@@ -486,6 +488,32 @@ test("whose balance paid for a request is told to the key that asked for it, and
   expect(sponsorship((await get(asks)).body)).toBe(wallet);
   for (const path of [asks, `/requests/v2?id=${requestId}`, `/requests/${requestId}/trace`])
     expect((await get(path, {})).body).not.toContain(wallet);
+});
+
+test("a search that takes too long is ended and said to be, on connections of its own", async () => {
+  const pool = createPool(world.url, { max: 1, statementTimeoutMs: 100, applicationName: "searches" });
+  const busy = await world.pool.connect();
+  try {
+    const history = postgresRequestHistory(sqlOn(world.pool), sqlOn(pool));
+    const question = {
+      conditions: [],
+      groups: [],
+      sort: "createdAt",
+      isAscending: false,
+      after: undefined,
+      limit: 1,
+    } as const;
+    expect(await history.page(question)).toHaveLength(1);
+    await busy.query("begin; lock table request_history in access exclusive mode");
+    const late = { code: "SERVICE_UNAVAILABLE", retryable: true };
+    await expect(history.page(question)).rejects.toMatchObject(late);
+    await expect(history.count(question, 10)).rejects.toMatchObject(late);
+    expect((await history.stories([filled.terms.requestId])).size).toBe(1);
+  } finally {
+    await busy.query("rollback");
+    busy.release();
+    await pool.end();
+  }
 });
 
 test("amounts that no price is worth neither end a list nor put it out of order", async () => {

@@ -1,19 +1,37 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Lifecycle } from "@causeway/service-kit";
 import type { Chain } from "@causeway/domain";
 import { postgresRequestHistory } from "./adapters/postgres/request-history.ts";
+import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import type { Sql } from "./adapters/postgres/pool.ts";
+import type { ApiConfig } from "./config.ts";
 import type { CurrencyName } from "./ports/request-history.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
 import { listRequests } from "./usecases/history/list-requests.ts";
 import { requestTrace } from "./usecases/history/request-trace.ts";
 
+/** Searches under way at once, and how long one may take: a hundred times what one that an index answers does. */
+const SEARCHES = { max: 4, statementTimeoutMs: 2_000 };
+
+interface HistoryGround {
+  readonly config: Pick<ApiConfig, "database">;
+  readonly sql: Sql;
+  readonly lifecycle: Pick<Lifecycle, "add">;
+}
+
 /** Past requests for the routes. Names of currencies are written down first: a request is listed by what they are called then. */
 export async function historyRouteServices(
   services: Pick<Services, "chains">,
-  sql: Sql,
+  { config, sql, lifecycle }: HistoryGround,
 ): Promise<Pick<RouteServices, "history">> {
-  const history = postgresRequestHistory(sql);
+  // Anybody may search, without a key: the connections of quotes and payments are not his to fill.
+  const pool = createPool(config.database.url.reveal(), {
+    ...SEARCHES,
+    applicationName: "causeway searches",
+  });
+  lifecycle.add("searches", () => pool.end());
+  const history = postgresRequestHistory(sql, sqlOn(pool));
   await history.name(services.chains.all.flatMap(({ chain }) => currencyNames(chain)));
   const needs = { ...services, history };
   return {

@@ -217,7 +217,7 @@ export async function createContainer(
         depositAddresses: depositAddressRoutes(services, quoting),
         discovery: discoveryRoutes(quoting, { sql, lifecycle }),
         appBalance: appBalanceRouteServices(services),
-        ...(await historyRouteServices(services, sql)),
+        ...(await historyRouteServices(services, { config, sql, lifecycle })),
         ...(await accessServices(services, { config, sql, connected, lifecycle })),
         webhooks: webhookRouteServices(services, { config, sql }),
         push,

@@ -1,4 +1,5 @@
 import type { OrderId, RequestId } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
 import type {
   CurrencyName,
   HistoryQuestion,
@@ -51,18 +52,23 @@ const name = statement(
  */
 const planned = (text: string): Statement => ({ name: "", text });
 
-/** Past requests, found by what is indexed in `request_history`. */
-export function postgresRequestHistory(sql: Sql): RequestHistory {
+/**
+ * Past requests, found by what is indexed in `request_history`.
+ *
+ * @param searches runs what anybody may ask in his own words. Some questions no index answers: they must not take the connections, nor the time, of those who move money
+ */
+export function postgresRequestHistory(sql: Sql, searches: Sql = sql): RequestHistory {
   return {
     async page(question) {
       const { text, values } = pageStatement(question);
-      return (await sql.query<ListedRow>(planned(text), values)).map((row) => listedOf(row, question.sort));
+      const rows = await inTime(searches.query<ListedRow>(planned(text), values));
+      return rows.map((row) => listedOf(row, question.sort));
     },
     async count({ conditions, groups }, cap) {
       const parameters = new Parameters();
       const where = whereText(conditions, groups, parameters);
       const text = `select count(*) from (select from request_history h where ${where} limit ${parameters.add(cap, "bigint")}) counted`;
-      const [row] = await sql.query<{ count: number }>(planned(text), parameters.values);
+      const [row] = await inTime(searches.query<{ count: number }>(planned(text), parameters.values));
       return row?.count ?? 0;
     },
     async idOfOrder(orderId: OrderId) {
@@ -81,6 +87,27 @@ export function postgresRequestHistory(sql: Sql): RequestHistory {
       ]);
     },
   };
+}
+
+const QUERY_CANCELED = "57014";
+
+/** @throws ServiceError SERVICE_UNAVAILABLE for a search that the database ended because it took too long, or that found no connection for as long */
+async function inTime<T>(search: Promise<T>): Promise<T> {
+  try {
+    return await search;
+  } catch (cause) {
+    const isCanceled = cause instanceof Error && "code" in cause && cause.code === QUERY_CANCELED;
+    const isCrowdedOut =
+      cause instanceof Error && /timeout exceeded when trying to connect/.test(cause.message);
+    if (!isCanceled && !isCrowdedOut) throw cause;
+    throw new ServiceError(
+      "SERVICE_UNAVAILABLE",
+      "The search took too long: ask for less, a range of time say",
+      {
+        cause,
+      },
+    );
+  }
 }
 
 /** The text of one page. The place where the last page ended is compared as a whole, so that the index is entered there. */
