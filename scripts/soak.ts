@@ -18,6 +18,7 @@ import {
   type SoakResult,
 } from "./soak/report.ts";
 import { newRun, runRequest, type RequestRun } from "./soak/run-request.ts";
+import { soakRoutes } from "./soak/routes.ts";
 import { createSoakApi } from "./soak/soak-api.ts";
 import { verify } from "./soak/verify.ts";
 import { openChain, readCurrencies, usersOfSeed, type World } from "./soak/world.ts";
@@ -28,6 +29,8 @@ const SPREAD_MS = 20_000;
 const BOUND_MS = { plain: 120_000, chaos: 240_000 };
 const SETTLE_MS = 45_000;
 const SLOW_BLOCK_SECONDS = 3;
+/** Each takes one route at a time. */
+const ROUTE_USERS = 48;
 
 const startedAtMs = performance.now();
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -57,7 +60,10 @@ async function run(): Promise<number> {
   let system: System | undefined;
   try {
     system = await boot(options, accidents);
-    const result = await soak(system, options, accidents);
+    const result =
+      options.mode === "routes"
+        ? await soakRoutes(system, options.seed, accidents, print)
+        : await soak(system, options, accidents);
     printResult(result, print);
     if (options.jsonFile !== undefined) await writeResult(options.jsonFile, result);
     if (options.keep && !stopAsked.signal.aborted) {
@@ -85,7 +91,7 @@ async function boot(options: SoakOptions, accidents: string[]): Promise<System> 
     apis: options.chaos ? 2 : 1,
     workers: options.chaos ? 2 : 1,
     oracles: 0,
-    users: 1,
+    users: options.mode === "routes" ? ROUTE_USERS : 1,
     blockTimeSeconds: options.mode === "lane" ? SLOW_BLOCK_SECONDS : 1,
     onProgress: say,
     onUnexpectedExit: ({ name, exit, logTail }) => {

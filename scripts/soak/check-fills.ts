@@ -41,7 +41,9 @@ export async function checkFills(
   if (gap !== -1)
     problems.push(`${name}: nonce ${nonces[gap]} stands where ${chain.solverStartNonce + gap} should`);
 
-  const lane = (await database.lanes()).find(({ chainId }) => chainId === chain.chain.id);
+  const lane = (await database.lanes(world.system.solver.address)).find(
+    ({ chainId }) => chainId === chain.chain.id,
+  );
   const onChain = await chain.client.getTransactionCount({
     address: world.system.solver.address,
     blockNumber: lastBlock,

@@ -18,7 +18,10 @@ export interface SoakDatabase {
   fillTimings(): Promise<FillTiming[]>;
   /** Sentences about rows that should not be there. */
   leftovers(requestIds: readonly string[]): Promise<string[]>;
-  lanes(): Promise<{ chainId: number; nextNonce: number; minedAttempts: number; deadSlots: number }[]>;
+  /** The solver's lanes, by its address. */
+  lanes(
+    solver: string,
+  ): Promise<{ chainId: number; nextNonce: number; minedAttempts: number; deadSlots: number }[]>;
   minedAttemptHashes(): Promise<Set<string>>;
   /** Facts worth printing that are not wrong. */
   remarks(requestIds: readonly string[]): Promise<string[]>;
@@ -57,8 +60,8 @@ export async function openDatabase(url: string): Promise<SoakDatabase> {
       }
       return sentences;
     },
-    lanes: async () =>
-      (await rows(lanesSql)).map((row) => ({
+    lanes: async (solver) =>
+      (await rows(lanesSql, [solver.toLowerCase()])).map((row) => ({
         chainId: Number(row["chain_id"]),
         nextNonce: Number(row["next_nonce"]),
         minedAttempts: Number(row["mined"]),
@@ -92,6 +95,7 @@ const lanesSql = `
   select l.chain_id, l.next_nonce, count(s.mined_attempt) as mined,
          count(*) filter (where s.state = 'dead') as dead
   from lanes l left join slots s on s.chain_id = l.chain_id and s.sender = l.sender
+  where lower(l.sender) = $1
   group by l.chain_id, l.sender, l.next_nonce`;
 
 /** Each returns one row per thing that is left over. */

@@ -15,6 +15,11 @@ test("the number of a lane is the number of its fills", () => {
   expect(readOptions(["--lane", "100"], 1)).toMatchObject({ mode: "lane", requests: 100 });
 });
 
+test("of the kinds of a run there is one at a time", () => {
+  expect(readOptions(["--routes"], 1)).toMatchObject({ mode: "routes" });
+  expect(() => readOptions(["--routes", "--lane", "10"], 1)).toThrow("one of --lane");
+});
+
 test("numbers that make no sense are refused with the option's name", () => {
   for (const bad of ["0", "-1", "1.5", "many", "99999"])
     expect(() => readOptions([`--requests=${bad}`], 1)).toThrow("--requests");

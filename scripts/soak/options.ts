@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export type Mode = "load" | "onceLatency" | "lane";
+export type Mode = "load" | "onceLatency" | "lane" | "routes";
 
 export interface SoakOptions {
   readonly mode: Mode;
@@ -23,6 +23,7 @@ export const usage = `usage: npm run soak -- [options]
   --reorgs N       how often a chain reorganises in chaos (default 5)
   --once-latency   30 requests one after another: what a fill takes when nothing else happens
   --lane N         N fills in flight at once on one lane, with slow blocks
+  --routes         every pair of currencies with every trade type, swaps of all kinds among them, all at once
   --port-base P    first of the ports to use (default 19500)
   --seed S         repeats the requests of an earlier run (default: another one each time)
   --json FILE      writes the figures and findings there as well
@@ -39,13 +40,20 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
       reorgs: { type: "string" },
       "once-latency": { type: "boolean", default: false },
       lane: { type: "string" },
+      routes: { type: "boolean", default: false },
       "port-base": { type: "string" },
       seed: { type: "string" },
       json: { type: "string" },
       keep: { type: "boolean", default: false },
     },
   });
-  const mode = values.lane !== undefined ? "lane" : values["once-latency"] ? "onceLatency" : "load";
+  const modes: Mode[] = [
+    ...(values.lane === undefined ? [] : ["lane" as const]),
+    ...(values["once-latency"] ? ["onceLatency" as const] : []),
+    ...(values.routes ? ["routes" as const] : []),
+  ];
+  if (modes.length > 1) throw new RangeError("one of --lane, --once-latency and --routes at a time");
+  const [mode = "load"] = modes;
   if (mode !== "load" && values.chaos) throw new RangeError("--chaos goes with --requests only");
   if (!values.chaos && (values.kills ?? values.reorgs) !== undefined)
     throw new RangeError("--kills and --reorgs go with --chaos only");

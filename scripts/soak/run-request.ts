@@ -109,7 +109,8 @@ async function report(world: World, { plan, quote, payment }: RequestRun): Promi
   if (quote === undefined || payment === undefined) return;
   const chainId = String(world.chains[plan.origin].chain.id);
   const { requestId } = quote;
-  if (plan.kind === "send") {
+  // Nobody but the user knows of a transaction that is all of the request.
+  if (quote.steps.at(-1)?.id !== "deposit") {
     const tx = JSON.stringify({ txHash: payment.hash });
     return await world.api.singleTransaction({ tx, chainId, requestId });
   }

@@ -15,6 +15,7 @@ export interface Travelled {
   readonly spent: bigint;
   /** For all transactions. */
   readonly gasWei: bigint;
+  readonly recipient: Address;
   readonly received: bigint;
 }
 
@@ -78,7 +79,7 @@ export async function travel(
   expectThat(spent <= most, `took ${spent}, at most ${most} was agreed`);
   if (most === amountIn) expectThat(spent === amountIn, `took ${spent} instead of ${amountIn}`);
   expectThat(spent > 0n, "took nothing");
-  return { operation: quote.details.operation, spent, gasWei, received };
+  return { operation: quote.details.operation, spent, gasWei, recipient, received };
 }
 
 /** What a quote says of itself agrees with the question, and its parts with each other. */

@@ -1,0 +1,164 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { System } from "@causeway/localnet";
+import type { Address } from "viem";
+import { checkRoutes, routeTable, type Outcome } from "../../test/e2e/check-routes.ts";
+import { createClient, createWallet } from "../../test/e2e/client.ts";
+import { observeChanges } from "./balances.ts";
+import { scanChain, type ScannedTransaction } from "./chain-scan.ts";
+import { burnt, Ledger, writeGas } from "./ledger.ts";
+import type { SoakResult } from "./report.ts";
+import { createSoakApi } from "./soak-api.ts";
+import { seededRandom } from "./random.ts";
+import { currencyAddresses, openChain, standingAccounts, type SoakChain, type World } from "./world.ts";
+
+const WALLETS_ASK_EVERY_MS = 250;
+
+/** Takes every pair with every trade type through the system, then asks of each token where it went: what users lost is what recipients, solver, pools and gas got. */
+export async function soakRoutes(
+  system: System,
+  seed: number,
+  accidents: readonly string[],
+  print: (line: string) => void,
+): Promise<SoakResult> {
+  const client = createClient(system.endpoints.api.url);
+  const listed = await client.chains();
+  const [one, other] = system.chains;
+  if (one === undefined || other === undefined) throw new RangeError("routes need two chains");
+  const chains = [
+    await openChain(system, one, [], false),
+    await openChain(system, other, [], false),
+  ] as const;
+  const world: World = {
+    system,
+    chains,
+    users: [],
+    api: createSoakApi({ urls: system.endpoints.apiUrls, random: seededRandom(seed), retryForMs: 0 }),
+    seed,
+  };
+  try {
+    const wallets = system.users.map(({ privateKey }) =>
+      createWallet(privateKey, listed, WALLETS_ASK_EVERY_MS),
+    );
+    const check = await checkRoutes(client, listed, wallets);
+    for (const line of routeTable(check)) print(line);
+    const failed = check.outcomes.filter(({ problem }) => problem !== undefined);
+    const problems = failed.map(
+      ({ pair, tradeType, problem }) => `${pair.name}, ${tradeType}: ${problem ?? ""}`,
+    );
+    for (const chain of chains)
+      problems.push(...(await accountFor(world, chain, check.outcomes, failed.length === 0, print)));
+    return {
+      seed,
+      requests: check.outcomes.length,
+      succeeded: check.outcomes.length - failed.length,
+      measures: new Map([["a route, from the quote to its end", check.outcomes.map(({ tookMs }) => tookMs)]]),
+      remarks: [],
+      problems: [...accidents, ...problems],
+    };
+  } finally {
+    await Promise.all(chains.map(async ({ kept }) => await kept.close()));
+  }
+}
+
+/** Who somebody is to a chain. Pools are whoever else a token moved to or from. */
+type Role = "users" | "recipients" | "solver" | "depository" | "passed through" | "pools and others" | "gas";
+
+async function accountFor(
+  world: World,
+  chain: SoakChain,
+  outcomes: readonly Outcome[],
+  allWentWell: boolean,
+  print: (line: string) => void,
+): Promise<string[]> {
+  const { id, name, native, tokens, liquidity } = chain.chain;
+  const lastBlock = await chain.client.getBlockNumber({ cacheTime: 0 });
+  const transactions = await scanChain(chain.client, chain.startBlock, lastBlock);
+  const roles = rolesOn(world, chain, outcomes);
+  const changes = await observeChanges(chain, partiesOf(world, chain, roles, transactions), lastBlock);
+  const gas = new Ledger();
+  for (const transaction of transactions) {
+    const { from, feeRecipient } = transaction;
+    writeGas(gas, id, NATIVE_CURRENCY, { from, feeRecipient }, transaction);
+  }
+  changes.add(id, NATIVE_CURRENCY, burnt, gas.get(id, NATIVE_CURRENCY, burnt));
+
+  const sums = new Map<Address, Map<Role, bigint>>();
+  for (const { currency, account, amount } of changes.entries()) {
+    const role = account === burnt ? "gas" : (roles.get(account) ?? "pools and others");
+    const ofCurrency = sums.get(currency as Address) ?? new Map<Role, bigint>();
+    sums.set(currency as Address, ofCurrency.set(role, (ofCurrency.get(role) ?? 0n) + amount));
+  }
+  const problems: string[] = [];
+  for (const currency of currencyAddresses(chain)) {
+    const symbol = [native, ...tokens].find(({ address }) => address === currency)?.symbol ?? currency;
+    const of = sums.get(currency) ?? new Map<Role, bigint>();
+    print(`${name} ${symbol.padEnd(5)} ${[...of].map(([role, sum]) => `${role} ${sum}`).join(", ")}`);
+    const sum = [...of.values()].reduce((total, one) => total + one, 0n);
+    // What is wrapped is made of coin that its contract holds.
+    const made = currency === liquidity?.wrappedNative ? changes.get(id, NATIVE_CURRENCY, currency) : 0n;
+    if (sum !== made) problems.push(`${name}: all changes of ${symbol} sum to ${sum} instead of ${made}`);
+    if ((of.get("passed through") ?? 0n) !== 0n)
+      problems.push(`${name}: ${of.get("passed through")} ${symbol} stayed in router or approval proxy`);
+    if (!allWentWell) continue;
+    const should = {
+      users: -takenOn(chain, outcomes, currency),
+      recipients: receivedOn(chain, outcomes, currency),
+    };
+    for (const role of ["users", "recipients"] as const)
+      if ((of.get(role) ?? 0n) !== should[role])
+        problems.push(`${name}: ${symbol} of ${role} changed by ${of.get(role)} instead of ${should[role]}`);
+  }
+  return problems;
+}
+
+function rolesOn(world: World, { chain }: SoakChain, outcomes: readonly Outcome[]): Map<string, Role> {
+  const { users, solver, executor } = world.system;
+  const { depository, router, approvalProxy } = chain.contracts;
+  const roles: [Address, Role][] = [
+    ...users.map(({ address }): [Address, Role] => [address, "users"]),
+    ...outcomes.flatMap(({ travelled }): [Address, Role][] =>
+      travelled === undefined ? [] : [[travelled.recipient, "recipients"]],
+    ),
+    [solver.address, "solver"],
+    [executor.address, "solver"],
+    [depository, "depository"],
+    [router, "passed through"],
+    [approvalProxy, "passed through"],
+  ];
+  return new Map(roles.map(([address, role]) => [address.toLowerCase(), role]));
+}
+
+function partiesOf(
+  world: World,
+  chain: SoakChain,
+  roles: ReadonlyMap<string, Role>,
+  transactions: readonly ScannedTransaction[],
+): Address[] {
+  const named = transactions.flatMap(({ from, to, feeRecipient, transferParties }) => [
+    from,
+    feeRecipient,
+    ...(to === undefined ? [] : [to]),
+    ...transferParties,
+  ]);
+  const all = [...standingAccounts(world, chain), ...roles.keys(), ...named];
+  return [...new Set(all.map((address) => address.toLowerCase() as Address))];
+}
+
+/** What users paid on a chain, their gas included. */
+function takenOn({ chain }: SoakChain, outcomes: readonly Outcome[], currency: Address): bigint {
+  let taken = 0n;
+  for (const { pair, travelled } of outcomes) {
+    if (travelled === undefined || pair.origin.id !== chain.id) continue;
+    if (pair.pay.address.toLowerCase() === currency) taken += travelled.spent;
+    if (currency === NATIVE_CURRENCY) taken += travelled.gasWei;
+  }
+  return taken;
+}
+
+function receivedOn({ chain }: SoakChain, outcomes: readonly Outcome[], currency: Address): bigint {
+  let received = 0n;
+  for (const { pair, travelled } of outcomes)
+    if (pair.destination.id === chain.id && pair.receive.address.toLowerCase() === currency)
+      received += travelled?.received ?? 0n;
+  return received;
+}
