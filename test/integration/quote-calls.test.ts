@@ -6,6 +6,7 @@ import { encodeFunctionData, erc20Abi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
+import { planFillThroughCalls } from "../../apps/api/src/usecases/plan-fill-through-calls.ts";
 import { priceDestination } from "../../apps/api/src/usecases/execution/price-destination.ts";
 import type { Agreed, Ask } from "../support/engine-world.ts";
 import { approveCall, transferFromCall } from "../support/execution-world.ts";
@@ -404,4 +405,48 @@ test("an app makes no calls of its own beside a quote that has calls", async () 
   const beside = { calls: [], authorizationList: undefined };
   const signal = AbortSignal.timeout(1_000);
   await expect(priceDestination(services, terms, beside, signal)).rejects.toThrow("calls of its own");
+});
+
+/** In the order in which it is told: what the calls get, out of what the solver pays. */
+const exchanges: readonly [string, () => Address, () => Address][] = [
+  ["native coin out of a token", () => NATIVE_CURRENCY, () => world.usdc],
+  ["native coin out of its token", () => NATIVE_CURRENCY, () => world.weth],
+  ["a token out of native coin", () => world.usdc, () => NATIVE_CURRENCY],
+  ["the token of the native coin out of that", () => world.weth, () => NATIVE_CURRENCY],
+  ["the token of the native coin out of another", () => world.weth, () => world.usdc],
+  ["a token out of that of the native coin", () => world.tst, () => world.weth],
+];
+
+test.each(exchanges)("calls get %s, exactly", async (_what, currencyOf, paidFromOf) => {
+  const { services, destination, solver, weth } = world;
+  const [currency, paidFrom] = [currencyOf(), paidFromOf()];
+  if (paidFrom === weth) {
+    await destination.send(solver, { to: weth, value: ETHER, data: "0xd0e30db0" });
+    await destination.send(solver, approveCall(weth, destination.chain.contracts.approvalProxy, 2n ** 255n));
+    await destination.mine();
+    await world.watch(destination);
+    await openLane(services, destination.connected);
+  }
+  const amount = 1_000_000n;
+  const callee = world.anAddress();
+  const call = currency === NATIVE_CURRENCY ? pays(callee, 400_000n) : transfer(currency, callee, 400_000n);
+  const plan = await planFillThroughCalls(
+    services,
+    destination.connected,
+    {
+      leg: { kind: "fill", requestId: `0x${"11".repeat(32)}` },
+      currency,
+      amount,
+      recipient: world.anAddress(),
+      orderId: `0x${"22".repeat(32)}`,
+      cancelAfterMs: 0,
+    },
+    {
+      calls: [{ to: call.to as Address, data: call.data as Hex, value: BigInt(call.value) }],
+      leastLeft: 600_000n,
+      mostGas: undefined,
+    },
+    { paidFrom, planned: 2n ** 255n, most: 2n ** 255n },
+  );
+  expect(plan).toMatchObject({ kind: "ready", left: 600_000n });
 });

@@ -50,6 +50,21 @@ test("what was to be signed is read back with its amounts", async () => {
   expect(termsFromJson(termsToJson(terms))).toEqual(terms);
 });
 
+test("calls that the fill makes are read back with what they carry, and with the consents beside them", async () => {
+  const address = "0x1111111111111111111111111111111111111111";
+  const word = `0x${"12".repeat(32)}` as const;
+  const terms: RequestTerms = {
+    ...(await someTerms()),
+    outputCalls: {
+      calls: [{ to: address, data: "0x1234", value: 2n ** 200n }],
+      gas: 150_000n,
+      left: { expected: 7n, minimum: 0n },
+      authorizationList: [{ chainId: 1, address, nonce: 0, yParity: 1, r: word, s: word }],
+    },
+  };
+  expect(termsFromJson(termsToJson(terms))).toEqual(terms);
+});
+
 test("an amount that nobody thought of is refused, not lost", async () => {
   const terms = { ...(await someTerms()), surcharge: 5n };
   expect(() => termsToJson(terms)).toThrow(TypeError);

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { coinOf, leastLeft } from "./output-calls.ts";
+
+test("what calls carry is the sum of it", () => {
+  expect(coinOf([])).toBe(0n);
+  expect(coinOf([{ value: 3n }, { value: 0n }, { value: 4n }])).toBe(7n);
+});
+
+test.each([
+  ["calls that spend nothing leave all of it, to the unit", 1_000n, 1_000n, 500, 1_000n],
+  ["what is spent may be more by the slippage, rounded up", 1_000n, 399n, 100, 392n],
+  ["without slippage exactly so much is left", 1_000n, 400n, 0, 400n],
+  ["never less than nothing", 1_000n, 5n, 100, 0n],
+  ["more than was given may be left: calls bring some themselves", 1_000n, 1_500n, 100, 1_500n],
+])("%s", (_what, given, left, slippageBps, least) => {
+  expect(leastLeft(given, left, slippageBps)).toBe(least);
+});
