@@ -202,6 +202,10 @@ test("who asks for the first request of an address is told what became of the on
     txHashes,
     final: true,
   });
+  // Nobody is told that it failed for want of a deposit.
+  await world.pool.query("update requests set fill_deadline_ms = 1 where request_id = $1", [requestId]);
+  await world.round();
+  expect((await world.request(requestId)).state.name).toBe("quoted");
 });
 
 test("an open address without refundTo keeps what nobody can route, for everyone to see, and its recovery address takes it", async () => {

@@ -434,3 +434,16 @@ test("whoever is refused a socket is not kept connected, even when he does not h
   await expect.poll(open).toBe(before);
   for (const socket of refused) socket.destroy();
 });
+
+test("whoever follows a request whose deposit address got another sum hears what became of the one that stands in for it, before and after", async () => {
+  const { requestId } = await world.aRequest();
+  const early = await aFollower(requestId);
+  const { requestId: standIn } = await world.aRequest();
+  await world.uow.run(async (tx) => await tx.depositAddresses.supersede(requestId, standIn, 1));
+  await world.fill(standIn);
+  const frames = await early.got(7);
+  expect(new Set(statuses(frames))).toEqual(new Set(["waiting", "pending", "submitted", "success"]));
+  expect(frames.at(-1)?.data).toMatchObject({ requestId, status: "success" });
+  const late = await aFollower(requestId);
+  expect((await late.got(3)).at(-1)?.data).toMatchObject({ requestId, status: "success" });
+});

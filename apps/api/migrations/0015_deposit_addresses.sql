@@ -5,6 +5,9 @@ alter table requests add column deposit_address text collate "C";
 alter table requests add column superseded_by text collate "C";
 -- Money lies at the request's deposit address and waits for somebody: it can be neither filled nor given back.
 alter table requests add column funds_held boolean not null default false;
+-- One that another stands in for never ends by itself: it is not looked at when deadlines are.
+drop index requests_waiting_deadline;
+create index requests_waiting_deadline on requests (fill_deadline_ms) where state in ('quoted', 'depositing') and superseded_by is null;
 create index requests_deposit_address on requests (deposit_address) where deposit_address is not null;
 
 -- Addresses that were given out, each with the quote that it was given out for.
@@ -85,4 +88,6 @@ drop function list_deposit_address;
 drop table deposit_sweeps, deposit_address_funds, deposit_addresses;
 drop sequence deposit_address_observations;
 drop index requests_deposit_address;
+drop index requests_waiting_deadline;
+create index requests_waiting_deadline on requests (fill_deadline_ms) where state in ('quoted', 'depositing');
 alter table requests drop column funds_held, drop column superseded_by, drop column deposit_address;

@@ -108,7 +108,7 @@ export interface DepositAddressWrites {
   /** The request's money comes through this address. */
   setAddress(requestId: RequestId, address: Address): Promise<void>;
   /** Another request has taken its place; the first one that did stays. */
-  supersede(requestId: RequestId, by: RequestId): Promise<void>;
+  supersede(requestId: RequestId, by: RequestId, atMs: number): Promise<void>;
   supersededBy(requestId: RequestId): Promise<RequestId | undefined>;
 }
 

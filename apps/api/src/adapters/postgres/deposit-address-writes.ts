@@ -13,6 +13,7 @@ import type { AddressRow, FundsRow, SweepRow } from "./deposit-address-rows.ts";
 import { sumUnderWay } from "./deposit-sweeps-under-way.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
+import { STATUS_CHANNEL } from "./request-save.ts";
 
 const insert = statement(
   "deposit_address_insert",
@@ -91,9 +92,18 @@ const setAddress = statement(
   "request_set_deposit_address",
   "update requests set deposit_address = $2 where request_id = $1",
 );
+// Whoever follows the request hears of it, and follows the other one. Webhooks are told of that one by itself.
 const supersede = statement(
   "request_supersede",
-  "update requests set superseded_by = $2 where request_id = $1 and superseded_by is null",
+  `with told as (
+     update requests set superseded_by = $2, status_seq = status_seq + 1 where request_id = $1 and superseded_by is null returning *),
+   event as (
+     insert into status_events (request_id, seq, key_id, at_ms, only_final, state, deposit_id, fail_reason, refund_fail_reason, final,
+       front, in_tx_hashes, tx_hashes, refund_tx_hashes)
+     select t.request_id, t.status_seq, substring(t.terms from '"keyId":"([^"]+)"'), $3, true, t.state, t.deposit_id, t.fail_reason,
+       t.refund_fail_reason, t.final, t.front, t.in_tx_hashes, t.tx_hashes, t.refund_tx_hashes
+     from told t returning request_id, seq, key_id)
+   select pg_notify('${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id)) from event`,
 );
 const supersededBy = statement(
   "request_superseded_by",
@@ -183,8 +193,8 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     async setAddress(requestId, address) {
       await sql.query(setAddress, [requestId, address]);
     },
-    async supersede(requestId, by) {
-      await sql.query(supersede, [requestId, by]);
+    async supersede(requestId, by, atMs) {
+      await sql.query(supersede, [requestId, by, atMs]);
     },
     async supersededBy(requestId) {
       const [row] = await sql.query<{ superseded_by: string | null }>(supersededBy, [requestId]);

@@ -30,7 +30,7 @@ const lockOverdue = statement(
   "request_lock_overdue",
   `select ${REQUEST_COLUMNS} from requests where state in ('quoted', 'depositing') and fill_deadline_ms < $1
      -- A deposit made in time may lie in a block that nobody has read yet.
-     and fill_deadline_ms < (select max(b.timestamp) * 1000 from chain_blocks b where b.chain_id = requests.origin_chain_id)
+     and superseded_by is null and fill_deadline_ms < (select max(b.timestamp) * 1000 from chain_blocks b where b.chain_id = requests.origin_chain_id)
    order by fill_deadline_ms limit $2 for update skip locked`,
 );
 const note = statement(

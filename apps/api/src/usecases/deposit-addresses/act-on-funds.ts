@@ -100,7 +100,7 @@ async function sweep(
   if (!isOwn) {
     await tx.requests.insert(terms, quotedState(terms.kind));
     await depositAddresses.setAddress(terms.requestId, at.address);
-    if (isUnused) await depositAddresses.supersede(at.requestId, terms.requestId);
+    if (isUnused) await depositAddresses.supersede(at.requestId, terms.requestId, nowMs);
   }
   const sweepId = await depositAddresses.addSweep({
     address: funds.address,
