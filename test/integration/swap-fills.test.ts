@@ -189,6 +189,16 @@ test.each([
   },
 );
 
+test("coin for gas beside the output is what was quoted, however much is deposited: of more it would be as much at prices of long ago", async () => {
+  const gasTopup = { amount: 10n ** 15n };
+  const ask = { currency: world.tst, minimumDeposit: 97_000_000n, slippageBps: 500, terms: { gasTopup } };
+  const agreed = await deposited(ask, 500_000_000n);
+  const { status, received } = await ended(agreed);
+  expect(status).toBe("success");
+  expect(received).toBeGreaterThan(4n * agreed.terms.destination.expectedAmount);
+  expect(await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY)).toBe(gasTopup.amount);
+});
+
 test("a swap that brings less than is filled sends its deposit back in the deposit's currency", async () => {
   const { usdc, user, origin } = world;
   const agreed = await world.agree({ ...toOdd(), minimumDeposit: 97_000_000n });

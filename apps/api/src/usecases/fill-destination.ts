@@ -14,7 +14,7 @@ import { leastLeftOf, mostGasOfCalls, planFillThroughCalls } from "./plan-fill-t
 import type { CallsOfFill } from "./plan-fill-through-calls.ts";
 import { planFillWithCalls } from "./plan-fill-with-calls.ts";
 import { planFillWithSwap } from "./plan-fill-with-swap.ts";
-import { planFillWithTopup, topupDue } from "./plan-fill-with-topup.ts";
+import { planFillWithTopup } from "./plan-fill-with-topup.ts";
 import { topupGas } from "./topup-gas.ts";
 import { gasOf } from "./quote-pricing.ts";
 import { sendSlot } from "./send-slot.ts";
@@ -116,8 +116,8 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
         ? await planFillWithCalls(services, destination, question, beside)
         : due.budget !== undefined
           ? await planFillWithSwap(services, destination, question, due.budget)
-          : terms.gasTopup !== undefined && basis.kind === "deposit"
-            ? await planFillWithTopup(services, destination, question, topupDue(terms, basis.deposit.amount))
+          : terms.gasTopup !== undefined
+            ? await planFillWithTopup(services, destination, question, terms.gasTopup.amount)
             : await planPayment(services, destination, question);
   if (planned.kind === "callsFail") return giveUp(services, requestId, "EXECUTION_REVERTED", planned.reason);
   if (planned.kind === "short" || planned.kind === "notApproved") return wait(services, request, planned.why);

@@ -1,6 +1,4 @@
 import { nativeTransferCall } from "@causeway/chains";
-import { mulDivUp } from "@causeway/domain";
-import type { RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
@@ -15,6 +13,7 @@ export type FillWithTopupPlan =
 /**
  * Plans the payment of a recipient in a token together with coin for his gas, in one transaction: he gets both or nothing, and whoever checks the fill sees both.
  * @param question.maxGas of the whole transaction
+ * @param topupWei what was quoted, however much was deposited: the rest of a deposit is priced at the fill, and so is what this costs
  * @throws RpcFault, ServiceError RPC_HTTP_ERROR
  */
 export async function planFillWithTopup(
@@ -39,13 +38,4 @@ export async function planFillWithTopup(
   // The cap is today's price.
   if (planned.kind === "dear") return { kind: "short", why: planned.why };
   return planned;
-}
-
-/** The coin that goes with a deposit of this size: of more than was expected its part more, as whoever attests the fill demands. */
-export function topupDue(
-  { gasTopup, origin }: Pick<RequestTerms, "gasTopup" | "origin">,
-  deposited: bigint,
-): bigint {
-  if (gasTopup === undefined) return 0n;
-  return deposited > origin.amount ? mulDivUp(gasTopup.amount, deposited, origin.amount) : gasTopup.amount;
 }

@@ -92,8 +92,7 @@ export function* agree(
               {
                 recipient,
                 currency: NATIVE_CURRENCY,
-                // It grows with what comes, from the least that may come: for what is expected to come it is all of it.
-                minimumAmount: (topupWei * least) / deposit,
+                minimumAmount: topupWei,
                 expectedAmount: topupWei,
               },
             ]),
