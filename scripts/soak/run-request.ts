@@ -58,6 +58,8 @@ export async function askQuote(world: World, run: RequestRun): Promise<void> {
     amount: plan.amount.toString(),
     tradeType: plan.tradeType,
     ...(plan.explicitDeposit ? {} : { explicitDeposit: false }),
+    // What the solver pays is told to the unit by the quote; what pools pay a user who swaps himself is not.
+    ...(plan.kind === "swap" ? { forceSolverExecution: true } : {}),
   });
   run.quote = answer;
   run.quoteMs = tookMs;
