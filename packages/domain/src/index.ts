@@ -81,5 +81,6 @@ export * from "./revert/failed-user-operation.ts";
 export { createKnownAbis, type KnownAbis } from "./revert/known-abis.ts";
 export * from "./liquidity/concentrated-pool.ts";
 export * from "./liquidity/constant-product-pair.ts";
+export * from "./liquidity/depth-near-price.ts";
 export * from "./liquidity/sqrt-ratio.ts";
 export * from "./liquidity/swap-path.ts";

@@ -1,5 +1,5 @@
 import type { Address, ConstantProductPair, ConcentratedPool, Currency } from "@causeway/domain";
-import { NATIVE_CURRENCY, pow10 } from "@causeway/domain";
+import { depthNearPrice, NATIVE_CURRENCY, pow10 } from "@causeway/domain";
 import type { PoolUsd } from "../../ports/liquidity.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { PooledChain } from "./pool-liquidity.ts";
@@ -48,7 +48,7 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
       if (known === undefined) continue;
       const pair = tokenPair(token, connector);
       for (const { down } of chain.pools.known()?.live.get(pair.key) ?? []) {
-        const found = through(token === pair.token0, virtualReserves(down.pool), known);
+        const found = through(token === pair.token0, down.pool, known);
         if (found !== undefined && (best === undefined || found.depthUsd > best.depthUsd)) best = found;
       }
     }
@@ -103,18 +103,29 @@ function usdNow(prices: PriceBook, currency: Currency): bigint | undefined {
 
 function through(
   isToken0: boolean,
-  { reserve0, reserve1 }: { readonly reserve0: bigint; readonly reserve1: bigint },
+  pool: ConcentratedPool | ConstantProductPair,
   known: UnitUsd,
 ): UnitUsd | undefined {
+  const { reserve0, reserve1 } = virtualReserves(pool);
   const [own, other] = isToken0 ? [reserve0, reserve1] : [reserve1, reserve0];
   if (own === 0n || other === 0n) return undefined;
-  const behind = (other * known.numerator) / known.denominator;
+  const behind = (depthOf(pool, isToken0 ? "token1" : "token0") * known.numerator) / known.denominator;
   const depthUsd = known.depthUsd > 0n && known.depthUsd < behind ? known.depthUsd : behind;
   if (depthUsd < LEAST_DEPTH_USD) return undefined;
   return { numerator: known.numerator * other, denominator: known.denominator * own, depthUsd };
 }
 
-/** What a pair of constant product with the same price and depth would hold. */
+const depths = new WeakMap<ConcentratedPool, { token0?: bigint; token1?: bigint }>();
+
+/** How much of a token stands behind the price. Pools in memory never change: what was measured once holds until the next block. */
+function depthOf(pool: ConcentratedPool | ConstantProductPair, token: "token0" | "token1"): bigint {
+  if ("reserve0" in pool) return token === "token0" ? pool.reserve0 : pool.reserve1;
+  const measured = depths.get(pool) ?? {};
+  depths.set(pool, measured);
+  return (measured[token] ??= depthNearPrice(pool, token));
+}
+
+/** What a pair of constant product with the same price and the same liquidity at it would hold. */
 function virtualReserves(pool: ConcentratedPool | ConstantProductPair): {
   reserve0: bigint;
   reserve1: bigint;
