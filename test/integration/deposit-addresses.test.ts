@@ -5,6 +5,8 @@ import { depositAddressAnswer } from "@causeway/wire";
 import { encodeFunctionData, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { addressReport } from "../../apps/api/src/adapters/postgres/deposit-address-report.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import type { TokenBook } from "../../apps/api/src/ports/token-book.ts";
 import { lookAtAddresses } from "../../apps/api/src/usecases/deposit-addresses/look-at-addresses.ts";
 import { lookUpAddress } from "../../apps/api/src/usecases/deposit-addresses/look-up-address.ts";
@@ -230,6 +232,10 @@ test("an open address without refundTo keeps what nobody can route, for everyone
     fundsAt: "depositAddress",
     nextAction: "contact_operator",
   });
+  const reported = await addressReport(sqlOn(world.pool));
+  expect(reported).toContainEqual(
+    expect.objectContaining({ state: "held", reason: "CURRENCY_NOT_HELD", address: at, requestId }),
+  );
   const key = { id: terms.orderId, depositor: terms.user, recovery: recovery.address, strict: false };
   const before = await origin.balance(recovery.address, weth);
   await origin.send(recovery, {

@@ -79,9 +79,21 @@ export const quoteRequest = z
         .describe("Attribution. `debug-force-refund` makes the request end in a refund."),
       referrerAddress: text(128).optional(),
       refundOnOrigin: flag.optional().describe("Without effect; refunds always go to the origin chain."),
-      recoveryAddress: address.optional(),
-      useDepositAddress: flag.optional(),
-      strict: flag.optional(),
+      recoveryAddress: address
+        .optional()
+        .describe(
+          "With `useDepositAddress`: who may take everything out of the address again, by a transaction of his own. Never gets refunds.",
+        ),
+      useDepositAddress: flag
+        .optional()
+        .describe(
+          "The quote is paid by sending money to `steps[0].depositAddress`, by anybody, in one payment or as often as wanted. Another amount, currency or chain than was quoted gets a quote of its own when it comes, and goes back to `refundTo` when there is none; without `refundTo` it stays at the address, visible.",
+        ),
+      strict: flag
+        .optional()
+        .describe(
+          "With `useDepositAddress`: the address is bound to this quote. Less, another currency or chain goes back to `refundTo`, which is required; of more the rest goes back. The zero address as `refundTo`: to whoever sent it.",
+        ),
       explicitDeposit: flag
         .optional()
         .describe(
