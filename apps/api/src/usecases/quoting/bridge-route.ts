@@ -145,13 +145,14 @@ function* bestOf(
   const isInput = question.tradeType === "EXACT_INPUT";
   const compare = isInput ? fromInput : fromOutput;
   askTogether(isInput ? origins : destinations, isInput ? "exactIn" : "exactOut", question.amount);
+  const leastDeposits = new Map<End, bigint>();
   let best: Candidate | undefined;
   let tokenDoes = false;
   for (const destination of destinations) {
     // What native coin buys its token buys too, for less gas: it is the last end, and asked only when the token did not do.
     if (tokenDoes && destination.currency.address === NATIVE_CURRENCY) continue;
     try {
-      const found = yield* compare(services, question, { origins, destination }, refusals);
+      const found = yield* compare(services, question, { origins, destination, leastDeposits }, refusals);
       if (found === undefined) continue;
       tokenDoes ||= destination.currency.address === question.destination.chain.liquidity?.wrappedNative;
       if (best === undefined || (isInput ? found.rank > best.rank : found.rank < best.rank)) best = found;
@@ -178,6 +179,8 @@ function askTogether(ends: readonly End[], way: "exactIn" | "exactOut", amount: 
 interface OneDestination {
   readonly origins: readonly End[];
   readonly destination: End;
+  /** By origin: the least deposit with which an end of the fill before this one brought what is asked for. */
+  readonly leastDeposits: Map<End, bigint>;
 }
 
 /**
@@ -243,7 +246,7 @@ function* fromInput(
 function* fromOutput(
   services: BridgeServices,
   question: QuoteQuestion,
-  { origins, destination }: OneDestination,
+  { origins, destination, leastDeposits }: OneDestination,
   refusals: ServiceError[],
 ): Soon<Candidate | undefined> {
   const filled = destination.exchange && (yield* soon(destination.exchange.exactOut(question.amount)));
@@ -255,6 +258,9 @@ function* fromOutput(
       // The gas of the user's own transaction is asked of an exchange of any size.
       const priced = yield* priceEnds(services, question, origin, undefined, destination, filled);
       let deposit = inputFor(paid, priced.pricing.facts);
+      const before = leastDeposits.get(origin);
+      // No exchange takes less for more: through the other end of the fill the user pays no more than through this one.
+      if (priced.originGasUsd === undefined && before !== undefined && before <= deposit) continue;
       const exchanged = origin.exchange && (yield* soon(origin.exchange.exactOut(deposit)));
       if (origin.exchange !== undefined && exchanged === undefined) continue;
       const final =
@@ -266,6 +272,7 @@ function* fromOutput(
         input: deposit,
         expected: withRoom(paid, filled),
       });
+      leastDeposits.set(origin, deposit);
       const rank = exchanged?.amountIn ?? deposit;
       if (least === undefined || rank < least.rank) least = { ...final, rank };
     } catch (error) {
