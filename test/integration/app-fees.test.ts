@@ -46,7 +46,7 @@ async function movementsOf(requestId: RequestId): Promise<readonly string[]> {
 const sponsored = { subsidizeFees: true };
 const agree = async (
   ask: Parameters<EngineWorld["quote"]>[0],
-  by?: Sponsor | undefined,
+  by?: Sponsor,
   instead?: Parameters<EngineWorld["quote"]>[2],
 ): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, by?.key, instead);
@@ -241,10 +241,10 @@ test("a fixed rate is paid exactly, and the sponsor is charged what it costs whe
   const agreed = await agree({ ...sponsored, fixedRate: "1:1.001" }, payer);
   // Gas on the destination got dearer since: the sponsor pays that too.
   const quoted = agreed.terms.sponsorship?.usd ?? 0n;
-  await world.prices.set("ethereum", "2600");
+  world.prices.set("ethereum", "2600");
   await depositAndFill(agreed);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
-  await world.prices.set("ethereum", "2500");
+  world.prices.set("ethereum", "2500");
   expect(await received(agreed)).toBe(100_100_000n);
   const { balance, pending } = await lineOf(payer.wallet);
   expect(pending).toBe(0n);

@@ -115,7 +115,7 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
       : beside !== undefined
         ? await planFillWithCalls(services, destination, question, beside)
         : due.budget !== undefined
-          ? await planFillWithSwap(services, destination, question, due.budget)
+          ? await planFillWithSwap(services, destination, question, due.budget, terms.gasTopup?.amount)
           : terms.gasTopup !== undefined
             ? await planFillWithTopup(services, destination, question, terms.gasTopup.amount)
             : await planPayment(services, destination, question);

@@ -46,6 +46,7 @@ export interface FillBudget {
 /**
  * Plans the payment of a recipient in a currency that is exchanged in the fill, simulated on the newest state. What it spends is bounded on the chain itself.
  * @param question.maxGas without the exchange, whose gas is added to it
+ * @param topup native coin that the recipient gets beside it, wei; undefined: none
  * @throws RpcFault; ServiceError SWAP_QUOTE_FAILED, RPC_HTTP_ERROR: nothing is known, ask again
  */
 export async function planFillWithSwap(
@@ -57,6 +58,7 @@ export async function planFillWithSwap(
   connected: ConnectedChain,
   question: PaymentQuestion,
   { paidFrom, planned, most }: FillBudget,
+  topup?: bigint,
 ): Promise<FillWithSwapPlan> {
   const { chain, pulse } = connected;
   const { currency, amount, recipient, orderId } = question;
@@ -82,6 +84,7 @@ export async function planFillWithSwap(
     limit,
     wrappedNative: chain.liquidity?.wrappedNative,
     exchange: answer.calls(limit, exchangeRecipient(payment, router)),
+    topup,
     solver,
     router,
     approvalProxy,

@@ -56,6 +56,18 @@ function made(fill: FillWithSwap) {
   return { to: plan.to, value: plan.value, pulled: isPulled ? args.slice(0, 2) : undefined, words };
 }
 
+test("coin beside a token is paid when nothing else is in the router any more, and never beside or out of coin", () => {
+  const { words, value } = made({ ...toToken, topup: 7n });
+  expect(value).toBe(7n);
+  expect(words.slice(-3)).toEqual([
+    `requireReceived ${odd} ${recipient} 90 0`,
+    `payBalance ${usd} ${solver} 0 0`,
+    `nativeTransfer ${recipient} 7 7`,
+  ]);
+  expect(() => fillWithSwap({ ...toNative, topup: 7n })).toThrow(RangeError);
+  expect(() => fillWithSwap({ ...toToken, paidFrom: NATIVE_CURRENCY, topup: 7n })).toThrow(RangeError);
+});
+
 test("a token is exchanged straight to its recipient, between the note of his balance and the demand that he received all", () => {
   expect(exchangeRecipient(toToken.payment, router)).toBe(recipient);
   expect(made(toToken)).toEqual({

@@ -15,6 +15,8 @@ export interface FillWithSwap {
   readonly wrappedNative: Address | undefined;
   /** Made by the router, which holds the input then: gets exactly the payment for {@link exchangeRecipient}. None where both are the same but for wrapping. */
   readonly exchange: readonly CallPlan[];
+  /** Native coin that the recipient of a token gets beside it, wei; absent: none. */
+  readonly topup?: bigint | undefined;
   /** Sends the transaction, and gets what is left. */
   readonly solver: Address;
   readonly router: Address;
@@ -33,12 +35,15 @@ export function exchangeRecipient(
 /**
  * The transaction; its input ends with the order id, and it never spends more than `limit`. A payment in a token is noted before and required to have been received at the end, native coin
  * is paid by the router, whose event counts. What is left of the input goes back to the solver before a recipient of native coin is called: from the router others might take it.
- * @throws RangeError when native coin is exchanged on a chain without its wrapped token
+ * Coin beside a token comes last, when nothing of anybody's is in the router any more but that coin.
+ * @throws RangeError when native coin is exchanged on a chain without its wrapped token, or is to be paid beside or out of itself
  */
 export function fillWithSwap(fill: FillWithSwap): CallPlan {
-  const { payment, paidFrom, limit, exchange, solver, router, approvalProxy } = fill;
+  const { payment, paidFrom, limit, exchange, solver, router, approvalProxy, topup } = fill;
   const { currency, recipient, amount, orderId } = payment;
   const ofRouter = (data: Hex): CallPlan => ({ to: router, data, value: 0n });
+  if (topup !== undefined && (paidFrom === NATIVE_CURRENCY || currency === NATIVE_CURRENCY))
+    throw new RangeError("coin is paid beside a token, out of a token");
   const before = paidFrom === NATIVE_CURRENCY ? [ofRouter(wrapBalance(wrappedOf(fill)))] : [];
   const calls =
     currency === NATIVE_CURRENCY
@@ -63,6 +68,9 @@ export function fillWithSwap(fill: FillWithSwap): CallPlan {
               args: [currency, recipient, amount],
             }),
           ),
+          ...(topup === undefined
+            ? []
+            : [ofRouter(payBalance(paidFrom, solver)), nativeTransferCall(router, recipient, topup)]),
         ];
   if (paidFrom === NATIVE_CURRENCY)
     return routerCall(router, { calls, refundTo: solver, refundTokens: [], value: limit, orderId });
@@ -72,7 +80,7 @@ export function fillWithSwap(fill: FillWithSwap): CallPlan {
     functionName: "pullAndRoute",
     args: [paidFrom, limit, made, solver, []],
   });
-  return { to: approvalProxy, data: withOrderId(data, orderId), value: 0n };
+  return { to: approvalProxy, data: withOrderId(data, orderId), value: topup ?? 0n };
 }
 
 function wrappedOf({ wrappedNative }: FillWithSwap): Address {

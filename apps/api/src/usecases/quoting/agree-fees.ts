@@ -4,6 +4,7 @@ import {
   appFeesUsd,
   feeSponsorshipOf,
   formatUsd,
+  NATIVE_CURRENCY,
   rateOffBps,
   ServiceError,
   soon,
@@ -54,11 +55,12 @@ export function* agreeFees(
 function refuseTopup(
   { reservations }: FeeServices,
   { destination: { chain, pulse } }: QuoteQuestion,
-  { trade, pricing: { facts } }: BridgeRoute,
+  { trade, paidFrom, pricing: { facts } }: BridgeRoute,
 ): void {
   const topup = (code: ErrorCode, message: string) => new ServiceError(code, message, { field: "topupGas" });
-  if (trade.destination !== undefined)
-    throw topup("UNSUPPORTED_ROUTE", "Coin for gas comes with what the solver holds and pays as it is");
+  // Out of coin, what an exchange leaves of it would lie beside the recipient's own while he is paid.
+  if (trade.destination !== undefined && paidFrom.address === NATIVE_CURRENCY)
+    throw topup("UNSUPPORTED_ROUTE", "Coin for gas does not come with what is exchanged out of coin");
   const held = pulse.solverBalance(chain.native.address).amount;
   const free = held - reservations.reserved(chain.id, chain.native.address);
   if (free < (facts.topupWei ?? 0n) + facts.fillGasCostWei)

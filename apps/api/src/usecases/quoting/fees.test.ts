@@ -439,8 +439,9 @@ test("coin for gas is refused where nobody needs it, or nobody can pay it", asyn
     code: "INSUFFICIENT_LIQUIDITY",
     field: "topupGas",
   });
-  const exchanged = { services: feeWorld({ pools: market() }) };
-  expect(await refusalOf(ask({ destinationCurrency: lockedOn(DESTINATION) }), exchanged)).toMatchObject({
+  // Of nothing but coin is there enough to exchange.
+  const poor = { services: feeWorld({ pools: market(), inventory: 0n, nativeInventory: 10n ** 24n }) };
+  expect(await refusalOf(ask({ destinationCurrency: lockedOn(DESTINATION) }), poor)).toMatchObject({
     code: "UNSUPPORTED_ROUTE",
     field: "topupGas",
   });
