@@ -95,3 +95,34 @@ test("a firm quote of one asset is no option on another that lies between", asyn
   // Half a per cent less: within what is borne of one asset, beyond what such a pair is charged.
   expect(await due(199_000n)).toBeLessThan((expectedAmount * 9_960n) / 10_000n);
 });
+
+test("what was not spent on the origin transaction is paid out as far as the fill's pools bear it", async () => {
+  const services = quoteWorld({ pools: market() });
+  const amount = (1_000_000n * 10n ** 6n).toString();
+  const input = aQuoteInput({
+    destinationCurrency: lockedOn(DESTINATION),
+    amount,
+    overridePriceImpact: true,
+  });
+  await createQuote(services, input);
+  // A tenth of a large deposit was to pay for a transaction that the user has sent himself.
+  const quoted = services.stored[0]!;
+  const destination = { ...quoted.destination, minimumAmount: 1n };
+  const terms = { ...quoted, destination, originGasUsd: 100_000n * 10n ** 18n };
+  const due = await dueOf({ services, terms }, terms.origin.amount);
+  if (due.kind !== "pay" || due.budget === undefined) throw new Error("it is paid in the exchange");
+  const cost = await services.liquidity!.exactOut(
+    {
+      chainId: DESTINATION,
+      tokenIn: usdcOn(DESTINATION),
+      tokenOut: lockedOn(DESTINATION),
+      included: undefined,
+      excluded: new Set(),
+      maxHops: 3,
+      external: false,
+    },
+    due.amount,
+  );
+  expect(cost!.amountIn).toBeLessThanOrEqual(due.budget.planned);
+  expect(cost!.amountIn).toBeGreaterThan((due.budget.planned * 998n) / 1_000n);
+});

@@ -193,6 +193,9 @@ async function exchangedPayout(
   if (worth === 0n) return { kind: "refund", reason: "SLIPPAGE" };
   const repriced = (await exchange.buys(worth))?.amountOut;
   if (repriced === undefined) return { kind: "wait", why: "no exchange bears the fill" };
+  // What was not spent on the origin transaction buys what more of the same buys: less and less.
+  const withUnspent = unspent === 0n ? repriced : (await exchange.buys(worth + unspent))?.amountOut;
+  if (withUnspent === undefined) return { kind: "wait", why: "no exchange bears the fill" };
   const honourBps = honourOf(services, terms, pricing.pairClass);
   // Also in the block itself: whoever moves the pools between the simulation and the block takes what is spent beyond what the deposit is worth.
   const most = raised(worth, honourBps) + unspent;
@@ -206,8 +209,7 @@ async function exchangedPayout(
     // Told by a way of its own, it may lie a little beside what the other way tells.
     const borne = planned + planned / ROUNDING_PARTS + 1n;
     if (cost === undefined || cost.amountIn > borne) continue;
-    // What was not spent on the origin transaction buys at the same price.
-    const amount = due.amount + (unspent * due.amount) / worth;
+    const amount = due.amount + withUnspent - repriced;
     return { kind: "pay", amount, budget: { paidFrom, planned: borne + unspent, most } };
   }
   return { kind: "wait", why: "what a fill costs differs from what the same money buys" };
