@@ -1,8 +1,18 @@
+/** An answer with another status than 200. */
+export class StatusFault extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the answer has status ${status}`);
+    this.status = status;
+  }
+}
+
 /** The JSON of an answer with status 200 and no more than so many bytes. @throws Error for any other; never holds what was sent */
 export async function boundedJson(response: Response, mostBytes: number): Promise<unknown> {
   if (response.status !== 200) {
     await response.body?.cancel();
-    throw new Error(`the answer has status ${response.status}`);
+    throw new StatusFault(response.status);
   }
   const decoder = new TextDecoder();
   let text = "";

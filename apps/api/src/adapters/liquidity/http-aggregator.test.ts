@@ -185,6 +185,25 @@ test("after a fault it is left alone for three seconds", async () => {
   expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 1_999n });
 });
 
+test("a pair that it refuses, or answers with nonsense, keeps no other pair from being asked for", async () => {
+  const aggregator = anAggregator();
+  const hostile = { ...question, tokenIn: account("66") };
+  server.respond = (_request, response) => void response.writeHead(400).end();
+  await expect(aggregator.exactIn(hostile, 1_000n)).rejects.toMatchObject(isAway);
+  server.respond = undefined;
+  server.change = { transaction: { to: settler, data: "0x", value: "0", gas: "10000001" } };
+  await expect(aggregator.exactIn({ ...hostile, tokenOut: account("67") }, 1_000n)).rejects.toMatchObject(
+    isAway,
+  );
+  server.change = {};
+  expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 1_999n });
+  // One that does not serve at all is left alone by everybody.
+  server.respond = (_request, response) => void response.writeHead(503).end();
+  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
+  server.respond = undefined;
+  await expect(aggregator.exactIn({ ...question, tokenIn: account("68") }, 1n)).rejects.toMatchObject(isAway);
+});
+
 /** Pools that sell one for `rate`; undefined: they have no answer. */
 function pools(rate: bigint | undefined, fails = false): LiquiditySource {
   const of = (amountIn: bigint): SwapAnswer | undefined =>

@@ -4,11 +4,12 @@ import type { Address, ChainContracts } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { Secret } from "@causeway/config";
 import { encodeFunctionData, erc20Abi } from "viem";
+import { ZodError } from "zod";
 import type { Clock } from "../../ports/clock.ts";
 import type { LiquiditySource, SwapAnswer, SwapBound, SwapQuestion } from "../../ports/liquidity.ts";
 import { readPrice, readQuote, type AggregatorQuestion, type AggregatorQuote } from "./aggregator-answer.ts";
 import { autoSlippageBps, MOST_SLIPPAGE_BPS } from "./auto-slippage.ts";
-import { boundedJson } from "./bounded-json.ts";
+import { boundedJson, StatusFault } from "./bounded-json.ts";
 
 export interface HttpAggregatorOptions {
   /** In `/swap-sources`. */
@@ -29,6 +30,9 @@ export interface HttpAggregatorOptions {
 const MOST_BYTES = 1_000_000;
 /** After a fault it is left alone for so long: a service that is away must not delay each quote by its deadline. */
 const PAUSE_MS = 3_000;
+/** By these a service refuses what it is asked; the others say that it does not serve at all. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 404, 422]);
+const MOST_PAUSED_PAIRS = 10_000;
 /** The smallest trade that still has a price: this part of the input, where it is not less than nothing. */
 const SAMPLE = 1_000n;
 /** What others do to prices that are not seen here, bps: what is answered may be some blocks old when it is mined. */
@@ -50,6 +54,17 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
   };
   const underWay = new Map<string, Promise<SwapAnswer | undefined>>();
   let pausedUntilMs = 0;
+  /** Anybody may ask for any token: what is wrong with one pair must not keep the others from being asked for. */
+  const pausedPairs = new Map<string, number>();
+
+  function pause(error: unknown, pair: string): void {
+    const untilMs = clock.nowMs() + PAUSE_MS;
+    if (!isAboutPair(error)) pausedUntilMs = untilMs;
+    else {
+      if (pausedPairs.size >= MOST_PAUSED_PAIRS) pausedPairs.clear();
+      pausedPairs.set(pair, untilMs);
+    }
+  }
 
   async function ask(
     what: "price" | "quote",
@@ -110,13 +125,15 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
     if (contracts === undefined || !isAllowed(question, name) || amountIn <= 0n) return undefined;
     const { chainId, tokenIn, tokenOut } = question;
     if (tokenIn === tokenOut) return undefined;
-    const key = `${chainId}${tokenIn}${tokenOut}${amountIn}`;
+    const pair = `${chainId}${tokenIn}${tokenOut}`;
+    const key = `${pair}${amountIn}`;
     const known = underWay.get(key);
     if (known !== undefined) return known;
-    if (clock.nowMs() < pausedUntilMs) return Promise.reject(away(undefined));
+    if (clock.nowMs() < Math.max(pausedUntilMs, pausedPairs.get(pair) ?? 0))
+      return Promise.reject(away(undefined));
     const asked = find(question, amountIn, contracts)
       .catch((error: unknown) => {
-        pausedUntilMs = clock.nowMs() + PAUSE_MS;
+        pause(error, pair);
         onFault(error, { chainId });
         throw away(error);
       })
@@ -131,6 +148,15 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
     // The common interface sells exact inputs only.
     exactOut: () => undefined,
   };
+}
+
+/** The service answered, and what it said of this pair is no use. */
+function isAboutPair(error: unknown): boolean {
+  return (
+    error instanceof RangeError ||
+    error instanceof ZodError ||
+    (error instanceof StatusFault && REFUSALS.has(error.status))
+  );
 }
 
 function isAllowed({ included, excluded }: SwapQuestion, name: string): boolean {
