@@ -14,7 +14,11 @@ import { executePermit } from "../../apps/api/src/usecases/permits/execute-permi
 import { permitCall, vrsOf } from "../../apps/api/src/usecases/permits/permit-call.ts";
 import { isSigned } from "../../apps/api/src/usecases/permits/typed-data.ts";
 import type { SignedTerms } from "../../apps/api/src/usecases/permits/typed-data.ts";
+import { idempotencyStore } from "../../apps/api/src/adapters/postgres/idempotency-store.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { LeaseLost } from "../../apps/api/src/ports/idempotency.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { AnswerToKeep } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { mortalServices } from "../fakes/mortal-services.ts";
 import type { Agreed, Ask } from "../support/engine-world.ts";
 import { approveCall } from "../support/execution-world.ts";
@@ -126,13 +130,15 @@ async function post(
     permitPolicy = policy,
     kind,
     by = world.services,
-  }: { permitPolicy?: PermitPolicy; kind?: string; by?: Services } = {},
+    keep,
+  }: { permitPolicy?: PermitPolicy; kind?: string; by?: Services; keep?: AnswerToKeep } = {},
 ): Promise<void> {
   const body = signatureStep(agreed).items[0]?.data.post.body;
   const permitSignatures = createPermitSignatures(world.services.chains);
   await executePermit(
     { ...by, permitSignatures, permitPolicy },
     { kind: kind ?? body?.kind ?? "", requestId: body?.requestId as RequestId, signature },
+    keep,
   );
 }
 
@@ -297,6 +303,24 @@ test("the same signature again is the same, twenty at once as well; another one 
   expect(await world.origin.balance(user.address, world.usdc)).toBe(hundred);
 });
 
+test("the answer to an Idempotency-Key is kept by the very commit that accepts, and a lease that was lost accepts nothing", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user);
+  const signature = await signed(user, agreed);
+  const store = idempotencyStore(sqlOn(world.pool));
+  const call = { scope: "ip:127.0.0.1", endpoint: "POST /execute/permits", bodyHash: "b" };
+  const answer = { status: 200, body: "{}" };
+  const begin = async (key: string) => await store.begin({ ...call, key }, world.clock.nowMs());
+  const [lost, kept] = [await begin("lost"), await begin("kept")];
+  if (lost.kind !== "begun" || kept.kind !== "begun") throw new Error("these are new");
+  await store.abandon(lost.lease);
+  await expect(post(agreed, signature, { keep: { lease: lost.lease, answer } })).rejects.toThrow(LeaseLost);
+  expect(await world.services.reads.execution(agreed.requestId)).toBeUndefined();
+  await post(agreed, signature, { keep: { lease: kept.lease, answer } });
+  expect(await begin("kept")).toEqual({ kind: "answered", answer });
+  await expectPaid(user, agreed);
+});
+
 test("a signature over anything else than was quoted is refused, whatever was changed", async () => {
   const user = await aUser(world.tst, 100n * 10n ** 18n, { approved: true });
   const ask = { originCurrency: world.tst, amount: (10n ** 19n).toString() };
@@ -404,6 +428,15 @@ test("what would not be filled, or costs more than the output bears, is not sent
     message: expect.stringContaining("does not make the deposit"),
   });
   const dear = { code: "PERMIT_FAILED", reason: "GAS_TOO_DEAR" };
+  const { chains } = world.services;
+  const get: typeof chains.get = (id) => {
+    const connected = chains.get(id);
+    return connected && { ...connected, chain: { ...connected.chain, disabled: true } };
+  };
+  const disabled = { ...world.services, chains: { ...chains, get } };
+  expect(await refusalOf(post(agreed, signature, { by: disabled }))).toMatchObject({
+    code: "CHAIN_DISABLED",
+  });
   const hundredth = { originGasUsd: originGasUsd / 100n };
   expect(await refusalOf(post(agreed, signature, { by: reading(agreed, hundredth) }))).toMatchObject(dear);
   // A little too little is borne while the quote is firm, and not afterwards.

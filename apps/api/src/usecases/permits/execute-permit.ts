@@ -67,18 +67,22 @@ export async function executePermit(
   if (origin === undefined || executor === undefined)
     throw failed(requestId, "the signatures of this chain are not submitted here any more");
   // Before anything is told of the request: only its user has a word in it.
-  const isSigned = await services.permitSignatures.isPermitSignedBy(
+  const isOfUser = await services.permitSignatures.isPermitSignedBy(
     terms.user,
     { method: permit.method, typedData: typedDataOf(terms) },
     signature,
   );
-  if (!isSigned)
+  if (!isOfUser)
     throw failed(
       requestId,
       "the signature is not the user's over the message of the step",
       { reason: "INVALID_SIGNATURE" },
       "signature",
     );
+  if (origin.chain.disabled)
+    throw new ServiceError("CHAIN_DISABLED", `${origin.chain.displayName} is disabled for now`, {
+      requestId,
+    });
   const hash = hashOf(signature);
   const caller = { id: PERMIT_KEY_ID };
   const quoted = await findQuoted(services, caller, requestId, { origin, hash, destination: undefined });
