@@ -42,13 +42,21 @@ async function insertWithAddress(
   });
 }
 
-/** @throws ServiceError SERVICE_UNAVAILABLE when the factory is another one; RpcFault */
+/** @throws ServiceError SERVICE_UNAVAILABLE when the factory is another one, RPC_HTTP_ERROR when the chain does not tell */
 async function checkFactory({ chains, executor }: Needs, chainId: number): Promise<void> {
   const connected = chains.get(chainId);
   const factory = connected?.chain.contracts.depositAddressFactory;
   if (connected === undefined || factory === undefined) return;
-  const { ask } = connected.connection.reader;
-  const [codeHash, operator] = await Promise.all([ask(factory, CODE_HASH), ask(factory, OPERATOR)]);
+  const { reader } = connected.connection;
+  const [codeHash, operator] = await Promise.all([
+    reader.ask(factory, CODE_HASH),
+    reader.ask(factory, OPERATOR),
+  ]).catch((cause: unknown) => {
+    throw new ServiceError("RPC_HTTP_ERROR", `${connected.chain.displayName} did not tell its factory`, {
+      field: "originChainId",
+      cause,
+    });
+  });
   const isOurs =
     codeHash === cloneCodeHash(factory) &&
     operator !== undefined &&

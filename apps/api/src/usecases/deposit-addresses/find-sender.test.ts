@@ -1,0 +1,101 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ObservedFunds } from "../../ports/deposit-addresses.ts";
+import { findSender } from "./find-sender.ts";
+
+const address = (n: number): Address => `0x${String(n).repeat(40)}`;
+const [at, token, alice, bob, solver, executor] = [1, 2, 3, 4, 5, 6].map(address) as [
+  Address,
+  Address,
+  Address,
+  Address,
+  Address,
+  Address,
+];
+const contracts = {
+  depository: address(7),
+  router: address(8),
+  approvalProxy: address(9),
+  serviceReceiver: address(9),
+  multicall3: address(9),
+};
+
+type Payments = readonly { readonly from: Address; readonly amount: bigint }[];
+
+async function senderOf(
+  payments: Payments | undefined,
+  changes: Partial<ObservedFunds> = {},
+): Promise<{ sender: Address | undefined; asked: unknown }> {
+  let asked: unknown;
+  const connected = {
+    chain: { contracts },
+    connection: {
+      reader: {
+        paymentsTo: async (...question: unknown[]) => {
+          asked = question;
+          return payments;
+        },
+      },
+    },
+  } as unknown as ConnectedChain;
+  const signers = { signer: { address: solver }, executor: { address: executor } } as unknown as Parameters<
+    typeof findSender
+  >[0];
+  const funds = {
+    address: at,
+    currency: token,
+    amount: 60n,
+    seenBlock: 9_000n,
+    unseenBlock: 8_998n,
+    ...changes,
+  } as ObservedFunds;
+  return { sender: await findSender(signers, connected, funds), asked };
+}
+
+test.each<[string, Payments | undefined, Address | undefined]>([
+  ["one payment", [{ from: alice, amount: 60n }], alice],
+  [
+    "two payments of one account",
+    [
+      { from: alice, amount: 20n },
+      { from: alice, amount: 40n },
+    ],
+    alice,
+  ],
+  [
+    "what came before and is gone",
+    [
+      { from: bob, amount: 5n },
+      { from: alice, amount: 60n },
+    ],
+    alice,
+  ],
+  [
+    "two accounts",
+    [
+      { from: bob, amount: 30n },
+      { from: alice, amount: 30n },
+    ],
+    undefined,
+  ],
+  ["less than is there", [{ from: alice, amount: 59n }], undefined],
+  ["more than is there", [{ from: alice, amount: 61n }], undefined],
+  ["nothing that left a trace", [], undefined],
+  ["too many blocks", undefined, undefined],
+  ["new money out of nothing", [{ from: NATIVE_CURRENCY, amount: 60n }], undefined],
+  ["a payment of the solver", [{ from: solver, amount: 60n }], undefined],
+  ["a payment of the executor", [{ from: executor, amount: 60n }], undefined],
+  ["a payment by the router", [{ from: contracts.router, amount: 60n }], undefined],
+])("of %s the sender is told only where there is one who would get it back", async (_, payments, sender) => {
+  expect((await senderOf(payments)).sender).toBe(sender);
+});
+
+test("it is searched for in the blocks since it was not there, or in some before it was first seen", async () => {
+  expect((await senderOf([])).asked).toEqual([at, token, 8_999n, 9_000n]);
+  expect((await senderOf([], { unseenBlock: undefined })).asked).toEqual([at, token, 4_000n, 9_000n]);
+  const native = { unseenBlock: undefined, currency: NATIVE_CURRENCY };
+  expect((await senderOf([], native)).asked).toEqual([at, NATIVE_CURRENCY, 8_985n, 9_000n]);
+  expect((await senderOf([], { unseenBlock: undefined, seenBlock: 3n })).asked).toEqual([at, token, 0n, 3n]);
+});
