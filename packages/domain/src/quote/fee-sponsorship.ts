@@ -138,13 +138,10 @@ export interface FeeSponsorshipText {
  */
 export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.usd): FeeSponsorshipText {
   const { components, maxUsd, capHit } = agreed;
-  const off = toWrittenUsd(chargedUsd) - toWrittenUsd(agreed.usd);
-  // Only what a rate asks for beyond all fees can have become more or less by then.
+  const changes = changesBy(agreed, toWrittenUsd(chargedUsd) - toWrittenUsd(agreed.usd));
   const told = (one: FeeComponent): { readonly totalUsd: bigint; readonly sponsoredUsd: bigint } => {
     const { totalUsd, sponsoredUsd } = components[one];
-    return one === "swap"
-      ? { totalUsd: totalUsd + off, sponsoredUsd: sponsoredUsd + off }
-      : { totalUsd, sponsoredUsd };
+    return { totalUsd: totalUsd + changes[one], sponsoredUsd: sponsoredUsd + changes[one] };
   };
   const share = (one: FeeComponent): FeeSponsorshipText["components"][FeeComponent] => {
     const { totalUsd, sponsoredUsd } = told(one);
@@ -175,3 +172,22 @@ export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.u
 
 /** The unit of `maxSubsidizationAmount`, in USD with 18 decimals. */
 export const MICRO_USD = 10n ** 12n;
+
+/**
+ * Where a charge lies beside what was quoted: a rate may have asked for more or less by then, which is a matter of exchanging; and an origin transaction that the service did not have to
+ * send was a part of the execution.
+ */
+function changesBy({ components, fixedRate }: FeeSponsorship, off: bigint): Record<FeeComponent, bigint> {
+  const changes: Record<FeeComponent, bigint> = { execution: 0n, swap: 0n, relay: 0n, app: 0n, rent: 0n };
+  if (off > 0n) return { ...changes, swap: off };
+  let rest = -off;
+  const first: readonly FeeComponent[] =
+    fixedRate === undefined ? ["execution", "swap"] : ["swap", "execution"];
+  for (const one of [...first, "relay", "app"] as const) {
+    const { sponsoredUsd } = components[one];
+    const less = rest < sponsoredUsd ? rest : sponsoredUsd;
+    changes[one] = -less;
+    rest -= less;
+  }
+  return changes;
+}

@@ -260,4 +260,9 @@ test("what a rate asks for beyond all fees is told as a matter of exchanging", (
     components: { swap: { sponsored: { usd: "0.110000" } } },
     sponsoredTotal: { usd: "0.160000" },
   });
+  // Or to less: then the fees are what is left of it.
+  expect(feeSponsorshipText(agreed, agreed.usd - (USD * 11n) / 100n)).toMatchObject({
+    components: { swap: { sponsored: { usd: "0.000000" } }, execution: { sponsored: { usd: "0.030000" } } },
+    sponsoredTotal: { usd: "0.040000" },
+  });
 });
