@@ -7,8 +7,7 @@ import type { LiquiditySource } from "../ports/liquidity.ts";
 import type { TokenBook } from "../ports/token-book.ts";
 import type { PermitWay } from "./permits/chosen-way.ts";
 import type { FeeWishes } from "./quoting/fee-wishes.ts";
-import type { AskedCalls } from "./quoting/asked-calls.ts";
-import type { TokensOfQuestion } from "./quoting/check-tokens.ts";
+import type { AskedCalls, TokensOfQuestion } from "./quoting/fill-wishes.ts";
 import type { SwapChoice } from "./quoting/swap-choice.ts";
 import { readSwapChoice } from "./quoting/swap-choice.ts";
 

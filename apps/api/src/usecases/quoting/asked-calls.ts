@@ -3,16 +3,7 @@ import { coinOf, NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/d
 import type { Hex, Hex32 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { QuoteQuestion } from "../quote-question.ts";
-
-/** Calls that a client wants to be made with the output. */
-export interface AskedCalls {
-  readonly calls: readonly OrderCall[];
-  readonly authorizationList?: readonly SignedConsent[];
-  /** Gas units that the client reserves for them; undefined: as many as they are seen to need. */
-  readonly gasLimit: bigint | undefined;
-  /** Gas units that the output pays for. */
-  readonly gas: bigint;
-}
+import type { AskedCalls } from "./fill-wishes.ts";
 
 /** More gas than this no fill gets, all its calls together. */
 export const MOST_CALLS_GAS = 10_000_000n;

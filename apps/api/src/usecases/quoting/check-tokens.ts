@@ -6,6 +6,7 @@ import type { RecipientCodes } from "../../ports/quote.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
 import type { TokenQuirks } from "../../ports/token-quirks.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
+import type { TokensOfQuestion } from "./fill-wishes.ts";
 
 export interface TokenCheckServices {
   readonly chains: ChainDirectory;
@@ -13,14 +14,6 @@ export interface TokenCheckServices {
   readonly tokens?: TokenBook | undefined;
   /** Undefined: nobody looks at how tokens behave. */
   readonly quirks?: TokenQuirks | undefined;
-}
-
-/** What is known of a question's tokens. */
-export interface TokensOfQuestion {
-  /** The user's allowance must be set to zero before it is set to another amount. */
-  readonly resetsApproval: boolean;
-  /** Whether the fill must be tried before it is promised: nobody can tell how its token behaves, or whether the recipient takes it. */
-  readonly isUnproven: boolean;
 }
 
 /**

@@ -15,11 +15,11 @@ import type { CallsOfFill, FillPlanServices, FillThroughCallsPlan } from "../pla
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { Agreement } from "../quote-terms.ts";
 import { MOST_CALLS_GAS, refuseBeyondOutput } from "./asked-calls.ts";
-import type { AskedCalls } from "./asked-calls.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
 import { chooseRoute } from "./choose-route.ts";
 import type { RouteServices, ValuedRoute } from "./choose-route.ts";
 import { failedFill } from "./failed-fill.ts";
+import type { AskedCalls } from "./fill-wishes.ts";
 
 export interface DryRunServices extends RouteServices, Omit<FillPlanServices, "signer"> {
   readonly solver: FillPlanServices["signer"]["address"];
