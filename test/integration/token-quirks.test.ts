@@ -139,6 +139,20 @@ test("a node that puts no code anywhere, or says so, leaves a token unknown; one
   await expect(away.behaviour(world.token.USDC)).rejects.toThrow("gone");
 });
 
+test("a second recipient costs one question, as the pool is known", async () => {
+  let calls = 0;
+  const counted = probeOn({
+    request: async (method, params, options) => {
+      calls++;
+      return await transport.request(method, params, options);
+    },
+  });
+  expect(await counted.recipient(world.token.TST, account("b1"))).toBe("open");
+  const first = calls;
+  expect(await counted.recipient(world.token.TST, account("b2"))).toBe("open");
+  expect(calls - first).toBe(1);
+});
+
 test("nothing of it stays on the chain", async () => {
   const { client, token } = world;
   const account: Address = "0xca05e7a900000000000000000000000000000b01";

@@ -32,15 +32,31 @@ export interface TokenProbeOptions {
 /** Gas for a probe, which moves a token five times: a token that burns all it gets must not keep a node busy. */
 const PROBE_GAS = "0x989680";
 
+/** Holders remembered at most; then all are looked for anew. */
+const MOST_HOLDERS = 10_000;
+
 export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
-  const asked = async (token: Address, question: Hex): Promise<Hex | undefined> => {
+  const { transport } = options;
+  const holders = new Map<Address, Address>();
+  const found = async (token: Address): Promise<Address | undefined> => {
     const holder = await holderOf(options, token);
-    return holder && (await askHolder(options.transport, holder, question));
+    if (holders.size >= MOST_HOLDERS) holders.clear();
+    if (holder !== undefined) holders.set(token, holder);
+    return holder;
   };
   return {
-    behaviour: async (token) => behaviourIn(await asked(token, behaviourQuestion(token))),
-    recipient: async (token, recipient) =>
-      recipientStandingIn(await asked(token, recipientQuestion(token, recipient))),
+    async behaviour(token) {
+      const holder = await found(token);
+      return behaviourIn(holder && (await askHolder(transport, holder, behaviourQuestion(token))));
+    },
+    async recipient(token, recipient) {
+      const holder = holders.get(token) ?? (await found(token));
+      const question = recipientQuestion(token, recipient);
+      const standing = recipientStandingIn(holder && (await askHolder(transport, holder, question)));
+      // It may hold nothing any more: the next one who asks looks for another.
+      if (standing === undefined) holders.delete(token);
+      return standing;
+    },
   };
 }
 
