@@ -22,7 +22,7 @@ export interface Travelled {
 const PATIENCE_MS = 60_000;
 const ASK_EVERY_MS = 200;
 /** A block may come between the questions that are compared. */
-const COMPARISONS = 12;
+const COMPARISONS = 30;
 
 /**
  * Quotes a pair and carries it out as any client would, to a recipient that nobody ever paid. Meanwhile the user must do nothing else.
@@ -132,13 +132,21 @@ async function expectLeastInput(
     BigInt((await ask(tradeType, asked)).details.currencyIn.amount);
   const boughtBy = async (input: bigint): Promise<bigint> =>
     BigInt((await ask("EXACT_INPUT", input)).details.currencyOut.amount);
+  let input = await inputFor();
   for (let comparison = 0; comparison < COMPARISONS; comparison++) {
-    const input = await inputFor();
-    const [enough, less] = await Promise.all([boughtBy(input), boughtBy(input - 1n)]);
-    if ((await inputFor()) !== input) continue;
-    expectThat(enough >= asked, `${input} is asked for ${asked}, and buys ${enough}`);
-    expectThat(less < asked, `${input} is asked for ${asked}, which one unit less buys too`);
-    return;
+    // All at once: where a block comes between two of them, the first and the last do not agree.
+    const [first, enough, less, last] = await Promise.all([
+      inputFor(),
+      boughtBy(input),
+      boughtBy(input - 1n),
+      inputFor(),
+    ]);
+    if (first === input && last === input) {
+      expectThat(enough >= asked, `${input} is asked for ${asked}, and buys ${enough}`);
+      expectThat(less < asked, `${input} is asked for ${asked}, which one unit less buys too`);
+      return;
+    }
+    input = last;
   }
   throw new NotAsPromised(`${COMPARISONS} times prices moved while one unit less was asked about`);
 }
