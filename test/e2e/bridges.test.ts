@@ -143,7 +143,7 @@ test.concurrent(
     const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
     const [user, recipient] = [aUser(), anAddress()];
     const [coin, usdc] = [currencyOf(origin, "ETH"), currencyOf(destination, "USDC")];
-    const asked: Parameters<Client["quote"]>[0] & { useDepositAddress: boolean } = {
+    const quote = await api.quote({
       user: user.address,
       recipient,
       originChainId: origin.id,
@@ -153,8 +153,7 @@ test.concurrent(
       amount: parseEther("0.004").toString(),
       tradeType: "EXACT_INPUT",
       useDepositAddress: true,
-    };
-    const quote = await api.quote(asked);
+    });
     expect(quote.steps.map(({ id }) => id)).toEqual(["deposit"]);
     expect(quote.steps[0]?.items[0]?.data.data).toBe("0x");
     await user.carryOut(quote);
