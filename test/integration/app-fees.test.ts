@@ -236,6 +236,31 @@ test("a sponsored output type is paid to the unit, and app fees of a coin are cr
   expect((await lineOf(app)).balance).toBe(500_000n);
 });
 
+test("a fee is credited for no more than it is worth by then, and without a price as soon as there is one", async () => {
+  const app = world.anAddress();
+  const ask = {
+    originCurrency: NATIVE_CURRENCY,
+    destinationCurrency: NATIVE_CURRENCY,
+    amount: "40000000000000000",
+    appFees: [{ recipient: app, fee: 100 }],
+  };
+  const agreed = await agree(ask);
+  expect(agreed.terms.appFees?.fees[0]?.amount).toBe(1_000_000n);
+  await depositAndFill(agreed);
+  await world.destination.mine();
+  await world.watch(world.destination);
+  world.prices.set("ethereum", undefined);
+  await world.destination.mine(2);
+  await world.watch(world.destination);
+  expect((await world.status(agreed.requestId)).final).toBe(true);
+  await world.work();
+  expect((await lineOf(app)).balance).toBe(0n);
+  world.prices.set("ethereum", "2000");
+  for (const _again of [1, 2]) await world.work();
+  world.prices.set("ethereum", "2500");
+  expect((await lineOf(app)).balance).toBe(800_000n);
+});
+
 test("a fixed rate is paid exactly, and the sponsor is charged what it costs when it is filled", async () => {
   const payer = await aPayingKey(world, 10);
   const agreed = await agree({ ...sponsored, fixedRate: "1:1.001" }, payer);

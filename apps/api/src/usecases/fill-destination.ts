@@ -8,6 +8,7 @@ import { reserveSponsorship } from "./app-balance/sponsor-fees.ts";
 import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { amountToPay } from "./fill-amount.ts";
+import { settleFees } from "./legs/fees-of-fill.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import type { PaymentQuestion } from "./payment-plan.ts";
 import { leastLeftOf, mostGasOfCalls, planFillThroughCalls } from "./plan-fill-through-calls.ts";
@@ -52,6 +53,8 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     if (slot) await sendSlot(services, slot.id);
     return DONE;
   }
+  if (request.state.name === "filled" && request.state.final && request.terms.appFees !== undefined)
+    return await creditLate(services, requestId);
   const [basis, execution] = await Promise.all([
     fillBasisOf(services, request),
     services.reads.execution(requestId),
@@ -140,6 +143,15 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     amount: due.amount,
     sponsoredUsd: due.sponsoredUsd ?? 0n,
   });
+}
+
+/** Credits what apps took of a fill that became final while there was no fresh price. */
+async function creditLate(services: Needs, requestId: RequestId): Promise<Progress> {
+  const outcome = await services.uow.run(async (tx) => {
+    const current = await tx.requests.lock(requestId);
+    return current?.state.final === true ? await settleFees(services, tx, current) : "done";
+  });
+  return outcome === "done" ? DONE : { waitMs: 5_000, why: "there is no fresh price for what apps get" };
 }
 
 function callsOf(services: Needs, outputCalls: OutputCalls): CallsOfFill {

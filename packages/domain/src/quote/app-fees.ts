@@ -57,14 +57,27 @@ export function appFeesUsd(fees: readonly AppFee[], input: bigint, deposited: Pr
   return amountToUsdDown((input * BigInt(appBpsOf(fees))) / BPS, deposited);
 }
 
-/** What the balances get when so much was deposited instead of `agreed`: in proportion, rounded down. */
+/** What a deposit's currency and that of the balances are worth when the balances are credited. */
+export interface FeePrices {
+  readonly deposited: PricedUnit;
+  readonly balance: PricedUnit;
+}
+
+/**
+ * What the balances get when so much was deposited instead of `agreed`: in proportion, rounded down; and never more than it is worth by then. A quote can be taken up days later, and whoever
+ * asked for it could wait for the prices to fall, and have yesterday's.
+ * @param now undefined: both currencies are one, whose price does not matter
+ */
 export function dueAppFees(
   { fees }: AgreedAppFees,
   deposited: bigint,
   agreed: bigint,
+  now: FeePrices | undefined,
 ): ReadonlyArray<{ readonly recipient: Address; readonly amount: bigint }> {
-  return fees.map(({ recipient, amount }) => ({
-    recipient,
-    amount: deposited === agreed || agreed === 0n ? amount : (amount * deposited) / agreed,
-  }));
+  return fees.map(({ recipient, bps, amount }) => {
+    const quoted = deposited === agreed || agreed === 0n ? amount : (amount * deposited) / agreed;
+    if (now === undefined) return { recipient, amount: quoted };
+    const worth = convertDown(bpsOfDown(deposited, bps), now.deposited, now.balance);
+    return { recipient, amount: worth < quoted ? worth : quoted };
+  });
 }

@@ -178,11 +178,11 @@ test("what app fees credit is never worth more than what was taken of the deposi
     fc.property(fees, anAmount, anAmount, unit, unit, (asked, agreed, came, deposited, balance) => {
       const merged = mergeAppFees(asked);
       const terms = { chainId: 1, currency: one!, fees: agreeAppFees(merged, agreed, deposited, balance) };
-      const due = dueAppFees(terms, came, agreed);
+      const due = dueAppFees(terms, came, agreed, undefined);
       const sum = due.reduce((all, { amount }) => all + amount, 0n);
       const taken = (came * BigInt(appBpsOf(merged))) / 10_000n;
       expect(amountToUsdDown(sum, balance) <= amountToUsdDown(taken + 1n, deposited)).toBe(true);
-      expect(dueAppFees(terms, agreed, agreed).map(({ amount }) => amount)).toEqual(
+      expect(dueAppFees(terms, agreed, agreed, { deposited, balance }).map(({ amount }) => amount)).toEqual(
         terms.fees.map(({ amount }) => amount),
       );
       expect(
@@ -265,4 +265,19 @@ test("what a rate asks for beyond all fees is told as a matter of exchanging", (
     components: { swap: { sponsored: { usd: "0.000000" } }, execution: { sponsored: { usd: "0.030000" } } },
     sponsoredTotal: { usd: "0.040000" },
   });
+});
+
+test("a fee is worth no more than it is when it is credited, and no more than was quoted", () => {
+  const usdc = { decimals: 6, priceUsd: USD };
+  const ether = (usd: bigint) => ({ decimals: 18, priceUsd: usd * USD });
+  const terms = {
+    chainId: 1,
+    currency: one!,
+    fees: agreeAppFees([{ recipient: one!, bps: 100 }], 10n ** 18n, ether(2_000n), usdc),
+  };
+  const at = (usd: bigint) =>
+    dueAppFees(terms, 10n ** 18n, 10n ** 18n, { deposited: ether(usd), balance: usdc })[0]?.amount;
+  expect(at(2_000n)).toBe(20_000_000n);
+  expect(at(1_500n)).toBe(15_000_000n);
+  expect(at(3_000n)).toBe(20_000_000n);
 });

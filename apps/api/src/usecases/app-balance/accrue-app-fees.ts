@@ -1,23 +1,30 @@
-import { dueAppFees, mergeEntries } from "@causeway/domain";
-import type { RequestTerms } from "@causeway/domain";
+import { dueAppFees, mergeEntries, ServiceError } from "@causeway/domain";
+import type { FeePrices, RequestTerms } from "@causeway/domain";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
+import { unitInMemory } from "./appraise.ts";
 import { creditEntries } from "./credit-entries.ts";
 
+type AccrualServices = Pick<Services, "clock" | "prices" | "chains">;
+type FeeTerms = Pick<RequestTerms, "requestId" | "appFees" | "origin">;
+
 /**
- * Credits what apps took of a deposit to their balances: what they owe in that currency first. By movements that have names, so that it happens once however often it is tried.
+ * Credits what apps took of a deposit to their balances: what they owe in that currency first. By movements that have names, so that it happens once however often it is tried. Of several
+ * wallets the caller has locked all. `unpriced`: there is no fresh price now, and nothing was credited.
  * @param deposited smallest units of what came
  */
 export async function accrueAppFees(
-  services: Pick<Services, "clock">,
+  services: AccrualServices,
   tx: Pick<Tx, "ledger">,
-  { requestId, appFees, origin }: Pick<RequestTerms, "requestId" | "appFees" | "origin">,
+  { requestId, appFees, origin }: FeeTerms,
   deposited: bigint,
-): Promise<void> {
-  if (appFees === undefined) return;
+): Promise<"done" | "unpriced"> {
+  if (appFees === undefined) return "done";
+  const now = pricesOf(services, appFees, origin);
+  if (now instanceof ServiceError) return "unpriced";
   const atMs = services.clock.nowMs();
   const asset = { chainId: appFees.chainId, currency: appFees.currency };
-  for (const { recipient: wallet, amount } of dueAppFees(appFees, deposited, origin.amount)) {
+  for (const { recipient: wallet, amount } of dueAppFees(appFees, deposited, origin.amount, now)) {
     // A fee below the smallest unit of the balance's currency credits nothing.
     if (amount === 0n) continue;
     const book = await tx.ledger.lockWallet(wallet, atMs);
@@ -36,4 +43,19 @@ export async function accrueAppFees(
       atMs,
     );
   }
+  return "done";
+}
+
+/** Undefined where prices do not matter: both currencies are one asset, or one of them is not known any more. */
+function pricesOf(
+  services: AccrualServices,
+  appFees: NonNullable<RequestTerms["appFees"]>,
+  origin: RequestTerms["origin"],
+): FeePrices | ServiceError | undefined {
+  const from = services.chains.currency(origin.chainId, origin.currency);
+  const to = services.chains.currency(appFees.chainId, appFees.currency);
+  if (from === undefined || to === undefined || from.priceId === to.priceId) return undefined;
+  const [deposited, balance] = [unitInMemory(services, from), unitInMemory(services, to)];
+  if (deposited instanceof ServiceError) return deposited;
+  return balance instanceof ServiceError ? balance : { deposited, balance };
 }

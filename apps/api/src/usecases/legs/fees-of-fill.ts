@@ -3,21 +3,34 @@ import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { accrueAppFees } from "../app-balance/accrue-app-fees.ts";
 import { chargeSponsorship } from "../app-balance/sponsor-fees.ts";
+import { fillJob } from "../transition.ts";
 
-/** What apps are charged and credited for a fill that is final, in the commit that makes it so. */
-export async function feesOfFill(
-  services: Pick<Services, "clock">,
-  tx: Tx,
+type Needs = Pick<Services, "clock" | "prices" | "chains">;
+
+/**
+ * What apps are charged and credited for a fill that is final, in the commit that makes it so. Without a fresh price the credit is left to the fill's job, which finds it missing: the lane
+ * waits for no price.
+ */
+export async function feesOfFill(services: Needs, tx: Tx, record: RequestRecord): Promise<void> {
+  const outcome = await settleFees(services, tx, record);
+  const nowMs = services.clock.nowMs();
+  if (outcome === "unpriced") await tx.outbox.add([fillJob(record.terms.requestId, nowMs)], nowMs);
+}
+
+/** The same, as often as it is tried once. `unpriced`: apps are not credited yet. */
+export async function settleFees(
+  services: Needs,
+  tx: Pick<Tx, "ledger" | "deposits">,
   { terms, state }: RequestRecord,
-): Promise<void> {
+): Promise<"done" | "unpriced"> {
   const { sponsorship, appFees } = terms;
-  if (sponsorship === undefined && appFees === undefined) return;
+  if (sponsorship === undefined && appFees === undefined) return "done";
   const recipients = appFees?.fees.map(({ recipient }) => recipient) ?? [];
   const wallets = new Set(sponsorship === undefined ? recipients : [sponsorship.wallet, ...recipients]);
-  // The lesser first, as everybody who needs several.
+  // The deposit before wallets, and of those the lesser first, as everybody who needs several.
+  const deposit = state.depositId === undefined ? undefined : await tx.deposits.lock(state.depositId);
   for (const wallet of [...wallets].toSorted()) await tx.ledger.lockWallet(wallet, services.clock.nowMs());
   await chargeSponsorship(services, tx, terms);
-  const deposit = state.depositId === undefined ? undefined : await tx.deposits.lock(state.depositId);
   // What was not deposited was not taken either.
-  if (deposit !== undefined) await accrueAppFees(services, tx, terms, deposit.amount);
+  return deposit === undefined ? "done" : await accrueAppFees(services, tx, terms, deposit.amount);
 }
