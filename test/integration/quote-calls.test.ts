@@ -449,4 +449,16 @@ test.each(exchanges)("calls get %s, exactly", async (_what, currencyOf, paidFrom
     { paidFrom, planned: 2n ** 255n, most: 2n ** 255n },
   );
   expect(plan).toMatchObject({ kind: "ready", left: 600_000n });
+  if (plan.kind !== "ready") return;
+  // More than the exchange costs is taken at first: what it leaves comes back.
+  const { call: sent, gasLimit, outflow } = plan.plan;
+  expect(outflow.currency).toBe(paidFrom);
+  await destination.send(solver, { ...sent, gas: gasLimit });
+  await destination.mine();
+  await world.watch(destination);
+  await openLane(services, destination.connected);
+  expect(await destination.balance(callee, currency)).toBe(400_000n);
+  const { router } = destination.chain.contracts;
+  for (const one of [currency, paidFrom, weth, NATIVE_CURRENCY])
+    expect(await destination.balance(router, one)).toBe(0n);
 });
