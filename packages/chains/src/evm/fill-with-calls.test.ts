@@ -63,10 +63,15 @@ test.each<readonly [string, readonly FrameLog[], boolean]>([
   ["what he was paid", [], true],
   ["it, when some of it goes on", [moved(recipient, stranger, 1n)], false],
   ["it, when what went comes back", [moved(recipient, stranger, 90n), moved(stranger, recipient, 90n)], true],
-  // Whoever checks the payment does not count that.
+  // His own money came and went: whoever checks the payment counts neither.
   [
     "it, when a depository pays him as much as goes",
     [moved(recipient, stranger, 90n), moved(depository, recipient, 90n)],
+    true,
+  ],
+  [
+    "it, when a depository pays him less than goes",
+    [moved(recipient, stranger, 90n), moved(depository, recipient, 89n)],
     false,
   ],
 ])("whether a recipient keeps %s", (_what, after, keeps) => {

@@ -7,8 +7,9 @@ import { SOLVER_NATIVE_TRANSFER_TOPIC } from "./router-events.ts";
 /** What the logs of a transaction say of who received what. Pure. */
 
 /**
- * What comes to an account in a token, but for what depositories pay out, less what goes; smallest units, negative when more goes. Undefined when the token emitted a
- * Transfer that cannot be read: it may be the one by which the coins left again.
+ * What comes to an account in a token, but for what depositories pay out, less what goes; smallest units, negative when more goes. What a depository pays out is the account's own
+ * money: it counts neither when it comes nor, up to its amount, when it goes. (Whoever could take a payment back beside such a withdrawal could do so in a transaction of its
+ * own, which nobody sees here.) Undefined when the token emitted a Transfer that cannot be read: it may be the one by which the coins left again.
  */
 export function netInflow(
   recipient: string,
@@ -16,7 +17,9 @@ export function netInflow(
   logs: readonly FrameLog[],
   depositories: readonly Address[],
 ): bigint | undefined {
-  let net = 0n;
+  let paid = 0n;
+  let withdrawn = 0n;
+  let gone = 0n;
   for (const log of logs) {
     if (log.address !== token || log.topics[0] !== TRANSFER_TOPIC) continue;
     const from = addressOfTopic(log.topics[1]);
@@ -25,10 +28,12 @@ export function netInflow(
     const amount = words?.[0];
     if (from === undefined || to === undefined || log.topics.length !== 3) return undefined;
     if (amount === undefined || words?.length !== 1) return undefined;
-    if (to === recipient && !depositories.includes(from)) net += amount;
-    if (from === recipient) net -= amount;
+    if (to === recipient)
+      if (depositories.includes(from)) withdrawn += amount;
+      else paid += amount;
+    if (from === recipient) gone += amount;
   }
-  return net;
+  return paid - (gone > withdrawn ? gone - withdrawn : 0n);
 }
 
 /** Native coin that a router says it paid to an account, wei. @param reports logs of that router only: anybody can emit such an event */

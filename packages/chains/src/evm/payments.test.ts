@@ -132,6 +132,14 @@ test("the recipient's own withdrawal is not the solver's payment, whoever submit
   expect(judge([transfer(usdc, otherDepository, alice, 7n)])).toEqual({ amounts: [0n] });
 });
 
+test("who spends his own withdrawal in the transaction that pays him has kept the payment", () => {
+  const paid = transfer(usdc, solver, alice, 7n);
+  const withdrawn = transfer(usdc, depository, alice, 5n);
+  expect(judge([paid, withdrawn, transfer(usdc, alice, bob, 5n)])).toEqual({ amounts: [7n] });
+  expect(judge([paid, withdrawn, transfer(usdc, alice, bob, 6n)])).toEqual({ amounts: [6n] });
+  expect(judge([paid, transfer(usdc, alice, bob, 5n)])).toEqual({ amounts: [2n] });
+});
+
 test("what is paid into a depository is a deposit, and not a payment as well", () => {
   for (const recipient of [depository, otherDepository]) {
     const receipts = [{ recipient, currency: usdc }];
