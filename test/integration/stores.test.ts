@@ -1,6 +1,6 @@
 import type { BlockRef } from "@causeway/chains";
 import { defaultFeePolicy } from "@causeway/domain";
-import type { RequestEvent, RequestTerms } from "@causeway/domain";
+import type { Address, RequestEvent, RequestTerms } from "@causeway/domain";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type pg from "pg";
@@ -272,6 +272,20 @@ test("money of open payments is reserved until a balance shows that it has left"
   });
   expect(await reservedAt(49n), "a balance read before the payment").toBe(5n);
   expect(await reservedAt(50n), "a balance that shows the payment").toBe(0n);
+});
+
+test("coin that a payment in a token carries is reserved with its gas, and that of a payment in coin once", async () => {
+  const native = "0x0000000000000000000000000000000000000000";
+  const gasWeiOf = async (currency: Address): Promise<bigint> => {
+    const sender = await aLane();
+    const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
+    const carrying = { ...plan, call: { ...plan.call, value: 9n }, outflow: { currency, amount: 9n } };
+    await uow.run(async (tx) => await tx.lanes.reserve(carrying, NOW_MS));
+    const { gasWei } = await uow.run(async (tx) => await tx.lanes.reserved(2, sender, native, 100n));
+    return gasWei - plan.gasLimit * plan.maxFeePerGas;
+  };
+  expect(await gasWeiOf("0x00000000000000000000000000000000000000aa")).toBe(9n);
+  expect(await gasWeiOf(native)).toBe(0n);
 });
 
 test("of two processes that sign for one nonce at once the first one's bytes are kept", async () => {

@@ -1,3 +1,4 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Attempt, Slot, SlotPlan } from "../../ports/records.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import { legId } from "../../ports/leg.ts";
@@ -25,10 +26,11 @@ const raise = statement(
   "update lanes set next_nonce = $3 where chain_id = $1 and sender = $2 and next_nonce < $3",
 );
 // Final slots are older than any balance in use; the rest is few and has an index.
+/** Coin that a payment in a token carries, for calls or a recipient's gas, goes with its gas: of what is paid in coin it is a part. */
 const reserved = statement(
   "lane_reserved",
   `select coalesce(sum(outflow_amount) filter (where outflow_currency = $3), 0) as amount,
-     coalesce(sum(gas_limit * max_fee_per_gas), 0) as gas_wei
+     coalesce(sum(gas_limit * max_fee_per_gas + case when outflow_currency = '${NATIVE_CURRENCY}' then 0 else call_value end), 0) as gas_wei
    from slots where chain_id = $1 and sender = $2
      and (state = 'open' or (state = 'mined' and mined_block_number > $4))`,
 );
