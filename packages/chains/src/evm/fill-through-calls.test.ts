@@ -1,0 +1,131 @@
+import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
+import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
+import { decodeFunctionData } from "viem";
+import { expect, test } from "vitest";
+import { fillThroughCalls, type FillThroughCalls } from "./fill-through-calls.ts";
+
+const account = (byte: string): Address => `0x${byte.repeat(20)}`;
+const [router, approvalProxy, solver, recipient] = ["a1", "a2", "b1", "b2"].map(account) as [
+  Address,
+  Address,
+  Address,
+  Address,
+];
+const [token, held, wrapped, pool, callee] = ["c1", "c2", "c3", "d1", "d2"].map(account) as [
+  Address,
+  Address,
+  Address,
+  Address,
+  Address,
+];
+const orderId: Hex = `0x${"0d".repeat(32)}`;
+const swap = { to: pool, data: "0x5a5a5a5a", value: 0n } as const;
+const call = { to: callee, data: "0xca11ca11", value: 0n } as const;
+
+interface Made {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly value: bigint;
+}
+
+/** The calls of the transaction in words, in order. */
+function toldOf(change: Partial<FillThroughCalls> & { readonly currency?: Address }) {
+  const { currency = token, ...rest } = change;
+  const plan = fillThroughCalls({
+    payment: { currency, recipient, amount: 100n, orderId },
+    calls: [call],
+    leastLeft: 60n,
+    solver,
+    router,
+    approvalProxy,
+    ...rest,
+  });
+  expect(plan.data.endsWith(orderId.slice(2))).toBe(true);
+  const isProxy = plan.to === approvalProxy;
+  const { args } = decodeFunctionData({ abi: isProxy ? approvalProxyAbi : routerAbi, data: plan.data });
+  const given = args as readonly unknown[];
+  const [calls, refundTo, refundTokens] = isProxy ? given.slice(2) : given;
+  return {
+    spends: isProxy ? [String(given[0]).toLowerCase(), given[1]] : [NATIVE_CURRENCY, plan.value],
+    calls: (calls as readonly Made[]).map(wordsOf),
+    refundTo: String(refundTo).toLowerCase(),
+    refundTokens: (refundTokens as readonly string[]).map((one) => one.toLowerCase()),
+  };
+}
+
+function wordsOf({ to, data }: Made): string {
+  if (to.toLowerCase() !== router) return to.toLowerCase() === pool ? "exchange" : "call";
+  const { functionName, args } = decodeFunctionData({ abi: routerAbi, data });
+  return [functionName, ...args.map((arg) => String(arg).toLowerCase())].join(" ");
+}
+
+const fromHeld = { paidFrom: held, limit: 120n, wrappedNative: wrapped, exchange: [swap] };
+const fromNative = { ...fromHeld, paidFrom: NATIVE_CURRENCY };
+
+test("a token that the solver has: its recipient's balance is noted, and what is left is demanded on the chain", () => {
+  expect(toldOf({})).toEqual({
+    spends: [token, 100n],
+    calls: [
+      `noteBalance ${token} ${recipient}`,
+      "call",
+      `payBalance ${token} ${recipient} 60`,
+      `requireReceived ${token} ${recipient} 60`,
+    ],
+    refundTo: recipient,
+    refundTokens: [token],
+  });
+});
+
+test("native coin: what is left is paid with the router's event", () => {
+  expect(toldOf({ currency: NATIVE_CURRENCY })).toEqual({
+    spends: [NATIVE_CURRENCY, 100n],
+    calls: ["call", `payBalance ${NATIVE_CURRENCY} ${recipient} 60`],
+    refundTo: recipient,
+    refundTokens: [],
+  });
+});
+
+test("where nothing is to be left nobody is paid, and what is left all the same is sent on", () => {
+  expect(toldOf({ leastLeft: undefined })).toMatchObject({ calls: ["call"], refundTo: recipient });
+  expect(toldOf({ leastLeft: 0n }).calls).toEqual(["call", `payBalance ${token} ${recipient} 0`]);
+});
+
+test("what an exchange leaves is the solver's before anybody else's call is made", () => {
+  const rest = ["call", `payBalance ${token} ${recipient} 0`];
+  expect(toldOf({ leastLeft: 0n, exchanged: fromHeld })).toMatchObject({
+    spends: [held, 120n],
+    calls: ["exchange", `payBalance ${held} ${solver} 0`, ...rest],
+  });
+  expect(toldOf({ leastLeft: 0n, exchanged: fromNative })).toMatchObject({
+    spends: [NATIVE_CURRENCY, 120n],
+    calls: [
+      `wrapBalance ${wrapped}`,
+      "exchange",
+      `unwrapBalance ${wrapped} 0`,
+      `payBalance ${NATIVE_CURRENCY} ${solver} 0`,
+      ...rest,
+    ],
+  });
+  expect(toldOf({ leastLeft: undefined, exchanged: fromHeld, currency: NATIVE_CURRENCY }).calls).toEqual([
+    "exchange",
+    `payBalance ${held} ${solver} 0`,
+    `unwrapBalance ${wrapped} 0`,
+    "call",
+  ]);
+});
+
+test("native coin and its token are one for one: nothing is left to give back", () => {
+  const one = { leastLeft: undefined, currency: NATIVE_CURRENCY };
+  expect(toldOf({ ...one, exchanged: { ...fromHeld, paidFrom: wrapped, exchange: [] } }).calls).toEqual([
+    `unwrapBalance ${wrapped} 0`,
+    "call",
+  ]);
+  expect(toldOf({ leastLeft: undefined, currency: wrapped, exchanged: fromNative }).calls).toEqual([
+    `wrapBalance ${wrapped}`,
+    "call",
+  ]);
+});
+
+test("native coin is not exchanged on a chain without its wrapped token", () => {
+  expect(() => toldOf({ exchanged: { ...fromNative, wrappedNative: undefined } })).toThrow(RangeError);
+});
