@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { addressReport } from "../../apps/api/src/adapters/postgres/deposit-address-report.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import type { TokenBook } from "../../apps/api/src/ports/token-book.ts";
+import { createAddressWatch } from "../../apps/api/src/usecases/deposit-addresses/address-watch.ts";
 import { lookAtAddresses } from "../../apps/api/src/usecases/deposit-addresses/look-at-addresses.ts";
 import { lookUpAddress } from "../../apps/api/src/usecases/deposit-addresses/look-up-address.ts";
 import { reindexAddress } from "../../apps/api/src/usecases/deposit-addresses/reindex-address.ts";
@@ -451,6 +452,26 @@ test("asking for a look finds what nobody would look for, decides anew about wha
   expect(told).toMatchObject({ triggeredCurrencies: [{ currency: odd, symbol: "ANY", balance: "5" }] });
   for (let n = 0; n < 5; n++) await world.round();
   expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: odd, held: "CURRENCY_NOT_HELD" }]);
+
+  // Not the rounds of everybody, which one token that burns all gas would bring to nothing.
+  const { heldAmounts } = origin.connected.connection.reader;
+  const asked: Address[] = [];
+  const looking = {
+    ...origin.connected,
+    connection: {
+      ...origin.connected.connection,
+      reader: {
+        ...origin.connected.connection.reader,
+        heldAmounts: async (...question: Parameters<typeof heldAmounts>) => {
+          asked.push(...question[1]);
+          return await heldAmounts(...question);
+        },
+      },
+    },
+  };
+  await createAddressWatch(world.watching(), looking).look(await origin.client.getBlockNumber());
+  expect(asked).toContain(usdc);
+  expect(asked).not.toContain(odd);
 
   const refused = async (changes: object): Promise<unknown> =>
     await reindexAddress(services, { ...wish, ...changes }).catch(

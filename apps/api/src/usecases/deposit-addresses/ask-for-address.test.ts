@@ -69,6 +69,12 @@ test.each<[string, Partial<QuoteInput>, string, string]>([
   ["calls on the destination", { txs: [call] }, "EXTRA_TXS_NOT_SUPPORTED", "txs"],
   ["a signature", { usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE", "usePermit"],
   ["gas of a wallet", { originGasOverhead: 300_000 }, "INVALID_REQUEST", "originGasOverhead"],
+  [
+    "deposits in nobody's name",
+    { user: NATIVE_CURRENCY, recipient: wallet, refundTo: wallet },
+    "INVALID_ADDRESS",
+    "user",
+  ],
   ["some sponsored fees", { sponsoredFeeComponents: ["relay"] }, "INVALID_REQUEST", "sponsoredFeeComponents"],
   [
     "an exact output at an open address",

@@ -20,6 +20,14 @@ interface Refusal {
 /** What cannot be had with a deposit address: whoever pays only sends money, and signs and calls nothing. */
 const refusals: readonly Refusal[] = [
   {
+    // In whose name nobody deposits: to the depository the address itself would be the depositor, and a refund would come back to it, again and again.
+    field: "user",
+    code: "INVALID_ADDRESS",
+    message:
+      "What comes to a deposit address is deposited in the name of user: it cannot be the zero address",
+    asked: ({ user }) => parseAddress(user) === NATIVE_CURRENCY,
+  },
+  {
     field: "txs",
     code: "EXTRA_TXS_NOT_SUPPORTED",
     message: "A deposit address takes no calls on the destination chain",

@@ -44,10 +44,8 @@ export async function lookAtAddresses(
   );
   const asked = [...here.keys()];
   if (asked.length === 0) return { found: [], failed: [] };
-  // What somebody asked about once is followed until it is gone, listed or not.
-  const before = await services.depositAddresses.funds(chain.id, asked);
-  const followed = [...new Set([...currencies, ...before.map(({ currency }) => currency)])];
-  const held = await connection.reader.heldAmounts(asked, followed, atBlock);
+  // Only what was asked about: a token that somebody else named may burn all gas of the call that asks everybody's balances.
+  const held = await connection.reader.heldAmounts(asked, currencies, atBlock);
   const failed: CurrencyAt[] = [];
   const present: Present[] = [];
   for (const { account: address, currency, amount } of held) {
