@@ -145,6 +145,20 @@ test("a strict address that gets more fills what was quoted, and gives the rest 
   expect(back).toBeGreaterThan(usd(29));
 });
 
+test("what is moved only to go back pays for being moved; what is more than was quoted, and came with it, does not", async () => {
+  const { origin, usdc } = world;
+  const keptOf = async (sent: number, back: number): Promise<bigint> => {
+    const { at, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+    await world.sendTo(at, usd(sent));
+    await world.untilSettled(at, 1);
+    for (let n = 0; n < 5; n++) await world.round();
+    return usd(back) - (await origin.balance(terms.refundTo, usdc));
+  };
+  const [alone, beside] = [await keptOf(30, 30), await keptOf(130, 30)];
+  expect(beside).toBeGreaterThan(0n);
+  expect(alone).toBeGreaterThan(beside * 2n);
+});
+
 test("what is more by less than its own way back costs stays at the strict address, and the quote is filled", async () => {
   const { origin, destination, usdc } = world;
   const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });

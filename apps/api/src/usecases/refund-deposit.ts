@@ -14,6 +14,7 @@ import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { burntByCalls } from "./burnt-by-calls.ts";
+import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "./quote-pricing.ts";
 import { sendSlot } from "./send-slot.ts";
@@ -106,10 +107,16 @@ async function pay(
   const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);
   const gasWei = gasCostWei(gasUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const due = refundAmount(deposit.amount, gasWei, native, priced);
+  // Whoever sends what cannot be used has it moved at his own cost: the service would pay for each sweep otherwise, as often as somebody likes.
+  const sweepUnits = await sweepGasOfRefund(services, request, deposit);
+  const sweepWei = gasCostWei(sweepUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
+  const whole = refundAmount(deposit.amount, gasWei + sweepWei, native, priced);
   // The order promised a least refund of the agreed deposit: gas that has risen beyond it is the solver's.
   const promised = promisedRefund(request, deposit);
   const burnt = await burntByCalls(services, request, deposit, priced);
-  const rest = due.kind === "refund" ? due.amount - burnt : 0n;
+  // Gas that has risen since it was moved does not eat all of it.
+  const kept = whole.kind === "refund" ? whole : due;
+  const rest = kept.kind === "refund" ? kept.amount - burnt : 0n;
   const amount = rest > promised ? rest : promised;
   if (amount === 0n) return giveUp(services, deposit, request, "AMOUNT_TOO_LOW_TO_REFUND");
 
@@ -148,7 +155,7 @@ async function pay(
       await tx.requests.note(request.terms.requestId, services.clock.nowMs(), "refundPlanned", {
         depositId: deposit.id,
         amount,
-        gasFee: due.gasFee,
+        gasFee: kept.gasFee,
         nonce: slot.nonce,
       });
       return slot.id;
@@ -167,6 +174,20 @@ async function pay(
   });
   await sendSlot(services, slotId);
   return DONE;
+}
+
+/** Gas units of moving the deposit from its deposit address, unless a deposit that came in the same transaction was filled: its output has paid for both. */
+async function sweepGasOfRefund(
+  { reads, executor }: Pick<Needs, "reads" | "executor">,
+  { terms, state }: RequestRecord,
+  { id, txHash, sender, currency }: DepositRecord,
+): Promise<bigint> {
+  if (terms.depositAddress === undefined || sender !== executor?.address) return 0n;
+  const filled =
+    state.depositId === undefined || state.depositId === id
+      ? undefined
+      : await reads.deposit(state.depositId);
+  return filled?.txHash === txHash ? 0n : sweepGasOf(currency);
 }
 
 /** Undefined: no source of prices knows it now. Pools are not asked: who moves one would choose what is kept back for gas. */
