@@ -92,6 +92,18 @@ test.each<[string, Payments | undefined, Address | undefined]>([
   expect((await senderOf(payments)).sender).toBe(sender);
 });
 
+test("nobody keeps money from its sender with dust of his own, and a tenth is no dust", async () => {
+  const of = async (...amounts: readonly [alice: bigint, bob: bigint]): Promise<Address | undefined> => {
+    const payments = amounts.map((amount, n) => ({ from: n === 0 ? alice : bob, amount }));
+    return (await senderOf(payments, { amount: amounts[0] + amounts[1] })).sender;
+  };
+  expect(await of(60_000_000n, 1n)).toBe(alice);
+  expect(await of(1n, 60_000_000n)).toBe(bob);
+  expect(await of(60_000_000n, 6_000_000n)).toBeUndefined();
+  // Of next to nothing every unit counts.
+  expect(await of(60n, 1n)).toBeUndefined();
+});
+
 test("it is searched for in the blocks since it was not there, or in some before it was first seen", async () => {
   expect((await senderOf([])).asked).toEqual([at, token, 8_999n, 9_000n]);
   expect((await senderOf([], { unseenBlock: undefined })).asked).toEqual([at, token, 4_000n, 9_000n]);

@@ -9,9 +9,12 @@ const SEARCHED_BLOCKS = 5_000n;
 /** The same for native coin, for which whole blocks are read. */
 const SEARCHED_NATIVE_BLOCKS = 15n;
 
+/** What others sent, if it is less than one part in so many, does not count: anybody could keep money from its sender with a smallest unit of his own. */
+const DUST_PART = 1_000n;
+
 /**
- * Who sent what was found at an address: the one account whose newest payments add up to exactly that. Undefined when several accounts did, when something of it left no trace, or when
- * it was an account from which nobody would get it back.
+ * Who sent what was found at an address: the newest payments add up to exactly that, and are one account's but for dust. Undefined when several accounts did, when something of it left no
+ * trace, or when it was an account from which nobody would get it back.
  * @throws RpcFault
  */
 export async function findSender(
@@ -25,14 +28,15 @@ export async function findSender(
   if (from > seenBlock) return undefined;
   const payments = await connection.reader.paymentsTo(address, currency, from, seenBlock);
   let found = 0n;
-  let sender: Address | undefined;
+  const sent = new Map<Address, bigint>();
   for (const payment of payments?.toReversed() ?? []) {
-    if (sender !== undefined && payment.from !== sender) return undefined;
-    sender = payment.from;
+    sent.set(payment.from, (sent.get(payment.from) ?? 0n) + payment.amount);
     found += payment.amount;
     if (found >= amount) break;
   }
-  if (found !== amount || sender === undefined) return undefined;
+  if (found !== amount) return undefined;
+  const [sender] = [...sent].find(([, part]) => amount - part <= amount / DUST_PART) ?? [];
+  if (sender === undefined) return undefined;
   const { depository, router, approvalProxy, serviceReceiver, multicall3 } = chain.contracts;
   const ours = [depository, router, approvalProxy, serviceReceiver, multicall3, NATIVE_CURRENCY, address];
   const isOurs =
