@@ -38,6 +38,7 @@ const services: RouteServices = {
     routeConfig: unused,
   },
   executeCalls: unused,
+  executePermit: unused,
   requestFastFill: unused,
   history: { list: unused, trace: unused },
   appBalance: {

@@ -11,6 +11,7 @@ import { priceDestination } from "../../apps/api/src/usecases/execution/price-de
 import type { Agreed, Ask } from "../support/engine-world.ts";
 import { approveCall, transferFromCall } from "../support/execution-world.ts";
 import { startSwapWorld, type SwapWorld } from "../support/swap-world.ts";
+import { someHash } from "../support/terms.ts";
 
 // Quotes whose fill makes calls with the output: what is left of it goes to the recipient, and whoever attests fills takes it for the payment.
 
@@ -436,11 +437,11 @@ test.each(exchanges)("calls get %s, exactly", async (_what, currencyOf, paidFrom
     services,
     destination.connected,
     {
-      leg: { kind: "fill", requestId: `0x${"11".repeat(32)}` },
+      leg: { kind: "fill", requestId: someHash() },
       currency,
       amount,
       recipient: world.anAddress(),
-      orderId: `0x${"22".repeat(32)}`,
+      orderId: someHash(),
       cancelAfterMs: 0,
     },
     {

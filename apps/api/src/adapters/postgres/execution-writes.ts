@@ -71,7 +71,7 @@ export function executionWrites(sql: Sql): ExecutionWrites {
     },
     async countUnpaid(keyId, user, sinceMs) {
       const [row] = await sql.query<{ unpaid: number }>(countUnpaid, [keyId, user, sinceMs]);
-      return Number(row?.unpaid ?? 0);
+      return row?.unpaid ?? 0;
     },
     async setCosts(requestId, { originUsd, destinationUsd }) {
       await sql.query(setCosts, [requestId, originUsd ?? null, destinationUsd ?? null]);
