@@ -2,6 +2,7 @@ import { depositAddressFactoryAbi, returnsNothingAbi, returnsNothingBytecode } f
 import { cloneCodeHash, NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
 import { depositAddressAnswer } from "@causeway/wire";
+import type { QuoteInput } from "@causeway/wire";
 import { encodeFunctionData, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -147,8 +148,8 @@ test("a strict address that gets more fills what was quoted, and gives the rest 
 
 test("what is moved only to go back pays for being moved; what is more than was quoted, and came with it, does not", async () => {
   const { origin, usdc } = world;
-  const keptOf = async (sent: number, back: number): Promise<bigint> => {
-    const { at, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  const keptOf = async (sent: number, back: number, changes: Partial<QuoteInput> = {}): Promise<bigint> => {
+    const { at, terms } = await world.address({ strict: true, refundTo: world.anAddress(), ...changes });
     await world.sendTo(at, usd(sent));
     await world.untilSettled(at, 1);
     for (let n = 0; n < 5; n++) await world.round();
@@ -157,6 +158,9 @@ test("what is moved only to go back pays for being moved; what is more than was 
   const [alone, beside] = [await keptOf(30, 30), await keptOf(130, 30)];
   expect(beside).toBeGreaterThan(0n);
   expect(alone).toBeGreaterThan(beside * 2n);
+  // Also what was quoted, and was to go back from the beginning.
+  const forced = await keptOf(100, 100, { referrer: "debug-force-refund" });
+  expect(forced).toBeGreaterThan(beside * 2n);
 });
 
 test("what is more by less than its own way back costs stays at the strict address, and the quote is filled", async () => {

@@ -160,7 +160,7 @@ function fillContractOf(chain: Chain): Hex {
 
 function leastRefund(
   policy: QuotePolicy,
-  { origin }: QuoteQuestion,
+  { origin, sweepGas = 0n }: QuoteQuestion,
   deposited: Currency,
   values: RouteValues,
   deposit: bigint,
@@ -168,7 +168,8 @@ function leastRefund(
   // Of what has no price nothing can be kept back for gas, and none is ever deposited.
   if (values.deposited.priceUsd === 0n) return deposit;
   const cost = gasCostWei(
-    gasOf(policy.gas.refund, deposited, false),
+    // What is moved from a deposit address only to go back pays for that.
+    gasOf(policy.gas.refund, deposited, false) + sweepGas,
     origin.pulse.gasPrices(),
     origin.chain.fees.minPriorityFeeWei,
     policy.refundGasMarginBps,
