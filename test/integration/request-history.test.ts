@@ -1,11 +1,20 @@
-import { publicStatus, requestStates } from "@causeway/domain";
+import {
+  agreeAppFees,
+  appFeesUsd,
+  feeSponsorshipOf,
+  feeSponsorshipText,
+  publicStatus,
+  requestStates,
+} from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
+import { accrueAppFees } from "../../apps/api/src/usecases/app-balance/accrue-app-fees.ts";
 import { aServer } from "../support/route-server.ts";
 import { anApiKey, fakeApiKeys } from "../fakes/api-keys.ts";
+import { noAppBalances } from "../fakes/no-app-balances.ts";
 import { generator } from "../support/odd-bodies.ts";
 import {
   HISTORY_START_MS,
@@ -488,6 +497,167 @@ test("whose balance paid for a request is told to the key that asked for it, and
   expect(sponsorship((await get(asks)).body)).toBe(wallet);
   for (const path of [asks, `/requests/v2?id=${requestId}`, `/requests/${requestId}/trace`])
     expect((await get(path, {})).body).not.toContain(wallet);
+});
+
+test("app fees, and what an app pays of the others, are told as agreed, and as moved once the fill is final", async () => {
+  const unit = { decimals: 2, priceUsd: 10n ** 18n };
+  const [wallet, first, second] = [someAddress(), someAddress(), someAddress()];
+  const fees = [
+    { recipient: first, bps: 100 },
+    { recipient: second, bps: 50 },
+  ];
+  const sponsorship = feeSponsorshipOf(
+    {
+      wallet,
+      selected: new Set(["execution", "relay"]),
+      maxUsd: undefined,
+      cap: undefined,
+      fixedRate: undefined,
+    },
+    { execution: 30n, service: 20n, app: 150n, swap: 0n, sponsored: 50n },
+    unit,
+  );
+  const { terms } = await world.filled({
+    keyId: KEY_ID,
+    origin: { chainId: 1, currency: USDC, amount: 10_000n },
+    appFees: { chainId: 1, currency: USDC, fees: agreeAppFees(fees, 10_000n, unit, unit) },
+    appFeesUsd: appFeesUsd(fees, 10_000n, unit),
+    sponsorship,
+  });
+  const { requestId } = terms;
+  const asks = `/requests/v3?id=${requestId}`;
+  const dataOf = async (path: string): Promise<unknown> =>
+    (await get(path)).json<Page>().requests[0]?.["data"];
+  const told = (amount: string, amountUsd: string | null, ...amounts: string[]) => ({
+    amount,
+    amountUsd,
+    recipients: amounts.map((one, n) => ({ recipient: null, bps: fees[n]?.bps, amount: one })),
+  });
+  const quoted = told("150", "1.500000", "100", "50");
+  const currency = { chainId: 1, address: USDC };
+  for (const path of [asks, `/requests/v2?id=${requestId}`])
+    expect(await dataOf(path)).toMatchObject({
+      appFees: { quoted, actual: null, currency },
+      fees: { quoted: { app: "150", sponsored: "0.500000" }, actual: { app: null, sponsored: null } },
+      feeSponsorship: {
+        quoted: feeSponsorshipText(sponsorship),
+        actual: null,
+        wallet: null,
+        costUsd: null,
+        paidUsd: null,
+      },
+    });
+  expect(await idsOf({ appFeesAmountUsdMin: "1.5", appFeesAmountUsdMax: "1.5" })).toEqual([requestId]);
+  expect(await idsOf({ appFeesAmountUsdMin: "1.500001" })).toEqual([]);
+  expect(await idsOf({ appFeesAmountUsdMax: "1.499999", user: terms.user })).toEqual([]);
+
+  const currencies = { all: [], get: () => undefined, currency: () => undefined };
+  const { clock } = world;
+  await world.uow.run(async (tx) => {
+    await accrueAppFees({ clock, chains: currencies, prices: noAppBalances.prices }, tx, terms, 5_000n);
+    await tx.ledger.lockWallet(wallet, 1);
+    const part = { asset: { chainId: 1, currency: USDC }, amount: 450n, usd: 1n };
+    const aside = { requestId, wallet, parts: [part] };
+    for (const [purpose, round, usd, end] of [
+      ["execution", 1, 9n, "paid"],
+      ["fees", 1, 40n, "released"],
+      ["fees", 2, 45n, "paid"],
+    ] as const) {
+      const { id } = await tx.ledger.addReservation({ ...aside, purpose, round, usd: usd * 10n ** 16n }, 1);
+      await tx.ledger.closeReservation(id, end, 1);
+    }
+  });
+  const sponsorPayment = { amount: "450", address: USDC, chainId: 1 };
+  for (const path of [asks, `/requests/v2?id=${requestId}`])
+    expect(await dataOf(path)).toMatchObject({
+      appFees: { quoted, actual: told("75", null, "50", "25"), currency },
+      fees: { actual: { app: "75", sponsored: "0.450000", execution: "160000" } },
+      feeSponsorship: {
+        actual: {
+          ...feeSponsorshipText(sponsorship, 45n * 10n ** 16n),
+          sponsorPayment,
+          sponsorPayments: [sponsorPayment],
+        },
+      },
+    });
+
+  const recipients = [{ recipient: first }, { recipient: second }];
+  expect(await dataOf(`${asks}&includeAuthenticatedData=true`)).toMatchObject({
+    appFees: { quoted: { recipients }, actual: { recipients } },
+    feeSponsorship: { wallet },
+  });
+  for (const path of [
+    `${asks}&includeAuthenticatedData=true`,
+    `/requests/v2?id=${requestId}`,
+    `/requests/${requestId}/trace`,
+  ]) {
+    const { body } = await get(path, {});
+    for (const one of [wallet, first, second]) expect(body).not.toContain(one);
+  }
+});
+
+test("a request whose money comes through a deposit address is found by it, and tells what stands in for it", async () => {
+  const [address, recovery] = [someAddress(), someAddress()];
+  const open = await world.paid({ depositAddress: { address, strict: false, recovery } });
+  const strict = await world.quoted({
+    depositAddress: { address: someAddress(), strict: true, recovery: NATIVE },
+  });
+  expect((await list({ depositAddress: address.toUpperCase().replace("X", "x") })).requests).toMatchObject([
+    {
+      id: open.terms.requestId,
+      supersededByRequestId: null,
+      depositAddress: {
+        address,
+        type: "open",
+        depositor: open.terms.user,
+        depositTxHash: open.depositTx,
+        recoveryAddress: recovery,
+      },
+    },
+  ]);
+  expect(await idsOf({ term: address })).toEqual([open.terms.requestId]);
+  const standIn = open.terms.requestId;
+  await world.uow.run(async (tx) => await tx.depositAddresses.supersede(strict.requestId, standIn, 1));
+  for (const path of ["/requests/v3", "/requests/v2"])
+    expect((await list({ id: strict.requestId }, path)).requests).toMatchObject([
+      {
+        supersededByRequestId: standIn,
+        depositAddress: {
+          address: strict.depositAddress?.address,
+          type: "strict",
+          depositTxHash: null,
+          recoveryAddress: null,
+        },
+      },
+    ]);
+});
+
+test("a fill that exchanges delivers what was noted when its own nonce was given", async () => {
+  const { terms } = await world.filled({
+    destination: {
+      chainId: 2,
+      currency: WRAPPED,
+      paidFrom: USDC,
+      expectedAmount: 1_000n,
+      minimumAmount: 900n,
+    },
+  });
+  const delivered = async (): Promise<unknown> =>
+    ((await list({ id: terms.requestId })).requests[0] as { data?: { delivered?: unknown } }).data?.delivered;
+  expect(await delivered(), "nobody noted it").toBeNull();
+  await world.uow.run(async (tx) => {
+    for (const [nonce, amount] of [
+      [7, 1_010n],
+      [8, 1_234n],
+    ] as const)
+      await tx.requests.note(terms.requestId, 1, "fillPlanned", { nonce, amount });
+  });
+  expect(await delivered()).toEqual({
+    amount: "1010",
+    quotedAmount: "1000",
+    minimumAmount: "900",
+    differenceBps: 100,
+  });
 });
 
 test("a search that takes too long is ended and said to be, on connections of its own", async () => {

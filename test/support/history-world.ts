@@ -69,6 +69,9 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
   const quoted = async (change: Partial<RequestTerms> = {}): Promise<RequestTerms> => {
     const terms = someTerms({ createdAtMs: clock.nowMs(), ...change });
     await insertQuoted(terms);
+    const { requestId, depositAddress: at } = terms;
+    if (at !== undefined)
+      await uow.run(async (tx) => await tx.depositAddresses.setAddress(requestId, at.address));
     return terms;
   };
   const happens: HistoryWorld["happens"] = async (terms, event, change) =>

@@ -8,7 +8,13 @@ import type {
   RequestTerms,
   TxHash,
 } from "@causeway/domain";
-import type { HistoryPlace, HistoryQuestion, RequestFeature, RequestType } from "./request-history.ts";
+import type {
+  HistoryPlace,
+  HistoryQuestion,
+  PaidFees,
+  RequestFeature,
+  RequestType,
+} from "./request-history.ts";
 
 /** What the routes ask of past requests. */
 export interface HistoryRoutes {
@@ -102,6 +108,11 @@ export interface PastRequest {
   /** Wei of the fill, in coin of the destination chain. */
   readonly fillFeeWei: bigint | undefined;
   readonly refund: { readonly amount: PastAmount; readonly recipient: Address } | undefined;
+  /** Of the input, for apps: what was agreed, and what they were credited; undefined: none was agreed. */
+  readonly appFees: PastAppFees | undefined;
+  /** What an app was charged of the quote's fees; undefined: nothing yet. */
+  readonly paidFees: PaidFees | undefined;
+  /** What an app paid for the service sending a transaction of the user's. */
   readonly sponsored:
     | {
         readonly wallet: string | undefined;
@@ -123,6 +134,19 @@ export interface PastRequest {
     | undefined;
   readonly settlement:
     { readonly state: string; readonly reason: string | undefined; readonly updatedAtMs: number } | undefined;
+}
+
+/** App fees of a request. Amounts in the currency of app balances. */
+export interface PastAppFees {
+  readonly quoted: PastAmount;
+  /** Undefined: apps are not credited yet, or never. */
+  readonly actual: PastAmount | undefined;
+  readonly recipients: ReadonlyArray<{
+    readonly recipient: Address;
+    readonly bps: number;
+    readonly quoted: bigint;
+    readonly actual: bigint | undefined;
+  }>;
 }
 
 /** What the recipient got, beside what was quoted; smallest units. */

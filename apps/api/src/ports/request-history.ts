@@ -203,6 +203,18 @@ export interface HistorySettlement {
   }>;
 }
 
+/** Fees that an app balance was charged for a fill that is final. */
+export interface PaidFees {
+  /** USD, 18 decimals. */
+  readonly usd: bigint;
+  /** What was taken of each currency, smallest units. */
+  readonly parts: ReadonlyArray<{
+    readonly chainId: number;
+    readonly currency: Address;
+    readonly amount: bigint;
+  }>;
+}
+
 /** All that is stored of one request. */
 export interface RequestStory {
   readonly terms: RequestTerms;
@@ -250,6 +262,10 @@ export interface RequestStory {
           readonly resolvedAtMs: number | undefined;
         }
       | undefined;
+    /** What an app paid of the quote's fees; undefined: nothing yet. */
+    readonly fees: PaidFees | undefined;
+    /** What apps were credited of the input, each wallet once; smallest units of the currency that the terms name. None: nothing yet. */
+    readonly appFees: ReadonlyArray<{ readonly wallet: string; readonly amount: bigint }>;
     readonly fastFill:
       { readonly amount: bigint; readonly inputAmount: bigint; readonly acceptedAtMs: number } | undefined;
     readonly movements: ReadonlyArray<{

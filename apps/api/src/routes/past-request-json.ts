@@ -1,6 +1,8 @@
-import { formatAmount, formatUsd, NATIVE_CURRENCY } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { HistoryAmountJson, PastRequestJson, PastRequestV2Json } from "@causeway/wire";
 import type { PastAmount, PastRequest, PastSide, PastTransaction } from "../ports/request-history-routes.ts";
+import { amountJson } from "./past-amount-json.ts";
+import { pastFeesJson } from "./past-fees-json.ts";
 
 type Common = Omit<PastRequestJson, "data">;
 type CommonData = Omit<PastRequestJson["data"], "failReason" | "refundFailReason" | "inTxs" | "outTxs">;
@@ -112,7 +114,7 @@ function common(past: PastRequest): Common {
 }
 
 function commonData(past: PastRequest, withKey: boolean): CommonData {
-  const { terms, failed, delivered, refund, sponsored, fillFeeWei } = past;
+  const { terms, failed, delivered, refund } = past;
   return {
     slippageTolerance: String(slippageBps(past)),
     failedTxHash: failed?.txHash ?? null,
@@ -120,30 +122,7 @@ function commonData(past: PastRequest, withKey: boolean): CommonData {
     failedCallData: failed === undefined ? null : { ...failed.call, value: String(failed.call.value) },
     timeEstimate: null,
     triggeredByFastFill: past.isFastFill,
-    appFees: null,
-    fees: {
-      quoted: null,
-      actual:
-        fillFeeWei === undefined && sponsored?.paidUsd === undefined
-          ? null
-          : {
-              swap: null,
-              execution: fillFeeWei === undefined ? null : String(fillFeeWei),
-              platform: null,
-              app: null,
-              sponsored: sponsored?.paidUsd === undefined ? null : formatUsd(sponsored.paidUsd),
-            },
-      currency: null,
-    },
-    feeSponsorship:
-      sponsored === undefined
-        ? null
-        : {
-            // Who pays is told to the app alone: it leads to all that the app pays for.
-            wallet: (withKey ? sponsored.wallet : undefined) ?? null,
-            costUsd: formatUsd(sponsored.costUsd),
-            paidUsd: sponsored.paidUsd === undefined ? null : formatUsd(sponsored.paidUsd),
-          },
+    ...pastFeesJson(past, withKey),
     route: {
       quoted: sidesJson(past.quoted),
       actual: past.actual === undefined ? null : sidesJson(past.actual),
@@ -218,30 +197,6 @@ function sideJson({ input, output }: PastSide): {
   return {
     inputCurrency: input === undefined ? null : amountJson(input),
     outputCurrency: output === undefined ? null : amountJson(output),
-  };
-}
-
-function amountJson({
-  chainId,
-  currency,
-  known: named,
-  amount,
-  usd,
-  minimumAmount,
-}: PastAmount): HistoryAmountJson {
-  return {
-    currency: {
-      chainId,
-      address: currency,
-      symbol: named?.symbol ?? null,
-      name: named?.name ?? null,
-      decimals: named?.decimals ?? null,
-    },
-    amount: amount === undefined ? null : String(amount),
-    amountFormatted:
-      amount === undefined || named === undefined ? null : formatAmount(amount, named.decimals),
-    amountUsd: usd === undefined ? null : formatUsd(usd),
-    minimumAmount: minimumAmount === undefined ? null : String(minimumAmount),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   signedDigits,
   text,
 } from "../scalars.ts";
+import { feeSponsorship } from "./quote-answer.ts";
 
 /** Rows of one page at most. */
 export const MOST_LISTED_REQUESTS = 50;
@@ -144,6 +145,33 @@ const transactionV2 = z
   .object({ hash: plainText, ...transactionFields })
   .meta({ id: "HistoryTransactionV2" });
 
+const paidAppFees = z
+  .object({
+    amount: digits.describe("All of them, smallest units of `currency`."),
+    amountFormatted: nullable(plainText),
+    amountUsd: nullable(plainText).describe("USD when it was quoted; null: not known."),
+    recipients: z.array(
+      z.object({
+        recipient: nullable(plainText).describe("Whose app balance it goes to. Told as `apiKey` is."),
+        bps: z.int().describe("Of the input."),
+        amount: digits,
+      }),
+    ),
+  })
+  .meta({ id: "HistoryAppFees" });
+
+const sponsorPayment = z
+  .object({ amount: digits, address: plainText.describe("Of the currency."), chainId: z.int() })
+  .meta({ id: "SponsorPayment" });
+
+const requestFees = {
+  swap: z.null(),
+  execution: nullable(plainText).describe("Wei of the fill, in coin of its chain; null of what was quoted."),
+  platform: z.null(),
+  app: nullable(digits).describe("Smallest units of `appFees.currency`."),
+  sponsored: nullable(plainText).describe("USD that an app pays."),
+};
+
 const commonData = {
   slippageTolerance: plainText.describe("bps from the expected output down to the least."),
   failedTxHash: nullable(plainText),
@@ -153,25 +181,32 @@ const commonData = {
   ).describe("The call that failed in a block."),
   timeEstimate: nullable(z.int()),
   triggeredByFastFill: z.boolean(),
-  appFees: nullable(z.object({ quoted: z.null(), actual: z.null(), currency: z.null() })),
+  appFees: nullable(
+    z.object({
+      quoted: paidAppFees,
+      actual: nullable(paidAppFees).describe("What app balances were credited, once the fill is final."),
+      currency: historyCurrency,
+    }),
+  ),
   fees: z.object({
-    quoted: z.null(),
-    actual: nullable(
-      z.object({
-        swap: z.null(),
-        execution: nullable(plainText).describe("Wei of the fill, in coin of its chain."),
-        platform: z.null(),
-        app: z.null(),
-        sponsored: nullable(plainText).describe("USD that an app paid."),
-      }),
-    ),
+    quoted: nullable(z.object(requestFees)),
+    actual: nullable(z.object(requestFees)),
     currency: nullable(plainText),
   }),
   feeSponsorship: nullable(
     z.object({
-      wallet: nullable(plainText).describe("Told as `apiKey` is."),
-      costUsd: plainText,
-      paidUsd: nullable(plainText),
+      quoted: nullable(feeSponsorship).describe("What an app agreed to pay of the quote's fees."),
+      actual: nullable(
+        feeSponsorship.extend({
+          sponsorPayment: nullable(sponsorPayment).describe("Null: in several currencies."),
+          sponsorPayments: z.array(sponsorPayment),
+        }),
+      ).describe("What its app balance was charged, once the fill is final."),
+      wallet: nullable(plainText).describe("Whose app balance pays. Told as `apiKey` is."),
+      costUsd: nullable(plainText).describe(
+        "Set aside for the transaction that the service sends for the user; null: it sends none.",
+      ),
+      paidUsd: nullable(plainText).describe("Paid for that transaction."),
     }),
   ),
   route: z.object({ quoted: sides, actual: nullable(sides) }),

@@ -7,6 +7,7 @@ import type {
   HistorySlot,
   RequestStory,
 } from "../../ports/request-history.ts";
+import type { RequestRecord } from "../../ports/records.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 import { REQUEST_COLUMNS, requestOf } from "./rows.ts";
@@ -66,6 +67,21 @@ const holds = statement(
 const fastFills = statement(
   "story_fast_fills",
   "select request_id, amount, input_amount, accepted_at_ms from fast_fills where request_id = any($1::text[])",
+);
+/** Once at most for each request: what was paid is not set aside again. */
+const paidFees = statement(
+  "story_paid_fees",
+  `select f.request_id, f.usd, p.chain_id, p.currency, p.amount
+   from fee_reservations f join fee_reservation_parts p on p.reservation_id = f.id
+   where f.request_id = any($1::text[]) and f.purpose = 'fees' and f.state = 'paid' order by f.id, p.n`,
+);
+/** What the balances gave is the other side of it. */
+const appFees = statement(
+  "story_app_fees",
+  `select m.request_id, m.wallet, sum(e.amount) as amount
+   from ledger_movements m join ledger_entries e on e.movement_id = m.id
+   where m.request_id = any($1::text[]) and m.context = 'app-fee' and e.account in ('balance', 'owed')
+   group by m.request_id, m.wallet`,
 );
 const movements = statement(
   "story_movements",
@@ -175,6 +191,16 @@ interface FastFillRow extends OfRequest {
   input_amount: bigint;
   accepted_at_ms: number;
 }
+interface PaidFeesRow extends OfRequest {
+  usd: bigint;
+  chain_id: number;
+  currency: string;
+  amount: bigint;
+}
+interface AppFeeRow extends OfRequest {
+  wallet: string;
+  amount: bigint;
+}
 interface MovementRow extends OfRequest {
   id: number;
   context: string;
@@ -197,8 +223,15 @@ export async function requestStories(
   isWhole: boolean,
 ): Promise<ReadonlyMap<RequestId, RequestStory>> {
   if (requestIds.length === 0) return new Map();
+  const ofThese = async <Row extends OfRequest>(
+    what: typeof requests,
+    ids: readonly RequestId[],
+  ): Promise<Map<string, Row[]>> =>
+    ids.length === 0
+      ? new Map<string, Row[]>()
+      : Map.groupBy(await sql.query<Row>(what, [ids]), (row) => row.request_id);
   const of = async <Row extends OfRequest>(what: typeof requests): Promise<Map<string, Row[]>> =>
-    Map.groupBy(await sql.query<Row>(what, [requestIds]), (row) => row.request_id);
+    await ofThese<Row>(what, requestIds);
   const ofWhole = async <Row extends OfRequest>(what: typeof requests): Promise<Map<string, Row[]>> =>
     isWhole ? await of<Row>(what) : new Map<string, Row[]>();
   const [
@@ -224,19 +257,25 @@ export async function requestStories(
     ofWhole<FastFillRow>(fastFills),
     ofWhole<MovementRow>(movements),
   ]);
+  const recorded = rows.map((row) => [row, requestOf(row)] as const);
+  // Few agree on either.
+  const idsOf = (what: "sponsorship" | "appFees"): readonly RequestId[] =>
+    recorded.flatMap(([, { terms }]) => (terms[what] === undefined ? [] : terms.requestId));
   const slotIds = [...ofSlots.values()].flat().map((slot) => slot.id);
   const keys = [...ofSettlements.values()].flat().flatMap((one) => [one.deposit_key, one.payment_key]);
-  const [attemptRows, hubRows] = await Promise.all([
+  const [attemptRows, hubRows, ofPaidFees, ofAppFees] = await Promise.all([
     slotIds.length === 0 ? [] : sql.query<AttemptRow>(attempts, [slotIds]),
     keys.length === 0 || !isWhole
       ? []
       : sql.query<HubRow>(executionsOnHub, [keys.filter((key) => key !== null)]),
+    ofThese<PaidFeesRow>(paidFees, idsOf("sponsorship")),
+    ofThese<AppFeeRow>(appFees, idsOf("appFees")),
   ]);
   const ofSlot = Map.groupBy(attemptRows, (attempt) => attempt.slot_id);
   const onHub = new Map(hubRows.map((row) => [row.idempotency_key, row]));
 
-  const storyOf = (row: RequestRow): RequestStory => {
-    const { terms, state, updatedAtMs, inTxHashes, txHashes, refundTxHashes } = requestOf(row);
+  const storyOf = (row: RequestRow, record: RequestRecord): RequestStory => {
+    const { terms, state, updatedAtMs, inTxHashes, txHashes, refundTxHashes } = record;
     const id = row.request_id;
     const [send] = ofSends.get(id) ?? [];
     return {
@@ -266,12 +305,14 @@ export async function requestStories(
       sponsorship: {
         execution: executionOf(ofExecutions.get(id)?.[0]),
         hold: holdOf(ofHolds.get(id)?.[0]),
+        fees: paidFeesOf(ofPaidFees.get(id) ?? []),
+        appFees: (ofAppFees.get(id) ?? []).map(({ wallet, amount }) => ({ wallet, amount })),
         fastFill: fastFillOf(ofFastFills.get(id)?.[0]),
         movements: movementsOf(ofMovements.get(id) ?? []),
       },
     };
   };
-  return new Map(rows.map((row) => [row.request_id as RequestId, storyOf(row)]));
+  return new Map(recorded.map(([row, record]) => [record.terms.requestId, storyOf(row, record)]));
 }
 
 function depositOf(row: DepositRow): HistoryDeposit {
@@ -388,6 +429,20 @@ function holdOf(row: HoldRow | undefined): RequestStory["sponsorship"]["hold"] {
 
 function fastFillOf(row: FastFillRow | undefined): RequestStory["sponsorship"]["fastFill"] {
   return row && { amount: row.amount, inputAmount: row.input_amount, acceptedAtMs: row.accepted_at_ms };
+}
+
+function paidFeesOf(rows: readonly PaidFeesRow[]): RequestStory["sponsorship"]["fees"] {
+  const [first] = rows;
+  return (
+    first && {
+      usd: first.usd,
+      parts: rows.map((row) => ({
+        chainId: row.chain_id,
+        currency: row.currency as Address,
+        amount: row.amount,
+      })),
+    }
+  );
 }
 
 function movementsOf(rows: readonly MovementRow[]): RequestStory["sponsorship"]["movements"] {

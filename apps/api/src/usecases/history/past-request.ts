@@ -66,6 +66,8 @@ export function pastRequest(
     delivered,
     fillFeeWei: paid === undefined ? undefined : feeOf(paid),
     refund: refundOf(services, story),
+    appFees: appFeesOf(services, story),
+    paidFees: story.sponsorship.fees,
     sponsored: sponsoredOf(story),
     deposit: deposit && {
       chainId: deposit.chainId,
@@ -105,19 +107,25 @@ function isBeyondConfirmations({ state }: RequestStory): boolean {
   return state.name !== "quoted" && state.name !== "deposited" && state.name !== "depositing";
 }
 
-/** What the recipient got. A fill that exchanges pays exactly what was noted when it was planned; its outflow is in another currency. */
+/** What the recipient got. A fill that exchanges pays exactly what was noted when its nonce was given; its outflow is in another currency. */
 function deliveredBy({ terms, events }: RequestStory, paid: HistorySlot | undefined): Delivered | undefined {
-  const { currency, expectedAmount, minimumAmount } = terms.destination;
-  const amount =
-    terms.kind === "send"
-      ? expectedAmount
-      : (notedAmount(events.findLast(({ event }) => event === "fillPlanned")?.detail["delivered"]) ??
-        (paid !== undefined && paid.outflow.currency === currency && terms.destination.paidFrom === undefined
-          ? paid.outflow.amount
-          : undefined));
+  const { expectedAmount, minimumAmount } = terms.destination;
+  const amount = terms.kind === "send" ? expectedAmount : paid && paidAmount(terms, events, paid);
   if (amount === undefined) return undefined;
   const difference = expectedAmount === 0n ? 0n : ((amount - expectedAmount) * 1_000_000n) / expectedAmount;
   return { amount, quotedAmount: expectedAmount, minimumAmount, differenceBps: Number(difference) / 100 };
+}
+
+function paidAmount(
+  { destination: { currency, paidFrom } }: RequestStory["terms"],
+  events: readonly HistoryEvent[],
+  { nonce, outflow }: HistorySlot,
+): bigint | undefined {
+  if (paidFrom === undefined) return outflow.currency === currency ? outflow.amount : undefined;
+  const planned = events.findLast(
+    ({ event, detail }) => event === "fillPlanned" && detail["nonce"] === nonce,
+  );
+  return notedAmount(planned?.detail["amount"]);
 }
 
 function notedAmount(value: unknown): bigint | undefined {
@@ -288,6 +296,29 @@ function refundOf(services: Needs, story: RequestStory): PastRequest["refund"] {
 function refundRecipient({ deposits, terms }: RequestStory, { legId }: HistorySlot): Address {
   const deposit = deposits.find(({ id }) => id === legId);
   return deposit === undefined || deposit.depositor === terms.user ? terms.refundTo : deposit.depositor;
+}
+
+/** Apps are credited all at once: one that is missing then got nothing, for its part was less than the smallest unit. */
+function appFeesOf(services: Needs, { terms, sponsorship }: RequestStory): PastRequest["appFees"] {
+  const { appFees, appFeesUsd } = terms;
+  if (appFees === undefined) return undefined;
+  const credited = new Map(sponsorship.appFees.map(({ wallet, amount }) => [wallet, amount]));
+  const recipients = appFees.fees.map(({ recipient, bps, amount }) => ({
+    recipient,
+    bps,
+    quoted: amount,
+    actual: credited.size === 0 ? undefined : (credited.get(recipient) ?? 0n),
+  }));
+  const currency = bare(services, appFees);
+  return {
+    quoted: { ...currency, amount: sumOf(recipients.map(({ quoted }) => quoted)), usd: appFeesUsd },
+    actual: credited.size === 0 ? undefined : { ...currency, amount: sumOf([...credited.values()]) },
+    recipients,
+  };
+}
+
+function sumOf(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, amount) => sum + amount, 0n);
 }
 
 function sponsoredOf({ sponsorship: { execution } }: RequestStory): PastRequest["sponsored"] {

@@ -1,0 +1,28 @@
+import { formatAmount, formatUsd } from "@causeway/domain";
+import type { HistoryAmountJson } from "@causeway/wire";
+import type { PastAmount } from "../ports/request-history-routes.ts";
+
+/** An amount in the wire's words, with its currency. */
+export function amountJson({
+  chainId,
+  currency,
+  known: named,
+  amount,
+  usd,
+  minimumAmount,
+}: PastAmount): HistoryAmountJson {
+  return {
+    currency: {
+      chainId,
+      address: currency,
+      symbol: named?.symbol ?? null,
+      name: named?.name ?? null,
+      decimals: named?.decimals ?? null,
+    },
+    amount: amount === undefined ? null : String(amount),
+    amountFormatted:
+      amount === undefined || named === undefined ? null : formatAmount(amount, named.decimals),
+    amountUsd: usd === undefined ? null : formatUsd(usd),
+    minimumAmount: minimumAmount === undefined ? null : String(minimumAmount),
+  };
+}
