@@ -596,6 +596,33 @@ test("app fees, and what an app pays of the others, are told as agreed, and as m
   }
 });
 
+test("fees that came to nothing by the fill were paid", async () => {
+  const wallet = someAddress();
+  const nothing = { selected: true, totalUsd: 0n, sponsoredUsd: 0n };
+  const [execution, swap, relay, app, rent] = [nothing, nothing, nothing, nothing, nothing];
+  const components = { execution, swap, relay, app, rent };
+  const { terms } = await world.filled({
+    sponsorship: { wallet, capHit: false, amount: 0n, usd: 0n, components },
+  });
+  const { requestId } = terms;
+  await world.uow.run(async (tx) => {
+    await tx.ledger.lockWallet(wallet, 1);
+    const { id } = await tx.ledger.addReservation(
+      { requestId, wallet, parts: [], usd: 0n, purpose: "fees" },
+      1,
+    );
+    await tx.ledger.closeReservation(id, "paid", 1);
+  });
+  expect((await list({ id: requestId })).requests).toMatchObject([
+    {
+      data: {
+        fees: { actual: { sponsored: "0.000000" } },
+        feeSponsorship: { actual: { sponsorPayment: null, sponsorPayments: [] } },
+      },
+    },
+  ]);
+});
+
 test("a request whose money comes through a deposit address is found by it, and tells what stands in for it", async () => {
   const [address, recovery] = [someAddress(), someAddress()];
   const open = await world.paid({ depositAddress: { address, strict: false, recovery } });

@@ -198,7 +198,7 @@ const commonData = {
       quoted: nullable(feeSponsorship).describe("What an app agreed to pay of the quote's fees."),
       actual: nullable(
         feeSponsorship.extend({
-          sponsorPayment: nullable(sponsorPayment).describe("Null: in several currencies."),
+          sponsorPayment: nullable(sponsorPayment).describe("Null: in several currencies, or nothing."),
           sponsorPayments: z.array(sponsorPayment),
         }),
       ).describe("What its app balance was charged, once the fill is final."),

@@ -68,11 +68,11 @@ const fastFills = statement(
   "story_fast_fills",
   "select request_id, amount, input_amount, accepted_at_ms from fast_fills where request_id = any($1::text[])",
 );
-/** Once at most for each request: what was paid is not set aside again. */
+/** Once at most for each request: what was paid is not set aside again. Of nothing there are no parts. */
 const paidFees = statement(
   "story_paid_fees",
   `select f.request_id, f.usd, p.chain_id, p.currency, p.amount
-   from fee_reservations f join fee_reservation_parts p on p.reservation_id = f.id
+   from fee_reservations f left join fee_reservation_parts p on p.reservation_id = f.id
    where f.request_id = any($1::text[]) and f.purpose = 'fees' and f.state = 'paid' order by f.id, p.n`,
 );
 /** What the balances gave is the other side of it. */
@@ -193,9 +193,9 @@ interface FastFillRow extends OfRequest {
 }
 interface PaidFeesRow extends OfRequest {
   usd: bigint;
-  chain_id: number;
-  currency: string;
-  amount: bigint;
+  chain_id: number | null;
+  currency: string | null;
+  amount: bigint | null;
 }
 interface AppFeeRow extends OfRequest {
   wallet: string;
@@ -436,11 +436,9 @@ function paidFeesOf(rows: readonly PaidFeesRow[]): RequestStory["sponsorship"]["
   return (
     first && {
       usd: first.usd,
-      parts: rows.map((row) => ({
-        chainId: row.chain_id,
-        currency: row.currency as Address,
-        amount: row.amount,
-      })),
+      parts: rows.flatMap(({ chain_id: chainId, currency, amount }) =>
+        chainId === null || amount === null ? [] : { chainId, currency: currency as Address, amount },
+      ),
     }
   );
 }
