@@ -219,6 +219,17 @@ test("a token with authorisations (EIP-3009) is bridged by one signature, and it
   expect(execution?.keyId).toBe("permits");
 });
 
+test("what was signed for only to go back pays for what its signature cost, as its quote had said", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user, { referrer: "debug-force-refund" });
+  await post(agreed, await signed(user, agreed));
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "refund" });
+  const back = await world.origin.balance(user.address, world.usdc);
+  expect(back).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? hundred);
+  // A dollar is worth a unit: beside the signature's gas there is that of the refund.
+  expect((hundred - back) * 10n ** 12n).toBeGreaterThan(agreed.terms.originGasUsd ?? 0n);
+});
+
 test("a token with permits only (EIP-2612) is deposited by the address of its order", async () => {
   const amount = 100n * 10n ** 18n;
   const user = await aUser(world.tst, amount);

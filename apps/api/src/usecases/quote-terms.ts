@@ -1,4 +1,4 @@
-import type { Address, Chain, Currency, Hex, Order, RequestTerms, Soon } from "@causeway/domain";
+import type { Address, Chain, Hex, Order, RequestTerms, Soon } from "@causeway/domain";
 import {
   amountToUsdDown,
   encodeFillContract,
@@ -8,9 +8,10 @@ import {
   refundAmount,
 } from "@causeway/domain";
 import type { Random, QuotePolicy } from "../ports/quote.ts";
+import { permitGasUnits } from "./permits/permit-gas.ts";
 import { gasOf } from "./quote-pricing.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
-import type { RouteValues } from "./quoting/chosen-route.ts";
+import type { ChosenRoute, RouteValues } from "./quoting/chosen-route.ts";
 import type { ValuedRoute } from "./quoting/choose-route.ts";
 import { promiseOf } from "./quoting/route-promise.ts";
 import type { RoutePromise } from "./quoting/route-promise.ts";
@@ -44,7 +45,7 @@ export function* agree(
   const deposit = trade.priced.input;
   // What is given back at least is scaled with what came: so it is counted from the least that may come.
   const least = promise.leastDeposit ?? deposit;
-  const refundMinimum = leastRefund(quotePolicy, question, deposited, values, least);
+  const refundMinimum = leastRefund(quotePolicy, question, route, values, least);
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const fillDeadlineMs = nowMs + lifetimeSeconds * 1000;
@@ -160,16 +161,25 @@ function fillContractOf(chain: Chain): Hex {
 
 function leastRefund(
   policy: QuotePolicy,
-  { origin, sweepGas = 0n }: QuoteQuestion,
-  deposited: Currency,
+  question: QuoteQuestion,
+  { deposited, trade }: ChosenRoute,
   values: RouteValues,
   deposit: bigint,
 ): bigint {
+  const { origin, originCurrency, sweepGas = 0n, permit, originGasOverhead = 0 } = question;
   // Of what has no price nothing can be kept back for gas, and none is ever deposited.
   if (values.deposited.priceUsd === 0n) return deposit;
+  // What the service brings to the depository only to send it back pays for that.
+  const permitGas =
+    permit === undefined
+      ? 0n
+      : permitGasUnits(policy.gas, permit.method, {
+          paid: originCurrency,
+          deposited,
+          exchanged: trade.origin,
+        }) + BigInt(originGasOverhead);
   const cost = gasCostWei(
-    // What is moved from a deposit address only to go back pays for that.
-    gasOf(policy.gas.refund, deposited, false) + sweepGas,
+    gasOf(policy.gas.refund, deposited, false) + sweepGas + permitGas,
     origin.pulse.gasPrices(),
     origin.chain.fees.minPriorityFeeWei,
     policy.refundGasMarginBps,

@@ -107,14 +107,14 @@ async function pay(
   const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);
   const gasWei = gasCostWei(gasUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const due = refundAmount(deposit.amount, gasWei, native, priced);
-  // Whoever sends what cannot be used has it moved at his own cost: the service would pay for each sweep otherwise, as often as somebody likes.
-  const sweepUnits = await sweepGasOfRefund(services, request, deposit);
-  const sweepWei = gasCostWei(sweepUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
-  const whole = refundAmount(deposit.amount, gasWei + sweepWei, native, priced);
+  // What the service brought there only to send it back pays for that: the service would otherwise, as often as somebody likes.
+  const broughtUnits = await gasOfBringing(services, request, deposit);
+  const broughtWei = gasCostWei(broughtUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
+  const whole = refundAmount(deposit.amount, gasWei + broughtWei, native, priced);
   // The order promised a least refund of the agreed deposit: gas that has risen beyond it is the solver's.
   const promised = promisedRefund(request, deposit);
   const burnt = await burntByCalls(services, request, deposit, priced);
-  // Gas that has risen since it was moved does not eat all of it.
+  // Gas that has risen since it was brought does not eat all of it.
   const kept = whole.kind === "refund" ? whole : due;
   const rest = kept.kind === "refund" ? kept.amount - burnt : 0n;
   const amount = rest > promised ? rest : promised;
@@ -176,13 +176,21 @@ async function pay(
   return DONE;
 }
 
-/** Gas units of moving the deposit from its deposit address, unless a deposit that came in the same transaction was filled: its output has paid for both. */
-async function sweepGasOfRefund(
+/**
+ * Gas units of bringing the deposit to the depository where the service did: from its deposit address, unless a deposit that came in the same transaction was filled, whose output has paid
+ * for both; or by the user's signature, unless an app has paid.
+ */
+async function gasOfBringing(
   { reads, executor }: Pick<Needs, "reads" | "executor">,
   { terms, state }: RequestRecord,
   { id, txHash, sender, currency }: DepositRecord,
 ): Promise<bigint> {
-  if (terms.depositAddress === undefined || sender !== executor?.address) return 0n;
+  if (sender !== executor?.address) return 0n;
+  if (terms.permit !== undefined) {
+    const execution = await reads.execution(terms.requestId);
+    return execution !== undefined && execution.wallet === undefined ? terms.permit.gasUnits : 0n;
+  }
+  if (terms.depositAddress === undefined) return 0n;
   const filled =
     state.depositId === undefined || state.depositId === id
       ? undefined
