@@ -164,6 +164,15 @@ const sponsorPayment = z
   .object({ amount: digits, address: plainText.describe("Of the currency."), chainId: z.int() })
   .meta({ id: "SponsorPayment" });
 
+/** What the sponsor's app balance was charged, once the fill is final. */
+const chargedSponsorship = feeSponsorship
+  .extend({
+    // Null: in several currencies, or nothing.
+    sponsorPayment: nullable(sponsorPayment),
+    sponsorPayments: z.array(sponsorPayment),
+  })
+  .meta({ id: "ChargedFeeSponsorship" });
+
 const requestFees = {
   swap: z.null(),
   execution: nullable(plainText).describe("Wei of the fill, in coin of its chain; null of what was quoted."),
@@ -184,7 +193,8 @@ const commonData = {
   appFees: nullable(
     z.object({
       quoted: paidAppFees,
-      actual: nullable(paidAppFees).describe("What app balances were credited, once the fill is final."),
+      // What app balances were credited, once the fill is final.
+      actual: nullable(paidAppFees),
       currency: historyCurrency,
     }),
   ),
@@ -193,15 +203,11 @@ const commonData = {
     actual: nullable(z.object(requestFees)),
     currency: nullable(plainText),
   }),
+  // `quoted`: what an app agreed to pay of the quote's fees. `actual`: what its app balance was charged, once the fill is final.
   feeSponsorship: nullable(
     z.object({
-      quoted: nullable(feeSponsorship).describe("What an app agreed to pay of the quote's fees."),
-      actual: nullable(
-        feeSponsorship.extend({
-          sponsorPayment: nullable(sponsorPayment).describe("Null: in several currencies, or nothing."),
-          sponsorPayments: z.array(sponsorPayment),
-        }),
-      ).describe("What its app balance was charged, once the fill is final."),
+      quoted: nullable(feeSponsorship),
+      actual: nullable(chargedSponsorship),
       wallet: nullable(plainText).describe("Whose app balance pays. Told as `apiKey` is."),
       costUsd: nullable(plainText).describe(
         "Set aside for the transaction that the service sends for the user; null: it sends none.",
