@@ -77,7 +77,12 @@ export const localDeployment: LocalDeployment = {
  * @throws LocalTransactionFailed when the chain is not fresh or a constructor reverts.
  */
 export async function deployLocal(node: NodeAddress): Promise<LocalDeployment> {
-  await deployInOrder(node, [...creations(), ...exchangeCreations(), depositAddresses(), pairRouterCreation()]);
+  await deployInOrder(node, [
+    ...creations(),
+    ...exchangeCreations(),
+    depositAddresses(),
+    pairRouterCreation(),
+  ]);
   const from = privateKeyToAccount(localAccount("deployer").privateKey);
   await sendPipelined(createLocalClient(node), from, [permit2Creation], 4_000_000n);
   return localDeployment;

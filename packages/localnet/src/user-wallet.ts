@@ -51,7 +51,8 @@ export function createUserWallet(privateKey: Hex, nodes: readonly NodeAddress[])
     carryOut: async (steps, onDone) => {
       const done: StepDone[] = [];
       for (const step of steps) {
-        if (step.kind === "signature") throw new RangeError("this wallet sends, and signs nothing for others");
+        if (step.kind === "signature")
+          throw new RangeError("this wallet sends, and signs nothing for others");
         for (const { data } of step.items.filter((item) => item.status === "incomplete")) {
           const client = clientOf(data.chainId);
           const hash = await client.sendTransaction({

@@ -13,8 +13,7 @@ interface Refusal {
  * What a quote would promise and this instance would not do: silence would cost somebody money. Ignored are those that matter only beside something refused here, and
  * `latePaymentSlippageTolerance`, because a late deposit is served by the same promise.
  */
-const refusals: readonly Refusal[] = [
-];
+const refusals: readonly Refusal[] = [];
 
 /** @throws ServiceError naming the first field that asks for something the quote would not honour. */
 export function refuseUnsupported(input: QuoteInput): void {

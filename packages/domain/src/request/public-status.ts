@@ -15,7 +15,14 @@ export const publicStatuses = [
 export type PublicStatus = (typeof publicStatuses)[number];
 
 /** Whose hands the money is in. */
-export const fundsPlaces = ["user", "depositAddress", "depository", "solver", "recipient", "refunded"] as const;
+export const fundsPlaces = [
+  "user",
+  "depositAddress",
+  "depository",
+  "solver",
+  "recipient",
+  "refunded",
+] as const;
 export type FundsPlace = (typeof fundsPlaces)[number];
 
 /** What will happen next, or what the client should do. */
