@@ -2,6 +2,7 @@ import {
   createTestClient,
   defineChain,
   http,
+  keccak256,
   publicActions,
   walletActions,
   type Chain,
@@ -79,9 +80,9 @@ export async function sendPipelined(
   gasPerCall: bigint,
 ): Promise<TransactionReceipt[]> {
   const firstNonce = await client.getTransactionCount({ address: from.address, blockTag: "pending" });
-  const hashes = await Promise.all(
-    calls.map(async (call, index) => {
-      const serializedTransaction = await from.signTransaction({
+  const signed = await Promise.all(
+    calls.map(async (call, index) =>
+      from.signTransaction({
         type: "eip1559",
         chainId: client.chain.id,
         nonce: firstNonce + index,
@@ -91,26 +92,39 @@ export async function sendPipelined(
         data: call.data,
         value: call.value ?? 0n,
         ...(call.to === undefined ? {} : { to: call.to }),
-      });
-      return await client.sendRawTransaction({ serializedTransaction });
-    }),
+      }),
+    ),
   );
-  const receipts = await mineAll(client, hashes);
+  await Promise.all(
+    signed.map(async (serializedTransaction) => client.sendRawTransaction({ serializedTransaction })),
+  );
+  const receipts = await mineAll(client, signed);
   const failed = calls.find((_, index) => receipts[index]?.status !== "success");
   if (failed !== undefined)
     throw new LocalTransactionFailed(`${failed.label} on chain ${client.chain.id} reverted`);
   return receipts;
 }
 
-/** Mines until every hash has a receipt; a block holds only as much as its gas limit. */
-async function mineAll(client: LocalClient, hashes: readonly Hex[]): Promise<TransactionReceipt[]> {
-  for (let block = 0; block < hashes.length + 5; block++) {
+/** From this round on what is missing is handed over again: a node may have lost one of many that came at once and out of order. */
+const ROUNDS_BEFORE_RESENDING = 3;
+
+/** Mines until every transaction has a receipt; a block holds only as much as its gas limit. */
+async function mineAll(client: LocalClient, signed: readonly Hex[]): Promise<TransactionReceipt[]> {
+  const hashes = signed.map((bytes) => keccak256(bytes));
+  for (let round = 0; round < hashes.length + 5; round++) {
     await client.mine({ blocks: 1 });
     const found = await Promise.all(
       hashes.map(async (hash) => await client.getTransactionReceipt({ hash }).catch(() => undefined)),
     );
     const receipts = found.filter((receipt) => receipt !== undefined);
     if (receipts.length === hashes.length) return receipts;
+    if (round < ROUNDS_BEFORE_RESENDING) continue;
+    for (const [at, receipt] of found.entries()) {
+      const serializedTransaction = signed[at];
+      // The same bytes: one that the node still has is refused, and that is fine.
+      if (receipt === undefined && serializedTransaction !== undefined)
+        await client.sendRawTransaction({ serializedTransaction }).catch(() => undefined);
+    }
   }
   throw new LocalTransactionFailed(`chain ${client.chain.id} does not include what was sent to it`);
 }
