@@ -3,12 +3,12 @@ import { transactionsOf } from "@causeway/wire";
 import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
 import { aSponsor } from "../support/sponsors.ts";
 import type { Slot } from "../../apps/api/src/ports/records.ts";
 import { forgiveCosts } from "../../apps/api/src/usecases/execution/settle-execution.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import type { Agreed } from "../support/engine-world.ts";
+import { judgedFill } from "../support/judged-fill.ts";
 import {
   approveCall,
   contractOf,
@@ -77,7 +77,7 @@ test.each([
     const [payment, ...more] = await world.paymentsOf(agreed, destination);
     expect(more).toEqual([]);
     if (payment === undefined) throw new Error("there is a payment");
-    expect(await judged(agreed, payment.hash)).toEqual({ amounts: [promised.expectedAmount] });
+    expect(await judgedFill(world, agreed, payment.hash)).toEqual({ amounts: [promised.expectedAmount] });
 
     await world.round();
     const { originUsd = 0n, destinationUsd = 0n, costUsd, settled } = await world.execution(agreed.requestId);
@@ -208,7 +208,7 @@ test("the same calls, as long as they take nothing, leave a payment that oracles
   const { expectedAmount } = agreed.terms.destination;
   expect(await destination.balance(recipient, usdc)).toBe(expectedAmount);
   const [payment] = await world.paymentsOf(agreed, destination);
-  expect(await judged(agreed, payment?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
+  expect(await judgedFill(world, agreed, payment?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
 });
 
 test("calls that burn gas and revert only in the block are paid by the app to the last wei, and by nobody else", async () => {
@@ -591,47 +591,4 @@ async function executed(beside: Beside, ask: object = {}): Promise<Agreed> {
   const { agreed, call } = await asked(beside, ask);
   await world.execute(call);
   return agreed;
-}
-
-/** What an oracle says to a transaction, asked about the order. */
-async function judged({ terms }: Agreed, hash: `0x${string}`) {
-  const { client, chain: described } = world.destination;
-  const [transaction, receipt] = await Promise.all([
-    client.getTransaction({ hash }),
-    client.getTransactionReceipt({ hash }),
-  ]);
-  const { timestamp } = await client.getBlock({ blockHash: receipt.blockHash });
-  const lower = (address: string | null): Address => (address ?? "0x").toLowerCase() as Address;
-  return judgePayments(
-    {
-      depositories: [described.contracts.depository],
-      fillContracts: [described.contracts.router],
-      isZksyncStack: false,
-    },
-    {
-      transaction: {
-        from: lower(transaction.from),
-        to: lower(transaction.to),
-        input: transaction.input,
-        value: transaction.value,
-      },
-      logs: receipt.logs.map((log) => ({
-        address: lower(log.address),
-        topics: log.topics,
-        data: log.data,
-        logIndex: log.logIndex,
-        blockNumber: log.blockNumber,
-        blockHash: log.blockHash,
-        txHash: log.transactionHash,
-      })),
-      timestamp,
-    },
-    {
-      orderId: terms.orderId,
-      receipts: terms.order.output.payments.map(({ recipient, currency }) => ({ recipient, currency })),
-      calls: terms.order.output.calls,
-      deadline: terms.order.output.deadline,
-      extraData: terms.order.output.extraData,
-    } as Parameters<typeof judgePayments>[2],
-  );
 }

@@ -1,4 +1,4 @@
-import { NATIVE_CURRENCY } from "@causeway/domain";
+import { NATIVE_CURRENCY, tradeRate } from "@causeway/domain";
 import type { HistoryAmountJson, PastRequestJson, PastRequestV2Json } from "@causeway/wire";
 import type { PastAmount, PastRequest, PastSide, PastTransaction } from "../ports/request-history-routes.ts";
 import { amountJson } from "./past-amount-json.ts";
@@ -200,14 +200,16 @@ function sideJson({ input, output }: PastSide): {
   };
 }
 
-/** Whole units out for one in. */
+/** Whole units out for one in; null when one of the two is not known. */
 function rateOf(from: HistoryAmountJson | null, to: HistoryAmountJson | null): string | null {
-  const [paid, got] = [
-    Number(from?.amountFormatted ?? Number.NaN),
-    Number(to?.amountFormatted ?? Number.NaN),
+  const [paid, got] = [from?.amount ?? undefined, to?.amount ?? undefined];
+  const [inDecimals, outDecimals] = [
+    from?.currency.decimals ?? undefined,
+    to?.currency.decimals ?? undefined,
   ];
-  const rate = got / paid;
-  return Number.isFinite(rate) ? String(Number(rate.toPrecision(12))) : null;
+  if (paid === undefined || got === undefined || inDecimals === undefined || outDecimals === undefined)
+    return null;
+  return paid === "0" ? null : tradeRate(BigInt(paid), inDecimals, BigInt(got), outDecimals);
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
