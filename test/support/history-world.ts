@@ -17,6 +17,9 @@ import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase } from "./database.ts";
 import { someAddress, someHash, someTerms } from "./terms.ts";
 
+/** Of every stored attempt: so long that no hash holds it by chance. */
+export const SIGNED_BYTES = `0x${"5197ed".repeat(20)}`;
+
 /** A paid request and what it is known by. */
 export interface Paid {
   readonly terms: RequestTerms;
@@ -127,7 +130,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     const replaced = {
       n: 0,
       kind: "pay",
-      raw: "0xfeed",
+      raw: SIGNED_BYTES,
       broadcastAtMs: undefined,
       offeredSinceMs: undefined,
     } as const;
