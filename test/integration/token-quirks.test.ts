@@ -4,7 +4,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { deployHostileTokens, localAccount, type HostileTokens } from "@causeway/localnet";
 import { encodeFunctionData, parseAbi, toHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRpcTransport } from "../../packages/chains/src/evm/transport.ts";
+import { createRpcTransport } from "../../packages/chains/src/nodes/transport.ts";
 import { startPoolWorld, type PoolWorld } from "../support/pool-world.ts";
 
 // Real pools hold tokens that misbehave; nobody has approved anything, and nothing is sent.

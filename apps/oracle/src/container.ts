@@ -1,5 +1,11 @@
 import { connectPeer } from "@causeway/attest";
-import { checkedTransport, createRpcTransport, evidenceSources, RpcFault } from "@causeway/chains";
+import {
+  checkedTransport,
+  createRpcTransport,
+  evidenceSources,
+  isReadable,
+  RpcFault,
+} from "@causeway/chains";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { createHubReader, WrongHub } from "./adapters/hub/hub-reader.ts";
 import { countedEvents } from "./adapters/telemetry/counted-events.ts";
@@ -13,9 +19,6 @@ import type { RouteServices } from "./ports/route-services.ts";
 import { routeServices } from "./route-services.ts";
 import { createSealer, executionDigestOf } from "./usecases/seal.ts";
 import { createShadowLedger } from "./usecases/shadow-ledger.ts";
-
-/** A chain of a family that cannot be read yet is attested by nobody here; the others are. */
-const READABLE: readonly string[] = ["ethereum-vm"];
 
 /**
  * Builds everything from the configuration: the only place that knows every adapter.
@@ -32,17 +35,15 @@ export async function createContainer(
   const timed = timedEvidence(metrics.registry);
   const callsOf = timedCalls(metrics.registry);
   for (const chain of chains)
-    if (!READABLE.includes(chain.vmType))
+    if (!isReadable(chain.vmType))
       log.warn({
         event: "configuration",
         warning: `chain ${chain.name} cannot be attested: ${chain.vmType} is not supported`,
       });
-  const readable = chains.filter(({ vmType }) => READABLE.includes(vmType));
-  const sources = evidenceSources(readable, {
-    evm: {
-      onDisagreement: (disagreement) => log.error({ event: "endpointsDisagree", ...disagreement }),
-      observeCalls: callsOf,
-    },
+  const readable = chains.filter(({ vmType }) => isReadable(vmType));
+  const sources = await evidenceSources(readable, {
+    onDisagreement: (disagreement) => log.error({ event: "endpointsDisagree", ...disagreement }),
+    observeCalls: callsOf,
   });
   for (const [name, source] of sources) lifecycle.add(`chain ${name}`, () => source.close());
   const attested = new Map(

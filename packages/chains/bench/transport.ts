@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createPublicClient, http } from "viem";
-import { createRpcTransport } from "../src/evm/transport.ts";
+import { createRpcTransport } from "../src/nodes/transport.ts";
 import { viemTransport } from "../src/evm/viem-transport.ts";
 
 interface Call {

@@ -23,7 +23,12 @@ export type Evidence<T> =
   /** The chain does not know the transaction. */
   | { readonly kind: "absent" }
   /** Final, and it does not say what was claimed: the transaction failed, came too late, does not name the order, … */
-  | { readonly kind: "refuted"; readonly reason: string };
+  | {
+      readonly kind: "refuted";
+      readonly reason: string;
+      /** It says what this endpoint does not show, nothing about the chain: another one may show it. */
+      readonly ofEndpoint?: true;
+    };
 
 export interface TransactionDeposits {
   /** The depository that received, in the family's spelling. */

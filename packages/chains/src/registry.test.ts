@@ -21,7 +21,7 @@ const aChain = (name: string, vmType: VmType, fields: Partial<AttestationChain> 
 });
 
 test("every configured chain has its source, by name", async () => {
-  const sources = evidenceSources([aChain("ethereum", "ethereum-vm"), aChain("base", "ethereum-vm")]);
+  const sources = await evidenceSources([aChain("ethereum", "ethereum-vm"), aChain("base", "ethereum-vm")]);
   expect([...sources.keys()]).toEqual(["ethereum", "base"]);
   for (const [name, source] of sources) {
     expect(source.chain.name).toBe(name);
@@ -29,10 +29,12 @@ test("every configured chain has its source, by name", async () => {
   }
 });
 
-test("what cannot work stops at startup: unknown families, doubled names, endpoints that cannot agree", () => {
+test("what cannot work stops at startup: unknown families, doubled names, endpoints that cannot agree", async () => {
   for (const family of ["solana-vm", "bitcoin-vm", "hyperliquid-vm", "lighter-vm", "tron-vm"] as const)
-    expect(() => evidenceSources([aChain("x", family)])).toThrow(/not supported yet/);
-  expect(() => evidenceSources([aChain("x", "ethereum-vm"), aChain("x", "ethereum-vm")])).toThrow(/twice/);
-  expect(() => evidenceSources([aChain("x", "ethereum-vm", { rpcQuorum: 2 })])).toThrow(RangeError);
-  expect(() => evidenceSources([aChain("x", "ethereum-vm", { evm: undefined })])).toThrow(RangeError);
+    await expect(evidenceSources([aChain("x", family)])).rejects.toThrow(/not supported yet/);
+  await expect(evidenceSources([aChain("x", "ethereum-vm"), aChain("x", "ethereum-vm")])).rejects.toThrow(
+    /twice/,
+  );
+  await expect(evidenceSources([aChain("x", "ethereum-vm", { rpcQuorum: 2 })])).rejects.toThrow(RangeError);
+  await expect(evidenceSources([aChain("x", "ethereum-vm", { evm: undefined })])).rejects.toThrow(RangeError);
 });

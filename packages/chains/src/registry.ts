@@ -1,40 +1,50 @@
-import type { AttestationChain } from "@causeway/domain";
+import type { AttestationChain, VmType } from "@causeway/domain";
 import type { EvidenceSource } from "./evidence.ts";
 import { evmEvidence, type EvmEvidenceOptions } from "./evm/evidence.ts";
+import type { NonceMappings } from "./nonce-mappings.ts";
+import type { Disagreement } from "./nodes/rpc-quorum.ts";
+import type { ObserveCall } from "./nodes/rpc-call.ts";
 
-/** Settings of each family's sources. */
+/** What all families are given. */
 export interface EvidenceOptions {
-  readonly evm?: EvmEvidenceOptions;
+  readonly evm?: Pick<EvmEvidenceOptions, "rpc">;
+  /** What is to be told of each call to a node of a chain; the endpoints of one chain are not told apart. */
+  readonly observeCalls?: (chain: string) => ObserveCall;
+  /** Told when endpoints contradict each other about something final. Never holds a URL. */
+  readonly onDisagreement?: (disagreement: Disagreement) => void;
+  /** What the hub says of nonces; without it a transfer of the perpetuals exchange is for no order. */
+  readonly nonceMappings?: NonceMappings;
 }
+
+type SourceOf = (chain: AttestationChain, options: EvidenceOptions) => EvidenceSource;
+
+/** How each family is loaded: its libraries are read when a chain of it is configured, and not before. */
+const FAMILIES: Readonly<Partial<Record<VmType, () => Promise<SourceOf> | SourceOf>>> = {
+  "ethereum-vm": () => (chain, options) => evmEvidence(chain, { ...options, ...options.evm }),
+};
 
 /**
  * A source for each configured chain, by its name. Nothing is asked of any chain yet.
  *
  * @throws RangeError for a name that comes twice, and for a family that is not supported: at startup, not at the first request about it
  */
-export function evidenceSources(
+export async function evidenceSources(
   chains: readonly AttestationChain[],
   options: EvidenceOptions = {},
-): ReadonlyMap<string, EvidenceSource> {
+): Promise<ReadonlyMap<string, EvidenceSource>> {
   const sources = new Map<string, EvidenceSource>();
   for (const chain of chains) {
     if (sources.has(chain.name)) throw new RangeError(`chain ${chain.name} is configured twice`);
+    const load = FAMILIES[chain.vmType];
+    if (load === undefined)
+      throw new RangeError(`chain ${chain.name}: family ${chain.vmType} is not supported yet`);
+    const sourceOf = await load();
     sources.set(chain.name, sourceOf(chain, options));
   }
   return sources;
 }
 
-function sourceOf(chain: AttestationChain, options: EvidenceOptions): EvidenceSource {
-  switch (chain.vmType) {
-    case "ethereum-vm":
-      return evmEvidence(chain, options.evm);
-    case "solana-vm":
-    case "bitcoin-vm":
-    case "hyperliquid-vm":
-    case "lighter-vm":
-    case "tron-vm":
-      throw new RangeError(`chain ${chain.name}: family ${chain.vmType} is not supported yet`);
-    default:
-      return chain.vmType satisfies never;
-  }
+/** Whether this build can read chains of a family. */
+export function isReadable(vm: VmType): boolean {
+  return FAMILIES[vm] !== undefined;
 }

@@ -2,8 +2,8 @@ import { encodeFunctionResult, decodeFunctionData, multicall3Abi, type Hex } fro
 import { expect, test } from "vitest";
 import type { Address } from "@causeway/domain";
 import { createAccountReader, type AccountReaderOptions } from "./account-reader.ts";
-import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 const multicall3: Address = `0x${"3c".repeat(20)}`;
 const token: Address = `0x${"c1".repeat(20)}`;

@@ -11,8 +11,8 @@ import {
   type SubCall,
 } from "./multicall.ts";
 import { isUnknownBlock } from "./rpc-errors.ts";
-import { inconsistent, NodeRefusal } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { inconsistent, NodeRefusal } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /** What the reader needs to know of the newest block: `freshHead` asks the node, `knownHead` answers at once. */
 export interface HeadKnowledge {

@@ -1,6 +1,6 @@
 import type { Address, Hex, TxHash } from "@causeway/domain";
 import type { BlockRef, LogFact, ReceiptFact, TransactionFact } from "../family.ts";
-import { garbage, type RpcFault } from "./rpc-fault.ts";
+import { garbage, type RpcFault } from "../nodes/rpc-fault.ts";
 
 /** Turns what a node answered into facts, or throws an {@link RpcFault}: a field that is not there is never guessed. Pure. */
 

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { askContract } from "./ask-contract.ts";
-import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
-import { createRpcTransport, type RpcTransport } from "./transport.ts";
+import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 
 const to = `0x${"c0".repeat(20)}` as const;
 

@@ -1,8 +1,8 @@
 import type { Address, Hex } from "@causeway/domain";
 import { bytesOf } from "./answers.ts";
 import { simulationOutcomeOf } from "./rpc-errors.ts";
-import { NodeRefusal } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { NodeRefusal } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
  * Milliseconds that code of anybody's choice may take. Unlike that of other calls, so that these travel apart: code that burns gas until the node gives up keeps no balance and no

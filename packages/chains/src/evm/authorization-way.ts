@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { Address } from "@causeway/domain";
 import type { TracedCall } from "../family.ts";
 import { isTracingRefused, isTypeRefused } from "./rpc-errors.ts";
-import { NodeRefusal } from "./rpc-fault.ts";
+import { NodeRefusal } from "../nodes/rpc-fault.ts";
 import type { TraceQuestion } from "./trace-question.ts";
 import { runChanges, type AuthorizationWay } from "./trace-run.ts";
 

@@ -24,7 +24,7 @@ import { solver as solverAccount, startEvmWorld, user, type EvmWorld } from "../
 import type { AccountChange, CallEffects, ChainReader, TracedCall } from "../family.ts";
 import { judgeEffects, type ForbiddenEffect } from "./call-effects.ts";
 import { createChainReader } from "./reader.ts";
-import { createRpcTransport, type RpcTransport } from "./transport.ts";
+import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 
 const chainId = 31_033;
 const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };

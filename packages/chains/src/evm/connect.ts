@@ -4,8 +4,8 @@ import { quantityOf } from "./answers.ts";
 import type { IgnoredLog } from "./deposits.ts";
 import { createHeadSource } from "./heads.ts";
 import { createChainReader } from "./reader.ts";
-import { RpcFault } from "./rpc-fault.ts";
-import { createRpcTransport, type RpcTransport, type RpcTransportOptions } from "./transport.ts";
+import { RpcFault } from "../nodes/rpc-fault.ts";
+import { createRpcTransport, type RpcTransport, type RpcTransportOptions } from "../nodes/transport.ts";
 import { createChainWriter } from "./writer.ts";
 
 export interface ConnectOptions {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
 import { readReceipt } from "./answers.ts";
 import { createDataFees } from "./data-fee.ts";
-import { RpcFault } from "./rpc-fault.ts";
+import { RpcFault } from "../nodes/rpc-fault.ts";
 
 const abi = parseAbi(["function getL1Fee(bytes unsignedTransaction) view returns (uint256)"]);
 const to: Address = `0x${"ab".repeat(20)}`;

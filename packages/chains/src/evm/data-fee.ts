@@ -2,8 +2,8 @@ import { encodeFunctionData, serializeTransaction, type Hex as ViemHex } from "v
 import type { Address } from "@causeway/domain";
 import type { ChainReader } from "../family.ts";
 import { askContract } from "./ask-contract.ts";
-import { garbage } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { garbage } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /** Where rollups of the OP stack tell what the bytes of a transaction cost on the chain that they are written to (predeploys, "GasPriceOracle"). */
 const GAS_PRICE_ORACLE: Address = "0x420000000000000000000000000000000000000f";

@@ -3,7 +3,7 @@ import { decodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
 import { expect, test } from "vitest";
 import { readHeldAmounts } from "./deposit-address-balances.ts";
 import { readPaymentsTo } from "./deposit-address-payments.ts";
-import type { RpcTransport } from "./transport.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 const abi = parseAbi([
   "struct Call { address target; bool allowFailure; bytes callData; }",

@@ -7,7 +7,7 @@ import {
   nativeBalanceCall,
   type SubCall,
 } from "./multicall.ts";
-import type { RpcTransport } from "./transport.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /** What one account has of one currency. */
 export interface HeldAmount {

@@ -3,8 +3,8 @@ import { readBlock, readBlockTransactions, readReceipt, toQuantity } from "./ans
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
 import { addressOfTopic, wordsOf } from "./event-words.ts";
 import { fetchRangeLogs } from "./range-logs.ts";
-import { inconsistent } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { inconsistent } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /** Money that somebody sent to an account. */
 export interface PaymentIn {

@@ -10,7 +10,7 @@ import {
   type IgnoredLog,
 } from "./deposits.ts";
 import { fetchRangeLogs, type BlockRange } from "./range-logs.ts";
-import type { RpcTransport } from "./transport.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
  * Deposits of a block range, in chain order, judged by {@link depositsInLogs}.

@@ -17,13 +17,13 @@ import { checkedTransport } from "./connect.ts";
 import { depositEvidenceIn, needsCalldata } from "./deposit-evidence.ts";
 import { createFinalReads, type FinalReads, type FinalTransaction } from "./final-reads.ts";
 import { judgePayments } from "./payments.ts";
-import { quorumEvidence, type Disagreement } from "./rpc-quorum.ts";
+import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
 import {
   createRpcTransport,
   type ObserveCall,
   type RpcTransport,
   type RpcTransportOptions,
-} from "./transport.ts";
+} from "../nodes/transport.ts";
 import { proofOfExecution, readCallRequest } from "./withdrawal-reads.ts";
 import { readWithdrawal } from "./withdrawals.ts";
 

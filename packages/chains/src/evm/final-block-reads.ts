@@ -3,9 +3,9 @@ import type { Evidence } from "../evidence.ts";
 import type { BlockRef } from "../family.ts";
 import { finalityOf, headTagOf, lowerCandidate } from "./finality.ts";
 import { singleFlight } from "./remembered-facts.ts";
-import { inconsistent } from "./rpc-fault.ts";
+import { inconsistent } from "../nodes/rpc-fault.ts";
 import { createSightings, readHead, type Sight } from "./sighting.ts";
-import type { RpcTransport } from "./transport.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 export interface FinalBlockReads {
   /** A final block, the newest by the chain's policy or one a little older. @throws RpcFault */

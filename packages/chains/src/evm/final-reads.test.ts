@@ -3,7 +3,7 @@ import type { EvmFinality, Hex } from "@causeway/domain";
 import { startAnsweringNode, type Answer, type LyingNode, type RpcCall } from "../../test/lying-node.ts";
 import { blockHash, depository, solver, txHash } from "../../test/event-logs.ts";
 import { createFinalReads, type FinalReads } from "./final-reads.ts";
-import { createRpcTransport } from "./transport.ts";
+import { createRpcTransport } from "../nodes/transport.ts";
 
 type Fields = Record<string, unknown>;
 const otherHash: Hex = `0x${"cc".repeat(32)}`;

@@ -5,9 +5,9 @@ import { readReceipt, readTransaction } from "./answers.ts";
 import { finalBlockReads, type FinalBlockReads } from "./final-block-reads.ts";
 import { finalityOf, headTagOf } from "./finality.ts";
 import { rememberedFacts, singleFlight } from "./remembered-facts.ts";
-import { garbage, inconsistent } from "./rpc-fault.ts";
+import { garbage, inconsistent } from "../nodes/rpc-fault.ts";
 import { createSightings } from "./sighting.ts";
-import type { RpcTransport } from "./transport.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /** A transaction in a final block, successful or not. */
 export interface FinalTransaction {

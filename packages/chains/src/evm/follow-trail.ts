@@ -1,7 +1,7 @@
 import type { Hex } from "@causeway/domain";
 import type { BlockRef, ChainReader } from "../family.ts";
 import { extendTrail, type TrailStep } from "./block-trail.ts";
-import { inconsistent } from "./rpc-fault.ts";
+import { inconsistent } from "../nodes/rpc-fault.ts";
 
 /** How a stored trail changes; see {@link extendTrail}. */
 export type TrailChange = Exclude<TrailStep, { kind: "needs" }>;

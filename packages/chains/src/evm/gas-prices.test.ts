@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { BlockRef } from "../family.ts";
 import { gasPricesFrom, readFeeHistory } from "./gas-prices.ts";
-import { RpcFault } from "./rpc-fault.ts";
+import { RpcFault } from "../nodes/rpc-fault.ts";
 
 const gwei = 10n ** 9n;
 const hash = `0x${"11".repeat(32)}` as const;

@@ -1,6 +1,6 @@
 import type { BlockRef, GasPrices } from "../family.ts";
 import { fieldsOf, quantityOf } from "./answers.ts";
-import { garbage } from "./rpc-fault.ts";
+import { garbage } from "../nodes/rpc-fault.ts";
 
 /** Recent priority fees and the next base fee as `eth_feeHistory` tells them. */
 export interface FeeHistory {

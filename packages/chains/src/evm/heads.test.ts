@@ -5,8 +5,8 @@ import { WebSocketServer, type WebSocket } from "ws";
 import type { Hex } from "@causeway/domain";
 import type { Head, HeadSource } from "../family.ts";
 import { createHeadSource } from "./heads.ts";
-import { RpcFault } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { RpcFault } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,8 +1,8 @@
 import type { BlockRef, Head, HeadSource } from "../family.ts";
 import { readBlock } from "./answers.ts";
 import { subscribeNewHeads } from "./new-heads-socket.ts";
-import { garbage } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { garbage } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 export interface HeadSourceOptions {
   readonly transport: RpcTransport;

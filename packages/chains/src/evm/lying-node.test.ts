@@ -5,7 +5,7 @@ import { startAnsweringNode, type Answer, type LyingNode, type RpcCall } from ".
 import type { ChainReader, DepositFact } from "../family.ts";
 import { addressTopic, NATIVE_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
 import { createChainReader } from "./reader.ts";
-import { createRpcTransport } from "./transport.ts";
+import { createRpcTransport } from "../nodes/transport.ts";
 import { createChainWriter } from "./writer.ts";
 
 const depository: Address = `0x${"d0".repeat(20)}`;

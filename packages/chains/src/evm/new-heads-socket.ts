@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import type { BlockRef } from "../family.ts";
 import { fieldsOf, quantityOf, readBlock } from "./answers.ts";
-import { garbage, RpcFault } from "./rpc-fault.ts";
+import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
 
 export interface NewHeadsOptions {
   readonly url: string;

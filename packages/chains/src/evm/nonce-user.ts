@@ -1,7 +1,7 @@
 import type { Address, TxHash } from "@causeway/domain";
 import { quantityOf, toQuantity } from "./answers.ts";
-import { garbage } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { garbage } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
  * The transaction that used a nonce, looked for in the blocks from…to by halving on the account's transaction count.

@@ -3,8 +3,8 @@ import type { Hex } from "@causeway/domain";
 import type { LogFact, TransactionFact } from "../family.ts";
 import { readBlock, readLog, readTransaction, toQuantity } from "./answers.ts";
 import { isRangeTooLarge } from "./rpc-errors.ts";
-import { garbage, inconsistent, NodeRefusal, RpcFault } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { garbage, inconsistent, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /** Blocks of the chain that the caller follows. */
 export interface BlockRange {

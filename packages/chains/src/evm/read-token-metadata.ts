@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import type { ChainReader } from "../family.ts";
 import { decodeAggregate3, encodeAggregate3 } from "./multicall.ts";
-import { inconsistent } from "./rpc-fault.ts";
+import { inconsistent } from "../nodes/rpc-fault.ts";
 import { tokenMetadataCalls, tokenMetadataOf, type TokenMetadata } from "./token-metadata.ts";
 
 /**

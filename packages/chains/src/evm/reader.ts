@@ -11,12 +11,12 @@ import { readHeldAmounts } from "./deposit-address-balances.ts";
 import { readPaymentsTo } from "./deposit-address-payments.ts";
 import { findNonceUser } from "./nonce-user.ts";
 import { isMethodMissing } from "./rpc-errors.ts";
-import { garbage, inconsistent, NodeRefusal } from "./rpc-fault.ts";
+import { garbage, inconsistent, NodeRefusal } from "../nodes/rpc-fault.ts";
 import { knownContractsOf } from "./known-contracts.ts";
 import { simulateCall } from "./simulate.ts";
 import { fetchTopUps, topUpsOf } from "./top-up-reads.ts";
 import { createTracer } from "./trace.ts";
-import type { RpcTransport } from "./transport.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 export interface ReaderOptions {
   /** The newest head heard of, when somebody listens; reads of accounts and gas prices are kept until it changes. */

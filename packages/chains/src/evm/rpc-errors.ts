@@ -1,7 +1,7 @@
 import { decodeErrorResult } from "viem";
 import type { Hex } from "@causeway/domain";
 import type { BroadcastOutcome, SimulationOutcome } from "../family.ts";
-import { NO_REVERT_DATA, NodeRefusal } from "./rpc-fault.ts";
+import { NO_REVERT_DATA, NodeRefusal } from "../nodes/rpc-fault.ts";
 
 /**
  * The one place where error codes and wordings of nodes are read. Known dialects: anvil, geth (and its descendants),
@@ -116,11 +116,6 @@ export function isRateLimit(refusal: NodeRefusal): boolean {
       refusal.nodeText,
     )
   );
-}
-
-/** How a node refuses a whole batch: never, or only one of this many calls. */
-export function batchRefusal(text: string): "tooMany" | "never" {
-  return /too (?:large|many|big)|limit|size|maximum|max |exceed/i.test(text) ? "tooMany" : "never";
 }
 
 /**

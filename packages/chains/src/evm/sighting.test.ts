@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { json, startLyingNode, type LyingNode, type RpcCall } from "../../test/lying-node.ts";
 import { createSightings, type Sight } from "./sighting.ts";
-import { createRpcTransport } from "./transport.ts";
+import { createRpcTransport } from "../nodes/transport.ts";
 
 // Two nodes behind one address: the one that knows the final head is on the branch "aa", the other stayed on "0f".
 

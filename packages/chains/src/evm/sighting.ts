@@ -1,7 +1,7 @@
 import type { BlockRef } from "../family.ts";
 import { readBlock, toQuantity } from "./answers.ts";
-import { garbage, inconsistent, RpcFault } from "./rpc-fault.ts";
-import type { AskedCall, RpcTransport } from "./transport.ts";
+import { garbage, inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
+import type { AskedCall, RpcTransport } from "../nodes/transport.ts";
 
 const METHOD = "eth_getBlockByNumber";
 

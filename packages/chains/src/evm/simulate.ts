@@ -2,8 +2,8 @@ import type { Address } from "@causeway/domain";
 import type { CallPlan, FeeCaps, SimulationOutcome } from "../family.ts";
 import { quantityOf, toQuantity } from "./answers.ts";
 import { simulationOutcomeOf } from "./rpc-errors.ts";
-import { NodeRefusal } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { NodeRefusal } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
  * Runs a call on the latest state without sending it, by `eth_estimateGas`.

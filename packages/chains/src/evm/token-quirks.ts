@@ -2,7 +2,7 @@ import type { Address, ChainLiquidity, Hex } from "@causeway/domain";
 import { bytesOf } from "./answers.ts";
 import { balanceCall, decodeAggregate3, encodeAggregate3, type SubCall } from "./multicall.ts";
 import { addressAnswer, pairAddressCall, poolAddressCall } from "./pools/pool-calls.ts";
-import { NodeRefusal } from "./rpc-fault.ts";
+import { NodeRefusal } from "../nodes/rpc-fault.ts";
 import {
   behaviourIn,
   behaviourQuestion,
@@ -13,7 +13,7 @@ import {
   type RecipientStanding,
   type TokenBehaviour,
 } from "./token-behaviour.ts";
-import type { RpcTransport } from "./transport.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /** Finds out how tokens behave by moving some of what pools hold of them, in calls that leave nothing behind. */
 export interface TokenProbe {

@@ -3,10 +3,10 @@ import type { BlockRef, ReceiptFact, TopUpFact, TransactionFact } from "../famil
 import { readBlockTransactions, readReceipt } from "./answers.ts";
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
 import { fetchRangeLogs } from "./range-logs.ts";
-import { inconsistent } from "./rpc-fault.ts";
+import { inconsistent } from "../nodes/rpc-fault.ts";
 import { isMarkedNativeTransfer, isTransferToSolver, nativeTopUp, tokenTopUps } from "./top-ups.ts";
 import type { TopUpQuestion } from "./top-ups.ts";
-import type { RpcTransport } from "./transport.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /** Whole blocks asked for at once: their size is other people's choice. */
 const BLOCKS_AT_ONCE = 10;

@@ -1,7 +1,7 @@
 import type { Address, CallFrame, FrameLog, Hex, PlacedLog } from "@causeway/domain";
 import type { AccountChange } from "../family.ts";
 import { bytesOf, fieldsOf, hashOf, quantityOf } from "./answers.ts";
-import { garbage, RpcFault } from "./rpc-fault.ts";
+import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
 
 /** Turns the answers of tracing nodes into facts, or throws an {@link RpcFault}. Pure. */
 

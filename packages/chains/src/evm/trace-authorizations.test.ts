@@ -8,7 +8,7 @@ import type { Authorization, ChainReader, TracedCall } from "../family.ts";
 import { judgeAuthorizations, recoverAuthority } from "./authorizations.ts";
 import { createChainReader } from "./reader.ts";
 import { signTransaction } from "./sign-transaction.ts";
-import { createRpcTransport, type RpcTransport } from "./transport.ts";
+import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 import { createChainWriter } from "./writer.ts";
 
 const chainId = 31_032;

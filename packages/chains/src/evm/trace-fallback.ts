@@ -10,7 +10,7 @@ import {
 import type { AccountChange, CallEffects, TraceOutcome } from "../family.ts";
 import { bytesOf, fieldsOf, quantityOf, toQuantity } from "./answers.ts";
 import { isMethodMissing, isTracingRefused, simulationOutcomeOf } from "./rpc-errors.ts";
-import { garbage, NodeRefusal } from "./rpc-fault.ts";
+import { garbage, NodeRefusal } from "../nodes/rpc-fault.ts";
 import { readFrameLog } from "./trace-answers.ts";
 import { authorizationListOf, transactionOf, type TraceQuestion } from "./trace-question.ts";
 

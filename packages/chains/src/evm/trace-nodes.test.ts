@@ -7,8 +7,8 @@ import { solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts"
 import type { ChainReader } from "../family.ts";
 import { judgeEffects } from "./call-effects.ts";
 import { createChainReader } from "./reader.ts";
-import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
-import { createRpcTransport, type RpcTransport } from "./transport.ts";
+import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 
 const chainId = 31_034;
 const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };

@@ -7,7 +7,7 @@ import {
   type AuthorityState,
   type Delegation,
 } from "./authorizations.ts";
-import { garbage, inconsistent } from "./rpc-fault.ts";
+import { garbage, inconsistent } from "../nodes/rpc-fault.ts";
 
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
 

@@ -2,7 +2,7 @@ import type { Address, CallFrame, Hex } from "@causeway/domain";
 import type { AccountChange } from "../family.ts";
 import { toQuantity } from "./answers.ts";
 import { isBelowIntrinsicGas, simulationOutcomeOf } from "./rpc-errors.ts";
-import { NodeRefusal } from "./rpc-fault.ts";
+import { NodeRefusal } from "../nodes/rpc-fault.ts";
 import { readCallFrame, readStateDiff } from "./trace-answers.ts";
 import { authorizationListOf, transactionOf, type TraceQuestion } from "./trace-question.ts";
 

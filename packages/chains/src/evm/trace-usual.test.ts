@@ -7,7 +7,7 @@ import type { ChainReader } from "../family.ts";
 import { judgeEffects } from "./call-effects.ts";
 import { nativeFlows } from "./native-flows.ts";
 import { createChainReader } from "./reader.ts";
-import { createRpcTransport, type RpcTransport } from "./transport.ts";
+import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 
 const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 const from = user.address.toLowerCase() as Address;

@@ -4,13 +4,13 @@ import { askPlainly, authorizationWays } from "./authorization-way.ts";
 import { didTheSame, gasLimitsToTry } from "./gas-limit.ts";
 import { innerCallsOf } from "./inner-calls.ts";
 import { isMethodMissing, isTracingRefused, isTypeRefused } from "./rpc-errors.ts";
-import { inconsistent, NodeRefusal, RpcFault } from "./rpc-fault.ts";
+import { inconsistent, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
 import { logsOf } from "./trace-answers.ts";
 import { simulateUntraced } from "./trace-fallback.ts";
 import { confirmBlock, prepareTrace, type TraceQuestion } from "./trace-question.ts";
 import { nativeFlows } from "./native-flows.ts";
 import { runCalls, runChanges, type RunQuestion } from "./trace-run.ts";
-import type { RpcTransport } from "./transport.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 import { provesItsLimit, roundedUp, usualLimits } from "./usual-limits.ts";
 
 export type Trace = (

@@ -1,6 +1,6 @@
 import { custom, RpcRequestError, type CustomTransport } from "viem";
-import { NodeRefusal } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { NodeRefusal } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
  * The same transport under a viem client, for the calls that are not hot.

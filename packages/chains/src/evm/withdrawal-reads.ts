@@ -4,8 +4,8 @@ import type { BlockRef } from "../family.ts";
 import { bytesOf, readLog, toQuantity } from "./answers.ts";
 import type { FinalReads } from "./final-reads.ts";
 import { isRangeTooLarge } from "./rpc-errors.ts";
-import { garbage, NodeRefusal } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { garbage, NodeRefusal } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 import { CALL_EXECUTED_TOPIC, executionIn, type WithdrawalPayment } from "./withdrawals.ts";
 
 /** Selector of `callRequests(bytes32)`. */
@@ -83,7 +83,7 @@ export async function proofOfExecution(
       return { kind: "refuted", reason: "the request was executed, and its token did not move" };
   }
   if (unseen !== undefined) return unseen;
-  if (isElsewhere) return { kind: "refuted", reason: EXECUTION_NOT_FOUND };
+  if (isElsewhere) return { kind: "refuted", reason: EXECUTION_NOT_FOUND, ofEndpoint: true };
   return { kind: "notFinal", reason: EXECUTION_NOT_FOUND, retryAfterSeconds: search.retryAfterSeconds };
 }
 

@@ -2,8 +2,8 @@ import { keccak256 } from "viem";
 import type { ChainWriter } from "../family.ts";
 import { hashOf } from "./answers.ts";
 import { broadcastOutcomeOf } from "./rpc-errors.ts";
-import { garbage, NodeRefusal } from "./rpc-fault.ts";
-import type { RpcTransport } from "./transport.ts";
+import { garbage, NodeRefusal } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
 
 /** Sends signed bytes and reads the node's answer to them. Sending the same bytes again is always safe. */
 export function createChainWriter(transport: RpcTransport): ChainWriter {

@@ -2,8 +2,8 @@ import type { Address, Hex, KnownTicks } from "@causeway/domain";
 import { MAX_TICK, MIN_TICK } from "@causeway/domain";
 import { bytesOf, readLog } from "../answers.ts";
 import { decodeAggregate3, encodeAggregate3, uintAnswer, type SubCall } from "../multicall.ts";
-import { garbage, inconsistent } from "../rpc-fault.ts";
-import type { RpcTransport } from "../transport.ts";
+import { garbage, inconsistent } from "../../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../../nodes/transport.ts";
 import {
   addressAnswer,
   changedTicks,

@@ -1,7 +1,6 @@
 import type { AttestationChain } from "@causeway/domain";
 import type { Evidence, EvidenceSource } from "../evidence.ts";
 import { RpcFault } from "./rpc-fault.ts";
-import { EXECUTION_NOT_FOUND } from "./withdrawal-reads.ts";
 
 /** Endpoints contradicted each other about something that each of them holds for settled. */
 export interface Disagreement {
@@ -134,7 +133,7 @@ function createPoll<T>(
 function settledText(evidence: Evidence<unknown>): string | undefined {
   if (evidence.kind === "absent" || evidence.kind === "notFinal") return undefined;
   if (evidence.kind === "final" && isPending(evidence.value)) return undefined;
-  if (evidence.kind === "refuted" && evidence.reason === EXECUTION_NOT_FOUND) return undefined;
+  if (evidence.kind === "refuted" && evidence.ofEndpoint === true) return undefined;
   return JSON.stringify(evidence, sortedAndExact);
 }
 

@@ -1,5 +1,3 @@
-import { batchRefusal } from "./rpc-errors.ts";
-
 /** One HTTP answer, before anything is known of the calls in it. */
 export type HttpAnswer =
   | { readonly kind: "tooLarge"; readonly refusesBatch?: undefined; readonly document?: undefined }
@@ -56,4 +54,9 @@ function parseJson(body: string): object | undefined {
     // Proxies answer with HTML; what it is not is all we need to know.
     return undefined;
   }
+}
+
+/** How a node refuses a whole batch: never, or only one of this many calls. */
+function batchRefusal(text: string): "tooMany" | "never" {
+  return /too (?:large|many|big)|limit|size|maximum|max |exceed/i.test(text) ? "tooMany" : "never";
 }

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { json, startAnsweringNode, startLyingNode, type LyingNode } from "../../test/lying-node.ts";
 import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
 import { createRpcTransport, type RpcTransport, type RpcTransportOptions } from "./transport.ts";
-import { viemTransport } from "./viem-transport.ts";
+import { viemTransport } from "../evm/viem-transport.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

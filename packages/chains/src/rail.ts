@@ -1,0 +1,95 @@
+import type { Hex, OrderId, TxHash, VmType } from "@causeway/domain";
+import type { BlockRef, DepositFact } from "./family.ts";
+
+/**
+ * What the core service does on a chain without contracts of ours and without account nonces as EVM chains have them: it sees deposits and pays. Inside the
+ * service addresses and transaction ids of every family are their canonical bytes in hex (`encodeAddress`, `transactionIdBytes` of the domain); only a family's own
+ * folder and the edges of the service spell them.
+ */
+export interface ChainRail {
+  readonly vm: VmType;
+  /** Where deposits to the solver's depository arrive, and what the solver pays from: canonical bytes. */
+  readonly solver: Hex;
+  /**
+   * Deposits that have become final (by the chain's policy) after `cursor`, oldest first, and the cursor behind them. Read again from the same cursor it gives the same,
+   * or more. Without a cursor it begins a little before now.
+   * @throws RpcFault; nothing was read then
+   */
+  arrivals(cursor: string | undefined): Promise<RailArrivals>;
+  /** Deposits of one transaction. */
+  arrivalsOf(transactionId: TxHash): Promise<RailTransaction>;
+  /** What the solver can pay with, smallest units, by currency; a currency of which it has none is 0. @throws RpcFault */
+  balances(currencies: readonly Hex[]): Promise<ReadonlyMap<Hex, bigint>>;
+  /** What paying somebody costs the solver now, in the smallest units of the chain's native currency. May be kept for some seconds. @throws RpcFault */
+  paymentCost(currency: Hex, recipient: Hex | undefined): Promise<bigint>;
+  /** Whether such a recipient can be paid at all (a token account that refuses, an output below the dust limit, an account that does not exist); undefined: yes. @throws RpcFault */
+  refusalOf(payment: Omit<RailPayment, "orderId">): Promise<string | undefined>;
+  /**
+   * Makes and signs a payment: nothing leaves. Sent any number of times the result pays once. With `before` (attempts at the same payment, oldest first, of which none is known
+   * to have paid), the new one is such that never both count: it conflicts with them (Bitcoin: an input in common), or they are certain never to count any more.
+   * @param reserved what unsettled payments of the solver hold: their raw bytes, so that e.g. no coin is spent twice
+   * @throws RpcFault, {@link RailShort} when the solver has not enough
+   */
+  prepare(
+    payment: RailPayment,
+    before: readonly RailAttempt[],
+    reserved: readonly Hex[],
+  ): Promise<RailAttempt>;
+  /** Hands signed bytes to the network; may be done again at any time. `refused`: it says that these bytes can never be accepted (which is not yet proof that they were not accepted before). @throws RpcFault */
+  send(attempt: RailAttempt): Promise<"sent" | { readonly refused: string }>;
+  /** What became of an attempt, by a node's final view wherever the answer is final. @throws RpcFault when nothing is known */
+  outcome(attempt: RailAttempt): Promise<RailOutcome>;
+  /** Called at something new on the chain, where it can be listened to; else at an interval. Returns the unsubscriber. */
+  onNews(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface RailArrivals {
+  /** All final: their blocks are not taken back. */
+  readonly deposits: readonly DepositFact[];
+  readonly cursor: string;
+  /** The block (slot, ledger) up to which it was read. */
+  readonly upTo: Pick<BlockRef, "number" | "hash" | "timestamp">;
+}
+
+export type RailTransaction =
+  | { readonly kind: "final"; readonly deposits: readonly DepositFact[]; readonly upTo: RailArrivals["upTo"] }
+  | { readonly kind: "notFinal" }
+  | { readonly kind: "absent" };
+
+/** What one payment is to do: exactly this, and it carries the order's id as solvers' payments of the family do. */
+export interface RailPayment {
+  readonly recipient: Hex;
+  readonly currency: Hex;
+  /** Smallest units that the recipient gets. */
+  readonly amount: bigint;
+  /** Undefined: the payment is for no order (a refund of money nobody attributed). */
+  readonly orderId: OrderId | undefined;
+}
+
+/** Signed bytes of a payment. */
+export interface RailAttempt {
+  readonly raw: Hex;
+  readonly txId: TxHash;
+  /** Native coin that it costs beside what is paid. */
+  readonly fee: bigint;
+  /** ms since epoch at which it was made. */
+  readonly madeAtMs: number;
+}
+
+export type RailOutcome =
+  /** No node knows it; it may still come to count. */
+  | { readonly kind: "unseen" }
+  /** Nodes have it, no block does. */
+  | { readonly kind: "pending" }
+  /** In a block that may still be taken back. */
+  | { readonly kind: "mined"; readonly block: Pick<BlockRef, "number" | "hash"> }
+  /** It paid, for good. */
+  | { readonly kind: "final"; readonly block: Pick<BlockRef, "number" | "hash"> }
+  /** It can never count any more: it failed for good, expired, or what it spends is spent otherwise, for good. */
+  | { readonly kind: "dead"; readonly reason: string };
+
+/** The solver has not enough of a currency for a payment now. */
+export class RailShort extends Error {
+  override readonly name = "RailShort";
+}
