@@ -1,3 +1,4 @@
+import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 import type pg from "pg";
 import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
@@ -17,7 +18,7 @@ export interface FilterFigures {
 }
 
 /** Nobody names currencies here: that is a look into a map. */
-const chains: HistoryServices["chains"] = { all: [], get: () => undefined, currency: () => undefined };
+const chains: HistoryServices["chains"] = createChainDirectory([]);
 
 /** Asks every documented question alone, `runs` times each, for other values each time, one after another. */
 export async function measureHistory(

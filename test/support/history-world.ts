@@ -1,4 +1,4 @@
-import type { RequestEvent, RequestTerms, TxHash } from "@causeway/domain";
+import type { Hex, RequestEvent, RequestTerms, TxHash } from "@causeway/domain";
 import { expect } from "vitest";
 import type pg from "pg";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
@@ -13,12 +13,13 @@ import { listRequests } from "../../apps/api/src/usecases/history/list-requests.
 import { requestTrace } from "../../apps/api/src/usecases/history/request-trace.ts";
 import { transition } from "../../apps/api/src/usecases/transition.ts";
 import { noAppBalances } from "../fakes/no-app-balances.ts";
+import { noChains } from "../fakes/no-chains.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase } from "./database.ts";
 import { someAddress, someHash, someTerms } from "./terms.ts";
 
 /** Of every stored attempt: so long that no hash holds it by chance. */
-export const SIGNED_BYTES = `0x${"5197ed".repeat(20)}`;
+export const SIGNED_BYTES: Hex = `0x${"5197ed".repeat(20)}`;
 
 /** A paid request and what it is known by. */
 export interface Paid {
@@ -67,7 +68,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
   const insertQuoted = groupedQuoteInserts(sql);
   const services = { ...noAppBalances, events: recordedEvents(), clock };
   const history = postgresRequestHistory(sql);
-  const needs = { history, chains: { all: [], get: () => undefined, currency: () => undefined } };
+  const needs = { history, chains: noChains };
 
   const quoted = async (change: Partial<RequestTerms> = {}): Promise<RequestTerms> => {
     const terms = someTerms({ createdAtMs: clock.nowMs(), ...change });

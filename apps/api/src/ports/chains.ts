@@ -1,5 +1,5 @@
-import type { ChainConnection, GasPrices, Head } from "@causeway/chains";
-import type { Address, Chain, Currency } from "@causeway/domain";
+import type { ChainConnection, ChainRail, GasPrices, Head } from "@causeway/chains";
+import type { Address, Chain, Currency, RailChain } from "@causeway/domain";
 
 /** The newest facts of one chain, refreshed once per block and kept in memory: what a quote needs without asking the chain. */
 export interface ChainPulse {
@@ -21,10 +21,34 @@ export interface ConnectedChain {
   readonly pulse: ChainPulse;
 }
 
+/** The newest facts of a chain that is reached by a rail, refreshed in the background. */
+export interface RailPulse {
+  /** What the solver holds of a configured currency, smallest units. @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known. */
+  solverBalance(currency: Address): bigint;
+  /** What a payment in this currency costs the solver, smallest units of the native currency. @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known. */
+  paymentCost(currency: Address): bigint;
+  /** True when nothing was heard of it for much longer than its block time. */
+  lagging(): boolean;
+}
+
+/** A chain without account nonces (Solana, Bitcoin, the perpetuals exchange), and how it is reached. */
+export interface ConnectedRail {
+  readonly chain: RailChain;
+  readonly rail: ChainRail;
+  readonly pulse: RailPulse;
+}
+
 /** Every enabled chain of this instance. */
 export interface ChainDirectory {
+  /** EVM chains. */
   readonly all: readonly ConnectedChain[];
-  /** Undefined when the chain is not configured or not enabled. */
+  /** Chains that are reached by a rail. */
+  readonly rails: readonly ConnectedRail[];
+  /** Undefined when no rail chain has this id. */
+  rail(chainId: number): ConnectedRail | undefined;
+  /** What is known of any chain, whatever its family; undefined when it is not configured or not enabled. */
+  profile(chainId: number): Chain | RailChain | undefined;
+  /** Undefined when no EVM chain has this id, or it is not enabled. */
   get(chainId: number): ConnectedChain | undefined;
   /** The configured currency; undefined when unknown on that chain. */
   currency(chainId: number, address: Address): Currency | undefined;

@@ -2,6 +2,7 @@ import type { Address, Chain, Currency } from "@causeway/domain";
 import { chainsAnswer } from "@causeway/wire";
 import { mismatch } from "@causeway/service-kit";
 import { expect, test } from "vitest";
+import { noChains } from "../../../../test/fakes/no-chains.ts";
 import type { ChainDirectory } from "../ports/chains.ts";
 import { createChainList, listChains } from "./list-chains.ts";
 
@@ -89,7 +90,7 @@ function aDirectory(chain: Chain): { directory: ChainDirectory; setLagging: (lag
   let lagging = false;
   const pulse = { lagging: () => lagging };
   const all = [{ chain, pulse }] as unknown as ChainDirectory["all"];
-  const directory: ChainDirectory = { all, get: () => all[0], currency: () => undefined };
+  const directory: ChainDirectory = { ...noChains, all, get: () => all[0] };
   return { directory, setLagging: (value) => (lagging = value) };
 }
 

@@ -1,5 +1,6 @@
 import type { Address } from "../ids/hex.ts";
 import type { ChainLiquidity } from "./chain-liquidity.ts";
+import type { RailVm } from "./rail-chain.ts";
 
 /** How much of a fee a currency costs to convert: pairs are priced by the dearer of the two classes. */
 export type CurrencyClass = "stable" | "major" | "minor";
@@ -7,7 +8,7 @@ export type CurrencyClass = "stable" | "major" | "minor";
 /** A currency that this instance knows on one chain. */
 export interface Currency {
   readonly chainId: number;
-  /** Zero address for the native currency. */
+  /** Zero address for the native currency of an EVM chain; elsewhere the family's canonical bytes. */
   readonly address: Address;
   /** Same value for the same asset on every chain, e.g. `usdc`, `eth`: the `id` of the wire. */
   readonly id: string;
@@ -48,16 +49,15 @@ export interface ChainContracts {
   readonly depositAddressFactory?: Address;
 }
 
-/** One configured and enabled chain. Everything a use case may know of it. */
-export interface Chain {
+/** What every configured chain has, whatever its family: what it is called, what is known on it, and what it costs to use it. */
+export interface ChainProfile {
   readonly id: number;
   /** Name used in order data and attestations, e.g. `base`. */
   readonly name: string;
   readonly displayName: string;
-  readonly vmType: "evm";
+  readonly vmType: "evm" | RailVm;
   /** URL the service itself reads from; may carry credentials, never shown or logged. */
   readonly rpcUrl: string;
-  readonly wsRpcUrl: string | undefined;
   /** URL shown to clients in `GET /chains`; they wait for receipts on it. */
   readonly publicRpcUrl: string;
   readonly publicWsRpcUrl: string | undefined;
@@ -73,8 +73,28 @@ export interface Chain {
   readonly partialDisableLimit: bigint;
   readonly surgeEnabled: boolean;
   readonly native: Currency;
-  /** ERC-20 currencies; the native one is not in it. */
+  /** Currencies beside the native one. */
   readonly tokens: readonly Currency[];
+  /** Nominal seconds between blocks, for estimates before anything was measured, and for stall detection. */
+  readonly blockTimeSeconds: number;
+  readonly fees: ProfileFees;
+}
+
+/** What using any chain costs. */
+export interface ProfileFees {
+  /** Flat part of the service fee for using this chain as destination, USD with 18 decimals. */
+  readonly flatUsd: bigint;
+  /** Extra bps charged when depositing on / filling on this chain (`depositFee`, `withdrawalFee` of the wire). */
+  readonly depositBps: number;
+  readonly withdrawalBps: number;
+  /** Fill gas is priced at (10000 + this) / 10000 of the live estimate. */
+  readonly gasMarginBps: number;
+}
+
+/** One configured and enabled EVM chain. Everything a use case may know of it. */
+export interface Chain extends ChainProfile {
+  readonly vmType: "evm";
+  readonly wsRpcUrl: string | undefined;
   readonly contracts: ChainContracts;
   readonly confirmationTiers: readonly ConfirmationTier[];
   /**
@@ -84,22 +104,13 @@ export interface Chain {
   readonly maxUnconfirmedUsd: bigint | undefined;
   /** Depth (1 = the block itself) at which a block is treated as irreversible: until then our own transactions are kept for re-sending. */
   readonly finalityBlocks: number;
-  /** Nominal seconds between blocks, for estimates before anything was measured, and for stall detection. */
-  readonly blockTimeSeconds: number;
   readonly fees: ChainFees;
   /** Undefined: nothing is swapped on this chain. */
   readonly liquidity?: ChainLiquidity | undefined;
 }
 
-/** Fee policy of one chain. */
-export interface ChainFees {
-  /** Flat part of the service fee for using this chain as destination, USD with 18 decimals. */
-  readonly flatUsd: bigint;
-  /** Extra bps charged when depositing on / filling on this chain (`depositFee`, `withdrawalFee` of the wire). */
-  readonly depositBps: number;
-  readonly withdrawalBps: number;
-  /** Fill gas is priced at (10000 + this) / 10000 of the live estimate. */
-  readonly gasMarginBps: number;
+/** Fee policy of one EVM chain. */
+export interface ChainFees extends ProfileFees {
   /** Floor of the priority fee in wei, for nodes that report zero. */
   readonly minPriorityFeeWei: bigint;
   /** The chain counts the price of a transaction's data as gas (some rollups do): gas units measured elsewhere say nothing there, and steps name none. */

@@ -1,7 +1,7 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain, ConnectedRail } from "../../ports/chains.ts";
 import { createChainDirectory } from "./directory.ts";
 
 const token: Address = "0x2222222222222222222222222222222222222222";
@@ -24,4 +24,14 @@ test("chains and currencies are found by id and address, each currency on its ow
   expect(directory.currency(2, token)).toBeUndefined();
   expect(directory.currency(2, NATIVE_CURRENCY)).toMatchObject({ chainId: 2 });
   expect(directory.currency(3, NATIVE_CURRENCY)).toBeUndefined();
+});
+
+test("chains that are reached by a rail are found beside EVM chains, and one id is one chain", () => {
+  const one = aConnected(1, []);
+  const rail = aConnected(7, [token]) as unknown as ConnectedRail;
+  const directory = createChainDirectory([one], [rail]);
+  expect([directory.get(7), directory.rail(7), directory.rail(1)]).toEqual([undefined, rail, undefined]);
+  expect([directory.profile(1), directory.profile(7)]).toEqual([one.chain, rail.chain]);
+  expect(directory.currency(7, token)).toMatchObject({ chainId: 7 });
+  expect(() => createChainDirectory([one], [aConnected(1, []) as unknown as ConnectedRail])).toThrow(/twice/);
 });

@@ -1,17 +1,27 @@
-import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+import type { ChainDirectory, ConnectedChain, ConnectedRail } from "../../ports/chains.ts";
 
-/** Finds chains and currencies by id; every look-up is one or two map reads. */
-export function createChainDirectory(all: readonly ConnectedChain[]): ChainDirectory {
+/** Finds chains and currencies by id; every look-up is one or two map reads. @throws RangeError for an id that comes twice */
+export function createChainDirectory(
+  all: readonly ConnectedChain[],
+  rails: readonly ConnectedRail[] = [],
+): ChainDirectory {
   const chains = new Map(all.map((connected) => [connected.chain.id, connected]));
+  const railChains = new Map(rails.map((connected) => [connected.chain.id, connected]));
+  const profiles = [...all, ...rails].map(({ chain }) => chain);
+  const byId = new Map(profiles.map((chain) => [chain.id, chain]));
+  if (byId.size < profiles.length) throw new RangeError("a chain id is configured twice");
   const currencies = new Map(
-    all.map(({ chain }) => [
+    profiles.map((chain) => [
       chain.id,
       new Map([chain.native, ...chain.tokens].map((currency) => [currency.address, currency])),
     ]),
   );
   return {
     all,
+    rails,
     get: (chainId) => chains.get(chainId),
+    rail: (chainId) => railChains.get(chainId),
+    profile: (chainId) => byId.get(chainId),
     currency: (chainId, address) => currencies.get(chainId)?.get(address),
   };
 }

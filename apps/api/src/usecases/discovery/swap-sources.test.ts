@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
+import { noChains } from "../../../../../test/fakes/no-chains.ts";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { LiquiditySource } from "../../ports/liquidity.ts";
 import { swapSources } from "./swap-sources.ts";
 
 const known = { chain: { id: 11 } } as ConnectedChain;
 const chains = {
+  ...noChains,
   all: [known],
   get: (id: number) => (id === 11 ? known : undefined),
-  currency: () => undefined,
 };
 const liquidity: LiquiditySource = {
   sources: () => ["uniswap-v3"],

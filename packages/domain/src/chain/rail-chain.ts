@@ -1,0 +1,37 @@
+import type { Hex } from "../ids/hex.ts";
+import type { VmType } from "./attestation-chain.ts";
+import type { ChainProfile } from "./chain.ts";
+
+/** Kinds of chains without our contracts and without account nonces as EVM chains have them, by the words of the wire: Solana, Bitcoin, the perpetuals exchange. */
+export type RailVm = "svm" | "bvm" | "hypevm";
+
+/** Family of the oracle's words, by kind. */
+export const RAIL_FAMILIES: Readonly<Record<RailVm, VmType>> = {
+  svm: "solana-vm",
+  bvm: "bitcoin-vm",
+  hypevm: "hyperliquid-vm",
+};
+
+/**
+ * One configured and enabled chain that the service reaches by a rail. Its addresses, currencies and transaction ids are, inside the service, the family's canonical
+ * bytes in lower-case hex.
+ */
+export interface RailChain extends ChainProfile {
+  readonly vmType: RailVm;
+  readonly family: VmType;
+  /** Solana: the depository program; Bitcoin and the exchange: the address that receives. Canonical bytes. */
+  readonly depository: Hex;
+  /** Confirmations after which a deposit is believed and a payment done (Bitcoin); where the chain has a finality of its own that counts instead. */
+  readonly confirmations: number;
+  /** What only the perpetuals exchange has. */
+  readonly exchange?: ExchangeFacts;
+}
+
+/** How the perpetuals exchange is spoken to. */
+export interface ExchangeFacts {
+  /** Names in its own signing types: those of this project's documents, or those that the real exchange verifies. */
+  readonly profile: "default" | "hyperliquid";
+  readonly isTestnet: boolean;
+  /** Base URL that clients post signed actions to. */
+  readonly publicApiUrl: string;
+}
