@@ -8,6 +8,7 @@ import { pathOf, placeOf, readJsonFile } from "./chain-file.ts";
 import { ConfigError } from "./config-error.ts";
 import type { Env } from "./env.ts";
 import { finalityOf } from "./finality.ts";
+import { lighterFacts } from "./lighter-facts.ts";
 import { resolvePlaceholders } from "./placeholder.ts";
 
 /** What the chain file of an environment gives an oracle. */
@@ -25,6 +26,7 @@ const NEEDED: readonly string[] = ["httpRpcUrl", "additionalDepositories", "chai
 const LACKABLE: readonly { readonly path: string; readonly without: string }[] = [
   { path: "depository", without: "deposits and withdrawals" },
   { path: "contracts.router", without: "fills by its router" },
+  { path: "additionalData.explorerApiUrl", without: "withdrawals whose transaction nobody names" },
 ];
 
 /**
@@ -143,6 +145,7 @@ function toAttestationChain(
       entry.hubChainId ??
       (evm === undefined ? BigInt(keccak256(stringToBytes(entry.id))).toString() : String(evm.chainId)),
     evm,
+    ...(entry.vmType === "lighter-vm" && { lighter: lighterFacts(entry) }),
   };
 }
 

@@ -54,6 +54,10 @@ export const attestationChainEntry = z.object({
       fillContracts: z.array(evmAddress).optional(),
       /** How many endpoints must agree; absent: more than half of them. 1 takes the first answer. */
       rpcQuorum: z.int().min(1).optional(),
+      /** Order-book exchange: base URL of its explorer's API. */
+      explorerApiUrl: rpcUrl.optional(),
+      /** Order-book exchange: the number that stands for it in what its users sign. */
+      exchangeChainId: numericChainId.optional(),
     })
     .prefault({}),
 });

@@ -4,6 +4,7 @@ export * from "./chain/chain.ts";
 export * from "./chain/rail-chain.ts";
 export * from "./chain/chain-liquidity.ts";
 export * from "./chain/attestation-chain.ts";
+export * from "./chain/lighter-facts.ts";
 export * from "./address/codec.ts";
 export * from "./address/encode-order.ts";
 export * from "./hashing/remembered.ts";

@@ -22,6 +22,8 @@ export interface RestAnswer {
   readonly status: number;
   /** The parsed JSON; undefined when the body is none. */
   readonly json: unknown;
+  /** The whole body as it came, for those who must read numbers that a double cannot hold. */
+  readonly text: string;
   /** The body as text, cut to 300 characters and without secrets, for errors. */
   readonly excerpt: string;
 }
@@ -70,6 +72,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
       return {
         status: answer.statusCode,
         json: parse(text),
+        text,
         excerpt: redact(text.slice(0, 1_000), options.url),
       };
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { Address } from "../ids/hex.ts";
+import type { LighterAttestationFacts } from "./lighter-facts.ts";
 
 /** Chain families by the words of configuration files and attestations. */
 export type VmType = "ethereum-vm" | "solana-vm" | "bitcoin-vm" | "hyperliquid-vm" | "lighter-vm" | "tron-vm";
@@ -26,6 +27,7 @@ export interface AttestationChain {
   readonly hubChainId: string;
   /** What only EVM chains have. */
   readonly evm: EvmAttestationFacts | undefined;
+  readonly lighter?: LighterAttestationFacts;
 }
 
 export interface EvmAttestationFacts {
