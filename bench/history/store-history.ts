@@ -90,6 +90,20 @@ const LISTED =
   "request_id, created_at_ms, updated_at_ms, status, fail_reason, refund_fail_reason, request_type, user_address, recipient, origin_chain_id, destination_chain_id, currency_in, currency_out, symbol_in, symbol_out, amount_usd, app_fees_usd, features, key_id, referrer, in_block, in_seen_at_ms, fill_ms";
 const listing = `insert into request_history (${LISTED}) select ${LISTED} from request_listing where request_id = any($1::text[])`;
 
+/** Where every row is in dozens of indexes: they are made when all rows are there, for row by row most of the time would be theirs. */
+const LISTINGS = ["request_history", "request_transactions"];
+
+/** Takes away the indexes that hold no constraint, and tells how to make them again. */
+async function withoutIndexes(client: pg.Client, tables: readonly string[]): Promise<readonly string[]> {
+  const { rows } = await client.query<{ name: string; definition: string }>(
+    `select x.indexrelid::regclass::text as name, pg_get_indexdef(x.indexrelid) as definition
+     from pg_index x where x.indrelid = any($1::regclass[]) and not x.indisunique`,
+    [tables],
+  );
+  for (const { name } of rows) await client.query(`drop index ${name}`);
+  return rows.map(({ definition }) => definition);
+}
+
 /** Adds paid requests straight to the tables, listed as the service lists them, and leaves all analysed. */
 export async function storeHistory(
   databaseUrl: string,
@@ -103,7 +117,9 @@ export async function storeHistory(
   await client.connect();
   try {
     await client.query("set synchronous_commit = off");
+    await client.query("set maintenance_work_mem = '512MB'");
     await client.query(names);
+    const indexes = await withoutIndexes(client, LISTINGS);
     // Plans for tables that are still empty would last for the first thousands of rows.
     await client.query("set plan_cache_mode = force_custom_plan");
     for (let first = 0; first < count; first += CHUNK) {
@@ -128,6 +144,10 @@ export async function storeHistory(
       await client.query("alter table requests enable trigger requests_listed");
       await client.query("commit");
       onProgress?.(last + 1);
+    }
+    for (const definition of indexes) {
+      signal?.throwIfAborted();
+      await client.query(definition);
     }
     await client.query(
       "vacuum (analyze) requests, deposits, slots, attempts, request_events, request_history, request_transactions, currency_names",

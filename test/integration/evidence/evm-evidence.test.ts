@@ -121,6 +121,8 @@ describe("deposits", () => {
     const hash = (await world.wallet.rpc("eth_sendTransaction", [
       { from: user.address, to: world.depository, data, gas: "0x493e0" },
     ])) as Hex;
+    // The node knows a transaction in its block a moment before it has the receipt.
+    await expect.poll(() => world.wallet.rpc("eth_getTransactionReceipt", [hash])).not.toBeNull();
     expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
     await world.mine(DEPTH);
     expect(await source.deposits(hash)).toEqual({ kind: "refuted", reason: "the transaction was reverted" });
