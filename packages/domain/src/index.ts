@@ -4,9 +4,17 @@ export * from "./chain/chain.ts";
 export * from "./chain/rail-chain.ts";
 export * from "./chain/chain-liquidity.ts";
 export * from "./chain/attestation-chain.ts";
+export * from "./chain/bitcoin-facts.ts";
 export * from "./chain/lighter-facts.ts";
+export {
+  decodeBitcoinAddress,
+  encodeBitcoinAddress,
+  type BitcoinNetwork,
+} from "./address/bitcoin.ts";
 export * from "./address/codec.ts";
 export * from "./address/encode-order.ts";
+export * from "./address/spell-order.ts";
+export * from "./address/spelling.ts";
 export * from "./hashing/remembered.ts";
 export * from "./hashing/sha256.ts";
 export * from "./hashing/struct-writer.ts";
@@ -75,6 +83,13 @@ export * from "./withdrawal/evm-call-request.ts";
 export * from "./withdrawal/hyperliquid-action.ts";
 export * from "./withdrawal/lighter-transfer.ts";
 export * from "./withdrawal/solana-transfer-request.ts";
+export * from "./exchange/currency.ts";
+export * from "./exchange/exact-amount.ts";
+export * from "./exchange/nonce-mapping.ts";
+export * from "./exchange/nonce-window.ts";
+export * from "./exchange/signing-profile.ts";
+export * from "./exchange/transfer-action.ts";
+export * from "./exchange/withdrawal-steps.ts";
 export * from "./revert/call-frame.ts";
 export { cleanText } from "./revert/clean-text.ts";
 export * from "./revert/simulation-failure.ts";

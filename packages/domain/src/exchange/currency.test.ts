@@ -1,0 +1,99 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { encodeAddress } from "../address/codec.ts";
+import type { Hex } from "../ids/hex.ts";
+import {
+  exchangeCurrency,
+  exchangeDexName,
+  exchangePlaceAt,
+  exchangePlaceOf,
+  MAINNET_USDC_TOKEN_ID,
+  parseExchangeToken,
+  PERPS_CURRENCY,
+  type ExchangePlace,
+} from "./currency.ts";
+
+const tokenId = fc
+  .uint8Array({ minLength: 16, maxLength: 16 })
+  .filter((bytes) => bytes.some((byte) => byte > 0))
+  .map((bytes): Hex => `0x${Buffer.from(bytes).toString("hex")}`);
+const dexName = fc
+  .stringMatching(/^[\x21-\x7e]{1,32}$/)
+  .filter((name) => name !== "spot" && name.length <= 32);
+const place: fc.Arbitrary<ExchangePlace> = fc.oneof(
+  fc.constant<ExchangePlace>({ kind: "perps" }),
+  tokenId.map((id): ExchangePlace => ({ kind: "spot", tokenId: id })),
+  fc.record({ tokenId, dex: dexName }).map((one): ExchangePlace => ({ kind: "dex", ...one })),
+);
+
+test("every place has one currency, which is an address of the family, and leads back to the place", () => {
+  fc.assert(
+    fc.property(place, (any) => {
+      const currency = exchangeCurrency(any);
+      expect(exchangePlaceOf(currency)).toEqual(any);
+      expect(encodeAddress("hyperliquid-vm", currency)).toBe(currency);
+    }),
+  );
+});
+
+test("a transfer's dex and token name the place, and the place names the dex again", () => {
+  fc.assert(
+    fc.property(place, (any) => {
+      const id = any.kind === "perps" ? MAINNET_USDC_TOKEN_ID : any.tokenId;
+      expect(exchangePlaceAt(exchangeDexName(any), id, MAINNET_USDC_TOKEN_ID)).toEqual(any);
+    }),
+  );
+});
+
+test("the currencies of the contract: perps dollars, spot dollars, dollars on a dex", () => {
+  expect(exchangeCurrency({ kind: "perps" })).toBe("0x00000000000000000000000000000000");
+  expect(exchangeCurrency({ kind: "spot", tokenId: MAINNET_USDC_TOKEN_ID })).toBe(
+    "0x6d1e7cde53ba9467b783cb7c530ce054",
+  );
+  expect(exchangeCurrency({ kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "xyz" })).toBe(
+    "0x6d1e7cde53ba9467b783cb7c530ce05478797a",
+  );
+});
+
+test("the first dex holds dollars and nothing else", () => {
+  const other: Hex = `0x${"ab".repeat(16)}`;
+  expect(exchangePlaceAt("", other, MAINNET_USDC_TOKEN_ID)).toBeUndefined();
+  expect(exchangePlaceAt("", MAINNET_USDC_TOKEN_ID, MAINNET_USDC_TOKEN_ID)).toEqual({ kind: "perps" });
+});
+
+test("no token passes for the dollars of the first dex, and no dex for spot", () => {
+  expect(exchangePlaceAt("spot", PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID)).toBeUndefined();
+  expect(() => exchangeCurrency({ kind: "spot", tokenId: PERPS_CURRENCY })).toThrow(RangeError);
+  expect(() => exchangeCurrency({ kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "spot" })).toThrow();
+  const spot = Buffer.from("spot").toString("hex");
+  expect(exchangePlaceOf(`${MAINNET_USDC_TOKEN_ID}${spot}`)).toBeUndefined();
+});
+
+test("a name that is no ASCII, or a text that is no currency, stands for no place", () => {
+  for (const text of [
+    "0x",
+    `${MAINNET_USDC_TOKEN_ID}0`,
+    `${MAINNET_USDC_TOKEN_ID}ff`,
+    `${MAINNET_USDC_TOKEN_ID}20`,
+    MAINNET_USDC_TOKEN_ID.toUpperCase(),
+    `${PERPS_CURRENCY}78`,
+    `${MAINNET_USDC_TOKEN_ID}${"78".repeat(33)}`,
+  ])
+    expect(exchangePlaceOf(text), text).toBeUndefined();
+});
+
+test("a token's text is its name and its id, in lower case, and nothing else", () => {
+  expect(parseExchangeToken(`USDC:${MAINNET_USDC_TOKEN_ID}`)).toEqual({
+    name: "USDC",
+    tokenId: MAINNET_USDC_TOKEN_ID,
+  });
+  for (const text of [
+    "USDC",
+    `:${MAINNET_USDC_TOKEN_ID}`,
+    `USDC:${MAINNET_USDC_TOKEN_ID.toUpperCase()}`,
+    `USDC:${MAINNET_USDC_TOKEN_ID}00`,
+    `A:B:${MAINNET_USDC_TOKEN_ID}`,
+    `USDC:${MAINNET_USDC_TOKEN_ID}\n`,
+  ])
+    expect(parseExchangeToken(text), JSON.stringify(text)).toBeUndefined();
+});

@@ -1,0 +1,66 @@
+import type { TypedDataToSign } from "../quote/steps.ts";
+import { parseAddress, parseHex32, type Address, type Hex32 } from "../ids/hex.ts";
+
+/** What a wallet says about one of its nonces: what the transfer with it is for. Transfers of the perpetuals exchange carry nothing but their nonce. */
+export interface NonceMapping {
+  /** Name under which the wallet's chain is signed for: `exchange` for the perpetuals exchange. */
+  readonly walletChain: string;
+  readonly wallet: Address;
+  /** Who is to count as depositor. */
+  readonly depositor: Address;
+  /** Id of the order. */
+  readonly id: Hex32;
+  readonly nonce: bigint;
+  /** Chain id of the signature's domain: the chain that the wallet is on. It binds nothing else. */
+  readonly signatureChainId: number;
+}
+
+/** The word that the client contract signs for the perpetuals exchange. */
+export const EXCHANGE_WALLET_CHAIN = "exchange";
+
+/** Seconds after a transfer's own block in which it may still be said what it was for; later it is for nothing, for good. */
+export const NONCE_MAPPING_GRACE_SECONDS = 3_600;
+
+const types = {
+  NonceMapping: [
+    { name: "chainId", type: "string" },
+    { name: "wallet", type: "address" },
+    { name: "depositor", type: "address" },
+    { name: "id", type: "bytes32" },
+    { name: "nonce", type: "uint256" },
+  ],
+};
+
+/**
+ * What `wallet` signs. Values are plain JSON: addresses and ids in lower case, the nonce as a number while it is a safe one, else as decimal text.
+ * @throws RangeError for what is no address, id or uint256
+ */
+export function nonceMappingTypedData(mapping: NonceMapping): TypedDataToSign {
+  const { walletChain, nonce, signatureChainId } = mapping;
+  const wallet = parseAddress(mapping.wallet);
+  const depositor = parseAddress(mapping.depositor);
+  const id = parseHex32(mapping.id);
+  if (wallet === undefined || depositor === undefined) throw new RangeError("not an address of 20 bytes");
+  if (id === undefined) throw new RangeError("the id is not 32 bytes");
+  if (BigInt.asUintN(256, nonce) !== nonce) throw new RangeError(`${nonce} is no uint256`);
+  if (!Number.isSafeInteger(signatureChainId) || signatureChainId < 1)
+    throw new RangeError(`${signatureChainId} is no chain id`);
+  return {
+    signatureKind: "eip712",
+    domain: {
+      name: "ServiceNonceMapping",
+      version: "2",
+      chainId: signatureChainId,
+      verifyingContract: `0x${"0".repeat(40)}`,
+    },
+    types: { NonceMapping: types.NonceMapping.map((field) => ({ ...field })) },
+    value: {
+      chainId: walletChain,
+      wallet,
+      depositor,
+      id,
+      nonce: nonce <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(nonce) : nonce.toString(),
+    },
+    primaryType: "NonceMapping",
+  };
+}

@@ -1,0 +1,21 @@
+/**
+ * When the perpetuals exchange accepts an action, by its own documentation: at a block of time T its nonce must lie within (T - 2 days, T + 1 day), milliseconds, never
+ * have been used by that signer, and be larger than the smallest of the signer's 100 highest.
+ */
+const DAY_MS = 86_400_000n;
+const BEHIND_MS = 2n * DAY_MS;
+const AHEAD_MS = DAY_MS;
+
+/** The first and the last block time, ms, at which an action with this nonce could be accepted. */
+export function exchangeNonceWindow(nonce: bigint): { readonly opensAt: bigint; readonly closesAt: bigint } {
+  return { opensAt: nonce - AHEAD_MS + 1n, closesAt: nonce + BEHIND_MS - 1n };
+}
+
+/** Whether an exchange whose clock shows `time` (ms) takes a nonce, as far as the window goes. */
+export function isInNonceWindow(nonce: bigint, time: bigint): boolean {
+  const { opensAt, closesAt } = exchangeNonceWindow(nonce);
+  return time >= opensAt && time <= closesAt;
+}
+
+/** How many of a signer's highest nonces are remembered; anything below the smallest of them is refused. */
+export const KEPT_NONCES = 100;

@@ -1,0 +1,179 @@
+import type { TypedDataToSign } from "../quote/steps.ts";
+import { parseAddress, type Address, type Hex } from "../ids/hex.ts";
+import { exchangeDexName, exchangeTokenText, type ExchangePlace } from "./currency.ts";
+import { exactAmountText } from "./exact-amount.ts";
+import type { ExchangeNetwork, ExchangeSigningProfile } from "./signing-profile.ts";
+
+/** Transfers that an account of the perpetuals exchange can sign, by the names of the exchange's actions. */
+export type ExchangeTransferType = "usdSend" | "sendAsset" | "spotSend";
+
+/** How each transfer is signed: the name of its type, and its fields after the one that names the network, in order. */
+export const exchangeTransferFields = {
+  usdSend: {
+    typeName: "UsdSend",
+    fields: [
+      ["destination", "string"],
+      ["amount", "string"],
+      ["time", "uint64"],
+    ],
+    nonceField: "time",
+  },
+  sendAsset: {
+    typeName: "SendAsset",
+    fields: [
+      ["destination", "string"],
+      ["sourceDex", "string"],
+      ["destinationDex", "string"],
+      ["token", "string"],
+      ["amount", "string"],
+      ["fromSubAccount", "string"],
+      ["nonce", "uint64"],
+    ],
+    nonceField: "nonce",
+  },
+  spotSend: {
+    typeName: "SpotSend",
+    fields: [
+      ["destination", "string"],
+      ["token", "string"],
+      ["amount", "string"],
+      ["time", "uint64"],
+    ],
+    nonceField: "time",
+  },
+} as const satisfies Record<
+  ExchangeTransferType,
+  {
+    readonly typeName: string;
+    readonly fields: readonly (readonly [name: string, type: "string" | "uint64"])[];
+    readonly nonceField: string;
+  }
+>;
+
+/** The name of a transfer's signing type, e.g. `ExchangeTransaction:SendAsset`. */
+export function exchangePrimaryType(profile: ExchangeSigningProfile, type: ExchangeTransferType): string {
+  return `${profile.typePrefix}:${exchangeTransferFields[type].typeName}`;
+}
+
+/** The EIP-712 types of a transfer, without the domain's. */
+export function exchangeTransferTypes(
+  profile: ExchangeSigningProfile,
+  type: ExchangeTransferType,
+): Record<string, { name: string; type: string }[]> {
+  const fields = exchangeTransferFields[type].fields.map(([name, of]) => ({ name, type: of }));
+  return { [exchangePrimaryType(profile, type)]: [{ name: profile.chainField, type: "string" }, ...fields] };
+}
+
+/** An action as it is signed and posted: field names and plain JSON values. */
+export interface ExchangeAction {
+  readonly type: ExchangeTransferType;
+  /** Chain id of the signature's domain, hex without leading zeros. */
+  readonly signatureChainId: Hex;
+  readonly [field: string]: string | number;
+}
+
+const NO_CONTRACT: Address = `0x${"0".repeat(40)}`;
+
+/** Types of a domain, for wallets that want them spelled out. */
+export const exchangeDomainTypes = [
+  { name: "name", type: "string" },
+  { name: "version", type: "string" },
+  { name: "chainId", type: "uint256" },
+  { name: "verifyingContract", type: "address" },
+] as const;
+
+/**
+ * What the account signs for an action. Only the fields of the action's type are signed; its `type` and `signatureChainId` are not among them, but stand in the
+ * name of the type and in the domain.
+ */
+export function exchangeTypedData(profile: ExchangeSigningProfile, action: ExchangeAction): TypedDataToSign {
+  return {
+    signatureKind: "eip712",
+    domain: {
+      name: profile.domainName,
+      version: "1",
+      chainId: Number(action.signatureChainId),
+      verifyingContract: NO_CONTRACT,
+    },
+    types: exchangeTransferTypes(profile, action.type),
+    value: action,
+    primaryType: exchangePrimaryType(profile, action.type),
+  };
+}
+
+/** A transfer of money between accounts or places. */
+export interface SendAssetTerms {
+  readonly network: ExchangeNetwork;
+  /** Chain id of the signature's domain: the chain that the wallet is on. Where the money goes does not depend on it. */
+  readonly signatureChainId: number;
+  readonly destination: Address;
+  readonly from: ExchangePlace;
+  readonly to: ExchangePlace;
+  /** The token's name and id as the exchange lists them. */
+  readonly token: { readonly name: string; readonly tokenId: Hex };
+  /** Smallest units of a currency with so many decimals. */
+  readonly amount: bigint;
+  readonly decimals: number;
+  /** Unix milliseconds; each account uses each once. */
+  readonly nonce: number;
+}
+
+/** A `sendAsset` action out of the account itself, never out of a sub-account. @throws RangeError for an amount that moves nothing, a nonce that is none, no address */
+export function sendAssetAction(profile: ExchangeSigningProfile, terms: SendAssetTerms): ExchangeAction {
+  const { network, signatureChainId, from, to, token, amount, decimals } = terms;
+  if (amount <= 0n) throw new RangeError("a transfer moves more than nothing");
+  return {
+    type: "sendAsset",
+    signatureChainId: chainIdText(signatureChainId),
+    [profile.chainField]: network,
+    destination: account(terms.destination),
+    sourceDex: exchangeDexName(from),
+    destinationDex: exchangeDexName(to),
+    token: exchangeTokenText(token.name, token.tokenId),
+    amount: exactAmountText(amount, decimals),
+    fromSubAccount: "",
+    nonce: checkedExchangeNonce(terms.nonce),
+  };
+}
+
+/** A transfer of dollars from one account's margin on the first dex to another's. */
+export type UsdSendTerms = Pick<
+  SendAssetTerms,
+  "network" | "signatureChainId" | "destination" | "amount" | "decimals" | "nonce"
+>;
+
+/** A `usdSend` action. @throws RangeError as {@link sendAssetAction} */
+export function usdSendAction(profile: ExchangeSigningProfile, terms: UsdSendTerms): ExchangeAction {
+  if (terms.amount <= 0n) throw new RangeError("a transfer moves more than nothing");
+  return {
+    type: "usdSend",
+    signatureChainId: chainIdText(terms.signatureChainId),
+    [profile.chainField]: terms.network,
+    destination: account(terms.destination),
+    amount: exactAmountText(terms.amount, terms.decimals),
+    time: checkedExchangeNonce(terms.nonce),
+  };
+}
+
+/** The nonce of an action, under whichever name its type has for it. */
+export function exchangeNonceOf(action: ExchangeAction): number {
+  return Number(action[exchangeTransferFields[action.type].nonceField]);
+}
+
+/** A nonce must survive JSON and both clocks: a positive safe integer. @throws RangeError */
+export function checkedExchangeNonce(nonce: number): number {
+  if (!Number.isSafeInteger(nonce) || nonce <= 0) throw new RangeError(`${nonce} is no nonce`);
+  return nonce;
+}
+
+function chainIdText(chainId: number): Hex {
+  if (!Number.isSafeInteger(chainId) || chainId < 1) throw new RangeError(`${chainId} is no chain id`);
+  return `0x${chainId.toString(16)}`;
+}
+
+/** The exchange hashes the text of an address, so it must be in one spelling on both sides: lower case. */
+function account(address: Address): Address {
+  const parsed = parseAddress(address);
+  if (parsed === undefined) throw new RangeError("an account of the exchange is 20 bytes");
+  return parsed;
+}
