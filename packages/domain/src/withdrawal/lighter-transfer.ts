@@ -66,9 +66,17 @@ export function decodeLighterTransfer(payload: Hex): LighterTransfer | undefined
 
 /**
  * Id of a withdrawal on the exchange: keccak256 of the text that the account's owner signs for such a transfer.
- * @throws RangeError when a number is no uint64 or the memo no 32 bytes.
+ * @throws RangeError as {@link lighterTransferText}
  */
 export function lighterTransferId(request: LighterTransfer): Hex32 {
+  return toHex(keccakText(lighterTransferText(request)));
+}
+
+/**
+ * The text that the owner of the sending account signs (EIP-191) for a transfer to somebody else.
+ * @throws RangeError when a number is no uint64 or the memo no 32 bytes.
+ */
+export function lighterTransferText(request: LighterTransfer): string {
   const lines = [
     "Transfer",
     "",
@@ -83,7 +91,7 @@ export function lighterTransferId(request: LighterTransfer): Hex32 {
     `memo: ${memoOf(request).slice(2)}`,
     "Only sign this message for a trusted client!",
   ];
-  return toHex(keccakText(lines.join("\n")));
+  return lines.join("\n");
 }
 
 function number(value: bigint): string {

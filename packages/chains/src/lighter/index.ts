@@ -1,0 +1,1 @@
+export { lighterEvidence, type LighterEvidenceOptions } from "./evidence.ts";

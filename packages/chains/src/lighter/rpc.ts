@@ -1,0 +1,81 @@
+import { createRestClient } from "../nodes/rest-client.ts";
+import type { ObserveCall } from "../nodes/rpc-call.ts";
+import {
+  readLoggedTransfers,
+  readTransaction,
+  type ExchangeTransaction,
+  type LoggedTransfer,
+} from "./answers.ts";
+
+export interface ExchangeRpcOptions {
+  /** Of the exchange's API; may carry credentials. */
+  readonly url: string;
+  /** Of the explorer's API; undefined: no history can be read. */
+  readonly explorerUrl: string | undefined;
+  readonly onCall?: ObserveCall;
+  /** Milliseconds for each whole answer. Default 10 000. */
+  readonly deadlineMs?: number;
+  /** Most settled transactions remembered. Default 2 000. */
+  readonly rememberedTransactions?: number;
+}
+
+/** What one endpoint of the exchange says, checked and raw. */
+export interface ExchangeRpc {
+  /** Undefined when the exchange does not know it. @param hash 80 lower-case hex digits @throws RpcFault */
+  transaction(hash: string): Promise<ExchangeTransaction | undefined>;
+  readonly hasHistory: boolean;
+  /** A page of an account's transfers, newest first. @param page from 0 @throws RpcFault; RangeError without an explorer */
+  transfersOf(account: string, page: number): Promise<HistoryPage>;
+  close(): Promise<void>;
+}
+
+export interface HistoryPage {
+  readonly entries: readonly LoggedTransfer[];
+  /** Nothing older lies behind it. */
+  readonly isLast: boolean;
+}
+
+/** The most lines that the explorer gives at once. */
+const PAGE_LINES = 100;
+
+/** Opens nothing until the first question. */
+export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
+  const { explorerUrl, rememberedTransactions = 2_000 } = options;
+  const common = {
+    ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
+    ...(options.onCall !== undefined && { onCall: options.onCall }),
+  };
+  const exchange = createRestClient({ ...common, url: options.url });
+  const explorer = explorerUrl === undefined ? undefined : createRestClient({ ...common, url: explorerUrl });
+  // What is settled stays as it is; a map keeps the order in which it was filled.
+  const settled = new Map<string, ExchangeTransaction>();
+
+  return {
+    hasHistory: explorer !== undefined,
+    transaction: async (hash) => {
+      const known = settled.get(hash);
+      if (known !== undefined) return known;
+      const answer = await exchange.get("tx", `/api/v1/tx?by=hash&value=${hash}`);
+      const transaction = readTransaction(hash, answer.status, answer.text);
+      if (transaction?.standing === "final") {
+        settled.set(hash, transaction);
+        const [oldest] = settled.keys();
+        if (settled.size > rememberedTransactions && oldest !== undefined) settled.delete(oldest);
+      }
+      return transaction;
+    },
+    transfersOf: async (account, page) => {
+      if (explorer === undefined) throw new RangeError("no explorer is configured");
+      const kinds = "pub_data_type=L2Transfer&pub_data_type=L2TransferV2";
+      const answer = await explorer.get(
+        "accountLogs",
+        `/accounts/${account}/logs?${kinds}&limit=${PAGE_LINES}&offset=${page * PAGE_LINES}`,
+      );
+      const entries = readLoggedTransfers(answer.status, answer.text);
+      return { entries, isLast: entries.length < PAGE_LINES };
+    },
+    close: async () => {
+      await Promise.all([exchange.close(), explorer?.close()]);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { ExchangeTransaction } from "./answers.ts";
+import type { ExchangeRpc } from "./rpc.ts";
+import { isOfKey, type FoundTransfers, type WithdrawalPayment } from "./withdrawals.ts";
+
+export interface SearchBounds {
+  /** Pages of the depository's history that are read for one question. */
+  readonly pages: number;
+  /** Questions to the exchange under way at once. */
+  readonly atOnce: number;
+}
+
+/**
+ * Looks for what used the nonce of a payload: first in the transaction that the caller names, then, newest first, in the depository's history at the explorer. Each line
+ * of the history is only a hint: the exchange itself is asked about every transaction it names.
+ *
+ * The history is known as far as it matters once it shows a transaction of the same key with a smaller nonce, or its end. Whatever keeps it from being known whole (no
+ * explorer, too long, a line of which the exchange knows nothing) makes the answer incomplete, and no more.
+ * @throws RpcFault when a question was not answered
+ */
+export async function findTransfers(
+  rpc: ExchangeRpc,
+  payment: WithdrawalPayment,
+  hint: string | undefined,
+  bounds: SearchBounds,
+): Promise<FoundTransfers> {
+  const found: ExchangeTransaction[] = [];
+  const named = hint === undefined ? undefined : await rpc.transaction(hint);
+  if (named !== undefined) found.push(named);
+  if (found.some((transaction) => isSettledUse(payment, transaction)) || !rpc.hasHistory)
+    return { transactions: found, isComplete: false };
+
+  let isWhole = true;
+  for (let page = 0; page < bounds.pages; page += 1) {
+    const lines = await rpc.transfersOf(payment.depository, page);
+    const own = lines.entries.filter(({ fromAccountIndex }) => fromAccountIndex === payment.depository);
+    for (let at = 0; at < own.length; at += bounds.atOnce) {
+      const asked = own.slice(at, at + bounds.atOnce).map(({ hash }) => rpc.transaction(hash));
+      for (const transaction of await Promise.all(asked)) {
+        if (transaction?.transfer === undefined) isWhole = false;
+        else found.push(transaction);
+      }
+      if (found.some((transaction) => isSettledUse(payment, transaction)))
+        return { transactions: found, isComplete: false };
+      if (found.some((transaction) => isBefore(payment, transaction)))
+        return { transactions: found, isComplete: isWhole };
+    }
+    if (lines.isLast) return { transactions: found, isComplete: isWhole };
+  }
+  return { transactions: found, isComplete: false };
+}
+
+function isSettledUse(payment: WithdrawalPayment, { transfer, standing }: ExchangeTransaction): boolean {
+  return (
+    standing === "final" &&
+    transfer !== undefined &&
+    isOfKey(payment, transfer) &&
+    transfer.nonce === payment.transfer.nonce
+  );
+}
+
+/** A transaction that took its place in a block before the payload's nonce could be used. */
+function isBefore(payment: WithdrawalPayment, { transfer, standing }: ExchangeTransaction): boolean {
+  return (
+    standing === "final" &&
+    transfer !== undefined &&
+    isOfKey(payment, transfer) &&
+    transfer.nonce < payment.transfer.nonce
+  );
+}
