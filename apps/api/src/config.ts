@@ -4,6 +4,7 @@ import {
   deepFreeze,
   gather,
   isLocalKey,
+  loadAttestationChains,
   loadChains,
   loadFixedPrices,
   loadHub,
@@ -11,7 +12,14 @@ import {
   setting,
   withVaultSecrets,
 } from "@causeway/config";
-import type { Address, AttestationHub, Chain, FeePolicy } from "@causeway/domain";
+import type {
+  Address,
+  AttestationChain,
+  AttestationHub,
+  Chain,
+  FeePolicy,
+  RailChain,
+} from "@causeway/domain";
 import { parseAddress } from "@causeway/domain";
 import { appBalancePolicy } from "./app-balance-policy.ts";
 import { readOracleUrls } from "./oracle-urls.ts";
@@ -78,6 +86,12 @@ export interface AggregatorConfig {
   readonly timeoutMs: number;
 }
 
+/** A chain that is reached by a rail, and the same as oracles know it. */
+export interface RailConfig {
+  readonly chain: RailChain;
+  readonly attestation: AttestationChain;
+}
+
 /** How what the solver paid is settled on the hub. */
 export interface SettlementConfig {
   readonly hub: AttestationHub;
@@ -116,7 +130,14 @@ export interface ApiConfig {
   readonly healthPort: number;
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly shutdownTimeoutMs: number;
-  readonly solver: { readonly privateKey: Secret; readonly chainName: string };
+  readonly solver: {
+    readonly privateKey: Secret;
+    readonly chainName: string;
+    /** Undefined: nothing is paid on Solana. */
+    readonly solanaKey: Secret | undefined;
+    /** Undefined: nothing is paid on Bitcoin. */
+    readonly bitcoinKey: Secret | undefined;
+  };
   /** Undefined: calls are not sent for users. */
   readonly executor: { readonly privateKey: Secret } | undefined;
   readonly prices: PriceConfig;
@@ -132,8 +153,10 @@ export interface ApiConfig {
   readonly permits: { readonly dailyUsd: string; readonly perUser: number };
   /** Undefined: nothing is settled. */
   readonly settlement: SettlementConfig | undefined;
-  /** Enabled chains, never empty. */
+  /** Enabled EVM chains, never empty. */
   readonly chains: readonly Chain[];
+  /** Enabled chains that are reached by a rail. */
+  readonly rails: readonly RailConfig[];
   /** For the log at start: what is switched off and why. */
   readonly warnings: readonly string[];
 }
@@ -162,6 +185,10 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   const balances = read(() => readSettings(appBalanceSettings, env));
   const permits = read(() => readSettings(permitSettings, env));
   const loaded = location && read(() => loadChains({ ...location, env }));
+  const rails =
+    location && loaded && loaded.rails.length > 0
+      ? read(() => railConfigs(loaded.rails, loadAttestationChains({ ...location, env }).chains))
+      : [];
   const appBalance = balances && loaded?.chains[0] && read(() => appBalancePolicy(balances, loaded.chains));
   const prices = location && price && read(() => priceConfig(location, price));
   const settlement =
@@ -186,6 +213,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   if (price && price.priceMaxAgeMs < price.priceRefreshMs)
     problems.push("PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS");
   if (loaded) problems.push(...chainProblems(loaded, solver?.solverChainName, prices));
+  if (loaded && solver) problems.push(...railKeyProblems(loaded.rails, solver));
 
   const home = solver?.solverChainName ?? loaded?.chains[0]?.name;
   if (problems.length > 0) throw new ConfigError(problems);
@@ -203,6 +231,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     !appBalance ||
     !permits ||
     !loaded ||
+    !rails ||
     !prices ||
     home === undefined
   )
@@ -236,7 +265,12 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     healthPort: http.healthPort,
     logLevel: http.logLevel,
     shutdownTimeoutMs: http.shutdownTimeoutMs,
-    solver: { privateKey: solver.solverPrivateKey, chainName: home },
+    solver: {
+      privateKey: solver.solverPrivateKey,
+      chainName: home,
+      solanaKey: solver.solverSolanaKey,
+      bitcoinKey: solver.solverBitcoinKey,
+    },
     executor: solver.executorPrivateKey && { privateKey: solver.executorPrivateKey },
     prices,
     tokenLists: {
@@ -252,6 +286,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     permits: { dailyUsd: permits.permitDailyUsd, perUser: permits.permitsPerUser },
     settlement,
     chains: loaded.chains,
+    rails,
     warnings: loaded.warnings,
   });
 }
@@ -381,11 +416,14 @@ function feePolicy(quote: SettingValues<typeof quoteSettings>): FeePolicy {
 }
 
 /** Keys that are known to everybody, or one key for two purposes: a call sent for a user must never run in the name of who holds the inventory. */
-function keyProblems(
-  environment: string,
-  { solverPrivateKey, executorPrivateKey }: SettingValues<typeof solverSettings>,
-): string[] {
-  const keys = { SOLVER_PRIVATE_KEY: solverPrivateKey, EXECUTOR_PRIVATE_KEY: executorPrivateKey };
+function keyProblems(environment: string, solver: SettingValues<typeof solverSettings>): string[] {
+  const { solverPrivateKey, executorPrivateKey } = solver;
+  const keys = {
+    SOLVER_PRIVATE_KEY: solverPrivateKey,
+    EXECUTOR_PRIVATE_KEY: executorPrivateKey,
+    SOLVER_SOLANA_KEY: solver.solverSolanaKey,
+    SOLVER_BITCOIN_KEY: solver.solverBitcoinKey,
+  };
   const known = Object.entries(keys).filter(
     ([, key]) => key !== undefined && environment !== LOCAL && isLocalKey(key.reveal()),
   );
@@ -398,8 +436,39 @@ function keyProblems(
   ];
 }
 
+/** @throws ConfigError for a chain that no oracle could read */
+function railConfigs(
+  chains: readonly RailChain[],
+  attested: readonly AttestationChain[],
+): readonly RailConfig[] {
+  return chains.map((chain) => {
+    const attestation = attested.find(({ name }) => name === chain.name);
+    if (attestation === undefined)
+      throw new ConfigError([`chain ${chain.name} has no part for attestation in the chain file`]);
+    return { chain, attestation };
+  });
+}
+
+/** Whoever pays on a chain needs a key there. */
+function railKeyProblems(
+  rails: readonly RailChain[],
+  { solverSolanaKey, solverBitcoinKey }: SettingValues<typeof solverSettings>,
+): string[] {
+  return rails.flatMap(({ vmType, name }) => {
+    if (vmType === "svm" && solverSolanaKey === undefined)
+      return [`SOLVER_SOLANA_KEY must be set: chain ${name} is enabled`];
+    if (vmType === "bvm" && solverBitcoinKey === undefined)
+      return [`SOLVER_BITCOIN_KEY must be set: chain ${name} is enabled`];
+    return [];
+  });
+}
+
 function chainProblems(
-  loaded: { readonly chains: readonly Chain[]; readonly warnings: readonly string[] },
+  loaded: {
+    readonly chains: readonly Chain[];
+    readonly rails: readonly RailChain[];
+    readonly warnings: readonly string[];
+  },
   homeName: string | undefined,
   prices: PriceConfig | undefined,
 ): readonly string[] {
@@ -410,7 +479,7 @@ function chainProblems(
     problems.push("SOLVER_CHAIN_NAME is not the name of an enabled chain");
   if (prices?.source === "fixed") {
     // What the solver holds must have one; what any other token is worth is learnt from its pools.
-    const held = chains.flatMap((chain) =>
+    const held = [...chains, ...loaded.rails].flatMap((chain) =>
       [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging),
     );
     const wanted = new Set(held.map(({ priceId }) => priceId));

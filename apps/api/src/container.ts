@@ -30,7 +30,7 @@ import type { ApiConfig } from "./config.ts";
 import { catalog } from "./jobs/catalog.ts";
 import { settlePayments } from "./jobs/settle.ts";
 import { watchChain } from "./jobs/watch-chain.ts";
-import type { ConnectedChain } from "./ports/chains.ts";
+import type { ConnectedChain, ConnectedRail } from "./ports/chains.ts";
 import type { PriceSource } from "./ports/price-source.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
@@ -43,6 +43,7 @@ import { permitServices } from "./container-permits.ts";
 import { pushRouteServices, startWebhooks, webhookRouteServices } from "./container-push.ts";
 import { depositAddressRoutes, startDepositAddresses } from "./container-deposit-addresses.ts";
 import { liquidityServices } from "./container-liquidity.ts";
+import { connectRails } from "./container-rails.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { tokenQuirks } from "./container-token-quirks.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
@@ -113,11 +114,16 @@ export async function createContainer(
   const connected = await Promise.all(
     config.chains.map((chain) => connect(chain, senders, { clock, events, lifecycle })),
   );
+  const rails = await connectRails(config, { clock, events }, lifecycle);
   const prices = createPriceBook({
     source: priceSource(config.prices, clock),
     clock,
     priceIds: [
-      ...new Set(config.chains.flatMap((chain) => [chain.native, ...chain.tokens].map((one) => one.priceId))),
+      ...new Set(
+        [...config.chains, ...config.rails.map(({ chain }) => chain)].flatMap((chain) =>
+          [chain.native, ...chain.tokens].map((one) => one.priceId),
+        ),
+      ),
     ],
     refreshMs: config.prices.refreshMs,
     maxAgeMs: config.prices.maxAgeMs,
@@ -141,7 +147,7 @@ export async function createContainer(
     prices,
     liquidity,
     poolUsd,
-    chains: createChainDirectory(connected),
+    chains: createChainDirectory(connected, rails),
     uow: postgresUnitOfWork(pool),
     reads: postgresReads(sql),
     balances: balanceReads(sql),
@@ -164,7 +170,7 @@ export async function createContainer(
       const polled = await pollFacts(
         services.reads,
         events,
-        connected.map(({ chain }) => chain.id),
+        [...connected, ...rails].map(({ chain }) => chain.id),
         POLLED_EVERY_MS,
       );
       lifecycle.add("polled facts", () => polled.close());
@@ -183,7 +189,7 @@ export async function createContainer(
         quirks: tokenQuirks(connected, services),
         sponsors: sponsorReads(sql),
         reservations: { reserved: polled.reserved },
-        timings: { estimateSeconds: routeSeconds(connected, polled.routeMs) },
+        timings: { estimateSeconds: routeSeconds([...connected, ...rails], polled.routeMs) },
       };
       const executing = { ...quoting, accept: groupedAcceptance(quoting) };
       const { push, feed } = pushRouteServices(services, {
@@ -330,7 +336,7 @@ function priceKeyHeader(url: string): string {
 
 /** Seconds of a route: its confirmations beyond the first, and what the rest took when it was last measured (before that: one block on each side). */
 function routeSeconds(
-  connected: readonly ConnectedChain[],
+  connected: readonly (ConnectedChain | ConnectedRail)[],
   measuredMs: (originChainId: number, destinationChainId: number) => number | undefined,
 ): (originChainId: number, destinationChainId: number, confirmations: number) => number {
   const blockSeconds = new Map(connected.map(({ chain }) => [chain.id, chain.blockTimeSeconds]));

@@ -237,6 +237,17 @@ export const solverSettings = {
       "Sends the calls of `POST /execute`, on every chain. Another key than the solver's, with native coin for gas and nothing else: whatever a user signed runs in its name. Unset: no gasless execution.",
     optional: true,
   }),
+  solverSolanaKey: privateKey({
+    name: "SOLVER_SOLANA_KEY",
+    describe:
+      "Pays on Solana: the 32-byte seed of an ed25519 key. Needed when a chain of the family solana-vm is enabled. On the perpetuals exchange the solver is the account of SOLVER_PRIVATE_KEY.",
+    optional: true,
+  }),
+  solverBitcoinKey: privateKey({
+    name: "SOLVER_BITCOIN_KEY",
+    describe: "Pays on Bitcoin. Needed when a chain of the family bitcoin-vm is enabled.",
+    optional: true,
+  }),
   solverChainName: text({
     name: "SOLVER_CHAIN_NAME",
     describe: "Chain that orders name as the solver's home. Default: the first enabled chain.",

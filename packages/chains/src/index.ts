@@ -2,6 +2,7 @@ export type * from "./family.ts";
 export type * from "./evidence.ts";
 export type * from "./nonce-mappings.ts";
 export * from "./rail.ts";
+export * from "./rails.ts";
 export * from "./registry.ts";
 export * from "./evm/account-reader.ts";
 export * from "./evm/authorizations.ts";

@@ -1,19 +1,22 @@
 import { parseAddress } from "@causeway/domain";
 import type { ChainEntry } from "./chain-schema.ts";
+import type { RailEntry } from "./rail-schema.ts";
+
+type Entry = ChainEntry | RailEntry;
 
 /** What is wrong between entries that are each right by themselves, one sentence per problem. */
-export function consistencyProblems(entries: readonly ChainEntry[]): readonly string[] {
+export function consistencyProblems(entries: readonly Entry[]): readonly string[] {
   return [
     ...repeated(entries.map((e) => e.id)).map((id) => `the id ${id} occurs more than once`),
     ...repeated(entries.map((e) => String(e.chainId))).map((id) => `the chainId ${id} occurs more than once`),
     ...entries.flatMap(tokenProblems),
-    ...entries.flatMap(liquidityProblems),
+    ...entries.flatMap((entry) => (entry.vmType === "ethereum-vm" ? liquidityProblems(entry) : [])),
     ...assetProblems(entries),
   ];
 }
 
-function tokenProblems(entry: ChainEntry): readonly string[] {
-  const addresses = entry.tokens.map((t) => parseAddress(t.address) ?? t.address);
+function tokenProblems(entry: Entry): readonly string[] {
+  const addresses = entry.tokens.map((t) => keyOf(entry, t.address));
   const ids = [entry.native.id, ...entry.tokens.map((t) => t.id)];
   return [
     ...repeated(addresses).map(
@@ -21,6 +24,12 @@ function tokenProblems(entry: ChainEntry): readonly string[] {
     ),
     ...repeated(ids).map((id) => `(${entry.id}): the currency id ${id} occurs more than once`),
   ];
+}
+
+/** Hex has several spellings, base58 has one. */
+function keyOf({ vmType }: Entry, address: string): string {
+  if (vmType === "hyperliquid-vm") return address.toLowerCase();
+  return vmType === "ethereum-vm" ? (parseAddress(address) ?? address) : address;
 }
 
 /** A path that led through a token twice would pay twice, and a source is known to clients by its name alone. */
@@ -37,7 +46,7 @@ function liquidityProblems({ id, liquidity }: ChainEntry): readonly string[] {
 }
 
 /** One asset has one price and one class, whatever chain it is on: otherwise a bridge of it would be a trade. */
-function assetProblems(entries: readonly ChainEntry[]): readonly string[] {
+function assetProblems(entries: readonly Entry[]): readonly string[] {
   const first = new Map<string, { chain: string; priceId: string; class: string }>();
   return entries.flatMap((entry) =>
     [entry.native, ...entry.tokens].flatMap((currency) => {

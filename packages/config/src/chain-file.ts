@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Chain } from "@causeway/domain";
+import type { Chain, RailChain } from "@causeway/domain";
 import type { z } from "zod";
 import { ConfigError } from "./config-error.ts";
 import type { ChainEntry } from "./chain-schema.ts";
@@ -8,12 +8,17 @@ import { chainEntry } from "./chain-schema.ts";
 import { consistencyProblems } from "./chain-consistency.ts";
 import type { Env } from "./env.ts";
 import { resolvePlaceholders } from "./placeholder.ts";
+import type { RailEntry } from "./rail-schema.ts";
+import { attestedOnlyFamilies, railEntry, railFamilies } from "./rail-schema.ts";
 import { toChain } from "./to-chain.ts";
+import { toRailChain } from "./to-rail-chain.ts";
 
 /** What the chain file of an environment gives. */
 export interface LoadedChains {
-  /** Enabled chains in the order of the file. */
+  /** Enabled EVM chains in the order of the file. */
   readonly chains: readonly Chain[];
+  /** Enabled chains that are reached by a rail, likewise. */
+  readonly rails: readonly RailChain[];
   /** Chains that are off because a variable is unset. */
   readonly warnings: readonly string[];
 }
@@ -28,7 +33,7 @@ export interface ConfigLocation {
 const optionalFields: readonly string[] = ["wsRpcUrl", "publicWsRpcUrl"];
 
 /**
- * Reads and checks `configs/chains.<ENVIRONMENT>.json` whole, chains that are off included.
+ * Reads and checks `configs/chains.<ENVIRONMENT>.json` whole, chains that are off included. Entries of families that only oracles know are theirs to check.
  * @throws ConfigError with every problem and its path: unreadable file, unknown keys, wrong values, duplicates,
  * a `required` chain whose variables are unset.
  */
@@ -40,8 +45,10 @@ export function loadChains(source: ConfigLocation & { readonly env: Env }): Load
   const problems: string[] = [];
   const warnings: string[] = [];
   const chains: Chain[] = [];
-  const written: ChainEntry[] = [];
+  const rails: RailChain[] = [];
+  const written: (ChainEntry | RailEntry)[] = [];
   for (const [index, document] of (documents as unknown[]).entries()) {
+    if (attestedOnlyFamilies.includes(familyOf(document))) continue;
     const place = `${fileName}: ${placeOf(document, index)}`;
     const asWritten = check(document, place, problems);
     if (asWritten === undefined) continue;
@@ -60,11 +67,13 @@ export function loadChains(source: ConfigLocation & { readonly env: Env }): Load
     for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
       problems.push(`${place}.${path.join(".")}: the variable holds another placeholder`);
     const entry = check(resolved.value, place, problems);
-    if (entry !== undefined) chains.push(toChain(entry));
+    if (entry === undefined) continue;
+    if (entry.vmType === "ethereum-vm") chains.push(toChain(entry));
+    else rails.push(toRailChain(entry));
   }
   problems.push(...consistencyProblems(written).map((problem) => `${fileName}: ${problem}`));
   if (problems.length > 0) throw new ConfigError(problems);
-  return { chains, warnings };
+  return { chains, rails, warnings };
 }
 
 /**
@@ -86,8 +95,15 @@ export function readJsonFile(path: string, fileName: string): unknown {
   }
 }
 
-function check(document: unknown, place: string, problems: string[]): ChainEntry | undefined {
-  const result = chainEntry.safeParse(document);
+function familyOf(document: unknown): string {
+  const family =
+    typeof document === "object" && document !== null && "vmType" in document ? document.vmType : undefined;
+  return typeof family === "string" ? family : "";
+}
+
+function check(document: unknown, place: string, problems: string[]): ChainEntry | RailEntry | undefined {
+  const isRail = (railFamilies as readonly string[]).includes(familyOf(document));
+  const result = isRail ? railEntry.safeParse(document) : chainEntry.safeParse(document);
   if (result.success) return result.data;
   problems.push(...result.error.issues.map((issue) => `${place}${pathOf(issue)}: ${issue.message}`));
   return undefined;

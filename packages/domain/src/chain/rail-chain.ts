@@ -23,6 +23,12 @@ export interface RailChain extends ChainProfile {
   readonly depository: Hex;
   /** Confirmations after which a deposit is believed and a payment done (Bitcoin); where the chain has a finality of its own that counts instead. */
   readonly confirmations: number;
+  /** Templates of the explorer's pages, e.g. `/tx/{TX_HASH}`; absent: the usual ones. */
+  readonly explorerPaths?: {
+    readonly transaction?: string | undefined;
+    readonly address?: string | undefined;
+    readonly token?: string | undefined;
+  };
   /** What only the perpetuals exchange has. */
   readonly exchange?: ExchangeFacts;
 }

@@ -1,0 +1,106 @@
+import type { ChainRail } from "@causeway/chains";
+import type { Address, RailChain } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import type { RailPulse } from "../../ports/chains.ts";
+import type { Clock } from "../../ports/clock.ts";
+
+export interface RailPulseOptions {
+  readonly chain: RailChain;
+  readonly rail: Pick<ChainRail, "balances" | "paymentCost" | "onNews">;
+  readonly clock: Clock;
+  /** Facts read longer ago are not used, ms. */
+  readonly maxAgeMs: number;
+  /** So often they are read while nothing is heard of the chain, ms. */
+  readonly refreshMs: number;
+  /** News that come faster than this cause one reading, ms. */
+  readonly leastPauseMs: number;
+  /** Told of every failed reading; what was read before serves until it is too old. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** A pulse that reads by itself until it is closed. */
+export interface OwnedRailPulse extends RailPulse {
+  /** Reads now, or joins the reading under way. @throws RpcFault */
+  refresh(): Promise<void>;
+  close(): void;
+}
+
+interface Facts {
+  readonly readAtMs: number;
+  readonly balances: ReadonlyMap<Address, bigint>;
+  readonly costs: ReadonlyMap<Address, bigint>;
+}
+
+/** Silence for so many block times is late, but never less than a minute of it. */
+const LATE_BLOCK_TIMES = 10;
+const LATE_LEAST_MS = 60_000;
+
+/**
+ * Keeps the newest facts of a chain that is reached by a rail: at news of it, and on a clock while there are none, what the solver holds and what a payment costs are read for
+ * every configured currency. All of one reading or nothing of it counts; at most one runs.
+ */
+export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
+  const { chain, rail, clock, maxAgeMs, refreshMs, leastPauseMs, onFault } = options;
+  const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
+  const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);
+  const startedAtMs = clock.nowMs();
+  let facts: Facts | undefined;
+  let running: Promise<void> | undefined;
+  let closed = false;
+
+  async function read(): Promise<void> {
+    // Told as of the moment of asking: what is paid meanwhile may be missing in it.
+    const readAtMs = clock.nowMs();
+    const [balances, ...costs] = await Promise.all([
+      rail.balances(currencies),
+      ...currencies.map((currency) => rail.paymentCost(currency, undefined)),
+    ]);
+    facts = {
+      readAtMs,
+      balances,
+      costs: new Map(currencies.map((currency, at) => [currency, costs[at] ?? 0n])),
+    };
+  }
+
+  function refresh(): Promise<void> {
+    running ??= read().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  /** Nobody waits for it. */
+  function refreshAside(youngMs: number): void {
+    if (closed || running !== undefined || clock.nowMs() - (facts?.readAtMs ?? 0) < youngMs) return;
+    refresh().catch((error: unknown) => {
+      if (!closed) onFault(error);
+    });
+  }
+
+  const unsubscribe = rail.onNews(() => refreshAside(leastPauseMs));
+  const timer = setInterval(() => refreshAside(refreshMs), Math.max(1, Math.min(refreshMs, leastPauseMs)));
+  // Reading facts must not keep a process alive that has nothing else to do.
+  timer.unref();
+
+  function fresh(of: "balances" | "costs", currency: Address): bigint {
+    if (facts === undefined || clock.nowMs() - facts.readAtMs > maxAgeMs)
+      throw new ServiceError("RPC_HTTP_ERROR", `Nothing fresh is known of ${chain.displayName}`, {
+        data: { chainId: chain.id },
+      });
+    const known = facts[of].get(currency);
+    if (known === undefined) throw new RangeError(`${currency} is no configured currency of ${chain.name}`);
+    return known;
+  }
+
+  return {
+    solverBalance: (currency) => fresh("balances", currency),
+    paymentCost: (currency) => fresh("costs", currency),
+    lagging: () => clock.nowMs() - (facts?.readAtMs ?? startedAtMs) > lateMs,
+    refresh,
+    close: () => {
+      closed = true;
+      unsubscribe();
+      clearInterval(timer);
+    },
+  };
+}

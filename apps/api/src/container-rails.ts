@@ -1,0 +1,83 @@
+import type { NonceMappings, RailOptions } from "@causeway/chains";
+import { createRail } from "@causeway/chains";
+import type { Hex32, RailVm } from "@causeway/domain";
+import type { Lifecycle } from "@causeway/service-kit";
+import { createRailPulse } from "./adapters/chains/rail-pulse.ts";
+import type { ApiConfig, RailConfig } from "./config.ts";
+import type { ConnectedRail } from "./ports/chains.ts";
+import type { Services } from "./ports/services.ts";
+
+/** Facts of a rail older than this many block times, and than so many ms, price nothing any more. */
+const MAX_AGE_BLOCKS = 3;
+const MIN_MAX_AGE_MS = 60_000;
+const REFRESH_MS = 10_000;
+const LEAST_PAUSE_MS = 2_000;
+
+/**
+ * Reaches every configured chain without account nonces. The libraries of a family are loaded when a chain of it is configured. A node that does not answer now is waited for later.
+ * @throws RangeError for a family that this build has no rail for
+ */
+export async function connectRails(
+  config: Pick<ApiConfig, "rails" | "solver">,
+  services: Pick<Services, "clock" | "events">,
+  lifecycle: Lifecycle,
+  nonceMappings?: NonceMappings,
+  create: typeof createRail = createRail,
+): Promise<ConnectedRail[]> {
+  return await Promise.all(
+    config.rails.map((one) =>
+      connect(one, keyOf(config.solver, one.chain.vmType), {
+        ...services,
+        lifecycle,
+        nonceMappings,
+        create,
+      }),
+    ),
+  );
+}
+
+interface Surroundings extends Pick<Services, "clock" | "events"> {
+  readonly lifecycle: Lifecycle;
+  readonly nonceMappings: NonceMappings | undefined;
+  readonly create: typeof createRail;
+}
+
+async function connect(
+  { chain, attestation }: RailConfig,
+  privateKey: Hex32,
+  { clock, events, lifecycle, nonceMappings, create }: Surroundings,
+): Promise<ConnectedRail> {
+  const facts = { chain: chain.name };
+  const options: RailOptions = {
+    chain,
+    attestation,
+    privateKey,
+    nonceMappings,
+    now: () => clock.nowMs(),
+    onFault: (fault) => events.fault("chain_fault", fault, facts),
+  };
+  const rail = await create(options);
+  lifecycle.add(`rail ${chain.name}`, () => rail.close());
+  const pulse = createRailPulse({
+    chain,
+    rail,
+    clock,
+    maxAgeMs: Math.max(MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, MIN_MAX_AGE_MS),
+    refreshMs: REFRESH_MS,
+    leastPauseMs: LEAST_PAUSE_MS,
+    onFault: (fault) => events.fault("chain_fault", fault, { ...facts, part: "pulse" }),
+  });
+  lifecycle.add(`pulse of ${chain.name}`, () => pulse.close());
+  await pulse
+    .refresh()
+    .catch((error: unknown) => events.fault("chain_fault", error, { ...facts, at: "start" }));
+  return { chain, rail, pulse };
+}
+
+/** The exchange knows the solver by its EVM account. */
+function keyOf({ privateKey, solanaKey, bitcoinKey }: ApiConfig["solver"], vm: RailVm): Hex32 {
+  const keys = { svm: solanaKey, bvm: bitcoinKey, hypevm: privateKey };
+  const key = keys[vm];
+  if (key === undefined) throw new RangeError(`the solver has no key for chains of the kind ${vm}`);
+  return key.reveal() as Hex32;
+}

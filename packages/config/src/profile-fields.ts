@@ -1,0 +1,101 @@
+import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import { z } from "zod";
+import { parseExactDecimal } from "./exact-decimal.ts";
+import { isUrlOf } from "./kinds.ts";
+import { placeholderName } from "./placeholder.ts";
+
+// What entries of every family write alike. The same schema reads the text of the file, where a `$PLACEHOLDER` may stand for a
+// URL or an address, and the result after replacement, so that a chain that is switched off is checked too.
+
+/** A value of the given form, or a placeholder for one. Messages never quote the value: a URL may hold credentials. */
+export function orPlaceholder(form: string, isValid: (text: string) => boolean): z.ZodString {
+  return z
+    .string()
+    .refine(
+      (text) => placeholderName(text) !== undefined || isValid(text),
+      `must be ${form} or a $PLACEHOLDER`,
+    );
+}
+
+export const httpUrl = orPlaceholder("an http(s) URL", (text) => isUrlOf(text, ["http", "https"]));
+const httpUrls = z.union(
+  [httpUrl, z.array(httpUrl).min(1)],
+  "must be an http(s) URL, a list of them, or a $PLACEHOLDER",
+);
+export const wsUrl = orPlaceholder("a ws(s) URL", (text) => isUrlOf(text, ["ws", "wss"]));
+const address = orPlaceholder("a 20-byte address", (text) => parseAddress(text) !== undefined);
+export const serviceAddress = address.refine(
+  (text) => text !== NATIVE_CURRENCY,
+  "must not be the zero address",
+);
+
+const name = z.string().regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and dashes");
+const chainId = z.int().min(1);
+const bps = z.int().min(0).max(10_000);
+const integerText = z.string().regex(/^\d{1,78}$/, "must be a decimal integer as text");
+
+export function decimalText(decimals: number): z.ZodString {
+  return z
+    .string()
+    .refine(
+      (text) => parseExactDecimal(text, decimals) !== undefined,
+      `must be a decimal number as text, at most ${decimals} digits after the point`,
+    );
+}
+
+/** Of a currency of any family, its address apart. */
+export const currencyFields = {
+  /** Same for the same asset on every chain. */
+  id: name,
+  symbol: z.string().min(1),
+  name: z.string().min(1),
+  decimals: z.int().min(0).max(36),
+  class: z.enum(["stable", "major", "minor"]),
+  priceId: z.string().min(1),
+  supportsBridging: z.boolean().default(true),
+  logoUri: z.url().optional(),
+  verified: z.boolean().default(true),
+  /** Largest amount of one fill, smallest units. */
+  maxFillAmount: integerText.optional(),
+};
+
+/** What using any chain costs. */
+export const feeFields = {
+  flatUsd: decimalText(18),
+  depositBps: bps,
+  withdrawalBps: bps,
+  gasMarginBps: bps,
+};
+
+/** Of a chain of any family. */
+export const profileFields = {
+  /** Name used in order data and attestations. */
+  id: name,
+  chainId,
+  displayName: z.string().min(1),
+  /** false: the entry is checked, but not used. */
+  enabled: z.boolean().default(true),
+  /** true: an unset placeholder stops the start instead of switching the chain off. */
+  required: z.boolean().default(false),
+  /** Of a list the API uses the first; the oracle asks them all. */
+  httpRpcUrl: httpUrls,
+  /** Shown to clients, so never one with credentials. */
+  publicRpcUrl: httpUrl,
+  publicWsRpcUrl: wsUrl.optional(),
+  /** Empty: there is none. */
+  explorerUrl: z.union([z.literal(""), z.httpUrl()], "must be an http(s) URL or empty"),
+  explorerName: z.string(),
+  iconUrl: z.union([z.literal(""), z.url()], "must be a URL or empty"),
+  baseChainId: chainId.optional(),
+  tags: z.array(z.string().min(1)).default([]),
+  depositEnabled: z.boolean().default(true),
+  /** Set during an incident: no new quotes; requests under way go on. */
+  disabled: z.boolean().default(false),
+  /** Smallest units of the native currency; "0" = no cap. */
+  partialDisableLimit: integerText.default("0"),
+  surgeEnabled: z.boolean().default(false),
+  native: z.strictObject(currencyFields),
+  blockTimeSeconds: z.number().positive().max(3600),
+  /** For attestations: id of the chain on the hub, when it is not the chain id. */
+  hubChainId: integerText.optional(),
+};

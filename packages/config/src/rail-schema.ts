@@ -1,0 +1,91 @@
+import type { VmType } from "@causeway/domain";
+import { encodeAddress, nativeCurrency } from "@causeway/domain";
+import { z } from "zod";
+import { placeholderName } from "./placeholder.ts";
+import { currencyFields, feeFields, httpUrl, profileFields } from "./profile-fields.ts";
+
+/** Families whose chains the API reaches by a rail. */
+export const railFamilies = ["solana-vm", "bitcoin-vm", "hyperliquid-vm"] as const;
+
+/** Families that only oracles know: the API passes their entries over. */
+export const attestedOnlyFamilies: readonly string[] = ["lighter-vm", "tron-vm"];
+
+/** In the family's own spelling; which one that is says `vmType`. */
+const familyText = z.string().min(1).max(128);
+
+const token = z.strictObject({ address: familyText, ...currencyFields });
+
+/**
+ * A chain of `configs/chains.<ENVIRONMENT>.json` that the API reaches by a rail: Solana, Bitcoin, the perpetuals exchange. Addresses stand in the family's own spelling.
+ * What only its attestation needs is checked by whoever attests.
+ */
+export const railEntry = z
+  .strictObject({
+    ...profileFields,
+    vmType: z.enum(railFamilies),
+    tokens: z.array(token).default([]),
+    /** Solana: the depository program; Bitcoin and the exchange: the address that receives. */
+    depository: familyText,
+    additionalDepositories: z.array(familyText).optional(),
+    /** Confirmations after which a deposit is believed and a payment done, where the chain has no finality of its own. */
+    confirmations: z.int().min(1).max(1_000).default(6),
+    /** Templates of the explorer's pages, e.g. `/tx/{TX_HASH}`; absent: the usual ones. */
+    explorerPaths: z
+      .strictObject({
+        transaction: z.string().startsWith("/").optional(),
+        address: z.string().startsWith("/").optional(),
+        token: z.string().startsWith("/").optional(),
+      })
+      .optional(),
+    fees: z.strictObject(feeFields),
+    /** Of the perpetuals exchange alone. */
+    exchange: z
+      .strictObject({
+        /** Names in its signing types: those of this project's documents, or those that the real exchange verifies. */
+        profile: z.enum(["default", "hyperliquid"]).default("default"),
+        isTestnet: z.boolean().default(false),
+        /** Where clients post signed actions. */
+        publicApiUrl: httpUrl,
+      })
+      .optional(),
+    additionalData: z.looseObject({}).optional(),
+  })
+  .superRefine(({ vmType, depository, tokens, exchange }, context) => {
+    const problem = (path: (string | number)[], message: string) =>
+      context.addIssue({ code: "custom", path, message });
+    if (!isAccount(vmType, depository))
+      problem(["depository"], `must be an address of the family ${vmType}, not its native currency`);
+    for (const [index, one] of tokens.entries())
+      if (!isAddress(vmType, one.address) || one.address === nativeCurrency(vmType))
+        problem(
+          ["tokens", index, "address"],
+          `must be a currency of the family ${vmType} beside the native one`,
+        );
+    if (vmType === "bitcoin-vm" && tokens.length > 0) problem(["tokens"], "there are none on this family");
+    const isExchange = vmType === "hyperliquid-vm";
+    if (isExchange && exchange === undefined) problem(["exchange"], "must be given on this family");
+    if (!isExchange && exchange !== undefined) problem(["exchange"], "is only for hyperliquid-vm");
+  });
+
+/** A rail's entry whose form is right. */
+export type RailEntry = z.infer<typeof railEntry>;
+
+function isAddress(vm: VmType, text: string): boolean {
+  if (placeholderName(text) !== undefined) return true;
+  try {
+    encodeAddress(vm, text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Currencies of the exchange have other lengths than accounts. */
+function isAccount(vm: VmType, text: string): boolean {
+  if (placeholderName(text) !== undefined) return true;
+  return (
+    isAddress(vm, text) &&
+    text !== nativeCurrency(vm) &&
+    (vm !== "hyperliquid-vm" || /^0x[0-9a-fA-F]{40}$/.test(text))
+  );
+}

@@ -1,0 +1,78 @@
+import type { Currency, Hex, RailChain, RailVm } from "@causeway/domain";
+import { encodeAddress, nativeCurrency, RAIL_FAMILIES } from "@causeway/domain";
+import { parseExactDecimal } from "./exact-decimal.ts";
+import type { RailEntry } from "./rail-schema.ts";
+
+const kinds: Readonly<Record<RailEntry["vmType"], RailVm>> = {
+  "solana-vm": "svm",
+  "bitcoin-vm": "bvm",
+  "hyperliquid-vm": "hypevm",
+};
+
+/** The domain's view of a rail's entry that passed every check and holds no placeholder. */
+export function toRailChain(entry: RailEntry): RailChain {
+  const vmType = kinds[entry.vmType];
+  const family = RAIL_FAMILIES[vmType];
+  const bytes = (text: string): Hex => encodeAddress(family, text).toLowerCase() as Hex;
+  const currency = (address: Hex, one: RailEntry["native"]): Currency => ({
+    chainId: entry.chainId,
+    address,
+    id: one.id,
+    symbol: one.symbol,
+    name: one.name,
+    decimals: one.decimals,
+    class: one.class,
+    priceId: one.priceId,
+    supportsBridging: one.supportsBridging,
+    supportsPermit: false,
+    resetsApproval: false,
+    logoUri: one.logoUri,
+    verified: one.verified,
+    maxFillAmount: one.maxFillAmount === undefined ? undefined : BigInt(one.maxFillAmount),
+  });
+  return {
+    id: entry.chainId,
+    name: entry.id,
+    displayName: entry.displayName,
+    vmType,
+    family,
+    rpcUrl: typeof entry.httpRpcUrl === "string" ? entry.httpRpcUrl : (entry.httpRpcUrl[0] ?? ""),
+    publicRpcUrl: entry.publicRpcUrl,
+    publicWsRpcUrl: entry.publicWsRpcUrl,
+    explorerUrl: entry.explorerUrl,
+    explorerName: entry.explorerName,
+    ...(entry.explorerPaths !== undefined && { explorerPaths: entry.explorerPaths }),
+    iconUrl: entry.iconUrl,
+    baseChainId: entry.baseChainId,
+    tags: entry.tags,
+    depositEnabled: entry.depositEnabled,
+    disabled: entry.disabled,
+    partialDisableLimit: BigInt(entry.partialDisableLimit),
+    surgeEnabled: entry.surgeEnabled,
+    native: currency(bytes(nativeCurrency(family)), entry.native),
+    tokens: entry.tokens.map((one) => currency(bytes(one.address), one)),
+    depository: bytes(entry.depository),
+    confirmations: entry.confirmations,
+    blockTimeSeconds: entry.blockTimeSeconds,
+    fees: {
+      flatUsd: usd(entry.fees.flatUsd),
+      depositBps: entry.fees.depositBps,
+      withdrawalBps: entry.fees.withdrawalBps,
+      gasMarginBps: entry.fees.gasMarginBps,
+    },
+    ...(entry.exchange !== undefined && {
+      exchange: {
+        profile: entry.exchange.profile,
+        isTestnet: entry.exchange.isTestnet,
+        publicApiUrl: entry.exchange.publicApiUrl.replace(/\/+$/, ""),
+      },
+    }),
+  };
+}
+
+/** The schema has checked the form: this throw only guards against a schema that stopped doing so. */
+function usd(text: string): bigint {
+  const value = parseExactDecimal(text, 18);
+  if (value === undefined) throw new TypeError("a decimal number passed the schema without being one");
+  return value;
+}

@@ -1,0 +1,84 @@
+import { base58 } from "@scure/base";
+import type { VmType } from "../chain/attestation-chain.ts";
+import type { ChainProfile } from "../chain/chain.ts";
+import { RAIL_FAMILIES } from "../chain/rail-chain.ts";
+import { ServiceError } from "../errors.ts";
+import { bytesOf } from "../hashing/struct-writer.ts";
+import type { Hex, TxHash } from "../ids/hex.ts";
+import { parseAddress, parseHex32 } from "../ids/hex.ts";
+import { decodeAddress, encodeAddress, transactionIdBytes } from "./codec.ts";
+
+// Inside the service addresses, currencies and transaction ids of every chain are bytes in hex. This is where clients' words become those, and the other way round.
+
+/** What is needed to know of a chain to spell what is on it. */
+export type Spelled = Pick<ChainProfile, "vmType">;
+
+/** The family of a configured chain, by the oracle's words. */
+export function familyOf({ vmType }: Spelled): VmType {
+  return vmType === "evm" ? "ethereum-vm" : RAIL_FAMILIES[vmType];
+}
+
+/** An account or currency as clients of that chain write it; bytes that are no address there come back as they are. */
+export function spellAddress({ vmType }: Spelled, bytes: Hex): string {
+  if (vmType === "evm") return bytes;
+  try {
+    return decodeAddress(RAIL_FAMILIES[vmType], bytes);
+  } catch {
+    return bytes;
+  }
+}
+
+/** A transaction's id as clients of that chain write it: base58 on Solana, bare digits on Bitcoin. */
+export function spellTransaction({ vmType }: Spelled, id: TxHash): string {
+  if (vmType === "svm") return base58.encode(bytesOf(id));
+  return vmType === "bvm" ? id.slice(2) : id;
+}
+
+/**
+ * The bytes of somebody's account on that chain.
+ * @param field of the client's request, named by the error
+ * @throws ServiceError INVALID_ADDRESS
+ */
+export function parseAccount(
+  chain: Spelled & Pick<ChainProfile, "displayName">,
+  text: string,
+  field: string,
+): Hex {
+  const account = chain.vmType === "evm" ? parseAddress(text) : railAccount(chain, text);
+  if (account !== undefined) return account;
+  const form = chain.vmType === "evm" ? "a 20-byte address" : `an address of ${chain.displayName}`;
+  throw new ServiceError("INVALID_ADDRESS", `${field} must be ${form}`, { field });
+}
+
+/** The bytes of a currency on that chain; undefined when it is none. */
+export function parseCurrency(chain: Spelled, text: string): Hex | undefined {
+  return chain.vmType === "evm" ? parseAddress(text) : bytesIn(familyOf(chain), text);
+}
+
+/** The bytes of a transaction's id on that chain; undefined when it is none. */
+export function parseTransaction(chain: Spelled, text: string): TxHash | undefined {
+  if (chain.vmType === "evm" || chain.vmType === "hypevm") return parseHex32(text);
+  // Wallets and explorers of Bitcoin show it bare; with a prefix it is as clear.
+  const id = chain.vmType === "bvm" ? text.toLowerCase().replace(/^0x/, "") : text;
+  try {
+    return transactionIdBytes(familyOf(chain), id);
+  } catch {
+    return undefined;
+  }
+}
+
+function railAccount(chain: Spelled, text: string): Hex | undefined {
+  // Currencies of the exchange have other lengths than accounts.
+  if (chain.vmType === "hypevm") return parseAddress(text);
+  // As QR codes hold it.
+  const plain = chain.vmType === "bvm" && /^BC1[0-9A-Z]+$/.test(text) ? text.toLowerCase() : text;
+  return bytesIn(familyOf(chain), plain);
+}
+
+function bytesIn(vm: VmType, text: string): Hex | undefined {
+  try {
+    return encodeAddress(vm, text);
+  } catch {
+    return undefined;
+  }
+}
