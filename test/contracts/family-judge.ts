@@ -1,0 +1,468 @@
+import {
+  decodeHubAction,
+  depositKey,
+  depositoryDepositId,
+  depositoryWithdrawalId,
+  hubAlias,
+  hubTokenId,
+  messageDigest,
+  onchainId,
+  orderAddress,
+  recoverSigner,
+  signPersonalMessage,
+  withdrawalAddress,
+  type FamilyOf,
+} from "@causeway/attest";
+import { encodeOrder, orderIdOf, type Address, type Hex, type Hex32 } from "@causeway/domain";
+import type { AttestedOrder } from "@causeway/wire";
+import { expect } from "vitest";
+import type { FamilyOracle, FamilyOracles } from "../integration/families/family-oracles.ts";
+import { executionSigners } from "../integration/oracle-http/recovered.ts";
+import {
+  owner,
+  solver,
+  USDC,
+  USER,
+  word,
+  type Answer,
+  type EditableOrder,
+} from "../integration/oracle-http/world.ts";
+import type {
+  MadeDeposits,
+  MadeWithdrawal,
+  NoDeposit,
+  OwnTools,
+  Payment,
+  WithdrawalWish,
+} from "./family-world.ts";
+
+/** A node may take this long to show what is final already. ms */
+const PATIENCE_MS = 10_000;
+/** After every transaction of these tests, Unix seconds; fits a uint32. */
+export const FAR_DEADLINE = 4_000_000_000;
+const HOME_DEPOSIT = 1_000n;
+const NO_ID = word("00");
+
+export type Code = NonNullable<Answer["body"]["code"]>;
+
+/** How the oracles of one family are asked, and what their answers must be. */
+export type Judge = ReturnType<typeof createJudge>;
+
+let counter = 0;
+/** Not an id that anything else has; no leading zeros. */
+export function freshId(): Hex32 {
+  counter += 1;
+  return `0xc0ffee${counter.toString(16).padStart(58, "1")}`;
+}
+
+export function createJudge(oracles: FamilyOracles) {
+  const { world, chain, home, first, second, balances, recorded } = oracles;
+  const familyOf: FamilyOf = (name) => (name === chain.name ? chain.vmType : home.chain.vmType);
+
+  /** Asks again while it is not final. */
+  async function settled(ask: () => Promise<Answer>): Promise<Answer> {
+    const endMs = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const answer = await ask();
+      if (answer.body.code !== "not_final" || Date.now() > endMs) return answer;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  async function asking<T>(urls: readonly string[] | undefined, ask: () => Promise<T>): Promise<T> {
+    if (urls === undefined) return await ask();
+    await first.readAt(urls);
+    try {
+      return await ask();
+    } finally {
+      await first.readAt(world.urls);
+    }
+  }
+
+  /** Nothing is signed meanwhile. */
+  async function unsigned(oracle: FamilyOracle, ask: () => Promise<Answer>): Promise<Answer> {
+    const before = oracle.signatures();
+    const answer = await ask();
+    expect(answer.body.execution, answer.text).toBeUndefined();
+    expect(oracle.signatures()).toBe(before);
+    return answer;
+  }
+
+  function refused(answer: Answer, ...codes: readonly Code[]): void {
+    expect({ status: answer.status, code: answer.body.code }, answer.text).toEqual({
+      status: codes.includes("upstream_unavailable") && answer.status === 503 ? 503 : 400,
+      code: answer.body.code,
+    });
+    expect(codes, answer.text).toContain(answer.body.code);
+  }
+
+  async function signedBy(answer: Answer, oracle: FamilyOracle): Promise<void> {
+    expect(await executionSigners(answer.body.execution)).toEqual([oracle.signer.address]);
+  }
+
+  const deposit = (transactionId: string) => ({ chainId: chain.name, transactionId });
+  const askDeposit = async (transactionId: string, oracle = first): Promise<Answer> =>
+    await settled(async () => await oracle.post("depository-deposits", deposit(transactionId)));
+
+  async function attests(made: MadeDeposits): Promise<Answer> {
+    const { deposits, transactionId, urls } = made;
+    const answer = await asking(urls, async () => await askDeposit(transactionId));
+    await mustBeDeposits(answer, made, first);
+    if (deposits.length > 0) return answer;
+    throw new Error("a case without deposits says so");
+  }
+
+  async function mustBeDeposits(
+    answer: Answer,
+    { transactionId, deposits }: MadeDeposits,
+    oracle: FamilyOracle,
+  ): Promise<void> {
+    const { body } = answer;
+    expect(answer.status, answer.text).toBe(200);
+    const results = deposits.map(({ index, depositId, amount, ...one }) => ({
+      ...one,
+      onchainId: onchainId(chain.name, transactionId, index),
+      depositId: depositId ?? NO_ID,
+      amount: amount.toString(),
+    }));
+    expect(body.messages.map(({ result: { depository: _, ...result } }) => result)).toEqual(results);
+    const depositories = [chain.depository, ...chain.additionalDepositories];
+    for (const { result } of body.messages) expect(depositories).toContain(result["depository"]);
+    expect(body.execution.idempotencyKey).toBe(depositKey(chain.name, transactionId));
+    expect(body.execution.actions.map((action) => decodeHubAction(action))).toEqual(
+      deposits.map(({ depositor, depositId, currency, amount }, at) => ({
+        kind: "mint",
+        to:
+          depositId === undefined
+            ? hubAlias(chain, depositor)
+            : orderAddress(chain, { depositor, depositId, timestamp: timeOf(body.messages[at]) }),
+        tokenId: hubTokenId(chain, currency),
+        amount,
+      })),
+    );
+    await signedBy(answer, oracle);
+    for (const message of body.messages) {
+      const { result } = message as unknown as {
+        result: Parameters<typeof depositoryDepositId>[1]["result"] & { amount: string };
+      };
+      const id = depositoryDepositId(familyOf, {
+        data: { chainId: chain.name, transactionId },
+        result: { ...result, amount: BigInt(result.amount) },
+      });
+      const [signature, ...others] = message.signatures;
+      expect(others).toEqual([]);
+      expect(recoverSigner(messageDigest(id), signature?.signature ?? "0x")).toBe(oracle.signer.address);
+    }
+  }
+
+  async function refuses({ transactionId, urls, as }: NoDeposit): Promise<void> {
+    const ask = async (): Promise<Answer> => await first.post("depository-deposits", deposit(transactionId));
+    const answer = await asking(
+      urls,
+      async () => await unsigned(first, as === "not_final" ? ask : async () => await settled(ask)),
+    );
+    if (as !== "empty") return refused(answer, as);
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body.messages).toEqual([]);
+  }
+
+  const either = async (made: MadeDeposits | NoDeposit): Promise<void> => {
+    if ("deposits" in made) await attests(made);
+    else await refuses(made);
+  };
+
+  // Orders.
+
+  /** Deposited on the other chain, paid on this one. */
+  function orderPaying(
+    payments: readonly Payment[],
+    edit: (order: EditableOrder) => void = () => undefined,
+  ): AttestedOrder {
+    const order: EditableOrder = {
+      version: "v1",
+      solverChainId: home.chain.name,
+      solver: solver.address,
+      salt: freshId(),
+      inputs: [
+        {
+          payment: {
+            chainId: home.chain.name,
+            currency: USDC,
+            amount: HOME_DEPOSIT.toString(),
+            weight: "1",
+          },
+          refunds: payments.map(({ recipient, currency, amount }) => ({
+            chainId: chain.name,
+            recipient,
+            currency,
+            minimumAmount: amount.toString(),
+            deadline: FAR_DEADLINE,
+            extraData: world.extraData,
+          })),
+        },
+      ],
+      output: {
+        chainId: chain.name,
+        payments: payments.map(({ recipient, currency, amount }) => ({
+          recipient,
+          currency,
+          minimumAmount: amount.toString(),
+          expectedAmount: amount.toString(),
+        })),
+        calls: [],
+        deadline: FAR_DEADLINE,
+        extraData: world.extraData,
+      },
+      fees: [],
+    };
+    edit(order);
+    return order;
+  }
+
+  /** Deposited on this chain, paid on the other one. */
+  function orderFrom(currency: string, amount: bigint): AttestedOrder {
+    return orderPaying([], (order) => {
+      order.inputs = [
+        {
+          payment: { chainId: chain.name, currency, amount: amount.toString(), weight: "1" },
+          refunds: [],
+        },
+      ];
+      order.output = {
+        ...order.output,
+        chainId: home.chain.name,
+        payments: [{ recipient: USER, currency: USDC, minimumAmount: "990", expectedAmount: "990" }],
+        extraData: "0x",
+      };
+    });
+  }
+
+  const orderIdFor = (order: AttestedOrder): Hex32 => orderIdOf(encodeOrder(order, familyOf));
+  const signOrder = async (order: AttestedOrder): Promise<Hex> =>
+    await signPersonalMessage(solver, orderIdFor(order));
+
+  /** What a claim says besides who paid. The deposits are there, on the other chain, as the order asks. */
+  async function claim(
+    order: AttestedOrder,
+    { depositedAt = 1_000n, amount = HOME_DEPOSIT }: { depositedAt?: bigint; amount?: bigint } = {},
+  ) {
+    const depositId = orderIdFor(order);
+    const inputs = order.inputs.map((_, inputIndex) => {
+      const transactionId = freshId();
+      home.deposited(transactionId, [{ depositId, amount }], depositedAt);
+      return { transactionId, onchainId: onchainId(home.chain.name, transactionId, "0"), inputIndex };
+    });
+    return { order, orderSignature: await signOrder(order), inputs };
+  }
+
+  const postFill = async (request: object, oracle = first): Promise<Answer> =>
+    await settled(async () => await oracle.post("solver-fills", request));
+
+  async function fill(order: AttestedOrder, transactionId: string): Promise<Answer> {
+    return await postFill({ ...(await claim(order)), fill: { transactionId } });
+  }
+
+  async function mustFill(order: AttestedOrder, answer: Answer): Promise<void> {
+    expect(answer.status, answer.text).toBe(200);
+    const depositId = orderIdFor(order);
+    expect(answer.body.message.result).toMatchObject({ orderId: depositId, status: 1 });
+    const tokenId = hubTokenId(home.chain, USDC);
+    expect(answer.body.execution.actions.map((action) => decodeHubAction(action))).toEqual([
+      {
+        kind: "transfer",
+        from: orderAddress(home.chain, { depositor: USER, timestamp: 1_000n, depositId }),
+        to: hubAlias(home.chain, solver.address),
+        tokenId,
+        amount: HOME_DEPOSIT,
+      },
+    ]);
+    await signedBy(answer, first);
+  }
+
+  async function mustNotFill(
+    order: AttestedOrder,
+    transactionId: string,
+    codes: readonly Code[] = ["rejected"],
+  ): Promise<void> {
+    refused(await unsigned(first, async () => await fill(order, transactionId)), ...codes);
+  }
+
+  async function refund(order: AttestedOrder, transactionId: string, refundIndex = 0): Promise<Answer> {
+    const request = {
+      ...(await claim(order)),
+      refunds: order.inputs.map((_, inputIndex) => ({ transactionId, inputIndex, refundIndex })),
+    };
+    return await settled(async () => await first.post("solver-refunds", request));
+  }
+
+  // Withdrawals.
+
+  /** A withdrawal of somebody on the other chain, who is paid on this one. */
+  function withdrawalOf(payment: Pick<Payment, "recipient" | "currency">, nonce = freshId()) {
+    const { depository } = chain;
+    if (depository === undefined) throw new Error("a family's chain has a depository");
+    const words = {
+      chainId: chain.name,
+      currency: payment.currency,
+      withdrawer: owner.address,
+      withdrawerChainId: home.chain.name,
+      recipient: payment.recipient,
+      withdrawalNonce: nonce,
+    };
+    const ownerAlias = hubAlias(home.chain, owner.address);
+    const address = withdrawalAddress(chain, { ...payment, depository, ownerAlias, nonce });
+    const tokenId = hubTokenId(chain, payment.currency);
+    return { words, address, ownerAlias, tokenId, depository };
+  }
+  type Asked = ReturnType<typeof withdrawalOf>;
+
+  const askWithdrawal = async (
+    { words }: Pick<Asked, "words">,
+    payload: Hex,
+    transactionId?: string,
+    oracle = first,
+  ): Promise<Answer> =>
+    await settled(
+      async () =>
+        await oracle.post("depository-withdrawals", {
+          chainId: chain.name,
+          withdrawal: payload,
+          ...(transactionId !== undefined && { transactionId }),
+          withdrawalAddressRequest: words,
+        }),
+    );
+
+  /** Made and recorded by the allocator. */
+  async function withdraws<Made extends Pick<MadeWithdrawal, "payload" | "withdrawalId">>(
+    payment: Payment,
+    make: (wish: WithdrawalWish) => Promise<Made>,
+  ): Promise<{ readonly asked: Asked; readonly made: Made }> {
+    const asked = withdrawalOf(payment);
+    const made = await make({ ...payment, address: asked.address });
+    recorded.set(asked.address, made.withdrawalId);
+    return { asked, made };
+  }
+
+  async function mustBeWithdrawal(
+    answer: Answer,
+    says: "pending" | "executed" | "expired",
+    {
+      asked,
+      made,
+      amount,
+    }: {
+      readonly asked: Asked;
+      readonly made: Pick<MadeWithdrawal, "payload" | "withdrawalId">;
+      readonly amount: bigint;
+    },
+  ): Promise<void> {
+    expect(answer.status, answer.text).toBe(200);
+    const { message, execution } = answer.body;
+    expect(message.result).toMatchObject({
+      withdrawalId: made.withdrawalId,
+      depository: asked.depository,
+      status: { pending: 0, executed: 1, expired: 2 }[says],
+    });
+    if (says === "pending") {
+      expect(execution).toBeUndefined();
+      expect(message.signatures).toEqual([]);
+      return;
+    }
+    const { address: from, tokenId, ownerAlias: to } = asked;
+    expect(execution.actions.map((action) => decodeHubAction(action))).toEqual([
+      says === "executed"
+        ? { kind: "burn", from, tokenId, amount }
+        : { kind: "transfer", from, to, tokenId, amount },
+    ]);
+    await signedBy(answer, first);
+    const id = depositoryWithdrawalId(familyOf, {
+      data: { chainId: chain.name, withdrawal: made.payload },
+      result: {
+        withdrawalId: made.withdrawalId,
+        depository: asked.depository,
+        status: says === "executed" ? 1 : 2,
+      },
+    });
+    expect(recoverSigner(messageDigest(id), message.signatures[0]?.signature ?? "0x")).toBe(
+      first.signer.address,
+    );
+  }
+
+  const own: OwnTools = {
+    attests: async (made) => void (await attests(made)),
+    refuses,
+    newId: freshId,
+    async fills(payments, pay) {
+      const order = orderPaying(payments);
+      await mustFill(order, await fill(order, await pay(orderIdFor(order))));
+    },
+    async refusesFill(payments, pay) {
+      const order = orderPaying(payments);
+      await mustNotFill(order, await pay(orderIdFor(order)));
+    },
+    async withdrawal(wish, make, says, transactionId) {
+      const { asked, made } = await withdraws(wish, make);
+      const ask = async (): Promise<Answer> => await askWithdrawal(asked, made.payload, transactionId);
+      if (says === "refused") refused(await unsigned(first, ask), "rejected", "invalid_request");
+      else await mustBeWithdrawal(await ask(), says, { asked, made, amount: wish.amount });
+    },
+  };
+
+  return {
+    ...oracles,
+    first,
+    second,
+    balances,
+    recorded,
+    familyOf,
+    own,
+    settled,
+    unsigned,
+    refused,
+    askDeposit,
+    attests,
+    mustBeDeposits,
+    refuses,
+    either,
+    orderPaying,
+    orderFrom,
+    orderIdFor,
+    signOrder,
+    claim,
+    postFill,
+    fill,
+    mustFill,
+    mustNotFill,
+    refund,
+    withdrawalOf,
+    askWithdrawal,
+    withdraws,
+    mustBeWithdrawal,
+    /** The payment of one ordinary order. */
+    onePayment: (changes: Partial<Payment> = {}): Payment => ({
+      recipient: world.recipients[0],
+      currency: world.currency,
+      amount: world.amount,
+      ...changes,
+    }),
+    /** One ordinary payment for an order, final. */
+    async pay(order: AttestedOrder, payments: readonly Payment[]): Promise<string> {
+      const transactionId = await world.pay({ orderId: orderIdFor(order), payments });
+      await world.finalize();
+      return transactionId;
+    },
+    /** One ordinary deposit, final. */
+    async deposit(depositId: Hex32 | undefined, amount = world.amount, currency = world.currency) {
+      const made = await world.deposit({ depositId, currency, amount });
+      await world.finalize();
+      return made;
+    },
+  };
+}
+
+function timeOf(message: unknown): bigint {
+  const { extraData } = message as { readonly extraData?: { readonly timestamp: string } };
+  return BigInt(extraData?.timestamp ?? 0);
+}
+
+export type { Address };

@@ -1,0 +1,18 @@
+import type { VmType } from "@causeway/domain";
+import { describeFamilies, type StartFamily } from "../../contracts/family-conformance.ts";
+
+// Every family on its node or simulator. One family alone: `-t solana-vm`.
+
+const families: Readonly<Partial<Record<VmType, StartFamily>>> = {
+  // Each family has a file `<family>-conformance.ts` beside this one, and one line here, e.g.
+  // "solana-vm": async (mappings) => await (await import("./solana-conformance.ts")).startSolanaFamily(mappings),
+};
+
+describeFamilies(families, [
+  "ethereum-vm",
+  "solana-vm",
+  "bitcoin-vm",
+  "hyperliquid-vm",
+  "lighter-vm",
+  "tron-vm",
+]);

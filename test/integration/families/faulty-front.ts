@@ -1,0 +1,176 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What goes wrong with one exchange. */
+export interface Fault {
+  /** Said in place of the node's answer: nothing of it is JSON, or it never ends. */
+  readonly instead?: "status500" | "html" | "cutOff" | "endless" | "closed";
+  /** The question as the node hears it. */
+  readonly question?: (text: string) => string;
+  /** What the node says: the `result` of JSON-RPC, else the whole body. */
+  readonly answer?: (json: unknown) => unknown;
+}
+
+/** Given the exchange's number since the last {@link FaultyFronts.begin}. */
+export type ChooseFault = (exchange: number) => Fault | undefined;
+
+export interface FaultyFronts {
+  /** One in front of each node, in their order. */
+  readonly urls: readonly string[];
+  /** Counts from zero again; from now on this goes wrong. */
+  begin(choose: ChooseFault): void;
+  /** What the nodes answered since then, parsed. */
+  readonly answers: readonly unknown[];
+  close(): Promise<void>;
+}
+
+/** More than anybody reads. */
+const ENDLESS_BYTES = 256 * 1024 * 1024;
+
+/** Real servers on real sockets before honest nodes of any family that speaks JSON over HTTP. Honest until they are told otherwise. */
+export async function startFaultyFronts(upstreams: readonly string[]): Promise<FaultyFronts> {
+  let choose: ChooseFault = () => undefined;
+  let exchanges = 0;
+  let answers: unknown[] = [];
+
+  const serve = async (upstream: URL, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const exchange = exchanges++;
+    const fault = choose(exchange) ?? {};
+    const body = await bodyOf(request);
+    if (fault.instead !== undefined) return await sayInstead(fault.instead, response);
+    const heard = fault.question ?? ((text: string) => text);
+    const asked = await fetch(`${upstream.origin}${heard(request.url ?? "/")}`, {
+      method: request.method ?? "GET",
+      headers: headersOf(request, upstream),
+      ...(body === "" ? {} : { body: heard(body) }),
+    });
+    const text = await asked.text();
+    const said = fault.answer === undefined ? text : changed(text, fault.answer);
+    answers[exchange] = parsed(text);
+    response
+      .writeHead(asked.status, { "content-type": asked.headers.get("content-type") ?? "application/json" })
+      .end(said);
+  };
+
+  const servers = await Promise.all(
+    upstreams.map(async (text) => {
+      const upstream = new URL(text);
+      const server = createServer((request, response) => {
+        serve(upstream, request, response).catch(() => response.destroy());
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const { port } = server.address() as AddressInfo;
+      const path = `${upstream.pathname}${upstream.search}`;
+      return { server, url: `http://127.0.0.1:${port}${path === "/" ? "" : path}` };
+    }),
+  );
+  return {
+    urls: servers.map(({ url }) => url),
+    begin(next) {
+      choose = next;
+      exchanges = 0;
+      answers = [];
+    },
+    get answers() {
+      return answers;
+    },
+    close: async () => {
+      await Promise.all(
+        servers.map(async ({ server }) => {
+          server.closeAllConnections();
+          await new Promise((resolve) => server.close(resolve));
+        }),
+      );
+    },
+  };
+}
+
+async function sayInstead(what: NonNullable<Fault["instead"]>, response: ServerResponse): Promise<void> {
+  if (what === "closed") return void response.destroy();
+  if (what === "status500") return void response.writeHead(500).end("{}");
+  if (what === "html")
+    return void response.writeHead(200, { "content-type": "text/html" }).end("<html>Bad gateway</html>");
+  response.writeHead(200, { "content-type": "application/json" });
+  if (what === "cutOff")
+    return void response.write('{"jsonrpc":"2.0","id":1,"resu', () => response.destroy());
+  const chunk = " ".repeat(1024 * 1024);
+  for (let sent = 0; sent < ENDLESS_BYTES && !response.destroyed; sent += chunk.length)
+    if (!response.write(chunk))
+      await new Promise<void>((resolve) => {
+        response.once("drain", resolve);
+        response.once("close", resolve);
+      });
+  response.destroy();
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Lengths and compression are this exchange's own. */
+function headersOf(request: IncomingMessage, { host }: URL): Record<string, string> {
+  const kept = ["content-type", "accept", "authorization", "x-api-key", "tron-pro-api-key", "api-key"];
+  return {
+    host,
+    ...Object.fromEntries(
+      kept.flatMap((name) => {
+        const value = request.headers[name];
+        return typeof value === "string" ? [[name, value]] : [];
+      }),
+    ),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function changed(text: string, change: (json: unknown) => unknown): string {
+  const json = parsed(text);
+  if (json === undefined) return text;
+  const one = (part: unknown): unknown =>
+    isObject(part) && "jsonrpc" in part && "result" in part
+      ? { ...part, result: change(part["result"]) }
+      : change(part);
+  const isBatch = Array.isArray(json) && json.every((part) => isObject(part) && "jsonrpc" in part);
+  return JSON.stringify(isBatch ? json.map(one) : one(json));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** How many named fields an answer has, at any depth, and what remains without the n-th of them. `keep` names fields that are not to be counted. */
+export function fieldsOf(json: unknown, keep: readonly string[]): number {
+  let count = 0;
+  visit(json, keep, () => count++);
+  return count;
+}
+
+export function withoutField(json: unknown, n: number, keep: readonly string[]): unknown {
+  const copy: unknown = structuredClone(json);
+  let at = 0;
+  visit(copy, keep, (holder, name) => {
+    if (at++ === n) Reflect.deleteProperty(holder, name);
+  });
+  return copy;
+}
+
+function visit(
+  json: unknown,
+  keep: readonly string[],
+  each: (holder: Record<string, unknown>, name: string) => void,
+): void {
+  if (Array.isArray(json)) for (const part of json) visit(part, keep, each);
+  else if (isObject(json))
+    for (const [name, value] of Object.entries(json)) {
+      if (!keep.includes(name)) each(json, name);
+      visit(value, keep, each);
+    }
+}
