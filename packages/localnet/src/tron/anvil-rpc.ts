@@ -1,0 +1,40 @@
+/** Asks the node beneath. @throws AnvilRefused when it answers with an error */
+export type AnvilRpc = (method: string, params?: readonly unknown[]) => Promise<unknown>;
+
+/** The node beneath refused a call. */
+export class AnvilRefused extends Error {
+  override readonly name = "AnvilRefused";
+  readonly code = "ANVIL_REFUSED";
+  readonly nodeCode: number;
+  /** `error.data` as it came. */
+  readonly nodeData: unknown;
+
+  constructor(facts: { readonly message: string; readonly nodeCode: number; readonly nodeData: unknown }) {
+    super(facts.message);
+    this.nodeCode = facts.nodeCode;
+    this.nodeData = facts.nodeData;
+  }
+}
+
+interface RpcAnswer {
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+export function anvilRpc(url: string): AnvilRpc {
+  return async (method, params = []) => {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+    const { result, error } = (await response.json()) as RpcAnswer;
+    if (error !== undefined)
+      throw new AnvilRefused({
+        message: `${method}: ${error.message}`,
+        nodeCode: error.code,
+        nodeData: error.data,
+      });
+    return result;
+  };
+}
