@@ -8,6 +8,7 @@ import { pathOf, placeOf, readJsonFile } from "./chain-file.ts";
 import { ConfigError } from "./config-error.ts";
 import type { Env } from "./env.ts";
 import { finalityOf } from "./finality.ts";
+import { hyperliquidFacts } from "./hyperliquid-facts.ts";
 import { lighterFacts } from "./lighter-facts.ts";
 import { resolvePlaceholders } from "./placeholder.ts";
 
@@ -125,6 +126,8 @@ function toAttestationChain(
     // Two groups that contradict each other could each be the first to agree.
     problems.push(`${place}.additionalData.rpcQuorum: must be more than half of the endpoints, or 1`);
   const evm = entry.vmType === "ethereum-vm" ? evmFacts(entry, place, problems) : undefined;
+  const hyperliquid =
+    entry.vmType === "hyperliquid-vm" ? hyperliquidFacts(entry, rpcUrls, place, problems) : undefined;
   const depositories = [entry.depository, ...entry.additionalDepositories].map((text, at) => {
     if (text === undefined) return undefined;
     const where = at === 0 ? `${place}.depository` : `${place}.additionalDepositories[${at - 1}]`;
@@ -145,6 +148,7 @@ function toAttestationChain(
       entry.hubChainId ??
       (evm === undefined ? BigInt(keccak256(stringToBytes(entry.id))).toString() : String(evm.chainId)),
     evm,
+    ...(hyperliquid !== undefined && { hyperliquid }),
     ...(entry.vmType === "lighter-vm" && { lighter: lighterFacts(entry) }),
   };
 }

@@ -54,7 +54,16 @@ export const attestationChainEntry = z.object({
       fillContracts: z.array(evmAddress).optional(),
       /** How many endpoints must agree; absent: more than half of them. 1 takes the first answer. */
       rpcQuorum: z.int().min(1).optional(),
-      /** Order-book exchange: base URL of its explorer's API. */
+      /** Perpetuals exchange: the names in its signing types, its network, and the token that is dollars there (default: that of its main network). */
+      signingProfile: z
+        .enum(["default", "hyperliquid"], "must be default or hyperliquid")
+        .default("default"),
+      exchangeNetwork: z.enum(["Mainnet", "Testnet"], "must be Mainnet or Testnet").default("Mainnet"),
+      usdcTokenId: z
+        .string()
+        .regex(/^0x(?!0{32}$)[0-9a-f]{32}$/, "must be 16 bytes of lower-case hex, not zero")
+        .optional(),
+      /** Exchanges: base URL of the explorer's API. */
       explorerApiUrl: rpcUrl.optional(),
       /** Order-book exchange: the number that stands for it in what its users sign. */
       exchangeChainId: numericChainId.optional(),

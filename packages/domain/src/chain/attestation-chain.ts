@@ -1,4 +1,5 @@
 import type { Address } from "../ids/hex.ts";
+import type { HyperliquidAttestationFacts } from "./hyperliquid-facts.ts";
 import type { LighterAttestationFacts } from "./lighter-facts.ts";
 
 /** Chain families by the words of configuration files and attestations. */
@@ -27,6 +28,7 @@ export interface AttestationChain {
   readonly hubChainId: string;
   /** What only EVM chains have. */
   readonly evm: EvmAttestationFacts | undefined;
+  readonly hyperliquid?: HyperliquidAttestationFacts;
   readonly lighter?: LighterAttestationFacts;
 }
 

@@ -1,0 +1,29 @@
+import { MAINNET_USDC_TOKEN_ID, type Hex, type HyperliquidAttestationFacts } from "@causeway/domain";
+import type { AttestationChainEntry } from "./attestation-schema.ts";
+
+/** The perpetuals exchange's part of a chain's entry. */
+export function hyperliquidFacts(
+  { additionalData }: AttestationChainEntry,
+  rpcUrls: readonly string[],
+  place: string,
+  problems: string[],
+): HyperliquidAttestationFacts {
+  const { explorerApiUrl, signingProfile, exchangeNetwork, usdcTokenId } = additionalData;
+  // An explorer that several endpoints share would be believed alone.
+  if (explorerApiUrl !== undefined && rpcUrls.length > 1)
+    problems.push(`${place}.additionalData.explorerApiUrl: one explorer cannot confirm several endpoints`);
+  return {
+    explorerUrls: explorerApiUrl === undefined ? rpcUrls.map(explorerBeside) : [explorerApiUrl],
+    profile: signingProfile,
+    network: exchangeNetwork,
+    usdcTokenId: (usdcTokenId ?? MAINNET_USDC_TOKEN_ID) as Hex,
+  };
+}
+
+/** The exchange serves its API at `api.` and its explorer at `rpc.` of the same host; whoever has no such host serves both at one. */
+function explorerBeside(apiUrl: string): string {
+  const url = new URL(apiUrl);
+  if (!url.hostname.startsWith("api.")) return apiUrl;
+  url.hostname = `rpc.${url.hostname.slice("api.".length)}`;
+  return url.href;
+}
