@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Address, AttestationChain, EvmAttestationFacts, VmType } from "@causeway/domain";
 import { canonicalAddress, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 import { keccak256, stringToBytes } from "viem";
+import { bitcoinFacts } from "./bitcoin-facts.ts";
 import { type AttestationChainEntry, attestationChainEntry } from "./attestation-schema.ts";
 import type { ConfigLocation } from "./chain-file.ts";
 import { pathOf, placeOf, readJsonFile } from "./chain-file.ts";
@@ -27,6 +28,7 @@ const NEEDED: readonly string[] = ["httpRpcUrl", "additionalDepositories", "chai
 const LACKABLE: readonly { readonly path: string; readonly without: string }[] = [
   { path: "depository", without: "deposits and withdrawals" },
   { path: "contracts.router", without: "fills by its router" },
+  { path: "additionalData.esploraCompatibleApiUrl", without: "withdrawals that have become impossible" },
   { path: "additionalData.explorerApiUrl", without: "withdrawals whose transaction nobody names" },
 ];
 
@@ -128,6 +130,7 @@ function toAttestationChain(
   const evm = entry.vmType === "ethereum-vm" ? evmFacts(entry, place, problems) : undefined;
   const hyperliquid =
     entry.vmType === "hyperliquid-vm" ? hyperliquidFacts(entry, rpcUrls, place, problems) : undefined;
+  const bitcoin = entry.vmType === "bitcoin-vm" ? bitcoinFacts(entry, place, problems) : undefined;
   const depositories = [entry.depository, ...entry.additionalDepositories].map((text, at) => {
     if (text === undefined) return undefined;
     const where = at === 0 ? `${place}.depository` : `${place}.additionalDepositories[${at - 1}]`;
@@ -148,6 +151,7 @@ function toAttestationChain(
       entry.hubChainId ??
       (evm === undefined ? BigInt(keccak256(stringToBytes(entry.id))).toString() : String(evm.chainId)),
     evm,
+    ...(bitcoin !== undefined && { bitcoin }),
     ...(hyperliquid !== undefined && { hyperliquid }),
     ...(entry.vmType === "lighter-vm" && { lighter: lighterFacts(entry) }),
   };

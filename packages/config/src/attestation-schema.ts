@@ -54,6 +54,11 @@ export const attestationChainEntry = z.object({
       fillContracts: z.array(evmAddress).optional(),
       /** How many endpoints must agree; absent: more than half of them. 1 takes the first answer. */
       rpcQuorum: z.int().min(1).optional(),
+      /** Bitcoin: base URL of an explorer with Esplora's REST interface. */
+      esploraCompatibleApiUrl: rpcUrl.optional(),
+      bitcoinNetwork: z
+        .enum(["mainnet", "testnet", "testnet4", "signet", "regtest"], "is not a network of Bitcoin")
+        .default("mainnet"),
       /** Perpetuals exchange: the names in its signing types, its network, and the token that is dollars there (default: that of its main network). */
       signingProfile: z
         .enum(["default", "hyperliquid"], "must be default or hyperliquid")

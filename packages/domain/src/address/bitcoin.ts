@@ -6,11 +6,28 @@ import type { AddressFamily } from "./address-family.ts";
 
 const base58check = createBase58check(sha256);
 
-/** Version bytes of legacy addresses: to a key's hash and to a script's hash. */
-const LEGACY_VERSIONS: readonly (number | undefined)[] = [0x00, 0x05];
+/** Networks of Bitcoin; the test networks share most spellings. */
+export type BitcoinNetwork = "mainnet" | "testnet" | "testnet4" | "signet" | "regtest";
+
+/** How a network spells what its addresses stand for. */
+interface Spelling {
+  /** Prefix of witness programs. */
+  readonly prefix: string;
+  /** Version bytes of legacy addresses: to a key's hash and to a script's hash. */
+  readonly legacy: readonly [keyHash: number, scriptHash: number];
+}
+
+const TEST: Spelling = { prefix: "tb", legacy: [0x6f, 0xc4] };
+const SPELLINGS: Readonly<Record<BitcoinNetwork, Spelling>> = {
+  mainnet: { prefix: "bc", legacy: [0x00, 0x05] },
+  testnet: TEST,
+  testnet4: TEST,
+  signet: TEST,
+  regtest: { ...TEST, prefix: "bcrt" },
+};
+
 /** Stands before the 21 bytes of a legacy address: no witness version is that large, so the two kinds never meet. */
 const LEGACY_MARK = 0xff;
-const PREFIX = "bc";
 
 /** A mark, not an address: version 0 with 19 zero bytes, which no rule of the network allows, so that nobody can be paid there. */
 const NATIVE = "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8";
@@ -19,29 +36,40 @@ const NATIVE_BYTES: Hex = `0x${"00".repeat(20)}`;
 /** Addresses of the main network: witness programs in lower-case bech32 or bech32m, legacy ones in base58 with checksum. */
 export const bitcoinAddresses: AddressFamily = {
   nativeCurrency: NATIVE,
-  encode(text) {
-    if (text === NATIVE) return NATIVE_BYTES;
-    // All upper case is bech32 too, for QR codes, but a second spelling here; mixed case is none.
-    const bytes = text.startsWith(`${PREFIX}1`) ? witnessBytes(text) : legacyBytes(text);
-    return bytes === undefined ? undefined : toHex(bytes);
-  },
-  decode(hex) {
-    if (!/^0x(?:[0-9a-fA-F]{2}){3,42}$/.test(hex)) return undefined;
-    if (hex === NATIVE_BYTES) return NATIVE;
-    const bytes = bytesOf(hex);
-    const text = bytes[0] === LEGACY_MARK ? base58check.encode(bytes.subarray(1)) : witnessText(bytes);
-    // One way back for every text, or none: nothing but what `encode` can give is an address.
-    return text !== undefined && bitcoinAddresses.encode(text) === hex.toLowerCase() ? text : undefined;
-  },
+  encode: (text) => (text === NATIVE ? NATIVE_BYTES : encodeBitcoinAddress("mainnet", text)),
+  decode: (hex) => (hex === NATIVE_BYTES ? NATIVE : decodeBitcoinAddress("mainnet", hex)),
   transactionIdBytes: (id) => (/^[0-9a-f]{64}$/.test(id) ? `0x${id}` : undefined),
 };
 
+/**
+ * The bytes of an address as a network spells it; undefined for every other text. They name the script that is paid and not the network: one script has the same bytes
+ * everywhere, and orders and oracles spell it as the main network does.
+ */
+export function encodeBitcoinAddress(network: BitcoinNetwork, text: string): Hex | undefined {
+  const spelling = SPELLINGS[network];
+  // All upper case is bech32 too, for QR codes, but a second spelling here; mixed case is none.
+  const bytes = text.startsWith(`${spelling.prefix}1`)
+    ? witnessBytes(text, spelling.prefix)
+    : legacyBytes(text, spelling);
+  return bytes === undefined ? undefined : toHex(bytes);
+}
+
+/** How a network spells the address of these bytes; undefined when they are none. */
+export function decodeBitcoinAddress(network: BitcoinNetwork, hex: Hex): string | undefined {
+  if (!/^0x(?:[0-9a-fA-F]{2}){3,42}$/.test(hex)) return undefined;
+  const spelling = SPELLINGS[network];
+  const bytes = bytesOf(hex);
+  const text = bytes[0] === LEGACY_MARK ? legacyText(bytes, spelling) : witnessText(bytes, spelling.prefix);
+  // One way back for every text, or none: nothing but what encoding can give is an address.
+  return text !== undefined && encodeBitcoinAddress(network, text) === hex.toLowerCase() ? text : undefined;
+}
+
 /** Witness version and program (BIP 173, BIP 350). */
-function witnessBytes(text: string): Uint8Array | undefined {
+function witnessBytes(text: string, prefix: string): Uint8Array | undefined {
   const plain = bech32.decodeUnsafe(text);
   const decoded = plain ?? bech32m.decodeUnsafe(text);
   const [version, ...words] = decoded?.words ?? [];
-  if (decoded?.prefix !== PREFIX || version === undefined || version > 16) return undefined;
+  if (decoded?.prefix !== prefix || version === undefined || version > 16) return undefined;
   // Version 0 has the old checksum, every later one the new: without this an address has two spellings.
   if ((version === 0) !== (plain !== undefined)) return undefined;
   const program = bech32.fromWordsUnsafe(words);
@@ -50,18 +78,26 @@ function witnessBytes(text: string): Uint8Array | undefined {
   return Uint8Array.of(version, ...program);
 }
 
-function witnessText(bytes: Uint8Array): string | undefined {
+function witnessText(bytes: Uint8Array, prefix: string): string | undefined {
   const [version] = bytes;
   if (version === undefined || version > 16) return undefined;
   const words = [version, ...bech32.toWords(bytes.subarray(1))];
-  return (version === 0 ? bech32 : bech32m).encode(PREFIX, words);
+  return (version === 0 ? bech32 : bech32m).encode(prefix, words);
 }
 
-function legacyBytes(text: string): Uint8Array | undefined {
+function legacyBytes(text: string, { legacy }: Spelling): Uint8Array | undefined {
   if (text.length > 35) return undefined;
   const payload = decoded(text);
-  if (payload?.length !== 21 || !LEGACY_VERSIONS.includes(payload[0])) return undefined;
-  return Uint8Array.of(LEGACY_MARK, ...payload);
+  if (payload?.length !== 21) return undefined;
+  const kind = legacy.indexOf(payload[0] ?? -1);
+  // The main network's version byte, whatever the network.
+  const version = SPELLINGS.mainnet.legacy[kind];
+  return version === undefined ? undefined : Uint8Array.of(LEGACY_MARK, version, ...payload.subarray(1));
+}
+
+function legacyText(bytes: Uint8Array, { legacy }: Spelling): string | undefined {
+  const version = legacy[SPELLINGS.mainnet.legacy.indexOf(bytes[1] ?? -1)];
+  return version === undefined ? undefined : base58check.encode(Uint8Array.of(version, ...bytes.subarray(2)));
 }
 
 /** The library throws for a bad character or checksum, which here is an answer. */

@@ -1,4 +1,5 @@
 import type { Address } from "../ids/hex.ts";
+import type { BitcoinAttestationFacts } from "./bitcoin-facts.ts";
 import type { HyperliquidAttestationFacts } from "./hyperliquid-facts.ts";
 import type { LighterAttestationFacts } from "./lighter-facts.ts";
 
@@ -28,6 +29,7 @@ export interface AttestationChain {
   readonly hubChainId: string;
   /** What only EVM chains have. */
   readonly evm: EvmAttestationFacts | undefined;
+  readonly bitcoin?: BitcoinAttestationFacts;
   readonly hyperliquid?: HyperliquidAttestationFacts;
   readonly lighter?: LighterAttestationFacts;
 }

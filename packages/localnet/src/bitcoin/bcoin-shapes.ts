@@ -1,0 +1,66 @@
+/** The parts of bcoin that we use: it comes without types. Hashes are hex in the order of the wire, which is the reverse of how people write them. */
+
+export interface BcoinNetworks {
+  readonly regtest: { readonly addressPrefix: Record<string, unknown> };
+}
+
+export interface Bcoin {
+  readonly FullNode: new (options: Readonly<Record<string, unknown>>) => BcoinNode;
+  readonly TX: { fromRaw(raw: Buffer): BcoinTx };
+  readonly Address: { fromString(text: string, network: string): BcoinAddress };
+}
+
+/** Opaque: made by bcoin for bcoin. */
+export interface BcoinAddress {
+  readonly type: number;
+}
+
+export interface BcoinTx {
+  txid(): string;
+  toRaw(): Buffer;
+}
+
+export interface BcoinBlock {
+  readonly txs: readonly BcoinTx[];
+  toRaw(): Buffer;
+}
+
+export interface BcoinEntry {
+  readonly hash: string;
+  readonly height: number;
+  readonly time: number;
+  /** The hash as people write it. */
+  rhash(): string;
+}
+
+export interface BcoinMempoolEntry {
+  readonly tx: BcoinTx;
+}
+
+export interface BcoinNode {
+  readonly network: { now: () => number };
+  readonly chain: {
+    readonly tip: BcoinEntry;
+    readonly height: number;
+    on(event: "connect", listener: (entry: BcoinEntry, block: BcoinBlock) => Promise<void> | void): void;
+    getBlock(hash: string): Promise<BcoinBlock | null>;
+    getEntry(hashOrHeight: string | number): Promise<BcoinEntry | null>;
+    add(block: BcoinBlock): Promise<BcoinEntry | null>;
+    invalidate(hash: string): Promise<void>;
+  };
+  readonly mempool: {
+    readonly options: { maxOrphans: number };
+    readonly map: ReadonlyMap<string, BcoinMempoolEntry>;
+    /** The hashes of what it does not know of the inputs; null when it was accepted. @throws an error with `reason` */
+    addTX(tx: BcoinTx): Promise<readonly string[] | null>;
+    getSpent(hash: string, index: number): BcoinMempoolEntry | undefined;
+    evictEntry(entry: BcoinMempoolEntry): void;
+  };
+  readonly pool: { forceSync: () => void };
+  readonly miner: {
+    mineBlock(tip: null, address: BcoinAddress): Promise<BcoinBlock>;
+  };
+  ensure(): Promise<void>;
+  open(): Promise<void>;
+  close(): Promise<void>;
+}

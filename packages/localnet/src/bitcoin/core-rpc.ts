@@ -1,0 +1,121 @@
+import { coins, coreHeader, coreOutput, coreStanding, coreTransaction } from "./core-shapes.ts";
+import type { IndexedBlock } from "./chain-index.ts";
+import { vsizeOf } from "./raw-transaction.ts";
+import { CoreError, type RegtestNode } from "./regtest-node.ts";
+
+type Method = (node: RegtestNode, params: readonly unknown[]) => unknown;
+
+/** Bitcoin Core's JSON-RPC, as far as a service needs it, and what its regtest network offers to tests. */
+const METHODS: Readonly<Record<string, Method>> = {
+  getblockchaininfo: ({ index }) => ({
+    chain: "regtest",
+    blocks: index.height,
+    headers: index.height,
+    bestblockhash: index.tip.hash,
+    time: index.tip.time,
+    initialblockdownload: false,
+    pruned: false,
+  }),
+  getnetworkinfo: () => ({ version: 280_000, relayfee: coins(1_000n), incrementalfee: coins(1_000n) }),
+  getindexinfo: ({ index }) => ({ txindex: { synced: true, best_block_height: index.height } }),
+  getblockcount: ({ index }) => index.height,
+  getbestblockhash: ({ index }) => index.tip.hash,
+  getblockhash: ({ index }, [height]) => {
+    const block = typeof height === "number" ? index.blockAt(height) : undefined;
+    if (block === undefined) throw new CoreError(-8, "Block height out of range");
+    return block.hash;
+  },
+  getblockheader: (node, [hash, verbose = true]) => {
+    const block = knownBlock(node, hash);
+    return verbose === false ? block.header : coreHeader(node, block);
+  },
+  getblock: (node, [hash, verbosity = 1]) => {
+    const block = knownBlock(node, hash);
+    const level = Number(verbosity);
+    return {
+      ...coreHeader(node, block),
+      size: block.size,
+      tx: block.transactions.map((tx) => (level >= 2 ? coreTransaction(tx) : tx.txid)),
+    };
+  },
+  getrawtransaction: (node, [txid, verbose = false, blockHash]) => {
+    const id = String(txid);
+    if (!/^[0-9a-f]{64}$/i.test(id))
+      throw new CoreError(-8, `txid must be of length 64 (not ${id.length}, for '${id}')`);
+    const within = blockHash === undefined || blockHash === null ? undefined : knownBlock(node, blockHash);
+    const waiting = within === undefined ? node.waiting(id.toLowerCase()) : undefined;
+    const block = waiting === undefined ? (within ?? node.index.blockOf(id.toLowerCase())) : undefined;
+    const tx = waiting ?? block?.transactions.find((one) => one.txid === id.toLowerCase());
+    if (tx === undefined)
+      throw new CoreError(
+        -5,
+        within === undefined
+          ? "No such mempool or blockchain transaction. Use gettransaction for wallet transactions."
+          : "No such transaction found in the provided block. Use gettransaction for wallet transactions.",
+      );
+    if (Number(verbose) === 0) return tx.hex;
+    return { ...coreTransaction(tx), ...coreStanding(node, block) };
+  },
+  sendrawtransaction: async (node, [hex]) => await node.send(String(hex)),
+  getrawmempool: (node) => node.mempool.map(({ txid }) => txid),
+  getmempoolentry: (node, [txid]) => {
+    const tx = node.waiting(String(txid));
+    if (tx === undefined) throw new CoreError(-5, "Transaction not in mempool");
+    return { vsize: vsizeOf(tx), weight: tx.weight, fees: { base: coins(node.feeOf(tx) ?? 0n) } };
+  },
+  gettxspendingprevout: (node, [outpoints]) =>
+    (outpoints as readonly { txid: string; vout: number }[]).map(({ txid, vout }) => {
+      const spender = node.waitingSpender(txid, vout);
+      return { txid, vout, ...(spender !== undefined && { spendingtxid: spender.txid }) };
+    }),
+  gettxout: (node, [txid, n, withMempool = true]) => {
+    const id = String(txid);
+    const vout = Number(n);
+    const tx = (withMempool === false ? undefined : node.waiting(id)) ?? node.index.transaction(id);
+    const block = node.index.blockOf(id);
+    const isUnspent =
+      node.index.spendOf(id, vout) === undefined &&
+      (withMempool === false || node.waitingSpender(id, vout) === undefined);
+    if (tx?.outputs[vout] === undefined || !isUnspent) return null;
+    return { bestblock: node.index.tip.hash, ...coreStanding(node, block), ...coreOutput(tx, vout) };
+  },
+  estimatesmartfee: (_node, [blocks]) => ({ feerate: coins(2_000n), blocks }),
+  generatetoaddress: async (node, [blocks, address]) => await node.mine(Number(blocks), String(address)),
+  generateblock: async (node, [address, transactions]) => ({
+    hash: await node.mineExactly(String(address), transactions as readonly string[]),
+  }),
+  invalidateblock: async (node, [hash]) => {
+    await node.invalidate(String(hash));
+    return null;
+  },
+  setmocktime: (node, [unixSeconds]) => {
+    node.setMockTime(Number(unixSeconds));
+    return null;
+  },
+};
+
+/** The answer to one JSON-RPC call. */
+export async function answerCall(node: RegtestNode, call: unknown): Promise<object> {
+  const { id = null, method, params = [], jsonrpc } = (call ?? {}) as Record<string, unknown>;
+  const version = jsonrpc === "2.0" ? { jsonrpc } : undefined;
+  try {
+    const run = METHODS[String(method)];
+    if (run === undefined) throw new CoreError(-32601, "Method not found");
+    if (!Array.isArray(params)) throw new CoreError(-32600, "Params must be an array");
+    const result = await run(node, params as readonly unknown[]);
+    return version === undefined ? { result, error: null, id } : { ...version, result, id };
+  } catch (error) {
+    const { code, message } =
+      error instanceof CoreError
+        ? error
+        : { code: -1, message: error instanceof Error ? error.message : "error" };
+    const failure = { error: { code, message }, id };
+    return version === undefined ? { result: null, ...failure } : { ...version, ...failure };
+  }
+}
+
+function knownBlock(node: RegtestNode, hash: unknown): IndexedBlock {
+  const block = node.index.block(String(hash));
+  if (block === undefined) throw new CoreError(-5, "Block not found");
+  return block;
+}

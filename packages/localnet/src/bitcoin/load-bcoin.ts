@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs";
+import { createRequire, registerHooks } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Bcoin, BcoinNetworks } from "./bcoin-shapes.ts";
+
+/** Packages whose compiled parts do not build any more; each has a twin in plain JavaScript, which its `browser` map names. */
+const COMPILED = new Set(["mrmr", "bstring", "bdb", "bcrypto", "n64"]);
+
+/**
+ * Loads bcoin, a full node in JavaScript, without anything compiled, and with the address prefixes of Bitcoin Core's regtest network. Changes how this process finds modules,
+ * so it is for a process that does nothing else.
+ */
+export function loadBcoin(): Bcoin {
+  const maps = new Map<string, Readonly<Record<string, string>>>();
+  registerHooks({
+    resolve(specifier, context, next) {
+      const found = next(specifier, context);
+      if (!found.url.startsWith("file:")) return found;
+      const twin = plainTwin(fileURLToPath(found.url), maps);
+      return twin === undefined ? found : { ...found, url: pathToFileURL(twin).href };
+    },
+  });
+  const require = createRequire(import.meta.url);
+  const networks = require("bcoin/lib/protocol/networks") as BcoinNetworks;
+  Object.assign(networks.regtest.addressPrefix, { pubkeyhash: 0x6f, scripthash: 0xc4, bech32: "bcrt" });
+  return require("bcoin") as Bcoin;
+}
+
+function plainTwin(file: string, maps: Map<string, Readonly<Record<string, string>>>): string | undefined {
+  const [, folder, name, path] = /^(.*node_modules\/([^/@]+))\/(.*)\.js$/.exec(file) ?? [];
+  // The random numbers of its browser part need a browser.
+  if (folder === undefined || name === undefined || !COMPILED.has(name) || path === "lib/random")
+    return undefined;
+  const map = maps.get(folder) ?? browserMap(folder);
+  maps.set(folder, map);
+  const twin = map[`./${path}`] ?? map[`./${path}.js`];
+  return twin === undefined ? undefined : join(folder, twin);
+}
+
+function browserMap(folder: string): Readonly<Record<string, string>> {
+  const parsed = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    browser?: Readonly<Record<string, string>>;
+  };
+  return parsed.browser ?? {};
+}

@@ -1,0 +1,61 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { answerCall } from "./core-rpc.ts";
+import { answerEsplora, postTransaction, type EsploraAnswer } from "./esplora.ts";
+import { loadBcoin } from "./load-bcoin.ts";
+import { RegtestNode } from "./regtest-node.ts";
+
+// A Bitcoin node of the regtest network: JSON-RPC at /, for who knows the password, and an explorer below /esplora. Arguments: port, user:password.
+
+const [port, credentials = ""] = process.argv.slice(2);
+const node = await RegtestNode.open(loadBcoin());
+// One question after the other: none sees half of what another one does.
+let turn: Promise<unknown> = Promise.resolve();
+
+const server = createServer((request, response) => {
+  void textOf(request).then((body) => {
+    turn = turn.then(async () => await answer(request, response, body)).catch(() => response.destroy());
+  });
+});
+server.listen(Number(port), "127.0.0.1");
+process.once("SIGTERM", () => {
+  server.closeAllConnections();
+  process.exit(0);
+});
+
+async function answer(request: IncomingMessage, response: ServerResponse, body: string): Promise<void> {
+  const path = decodeURI(request.url ?? "/");
+  if (path.startsWith("/esplora")) {
+    const rest = path.slice("/esplora".length);
+    const isPost = request.method === "POST" && rest === "/tx";
+    sendEsplora(response, isPost ? await postTransaction(node, body) : answerEsplora(node, rest));
+    return;
+  }
+  if (request.headers.authorization !== `Basic ${Buffer.from(credentials).toString("base64")}`) {
+    response.writeHead(401).end();
+    return;
+  }
+  const asked: unknown = JSON.parse(body);
+  if (Array.isArray(asked)) {
+    const answers: object[] = [];
+    for (const call of asked as unknown[]) answers.push(await answerCall(node, call));
+    sendJson(response, 200, answers);
+    return;
+  }
+  const given = await answerCall(node, asked);
+  sendJson(response, "jsonrpc" in given || !("error" in given && given.error !== null) ? 200 : 500, given);
+}
+
+function sendEsplora(response: ServerResponse, { status, body }: EsploraAnswer): void {
+  if (typeof body === "string") response.writeHead(status, { "content-type": "text/plain" }).end(body);
+  else sendJson(response, status, body);
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(chunk as Uint8Array);
+  return Buffer.concat(chunks).toString("utf8");
+}

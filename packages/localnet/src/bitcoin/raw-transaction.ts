@@ -1,0 +1,103 @@
+import { Address, OutScript, RawTx } from "@scure/btc-signer";
+import { RawOldTx } from "@scure/btc-signer/script.js";
+import { sha256x2 } from "@scure/btc-signer/utils.js";
+
+/** Bitcoin Core's regtest network. */
+export const REGTEST = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
+
+/** A transaction taken apart. Ids and scripts are hex, ids as people write them. */
+export interface RawTransaction {
+  readonly txid: string;
+  readonly wtxid: string;
+  readonly hex: string;
+  readonly version: number;
+  readonly lockTime: number;
+  readonly size: number;
+  readonly weight: number;
+  readonly inputs: readonly RawInput[];
+  readonly outputs: readonly RawOutput[];
+}
+
+export interface RawInput {
+  readonly txid: string;
+  readonly vout: number;
+  readonly scriptSig: string;
+  readonly sequence: number;
+  readonly witness: readonly string[];
+}
+
+export interface RawOutput {
+  /** Satoshis. */
+  readonly amount: bigint;
+  readonly script: string;
+  readonly kind: ScriptKind;
+  readonly address: string | undefined;
+}
+
+export type ScriptKind = "pk" | "pkh" | "sh" | "wpkh" | "wsh" | "tr" | "ms" | "return" | "other";
+
+/** @throws Error when the bytes are no transaction */
+export function readRawTransaction(hex: string): RawTransaction {
+  const bytes = Buffer.from(hex, "hex");
+  if (bytes.length * 2 !== hex.length) throw new Error("not hex");
+  const tx = RawTx.decode(bytes);
+  const base = RawOldTx.encode(tx);
+  return {
+    txid: reversed(sha256x2(base)),
+    wtxid: reversed(sha256x2(bytes)),
+    hex: hex.toLowerCase(),
+    version: tx.version,
+    lockTime: tx.lockTime,
+    size: bytes.length,
+    weight: base.length * 3 + bytes.length,
+    inputs: tx.inputs.map((input, at) => ({
+      txid: hexOf(input.txid),
+      vout: input.index,
+      scriptSig: hexOf(input.finalScriptSig),
+      sequence: input.sequence,
+      witness: (tx.witnesses?.[at] ?? []).map(hexOf),
+    })),
+    outputs: tx.outputs.map(({ amount, script }) => ({ amount, script: hexOf(script), ...kindOf(script) })),
+  };
+}
+
+/** The first transaction of a block, which spends nothing. */
+export function isCoinbase(tx: Pick<RawTransaction, "inputs">): boolean {
+  return tx.inputs.length === 1 && tx.inputs[0]?.txid === "00".repeat(32);
+}
+
+/** Virtual bytes, which fees are counted by. */
+export function vsizeOf(tx: Pick<RawTransaction, "weight">): number {
+  return Math.ceil(tx.weight / 4);
+}
+
+function kindOf(script: Uint8Array): Pick<RawOutput, "kind" | "address"> {
+  if (script[0] === 0x6a) return { kind: "return", address: undefined };
+  try {
+    const decoded = OutScript.decode(script);
+    switch (decoded.type) {
+      case "pkh":
+      case "sh":
+      case "wpkh":
+      case "wsh":
+      case "tr":
+        return { kind: decoded.type, address: Address(REGTEST).encode(decoded) };
+      case "pk":
+      case "ms":
+        return { kind: decoded.type, address: undefined };
+      default:
+        return { kind: "other", address: undefined };
+    }
+  } catch {
+    // Any bytes may stand where a script does.
+    return { kind: "other", address: undefined };
+  }
+}
+
+function reversed(hash: Uint8Array): string {
+  return hexOf(Uint8Array.from(hash).reverse());
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}
