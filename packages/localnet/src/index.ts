@@ -72,5 +72,13 @@ export { ApiRefused, createApiClient, type ApiClient, type QuoteBody } from "./a
 export { runBridgeDemo, type BridgeDemoOptions, type BridgeDemoResult } from "./bridge-demo.ts";
 export { watchPosition, type HubPosition, type Settlement } from "./hub-position.ts";
 export { createUserWallet, type StepDone, type UserWallet } from "./user-wallet.ts";
+export { startBitcoin, type BitcoinOptions, type RunningBitcoin } from "./bitcoin/start.ts";
+export {
+  bitcoinAddress,
+  bitcoinControls,
+  BitcoinRefusal,
+  type BitcoinCoin,
+  type BitcoinControls,
+} from "./bitcoin/controls.ts";
 export { startKms, type KmsFault, type KmsOptions, type RunningKms } from "./kms/kms-server.ts";
 export { type KeySpec, type KeyState, type KmsKey } from "./kms/kms-key.ts";
