@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 
 /** What goes wrong with one exchange. */
 export interface Fault {
@@ -93,14 +95,14 @@ async function sayInstead(what: NonNullable<Fault["instead"]>, response: ServerR
   response.writeHead(200, { "content-type": "application/json" });
   if (what === "cutOff")
     return void response.write('{"jsonrpc":"2.0","id":1,"resu', () => response.destroy());
-  const chunk = " ".repeat(1024 * 1024);
-  for (let sent = 0; sent < ENDLESS_BYTES && !response.destroyed; sent += chunk.length)
-    if (!response.write(chunk))
-      await new Promise<void>((resolve) => {
-        response.once("drain", resolve);
-        response.once("close", resolve);
-      });
+  // Its end is destroyed by whoever hears it, or by us.
+  await pipeline(Readable.from(spaces()), response, { end: false }).catch(() => undefined);
   response.destroy();
+}
+
+function* spaces(): Generator<string> {
+  const chunk = " ".repeat(1024 * 1024);
+  for (let sent = 0; sent < ENDLESS_BYTES; sent += chunk.length) yield chunk;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

@@ -1,0 +1,125 @@
+import { expect } from "vitest";
+import { fieldsOf, withoutField, type Fault } from "../integration/families/faulty-front.ts";
+import type { Answer } from "../integration/oracle-http/world.ts";
+import { freshId, type Judge } from "./family-judge.ts";
+import { row, type Row } from "./family-row.ts";
+import { payloadOf } from "./family-steps.ts";
+
+const MOST_CUTS = 150;
+
+/** Whatever fails, nothing else is signed than what honest nodes say. */
+export const nodeRows: readonly Row[] = [
+  ...(["status500", "html", "cutOff", "endless", "closed"] as const).map((instead) =>
+    row("33, 8.5 e", `a node that fails (${instead}) is the node's fault: 503`, async (judge) => {
+      const made = await judge.deposit(freshId());
+      await judge.attests(made);
+      await eachExchange(judge, made.transactionId, instead === "endless" ? 1 : 12, { instead }, (answer) => {
+        if (answer.body.execution !== undefined) return;
+        expect({ status: answer.status, code: answer.body.code }, answer.text).toEqual({
+          status: 503,
+          code: "upstream_unavailable",
+        });
+      });
+    }),
+  ),
+  row("33", "a null in place of any answer signs nothing else", async (judge) => {
+    const made = await judge.deposit(freshId());
+    await judge.attests(made);
+    await eachExchange(judge, made.transactionId, 12, { answer: () => null }, () => undefined);
+  }),
+  row("33", "an answer about another transaction is not taken for this one", async (judge) => {
+    const [made, other] = [await judge.deposit(freshId()), await judge.deposit(freshId())];
+    await judge.attests(made);
+    const [from, to] = [bare(made.transactionId), bare(other.transactionId)];
+    const question = (text: string): string => text.replaceAll(from, to);
+    await eachExchange(judge, made.transactionId, 12, { question }, () => undefined);
+    const { answer } = await judge.askThrough(() => ({ question }), "depository-deposits", {
+      chainId: judge.chain.name,
+      transactionId: made.transactionId,
+    });
+    expect(answer.body.execution, answer.text).toBeUndefined();
+    expect(answer.body.messages ?? [], answer.text).toEqual([]);
+  }),
+  row("33", "an answer that lacks any one field signs nothing else", async (judge) => {
+    const made = await judge.deposit(freshId());
+    await judge.attests(made);
+    const { chain, world } = judge;
+    const body = { chainId: chain.name, transactionId: made.transactionId };
+    const { answer: whole, heard } = await judge.askThrough(() => undefined, "depository-deposits", body);
+    expect(whole.status, whole.text).toBe(200);
+    const cuts = heard.flatMap((answer, exchange) => {
+      const fields = resultsIn(answer).reduce<number>(
+        (sum, one) => sum + fieldsOf(one, world.omissibleFields),
+        0,
+      );
+      return Array.from({ length: fields }, (_, n) => ({ exchange, n }));
+    });
+    expect(cuts.length).toBeGreaterThan(0);
+    for (const { exchange, n } of sampled(cuts, MOST_CUTS)) {
+      let skipped = 0;
+      const answer = (json: unknown): unknown => {
+        const cut = withoutField(json, n - skipped, world.omissibleFields);
+        skipped += fieldsOf(json, world.omissibleFields);
+        return cut;
+      };
+      const asked = await judge.askThrough(
+        (at) => (at === exchange ? { answer } : undefined),
+        "depository-deposits",
+        body,
+      );
+      mustBeSameOrUnsigned(asked.answer, whole);
+    }
+  }),
+];
+
+/** The same, or nothing at all was signed. */
+function mustBeSameOrUnsigned(answer: Answer, whole: Answer): void {
+  if (answer.body.execution === undefined) expect(answer.body.messages ?? [], answer.text).toEqual([]);
+  else expect(payloadOf(answer)).toBe(payloadOf(whole));
+}
+
+/** Asks about a deposit with a fault in one exchange after the other, until there is no such exchange. */
+async function eachExchange(
+  judge: Judge,
+  transactionId: string,
+  most: number,
+  fault: Fault,
+  also: (answer: Answer) => void,
+): Promise<void> {
+  const body = { chainId: judge.chain.name, transactionId };
+  const { answer: whole, heard } = await judge.askThrough(() => undefined, "depository-deposits", body);
+  expect(whole.status, whole.text).toBe(200);
+  expect(heard.length).toBeGreaterThan(0);
+  for (let exchange = 0; exchange < Math.min(most, heard.length); exchange++) {
+    const asked = await judge.askThrough(
+      (at) => (at === exchange ? fault : undefined),
+      "depository-deposits",
+      body,
+    );
+    mustBeSameOrUnsigned(asked.answer, whole);
+    also(asked.answer);
+  }
+  const { answer } = await judge.askThrough(() => fault, "depository-deposits", body);
+  expect(answer.body.execution, answer.text).toBeUndefined();
+  also(answer);
+}
+
+function resultsIn(answer: unknown): unknown[] {
+  const parts: unknown[] = Array.isArray(answer) ? answer : [answer];
+  return parts.map((part) =>
+    typeof part === "object" && part !== null && "jsonrpc" in part && "result" in part ? part.result : part,
+  );
+}
+
+/** At most so many, spread over all. */
+function sampled<T>(all: readonly T[], most: number): readonly T[] {
+  if (all.length <= most) return all;
+  return Array.from({ length: most }, (_, n) => all[Math.floor((n * all.length) / most)]).filter(
+    (one) => one !== undefined,
+  );
+}
+
+/** Without the prefix that only some interfaces of a node use. */
+function bare(transactionId: string): string {
+  return transactionId.replace(/^0x/, "");
+}

@@ -1,0 +1,354 @@
+import type { Hex32 } from "@causeway/domain";
+import { expect } from "vitest";
+import { FAR_DEADLINE, freshId, type Judge } from "./family-judge.ts";
+import { final, row, rowOf, type Row } from "./family-row.ts";
+import { otherId, payloadOf } from "./family-steps.ts";
+import { isNotApplicable } from "./family-world.ts";
+
+const ELSEWHERE = `0x${"e1".repeat(32)}`;
+
+export const orderRows: readonly Row[] = [
+  row("", "a fill on this chain is attested", async (judge) => {
+    const payments = [judge.onePayment()];
+    const order = judge.orderPaying(payments);
+    await judge.mustFill(order, await judge.fill(order, await judge.pay(order, payments)));
+  }),
+  row("", "a deposit on this chain settles an order that was filled elsewhere", async (judge) => {
+    const { world } = judge;
+    const { answer } = await deposited(judge, judge.orderFrom(world.currency, world.amount));
+    expect(answer.status, answer.text).toBe(200);
+  }),
+  row("", "a refund on this chain is attested", async (judge) => {
+    const payments = [judge.onePayment()];
+    const order = judge.orderPaying(payments);
+    const answer = await judge.refund(order, await judge.pay(order, payments));
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body.message.result).toMatchObject({ orderId: judge.orderIdFor(order), status: 1 });
+  }),
+  row("8.5 d", "two oracles sign the same fill", async (judge) => {
+    const payments = [judge.onePayment()];
+    const order = judge.orderPaying(payments);
+    const request = {
+      ...(await judge.claim(order)),
+      fill: { transactionId: await judge.pay(order, payments) },
+    };
+    const answers = [await judge.postFill(request), await judge.postFill(request, judge.second)];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(payloadOf(answers[0])).toBe(payloadOf(answers[1]));
+  }),
+  {
+    line: "16",
+    name: "a deposit in another currency than the order's settles nothing",
+    run: async (judge) => {
+      const { otherCurrency, currency, amount } = judge.world;
+      if (isNotApplicable(otherCurrency)) return otherCurrency;
+      const { answer } = await deposited(judge, judge.orderFrom(otherCurrency, amount), currency);
+      judge.refused(answer, "rejected");
+      return undefined;
+    },
+  },
+  row("16", "a deposit on another chain than the order's settles nothing", async (judge) => {
+    const { world, home } = judge;
+    const order = judge.orderFrom(world.currency, world.amount);
+    const request = await judge.claim(order);
+    home.paid(ELSEWHERE, [
+      [order.output.payments[0]?.recipient ?? "", order.output.payments[0]?.currency ?? "", 990n],
+    ]);
+    const { transactionId } = await judge.deposit(freshId());
+    const inputs = request.inputs.map((input) => ({ ...input, transactionId }));
+    judge.refused(
+      await judge.unsigned(judge.first, async () =>
+        judge.postFill({ ...request, inputs, fill: { transactionId: ELSEWHERE } }),
+      ),
+      "rejected",
+    );
+  }),
+  row("17", "a fill after the deadline is none", async (judge) => {
+    const payments = [judge.onePayment()];
+    const order = judge.orderPaying(payments, (one) => {
+      one.output.deadline = 1_000_000;
+    });
+    await judge.mustNotFill(order, await judge.pay(order, payments));
+  }),
+  row("17", "a fill long before its deposit is none", async (judge) => {
+    const payments = [judge.onePayment()];
+    const order = judge.orderPaying(payments);
+    const transactionId = await judge.pay(order, payments);
+    const request = {
+      ...(await judge.claim(order, { depositedAt: BigInt(FAR_DEADLINE) })),
+      fill: { transactionId },
+    };
+    judge.refused(await judge.unsigned(judge.first, async () => judge.postFill(request)), "rejected");
+  }),
+  rowOf(
+    "17",
+    "a payment without a time is none",
+    ({ payments }) => payments.withoutTime,
+    async (judge, scene) => {
+      const payments = [judge.onePayment()];
+      const order = judge.orderPaying(payments);
+      const { transactionId, urls } = await final(
+        judge,
+        scene({ orderId: judge.orderIdFor(order), payments }),
+      );
+      if (urls !== undefined) await judge.first.readAt(urls);
+      try {
+        const answer = await judge.unsigned(judge.first, async () => judge.fill(order, transactionId));
+        judge.refused(answer, "upstream_unavailable", "rejected");
+      } finally {
+        await judge.first.readAt(judge.world.urls);
+      }
+    },
+  ),
+  rowOf(
+    "3, 18",
+    "a failed payment paid nobody",
+    ({ payments }) => payments.failed,
+    async (judge, scene) => await refusedPayment(judge, scene),
+  ),
+  rowOf(
+    "18",
+    "a payment undone within its transaction paid nobody",
+    ({ payments }) => payments.innerUndone,
+    async (judge, scene) => await refusedPayment(judge, scene),
+  ),
+  row("18", "a fill that names the order and pays somebody else is none", async (judge) => {
+    const { recipients } = judge.world;
+    const order = judge.orderPaying([judge.onePayment()]);
+    await judge.mustNotFill(order, await judge.pay(order, [judge.onePayment({ recipient: recipients[1] })]));
+  }),
+  row("18", "one unit too little is too little", async (judge) => {
+    const order = judge.orderPaying([judge.onePayment()]);
+    const paid = [judge.onePayment({ amount: judge.world.amount - 1n })];
+    await judge.mustNotFill(order, await judge.pay(order, paid));
+  }),
+  row("18", "a payment that names another order is none", async (judge) => {
+    const payments = [judge.onePayment()];
+    const [order, other] = [judge.orderPaying(payments), judge.orderPaying(payments)];
+    await judge.mustNotFill(order, await judge.pay(other, payments));
+  }),
+  rowOf(
+    "9, 18",
+    "an order's id somewhere in a payment for another is no name",
+    ({ payments }) => payments.idElsewhere,
+    async (judge, scene) => await refusedPayment(judge, scene),
+  ),
+  rowOf(
+    "19",
+    "one payment fills one of two orders at most",
+    ({ payments }) => payments.forTwoOrders,
+    async (judge, scene) => {
+      const payment = judge.onePayment();
+      const orders = [judge.orderPaying([payment]), judge.orderPaying([payment])] as const;
+      const ids = orders.map(judge.orderIdFor) as [Hex32, Hex32];
+      const transactionId = await final(judge, scene(ids, payment));
+      const answers = [
+        await judge.fill(orders[0], transactionId),
+        await judge.fill(orders[1], transactionId),
+      ];
+      const attested = answers.filter(({ status }) => status === 200);
+      expect(attested.length).toBeLessThan(2);
+      for (const answer of answers) if (answer.status !== 200) judge.refused(answer, "rejected");
+    },
+  ),
+  row("19", "two payments of an order to one recipient need both sums", async (judge) => {
+    const payment = judge.onePayment();
+    const order = judge.orderPaying([payment, payment]);
+    await judge.mustNotFill(order, await judge.pay(order, [payment]));
+    const enough = [judge.onePayment({ amount: 2n * judge.world.amount })];
+    await judge.mustFill(order, await judge.fill(order, await judge.pay(order, enough)));
+  }),
+  row("19", "one fill has one key, whichever deposit it is claimed for", async (judge) => {
+    const payments = [judge.onePayment()];
+    const order = judge.orderPaying(payments);
+    const transactionId = await judge.pay(order, payments);
+    const answers = [await judge.fill(order, transactionId), await judge.fill(order, transactionId)];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(new Set(answers.map(({ body }) => body.execution.idempotencyKey)).size).toBe(1);
+  }),
+  rowOf(
+    "20",
+    "what the recipient gives back was not paid",
+    ({ payments }) => payments.takenBack,
+    async (judge, scene) => await refusedPayment(judge, scene),
+  ),
+  rowOf(
+    "21",
+    "what a contract says that nobody configured is nothing",
+    ({ payments }) => payments.saidByStranger,
+    async (judge, scene) => {
+      const payments = [judge.onePayment()];
+      const { strangersExtraData } = judge.world.payments;
+      const order = judge.orderPaying(payments, (one) => {
+        one.output.extraData = strangersExtraData;
+      });
+      const transactionId = await final(judge, scene({ orderId: judge.orderIdFor(order), payments }));
+      await judge.mustNotFill(order, transactionId, ["rejected", "invalid_request"]);
+    },
+  ),
+  {
+    line: "22",
+    name: "an order's calls were all made, once and in order",
+    run: async (judge) => {
+      const { calls } = judge.world.payments;
+      if (isNotApplicable(calls)) return calls;
+      const payments = [judge.onePayment()];
+      const tried = async (which: readonly number[]) => {
+        const order = judge.orderPaying(payments, (one) => {
+          one.output.calls = [...calls.encoded];
+        });
+        const transactionId = await final(
+          judge,
+          calls.pay({ orderId: judge.orderIdFor(order), payments }, which),
+        );
+        return { order, transactionId };
+      };
+      const good = await tried([0, 1]);
+      await judge.mustFill(good.order, await judge.fill(good.order, good.transactionId));
+      for (const which of [[1, 0], [0], [1], [0, 0]]) {
+        const { order, transactionId } = await tried(which);
+        await judge.mustNotFill(order, transactionId);
+      }
+      return undefined;
+    },
+  },
+  {
+    line: "22",
+    name: "an order with calls that cannot be made here is not attested without them",
+    run: async (judge) => {
+      if (!isNotApplicable(judge.world.payments.calls)) return { notApplicable: "calls can be made here" };
+      const payments = [judge.onePayment()];
+      const order = judge.orderPaying(payments, (one) => {
+        one.output.calls = ["0x01"];
+      });
+      await judge.mustNotFill(order, await judge.pay(order, payments), ["rejected", "invalid_request"]);
+      return undefined;
+    },
+  },
+  row("23", "a refund to somebody else is none", async (judge) => {
+    const order = judge.orderPaying([judge.onePayment()]);
+    const paid = [judge.onePayment({ recipient: judge.world.recipients[1] })];
+    await mustNotRefund(judge, order, await judge.pay(order, paid), "rejected");
+  }),
+  row("23", "a refund for another order is none", async (judge) => {
+    const payments = [judge.onePayment()];
+    const [order, other] = [judge.orderPaying(payments), judge.orderPaying(payments)];
+    await mustNotRefund(judge, order, await judge.pay(other, payments), "rejected");
+  }),
+  row("17, 23", "a late refund is none", async (judge) => {
+    const payments = [judge.onePayment()];
+    const order = judge.orderPaying(payments, (one) => {
+      for (const { refunds } of one.inputs) for (const option of refunds) option.deadline = 1_000_000;
+    });
+    await mustNotRefund(judge, order, await judge.pay(order, payments), "rejected");
+  }),
+  row("23", "one refund does not give two inputs back", async (judge) => {
+    const payments = [judge.onePayment()];
+    const order = judge.orderPaying(payments, (one) => {
+      one.inputs = [...one.inputs, ...structuredClone(one.inputs)];
+      // The refund of several inputs must not look like the fill.
+      one.output.payments = [
+        {
+          ...judge.onePayment({ recipient: judge.world.recipients[1] }),
+          minimumAmount: "1",
+          expectedAmount: "1",
+        },
+      ].map(({ recipient, currency, minimumAmount, expectedAmount }) => ({
+        recipient,
+        currency,
+        minimumAmount,
+        expectedAmount,
+      }));
+    });
+    await mustNotRefund(judge, order, await judge.pay(order, payments), "rejected");
+  }),
+  row("23", "refund options that the order does not have are refused", async (judge) => {
+    const order = judge.orderPaying([judge.onePayment()]);
+    const transactionId = await judge.pay(order, [judge.onePayment()]);
+    for (const index of [1, -1, 0.5])
+      await mustNotRefund(judge, order, transactionId, "invalid_request", index);
+  }),
+  row("24", "an address of another family is none of this one", async (judge) => {
+    const { world, home } = judge;
+    for (const field of ["recipient", "currency"] as const) {
+      const order = judge.orderPaying([judge.onePayment()]);
+      const request = await judge.claim(order);
+      const foreign = structuredClone(order) as {
+        output: { payments: { recipient: string; currency: string }[] };
+      };
+      for (const payment of foreign.output.payments) payment[field] = world.foreignAddress;
+      const answer = await judge.unsigned(judge.first, async () =>
+        judge.postFill({ ...request, order: foreign, fill: { transactionId: otherId(ELSEWHERE) } }),
+      );
+      judge.refused(answer, "invalid_request");
+    }
+    expect(home.chain.vmType).toBe("ethereum-vm");
+  }),
+  row("24", "an order that asks for nothing is refused", async (judge) => {
+    const payments = [judge.onePayment()];
+    const order = judge.orderPaying(payments, (one) => {
+      for (const { payment } of one.inputs) payment.weight = "0";
+    });
+    await judge.mustNotFill(order, await judge.pay(order, payments), ["invalid_request"]);
+  }),
+  row("25", "an order that its solver did not sign is refused", async (judge) => {
+    const payments = [judge.onePayment()];
+    const order = judge.orderPaying(payments);
+    const transactionId = await judge.pay(order, payments);
+    const request = { ...(await judge.claim(order)), fill: { transactionId } };
+    const other = judge.orderPaying(payments);
+    const answer = await judge.unsigned(judge.first, async () =>
+      judge.postFill({ ...request, orderSignature: await judge.signOrder(other) }),
+    );
+    judge.refused(answer, "rejected");
+  }),
+];
+
+/** An order whose deposit is on this chain; its fill, elsewhere, is as it should be. */
+async function deposited(
+  judge: Judge,
+  order: ReturnType<Judge["orderFrom"]>,
+  currency = order.inputs[0]?.payment.currency,
+) {
+  const { world, home, chain } = judge;
+  const made = await judge.deposit(judge.orderIdFor(order), world.amount, currency);
+  const answered = await judge.attests(made);
+  const onchainId = String(answered.body.messages[0]?.result["onchainId"]);
+  const fillId = freshId();
+  home.paid(
+    fillId,
+    order.output.payments.map((one) => [one.recipient, one.currency, BigInt(one.minimumAmount)]),
+    BigInt(FAR_DEADLINE - 1),
+  );
+  expect(order.inputs[0]?.payment.chainId).toBe(chain.name);
+  const answer = await judge.postFill({
+    order,
+    orderSignature: await judge.signOrder(order),
+    inputs: [{ transactionId: made.transactionId, onchainId, inputIndex: 0 }],
+    fill: { transactionId: fillId },
+  });
+  return { answer, made };
+}
+
+async function refusedPayment(
+  judge: Judge,
+  scene: (wish: { orderId: Hex32; payments: ReturnType<Judge["onePayment"]>[] }) => Promise<string>,
+): Promise<void> {
+  const payments = [judge.onePayment()];
+  const order = judge.orderPaying(payments);
+  const transactionId = await final(judge, scene({ orderId: judge.orderIdFor(order), payments }));
+  await judge.mustNotFill(order, transactionId, ["rejected", "not_found"]);
+}
+
+async function mustNotRefund(
+  judge: Judge,
+  order: ReturnType<Judge["orderPaying"]>,
+  transactionId: string,
+  code: "rejected" | "invalid_request",
+  refundIndex = 0,
+): Promise<void> {
+  const answer = await judge.unsigned(judge.first, async () =>
+    judge.refund(order, transactionId, refundIndex),
+  );
+  judge.refused(answer, code);
+}

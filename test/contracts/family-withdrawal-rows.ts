@@ -1,0 +1,331 @@
+import {
+  hubTokenId,
+  initiationKey,
+  ownerAuthorisationDigest,
+  signatureToHex,
+  withdrawalKey,
+} from "@causeway/attest";
+import type { Hex32 } from "@causeway/domain";
+import { expect } from "vitest";
+import type { Fault } from "../integration/families/faulty-front.ts";
+import { aHub, owner, type Answer } from "../integration/oracle-http/world.ts";
+import type { Judge } from "./family-judge.ts";
+import { row, rowOf, type Row } from "./family-row.ts";
+import { isNotApplicable, type FamilyWorld } from "./family-world.ts";
+
+export const withdrawalRows: readonly Row[] = [
+  row("", "a payload that was not carried out is pending, and nothing is signed", async (judge) => {
+    const { asked, made } = await judge.withdraws(judge.onePayment(), judge.world.withdrawal);
+    await judge.world.finalize();
+    const answer = await judge.unsigned(judge.first, async () => judge.askWithdrawal(asked, made.payload));
+    await judge.mustBeWithdrawal(answer, "pending", { asked, made, amount: judge.world.amount });
+  }),
+  row("26", "an execution counts once it is final, and burns what was set aside", async (judge) => {
+    const { world } = judge;
+    const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const transactionId = await made.execute();
+    if (world.finalAtOnce === undefined) {
+      const before = judge.first.signatures();
+      const early = await judge.first.post("depository-withdrawals", {
+        chainId: judge.chain.name,
+        withdrawal: made.payload,
+        transactionId,
+        withdrawalAddressRequest: asked.words,
+      });
+      expect([0, undefined], early.text).toContain(statusOf(early));
+      expect(judge.first.signatures()).toBe(before);
+    }
+    await world.finalize();
+    const answer = await whenSettled(judge, async () =>
+      judge.askWithdrawal(asked, made.payload, transactionId),
+    );
+    await judge.mustBeWithdrawal(answer, "executed", { asked, made, amount: world.amount });
+    expect(answer.body.execution.idempotencyKey).toBe(withdrawalKey(made.withdrawalId, "executed"));
+  }),
+  row("27, 8.5 c", "what was executed never expires", async (judge) => {
+    const { world } = judge;
+    const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const transactionId = await made.execute();
+    await world.finalize();
+    if (!isNotApplicable(made.expire)) await made.expire();
+    await world.finalize();
+    for (const hint of [transactionId, undefined]) {
+      const answer = await whenSettled(judge, async () => judge.askWithdrawal(asked, made.payload, hint));
+      expect([1, hint === undefined ? 0 : 1], answer.text).toContain(statusOf(answer));
+    }
+  }),
+  {
+    line: "27, 8.5 c",
+    name: "what can never be executed any more is given back, and is not executed after",
+    run: async (judge) => {
+      const { world } = judge;
+      const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+      if (isNotApplicable(made.expire)) return made.expire;
+      await made.expire();
+      await world.finalize();
+      const ask = async (): Promise<Answer> => await judge.askWithdrawal(asked, made.payload);
+      const expired = await whenSettled(judge, ask);
+      await judge.mustBeWithdrawal(expired, "expired", { asked, made, amount: world.amount });
+      expect(expired.body.execution.idempotencyKey).toBe(withdrawalKey(made.withdrawalId, "expired"));
+      // The chain refuses it, or takes it and lets it fail.
+      const late = await made.execute().catch(() => undefined);
+      await world.finalize();
+      for (const hint of late === undefined ? [undefined] : [late, undefined]) {
+        const after = await whenSettled(judge, async () => judge.askWithdrawal(asked, made.payload, hint));
+        expect([2], after.text).toContain(statusOf(after));
+      }
+      return undefined;
+    },
+  },
+  rowOf(
+    "27",
+    "an expiry by a block that is not final is none yet",
+    ({ withdrawals }) => withdrawals.expiryNotFinal,
+    async (judge, scene) => {
+      const { asked, made } = await judge.withdraws(judge.onePayment(), scene);
+      const answer = await judge.unsigned(judge.first, async () =>
+        judge.first.post("depository-withdrawals", {
+          chainId: judge.chain.name,
+          withdrawal: made.payload,
+          withdrawalAddressRequest: asked.words,
+        }),
+      );
+      if (answer.status === 200) expect(statusOf(answer)).toBe(0);
+      else judge.refused(answer, "not_final");
+    },
+  ),
+  row("27, 8.5 c e", "whatever read fails, what was executed is never called expired", async (judge) => {
+    const { world } = judge;
+    const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const transactionId = await made.execute();
+    await world.finalize();
+    if (!isNotApplicable(made.expire)) await made.expire();
+    await world.finalize();
+    await mustNeverSay(judge, 2, asked, made.payload, [transactionId, undefined]);
+  }),
+  row("27, 28", "whatever read fails, what was not executed is never called executed", async (judge) => {
+    const { asked, made } = await judge.withdraws(judge.onePayment(), judge.world.withdrawal);
+    await judge.world.finalize();
+    await mustNeverSay(judge, 1, asked, made.payload, [undefined]);
+  }),
+  row("27", "another payload for the same withdrawal settles nothing", async (judge) => {
+    const { world } = judge;
+    const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const rebuilt = await world.withdrawal({
+      ...judge.onePayment({ amount: world.amount + 1n }),
+      address: asked.address,
+    });
+    expect(rebuilt.withdrawalId).not.toBe(made.withdrawalId);
+    const transactionId = await rebuilt.execute();
+    await world.finalize();
+    const answer = await judge.unsigned(judge.first, async () =>
+      whenSettled(judge, async () => judge.askWithdrawal(asked, rebuilt.payload, transactionId)),
+    );
+    judge.refused(answer, "rejected");
+  }),
+  row("28", "a payment of the solver is not the execution of a payload", async (judge) => {
+    const { world } = judge;
+    const payments = [judge.onePayment()];
+    const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const hint = await judge.pay(judge.orderPaying(payments), payments);
+    const answer = await judge.unsigned(judge.first, async () =>
+      judge.askWithdrawal(asked, made.payload, hint),
+    );
+    if (answer.status === 200) expect(statusOf(answer)).toBe(0);
+    else judge.refused(answer, "rejected");
+  }),
+  row(
+    "28, 34",
+    "a payload for another recipient or currency settles nothing of this withdrawal",
+    async (judge) => {
+      const { world } = judge;
+      const others = [
+        judge.onePayment({ recipient: world.recipients[1] }),
+        ...(isNotApplicable(world.otherCurrency)
+          ? []
+          : [judge.onePayment({ currency: world.otherCurrency })]),
+      ];
+      for (const payment of others) {
+        const asked = judge.withdrawalOf(judge.onePayment());
+        const made = await world.withdrawal({ ...payment, address: asked.address });
+        judge.recorded.set(asked.address, made.withdrawalId);
+        const transactionId = await made.execute();
+        await world.finalize();
+        const answer = await judge.unsigned(judge.first, async () =>
+          judge.askWithdrawal(asked, made.payload, transactionId),
+        );
+        judge.refused(answer, "rejected");
+      }
+    },
+  ),
+  rowOf(
+    "28",
+    "an execution that failed inside is none",
+    ({ withdrawals }) => withdrawals.failedInside,
+    async (judge, scene) => await mustNotBeExecuted(judge, scene),
+  ),
+  rowOf(
+    "28",
+    "an execution with other outputs is none",
+    ({ withdrawals }) => withdrawals.otherOutputs,
+    async (judge, scene) => await mustNotBeExecuted(judge, scene),
+  ),
+  rowOf(
+    "",
+    "what is no payload is refused",
+    ({ withdrawals }) => withdrawals.malformed,
+    async (judge, scene) => {
+      const asked = judge.withdrawalOf(judge.onePayment());
+      const payloads = await scene({ ...judge.onePayment(), address: asked.address });
+      expect(payloads.length).toBeGreaterThan(0);
+      for (const payload of payloads) {
+        const answer = await judge.unsigned(judge.first, async () => judge.askWithdrawal(asked, payload));
+        judge.refused(answer, "rejected", "invalid_request");
+      }
+    },
+  ),
+  row("", "a balance is set aside for a withdrawal to this chain, and that is confirmed", async (judge) => {
+    const { world, chain, balances } = judge;
+    const asked = judge.withdrawalOf(judge.onePayment());
+    balances.set(`${asked.ownerAlias}:${asked.tokenId}`, world.amount);
+    const { request, body } = await initiation(judge, asked);
+    expect(body.status, body.text).toBe(200);
+    expect(body.body.execution.idempotencyKey).toBe(initiationKey(aHub.name, asked.tokenId, asked.address));
+    const { signature: _, ...confirmed } = request;
+    judge.refused(
+      await judge.unsigned(judge.first, async () => judge.first.post("withdrawal-initiated", confirmed)),
+      "rejected",
+    );
+    balances.set(`${asked.address}:${asked.tokenId}`, world.amount);
+    const initiated = await judge.first.post("withdrawal-initiated", confirmed);
+    expect(initiated.status, initiated.text).toBe(200);
+    expect(initiated.body.payloadParams.signatures.map(({ oracleSigner }) => oracleSigner)).toEqual([
+      judge.first.signer.address,
+    ]);
+    expect(asked.tokenId).toBe(hubTokenId(chain, world.currency));
+  }),
+  row(
+    "34",
+    "an owner's word for another environment, depository, amount or recipient is none",
+    async (judge) => {
+      const { world, balances } = judge;
+      const asked = judge.withdrawalOf(judge.onePayment());
+      balances.set(`${asked.ownerAlias}:${asked.tokenId}`, 2n * world.amount);
+      const changes: Record<string, string>[] = [
+        { settlementChainId: "otherhub" },
+        { settlementNetwork: "1" },
+        { oracleContract: aHub.hubAddress },
+        { depository: world.recipients[1] },
+        { amount: (world.amount + 1n).toString() },
+        { recipient: world.recipients[1] },
+      ];
+      for (const change of changes) {
+        const { body } = await initiation(judge, asked, change);
+        judge.refused(body, "rejected");
+      }
+      const { body } = await initiation(judge, asked, {}, { expectedAmount: `0${world.amount}` });
+      judge.refused(body, "invalid_request");
+    },
+  ),
+];
+
+/** A family that sees things some moments late says "pending" or "not found" until then. */
+async function whenSettled({ settled }: Judge, ask: () => Promise<Answer>): Promise<Answer> {
+  const endMs = Date.now() + 3_000;
+  for (;;) {
+    const answer = await settled(ask);
+    const waits = answer.body.code === "not_found" || statusOf(answer) === 0;
+    if (!waits || Date.now() > endMs) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** What a withdrawal became; undefined for a refusal. */
+function statusOf({ status, body }: Answer): unknown {
+  return status === 200 ? body.message.result["status"] : undefined;
+}
+
+async function mustNotBeExecuted(
+  judge: Judge,
+  scene: (
+    wish: Parameters<FamilyWorld["withdrawal"]>[0],
+  ) => Promise<{ payload: `0x${string}`; withdrawalId: Hex32 }>,
+): Promise<void> {
+  const { asked, made } = await judge.withdraws(judge.onePayment(), scene);
+  await judge.world.finalize();
+  const answer = await judge.askWithdrawal(asked, made.payload);
+  // Given back for good is right where the attempt made it impossible for ever.
+  if (answer.status === 200) expect([0, 2], answer.text).toContain(statusOf(answer));
+  else judge.refused(answer, "rejected");
+}
+
+const READ_FAULTS: readonly Fault[] = [
+  { instead: "status500" },
+  { instead: "closed" },
+  { instead: "html" },
+  { answer: () => null },
+  { answer: () => [] },
+  { answer: () => ({}) },
+];
+
+/** With each single read failing in each way, and with all. */
+async function mustNeverSay(
+  judge: Judge,
+  status: 1 | 2,
+  asked: ReturnType<Judge["withdrawalOf"]>,
+  payload: `0x${string}`,
+  hints: readonly (string | undefined)[],
+): Promise<void> {
+  for (const hint of hints) {
+    const body = {
+      chainId: judge.chain.name,
+      withdrawal: payload,
+      ...(hint !== undefined && { transactionId: hint }),
+      withdrawalAddressRequest: asked.words,
+    };
+    const ask = async (choose: (exchange: number) => Fault | undefined) =>
+      await judge.askThrough(choose, "depository-withdrawals", body);
+    const { heard } = await ask(() => undefined);
+    expect(heard.length).toBeGreaterThan(0);
+    for (const fault of READ_FAULTS)
+      for (let exchange = 0; exchange <= heard.length; exchange++) {
+        const { answer } = await ask((at) =>
+          exchange === heard.length || at === exchange ? fault : undefined,
+        );
+        expect(statusOf(answer), answer.text).not.toBe(status);
+      }
+  }
+}
+
+async function initiation(
+  judge: Judge,
+  asked: ReturnType<Judge["withdrawalOf"]>,
+  signedAs: Readonly<Record<string, string>> = {},
+  sent: Readonly<Record<string, string>> = {},
+) {
+  const { words, depository } = asked;
+  const amount = judge.world.amount.toString();
+  const digest = ownerAuthorisationDigest({
+    operation: "withdrawal",
+    chainId: words.chainId,
+    currency: words.currency,
+    amount,
+    ownerChainId: words.withdrawerChainId,
+    owner: words.withdrawer,
+    recipient: words.recipient,
+    nonce: words.withdrawalNonce,
+    settlementChainId: aHub.name,
+    settlementNetwork: String(aHub.chainId),
+    depository,
+    oracleContract: aHub.oracleAddress,
+    ...signedAs,
+  });
+  const request = {
+    settlementChainId: aHub.name,
+    expectedAmount: amount,
+    signature: signatureToHex(await owner.signDigest(digest)),
+    ...words,
+    ...sent,
+  };
+  return { request, body: await judge.first.post("withdrawal-initiation", request) };
+}
