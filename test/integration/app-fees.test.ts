@@ -8,6 +8,7 @@ import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-clai
 import { reserveSponsorship } from "../../apps/api/src/usecases/app-balance/sponsor-fees.ts";
 import { offerClaim } from "../../apps/api/src/usecases/app-balance/offer-claim.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
+import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { transition } from "../../apps/api/src/usecases/transition.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
 import { dieAtEveryMoment } from "../support/every-death.ts";
@@ -259,6 +260,38 @@ test("a fee is credited for no more than it is worth by then, and without a pric
   for (const _again of [1, 2]) await world.work();
   world.prices.set("ethereum", "2500");
   expect((await lineOf(app)).balance).toBe(800_000n);
+});
+
+test("a fee that had no price is credited although the queue has lost its job, and once", async () => {
+  const app = world.anAddress();
+  const ask = {
+    originCurrency: NATIVE_CURRENCY,
+    destinationCurrency: NATIVE_CURRENCY,
+    amount: "40000000000000000",
+    appFees: [{ recipient: app, fee: 100 }],
+  };
+  const agreed = await agree(ask);
+  await depositAndFill(agreed);
+  world.prices.set("ethereum", undefined);
+  for (const blocks of [1, 2]) {
+    await world.destination.mine(blocks);
+    await world.watch(world.destination);
+  }
+  expect((await world.status(agreed.requestId)).final).toBe(true);
+  // Redis is empty, and what was handed to it is not handed to it again.
+  await world.pool.query("update outbox set published_at_ms = 1 where published_at_ms is null");
+  const due = async () => (await world.pool.query("select request_id from app_fees_due")).rows;
+  expect(await due()).toEqual([{ request_id: agreed.requestId }]);
+
+  for (const price of [undefined, "2500", "2500"]) {
+    world.prices.set("ethereum", price);
+    world.clock.forward(world.services.enginePolicy.overdueAfterMs + 1);
+    await reconcileRequests(world.services);
+    await world.work();
+    const [balance, left] = price === undefined ? [0n, 1] : [1_000_000n, 0];
+    expect((await lineOf(app)).balance).toBe(balance);
+    expect(await due()).toHaveLength(left);
+  }
 });
 
 test("a fixed rate is paid exactly, and the sponsor is charged what it costs when it is filled", async () => {

@@ -42,6 +42,10 @@ export interface DepositFact {
   readonly amount: bigint;
   /** The id the deposit carries; undefined when it carries none. */
   readonly id: Hex | undefined;
+  /** What the sender signed the transfer with, where a transfer cannot carry an id and wallets say by that what it is for (the perpetuals exchange). */
+  readonly nonce?: bigint;
+  /** Unix seconds at which it happened, as the chain says; told wherever `nonce` is. */
+  readonly timestamp?: bigint;
 }
 
 /** A transfer to the solver that credits an app balance, or was meant to; read from one canonical block. */

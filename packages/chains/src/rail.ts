@@ -70,6 +70,7 @@ export interface RailPayment {
 /** Signed bytes of a payment. */
 export interface RailAttempt {
   readonly raw: Hex;
+  /** Different for different bytes; where the chain gives ids of its own afterwards, `outcome` says them. */
   readonly txId: TxHash;
   /** Native coin that it costs beside what is paid. */
   readonly fee: bigint;
@@ -83,9 +84,9 @@ export type RailOutcome =
   /** Nodes have it, no block does. */
   | { readonly kind: "pending" }
   /** In a block that may still be taken back. */
-  | { readonly kind: "mined"; readonly block: Pick<BlockRef, "number" | "hash"> }
-  /** It paid, for good. */
-  | { readonly kind: "final"; readonly block: Pick<BlockRef, "number" | "hash"> }
+  | { readonly kind: "mined"; readonly block: Pick<BlockRef, "number" | "hash">; readonly txId?: TxHash }
+  /** It paid, for good. `txId`: the id that the chain gave it, where the attempt could not know it. */
+  | { readonly kind: "final"; readonly block: Pick<BlockRef, "number" | "hash">; readonly txId?: TxHash }
   /** It can never count any more: it failed for good, expired, or what it spends is spent otherwise, for good. */
   | { readonly kind: "dead"; readonly reason: string };
 

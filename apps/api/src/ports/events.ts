@@ -13,6 +13,7 @@ export type Facts = Readonly<Record<string, string | number | bigint | boolean |
 export type EventName =
   | "deposit_seen"
   | "deposit_unattributed"
+  | "deposit_unmapped"
   | "deposit_removed"
   | "deposit_exposed"
   | "send_seen"

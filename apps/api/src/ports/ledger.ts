@@ -116,6 +116,11 @@ export interface LedgerWrites {
   reserveTogether(wallet: Address, fees: readonly FeesToReserve[], atMs: number): Promise<void>;
   closeReservation(id: string, state: "paid" | "released", atMs: number): Promise<void>;
 
+  /** Remembers that apps are not credited yet for a fill that is final. */
+  noteFeesDue(requestId: RequestId, atMs: number): Promise<void>;
+  /** Forgets it: they are. */
+  feesCredited(requestId: RequestId): Promise<void>;
+
   /** Whose hold it is, for good: known before the wallet is locked. */
   holdWallet(requestId: RequestId): Promise<Address | undefined>;
   hold(requestId: RequestId): Promise<HoldRecord | undefined>;

@@ -3,10 +3,11 @@ import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@cause
 import type { FastFillRecord } from "./fast-fill.ts";
 import type { ExecutionRecord } from "./executions.ts";
 import type { LegKind } from "./leg.ts";
+import type { RailReads } from "./rails.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.ts";
 
 /** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */
-export interface Reads {
+export interface Reads extends RailReads {
   /** Settles when the database answers. */
   ping(): Promise<void>;
   /** All questions of one tick go into one query. */
@@ -26,7 +27,7 @@ export interface Reads {
   trail(chainId: number): Promise<BlockRef[]>;
   /** Sum of what open payments of the solver take out per currency of one chain. What executions spend is not the solver's. */
   reservedOn(chainId: number): Promise<Map<Address, bigint>>;
-  /** Requests and deposits that stand longer than `olderThanMs` without the job that should move them. */
+  /** Requests and deposits that stand longer than `olderThanMs` without the job that should move them; fills that are final and have not credited their apps are among them. */
   overdueFills(updatedBeforeMs: number, limit: number): Promise<RequestId[]>;
   overdueRefunds(seenBeforeMs: number, limit: number): Promise<DepositId[]>;
   /** What was promised when an app vouched for the request's deposit. */

@@ -8,6 +8,7 @@ import type { DepositAddressReads } from "./deposit-addresses.ts";
 import type { Events } from "./events.ts";
 import type { SendExecution } from "./execution-lane.ts";
 import type { LiquiditySource, PoolUsd } from "./liquidity.ts";
+import type { NonceMappingReads } from "./nonce-mappings.ts";
 import type { PriceBook } from "./price-source.ts";
 import type { QuotePolicy } from "./quote.ts";
 import type { Reads } from "./reads.ts";
@@ -31,6 +32,8 @@ export interface Services {
   readonly balances: BalanceReads;
   /** Absent: this instance has no deposit addresses. */
   readonly depositAddresses?: DepositAddressReads;
+  /** What wallets have said about their nonces; absent: nobody can say anything here. */
+  readonly nonceMappings?: NonceMappingReads;
   readonly events: Events;
   readonly quotePolicy: QuotePolicy;
   readonly enginePolicy: EnginePolicy;

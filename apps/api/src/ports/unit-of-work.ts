@@ -28,6 +28,7 @@ import type {
   Slot,
   SlotPlan,
 } from "./records.ts";
+import type { RailWrites } from "./rails.ts";
 import type { SponsorKeys } from "./sponsors.ts";
 import type { TopUpWrites } from "./top-ups.ts";
 import type { SettlementWrites } from "./settlement.ts";
@@ -51,6 +52,7 @@ export interface Tx {
   readonly claims: ClaimWrites;
   readonly fastFills: FastFillWrites;
   readonly trail: TrailWrites;
+  readonly rails: RailWrites;
   readonly outbox: Outbox;
   readonly settlement: SettlementWrites;
   readonly idempotency: IdempotencyWrites;

@@ -8,7 +8,7 @@ import { topupGas } from "./topup-gas.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
 import type { FillExchange } from "./fill-exchange.ts";
-import type { FillBudget } from "./plan-fill-with-swap.ts";
+import type { FillBudget } from "./exchange-in-budget.ts";
 import { isBeyondCap } from "./quote-limits.ts";
 import { pricingOf } from "./quote-pricing.ts";
 import type { RoutePricing } from "./quote-pricing.ts";

@@ -149,7 +149,10 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
 async function creditLate(services: Needs, requestId: RequestId): Promise<Progress> {
   const outcome = await services.uow.run(async (tx) => {
     const current = await tx.requests.lock(requestId);
-    return current?.state.final === true ? await settleFees(services, tx, current) : "done";
+    if (current?.state.final !== true) return "done";
+    const settled = await settleFees(services, tx, current);
+    if (settled === "done") await tx.ledger.feesCredited(requestId);
+    return settled;
   });
   return outcome === "done" ? DONE : { waitMs: 5_000, why: "there is no fresh price for what apps get" };
 }

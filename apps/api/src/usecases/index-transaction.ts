@@ -7,9 +7,10 @@ import type { Services } from "../ports/services.ts";
 import { storeTopUps } from "./app-balance/record-top-ups.ts";
 import { recordDeposits } from "./record-deposits.ts";
 import type { RecordingServices } from "./record-deposits.ts";
+import { indexOnRail } from "./rails/index-on-rail.ts";
 import { recordSend } from "./record-send.ts";
 
-type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer"> & RecordingServices;
+type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer" | "nonceMappings"> & RecordingServices;
 
 const MOST_DEPOSITS = 20;
 
@@ -21,6 +22,8 @@ export async function indexTransaction(
   services: Needs,
   report: { readonly chainId: number; readonly txHash: TxHash; readonly requestId?: RequestId },
 ): Promise<{ message: string }> {
+  const onRail = services.chains.rail(report.chainId);
+  if (onRail !== undefined) return indexOnRail(services, onRail, report.txHash);
   const connected = chainOf(services, report.chainId);
   const { chain, connection } = connected;
   const state = await connection.reader.transaction(report.txHash);

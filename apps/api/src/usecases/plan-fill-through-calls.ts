@@ -6,18 +6,16 @@ import {
   withoutOwnMovements,
 } from "@causeway/chains";
 import type { FillThroughCalls } from "@causeway/chains";
-import { unreachable } from "@causeway/domain";
 import type { Address, FrameLog, OutputCalls, SimulationFailure } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { LaneCall } from "../ports/leg.ts";
 import type { Services } from "../ports/services.ts";
 import { GAS_HEADROOM_BPS, withHeadroom } from "./execution/price-execution.ts";
-import { simulateExecution } from "./execution/simulate-execution.ts";
 import { canPayWithCalls } from "./execution/simulate-fill-with-calls.ts";
-import { exchangeInFill } from "./fill-exchange.ts";
+import { exchangeInBudget, MAX_EXCHANGE_GAS_FACTOR } from "./exchange-in-budget.ts";
+import type { FillBudget } from "./exchange-in-budget.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
-import { limitOf } from "./plan-fill-with-swap.ts";
-import type { FillBudget } from "./plan-fill-with-swap.ts";
+import { tryFill } from "./try-fill.ts";
 
 /** What plans of fills are made with: by those who send them, and by those who only try them. */
 export interface FillPlanServices extends Pick<Services, "quotePolicy"> {
@@ -59,8 +57,6 @@ export type FillThroughCallsPlan =
 
 /** A third of a block of 30 million, as for the calls that apps pay for. */
 const MOST_GAS = 10_000_000n;
-/** An exchange may need so many times the gas it was told to need: state moves. */
-const MAX_EXCHANGE_GAS_FACTOR = 2n;
 
 /**
  * Plans a fill that gives the whole output to calls, simulated on the newest state. What it takes of the solver is judged by all that it does, and bounded on the chain itself.
@@ -77,7 +73,7 @@ export async function planFillThroughCalls(
   const { currency, amount, recipient, orderId } = question;
   const { router, approvalProxy, depository } = chain.contracts;
   const solver = services.signer.address;
-  const exchanged = budget && (await exchangeFor(services, connected, { currency, amount }, budget));
+  const exchanged = budget && (await exchangeInBudget(services, chain, { currency, amount }, budget, router));
   if (exchanged?.kind === "moved") return exchanged;
   const spent = exchanged?.paidFrom ?? currency;
   const most = exchanged?.limit ?? amount;
@@ -100,7 +96,7 @@ export async function planFillThroughCalls(
   const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
   const fees = { maxFeePerGas, maxPriorityFeePerGas };
   const pull = { payment: { ...payment, currency: spent, amount: most }, solver, router, approvalProxy };
-  const simulated = await simulateExecution(
+  const tried = await tryFill(
     connected,
     {
       from: solver,
@@ -117,26 +113,14 @@ export async function planFillThroughCalls(
     failure,
     call,
   });
-  switch (simulated.kind) {
-    case "reverts": {
-      const { failure } = simulated;
-      if (losesPayment(failure, router))
-        return fails("the calls take from the recipient what is left for him");
-      return fails(`${failure.label}: ${failure.message}`, failure);
-    }
-    case "forbidden":
-      return fails(simulated.message);
-    case "insufficientFunds":
-      return { kind: "short", why: "the solver lacks the funds" };
-    case "unseen":
-      return { kind: "short", why: "the node does not tell what the fill does" };
-    case "ok":
-      break;
-    default:
-      return unreachable(simulated);
+  if (tried.kind === "short") return tried;
+  if (tried.kind === "fails") {
+    const { failure, reason } = tried;
+    if (failure !== undefined && losesPayment(failure, router))
+      return fails("the calls take from the recipient what is left for him");
+    return fails(reason, failure);
   }
-  const { gas, effects } = simulated.outcome;
-  const logs = effects.kind === "seen" ? effects.logs : [];
+  const { gas, logs } = tried;
   const left = leastLeft === undefined ? 0n : leftInFill(logs, fill);
   // What the router sees of a balance and what the token says by its events may differ: only the second is attested.
   const keeps = leastLeft === undefined || leastLeft === 0n ? left : leastLeft;
@@ -173,30 +157,4 @@ export function mostGasOfCalls(
 /** How a fill leaves what was agreed on: nothing is paid by itself where nothing was expected to be left. */
 export function leastLeftOf({ left }: Pick<OutputCalls, "left">): bigint | undefined {
   return left.expected === 0n && left.minimum === 0n ? undefined : left.minimum;
-}
-
-async function exchangeFor(
-  services: Pick<FillPlanServices, "liquidity" | "quotePolicy">,
-  { chain }: ConnectedChain,
-  { currency, amount }: { readonly currency: Address; readonly amount: bigint },
-  { paidFrom, planned, most }: FillBudget,
-): Promise<
-  | (NonNullable<FillThroughCalls["exchanged"]> & { readonly kind: "exchanged"; readonly gas: bigint })
-  | { readonly kind: "moved"; readonly why: string }
-> {
-  const { routed } = services.quotePolicy.gas;
-  const exchange = exchangeInFill(services.liquidity, chain, { paidFrom, currency }, routed);
-  const answer = await exchange.costs(amount);
-  if (answer === undefined) return { kind: "moved", why: "no exchange bears the fill" };
-  if (answer.amountIn > planned)
-    return { kind: "moved", why: `the fill costs ${answer.amountIn}, and the deposit bears ${planned}` };
-  const limit = limitOf(answer, most);
-  return {
-    kind: "exchanged",
-    gas: answer.gas,
-    paidFrom,
-    limit,
-    wrappedNative: chain.liquidity?.wrappedNative,
-    exchange: answer.calls(limit, chain.contracts.router),
-  };
 }

@@ -6,16 +6,16 @@ import {
   withoutOwnMovements,
 } from "@causeway/chains";
 import type { FillWithSwap } from "@causeway/chains";
-import { BPS, unreachable } from "@causeway/domain";
 import type { Address, FrameLog, SimulationFailure } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { LaneCall } from "../ports/leg.ts";
 import type { Services } from "../ports/services.ts";
 import { withHeadroom } from "./execution/price-execution.ts";
-import { simulateExecution } from "./execution/simulate-execution.ts";
 import { canPayWithCalls } from "./execution/simulate-fill-with-calls.ts";
-import { exchangeInFill } from "./fill-exchange.ts";
+import { exchangeInBudget, MAX_EXCHANGE_GAS_FACTOR } from "./exchange-in-budget.ts";
+import type { FillBudget } from "./exchange-in-budget.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
+import { tryFill } from "./try-fill.ts";
 
 /** `short`: it may pass by waiting. `moved`: that too, the pools are asked anew then. `refused`: the recipient, or the token, does not take the payment. */
 export type FillWithSwapPlan =
@@ -29,18 +29,6 @@ export interface TriedFill {
   readonly reason: string;
   readonly failure: SimulationFailure | undefined;
   readonly call: LaneCall;
-}
-
-/** An exchange may need so many times the gas it was told to need: state moves. */
-const MAX_EXCHANGE_GAS_FACTOR = 2n;
-
-/** What the solver spends on a payment, smallest units of `paidFrom`. */
-export interface FillBudget {
-  readonly paidFrom: Address;
-  /** The exchange may cost so much as the pools stand now. */
-  readonly planned: bigint;
-  /** And so much in the block, whatever others have done to the pools by then. */
-  readonly most: bigint;
 }
 
 /**
@@ -57,33 +45,29 @@ export async function planFillWithSwap(
   },
   connected: ConnectedChain,
   question: PaymentQuestion,
-  { paidFrom, planned, most }: FillBudget,
+  budget: FillBudget,
   topup?: bigint,
 ): Promise<FillWithSwapPlan> {
   const { chain, pulse } = connected;
   const { currency, amount, recipient, orderId } = question;
   const { router, approvalProxy } = chain.contracts;
-  const { routed } = services.quotePolicy.gas;
-  const exchange = exchangeInFill(services.liquidity, chain, { paidFrom, currency }, routed);
-  const answer = await exchange.costs(amount);
-  if (answer === undefined) return { kind: "moved", why: "no exchange bears the fill" };
-  if (answer.amountIn > planned)
-    return { kind: "moved", why: `the fill costs ${answer.amountIn}, and the deposit bears ${planned}` };
-  const limit = limitOf(answer, most);
-
+  const payment = { currency, amount, recipient, orderId };
+  const target = exchangeRecipient(payment, router);
+  const exchanged = await exchangeInBudget(services, chain, payment, budget, target);
+  if (exchanged.kind === "moved") return exchanged;
+  const { paidFrom, limit } = exchanged;
   const solver = services.signer.address;
   const able = await canPayWithCalls(connected, solver, paidFrom, limit);
   if (able === "short") return { kind: "short", why: "the solver's inventory does not bear the fill" };
   if (able === "notApproved")
     return { kind: "short", why: "the solver has not approved the token to the approval proxy" };
 
-  const payment = { currency, amount, recipient, orderId };
   const fill: FillWithSwap = {
     payment,
     paidFrom,
     limit,
-    wrappedNative: chain.liquidity?.wrappedNative,
-    exchange: answer.calls(limit, exchangeRecipient(payment, router)),
+    wrappedNative: exchanged.wrappedNative,
+    exchange: exchanged.exchange,
     topup,
     solver,
     router,
@@ -93,7 +77,7 @@ export async function planFillWithSwap(
   const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
   const fees = { maxFeePerGas, maxPriorityFeePerGas };
   const pull = { payment: { ...payment, currency: paidFrom, amount: limit }, solver, router, approvalProxy };
-  const simulated = await simulateExecution(connected, {
+  const tried = await tryFill(connected, {
     from: solver,
     call: { ...call, authorizationList: undefined },
     fees,
@@ -102,31 +86,19 @@ export async function planFillWithSwap(
   });
   const refused = (reason: string) =>
     ({ kind: "refused", reason, tried: { reason, failure: undefined, call } }) as const;
-  switch (simulated.kind) {
-    case "reverts": {
-      const { failure } = simulated;
-      const reason = `${failure.label}: ${failure.message}`;
-      const tried = { reason, failure, call };
-      return isRefusal(failure, fill)
-        ? { kind: "refused", reason, tried }
-        : { kind: "moved", why: `it would revert: ${failure.message}`, tried };
-    }
-    case "forbidden":
-      return refused(simulated.message);
-    case "insufficientFunds":
-      return { kind: "short", why: "the solver lacks the funds" };
-    case "unseen":
-      return { kind: "short", why: "the node does not tell what the fill does" };
-    case "ok":
-      break;
-    default:
-      return unreachable(simulated);
+  if (tried.kind === "short") return tried;
+  if (tried.kind === "fails") {
+    const { failure, reason } = tried;
+    if (failure === undefined) return refused(reason);
+    return isRefusal(failure, fill)
+      ? { kind: "refused", reason, tried: { reason, failure, call } }
+      : { kind: "moved", why: `it would revert: ${failure.message}`, tried: { reason, failure, call } };
   }
-  const { gas, effects } = simulated.outcome;
+  const { gas, logs } = tried;
   // What the router sees of a balance and what the token says by its events may differ: only the second is attested.
-  if (effects.kind === "seen" && !keepsPayment(effects.logs, payment, chain.contracts.depository))
+  if (!keepsPayment(logs, payment, chain.contracts.depository))
     return refused("the token does not tell of the payment: it could not be proven");
-  if (gas > question.maxGas + answer.gas * MAX_EXCHANGE_GAS_FACTOR) return { kind: "tooDear", gas };
+  if (gas > question.maxGas + exchanged.gas * MAX_EXCHANGE_GAS_FACTOR) return { kind: "tooDear", gas };
   return {
     kind: "ready",
     plan: {
@@ -140,16 +112,6 @@ export async function planFillWithSwap(
       cancelAfterMs: question.cancelAfterMs,
     },
   };
-}
-
-/** Room for what others may do to the pools meanwhile, and no more than is borne. */
-export function limitOf(
-  { amountIn, slippageBps }: { readonly amountIn: bigint; readonly slippageBps: number },
-  most: bigint,
-): bigint {
-  const roomy = amountIn + (amountIn * BigInt(slippageBps)) / BPS;
-  if (roomy <= most) return roomy;
-  return most > amountIn ? most : amountIn;
 }
 
 /** Whether it is the recipient or his token that does not take the payment. Anything else is the pools', which others may have moved meanwhile. */

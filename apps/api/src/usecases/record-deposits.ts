@@ -1,6 +1,6 @@
 import type { DepositFact } from "@causeway/chains";
 import { agreedUsd, confirmAtBlock, confirmationsFor, judgeDeposit } from "@causeway/domain";
-import type { Chain, DepositVerdict, OrderId } from "@causeway/domain";
+import type { Chain, DepositVerdict, OrderId, RailChain } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
@@ -13,9 +13,9 @@ const BEYOND_ALL_TIERS = 2n ** 255n;
 /** What recording deposits asks for. */
 export type RecordingServices = TransitionServices & Pick<Services, "enginePolicy">;
 
-/** Where and when deposits were read. */
+/** Where and when deposits were read. Of a chain that is reached by a rail they are final already. */
 export interface Reading {
-  readonly chain: Chain;
+  readonly chain: Chain | RailChain;
   /** Height of the chain as far as the reader knows it. */
   readonly headNumber: bigint;
   /** When this process heard of the block (ms since epoch): the start of the fill's latency. */
@@ -83,7 +83,7 @@ function lockRequests(tx: Tx, facts: readonly DepositFact[]): Promise<Map<OrderI
 
 /** What is lent against blocks that may still vanish: read once, counted on by the caller. */
 async function lentOn(tx: Tx, { chain, headNumber }: Reading, facts: number): Promise<{ usd: bigint }> {
-  if (chain.maxUnconfirmedUsd === undefined || facts === 0) return { usd: 0n };
+  if (chain.vmType !== "evm" || chain.maxUnconfirmedUsd === undefined || facts === 0) return { usd: 0n };
   const strictest = confirmationsFor(chain.confirmationTiers, BEYOND_ALL_TIERS);
   return { usd: await tx.deposits.valueAbove(chain.id, headNumber - BigInt(strictest)) };
 }
@@ -98,11 +98,7 @@ async function storeOne(
   // What is not what was agreed is treated like the largest, for it goes back and may be worth anything.
   const knownUsd = record && agreedUsd(record.terms, { chainId: chain.id, ...fact });
   const valueUsd = knownUsd ?? 0n;
-  const isBeyondCap = chain.maxUnconfirmedUsd !== undefined && lent.usd + valueUsd > chain.maxUnconfirmedUsd;
-  const confirmations = confirmationsFor(
-    chain.confirmationTiers,
-    knownUsd !== undefined && !isBeyondCap ? knownUsd : BEYOND_ALL_TIERS,
-  );
+  const confirmations = confirmationsOf(chain, knownUsd, lent.usd);
   const { changed, record: deposit } = await tx.deposits.upsert({
     chainId: chain.id,
     txHash: fact.txHash,
@@ -124,6 +120,17 @@ async function storeOne(
   if (!changed) return undefined;
   lent.usd += valueUsd;
   return { fact, deposit };
+}
+
+/** Blocks that a deposit is to wait for. */
+function confirmationsOf(chain: Reading["chain"], knownUsd: bigint | undefined, lentUsd: bigint): number {
+  if (chain.vmType !== "evm") return 1;
+  const { maxUnconfirmedUsd, confirmationTiers } = chain;
+  const isBeyondCap = maxUnconfirmedUsd !== undefined && lentUsd + (knownUsd ?? 0n) > maxUnconfirmedUsd;
+  return confirmationsFor(
+    confirmationTiers,
+    knownUsd !== undefined && !isBeyondCap ? knownUsd : BEYOND_ALL_TIERS,
+  );
 }
 
 async function actOn(
@@ -174,7 +181,7 @@ async function actOn(
 async function verdictOn(
   tx: Pick<Tx, "lanes" | "depositAddresses">,
   { terms }: RequestRecord,
-  { id: chainId }: Chain,
+  { id: chainId }: Reading["chain"],
   fact: DepositFact,
 ): Promise<DepositVerdict> {
   const deposit = { chainId, ...fact };

@@ -89,34 +89,8 @@ async function noteOutcome(
     // The nonce is used, by these bytes or by others: only a receipt tells, and the tracker asks for it.
     case "nonceTooLow":
     // An earlier variant waits in the pool; it is replaced when it proves stuck.
-    case "underpriced": {
-      const atMs = services.clock.nowMs();
-      const { leg } = slot;
-      const acceptedAtMs = await services.uow.run(async (tx) => {
-        let vouchedAtMs: number | undefined;
-        if (leg.kind === "fill" && attempt.kind === "pay") {
-          const record = await tx.requests.lock(leg.requestId);
-          if (record) {
-            const { decision } = await transition(
-              services,
-              tx,
-              record,
-              { kind: "fillBroadcast" },
-              { txHashes: [attempt.txHash] },
-              { txHash: attempt.txHash, nonce: slot.nonce, broadcastAtMs: atMs },
-            );
-            if (decision.kind === "applied" && record.state.front !== "none")
-              vouchedAtMs = (await tx.fastFills.find(leg.requestId))?.acceptedAtMs;
-          }
-        }
-        await tx.lanes.setBroadcast(slot.id, attempt.n, atMs);
-        return vouchedAtMs;
-      });
-      if (acceptedAtMs !== undefined)
-        services.events.happened("fast_fill_broadcast", { ...facts, tookMs: atMs - acceptedAtMs });
-      services.events.happened("attempt_broadcast", { ...facts, outcome: outcome.kind });
-      return;
-    }
+    case "underpriced":
+      return noteSent(services, slot, attempt, outcome.kind);
     case "insufficientFunds":
       // The solver must be funded. The caretaker sends again; nothing behind this nonce can be mined meanwhile.
       services.events.alarm("attempt_refused", {
@@ -134,7 +108,42 @@ async function noteOutcome(
   }
 }
 
-function factsOf(slot: Slot, attempt: Attempt): Facts {
+/** Nodes have the bytes: writes it down, and what it means to the request. */
+export async function noteSent(
+  services: Pick<Services, "uow"> & TransitionServices,
+  slot: Slot,
+  attempt: Attempt,
+  outcome: string,
+): Promise<void> {
+  const facts = factsOf(slot, attempt);
+  const atMs = services.clock.nowMs();
+  const { leg } = slot;
+  const acceptedAtMs = await services.uow.run(async (tx) => {
+    let vouchedAtMs: number | undefined;
+    if (leg.kind === "fill" && attempt.kind === "pay") {
+      const record = await tx.requests.lock(leg.requestId);
+      if (record) {
+        const { decision } = await transition(
+          services,
+          tx,
+          record,
+          { kind: "fillBroadcast" },
+          { txHashes: [attempt.txHash] },
+          { txHash: attempt.txHash, nonce: slot.nonce, broadcastAtMs: atMs },
+        );
+        if (decision.kind === "applied" && record.state.front !== "none")
+          vouchedAtMs = (await tx.fastFills.find(leg.requestId))?.acceptedAtMs;
+      }
+    }
+    await tx.lanes.setBroadcast(slot.id, attempt.n, atMs);
+    return vouchedAtMs;
+  });
+  if (acceptedAtMs !== undefined)
+    services.events.happened("fast_fill_broadcast", { ...facts, tookMs: atMs - acceptedAtMs });
+  services.events.happened("attempt_broadcast", { ...facts, outcome });
+}
+
+export function factsOf(slot: Slot, attempt: Attempt): Facts {
   return {
     chainId: slot.chainId,
     nonce: slot.nonce,

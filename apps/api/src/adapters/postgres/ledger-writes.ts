@@ -62,6 +62,11 @@ const closeReservation = statement(
   "fee_reservation_close",
   "update fee_reservations set state = $2, closed_at_ms = $3 where id = $1 and state = 'open'",
 );
+const noteFeesDue = statement(
+  "app_fees_due_note",
+  "insert into app_fees_due (request_id, since_ms) values ($1, $2) on conflict do nothing",
+);
+const feesCredited = statement("app_fees_due_forget", "delete from app_fees_due where request_id = $1");
 export const HOLD_COLUMNS =
   "request_id, wallet, key_id, state, usd, chain_id, currency, amount, debits, placed_at_ms, resolved_at_ms";
 const holdWallet = statement("hold_wallet", "select wallet from holds where request_id = $1");
@@ -200,6 +205,12 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
     reserveTogether: async (wallet, fees, atMs) => await reserveTogether(sql, wallet, fees, atMs),
     async closeReservation(id, state, atMs) {
       await sql.query(closeReservation, [id, state, atMs]);
+    },
+    async noteFeesDue(requestId, atMs) {
+      await sql.query(noteFeesDue, [requestId, atMs]);
+    },
+    async feesCredited(requestId) {
+      await sql.query(feesCredited, [requestId]);
     },
     async holdWallet(requestId) {
       const [row] = await sql.query<{ wallet: string }>(holdWallet, [requestId]);

@@ -7,6 +7,7 @@ import { EXECUTION_COLUMNS, executionOf } from "./execution-rows.ts";
 import type { ExecutionRow } from "./execution-rows.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
+import { railReads } from "./rail-rows.ts";
 import {
   ATTEMPT_COLUMNS,
   DEPOSIT_COLUMNS,
@@ -63,7 +64,9 @@ const reservedOn = statement(
 );
 const overdueFills = statement(
   "read_overdue_fills",
-  `select request_id from requests where state in ('fillable', 'filling') and updated_at_ms < $1 order by updated_at_ms limit $2`,
+  `(select request_id, updated_at_ms as since_ms from requests where state in ('fillable', 'filling') and updated_at_ms < $1
+     order by updated_at_ms limit $2)
+   union all (select request_id, since_ms from app_fees_due where since_ms < $1 order by since_ms limit $2)`,
 );
 const overdueRefunds = statement(
   "read_overdue_refunds",
@@ -77,7 +80,8 @@ const overdueFronts = statement(
   "read_overdue_fronts",
   `select request_id from requests r where front = 'held' and state = 'filled' and final and deposit_id is null and fill_deadline_ms < $1
      -- A deposit made in time may lie in a block that nobody has read yet.
-     and fill_deadline_ms + $2 < (select max(b.timestamp) * 1000 from chain_blocks b where b.chain_id = r.origin_chain_id)
+     and fill_deadline_ms + $2 < 1000 * coalesce((select max(b.timestamp) from chain_blocks b where b.chain_id = r.origin_chain_id),
+       (select c.block_seconds from rail_cursors c where c.chain_id = r.origin_chain_id))
    order by fill_deadline_ms limit $3`,
 );
 const execution = statement(
@@ -113,6 +117,7 @@ export function postgresReads(sql: Sql): Reads {
   }
 
   return {
+    ...railReads(sql),
     async ping() {
       await sql.query(ping, []);
     },

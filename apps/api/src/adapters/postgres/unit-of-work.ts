@@ -11,6 +11,7 @@ import { laneWrites } from "./lane-writes.ts";
 import { ledgerWrites } from "./ledger-writes.ts";
 import { outbox } from "./outbox.ts";
 import { sqlOn } from "./pool.ts";
+import { railWrites } from "./rail-rows.ts";
 import { requestWrites } from "./request-writes.ts";
 import { sendWrites } from "./send-writes.ts";
 import { settlementWrites } from "./settlement-writes.ts";
@@ -52,6 +53,7 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
       claims: claimWrites(sql),
       fastFills: fastFillWrites(sql),
       trail: trailWrites(sql),
+      rails: railWrites(sql),
       outbox: outbox(sql),
       settlement: settlementWrites(sql),
       idempotency: idempotencyWrites(sql),

@@ -8,13 +8,17 @@ import { fillJob } from "../transition.ts";
 type Needs = Pick<Services, "clock" | "prices" | "chains">;
 
 /**
- * What apps are charged and credited for a fill that is final, in the commit that makes it so. Without a fresh price the credit is left to the fill's job, which finds it missing: the lane
+ * What apps are charged and credited for a fill that is final, in the commit that makes it so. Without a fresh price the credit is left to the fill's job, and written down as due: the lane
  * waits for no price.
  */
 export async function feesOfFill(services: Needs, tx: Tx, record: RequestRecord): Promise<void> {
   const outcome = await settleFees(services, tx, record);
   const nowMs = services.clock.nowMs();
-  if (outcome === "unpriced") await tx.outbox.add([fillJob(record.terms.requestId, nowMs)], nowMs);
+  if (outcome !== "unpriced") return;
+  const { requestId } = record.terms;
+  // The job may get lost with its queue; what is due is not.
+  await tx.ledger.noteFeesDue(requestId, nowMs);
+  await tx.outbox.add([fillJob(requestId, nowMs)], nowMs);
 }
 
 /** The same, as often as it is tried once. `unpriced`: apps are not credited yet. */

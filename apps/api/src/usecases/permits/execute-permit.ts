@@ -1,5 +1,5 @@
 import type { TraceOutcome } from "@causeway/chains";
-import { executionCost, formatUsd, ServiceError, sha256Text } from "@causeway/domain";
+import { executionCost, formatUsd, ServiceError, sha256Text, unreachable } from "@causeway/domain";
 import type { Hex, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { AnswerToKeep } from "../app-balance/accept-claim.ts";
@@ -126,8 +126,7 @@ export async function executePermit(
     case "ok":
       break;
     default:
-      simulated satisfies never;
-      return;
+      return unreachable(simulated);
   }
   const { outcome } = simulated;
   refuseIdle(origin, terms, outcome);

@@ -1,0 +1,73 @@
+import type { DepositFact } from "@causeway/chains";
+import { agreedUsd } from "@causeway/domain";
+import type { ConnectedRail } from "../../ports/chains.ts";
+import type { MappedNonce } from "../../ports/nonce-mappings.ts";
+import type { UnmappedDeposit } from "../../ports/rails.ts";
+import type { Services } from "../../ports/services.ts";
+import { actOnDeposits } from "../record-deposits.ts";
+import type { RecordingServices } from "../record-deposits.ts";
+import { refundJob } from "../transition.ts";
+
+type Needs = RecordingServices & Pick<Services, "uow" | "reads" | "nonceMappings">;
+
+const AT_ONCE = 200;
+
+/**
+ * Looks again at transfers whose senders had not said what they are for: those of which it is known now act on their orders, those of which it will not be known any more go back to whoever
+ * sent them. May run at any time, in any number of processes: each is placed or sent back under its own lock, once.
+ */
+export async function attributeLate(services: Needs, { chain }: Pick<ConnectedRail, "chain">): Promise<void> {
+  for (const unmapped of await services.reads.unmappedDeposits(chain.id, AT_ONCE)) {
+    const { deposit, nonce, untilMs } = unmapped;
+    const mapped = await services.nonceMappings?.of(chain.id, deposit.sender, nonce);
+    if (mapped !== undefined) await place(services, chain, unmapped, mapped);
+    else if (services.clock.nowMs() > untilMs) await sendBack(services, chain, unmapped);
+  }
+}
+
+async function place(
+  services: Needs,
+  chain: ConnectedRail["chain"],
+  { deposit }: UnmappedDeposit,
+  { id, depositor }: MappedNonce,
+): Promise<void> {
+  await services.uow.run(async (tx) => {
+    // The order's request before the deposit, as everywhere.
+    const record = (await tx.requests.lockByOrders([id])).get(id);
+    const waiting = await tx.rails.lockUnmapped(deposit.id);
+    if (waiting === undefined) return;
+    const requestId = record?.terms.requestId;
+    const valueUsd = (record && agreedUsd(record.terms, waiting)) ?? 0n;
+    await tx.rails.endWaiting(deposit.id, { orderId: id, depositor, requestId, valueUsd });
+    const { txHash, ordinal, blockNumber, blockHash, sender, currency, amount, seenAtMs } = waiting;
+    const fact: DepositFact = {
+      ...{ txHash, ordinal, logIndex: 0, blockNumber, blockHash, depositor, sender, currency, amount, id },
+    };
+    const placed = { fact, deposit: { ...waiting, depositor, orderId: id, requestId } };
+    await actOnDeposits(services, tx, { chain, headNumber: blockNumber, seenAtMs }, [placed]);
+  });
+}
+
+async function sendBack(
+  services: Needs,
+  chain: ConnectedRail["chain"],
+  { deposit, nonce }: UnmappedDeposit,
+): Promise<void> {
+  const isOurs = await services.uow.run(async (tx) => {
+    if ((await tx.rails.lockUnmapped(deposit.id)) === undefined) return false;
+    await tx.rails.endWaiting(deposit.id);
+    await tx.deposits.setDisposition(deposit.id, "refund", "ORPHANED_DEPOSIT_REFUND", undefined);
+    const atMs = services.clock.nowMs();
+    await tx.outbox.add([refundJob(deposit.id, atMs)], atMs);
+    return true;
+  });
+  if (isOurs)
+    services.events.alarm("deposit_unattributed", {
+      chain: chain.name,
+      txHash: deposit.txHash,
+      currency: deposit.currency,
+      amount: deposit.amount,
+      depositor: deposit.sender,
+      nonce,
+    });
+}

@@ -1,0 +1,33 @@
+import type { TxHash } from "@causeway/domain";
+import type { ConnectedRail } from "../../ports/chains.ts";
+import type { Services } from "../../ports/services.ts";
+import { notSeen } from "../index-transaction.ts";
+import type { RecordingServices } from "../record-deposits.ts";
+import { nameFacts, recordArrivals } from "./record-arrivals.ts";
+
+type Needs = RecordingServices & Pick<Services, "uow" | "nonceMappings">;
+
+const MOST_DEPOSITS = 20;
+
+/**
+ * A client points at a transaction of a chain that is reached by a rail: what it deposited for good is recorded now instead of when the watcher comes to it.
+ * @throws ServiceError TRANSACTION_NOT_FOUND while no node has seen it. @throws RpcFault
+ */
+export async function indexOnRail(
+  services: Needs,
+  { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,
+  txHash: TxHash,
+): Promise<{ message: string }> {
+  const found = await rail.arrivalsOf(txHash);
+  if (found.kind === "absent") throw notSeen(txHash);
+  if (found.kind === "notFinal") return { message: "Transaction seen, waiting to be final" };
+  const { deposits, upTo } = found;
+  if (deposits.length === 0) return { message: "Transaction holds no deposit" };
+  if (deposits.length > MOST_DEPOSITS) return { message: "Transaction will be indexed with its block" };
+  const named = await nameFacts(services, chain, deposits, upTo);
+  await services.uow.run(async (tx) => {
+    await tx.rails.lockCursor(chain.id);
+    await recordArrivals(services, tx, chain, named, { upTo, seenAtMs: services.clock.nowMs() });
+  });
+  return { message: "Transaction indexed" };
+}

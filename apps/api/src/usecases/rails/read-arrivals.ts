@@ -1,0 +1,44 @@
+import type { ConnectedRail } from "../../ports/chains.ts";
+import type { Services } from "../../ports/services.ts";
+import type { RecordingServices } from "../record-deposits.ts";
+import { nameFacts, recordArrivals } from "./record-arrivals.ts";
+
+type Needs = RecordingServices & Pick<Services, "uow" | "nonceMappings">;
+
+/** Another process has moved the chain's cursor: this one no longer leads, or must read the cursor again. */
+export class CursorMoved extends Error {
+  constructor(chainName: string) {
+    super(`the cursor of ${chainName} was moved by another process`);
+    this.name = "CursorMoved";
+  }
+}
+
+/**
+ * Reads what has become final since the cursor. Deposits, states, jobs and the new cursor are one commit, so that a crash repeats or skips nothing.
+ * @param cursor as stored; undefined: the chain was never read
+ * @returns the cursor behind what was read
+ * @throws RpcFault: nothing was read, try again. @throws CursorMoved
+ */
+export async function readArrivals(
+  services: Needs,
+  { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,
+  cursor: string | undefined,
+): Promise<string> {
+  const { deposits, cursor: next, upTo } = await rail.arrivals(cursor);
+  if (deposits.length === 0 && next === cursor) return next;
+  const seenAtMs = services.clock.nowMs();
+  const named = await nameFacts(services, chain, deposits, upTo);
+  await services.uow.run(async (tx) => {
+    if ((await tx.rails.lockCursor(chain.id)) !== cursor) throw new CursorMoved(chain.name);
+    await recordArrivals(services, tx, chain, named, { upTo, seenAtMs });
+    await tx.rails.setCursor(chain.id, next, upTo);
+  });
+  if (deposits.length > 0)
+    services.events.happened("chain_scanned", {
+      chain: chain.name,
+      to: upTo.number,
+      deposits: deposits.length,
+      tookMs: services.clock.nowMs() - seenAtMs,
+    });
+  return next;
+}
