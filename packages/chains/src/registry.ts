@@ -22,6 +22,7 @@ type SourceOf = (chain: AttestationChain, options: EvidenceOptions) => EvidenceS
 const FAMILIES: Readonly<Partial<Record<VmType, () => Promise<SourceOf> | SourceOf>>> = {
   "ethereum-vm": () => (chain, options) => evmEvidence(chain, { ...options, ...options.evm }),
   "lighter-vm": async () => (await import("./lighter/evidence.ts")).lighterEvidence,
+  "tron-vm": async () => (await import("./tron/evidence.ts")).tronEvidence,
 };
 
 /**

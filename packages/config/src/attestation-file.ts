@@ -12,6 +12,7 @@ import { finalityOf } from "./finality.ts";
 import { hyperliquidFacts } from "./hyperliquid-facts.ts";
 import { lighterFacts } from "./lighter-facts.ts";
 import { resolvePlaceholders } from "./placeholder.ts";
+import { tronFacts } from "./tron-facts.ts";
 
 /** What the chain file of an environment gives an oracle. */
 export interface LoadedAttestationChains {
@@ -50,7 +51,7 @@ export function loadAttestationChains(
   const chains: AttestationChain[] = [];
   const ids = new Set<string>();
   const numbers = new Set<string>();
-  const evmChainIds = new Set<number>();
+  const chainIds = new Set<number>();
   for (const [index, document] of (documents as unknown[]).entries()) {
     const place = `${fileName}: ${placeOf(document, index)}`;
     const written = check(document, place, problems);
@@ -89,11 +90,10 @@ export function loadAttestationChains(
       problems.push(`${fileName}: the hub's id of ${chain.name} (${chain.hubChainId}) occurs more than once`);
     numbers.add(chain.hubChainId);
     // One chain under two names would turn each deposit into two.
-    if (chain.evm !== undefined && evmChainIds.has(chain.evm.chainId))
-      problems.push(
-        `${fileName}: the chain id of ${chain.name} (${chain.evm.chainId}) occurs more than once`,
-      );
-    if (chain.evm !== undefined) evmChainIds.add(chain.evm.chainId);
+    const { chainId } = chain.evm ?? chain.tron ?? {};
+    if (chainId !== undefined && chainIds.has(chainId))
+      problems.push(`${fileName}: the chain id of ${chain.name} (${chainId}) occurs more than once`);
+    if (chainId !== undefined) chainIds.add(chainId);
     chains.push(chain);
   }
   if (problems.length > 0) throw new ConfigError(problems);
@@ -128,6 +128,7 @@ function toAttestationChain(
     // Two groups that contradict each other could each be the first to agree.
     problems.push(`${place}.additionalData.rpcQuorum: must be more than half of the endpoints, or 1`);
   const evm = entry.vmType === "ethereum-vm" ? evmFacts(entry, place, problems) : undefined;
+  const tron = entry.vmType === "tron-vm" ? tronFacts(entry, rpcUrls, place, problems) : undefined;
   const hyperliquid =
     entry.vmType === "hyperliquid-vm" ? hyperliquidFacts(entry, rpcUrls, place, problems) : undefined;
   const bitcoin = entry.vmType === "bitcoin-vm" ? bitcoinFacts(entry, place, problems) : undefined;
@@ -154,6 +155,7 @@ function toAttestationChain(
     ...(bitcoin !== undefined && { bitcoin }),
     ...(hyperliquid !== undefined && { hyperliquid }),
     ...(entry.vmType === "lighter-vm" && { lighter: lighterFacts(entry) }),
+    ...(tron !== undefined && { tron }),
   };
 }
 

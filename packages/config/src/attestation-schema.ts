@@ -51,7 +51,9 @@ export const attestationChainEntry = z.object({
     .object({
       ...finalityFields,
       isZksyncStack: z.boolean().default(false),
-      fillContracts: z.array(evmAddress).optional(),
+      fillContracts: z.array(text).optional(),
+      /** Tron: goes with every question to a node. */
+      rpcApiKey: text.optional(),
       /** How many endpoints must agree; absent: more than half of them. 1 takes the first answer. */
       rpcQuorum: z.int().min(1).optional(),
       /** Bitcoin: base URL of an explorer with Esplora's REST interface. */

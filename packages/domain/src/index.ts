@@ -4,6 +4,7 @@ export * from "./chain/chain.ts";
 export * from "./chain/rail-chain.ts";
 export * from "./chain/chain-liquidity.ts";
 export * from "./chain/attestation-chain.ts";
+export type * from "./chain/tron-facts.ts";
 export * from "./chain/bitcoin-facts.ts";
 export * from "./chain/hyperliquid-facts.ts";
 export * from "./chain/lighter-facts.ts";

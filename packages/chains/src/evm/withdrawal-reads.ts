@@ -63,8 +63,8 @@ export interface ExecutionSearch {
  * @throws RpcFault
  */
 export async function proofOfExecution(
-  reads: FinalReads,
-  transport: RpcTransport,
+  reads: Pick<FinalReads, "transaction">,
+  transport: Pick<RpcTransport, "request">,
   search: ExecutionSearch,
 ): Promise<Evidence<"paid">> {
   let unseen: Evidence<never> | undefined;
@@ -87,14 +87,20 @@ export async function proofOfExecution(
   return { kind: "notFinal", reason: EXECUTION_NOT_FOUND, retryAfterSeconds: search.retryAfterSeconds };
 }
 
-async function* candidates(transport: RpcTransport, search: ExecutionSearch): AsyncGenerator<TxHash> {
+async function* candidates(
+  transport: Pick<RpcTransport, "request">,
+  search: ExecutionSearch,
+): AsyncGenerator<TxHash> {
   if (search.hint !== undefined) yield search.hint;
   const found = await findExecution(transport, search);
   if (found !== undefined && found !== search.hint) yield found;
 }
 
 /** The transaction in which the depository reported the request, in as many of the last blocks as the node lets us search at once. */
-async function findExecution(transport: RpcTransport, search: ExecutionSearch): Promise<TxHash | undefined> {
+async function findExecution(
+  transport: Pick<RpcTransport, "request">,
+  search: ExecutionSearch,
+): Promise<TxHash | undefined> {
   const method = "eth_getLogs";
   for (let blocks = search.lookBackBlocks; blocks > 0n; blocks /= 4n) {
     const from = search.upTo < blocks ? 0n : search.upTo - blocks + 1n;

@@ -2,6 +2,7 @@ import type { Address } from "../ids/hex.ts";
 import type { BitcoinAttestationFacts } from "./bitcoin-facts.ts";
 import type { HyperliquidAttestationFacts } from "./hyperliquid-facts.ts";
 import type { LighterAttestationFacts } from "./lighter-facts.ts";
+import type { TronAttestationFacts } from "./tron-facts.ts";
 
 /** Chain families by the words of configuration files and attestations. */
 export type VmType = "ethereum-vm" | "solana-vm" | "bitcoin-vm" | "hyperliquid-vm" | "lighter-vm" | "tron-vm";
@@ -32,6 +33,7 @@ export interface AttestationChain {
   readonly bitcoin?: BitcoinAttestationFacts;
   readonly hyperliquid?: HyperliquidAttestationFacts;
   readonly lighter?: LighterAttestationFacts;
+  readonly tron?: TronAttestationFacts;
 }
 
 export interface EvmAttestationFacts {

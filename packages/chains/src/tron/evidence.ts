@@ -1,0 +1,152 @@
+import type { Address, AttestationChain, Hex, TronAttestationFacts } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Evidence, EvidenceSource, WithdrawalAnswer } from "../evidence.ts";
+import { proofOfExecution } from "../evm/withdrawal-reads.ts";
+import { readWithdrawal } from "../evm/withdrawals.ts";
+import { createRestClient } from "../nodes/rest-client.ts";
+import type { ObserveCall } from "../nodes/rpc-call.ts";
+import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
+import { depositsIn } from "./deposits.ts";
+import { paymentsIn } from "./payments.ts";
+import { createTronRpc, type SolidTransaction, type TronRpc } from "./rpc.ts";
+import { hashOfId, machineAddress, tronAddress } from "./spelling.ts";
+
+export interface TronEvidenceOptions {
+  /** What is to be told of each call to a node of a chain; the endpoints of one chain are not told apart. */
+  readonly observeCalls?: (chain: string) => ObserveCall;
+  /** Told when endpoints contradict each other about something final. Never holds a URL. */
+  readonly onDisagreement?: (disagreement: Disagreement) => void;
+  /** Milliseconds from a question to its whole answer. Default 10 000. */
+  readonly deadlineMs?: number;
+}
+
+/** Blocks in which the execution of a token's withdrawal is looked for when nobody names its transaction: as many as nodes search at once. */
+const LOOK_BACK_BLOCKS = 5_000n;
+/** Where the JSON-RPC lies below everything else of a node. */
+const JSON_RPC = /\/jsonrpc\/?$/;
+
+/**
+ * What an oracle asks of one Tron chain; opens nothing until the first question. Only solid blocks count.
+ *
+ * Each endpoint is judged by itself; with several, `rpcQuorum` of them must come to the same.
+ *
+ * @throws RangeError when the chain is no Tron chain, an endpoint is not written as the URL of its `/jsonrpc`, or there are fewer than must agree
+ */
+export function tronEvidence(chain: AttestationChain, options: TronEvidenceOptions = {}): EvidenceSource {
+  const { tron } = chain;
+  if (tron === undefined) throw new RangeError(`chain ${chain.name} is no Tron chain`);
+  const onCall = options.observeCalls?.(chain.name);
+  const sources = chain.rpcUrls.map((url) => {
+    if (!JSON_RPC.test(url))
+      throw new RangeError(`chain ${chain.name}: an endpoint does not end in /jsonrpc`);
+    const rest = createRestClient({
+      url: url.replace(JSON_RPC, ""),
+      ...(tron.apiKey === undefined ? {} : { headers: { "TRON-PRO-API-KEY": tron.apiKey } }),
+      ...(options.deadlineMs === undefined ? {} : { deadlineMs: options.deadlineMs }),
+      ...(onCall === undefined ? {} : { onCall }),
+    });
+    return evidenceOfEndpoint(chain, tron, createTronRpc(rest, tron));
+  });
+  return quorumEvidence(chain, sources, {
+    agreeing: chain.rpcQuorum,
+    retryAfterSeconds: retryAfter(tron),
+    onDisagreement: options.onDisagreement ?? (() => undefined),
+  });
+}
+
+/** What one node says. */
+export function evidenceOfEndpoint(
+  chain: AttestationChain,
+  tron: TronAttestationFacts,
+  rpc: TronRpc,
+): EvidenceSource {
+  const depository = chain.depository === undefined ? undefined : machineAddress(chain.depository);
+  const depositories = [chain.depository, ...chain.additionalDepositories]
+    .filter((text) => text !== undefined)
+    .map(machineAddress);
+
+  return {
+    chain,
+    deposits: async (transactionId) => {
+      if (depository === undefined) return noDepository(chain);
+      const settled = await succeeded(rpc, transactionId);
+      if (settled.kind !== "final") return settled;
+      const deposits = depositsIn(depository, settled.value);
+      const { timestamp } = settled.value.block;
+      return { kind: "final", value: { depository: tronAddress(depository), deposits, timestamp } };
+    },
+
+    payments: async (transactionId, question) => {
+      const settled = await succeeded(rpc, transactionId);
+      if (settled.kind !== "final") return settled;
+      const { fillContracts } = tron;
+      const judgement = paymentsIn({ depositories, fillContracts }, settled.value, question);
+      if ("refusal" in judgement) return { kind: "refuted", reason: judgement.refusal };
+      const { timestamp } = settled.value.block;
+      return { kind: "final", value: { amounts: judgement.amounts, timestamp } };
+    },
+
+    withdrawal: async (payload, transactionId) => {
+      if (depository === undefined) return noDepository(chain);
+      return await withdrawalOf(rpc, tron, depository, payload, transactionId);
+    },
+
+    close: async () => await rpc.close(),
+  };
+}
+
+async function withdrawalOf(
+  rpc: TronRpc,
+  tron: TronAttestationFacts,
+  depository: Address,
+  payload: Hex,
+  transactionId: string | undefined,
+): Promise<Evidence<WithdrawalAnswer>> {
+  const payment = readWithdrawal(payload);
+  if ("refusal" in payment) return { kind: "refuted", reason: payment.refusal };
+  const { id, recipient, currency, amount, expiration } = payment;
+  if (recipient === depository)
+    return { kind: "refuted", reason: "a withdrawal to the depository itself moves nothing" };
+  const answer = (status: WithdrawalAnswer["status"]): Evidence<WithdrawalAnswer> => ({
+    kind: "final",
+    value: {
+      withdrawalId: id,
+      depository: tronAddress(depository),
+      status,
+      recipient: tronAddress(recipient),
+      currency: tronAddress(currency),
+      amount,
+    },
+  });
+  const { isUsed, timestamp, blockNumber } = await rpc.requestState(depository, id);
+  if (!isUsed) return answer(timestamp > expiration ? "expired" : "pending");
+  // The native coin cannot but have moved: its call succeeded, or the request would not be used.
+  if (currency === NATIVE_CURRENCY) return answer("executed");
+  const proof = await proofOfExecution({ transaction: rpc.transaction }, rpc, {
+    depository,
+    payment,
+    upTo: blockNumber,
+    lookBackBlocks: LOOK_BACK_BLOCKS,
+    hint: transactionId === undefined ? undefined : hashOfId(transactionId),
+    retryAfterSeconds: retryAfter(tron),
+  });
+  return proof.kind === "final" ? answer("executed") : proof;
+}
+
+/** One transaction has one spelling; nodes resolve `0x…` as well, and under it a deposit would count once more. */
+async function succeeded(rpc: TronRpc, transactionId: string): Promise<Evidence<SolidTransaction>> {
+  const hash = hashOfId(transactionId);
+  if (hash === undefined)
+    return { kind: "refuted", reason: "the transaction id is not 64 lower-case hex digits without 0x" };
+  const settled = await rpc.transaction(hash);
+  if (settled.kind !== "final" || settled.value.failure === undefined) return settled;
+  return { kind: "refuted", reason: `the transaction failed: ${settled.value.failure}` };
+}
+
+function noDepository(chain: AttestationChain): Evidence<never> {
+  return { kind: "refuted", reason: `chain ${chain.name} has no depository` };
+}
+
+function retryAfter({ blockTimeSeconds }: TronAttestationFacts): number {
+  return Math.max(1, Math.ceil(blockTimeSeconds));
+}

@@ -1,0 +1,55 @@
+import { bytesOf, type Address, type Hex } from "@causeway/domain";
+import { machineAddressOf } from "./spelling.ts";
+import { amountIn, bytesIn, hexIn, messageIn, NotThatMessage, wireFields } from "./wire-fields.ts";
+
+/** What a transaction says, out of the very bytes that its id is the hash of. Pure. */
+export interface RawTransaction {
+  /** Who signed, or on whose behalf; undefined for kinds of transactions that run no contract and pay nobody. */
+  readonly owner: Address | undefined;
+  /** Who was paid or called; undefined for transactions that do neither. */
+  readonly to: Address | undefined;
+  /** What a contract was called with; `0x` when none was. */
+  readonly input: Hex;
+  /** Sun that went along. */
+  readonly value: bigint;
+  /** The memo; `0x` when there is none. */
+  readonly memo: Hex;
+}
+
+/** The kinds of transactions that pay or run a contract, by their numbers, and what their content is called; each begins with the owner. */
+const TRANSFER = 1n;
+const CREATE = 30n;
+const TRIGGER = 31n;
+const NAMES: ReadonlyMap<bigint, string> = new Map([
+  [TRANSFER, "protocol.TransferContract"],
+  [CREATE, "protocol.CreateSmartContract"],
+  [TRIGGER, "protocol.TriggerSmartContract"],
+]);
+
+/**
+ * @param raw `raw_data` as the chain hashes it
+ * @throws NotThatMessage when it is no transaction
+ */
+export function readRawTransaction(raw: Hex): RawTransaction {
+  const fields = wireFields(bytesOf(raw));
+  const contract = messageIn(fields, 11);
+  const kind = amountIn(contract, 1);
+  const memo = hexIn(fields, 10);
+  const name = NAMES.get(kind);
+  if (name === undefined) return { owner: undefined, to: undefined, input: "0x", value: 0n, memo };
+  const parameter = messageIn(contract, 2);
+  if (new TextDecoder().decode(bytesIn(parameter, 1)).split("/").at(-1) !== name)
+    throw new NotThatMessage("the content is of another kind than the transaction");
+  const content = wireFields(bytesIn(parameter, 2));
+  const owner = addressIn(hexIn(content, 1));
+  if (kind === CREATE) return { owner, to: undefined, input: "0x", value: 0n, memo };
+  const to = addressIn(hexIn(content, 2));
+  const value = amountIn(content, 3);
+  return { owner, to, input: kind === TRANSFER ? "0x" : hexIn(content, 4), value, memo };
+}
+
+function addressIn(bytes: Hex): Address {
+  const address = machineAddressOf(bytes);
+  if (address === undefined) throw new NotThatMessage("an address is none");
+  return address;
+}

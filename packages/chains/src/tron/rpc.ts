@@ -1,0 +1,243 @@
+import type { Address, Hex, Hex32, TronAttestationFacts } from "@causeway/domain";
+import type { Evidence } from "../evidence.ts";
+import { quantityOf, readReceipt } from "../evm/answers.ts";
+import { rememberedFacts, singleFlight } from "../evm/remembered-facts.ts";
+import type { BlockRef, ReceiptFact, TransactionFact } from "../family.ts";
+import type { RestClient } from "../nodes/rest-client.ts";
+import { jsonOf } from "../nodes/rest-client.ts";
+import { garbage, inconsistent, NodeRefusal, redact, RpcFault } from "../nodes/rpc-fault.ts";
+import {
+  readBlock,
+  readConstantResult,
+  readContent,
+  readInfo,
+  type TransactionContent,
+  type TransactionInfo,
+  type TronBlock,
+} from "./answers.ts";
+import { finalityOf } from "./finality.ts";
+import { readRequestState, requestStateProgram, type RequestState } from "./request-state.ts";
+
+/** A transaction in a solid block, in the words in which all chains with this virtual machine are judged. */
+export interface SolidTransaction {
+  readonly receipt: ReceiptFact;
+  readonly block: BlockRef;
+  /** The word for why it failed; undefined when it did not. */
+  readonly failure: string | undefined;
+  readonly transaction: TransactionFact;
+  /** `0x` when it has none. */
+  readonly memo: Hex;
+}
+
+/** Reads of one endpoint. All of them throw RpcFault for whatever it did not say. */
+export interface TronRpc {
+  /** @param hash the transaction's id behind `0x` */
+  transaction(hash: Hex): Promise<Evidence<SolidTransaction>>;
+  /** Whether a depository had used a request in a solid state, and in which. */
+  requestState(depository: Address, id: Hex32): Promise<RequestState>;
+  /** A call of the endpoint's JSON-RPC. @throws NodeRefusal when it answered with an error */
+  request(method: string, params: readonly unknown[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Whose name stands for nobody: who asks about the state. */
+const NOBODY = `41${"0".repeat(40)}`;
+/** Transactions that are remembered, and bytes of them. */
+const REMEMBERED = { entries: 2_000, bytes: 4 * 1024 * 1024 };
+/** Bytes up to which one is remembered: it must not push all the others out. */
+const LARGEST_REMEMBERED = 64 * 1024;
+
+/**
+ * Asks one node through its own interface (`/wallet`, `/walletsolidity`) and its JSON-RPC (`/jsonrpc`), which alone knows the place of logs in their block.
+ *
+ * @param rest below which all three lie
+ */
+export function createTronRpc(
+  rest: RestClient,
+  facts: Pick<TronAttestationFacts, "chainId" | "blockTimeSeconds">,
+): TronRpc {
+  const solidTransactions = rememberedFacts<SolidTransaction>({ ...REMEMBERED, sizeOf });
+  const settling = singleFlight<Evidence<SolidTransaction>>();
+  const verifying = singleFlight<void>();
+  let isVerified = false;
+
+  const request = async (method: string, params: readonly unknown[]): Promise<unknown> =>
+    rpcResult(method, jsonOf(method, await rest.post(method, "/jsonrpc", rpcCall(method, params))));
+
+  /** Money must never meet the wrong chain. */
+  const verify = async (): Promise<void> => {
+    if (isVerified) return;
+    await verifying("", async () => {
+      const told = quantityOf(await request("eth_chainId", []), "eth_chainId");
+      if (told !== BigInt(facts.chainId)) {
+        const reason = `the node serves chain ${told} instead of ${facts.chainId}`;
+        throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
+      }
+      isVerified = true;
+    });
+  };
+
+  const ask = async (view: "wallet" | "walletsolidity", name: string, body: object): Promise<unknown> =>
+    jsonOf(name, await rest.post(name, `/${view}/${name}`, body));
+
+  const infoOf = async (view: "wallet" | "walletsolidity", hash: Hex): Promise<TransactionInfo | undefined> =>
+    readInfo(await ask(view, "gettransactioninfobyid", { value: hash.slice(2) }), hash);
+
+  /** A solid block; the newest without a number. */
+  const solidBlock = async (number?: bigint): Promise<TronBlock> => {
+    const which = number === undefined ? {} : { id_or_num: number.toString() };
+    const block = readBlock(await ask("walletsolidity", "getblock", { ...which, detail: false }), "getblock");
+    if (block === undefined) throw inconsistent("getblock", "a solid block is missing");
+    if (number !== undefined && block.number !== number)
+      throw garbage("getblock", "the answer is about another block");
+    return block;
+  };
+
+  const withoutSolidInfo = async (hash: Hex): Promise<Evidence<never>> => {
+    const [info, solid] = await Promise.all([infoOf("wallet", hash), solidBlock()]);
+    if (info === undefined) return { kind: "absent" };
+    const finality = finalityOf(info.blockNumber, solid.number, facts.blockTimeSeconds);
+    // It became solid just now, or two nodes are not equally far.
+    if (finality.kind === "final")
+      throw inconsistent("gettransactioninfobyid", "the transaction is solid, but not shown so yet");
+    return finality;
+  };
+
+  const settle = async (hash: Hex): Promise<Evidence<SolidTransaction>> => {
+    const [info, content, receipt] = await Promise.all([
+      infoOf("walletsolidity", hash),
+      ask("walletsolidity", "gettransactionbyid", { value: hash.slice(2) }).then((answer) =>
+        readContent(answer, hash),
+      ),
+      request("eth_getTransactionReceipt", [hash]).then((answer) => readReceipt(answer, hash)),
+    ]);
+    if (info === undefined) return await withoutSolidInfo(hash);
+    if (content === undefined || receipt === undefined)
+      throw inconsistent("gettransactionbyid", "there is a solid receipt, but not all of the transaction");
+    // Looked at after the reads: what they told of must be in the block that is solid now at its height.
+    const [block, head] = await Promise.all([solidBlock(info.blockNumber), solidBlock()]);
+    if (finalityOf(block.number, head.number, facts.blockTimeSeconds).kind !== "final")
+      throw inconsistent("getblock", "the block is shown as solid, and is above the newest solid one");
+    checkSameBlock(info, receipt, block);
+    checkSameLogs(info, receipt);
+    const value: SolidTransaction = {
+      receipt,
+      block: blockRef(block),
+      failure: sameFailure(info, content, receipt),
+      transaction: factOf(hash, content),
+      memo: content.memo,
+    };
+    if (sizeOf(value) <= LARGEST_REMEMBERED) solidTransactions.set(hash, value);
+    return { kind: "final", value };
+  };
+
+  return {
+    transaction: async (hash) => {
+      const known = solidTransactions.get(hash);
+      if (known !== undefined) return { kind: "final", value: known };
+      await verify();
+      return await settling(hash, async () => await settle(hash));
+    },
+    requestState: async (depository, id) => {
+      await verify();
+      const data = requestStateProgram(depository, id).slice(2);
+      const answer = await ask("walletsolidity", "triggerconstantcontract", { owner_address: NOBODY, data });
+      const state = readRequestState(readConstantResult(answer));
+      // The state is worth something only as that of a solid block, and of the one that everybody else sees.
+      const [block, head] = await Promise.all([solidBlock(state.blockNumber), solidBlock()]);
+      if (secondsOf(block) !== state.timestamp || head.number < block.number)
+        throw inconsistent("triggerconstantcontract", "the state is not that of the solid block");
+      return state;
+    },
+    request: async (method, params) => {
+      await verify();
+      return await request(method, params);
+    },
+    close: async () => await rest.close(),
+  };
+}
+
+function rpcCall(method: string, params: readonly unknown[]): object {
+  return { jsonrpc: "2.0", id: 1, method, params };
+}
+
+/** @throws NodeRefusal for an error, RpcFault for what is no answer */
+function rpcResult(method: string, answer: unknown): unknown {
+  if (typeof answer !== "object" || answer === null) throw garbage(method, "the answer is no object");
+  const { result, error } = answer as { readonly result?: unknown; readonly error?: unknown };
+  if (typeof error === "object" && error !== null) {
+    const { code, message, data } = error as { readonly [name: string]: unknown };
+    throw new NodeRefusal({
+      method,
+      nodeCode: typeof code === "number" ? code : 0,
+      nodeText: redact(String(message)),
+      nodeData: data,
+    });
+  }
+  if (result === undefined) throw garbage(method, "the answer has no result");
+  return result;
+}
+
+function checkSameBlock(info: TransactionInfo, receipt: ReceiptFact, block: TronBlock): void {
+  const method = "eth_getTransactionReceipt";
+  if (receipt.blockNumber !== info.blockNumber || receipt.blockHash !== block.id)
+    throw inconsistent(method, "the receipt's block is not the solid one at its height");
+  if (block.timestampMs !== info.blockTimeMs)
+    throw inconsistent("gettransactioninfobyid", "the block of the transaction has another time");
+}
+
+/** Both interfaces show the same logs, and the second where they stand in the block: that names deposits for good, so it must be unique. */
+function checkSameLogs(info: TransactionInfo, receipt: ReceiptFact): void {
+  const method = "eth_getTransactionReceipt";
+  let last = -1;
+  for (const [at, log] of receipt.logs.entries()) {
+    const other = info.logs[at];
+    const isSame =
+      other?.address === log.address &&
+      other.data === log.data &&
+      other.topics.join() === log.topics.join() &&
+      log.blockNumber === receipt.blockNumber;
+    if (!isSame) throw inconsistent(method, "the two interfaces show other logs");
+    if (!Number.isSafeInteger(log.logIndex) || log.logIndex <= last)
+      throw garbage(method, "the logs' indexes do not rise");
+    last = log.logIndex;
+  }
+  if (info.logs.length !== receipt.logs.length)
+    throw inconsistent(method, "the two interfaces show other logs");
+}
+
+/** Why it failed, when all that is said of it agrees that it did. */
+function sameFailure(
+  info: TransactionInfo,
+  content: TransactionContent,
+  receipt: ReceiptFact,
+): string | undefined {
+  const hasFailed = content.failure !== undefined;
+  if ((info.failure !== undefined) !== hasFailed || (receipt.status === "reverted") !== hasFailed)
+    throw inconsistent("gettransactioninfobyid", "it is said to have failed, and not to have failed");
+  return content.failure;
+}
+
+function factOf(hash: Hex, { owner, to, input, value }: TransactionContent): TransactionFact {
+  // Without an owner it ran no contract and paid nobody: nothing is ever asked about its sender.
+  return { hash, from: owner ?? "0x0000000000000000000000000000000000000000", to, input, value, nonce: 0 };
+}
+
+function blockRef(block: TronBlock): BlockRef {
+  return {
+    number: block.number,
+    hash: block.id,
+    parentHash: block.parentId,
+    timestamp: secondsOf(block),
+    baseFeePerGas: undefined,
+  };
+}
+
+/** As contracts see it. */
+function secondsOf({ timestampMs }: TronBlock): bigint {
+  return timestampMs / 1_000n;
+}
+
+function sizeOf({ receipt, transaction }: SolidTransaction): number {
+  return receipt.logs.reduce((sum, log) => sum + log.data.length + 1_024, 1_024 + transaction.input.length);
+}

@@ -1,0 +1,80 @@
+import type { Hex } from "@causeway/domain";
+import { toHex } from "@causeway/domain";
+
+/** Reads the wire format of protocol buffers, as far as transactions need it. Pure. */
+
+/** The values of each field by its number, in the order of the bytes. */
+export type WireFields = ReadonlyMap<number, readonly (bigint | Uint8Array)[]>;
+
+/** Bytes that are no message, or none that says one thing only. */
+export class NotThatMessage extends Error {
+  override readonly name = "NotThatMessage";
+  readonly code = "NOT_THAT_MESSAGE";
+}
+
+/** @throws NotThatMessage when the bytes are no whole message, or use what the format has given up */
+export function wireFields(bytes: Uint8Array): WireFields {
+  const fields = new Map<number, (bigint | Uint8Array)[]>();
+  let at = 0;
+  const varint = (): bigint => {
+    let value = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = bytes[at++];
+      if (byte === undefined) throw new NotThatMessage("a number is cut short");
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return BigInt.asUintN(64, value);
+    }
+    throw new NotThatMessage("a number has too many bytes");
+  };
+  const take = (length: number): Uint8Array => {
+    if (length > bytes.length - at) throw new NotThatMessage("a field is cut short");
+    at += length;
+    return bytes.subarray(at - length, at);
+  };
+  while (at < bytes.length) {
+    const tag = varint();
+    const number = Number(tag >> 3n);
+    const type = Number(tag & 7n);
+    if (number === 0 || number >= 2 ** 29) throw new NotThatMessage("a field has no number");
+    let value: bigint | Uint8Array;
+    if (type === 0) value = varint();
+    else if (type === 1) value = take(8);
+    else if (type === 2) {
+      const length = varint();
+      value = take(length > BigInt(bytes.length) ? bytes.length + 1 : Number(length));
+    } else if (type === 5) value = take(4);
+    else throw new NotThatMessage("a field is of no known kind");
+    const known = fields.get(number);
+    if (known === undefined) fields.set(number, [value]);
+    else known.push(value);
+  }
+  return fields;
+}
+
+/** A field of bytes; empty when it is not there, the last when it comes again. @throws NotThatMessage when it is a number */
+export function bytesIn(fields: WireFields, number: number): Uint8Array {
+  const value = fields.get(number)?.at(-1) ?? new Uint8Array();
+  if (typeof value === "bigint") throw new NotThatMessage(`field ${number} holds no bytes`);
+  return value;
+}
+
+/** {@link bytesIn} as hex. */
+export function hexIn(fields: WireFields, number: number): Hex {
+  return toHex(bytesIn(fields, number));
+}
+
+/** A field of an int64 that must not be negative; 0 when it is not there, the last when it comes again. @throws NotThatMessage */
+export function amountIn(fields: WireFields, number: number): bigint {
+  const value = fields.get(number)?.at(-1) ?? 0n;
+  if (typeof value !== "bigint" || BigInt.asIntN(64, value) < 0n)
+    throw new NotThatMessage(`field ${number} holds no amount`);
+  return value;
+}
+
+/** A message that must be there exactly once. @throws NotThatMessage */
+export function messageIn(fields: WireFields, number: number): WireFields {
+  const [value, ...more] = fields.get(number) ?? [];
+  if (value === undefined || typeof value === "bigint" || more.length > 0)
+    throw new NotThatMessage(`field ${number} is not there once`);
+  return wireFields(value);
+}

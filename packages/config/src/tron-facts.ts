@@ -1,0 +1,37 @@
+import type { Address, TronAttestationFacts } from "@causeway/domain";
+import { encodeAddress, nativeCurrency } from "@causeway/domain";
+import type { AttestationChainEntry } from "./attestation-schema.ts";
+
+/** What `eth_chainId` answers on the main network. */
+const MAIN_NETWORK = 728_126_428;
+/** The network's own pace; that of other chains, which the file gives, is not looked at. */
+const BLOCK_TIME_SECONDS = 3;
+/** Where the endpoints' own interface is found: beside this. */
+const JSON_RPC = /\/jsonrpc\/?$/;
+
+/** Tron's part of a chain's entry. `problems` gets what is wrong with it. */
+export function tronFacts(
+  { chainId, additionalData }: AttestationChainEntry,
+  rpcUrls: readonly string[],
+  place: string,
+  problems: string[],
+): TronAttestationFacts {
+  if (rpcUrls.some((url) => !JSON_RPC.test(url)))
+    problems.push(`${place}.httpRpcUrl: must be the URL of the node's /jsonrpc`);
+  const fillContracts = (additionalData.fillContracts ?? []).flatMap((text, at): readonly Address[] => {
+    try {
+      // A zero address emits nothing.
+      if (text !== nativeCurrency("tron-vm")) return [`0x${encodeAddress("tron-vm", text).slice(4)}`];
+    } catch {
+      // Told below.
+    }
+    problems.push(`${place}: fill contract ${at}: must be an address of the family tron-vm, not zero`);
+    return [];
+  });
+  return {
+    chainId: chainId ?? MAIN_NETWORK,
+    blockTimeSeconds: BLOCK_TIME_SECONDS,
+    fillContracts,
+    apiKey: additionalData.rpcApiKey,
+  };
+}
