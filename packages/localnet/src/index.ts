@@ -82,3 +82,6 @@ export {
 } from "./bitcoin/controls.ts";
 export { startKms, type KmsFault, type KmsOptions, type RunningKms } from "./kms/kms-server.ts";
 export { type KeySpec, type KeyState, type KmsKey } from "./kms/kms-key.ts";
+export { startExchange, type RunningExchange } from "./exchange/exchange-server.ts";
+export { LOCAL_USDC, type ExchangeOptions, type ExchangeToken } from "./exchange/exchange-options.ts";
+export { type ExchangeControl, type Lie } from "./exchange/exchange-control.ts";

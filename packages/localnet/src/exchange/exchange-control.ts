@@ -1,0 +1,81 @@
+import { parseExactAmount, type Address, type Hex } from "@causeway/domain";
+import { written } from "./decimal.ts";
+import type { ExchangeState } from "./exchange-state.ts";
+import type { ExplorerTransaction } from "./history.ts";
+
+/** Which of the exchange's three doors a question came through. */
+export type ExchangePath = "exchange" | "info" | "explorer";
+
+/** Puts another answer in the place of the honest one. */
+export type Lie = (
+  path: ExchangePath,
+  question: Readonly<Record<string, unknown>>,
+  honest: unknown,
+) => unknown;
+
+/** What a test can do to the exchange; none of it is on the wire. */
+export interface ExchangeControl {
+  /** Money out of nowhere. @param dex empty: the first dex; `spot`; or another one's name. @param amount decimal text of whole tokens, e.g. `"12.5"` */
+  fund(account: Address, amount: string, token?: string, dex?: string): void;
+  /** Decimal text, as the exchange itself writes it. */
+  balance(account: Address, token?: string, dex?: string): string;
+  addSubAccount(master: Address, account: Address): void;
+  /** Ms on the exchange's clock. */
+  now(): number;
+  /** Moves the clock on. */
+  advance(ms: number): void;
+  /** The next transfer fails for this reason on the exchange itself; its nonce stays unused. */
+  failNext(reason: string): void;
+  /** Neither explorer nor ledger tell of so many of the newest transactions; 0: of all. */
+  holdBack(transactions: number): void;
+  /** Nobody is ever told of that transaction. */
+  hide(hash: Hex): void;
+  /** Every answer goes through `lie`; undefined: honest again. */
+  lie(lie: Lie | undefined): void;
+  /** Every question is answered with this HTTP status and no JSON; undefined: up again. */
+  down(status: number | undefined): void;
+  /** Actions are carried out, and the poster is not told. */
+  loseAnswers(lose: boolean): void;
+  /** All transactions, oldest first, the failed ones too. */
+  transactions(): readonly ExplorerTransaction[];
+}
+
+/** What the server looks at before it answers. */
+export interface Manners {
+  lie: Lie | undefined;
+  down: number | undefined;
+  losesAnswers: boolean;
+}
+
+export function createControl(state: ExchangeState, manners: Manners): ExchangeControl {
+  return {
+    fund: (account, amount, name = "USDC", dex = "") => {
+      const token = state.tokenNamed(name);
+      const units = parseExactAmount(amount, token.weiDecimals);
+      if (units === undefined) throw new RangeError(`${amount} is no amount of ${name}`);
+      state.balances.add(account.toLowerCase() as Address, { dex, tokenId: token.tokenId }, units);
+    },
+    balance: (account, name = "USDC", dex = "") => {
+      const token = state.tokenNamed(name);
+      const units = state.balances.of(account.toLowerCase() as Address, { dex, tokenId: token.tokenId });
+      return written(units, token.weiDecimals);
+    },
+    addSubAccount: (master, account) =>
+      state.addSubAccount(master.toLowerCase() as Address, account.toLowerCase() as Address),
+    now: () => state.now(),
+    advance: (ms) => state.advance(ms),
+    failNext: (reason) => state.failNext(reason),
+    holdBack: (transactions) => state.history.holdBack(transactions),
+    hide: (hash) => state.history.hide(hash),
+    lie: (lie) => {
+      manners.lie = lie;
+    },
+    down: (status) => {
+      manners.down = status;
+    },
+    loseAnswers: (lose) => {
+      manners.losesAnswers = lose;
+    },
+    transactions: () => state.history.transactions,
+  };
+}

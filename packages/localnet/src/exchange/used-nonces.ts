@@ -1,0 +1,26 @@
+import { isInNonceWindow, KEPT_NONCES, type Address } from "@causeway/domain";
+import { ExchangeRefusal } from "./refusal.ts";
+
+/** Nonces of each signer, by the rules that the exchange documents. */
+export class UsedNonces {
+  /** The highest ones, ascending. */
+  readonly #kept = new Map<Address, number[]>();
+
+  /** @throws ExchangeRefusal when the nonce cannot be used at `time` (ms) */
+  check(signer: Address, nonce: number, time: number): void {
+    if (!isInNonceWindow(BigInt(nonce), BigInt(time)))
+      throw new ExchangeRefusal(
+        `Invalid nonce: ${nonce} is not within 2 days before and 1 day after ${time}`,
+      );
+    const kept = this.#kept.get(signer) ?? [];
+    if (kept.includes(nonce)) throw new ExchangeRefusal(`Invalid nonce: duplicate nonce ${nonce}`);
+    const [lowest] = kept;
+    if (kept.length >= KEPT_NONCES && lowest !== undefined && nonce < lowest)
+      throw new ExchangeRefusal(`Invalid nonce: ${nonce} is below the ${KEPT_NONCES} highest`);
+  }
+
+  use(signer: Address, nonce: number): void {
+    const kept = [...(this.#kept.get(signer) ?? []), nonce].toSorted((a, b) => a - b);
+    this.#kept.set(signer, kept.slice(-KEPT_NONCES));
+  }
+}
