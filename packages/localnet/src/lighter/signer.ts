@@ -26,6 +26,8 @@ export interface SignedTransaction {
   readonly txInfo: string;
   /** 80 hex digits. */
   readonly hash: string;
+  /** What the signer would have the owner sign; it leaves the number of the exchange at zero. */
+  readonly messageToSign: string;
 }
 
 /** The exchange's own signer: it runs in a realm of its own, since it leaves its functions among the globals. */
@@ -44,7 +46,11 @@ export interface ApiKeyPair {
 interface SignerProgram {
   GenerateAPIKey(): Answered<ApiKeyPair>;
   CreateClient(url: string, privateKey: string, chainId: number, apiKey: number, account: number): Answered;
-  SignTransfer(...args: readonly (string | number)[]): Answered<{ txInfo: string; txHash: string }>;
+  SignTransfer(...args: readonly (string | number)[]): Answered<{
+    txInfo: string;
+    txHash: string;
+    messageToSign: string;
+  }>;
 }
 
 type Answered<T = unknown> = Partial<T> & { readonly error?: string };
@@ -96,7 +102,7 @@ export async function loadSigner(): Promise<ExchangeSigner> {
   const signer = realm as unknown as SignerProgram;
 
   const sign = (transfer: TransferToSign): SignedTransaction => {
-    const { txInfo, txHash } = checked(
+    const { txInfo, txHash, messageToSign } = checked(
       signer.SignTransfer(
         Number(transfer.toAccountIndex),
         Number(transfer.assetIndex),
@@ -110,8 +116,9 @@ export async function loadSigner(): Promise<ExchangeSigner> {
         Number(transfer.fromAccountIndex),
       ),
     );
-    if (txInfo === undefined || txHash === undefined) throw new TypeError("the signer gave no transaction");
-    return { txInfo, hash: txHash };
+    if (txInfo === undefined || txHash === undefined || messageToSign === undefined)
+      throw new TypeError("the signer gave no transaction");
+    return { txInfo, hash: txHash, messageToSign };
   };
   const client = (privateKey: string, chainId: bigint, apiKey: bigint, account: bigint): void => {
     checked(signer.CreateClient(NO_EXCHANGE, privateKey, Number(chainId), Number(apiKey), Number(account)));
