@@ -38,6 +38,9 @@ export interface ConnectedRail {
   readonly pulse: RailPulse;
 }
 
+/** A chain that a request comes from or goes to, however it is reached. */
+export type RequestEnd = ConnectedChain | ConnectedRail;
+
 /** Every enabled chain of this instance. */
 export interface ChainDirectory {
   /** EVM chains. */

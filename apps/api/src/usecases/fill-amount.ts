@@ -1,6 +1,6 @@
 import { BPS, forward, NATIVE_CURRENCY, pairClassOf, payout, usdToAmountDown } from "@causeway/domain";
 import type { Address, Currency, PairClass, Payout, PayoutTimes, RequestTerms } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { RequestEnd } from "../ports/chains.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { agreedPricing, sparedSponsor, sponsoredUsd } from "./agreed-pricing.ts";
@@ -12,6 +12,7 @@ import type { FillBudget } from "./exchange-in-budget.ts";
 import { isBeyondCap } from "./quote-limits.ts";
 import { pricingOf } from "./quote-pricing.ts";
 import type { RoutePricing } from "./quote-pricing.ts";
+import { isRail } from "./request-end.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads" | "liquidity">;
 
@@ -154,15 +155,17 @@ export async function pricingOfFill(
     );
   if (paidFrom === undefined) return { pricing: await priced(), exchange: undefined };
   const { routed } = services.quotePolicy.gas;
+  if (isRail(destination)) throw new Error(`${requestId} is to be exchanged in a fill that cannot exchange`);
   const exchange = exchangeInFill(services.liquidity, destination.chain, { paidFrom, currency }, routed);
   const { output } = forward(deposited, (await priced(0n)).facts);
   const purchase = output === 0n ? undefined : await exchange.buys(output);
   return { pricing: await priced(purchase?.gas ?? 0n), exchange };
 }
 
-interface Ends {
-  readonly origin: ConnectedChain;
-  readonly destination: ConnectedChain;
+/** Where a request's money comes from and goes to. */
+export interface Ends {
+  readonly origin: RequestEnd;
+  readonly destination: RequestEnd;
 }
 
 /**

@@ -1,9 +1,10 @@
-import type { Currency, PairClass, PricedUnit, PricingFacts } from "@causeway/domain";
-import { gasCostWei, NATIVE_CURRENCY, pairClassOf, settle, soon } from "@causeway/domain";
+import type { ChainProfile, Currency, PairClass, PricedUnit, PricingFacts } from "@causeway/domain";
+import { BPS, divUp, gasCostWei, NATIVE_CURRENCY, pairClassOf, settle, soon } from "@causeway/domain";
 import type { Soon } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain, RequestEnd } from "../ports/chains.ts";
 import type { PriceBook } from "../ports/price-source.ts";
 import type { PaymentGas, QuotePolicy } from "../ports/quote.ts";
+import { isRail } from "./request-end.ts";
 
 /** What a route's prices are made of, at this moment. */
 export interface RoutePricing {
@@ -18,6 +19,12 @@ export interface Route {
   readonly destination: ConnectedChain;
   readonly originCurrency: Currency;
   readonly destinationCurrency: Currency;
+}
+
+/** The same, as far as its prices go: either chain may be reached by a rail. */
+export interface PricedRoute extends Pick<Route, "originCurrency" | "destinationCurrency"> {
+  readonly origin: { readonly chain: Pick<ChainProfile, "native" | "fees"> };
+  readonly destination: RequestEnd;
 }
 
 /** What swaps before the deposit and in the fill change about a route's prices. */
@@ -43,7 +50,7 @@ type Needs = {
  */
 export async function pricingOf(
   services: Needs,
-  route: Route,
+  route: PricedRoute,
   toContract: boolean,
   originGasUsd?: bigint,
   swaps?: SwapsOfRoute,
@@ -54,7 +61,7 @@ export async function pricingOf(
 /** {@link pricingOf}, without waiting when every price is fresh. */
 export function* pricingSoon(
   services: Needs,
-  { origin, destination, originCurrency, destinationCurrency }: Route,
+  { origin, destination, originCurrency, destinationCurrency }: PricedRoute,
   toContract: boolean,
   originGasUsd = 0n,
   swaps: SwapsOfRoute = {},
@@ -82,17 +89,22 @@ export function* pricingSoon(
       origin: { decimals: originCurrency.decimals, priceUsd: usd.origin },
       destination: { decimals: destinationCurrency.decimals, priceUsd: usd.destination },
       destinationNative: { decimals: destination.chain.native.decimals, priceUsd: usd.destinationNative },
-      fillGasCostWei: gasCostWei(
-        fillGas,
-        destination.pulse.gasPrices(),
-        fees.minPriorityFeeWei,
-        fees.gasMarginBps,
-      ),
+      fillGasCostWei: fillCost(destination, destinationCurrency, fillGas),
       flatUsd: fees.flatUsd + originGasUsd,
       serviceBps: quotePolicy.serviceBps[pairClass] + origin.chain.fees.depositBps + fees.withdrawalBps,
       appBps: 0,
     },
   };
+}
+
+/** What the fill costs the solver beside what is paid, smallest units of the destination's native coin, with the margin that its price may move by. */
+function fillCost(destination: RequestEnd, { address }: Currency, gas: bigint): bigint {
+  if (isRail(destination)) {
+    const { chain, pulse } = destination;
+    return divUp(pulse.paymentCost(address) * (BPS + BigInt(chain.fees.gasMarginBps)), BPS);
+  }
+  const { fees } = destination.chain;
+  return gasCostWei(gas, destination.pulse.gasPrices(), fees.minPriorityFeeWei, fees.gasMarginBps);
 }
 
 /** Gas units of one payment in this currency. */

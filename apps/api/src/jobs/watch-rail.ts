@@ -1,0 +1,124 @@
+import type { ConnectedRail } from "../ports/chains.ts";
+import type { Lead, Leadership } from "../ports/leadership.ts";
+import type { Services } from "../ports/services.ts";
+import { attributeLate } from "../usecases/rails/attribute-late.ts";
+import { openRailLane } from "../usecases/rails/open-rail-lane.ts";
+import { CursorMoved, readArrivals } from "../usecases/rails/read-arrivals.ts";
+import { trackRail } from "../usecases/rails/track-rail.ts";
+import type { Watcher } from "./watch-chain.ts";
+
+/** Pause after leadership was lost or could not be asked for. */
+const STAND_BY_MS = 500;
+/** Pause after a fault of the node. */
+const FAULT_PAUSE_MS = 500;
+
+/**
+ * Watches one chain that is reached by a rail for as long as this process leads it: what has become final is read, and payments under way are looked after, at any news and at least every
+ * so often. The two do not wait for each other.
+ */
+export function watchRail(services: Services, connected: ConnectedRail, leadOf: Lead): Watcher {
+  const closing = new AbortController();
+  const loop = standBy(services, connected, leadOf, closing.signal);
+  return {
+    async close(): Promise<void> {
+      closing.abort();
+      await loop;
+    },
+  };
+}
+
+async function standBy(
+  services: Services,
+  connected: ConnectedRail,
+  leadOf: Lead,
+  closing: AbortSignal,
+): Promise<void> {
+  const facts = { chain: connected.chain.name };
+  while (!closing.aborted) {
+    let leadership: Leadership | undefined;
+    try {
+      leadership = await leadOf(`watch:${connected.chain.id}`, closing);
+      if (leadership) {
+        services.events.happened("chain_leads", facts);
+        await lead(services, connected, AbortSignal.any([closing, leadership.lost]));
+      }
+    } catch (error) {
+      services.events.fault("chain_fault", error, facts);
+    } finally {
+      await leadership?.release().catch(() => undefined);
+    }
+    await pause(STAND_BY_MS, closing);
+  }
+}
+
+async function lead(services: Services, connected: ConnectedRail, stop: AbortSignal): Promise<void> {
+  const { chain, rail } = connected;
+  await openRailLane(services, connected);
+  let cursor = await services.reads.railCursor(chain.id);
+  const read = async (): Promise<void> => {
+    try {
+      cursor = await readArrivals(services, connected, cursor);
+    } catch (error) {
+      if (!(error instanceof CursorMoved)) throw error;
+      cursor = await services.reads.railCursor(chain.id);
+    }
+    await attributeLate(services, connected);
+  };
+  await Promise.all([
+    again(services, connected, rail, stop, read),
+    again(services, connected, rail, stop, () => trackRail(services, connected)),
+  ]);
+}
+
+/** Does it at any news of the chain, at least every so often, and once at a time. */
+async function again(
+  { events, enginePolicy }: Pick<Services, "events" | "enginePolicy">,
+  { chain }: Pick<ConnectedRail, "chain">,
+  rail: ConnectedRail["rail"],
+  stop: AbortSignal,
+  act: () => Promise<void>,
+): Promise<void> {
+  let isNews = false;
+  let wake: () => void = () => {};
+  const unsubscribe = rail.onNews(() => {
+    isNews = true;
+    wake();
+  });
+  const onStop = (): void => wake();
+  stop.addEventListener("abort", onStop);
+  try {
+    while (!stop.aborted) {
+      isNews = false;
+      try {
+        await act();
+      } catch (error) {
+        events.fault("chain_fault", error, { chain: chain.name });
+        await pause(FAULT_PAUSE_MS, stop);
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, enginePolicy.nudgeIntervalMs);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        if (stop.aborted || isNews) wake();
+      });
+    }
+  } finally {
+    stop.removeEventListener("abort", onStop);
+    unsubscribe();
+  }
+}
+
+function pause(ms: number, until: AbortSignal): Promise<void> {
+  if (until.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      until.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    until.addEventListener("abort", done);
+  });
+}
