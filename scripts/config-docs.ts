@@ -96,6 +96,7 @@ The oracle reads the same file, ignores what it does not need, and does not mind
 | \`id\`, \`httpRpcUrl\`, \`chainId\` | name (\`settlementChainId\` of withdrawals), node, EVM chain id |
 | \`hubAddress\`, \`oracleAddress\` | the ledger; the contract that executions are signed for |
 | \`oracleMultisigAddress\`, \`allocatorAddress\` | optional; without an allocator no expiry is attested |
+| \`genericMappingAddress\` | optional; the hub's \`GenericMapping\`, without which transfers of the perpetuals exchange are for no order |
 | \`domain\` | EIP-712 \`name\` and \`version\` of executions, \`Oracle\` and \`1\` when absent |
 | \`settlementKey\` | \`payment\` (one payment settles once) or, to join a network that uses it, \`deposits\` |
 | \`fillLeadSeconds\` | by how much a fill may be older than its deposit and still be attested; \`60\` when absent (the clocks of two chains). For fast fills: more than requests live, see [ADR 12](adr/0012-a-fill-may-be-older-than-its-deposit.md) |

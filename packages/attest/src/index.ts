@@ -20,6 +20,8 @@ export * from "./messages/hub-action.ts";
 export * from "./messages/hub-addressing.ts";
 export * from "./messages/owner-authorisation.ts";
 export * from "./messages/submit-withdraw-request.ts";
+export * from "./messages/set-entry.ts";
+export * from "./messages/nonce-mapping.ts";
 export type { AttestationRoute, ClaimedSignature, SignatureSlot } from "./aggregate/attestation-route.ts";
 export type { AnswerSource, Arrival, Examined, QuorumPolicy, RecoverSigner } from "./aggregate/examine.ts";
 export { examine } from "./aggregate/examine.ts";

@@ -87,6 +87,7 @@ export const hubEntry = z.object({
   oracleAddress: evmAddress,
   oracleMultisigAddress: evmAddress.optional(),
   allocatorAddress: evmAddress.optional(),
+  genericMappingAddress: evmAddress.optional(),
   domain: z.object({ name: text, version: text }).default({ name: "Oracle", version: "1" }),
   settlementKey: z.enum(["payment", "deposits"], "must be payment or deposits").default("payment"),
   fillLeadSeconds: z

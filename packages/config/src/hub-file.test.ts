@@ -116,12 +116,23 @@ test("a hub whose parts contradict each other is refused", () => {
   expect(problemsOf(() => load({ ...hub, allocatorAddress: address("aA") }))).toContain(
     "two of the hub's contracts have one address",
   );
+  expect(problemsOf(() => load({ ...hub, genericMappingAddress: address("bB") }))).toContain(
+    "two of the hub's contracts have one address",
+  );
 });
 
-test("a hub may lack its multisig and its allocator, and says so", () => {
-  const loaded = load({ ...hub, allocatorAddress: "$HUB_ALLOCATOR_ADDRESS" });
+test("a hub may lack its multisig, its allocator and its mapping, and says so", () => {
+  const loaded = load({
+    ...hub,
+    allocatorAddress: "$HUB_ALLOCATOR_ADDRESS",
+    genericMappingAddress: "$HUB_GENERIC_MAPPING_ADDRESS",
+  });
   expect(loaded.hub.allocatorAddress).toBeUndefined();
-  expect(loaded.warnings).toEqual(["the hub has no allocatorAddress: not set: HUB_ALLOCATOR_ADDRESS"]);
+  expect(loaded.hub.genericMappingAddress).toBeUndefined();
+  expect(loaded.warnings).toEqual([
+    "the hub has no allocatorAddress: not set: HUB_ALLOCATOR_ADDRESS",
+    "the hub has no genericMappingAddress: not set: HUB_GENERIC_MAPPING_ADDRESS",
+  ]);
 });
 
 test.each(["local", "testnets.prod", "mainnets.prod"])(
@@ -134,10 +145,12 @@ test.each(["local", "testnets.prod", "mainnets.prod"])(
       HUB_ORACLE_ADDRESS: address("bb"),
       HUB_ORACLE_MULTISIG_ADDRESS: address("cc"),
       HUB_ALLOCATOR_ADDRESS: address("dd"),
+      HUB_GENERIC_MAPPING_ADDRESS: address("Ee"),
     };
     expect(loadHub({ environment, configsDir, env }).hub).toMatchObject({
       chainId: 72100339,
       allocatorAddress: address("dd"),
+      genericMappingAddress: address("ee"),
     });
   },
 );

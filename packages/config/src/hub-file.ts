@@ -10,7 +10,7 @@ import { finalityOf } from "./finality.ts";
 import { resolvePlaceholders } from "./placeholder.ts";
 
 /** Contracts that a hub may lack: what needs them is then not attested. */
-const OPTIONAL: readonly string[] = ["oracleMultisigAddress", "allocatorAddress"];
+const OPTIONAL: readonly string[] = ["oracleMultisigAddress", "allocatorAddress", "genericMappingAddress"];
 
 /** What the hub file gives. */
 export interface LoadedHub {
@@ -52,10 +52,14 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
     problems.push(`${fileName}: needs the EVM chain id of the hub as chainId`);
   if (entry.chainId !== undefined && entry.hubChainId !== undefined && Number(entry.hubChainId) !== chainId)
     problems.push(`${fileName}: chainId and hubChainId are not the same`);
-  const { hubAddress, oracleAddress, oracleMultisigAddress, allocatorAddress } = entry;
-  const contracts = [hubAddress, oracleAddress, oracleMultisigAddress, allocatorAddress].flatMap(
-    (text) => text?.toLowerCase() ?? [],
-  );
+  const { hubAddress, oracleAddress, oracleMultisigAddress, allocatorAddress, genericMappingAddress } = entry;
+  const contracts = [
+    hubAddress,
+    oracleAddress,
+    oracleMultisigAddress,
+    allocatorAddress,
+    genericMappingAddress,
+  ].flatMap((text) => text?.toLowerCase() ?? []);
   if (new Set(contracts).size < contracts.length)
     problems.push(`${fileName}: two of the hub's contracts have one address`);
   // With that key one fill settles every later deposit of its order: only the order of times is in the way of a second one.
@@ -75,6 +79,9 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
       oracleAddress: addressOf(entry.oracleAddress),
       oracleMultisigAddress: optionalAddress(entry.oracleMultisigAddress),
       allocatorAddress: optionalAddress(entry.allocatorAddress),
+      ...(entry.genericMappingAddress !== undefined && {
+        genericMappingAddress: addressOf(entry.genericMappingAddress),
+      }),
       domain: entry.domain,
       settlementKey: entry.settlementKey,
       fillLeadSeconds: entry.fillLeadSeconds,

@@ -72,6 +72,21 @@ export const submitWithdrawRequestTypes = {
   ],
 } as const;
 
+/** The domain under which oracles sign entries of one `GenericMapping` contract. */
+export function genericMappingDomain(chainId: number, mapping: `0x${string}`): ContractDomain {
+  return { name: "GenericMapping", version: "1", chainId, verifyingContract: mapping };
+}
+
+/** What oracles sign of an entry (primary type `SetEntry`). */
+export const setEntryTypes = {
+  SetEntry: [
+    { name: "user", type: "address" },
+    { name: "id", type: "bytes32" },
+    { name: "data", type: "bytes" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const;
+
 /** EIP-2612 (primary type `Permit`). */
 export const permitTypes = {
   Permit: [

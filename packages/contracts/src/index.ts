@@ -8,6 +8,7 @@ export * from "./generated/approval-proxy.ts";
 export * from "./generated/deposit-address.ts";
 export * from "./generated/deposit-address-factory.ts";
 export * from "./generated/depository.ts";
+export * from "./generated/generic-mapping.ts";
 export * from "./generated/hub.ts";
 export * from "./generated/multicall3.ts";
 export * from "./generated/oracle.ts";

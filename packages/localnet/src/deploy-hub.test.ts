@@ -1,5 +1,6 @@
 import {
   allocatorAbi,
+  genericMappingAbi,
   executionTypes,
   hubAbi,
   oracleAbi,
@@ -69,7 +70,7 @@ async function credited(): Promise<bigint> {
 }
 
 test("the contracts stand at the addresses that are told beforehand, and know each other", async () => {
-  const [hub, signers, threshold, oracleOfAllocator] = await Promise.all([
+  const [hub, signers, threshold, oracleOfAllocator, oracleOfMapping] = await Promise.all([
     client.readContract({ address: contracts.oracle, abi: oracleAbi, functionName: "HUB" }),
     client.readContract({
       address: contracts.oracleMultisig,
@@ -82,11 +83,17 @@ test("the contracts stand at the addresses that are told beforehand, and know ea
       functionName: "threshold",
     }),
     client.readContract({ address: contracts.allocator, abi: allocatorAbi, functionName: "oracle" }),
+    client.readContract({
+      address: contracts.genericMapping,
+      abi: genericMappingAbi,
+      functionName: "oracle",
+    }),
   ]);
   expect(hub).toBe(contracts.hub);
   expect(signers).toEqual(oracles.map(({ address }) => address));
   expect(threshold).toBe(2n);
   expect(oracleOfAllocator).toBe(contracts.oracleMultisig);
+  expect(oracleOfMapping).toBe(contracts.oracleMultisig);
 });
 
 test("two of the three local oracles move the ledger; one alone does not, nor the owner with it", async () => {

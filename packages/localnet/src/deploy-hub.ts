@@ -1,6 +1,8 @@
 import {
   allocatorAbi,
   allocatorBytecode,
+  genericMappingAbi,
+  genericMappingBytecode,
   hubAbi,
   hubBytecode,
   oracleAbi,
@@ -20,6 +22,7 @@ export interface HubContracts {
   readonly oracleMultisig: Address;
   readonly oracle: Address;
   readonly allocator: Address;
+  readonly genericMapping: Address;
 }
 
 /** Known before anything is deployed. */
@@ -32,6 +35,7 @@ export const localHub: { readonly chainId: number; readonly name: string; readon
       oracleMultisig: createdBy(1),
       oracle: createdBy(2),
       allocator: createdBy(3),
+      genericMapping: createdBy(4),
     },
   };
 
@@ -97,6 +101,14 @@ function creations({ signers, threshold }: Quorum): Creation[] {
         abi: allocatorAbi,
         bytecode: allocatorBytecode,
         args: [owner, oracleMultisig],
+      }),
+    },
+    {
+      label: "GenericMapping",
+      data: encodeDeployData({
+        abi: genericMappingAbi,
+        bytecode: genericMappingBytecode,
+        args: [oracleMultisig],
       }),
     },
   ];

@@ -77,6 +77,7 @@ export function settlementEnvironment(plan: OraclePlan, hubPort: number): Record
     HUB_ORACLE_ADDRESS: contracts.oracle,
     HUB_ORACLE_MULTISIG_ADDRESS: contracts.oracleMultisig,
     HUB_ALLOCATOR_ADDRESS: contracts.allocator,
+    HUB_GENERIC_MAPPING_ADDRESS: contracts.genericMapping,
   };
 }
 

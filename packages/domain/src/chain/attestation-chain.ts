@@ -68,6 +68,8 @@ export interface AttestationHub {
   readonly oracleMultisigAddress: Address | undefined;
   /** Where the allocator records the one payload of a withdrawal; undefined: an expired withdrawal cannot be attested. */
   readonly allocatorAddress: Address | undefined;
+  /** Where the hub keeps what accounts said, e.g. what nonces of theirs are for; absent: nothing of the kind is signed or read. */
+  readonly genericMappingAddress?: Address;
   /** EIP-712 domain of executions. */
   readonly domain: { readonly name: string; readonly version: string };
   /**

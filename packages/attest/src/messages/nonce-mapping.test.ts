@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { concat, encodePacked, hashTypedData, keccak256 } from "viem";
+import { expect, test } from "vitest";
+import {
+  nonceMappingDigest,
+  nonceMappingEntry,
+  nonceMappingId,
+  readNonceMappingData,
+  type NonceMapping,
+} from "./nonce-mapping.ts";
+import { setEntryDigest } from "./set-entry.ts";
+
+const mapping: NonceMapping = {
+  chainId: "exchange",
+  wallet: "0x11111111111111111111111111111111111111aa",
+  depositor: "0x22222222222222222222222222222222222222bb",
+  id: `0x${"0d".repeat(32)}`,
+  nonce: 1_763_000_000_123n,
+};
+const zero = `0x${"00".repeat(20)}` as const;
+const sha256 = (text: string) => `0x${createHash("sha256").update(text).digest("hex")}`;
+
+/** Fields of a type as its text names them. */
+function fieldsOf(type: string): { type: string; name: string }[] {
+  return type.split(",").map((field) => {
+    const [type = "", name = ""] = field.split(" ");
+    return { type, name };
+  });
+}
+
+test("what a wallet signs is the typed data of the interface, in the domain of the chain that it is on", () => {
+  const expected = hashTypedData({
+    domain: { name: "ServiceNonceMapping", version: "2", chainId: 42161, verifyingContract: zero },
+    types: {
+      NonceMapping: fieldsOf("string chainId,address wallet,address depositor,bytes32 id,uint256 nonce"),
+    },
+    primaryType: "NonceMapping",
+    message: { ...mapping },
+  });
+  expect(nonceMappingDigest(42161, mapping)).toBe(expected);
+  const changes: Partial<NonceMapping>[] = [
+    { chainId: "Exchange" },
+    { wallet: mapping.depositor },
+    { depositor: mapping.wallet },
+    { id: `0x${"0e".repeat(32)}` },
+    { nonce: mapping.nonce + 1n },
+  ];
+  const digests = changes.map((change) => nonceMappingDigest(42161, { ...mapping, ...change }));
+  expect(new Set([expected, nonceMappingDigest(1, mapping), ...digests]).size).toBe(7);
+});
+
+test("the entry is of the wallet's account on the hub, under the nonce, and holds the id and the depositor", () => {
+  const chain = { name: "exchange-main", vmType: "hyperliquid-vm" } as const;
+  const user = `0x${keccak256(encodePacked(["string", "address"], [chain.name, mapping.wallet])).slice(26)}`;
+  const upper = (hex: string): `0x${string}` => `0x${hex.slice(2).toUpperCase()}`;
+  const written = {
+    ...mapping,
+    wallet: upper(mapping.wallet),
+    depositor: upper(mapping.depositor),
+    id: upper(mapping.id),
+  };
+  for (const one of [mapping, written])
+    expect(nonceMappingEntry(chain, one)).toEqual({
+      user,
+      id: sha256("NONCE_MAPPING:1763000000123"),
+      data: concat([mapping.id, mapping.depositor]),
+      nonce: sha256(`${user}:1763000000123`),
+    });
+  expect(nonceMappingId(0n)).toBe(sha256("NONCE_MAPPING:0"));
+});
+
+test("data is an id, or an id and a depositor, and nothing else", () => {
+  const { id, depositor } = mapping;
+  expect(readNonceMappingData(id)).toEqual({ id, depositor: undefined });
+  expect(readNonceMappingData(concat([id, depositor]))).toEqual({ id, depositor });
+  for (const data of ["0x", "0x01", `${id}00`, concat([id, depositor, "0x00"]), concat([id, id])] as const)
+    expect(readNonceMappingData(data)).toBeUndefined();
+});
+
+test("an entry is signed for one mapping contract of one hub", () => {
+  const entry = nonceMappingEntry({ name: "x", vmType: "hyperliquid-vm" }, mapping);
+  const domain = { chainId: 537713, verifyingContract: `0x${"cc".repeat(20)}` } as const;
+  const expected = hashTypedData({
+    domain: { name: "GenericMapping", version: "1", ...domain },
+    types: { SetEntry: fieldsOf("address user,bytes32 id,bytes data,bytes32 nonce") },
+    primaryType: "SetEntry",
+    message: { ...entry },
+  });
+  expect(setEntryDigest(domain, entry)).toBe(expected);
+  const others = [
+    setEntryDigest({ ...domain, chainId: 1 }, entry),
+    setEntryDigest({ ...domain, verifyingContract: zero }, entry),
+    setEntryDigest(domain, { ...entry, user: zero }),
+    setEntryDigest(domain, { ...entry, id: entry.nonce }),
+    setEntryDigest(domain, { ...entry, data: "0x" }),
+    setEntryDigest(domain, { ...entry, nonce: entry.id }),
+  ];
+  expect(new Set([expected, ...others]).size).toBe(7);
+});

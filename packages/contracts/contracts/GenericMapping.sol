@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
+
+/// @title What accounts of the hub have said, as the oracles heard and signed it.
+/// @notice An entry is written once: the first word of an account about an id stands for good, so that what one oracle has
+/// read, every other reads too. Anybody may bring an entry that the oracles signed; nobody can bring another.
+contract GenericMapping is EIP712 {
+    event EntrySet(address indexed user, bytes32 indexed id, bytes data, bytes32 nonce, uint256 setAt);
+
+    error AddressCannotBeZero();
+    error DataCannotBeEmpty();
+    error InvalidSignature();
+    /// The account has spoken about that id.
+    error EntryIsSet(address user, bytes32 id);
+
+    struct Entry {
+        bytes data;
+        uint256 setAt;
+    }
+
+    bytes32 private constant SET_ENTRY_TYPEHASH =
+        keccak256("SetEntry(address user,bytes32 id,bytes data,bytes32 nonce)");
+
+    /// Whose signature proves an entry: the OracleMultisig, or an account.
+    address public immutable oracle;
+
+    mapping(address user => mapping(bytes32 id => Entry)) private _entries;
+
+    constructor(address oracle_) EIP712("GenericMapping", "1") {
+        if (oracle_ == address(0)) revert AddressCannotBeZero();
+        oracle = oracle_;
+    }
+
+    /// @param nonce tells signatures of one account apart; it is signed and told, and guards nothing: the entry itself does
+    function setEntry(address user, bytes32 id, bytes calldata data, bytes32 nonce, bytes calldata signature) external {
+        if (data.length == 0) revert DataCannotBeEmpty();
+        Entry storage entry = _entries[user][id];
+        if (entry.setAt != 0) revert EntryIsSet(user, id);
+        bytes32 digest =
+            _hashTypedDataV4(keccak256(abi.encode(SET_ENTRY_TYPEHASH, user, id, keccak256(data), nonce)));
+        if (!SignatureChecker.isValidSignatureNowCalldata(oracle, digest, signature)) revert InvalidSignature();
+
+        entry.data = data;
+        entry.setAt = block.timestamp;
+        emit EntrySet(user, id, data, nonce, block.timestamp);
+    }
+
+    /// @return data empty while there is no entry
+    /// @return setAt time of the block in which it was set, Unix seconds; zero while there is none
+    function getEntry(address user, bytes32 id) external view returns (bytes memory data, uint256 setAt) {
+        Entry storage entry = _entries[user][id];
+        return (entry.data, entry.setAt);
+    }
+}

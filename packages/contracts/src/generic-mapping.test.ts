@@ -1,0 +1,202 @@
+import {
+  concat,
+  encodeErrorResult,
+  encodeFunctionData,
+  toHex,
+  type Address,
+  type Hex,
+  type LocalAccount,
+} from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventsOf, zeroAddress } from "../test/calls.ts";
+import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { ascending, highS, joined } from "../test/executions.ts";
+import {
+  genericMappingAbi,
+  genericMappingBytecode,
+  genericMappingDomain,
+  oracleMultisigAbi,
+  oracleMultisigBytecode,
+  setEntryTypes,
+} from "./index.ts";
+
+const { owner, stranger, deployer, user: anybody } = people;
+const oracles = [people.user, people.solver];
+const word = (n: number): Hex => toHex(n, { size: 32 });
+
+let chain: TestChain;
+let multisig: Address;
+let mapping: Address;
+let entries = 0;
+
+/** An entry about which nobody has spoken. */
+function anEntry() {
+  entries += 1;
+  return {
+    user: freshAddress(entries),
+    id: word(100 + entries),
+    data: concat([word(7), freshAddress(5)]).toLowerCase() as Hex,
+    nonce: word(entries),
+  };
+}
+type Entry = ReturnType<typeof anEntry>;
+
+async function signedBy(signer: LocalAccount, entry: Entry, chain = chainId, at = mapping): Promise<Hex> {
+  return await signer.signTypedData({
+    domain: genericMappingDomain(chain, at),
+    types: setEntryTypes,
+    primaryType: "SetEntry",
+    message: entry,
+  });
+}
+async function signed(entry: Entry): Promise<Hex> {
+  return await joined(oracles, async (one) => await signedBy(one, entry));
+}
+function setEntry({ user, id, data, nonce }: Entry, signature: Hex) {
+  return {
+    to: mapping,
+    data: encodeFunctionData({
+      abi: genericMappingAbi,
+      functionName: "setEntry",
+      args: [user, id, data, nonce, signature],
+    }),
+  };
+}
+async function entryOf({ user, id }: Pick<Entry, "user" | "id">): Promise<readonly [Hex, bigint]> {
+  return await chain.client.readContract({
+    address: mapping,
+    abi: genericMappingAbi,
+    functionName: "getEntry",
+    args: [user, id],
+  });
+}
+const refusal = (errorName: "InvalidSignature" | "DataCannotBeEmpty" | "AddressCannotBeZero"): Hex =>
+  encodeErrorResult({ abi: genericMappingAbi, errorName });
+
+beforeAll(async () => {
+  chain = await startTestChain();
+  const signers = oracles.map(({ address }) => address);
+  multisig = await chain.deploy(oracleMultisigAbi, oracleMultisigBytecode, [owner.address, signers, 2n]);
+  mapping = await chain.deploy(genericMappingAbi, genericMappingBytecode, [multisig]);
+});
+afterAll(async () => await chain.stop());
+
+test("an entry that the oracles signed is set by anybody, with the time of its block", async () => {
+  const entry = anEntry();
+  expect(await entryOf(entry)).toEqual(["0x", 0n]);
+  const receipt = await chain.send(stranger, setEntry(entry, await signed(entry)));
+  const { timestamp } = await chain.client.getBlock({ blockNumber: receipt.blockNumber });
+  expect(await entryOf(entry)).toEqual([entry.data, timestamp]);
+  expect(eventsOf(receipt, mapping, genericMappingAbi, "EntrySet")).toEqual([{ ...entry, setAt: timestamp }]);
+});
+
+test("the first word stands: neither the same nor another is set after it, though the oracles signed it", async () => {
+  const entry = anEntry();
+  await chain.send(anybody, setEntry(entry, await signed(entry)));
+  const before = await entryOf(entry);
+  const refused = encodeErrorResult({
+    abi: genericMappingAbi,
+    errorName: "EntryIsSet",
+    args: [entry.user, entry.id],
+  });
+  for (const change of [
+    {},
+    { data: word(8) },
+    { nonce: word(9_999) },
+    { data: word(8), nonce: word(9_998) },
+  ]) {
+    const again = { ...entry, ...change };
+    expect(await chain.revertOf(anybody, setEntry(again, await signed(again)))).toBe(refused);
+  }
+  expect(await entryOf(entry)).toEqual(before);
+});
+
+test("accounts speak for themselves, and of each id apart", async () => {
+  const entry = anEntry();
+  await chain.send(anybody, setEntry(entry, await signed(entry)));
+  const others = [
+    { ...entry, user: freshAddress(800), data: word(1) },
+    { ...entry, id: word(801), data: word(2) },
+  ];
+  for (const other of others) {
+    expect(await entryOf(other)).toEqual(["0x", 0n]);
+    await chain.send(anybody, setEntry(other, await signed(other)));
+    expect((await entryOf(other))[0]).toBe(other.data);
+  }
+  expect((await entryOf(entry))[0]).toBe(entry.data);
+});
+
+test("an entry of any length comes back as it was signed", async () => {
+  for (const data of [
+    "0x01",
+    toHex("x".repeat(31)),
+    toHex("x".repeat(32)),
+    toHex("x".repeat(500)),
+  ] as const) {
+    const entry = { ...anEntry(), data };
+    await chain.send(anybody, setEntry(entry, await signed(entry)));
+    expect((await entryOf(entry))[0]).toBe(data);
+  }
+});
+
+test.each<[string, (entry: Entry) => Promise<Hex>]>([
+  ["of one oracle", async (entry) => await signedBy(people.user, entry)],
+  [
+    "of one oracle twice",
+    async (entry) => {
+      const one = await signedBy(people.user, entry);
+      return concat([one, one]);
+    },
+  ],
+  [
+    "of the oracles in the wrong order",
+    async (entry) =>
+      concat(
+        await Promise.all(
+          ascending(oracles)
+            .toReversed()
+            .map(async (one) => await signedBy(one, entry)),
+        ),
+      ),
+  ],
+  [
+    "of strangers",
+    async (entry) => await joined([stranger, deployer], async (one) => await signedBy(one, entry)),
+  ],
+  [
+    "in another form",
+    async (entry) => await joined(oracles, async (one) => highS(await signedBy(one, entry))),
+  ],
+  [
+    "for another chain",
+    async (entry) => await joined(oracles, async (one) => await signedBy(one, entry, chainId + 1)),
+  ],
+  [
+    "for another contract",
+    async (entry) => await joined(oracles, async (one) => await signedBy(one, entry, chainId, multisig)),
+  ],
+  ["for another account", async (entry) => await signed({ ...entry, user: freshAddress(900) })],
+  ["for another id", async (entry) => await signed({ ...entry, id: word(901) })],
+  ["for other data", async (entry) => await signed({ ...entry, data: word(902) })],
+  ["for another nonce", async (entry) => await signed({ ...entry, nonce: word(903) })],
+  ["of nothing", async () => await Promise.resolve("0x" as const)],
+])("a signature %s sets nothing", async (_what, signature) => {
+  const entry = anEntry();
+  expect(await chain.revertOf(anybody, setEntry(entry, await signature(entry)))).toBe(
+    refusal("InvalidSignature"),
+  );
+  expect(await entryOf(entry)).toEqual(["0x", 0n]);
+});
+
+test("nothing is no entry: it could not be told from none", async () => {
+  const entry: Entry = { ...anEntry(), data: "0x" };
+  expect(await chain.revertOf(anybody, setEntry(entry, await signed(entry)))).toBe(
+    refusal("DataCannotBeEmpty"),
+  );
+});
+
+test("it is not deployed without an oracle", async () => {
+  expect(await chain.deployRevertOf(genericMappingAbi, genericMappingBytecode, [zeroAddress])).toBe(
+    refusal("AddressCannotBeZero"),
+  );
+});
