@@ -30,6 +30,7 @@ import type { ApiConfig } from "./config.ts";
 import { catalog } from "./jobs/catalog.ts";
 import { settlePayments } from "./jobs/settle.ts";
 import { watchChain } from "./jobs/watch-chain.ts";
+import { watchRail } from "./jobs/watch-rail.ts";
 import type { ConnectedChain, ConnectedRail } from "./ports/chains.ts";
 import type { PriceSource } from "./ports/price-source.ts";
 import type { RouteServices } from "./ports/route-services.ts";
@@ -248,6 +249,10 @@ export async function createContainer(
           (name, stop) => lead(databaseUrl, name, stop),
           addresses.beside(one),
         );
+        lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
+      }
+      for (const one of services.chains.rails) {
+        const watcher = watchRail(services, one, (name, stop) => lead(databaseUrl, name, stop));
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
       settlementGauges(metrics.registry, settlementReads(sql), clock);

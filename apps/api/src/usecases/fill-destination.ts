@@ -1,5 +1,5 @@
 import type { FailReason, OutputCalls, RequestId } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { RequestEnd } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { RequestRecord, SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
@@ -18,6 +18,11 @@ import { planFillWithSwap } from "./plan-fill-with-swap.ts";
 import { planFillWithTopup } from "./plan-fill-with-topup.ts";
 import { topupGas } from "./topup-gas.ts";
 import { gasOf } from "./quote-pricing.ts";
+import { planFillByRail } from "./rails/plan-fill-by-rail.ts";
+import { railBears } from "./rails/rail-payment.ts";
+import { sendRailSlot } from "./rails/send-rail-slot.ts";
+import { endOf, isRail } from "./request-end.ts";
+import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
 import { DONE } from "./wait.ts";
@@ -50,7 +55,7 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   if (request.state.name === "filling") {
     // A process died between giving the nonce and sending: the bytes are, or will be, the same.
     const slot = await services.reads.slotOfLeg("fill", requestId);
-    if (slot) await sendSlot(services, slot.id);
+    if (slot) await resumeSlot(services, slot);
     return DONE;
   }
   if (request.state.name === "filled" && request.state.final && request.terms.appFees !== undefined)
@@ -62,11 +67,32 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   if (basis === undefined) return DONE;
 
   const { terms } = request;
-  const origin = services.chains.get(terms.origin.chainId);
-  const destination = services.chains.get(terms.destination.chainId);
+  const origin = endOf(services.chains, terms.origin.chainId);
+  const destination = endOf(services.chains, terms.destination.chainId);
   if (origin === undefined || destination === undefined)
     return wait(services, request, "the chain is disabled");
   const { currency, chainId } = terms.destination;
+  if (isRail(destination)) {
+    const due = await amountToPay(services, request, basis, { origin, destination }, false);
+    if (due.kind === "refund") return giveUp(services, requestId, due.reason);
+    if (due.kind === "wait") return wait(services, request, due.why, "SLIPPAGE");
+    if (execution?.destination !== undefined)
+      return giveUp(
+        services,
+        requestId,
+        "EXECUTION_REVERTED",
+        "no calls are made beside a fill on that chain",
+      );
+    const planned = await planFillByRail(services, destination, request, due.amount);
+    if (planned.kind === "refused")
+      return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
+    if (terms.sponsorship !== undefined) await warmPrices(services);
+    return commitAndSend(services, request, basis, destination, {
+      plan: planned.plan,
+      amount: due.amount,
+      sponsoredUsd: due.sponsoredUsd ?? 0n,
+    });
+  }
   const toContract = await isNativeToContract(destination, currency, terms.recipient);
   const due = await amountToPay(services, request, basis, { origin, destination }, toContract);
   if (due.kind === "refund") return giveUp(services, requestId, due.reason);
@@ -176,7 +202,7 @@ async function commitAndSend(
   services: Needs,
   request: RequestRecord,
   basis: FillBasis,
-  destination: ConnectedChain,
+  destination: RequestEnd,
   { plan, amount, sponsoredUsd }: PlannedFill,
 ): Promise<Progress> {
   const { requestId } = request.terms;
@@ -188,7 +214,10 @@ async function commitAndSend(
       const fees = await reserveSponsorship(services, tx, current.terms, sponsoredUsd);
       if (fees.kind === "refused") return fees;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
-      if (!(await inventoryBears(tx, destination, plan))) return "short" as const;
+      const isBorne = isRail(destination)
+        ? await railBears(tx, destination, plan)
+        : await inventoryBears(tx, destination, plan);
+      if (!isBorne) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await transition(
         services,
@@ -217,7 +246,8 @@ async function commitAndSend(
     fast: basis.kind === "front",
     tookMs: services.clock.nowMs() - basis.sinceMs,
   });
-  await sendSlot(services, outcome.slotId);
+  if (isRail(destination)) await sendRailSlot(services, destination, outcome.slotId);
+  else await sendSlot(services, outcome.slotId);
   return DONE;
 }
 

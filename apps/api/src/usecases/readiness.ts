@@ -21,6 +21,11 @@ export async function readiness(
     if (state === "ok") followed++;
     checks[chain.name] = state;
   }
+  for (const { chain, pulse } of services.chains.rails) {
+    const isLagging = pulse.lagging();
+    if (!isLagging) followed++;
+    checks[chain.name] = isLagging ? "lagging" : "ok";
+  }
   return { ready: answering && followed > 0, checks };
 }
 

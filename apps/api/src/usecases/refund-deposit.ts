@@ -1,14 +1,5 @@
-import {
-  agreedUsd,
-  gasCostWei,
-  leastDeposit,
-  NATIVE_CURRENCY,
-  refundAmount,
-  scaledMinimum,
-  ServiceError,
-  weightedDifference,
-} from "@causeway/domain";
-import type { Address, Currency, DepositId, OrderId, RefundFailReason } from "@causeway/domain";
+import { gasCostWei, NATIVE_CURRENCY, refundAmount } from "@causeway/domain";
+import type { Address, DepositId, OrderId } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
@@ -17,8 +8,11 @@ import { burntByCalls } from "./burnt-by-calls.ts";
 import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "./quote-pricing.ts";
+import { priceOfRefund, PRICE_WAIT_MS, promisedRefund, REFUND_CANCEL_AFTER_MS } from "./refund-terms.ts";
+import { giveUpRefund } from "./give-up-refund.ts";
+import { refundByRail } from "./rails/refund-by-rail.ts";
+import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
-import { transition } from "./transition.ts";
 import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
@@ -42,10 +36,6 @@ const PLACEHOLDERS: ReadonlySet<Address> = new Set<Address>([
   NATIVE_CURRENCY,
   "0x000000000000000000000000000000000000dead",
 ]);
-/** A token without a price is waited for this long; ms. */
-const PRICE_WAIT_MS = 3600 * 1000;
-/** A refund is kept trying for this long; money that is owed does not lapse. */
-const REFUND_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
 
 /**
  * Sends a deposit back on its own chain, minus the gas, to the request's `refundTo` (or to the depositor when he is not the request's user). The solver pays from its own
@@ -56,10 +46,12 @@ export async function refundDeposit(services: Needs, depositId: DepositId): Prom
   if (deposit === undefined || deposit.disposition !== "refund") return DONE;
   if (deposit.refundState === "sent") {
     const slot = await services.reads.slotOfLeg("refund", depositId);
-    if (slot) await sendSlot(services, slot.id);
+    if (slot) await resumeSlot(services, slot);
     return DONE;
   }
   if (deposit.refundState !== "none" || !deposit.canonical) return DONE;
+  const onRail = services.chains.rail(deposit.chainId);
+  if (onRail !== undefined) return refundByRail(services, onRail, deposit);
   if (deposit.requestId === undefined || deposit.orderId === undefined) return DONE;
   const connected = services.chains.get(deposit.chainId);
   if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
@@ -82,27 +74,21 @@ async function pay(
   const { chain, pulse } = connected;
   const currency = services.chains.currency(chain.id, deposit.currency);
   // A token that the service does not know lies in the depository and only there: the solver cannot advance it.
-  if (currency === undefined) return giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED");
+  if (currency === undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED");
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
-  const priceUsd = await priceOf(services, currency);
+  const priceUsd = await priceOfRefund(services, currency);
   if (priceUsd === undefined) {
     // The coin's price is there, so the sources answer: a price that is late comes, and a token that never had one would wait for ever without anybody knowing.
     return services.clock.nowMs() - deposit.seenAtMs <= PRICE_WAIT_MS
       ? { waitMs: 5_000, why: `${currency.symbol} has no price` }
-      : giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED", `${currency.symbol} has no price`);
+      : giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", `${currency.symbol} has no price`);
   }
   const priced = { decimals: currency.decimals, priceUsd };
   // `refundTo` was named by the request's user; another depositor's money goes to that depositor.
   const recipient = deposit.depositor === request.terms.user ? request.terms.refundTo : deposit.depositor;
   // Quotes may be asked for before a wallet connects; nobody would get back what is sent to a placeholder.
   if (PLACEHOLDERS.has(recipient))
-    return giveUp(
-      services,
-      deposit,
-      request,
-      "MANUAL_REFUND_REQUIRED",
-      "nobody was named to send it back to",
-    );
+    return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", "nobody was named to send it back to");
   const toContract = await isNativeToContract(connected, deposit.currency, recipient);
   const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);
   const gasWei = gasCostWei(gasUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
@@ -118,7 +104,7 @@ async function pay(
   const kept = whole.kind === "refund" ? whole : due;
   const rest = kept.kind === "refund" ? kept.amount - burnt : 0n;
   const amount = rest > promised ? rest : promised;
-  if (amount === 0n) return giveUp(services, deposit, request, "AMOUNT_TOO_LOW_TO_REFUND");
+  if (amount === 0n) return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
 
   const planned = await planPayment(services, connected, {
     leg: { kind: "refund", depositId: deposit.id, requestId: request.terms.requestId },
@@ -131,12 +117,12 @@ async function pay(
     cancelAfterMs: services.clock.nowMs() + REFUND_CANCEL_AFTER_MS,
   });
   if (planned.kind === "tooDear")
-    return giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED", `it would use ${planned.gas} gas`);
+    return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", `it would use ${planned.gas} gas`);
   // A token reverts alike for a short balance and for a refused recipient: only the first passes by waiting.
   if (planned.kind === "reverts" && pulse.solverBalance(deposit.currency).amount < amount)
     return { waitMs: 5_000, why: "the solver's inventory does not bear the refund" };
   if (planned.kind === "reverts")
-    return giveUp(services, deposit, request, "MANUAL_REFUND_REQUIRED", planned.reason);
+    return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", planned.reason);
   if (planned.kind === "insufficientFunds")
     return { waitMs: 5_000, why: "the solver lacks the funds of the refund" };
 
@@ -196,46 +182,4 @@ async function gasOfBringing(
       ? undefined
       : await reads.deposit(state.depositId);
   return filled?.txHash === txHash ? 0n : sweepGasOf(currency);
-}
-
-/** Undefined: no source of prices knows it now. Pools are not asked: who moves one would choose what is kept back for gas. */
-async function priceOf({ prices }: Pick<Needs, "prices">, currency: Currency): Promise<bigint | undefined> {
-  try {
-    return await prices.usd(currency);
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED") return undefined;
-    throw error;
-  }
-}
-
-/**
- * What the order says comes back at least, when the deposit is one that was agreed; 0 for any other. After a swap it may be more than the order asks for: then the
- * minimum grows with it, as whoever attests the refund demands.
- */
-function promisedRefund({ terms }: RequestRecord, deposit: DepositRecord): bigint {
-  const { order } = terms;
-  const isAgreed = agreedUsd(terms, deposit) !== undefined && deposit.amount >= leastDeposit(terms);
-  if (!isAgreed) return 0n;
-  const promised = order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
-  return scaledMinimum(promised, weightedDifference(order, [deposit.amount]));
-}
-
-async function giveUp(
-  services: Needs,
-  deposit: DepositRecord,
-  request: RequestRecord,
-  reason: RefundFailReason,
-  detail?: string,
-): Promise<Progress> {
-  const { requestId } = request.terms;
-  await services.uow.run(async (tx) => {
-    const record = await tx.requests.lock(requestId);
-    const current = await tx.deposits.lock(deposit.id);
-    if (current?.refundState !== "none") return;
-    await tx.deposits.setRefund(deposit.id, "impossible", reason);
-    if (record)
-      await transition(services, tx, record, { kind: "refundImpossible", depositId: deposit.id, reason });
-  });
-  services.events.alarm("refund_impossible", { requestId, depositId: deposit.id, reason, detail });
-  return DONE;
 }

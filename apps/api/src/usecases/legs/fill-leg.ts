@@ -107,9 +107,9 @@ async function measure(
   atMs: number,
 ): Promise<void> {
   const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
-  const origin = deposit && services.chains.get(deposit.chainId);
+  const origin = deposit && services.chains.profile(deposit.chainId);
   if (!origin) return;
   const awaitedBlocks = Number(deposit.confirmAtBlock - deposit.blockNumber);
-  const tookMs = atMs - deposit.seenAtMs - awaitedBlocks * origin.chain.blockTimeSeconds * 1000;
+  const tookMs = atMs - deposit.seenAtMs - awaitedBlocks * origin.blockTimeSeconds * 1000;
   await tx.requests.measured(deposit.chainId, slot.chainId, Math.max(tookMs, 0));
 }

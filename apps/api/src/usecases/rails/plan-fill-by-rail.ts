@@ -1,0 +1,39 @@
+import type { ConnectedRail } from "../../ports/chains.ts";
+import type { RequestRecord, SlotPlan } from "../../ports/records.ts";
+import type { Services } from "../../ports/services.ts";
+import { slotPlanOf } from "./rail-payment.ts";
+
+/** `refused`: the recipient cannot be paid that. */
+export type FillByRailPlan =
+  { readonly kind: "ready"; readonly plan: SlotPlan } | { readonly kind: "refused"; readonly reason: string };
+
+/** Plans the payment of a recipient on a chain that is reached by a rail. @throws RpcFault: nothing is known, ask again */
+export async function planFillByRail(
+  { enginePolicy }: Pick<Services, "enginePolicy">,
+  connected: ConnectedRail,
+  { terms }: Pick<RequestRecord, "terms">,
+  amount: bigint,
+): Promise<FillByRailPlan> {
+  const { rail } = connected;
+  const { requestId, recipient, orderId, destination, outputCalls, gasTopup, fillDeadlineMs } = terms;
+  const { currency, paidFrom } = destination;
+  if (outputCalls !== undefined || gasTopup !== undefined || paidFrom !== undefined)
+    return { kind: "refused", reason: "nothing but a payment is made on that chain" };
+  const [refusal, cost] = await Promise.all([
+    rail.refusalOf({ recipient, currency, amount }),
+    rail.paymentCost(currency, recipient),
+  ]);
+  if (refusal !== undefined) return { kind: "refused", reason: refusal };
+  return {
+    kind: "ready",
+    plan: slotPlanOf(connected, {
+      leg: { kind: "fill", requestId },
+      currency,
+      amount,
+      recipient,
+      orderId,
+      cancelAfterMs: fillDeadlineMs + enginePolicy.cancelAfterDeadlineMs,
+      cost,
+    }),
+  };
+}

@@ -1,0 +1,101 @@
+import { refundAmount } from "@causeway/domain";
+import type { Hex, OrderId } from "@causeway/domain";
+import type { ConnectedRail } from "../../ports/chains.ts";
+import { LegTaken } from "../../ports/leg-taken.ts";
+import type { DepositRecord, RequestRecord } from "../../ports/records.ts";
+import type { Services } from "../../ports/services.ts";
+import { giveUpRefund } from "../give-up-refund.ts";
+import { PRICE_WAIT_MS, priceOfRefund, promisedRefund, REFUND_CANCEL_AFTER_MS } from "../refund-terms.ts";
+import type { TransitionServices } from "../transition.ts";
+import { DONE } from "../wait.ts";
+import type { Progress } from "../wait.ts";
+import { railBears, slotPlanOf } from "./rail-payment.ts";
+import { sendRailSlot } from "./send-rail-slot.ts";
+
+type Needs = Pick<Services, "uow" | "reads" | "chains" | "prices"> & TransitionServices;
+
+/**
+ * Sends a deposit back on a chain that is reached by a rail, minus what the payment costs: to the request's `refundTo`, or to the depositor when he is not the request's user, or to the sender of
+ * money that nobody said the purpose of.
+ */
+export async function refundByRail(
+  services: Needs,
+  connected: ConnectedRail,
+  deposit: DepositRecord,
+): Promise<Progress> {
+  const { chain, rail } = connected;
+  const request =
+    deposit.requestId === undefined ? undefined : await services.reads.request(deposit.requestId);
+  const currency = services.chains.currency(chain.id, deposit.currency);
+  if (currency === undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED");
+  const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
+  const priceUsd = await priceOfRefund(services, currency);
+  if (priceUsd === undefined)
+    return services.clock.nowMs() - deposit.seenAtMs <= PRICE_WAIT_MS
+      ? { waitMs: 5_000, why: `${currency.symbol} has no price` }
+      : giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", `${currency.symbol} has no price`);
+  const { recipient, orderId } = recipientOf(deposit, request);
+  const cost = await rail.paymentCost(deposit.currency, recipient);
+  const due = refundAmount(deposit.amount, cost, native, { decimals: currency.decimals, priceUsd });
+  // The order promised a least refund of the agreed deposit: a cost that has risen beyond it is the solver's.
+  const promised = request === undefined ? 0n : promisedRefund(request, deposit);
+  const rest = due.kind === "refund" ? due.amount : 0n;
+  const amount = rest > promised ? rest : promised;
+  if (amount === 0n) return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
+  const refusal = await rail.refusalOf({ recipient, currency: deposit.currency, amount });
+  if (refusal !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", refusal);
+
+  const plan = slotPlanOf(connected, {
+    leg: { kind: "refund", depositId: deposit.id, requestId: deposit.requestId },
+    currency: deposit.currency,
+    amount,
+    recipient,
+    orderId,
+    cancelAfterMs: services.clock.nowMs() + REFUND_CANCEL_AFTER_MS,
+    cost,
+  });
+  const slotId = await services.uow
+    .run(async (tx) => {
+      // Locks in one order everywhere: request, deposit, lane.
+      if (deposit.requestId !== undefined) await tx.requests.lock(deposit.requestId);
+      const current = await tx.deposits.lock(deposit.id);
+      if (current?.disposition !== "refund" || current.refundState !== "none" || !current.canonical)
+        return undefined;
+      await tx.lanes.lockLane(plan.chainId, plan.sender);
+      if (!(await railBears(tx, connected, plan))) return "short" as const;
+      const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
+      await tx.deposits.setRefund(deposit.id, "sent", undefined);
+      if (deposit.requestId !== undefined)
+        await tx.requests.note(deposit.requestId, services.clock.nowMs(), "refundPlanned", {
+          depositId: deposit.id,
+          amount,
+          gasFee: due.gasFee,
+          nonce: slot.nonce,
+        });
+      return slot.id;
+    })
+    .catch((error: unknown) => {
+      if (error instanceof LegTaken) return undefined;
+      throw error;
+    });
+  if (slotId === undefined) return DONE;
+  if (slotId === "short") return { waitMs: 5_000, why: "the solver's inventory does not bear the refund" };
+  services.events.happened("refund_planned", {
+    requestId: deposit.requestId,
+    depositId: deposit.id,
+    amount,
+    chain: chain.name,
+  });
+  await sendRailSlot(services, connected, slotId);
+  return DONE;
+}
+
+/** `refundTo` was named by the request's user; another depositor's money goes to that depositor, and nobody's to whoever sent it. */
+function recipientOf(
+  { depositor, sender, orderId }: DepositRecord,
+  request: RequestRecord | undefined,
+): { readonly recipient: Hex; readonly orderId: OrderId | undefined } {
+  if (request === undefined) return { recipient: sender, orderId };
+  const { user, refundTo } = request.terms;
+  return { recipient: depositor === user ? refundTo : depositor, orderId };
+}

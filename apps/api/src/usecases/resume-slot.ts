@@ -1,0 +1,14 @@
+import type { Slot } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import { sendRailSlot } from "./rails/send-rail-slot.ts";
+import { sendSlot } from "./send-slot.ts";
+import type { TransitionServices } from "./transition.ts";
+
+type Needs = Pick<Services, "signer" | "executor" | "uow" | "reads" | "chains"> & TransitionServices;
+
+/** Goes on with a slot that was given to a payment, however its chain is reached. @throws RpcFault */
+export async function resumeSlot(services: Needs, { id, chainId }: Slot): Promise<void> {
+  const onRail = services.chains.rail(chainId);
+  if (onRail === undefined) return sendSlot(services, id);
+  return sendRailSlot(services, onRail, id);
+}
