@@ -25,6 +25,9 @@ export interface LoadedAttestationChains {
 /** Parts of an entry that an oracle needs; a variable that is unset elsewhere is none of its business. */
 const NEEDED: readonly string[] = ["httpRpcUrl", "additionalDepositories", "chainId", "hubChainId"];
 
+/** Of `additionalData`: without them more would be believed than the operator meant. */
+const NEEDED_MORE: readonly string[] = ["fillContracts", "exchangeContract"];
+
 /** Parts that a chain may lack, and what is then not attested. */
 const LACKABLE: readonly { readonly path: string; readonly without: string }[] = [
   { path: "depository", without: "deposits and withdrawals" },
@@ -101,7 +104,8 @@ export function loadAttestationChains(
 }
 
 function isNeeded(path: readonly (string | number)[]): boolean {
-  return NEEDED.includes(String(path[0])) || (path[0] === "additionalData" && path[1] === "fillContracts");
+  const isMore = path[0] === "additionalData" && NEEDED_MORE.includes(String(path[1]));
+  return isMore || NEEDED.includes(String(path[0]));
 }
 
 function check(document: unknown, place: string, problems: string[]): AttestationChainEntry | undefined {

@@ -74,6 +74,8 @@ export const attestationChainEntry = z.object({
       explorerApiUrl: rpcUrl.optional(),
       /** Order-book exchange: the number that stands for it in what its users sign. */
       exchangeChainId: numericChainId.optional(),
+      /** Order-book exchange: its contract on Ethereum, which tells its networks apart. */
+      exchangeContract: evmAddress.optional(),
     })
     .prefault({}),
 });

@@ -1,4 +1,4 @@
-import type { Hex32 } from "@causeway/domain";
+import { parseAddress, type Address, type Hex32 } from "@causeway/domain";
 import { garbage } from "../nodes/rpc-fault.ts";
 import { parseExactJson } from "./exact-json.ts";
 import { standingOf, type Standing } from "./finality.ts";
@@ -102,6 +102,15 @@ function readTransfer(method: string, record: Readonly<Record<string, unknown>>)
   if (record["api_key_index"] !== undefined && record["api_key_index"] !== transfer.apiKeyIndex)
     throw garbage(method, "the record names another key than was signed");
   return transfer;
+}
+
+/** The contract on Ethereum that the exchange answers to. @throws RpcFault garbage */
+export function readContract(status: number, text: string): Address {
+  const method = "info";
+  const named = jsonObject(method, text)["contract_address"];
+  const contract = typeof named === "string" ? parseAddress(named) : undefined;
+  if (status !== 200 || contract === undefined) throw garbage(method, `status ${status}, no contract`);
+  return contract;
 }
 
 /** One page of an account's transfers at the explorer, in its order. @throws RpcFault garbage */

@@ -38,6 +38,7 @@ export function lighterEvidence(
     const rpc = createExchangeRpc({
       url,
       explorerUrl: lighter.explorerApiUrl,
+      contract: lighter.exchangeContract,
       ...(onCall !== undefined && { onCall }),
       ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
     });

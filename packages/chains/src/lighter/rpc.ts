@@ -1,6 +1,9 @@
+import type { Address } from "@causeway/domain";
 import { createRestClient } from "../nodes/rest-client.ts";
 import type { ObserveCall } from "../nodes/rpc-call.ts";
+import { RpcFault } from "../nodes/rpc-fault.ts";
 import {
+  readContract,
   readLoggedTransfers,
   readTransaction,
   type ExchangeTransaction,
@@ -12,6 +15,8 @@ export interface ExchangeRpcOptions {
   readonly url: string;
   /** Of the explorer's API; undefined: no history can be read. */
   readonly explorerUrl: string | undefined;
+  /** The exchange's contract on Ethereum, which tells its networks apart; undefined: any is believed. */
+  readonly contract?: Address | undefined;
   readonly onCall?: ObserveCall;
   /** Milliseconds for each whole answer. Default 10 000. */
   readonly deadlineMs?: number;
@@ -50,11 +55,31 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
   // What is settled stays as it is; a map keeps the order in which it was filled.
   const settled = new Map<string, ExchangeTransaction>();
 
+  let checked: Promise<void> | undefined;
+  const check = async (): Promise<void> => {
+    if (options.contract === undefined) return;
+    const answer = await exchange.get("info", "/info");
+    if (readContract(answer.status, answer.text) === options.contract) return;
+    const reason = "the endpoint serves another network of the exchange";
+    throw new RpcFault({ kind: "wrongChain", method: "info", reason });
+  };
+  /** Once; after a failure again. */
+  const checkNetwork = async (): Promise<void> => {
+    checked ??= check();
+    try {
+      await checked;
+    } catch (error) {
+      checked = undefined;
+      throw error;
+    }
+  };
+
   return {
     hasHistory: explorer !== undefined,
     transaction: async (hash) => {
       const known = settled.get(hash);
       if (known !== undefined) return known;
+      await checkNetwork();
       const answer = await exchange.get("tx", `/api/v1/tx?by=hash&value=${hash}`);
       const transaction = readTransaction(hash, answer.status, answer.text);
       if (transaction?.standing === "final") {

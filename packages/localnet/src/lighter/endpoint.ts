@@ -92,6 +92,8 @@ async function answerTo(
       if (record === undefined) throw new ExchangeRefusal(21_500, "transaction not found");
       return transactionAnswer(exchange, record);
     }
+    case "GET /info":
+      return exactText({ contract_address: exchange.contract });
     case "GET /api/v1/account":
       return accountAnswer(exchange, index(asked("value")));
     case "GET /api/v1/nextNonce":

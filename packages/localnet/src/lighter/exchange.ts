@@ -1,4 +1,4 @@
-import { lighterTransferText, type Hex } from "@causeway/domain";
+import { lighterTransferText, type Address, type Hex } from "@causeway/domain";
 import { recoverMessageAddress } from "viem";
 import { ExchangeLedger } from "./ledger.ts";
 import { ExchangeRefusal } from "./refusal.ts";
@@ -30,6 +30,8 @@ export type Pace = "queued" | "committed" | "executed";
 export interface ExchangeOptions {
   /** What signers must name; default 304. */
   readonly chainId?: bigint;
+  /** Where it stands on Ethereum: another one for each network. */
+  readonly contract?: Address;
   /** Unix milliseconds; default the time of this machine. */
   readonly now?: () => number;
   /** The hash that the exchange's own signer gives these fields. */
@@ -37,6 +39,7 @@ export interface ExchangeOptions {
 }
 
 const TRANSFER_TYPE = 12;
+const MAIN_CONTRACT: Address = `0x${"3b".repeat(20)}`;
 
 /**
  * The order-book exchange of one machine: accounts, keys, balances and transfers between them, by the rules of the real one as far as they are known. It takes a transaction
@@ -46,6 +49,7 @@ const TRANSFER_TYPE = 12;
 export class LighterExchange {
   readonly ledger = new ExchangeLedger();
   readonly chainId: bigint;
+  readonly contract: Address;
   /** In the order in which they were taken. */
   readonly records: TransactionRecord[] = [];
   /** Where transactions stop until somebody moves them on. */
@@ -56,8 +60,9 @@ export class LighterExchange {
   private height = 1_000;
   private sequence = 27_657_305_907;
 
-  constructor({ chainId = 304n, now = Date.now, hashOf }: ExchangeOptions) {
+  constructor({ chainId = 304n, contract = MAIN_CONTRACT, now = Date.now, hashOf }: ExchangeOptions) {
     this.chainId = chainId;
+    this.contract = contract;
     this.now = now;
     this.hashOf = hashOf;
   }
@@ -116,6 +121,14 @@ export class LighterExchange {
   settle(hash: string): void {
     this.expect(hash, STATUS.committed);
     this.change(hash, { status: STATUS.executed });
+  }
+
+  /** Takes the block of a transaction back before it is settled: what it moved returns, its nonce is free again. */
+  takeBack(hash: string): void {
+    const { transfer } = this.expect(hash, STATUS.committed);
+    this.keyOf(transfer).nonce -= 1n;
+    this.ledger.undo(transfer);
+    this.change(hash, { status: STATUS.rejected, blockHeight: 0, executedAt: 0 });
   }
 
   /** Fails a queued transaction inside a block: its nonce is used, nothing moves. */

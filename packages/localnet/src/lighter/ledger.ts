@@ -63,4 +63,8 @@ export class ExchangeLedger {
     this.credit(from, DOLLAR_ASSET, transfer.fromRouteType, -transfer.usdcFee);
     this.credit(to, assetIndex, transfer.toRouteType, amount);
   }
+
+  undo(transfer: SignedTransfer): void {
+    this.move({ ...transfer, amount: -transfer.amount, usdcFee: -transfer.usdcFee });
+  }
 }

@@ -9,21 +9,24 @@ export interface LighterOptions {
   readonly port?: number;
   /** What signers must name. Default 304. */
   readonly chainId?: bigint;
+  /** The exchange's contract on Ethereum. */
+  readonly contract?: Address;
 }
 
 /** An account whose owner and key we hold. */
 export interface LighterWallet {
   readonly index: bigint;
-  readonly apiKeyIndex: bigint;
   readonly l1Address: Address;
-  /** Signs a transfer out of this account; what is left out is: dollars that secure perpetuals, no fee, no memo, the key's next nonce, ten minutes. */
+  /** Registers one more key, fresh, with nonce 0. @param apiKeyIndex 3 to 254; 2 is there from the beginning */
+  addKey(apiKeyIndex: bigint): void;
+  /** Signs a transfer out of this account; what is left out is: dollars that secure perpetuals, no fee, no memo, key 2, its next nonce, ten minutes. */
   sign(transfer: TransferWish): Promise<SignedTransaction>;
   /** Signs and hands it in over HTTP as any client does. @returns its hash @throws Error with the exchange's words when it refuses */
   send(transfer: TransferWish): Promise<string>;
 }
 
 export type TransferWish = Pick<TransferToSign, "toAccountIndex" | "amount"> &
-  Partial<Omit<TransferToSign, "fromAccountIndex" | "apiKeyIndex">>;
+  Partial<Omit<TransferToSign, "fromAccountIndex">>;
 
 /** The order-book exchange and its explorer on this machine. */
 export interface RunningLighter extends ExchangeEndpoint {
@@ -39,18 +42,20 @@ export interface RunningLighter extends ExchangeEndpoint {
 
 const TEN_MINUTES_MS = 600_000;
 /** Keys 0 and 1 are the exchange's own clients'. */
-const API_KEY = 2n;
+const FIRST_KEY = 2n;
 const NO_MEMO: Hex32 = `0x${"00".repeat(32)}`;
 
 /** Starts the simulator; it listens on 127.0.0.1 until it is closed. */
 export async function startLighter({
   port = 0,
   chainId = 304n,
+  contract,
 }: LighterOptions = {}): Promise<RunningLighter> {
   const signer = await loadSigner();
   const anyKey = signer.generateKey().privateKey;
   const exchange = new LighterExchange({
     chainId,
+    ...(contract !== undefined && { contract }),
     // A hash covers the fields and not the key: whoever signs the same gets the same.
     hashOf: (transfer) => Promise.resolve(signer.signTransfer(anyKey, chainId, transfer).hash),
   });
@@ -96,22 +101,30 @@ function openWallet(
   const owner = privateKeyToAccount(l1PrivateKey);
   const l1Address = owner.address.toLowerCase() as Address;
   const account = exchange.ledger.open(index, l1Address);
-  const { privateKey, publicKey } = signer.generateKey();
-  account.keys.set(API_KEY, { publicKey, nonce: 0n });
+  const privateKeys = new Map<bigint, string>();
+  const addKey = (apiKeyIndex: bigint): void => {
+    const { privateKey, publicKey } = signer.generateKey();
+    privateKeys.set(apiKeyIndex, privateKey);
+    account.keys.set(apiKeyIndex, { publicKey, nonce: 0n });
+  };
+  addKey(FIRST_KEY);
   exchange.ledger.credit(index, 3n, 0n, dollars);
 
   const sign = async (wish: TransferWish): Promise<SignedTransaction> => {
+    const { apiKeyIndex = FIRST_KEY } = wish;
+    const privateKey = privateKeys.get(apiKeyIndex);
+    if (privateKey === undefined) throw new RangeError(`account ${index} has no key ${apiKeyIndex}`);
     const transfer: TransferToSign = {
       assetIndex: 3n,
       fromRouteType: 0n,
       toRouteType: 0n,
       usdcFee: 0n,
       memo: NO_MEMO,
-      nonce: account.keys.get(API_KEY)?.nonce ?? 0n,
+      nonce: account.keys.get(apiKeyIndex)?.nonce ?? 0n,
       expiredAt: BigInt(exchange.time + TEN_MINUTES_MS),
       ...wish,
       fromAccountIndex: index,
-      apiKeyIndex: API_KEY,
+      apiKeyIndex,
     };
     const signed = signer.signTransfer(privateKey, exchange.chainId, transfer);
     const message = lighterTransferText({ ...transfer, lighterChainId: exchange.chainId });
@@ -120,8 +133,8 @@ function openWallet(
   };
   return {
     index,
-    apiKeyIndex: API_KEY,
     l1Address,
+    addKey,
     sign,
     send: async (wish) => await send((await sign(wish)).txInfo),
   };
