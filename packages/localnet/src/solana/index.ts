@@ -1,0 +1,22 @@
+export {
+  associatedTokens,
+  createDepository,
+  executeInstruction,
+  initializeInstruction,
+  LOCAL_DEPOSITORY,
+  signatureCheckInstruction,
+  type LocalDepository,
+} from "./depository.ts";
+export type { StoredAccount } from "./account-history.ts";
+export type { RpcCall, RpcTrouble } from "./rpc-server.ts";
+export { depositoryProgram } from "./program/artifact.ts";
+export { startSolana, type RunningSolana, type SolanaControls, type SolanaOptions } from "./start-solana.ts";
+export { createMint, createTokensInstruction, mintTo, type LocalMint, type MintWish } from "./tokens.ts";
+export {
+  askNode,
+  sendInstructions,
+  signedTransaction,
+  solanaKey,
+  type PlainInstruction,
+  type SolanaKey,
+} from "./wallet.ts";

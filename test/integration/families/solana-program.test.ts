@@ -1,0 +1,368 @@
+import { createHash, sign, createPrivateKey } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  associatedTokenAddress,
+  depositNativeInstruction,
+  depositorySeats,
+  depositTokenInstruction,
+} from "@causeway/chains/solana";
+import {
+  encodeSolanaTransferRequest,
+  solanaTransferRequestId,
+  toHex,
+  type Hex32,
+  type SolanaTransferRequest,
+} from "@causeway/domain";
+import { repositoryRoot } from "@causeway/localnet";
+import {
+  askNode,
+  createDepository,
+  createMint,
+  createTokensInstruction,
+  depositoryProgram,
+  executeInstruction,
+  initializeInstruction,
+  mintTo,
+  sendInstructions,
+  signatureCheckInstruction,
+  solanaKey,
+  startSolana,
+  type LocalDepository,
+  type LocalMint,
+  type PlainInstruction,
+  type RunningSolana,
+  type SolanaKey,
+} from "@causeway/localnet/solana";
+
+// The depository program as it is committed, in a real virtual machine.
+
+const NATIVE = "1".repeat(32);
+let node: RunningSolana;
+let at: LocalDepository;
+let user: SolanaKey;
+let recipient: SolanaKey;
+let token: LocalMint;
+let feeToken: LocalMint;
+let nonce = 0n;
+
+beforeAll(async () => {
+  node = await startSolana({ slotMs: 0, finalityLag: 2 });
+  user = await solanaKey();
+  recipient = await solanaKey();
+  await askNode(node.url, "requestAirdrop", [user.address, 100_000_000_000]);
+  at = await createDepository(node, { owner: await solanaKey(), allocator: await solanaKey() });
+  token = await createMint(node.url, { authority: user, decimals: 6 });
+  feeToken = await createMint(node.url, { authority: user, decimals: 6, feeBps: 100 });
+  await mintTo(node.url, token, user.address, 10_000_000n);
+  await mintTo(node.url, feeToken, user.address, 10_000_000n);
+});
+
+afterAll(async () => {
+  await node.close();
+});
+
+const id = (byte: number): Hex32 => `0x${byte.toString(16).padStart(2, "0").repeat(32)}`;
+
+async function lamports(of: string): Promise<number> {
+  node.controls.passSlots(1);
+  return (await askNode<{ value: number }>(node.url, "getBalance", [of, { commitment: "processed" }])).value;
+}
+
+async function tokens(wallet: string, of: LocalMint): Promise<bigint> {
+  const account = node.controls.account(await associatedTokenAddress(wallet, of.mint, of.tokenProgram));
+  return account === undefined ? 0n : Buffer.from(account.data).readBigUInt64LE(64);
+}
+
+/** What the program told in its logs, as bytes. */
+async function events(signature: string): Promise<readonly Buffer[]> {
+  const { meta } = await askNode<{ meta: { logMessages: string[] } }>(node.url, "getTransaction", [
+    signature,
+    { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 },
+  ]);
+  return meta.logMessages.flatMap((line) =>
+    line.startsWith("Program data: ") ? [Buffer.from(line.slice(14), "base64")] : [],
+  );
+}
+
+function aRequest(fields: Partial<SolanaTransferRequest> = {}): SolanaTransferRequest {
+  nonce += 1n;
+  return {
+    domain: at.domain,
+    recipient: recipient.address,
+    token: NATIVE,
+    amount: 1_000_000n,
+    nonce,
+    expiration: BigInt(node.controls.time() + 600),
+    vaultAddress: at.vault,
+    ...fields,
+  };
+}
+
+/** ed25519 over 32 bytes. */
+function signed(key: SolanaKey, message: Uint8Array): Uint8Array {
+  const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), key.seed]);
+  return sign(null, message, createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" }));
+}
+
+async function execution(
+  request: SolanaTransferRequest,
+  {
+    tokenProgram,
+    key = at.allocator,
+    message,
+  }: { tokenProgram?: string; key?: SolanaKey; message?: Uint8Array } = {},
+): Promise<readonly [PlainInstruction, PlainInstruction]> {
+  const payload = encodeSolanaTransferRequest(request);
+  const requestId = Buffer.from(solanaTransferRequestId(request).slice(2), "hex");
+  const what = message ?? requestId;
+  return [
+    signatureCheckInstruction(key.address, signed(key, what), what),
+    await executeInstruction(at, user.address, payload, requestId, tokenProgram),
+  ];
+}
+
+const send = async (...instructions: readonly PlainInstruction[]): Promise<string> => {
+  const signature = await sendInstructions(node.url, [user], instructions);
+  node.controls.passSlots(1);
+  return signature;
+};
+
+const custom = (code: number): RegExp => new RegExp(`"Custom":${code}\\}`);
+
+test("the committed program was built from the committed source", () => {
+  const folder = join(repositoryRoot, "packages/localnet/solana-program");
+  const built = JSON.parse(readFileSync(join(folder, "built.json"), "utf8")) as {
+    source: string;
+    program: string;
+  };
+  const hash = (name: string) =>
+    createHash("sha256")
+      .update(readFileSync(join(folder, name)))
+      .digest("hex");
+  expect({ source: hash("depository.c"), program: hash("depository.so") }).toEqual(built);
+});
+
+test("only the owner's key initializes, and only once; without a key nobody can", async () => {
+  const other = await solanaKey();
+  await askNode(node.url, "requestAirdrop", [other.address, 10_000_000_000]);
+  const program = (await solanaKey()).address;
+  node.controls.addProgram(program, depositoryProgram(base58Bytes(at.owner.address)));
+  const seats = await depositorySeats(program);
+  const initialize = (owner: SolanaKey) =>
+    sendInstructions(
+      node.url,
+      [owner],
+      [
+        initializeInstruction({
+          ...seats,
+          owner: owner.address,
+          allocator: other.address,
+          chainName: "solana",
+        }),
+      ],
+    );
+  await expect(initialize(other)).rejects.toThrow(custom(6003));
+  await initialize(at.owner);
+  node.controls.passSlots(1);
+  await expect(initialize(at.owner)).rejects.toThrow("AccountAlreadyInitialized");
+
+  const unowned = (await solanaKey()).address;
+  node.controls.addProgram(
+    unowned,
+    readFileSync(join(repositoryRoot, "packages/localnet/solana-program/depository.so")),
+  );
+  const nobody = await depositorySeats(unowned);
+  await expect(
+    sendInstructions(
+      node.url,
+      [other],
+      [
+        initializeInstruction({
+          ...nobody,
+          owner: other.address,
+          allocator: other.address,
+          chainName: "solana",
+        }),
+      ],
+    ),
+  ).rejects.toThrow(custom(6003));
+});
+
+test("the domain is the hash of the name, the version, the chain and the program", () => {
+  const text = Buffer.concat([Buffer.from("Depository1solana"), base58Bytes(at.program)]);
+  expect(at.domain).toBe(`0x${createHash("sha256").update(text).digest("hex")}`);
+});
+
+test("lamports deposited lie in the vault, and the event names the depositor, the amount and the id", async () => {
+  const before = await lamports(at.vault);
+  const signature = await send(
+    depositNativeInstruction({
+      seats: at,
+      sender: user.address,
+      depositor: recipient.address,
+      amount: 5_000_000n,
+      id: id(7),
+    }),
+  );
+  expect((await lamports(at.vault)) - before).toBe(5_000_000);
+  const [event] = await events(signature);
+  expect(event?.toString("hex")).toBe(
+    `78f83d531f8e6b90${base58Bytes(recipient.address).toString("hex")}00404b4c0000000000${"07".repeat(32)}`,
+  );
+});
+
+test("tokens of both programs lie in the vault's own account; what a mint keeps is not in the event", async () => {
+  for (const [of, arrived] of [
+    [token, 1_000_000n],
+    [feeToken, 990_000n],
+  ] as const) {
+    const deposit = await depositTokenInstruction({
+      seats: at,
+      sender: user.address,
+      amount: 1_000_000n,
+      id: id(8),
+      mint: of.mint,
+      tokenProgram: of.tokenProgram,
+    });
+    const signature = await send(deposit);
+    expect(await tokens(at.vault, of)).toBe(arrived);
+    const [event] = await events(signature);
+    expect(event?.subarray(40, 73).toString("hex")).toBe(`01${base58Bytes(of.mint).toString("hex")}`);
+    expect(event?.readBigUInt64LE(73)).toBe(arrived);
+    // A second one meets an account that is there already.
+    await send({ ...deposit });
+    expect(await tokens(at.vault, of)).toBe(2n * arrived);
+  }
+});
+
+test("a deposit into another vault, another's token account or with cut data is refused", async () => {
+  const stranger = await solanaKey();
+  const fine = depositNativeInstruction({ seats: at, sender: user.address, amount: 1n, id: id(9) });
+  const withKey = (of: PlainInstruction, index: number, pubkey: string): PlainInstruction => ({
+    ...of,
+    keys: of.keys.map((key, place) => (place === index ? { ...key, pubkey } : key)),
+  });
+  await expect(send(withKey(fine, 3, stranger.address))).rejects.toThrow(custom(6014));
+  await expect(send(withKey(fine, 0, stranger.address))).rejects.toThrow(custom(6016));
+  await expect(send({ ...fine, data: fine.data.slice(0, -2) })).rejects.toThrow("InvalidInstructionData");
+  const ofToken = await depositTokenInstruction({
+    seats: at,
+    sender: user.address,
+    amount: 1n,
+    id: id(9),
+    mint: token.mint,
+    tokenProgram: token.tokenProgram,
+  });
+  const strangers = await associatedTokenAddress(stranger.address, token.mint, token.tokenProgram);
+  await send(createTokensInstruction(user.address, strangers, stranger.address, token));
+  await expect(send(withKey(ofToken, 6, strangers))).rejects.toThrow(custom(6010));
+  await expect(send(withKey(ofToken, 7, feeToken.tokenProgram))).rejects.toThrow(custom(6001));
+  await expect(send(withKey(ofToken, 7, at.program))).rejects.toThrow(custom(6002));
+});
+
+test("what the allocator signed is paid once, in lamports and in tokens of both programs", async () => {
+  await send(depositNativeInstruction({ seats: at, sender: user.address, amount: 50_000_000n, id: id(1) }));
+  const before = await lamports(recipient.address);
+  const request = aRequest();
+  const signature = await send(...(await execution(request)));
+  expect((await lamports(recipient.address)) - before).toBe(1_000_000);
+  const [event] = await events(signature);
+  expect(event?.subarray(0, 8).toString("hex")).toBe("5c0ab2b8122c787c");
+  expect(toHex(event?.subarray(8, 129) ?? new Uint8Array())).toBe(encodeSolanaTransferRequest(request));
+  expect(event?.subarray(129, 161)).toEqual(base58Bytes(user.address));
+  await expect(send(...(await execution(request)))).rejects.toThrow(custom(6000));
+
+  for (const [of, arrives] of [
+    [token, 500_000n],
+    [feeToken, 495_000n],
+  ] as const) {
+    const inTokens = aRequest({ token: of.mint, amount: 500_000n });
+    await send(...(await execution(inTokens, { tokenProgram: of.tokenProgram })));
+    expect(await tokens(recipient.address, of)).toBe(arrives);
+    await expect(send(...(await execution(inTokens, { tokenProgram: of.tokenProgram })))).rejects.toThrow(
+      custom(6000),
+    );
+  }
+});
+
+test("lamports sent to where a request will be noted do not keep it from being paid", async () => {
+  const request = aRequest();
+  const [, pays] = await execution(request);
+  const used = pays.keys[7]?.pubkey ?? "";
+  await askNode(node.url, "requestAirdrop", [used, 5_000_000]);
+  await send(...(await execution(request)));
+  expect(node.controls.account(used)?.owner).toBe(at.program);
+});
+
+test("nothing is paid without the allocator's own signature over exactly this request, just before", async () => {
+  const request = aRequest();
+  const [check, pays] = await execution(request);
+  const stranger = await solanaKey();
+  await expect(send(pays)).rejects.toThrow(custom(6007));
+  await expect(send(pays, check)).rejects.toThrow(custom(6007));
+  const memo = { programId: "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr", keys: [], data: "0x68" } as const;
+  await expect(send(check, memo, pays)).rejects.toThrow(custom(6007));
+  await expect(send(...(await execution(request, { key: stranger })))).rejects.toThrow(custom(6004));
+  const other = Buffer.from(solanaTransferRequestId(aRequest()).slice(2), "hex");
+  await expect(send(...(await execution(request, { message: other })))).rejects.toThrow(custom(6005));
+  await expect(send(...(await execution(request, { message: Buffer.alloc(33) })))).rejects.toThrow(
+    custom(6006),
+  );
+});
+
+test("a check that looks elsewhere than into its own instruction is none", async () => {
+  // The stranger's signature is checked, of a message in another instruction; the allocator's key and the hash lie where they are looked for.
+  const stranger = await solanaKey();
+  const request = aRequest();
+  const hash = Buffer.from(solanaTransferRequestId(request).slice(2), "hex");
+  const [, pays] = await execution(request);
+  const real = signatureCheckInstruction(stranger.address, signed(stranger, hash), hash);
+  const forged = Buffer.from(
+    signatureCheckInstruction(at.allocator.address, signed(stranger, hash), hash).data as Uint8Array,
+  );
+  // Key and signature are taken from instruction 0.
+  forged.writeUInt16LE(0, 4);
+  forged.writeUInt16LE(0, 8);
+  await expect(send(real, { programId: real.programId, keys: [], data: forged }, pays)).rejects.toThrow(
+    custom(6006),
+  );
+});
+
+test("a request of another time, domain, vault or recipient, or beyond what is there, is not paid", async () => {
+  const stranger = await solanaKey();
+  const now = BigInt(node.controls.time());
+  await expect(send(...(await execution(aRequest({ expiration: now }))))).rejects.toThrow(custom(6008));
+  await expect(send(...(await execution(aRequest({ domain: id(3) }))))).rejects.toThrow(custom(6012));
+  await expect(send(...(await execution(aRequest({ vaultAddress: stranger.address }))))).rejects.toThrow(
+    custom(6014),
+  );
+  await expect(send(...(await execution(aRequest({ recipient: at.vault }))))).rejects.toThrow(custom(6009));
+  const [check, pays] = await execution(aRequest());
+  const diverted = {
+    ...pays,
+    keys: pays.keys.map((key, place) => (place === 2 ? { ...key, pubkey: stranger.address } : key)),
+  };
+  await expect(send(check, diverted)).rejects.toThrow(custom(6009));
+  const held = BigInt(await lamports(at.vault));
+  await expect(send(...(await execution(aRequest({ amount: held }))))).rejects.toThrow(custom(6011));
+  await expect(
+    send(...(await execution(aRequest({ token: token.mint, amount: 10n ** 12n })))),
+  ).rejects.toThrow(custom(6011));
+  const mints = await execution(aRequest({ token: token.mint, amount: 1n }), {
+    tokenProgram: token.tokenProgram,
+  });
+  const otherMint = {
+    ...mints[1],
+    keys: mints[1].keys.map((key, place) => (place === 4 ? { ...key, pubkey: feeToken.mint } : key)),
+  };
+  await expect(send(mints[0], otherMint)).rejects.toThrow(custom(6001));
+});
+
+function base58Bytes(text: string): Buffer {
+  const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+  let value = 0n;
+  for (const letter of text) value = value * 58n + BigInt(alphabet.indexOf(letter));
+  return Buffer.from(value.toString(16).padStart(64, "0"), "hex");
+}
