@@ -8,6 +8,7 @@ import {
 } from "@causeway/chains";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { createHubReader, WrongHub } from "./adapters/hub/hub-reader.ts";
+import { createNonceMappings } from "./adapters/hub/nonce-mappings.ts";
 import { countedEvents } from "./adapters/telemetry/counted-events.ts";
 import { timedCalls } from "./adapters/telemetry/timed-calls.ts";
 import { timedSigner } from "./adapters/telemetry/timed-signer.ts";
@@ -40,10 +41,16 @@ export async function createContainer(
         event: "configuration",
         warning: `chain ${chain.name} cannot be attested: ${chain.vmType} is not supported`,
       });
+  const raw = createRpcTransport({ url: hub.rpcUrl, onCall: callsOf(hub.name) });
+  lifecycle.add("hub", () => raw.close());
+  const hubTransport = checkedTransport(raw, hub.chainId).transport;
   const readable = chains.filter(({ vmType }) => isReadable(vmType));
   const sources = await evidenceSources(readable, {
     onDisagreement: (disagreement) => log.error({ event: "endpointsDisagree", ...disagreement }),
     observeCalls: callsOf,
+    ...(hub.genericMappingAddress !== undefined && {
+      nonceMappings: createNonceMappings(hub, hub.genericMappingAddress, hubTransport),
+    }),
   });
   for (const [name, source] of sources) lifecycle.add(`chain ${name}`, () => source.close());
   const attested = new Map(
@@ -53,9 +60,7 @@ export async function createContainer(
     }),
   );
 
-  const raw = createRpcTransport({ url: hub.rpcUrl, onCall: callsOf(hub.name) });
-  lifecycle.add("hub", () => raw.close());
-  const hubReader = createHubReader(hub, checkedTransport(raw, hub.chainId).transport);
+  const hubReader = createHubReader(hub, hubTransport);
   try {
     await hubReader.verify();
   } catch (error) {

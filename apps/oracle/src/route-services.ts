@@ -7,6 +7,7 @@ import { attestWithdrawal } from "./usecases/attest-withdrawal.ts";
 import { confirmWithdrawal } from "./usecases/confirm-withdrawal.ts";
 import { initiateWithdrawal } from "./usecases/initiate-withdrawal.ts";
 import { chainList } from "./usecases/list-chains.ts";
+import { signNonceMapping } from "./usecases/sign-nonce-mapping.ts";
 import { type Aggregation, withPeers } from "./usecases/with-peers.ts";
 
 /** The use cases behind the routes, with their services given. */
@@ -20,6 +21,7 @@ export function routeServices(services: AttestationServices, aggregation: Aggreg
     attestRefund: withPeers("solver-refunds", attestRefund(services, own), aggregation),
     initiateWithdrawal: withPeers("withdrawal-initiation", initiateWithdrawal(services), aggregation),
     confirmWithdrawal: withPeers("withdrawal-initiated", confirmWithdrawal(services), aggregation),
+    signNonceMapping: withPeers("nonce-mapping", signNonceMapping(services), aggregation),
     listChains: () => listed,
     shadowReport: () => aggregation.ledger.report(),
   };

@@ -35,6 +35,7 @@ export * from "./oracle/fills.ts";
 export * from "./oracle/refunds.ts";
 export * from "./oracle/withdrawal-initiation.ts";
 export * from "./oracle/withdrawal-initiated.ts";
+export * from "./oracle/nonce-mapping.ts";
 export * from "./oracle/errors.ts";
 export * from "./oracle/chains.ts";
 export * from "./oracle/lives.ts";

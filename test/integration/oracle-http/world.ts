@@ -159,6 +159,8 @@ export interface WorldOptions {
   /** The chains of another oracle, when both look at the same ones. */
   readonly origin?: FakeChain;
   readonly destination?: FakeChain;
+  /** Known by name and family, but readable by nobody. */
+  readonly otherChains?: readonly AttestationChain[];
 }
 
 export interface SignedMessage {
@@ -189,6 +191,18 @@ export interface AnswerBody {
   readonly payloadParams: {
     readonly signatures: { readonly oracleSigner: string; readonly signature: Hex }[];
   };
+  readonly genericMapping: {
+    readonly user: Hex;
+    readonly id: Hex32;
+    readonly data: Hex;
+    readonly nonce: Hex32;
+    readonly signatures: {
+      readonly mappingChainId: string;
+      readonly mappingContract: Hex;
+      readonly oracleSigner: string;
+      readonly signature: Hex;
+    }[];
+  };
   readonly chains: unknown[];
   readonly local: unknown;
 }
@@ -209,14 +223,14 @@ export async function startWorld(options: WorldOptions = {}) {
   const chains = new Map<string, AttestedChain>(
     [origin, destination].map((one) => [one.chain.name, { chain: one.chain, evidence: one }]),
   );
-  // Known by name and family, but readable by nobody.
   const solana: AttestationChain = {
     ...aChain("solana", 3),
     vmType: "solana-vm",
     evm: undefined,
     depository: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2",
   };
-  chains.set("solana", { chain: solana, evidence: undefined });
+  for (const chain of [solana, ...(options.otherChains ?? [])])
+    chains.set(chain.name, { chain, evidence: undefined });
   const hub = { ...aHub, ...options.hub };
   const signer = options.signer ?? oracleSigner(0);
   const balances = new Map<string, bigint>();
@@ -291,8 +305,8 @@ export async function startWorld(options: WorldOptions = {}) {
     hub,
     signer,
     get: async (path: string, headers: Record<string, string> = {}) => await send(path, { headers }),
-    post: async (route: string, body: unknown, headers: Record<string, string> = {}) =>
-      await send(`/attestations/${route}/v1`, {
+    post: async (route: string, body: unknown, headers: Record<string, string> = {}, version = "v1") =>
+      await send(`/attestations/${route}/${version}`, {
         method: "POST",
         headers: { "content-type": "application/json", ...headers },
         body: typeof body === "string" ? body : JSON.stringify(body),

@@ -3,6 +3,8 @@ import type {
   DepositAttestationRequest,
   FillAttestationAnswer,
   FillAttestationRequest,
+  NonceMappingAnswer,
+  NonceMappingRequest,
   OracleChainsAnswer,
   Quorum,
   RefundAttestationAnswer,
@@ -40,6 +42,7 @@ export interface RouteServices {
   readonly attestRefund: Attest<RefundAttestationRequest, RefundAttestationAnswer>;
   readonly initiateWithdrawal: Attest<WithdrawalInitiationRequest, WithdrawalInitiationAnswer>;
   readonly confirmWithdrawal: Attest<WithdrawalInitiatedRequest, WithdrawalInitiatedAnswer>;
+  readonly signNonceMapping: Attest<NonceMappingRequest, NonceMappingAnswer>;
   readonly listChains: () => OracleChainsAnswer;
   readonly shadowReport: () => ShadowReport;
 }

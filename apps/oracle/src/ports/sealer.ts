@@ -1,6 +1,6 @@
-import type { Execution as UnsignedExecution, SubmitWithdrawRequest } from "@causeway/attest";
+import type { Execution as UnsignedExecution, SetEntry, SubmitWithdrawRequest } from "@causeway/attest";
 import type { Hex32 } from "@causeway/domain";
-import type { Execution, MessageSignature, PayloadSignature } from "@causeway/wire";
+import type { Execution, MappingSignature, MessageSignature, PayloadSignature } from "@causeway/wire";
 
 /** The signatures that a message carries when only this oracle has signed it. */
 export interface OwnMessageSignatures {
@@ -14,4 +14,6 @@ export interface Sealer {
   execution(execution: UnsignedExecution): Promise<Execution>;
   /** Only for a hub that has an allocator. */
   withdrawal(request: SubmitWithdrawRequest): Promise<PayloadSignature[]>;
+  /** Only for a hub that has a mapping. */
+  entry(entry: SetEntry): Promise<MappingSignature[]>;
 }

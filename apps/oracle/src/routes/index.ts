@@ -4,6 +4,7 @@ import { chainsRoute } from "./chains.ts";
 import { depositoryDepositsRoute } from "./depository-deposits.ts";
 import { depositoryWithdrawalsRoute } from "./depository-withdrawals.ts";
 import { livesRoute } from "./lives.ts";
+import { nonceMappingRoute } from "./nonce-mapping.ts";
 import { shadowReportRoute } from "./shadow-report.ts";
 import { solverFillsRoute } from "./solver-fills.ts";
 import { solverRefundsRoute } from "./solver-refunds.ts";
@@ -21,6 +22,7 @@ const routes = [
   solverRefundsRoute,
   withdrawalInitiationRoute,
   withdrawalInitiatedRoute,
+  nonceMappingRoute,
   shadowReportRoute,
 ] as const;
 

@@ -1,6 +1,7 @@
 import {
   executionDigester,
   messageDigest,
+  setEntryDigest,
   signatureToHex,
   submitWithdrawRequestDigest,
 } from "@causeway/attest";
@@ -54,6 +55,18 @@ export function createSealer(signer: Signer, hub: AttestationHub, onSigned: (ok:
           allocatorSpenderContract: hub.allocatorAddress,
           oracleSigner: signer.address,
           signature: await sign(submitWithdrawRequestDigest(domain, request)),
+        },
+      ];
+    },
+    async entry(entry) {
+      if (hub.genericMappingAddress === undefined) throw new TypeError("a hub without a mapping");
+      const domain = { chainId: hub.chainId, verifyingContract: hub.genericMappingAddress };
+      return [
+        {
+          mappingChainId: String(hub.chainId),
+          mappingContract: hub.genericMappingAddress,
+          oracleSigner: signer.address,
+          signature: await sign(setEntryDigest(domain, entry)),
         },
       ];
     },

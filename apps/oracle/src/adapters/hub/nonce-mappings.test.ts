@@ -1,0 +1,101 @@
+import { hubAlias, nonceMappingId } from "@causeway/attest";
+import { RpcFault } from "@causeway/chains";
+import type { AskedCall, RpcTransport } from "@causeway/chains";
+import { genericMappingAbi } from "@causeway/contracts";
+import type { Hex } from "@causeway/domain";
+import { decodeFunctionData, encodeAbiParameters } from "viem";
+import { expect, test } from "vitest";
+import { createNonceMappings } from "./nonce-mappings.ts";
+
+const account = (byte: string): Hex => `0x${byte.repeat(20)}`;
+const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, "0")}`;
+const hashOf = (number: bigint, fork: bigint): Hex => word(number * 1_000n + fork);
+const CONTRACT = account("e5");
+const id = `0x${"0d".repeat(32)}` as const;
+
+const answerOf = (data: Hex, setAt: bigint): Hex =>
+  encodeAbiParameters([{ type: "bytes" }, { type: "uint256" }], [data, setAt]);
+const NONE = answerOf("0x", 0n);
+
+/** Ten blocks two seconds apart, the seventh tagged final. */
+function aNode(entry: unknown) {
+  const state = { fork: 0n, onCall: () => {} };
+  const asked: { readonly to: Hex; readonly data: Hex; readonly at: unknown }[] = [];
+  const answer = ({ method, params: [first, second] }: AskedCall): unknown => {
+    if (method === "eth_getBlockByNumber") {
+      const tags: Readonly<Record<string, bigint>> = { latest: 10n, finalized: 7n };
+      const number = tags[String(first)] ?? BigInt(String(first));
+      return {
+        number: `0x${number.toString(16)}`,
+        hash: hashOf(number, state.fork),
+        parentHash: hashOf(number - 1n, state.fork),
+        timestamp: `0x${(number * 2n).toString(16)}`,
+      };
+    }
+    const { to, data } = first as { to: Hex; data: Hex };
+    asked.push({ to, data, at: second });
+    state.onCall();
+    return entry;
+  };
+  const transport: RpcTransport = {
+    request: async (method, params) => answer({ method, params }),
+    requestTogether: async (calls) => calls.map(answer),
+    close: async () => undefined,
+  };
+  return { mappings: createNonceMappings({ finality: { kind: "tag" } }, CONTRACT, transport), asked, state };
+}
+
+test("an entry is read of the wallet's account, under its nonce, at the final block by its hash", async () => {
+  const node = aNode(answerOf(`${id}${"bb".repeat(20)}`, 9n));
+  expect(await node.mappings.of("hyper", account("a1"), 77n)).toEqual({
+    entry: { id, depositor: account("bb"), setAt: 9n },
+    asOf: 14n,
+  });
+  expect(node.asked).toHaveLength(1);
+  const [{ to, data, at }] = node.asked as [{ to: Hex; data: Hex; at: unknown }];
+  expect([to, at]).toEqual([CONTRACT, { blockHash: hashOf(7n, 0n), requireCanonical: true }]);
+  const user = hubAlias({ name: "hyper", vmType: "hyperliquid-vm" }, account("a1"));
+  const { functionName, args } = decodeFunctionData({ abi: genericMappingAbi, data });
+  expect([functionName, args.map((arg) => String(arg).toLowerCase())]).toEqual([
+    "getEntry",
+    [user, nonceMappingId(77n)],
+  ]);
+});
+
+test("an id alone names no depositor", async () => {
+  const { entry } = await aNode(answerOf(id, 9n)).mappings.of("hyper", account("a1"), 77n);
+  expect(entry).toEqual({ id, depositor: undefined, setAt: 9n });
+});
+
+test.each<[string, Hex]>([
+  ["nothing that was set", NONE],
+  ["something else than an id", answerOf("0x01", 9n)],
+])("%s is no entry, as of the block that was read", async (_what, answer) => {
+  expect(await aNode(answer).mappings.of("hyper", account("a1"), 77n)).toEqual({
+    entry: undefined,
+    asOf: 14n,
+  });
+});
+
+test.each<[string, unknown]>([
+  ["nothing, as an account without code does", "0x"],
+  ["null", null],
+  ["a word", word(1n)],
+  ["bytes that are no words", `${NONE}00`],
+  ["an entry cut short", answerOf(id, 9n).slice(0, -64)],
+  ["an entry that was set after the block", answerOf(id, 15n)],
+  ["an entry that was never set", answerOf(id, 0n)],
+  ["a time without an entry", answerOf("0x", 9n)],
+  ["an offset to nowhere", `${word(2n ** 200n)}${answerOf(id, 9n).slice(66)}`],
+  ["more than any entry is", answerOf(`0x${"00".repeat(600)}`, 9n)],
+])("a node that answers %s has said nothing", async (_what, answer) => {
+  await expect(aNode(answer).mappings.of("hyper", account("a1"), 77n)).rejects.toThrow(RpcFault);
+});
+
+test("a block that is replaced while it is read proves nothing", async () => {
+  const node = aNode(answerOf(id, 9n));
+  node.state.onCall = () => {
+    node.state.fork += 1n;
+  };
+  await expect(node.mappings.of("hyper", account("a1"), 77n)).rejects.toThrow(RpcFault);
+});

@@ -1,0 +1,100 @@
+import { nonceMappingDigest, nonceMappingEntry, recoverSigner, setEntryDigest } from "@causeway/attest";
+import type { AttestationRoute, SetEntry } from "@causeway/attest";
+import type { Address, AttestationHub, Hex32 } from "@causeway/domain";
+import { nonceMappingAnswer } from "@causeway/wire";
+import type { NonceMappingAnswer, NonceMappingRequest } from "@causeway/wire";
+import { invalid, notFound, rejected } from "../ports/attestation-error.ts";
+import type { Understood } from "../ports/attestation-kind.ts";
+import type { AttestationServices } from "../ports/attestation-services.ts";
+import { canonicalJson, canonicalValue } from "./canonical-json.ts";
+import { knownChain } from "./known-chain.ts";
+
+/** What wallets sign for their chain, whatever an operator calls it. */
+const SIGNED_CHAIN = "exchange";
+
+/** A deposit with such an id carries none. */
+const NO_ID = `0x${"00".repeat(16)}`;
+
+/**
+ * "The wallet has said what its nonce is for": the entry that the hub's mapping takes. No chain is asked: the wallet's signature is all there is to it. A wallet
+ * may sign several ids for one nonce; the hub keeps the first that is brought to it.
+ *
+ * Only accounts with a key can say so: nothing is known here about what a contract on the chain of the signature would say.
+ * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
+ */
+export function signNonceMapping({
+  chains,
+  hub,
+  sealer,
+}: Pick<AttestationServices, "chains" | "hub" | "sealer">) {
+  return (request: NonceMappingRequest): Understood<NonceMappingAnswer> => {
+    const { chain } = knownChain(chains, request.walletChainId, "walletChainId");
+    if (chain.vmType !== "hyperliquid-vm")
+      throw invalid("walletChainId", "walletChainId must be a chain whose transfers carry no id themselves");
+    const contract = hub.genericMappingAddress;
+    if (contract === undefined) throw notFound("walletChainId", "the hub of this oracle keeps no mappings");
+    const mapping = {
+      wallet: request.wallet.toLowerCase() as Address,
+      depositor: request.depositor.toLowerCase() as Address,
+      id: request.id.toLowerCase() as Hex32,
+      nonce: BigInt(request.nonce),
+    };
+    if (mapping.id.startsWith(NO_ID)) throw invalid("id", "id is not the id of an order");
+    const digest = nonceMappingDigest(request.signatureChainId, { ...mapping, chainId: SIGNED_CHAIN });
+    if (recoverSigner(digest, request.signature.toLowerCase()) !== mapping.wallet)
+      throw rejected("signature", "the wallet has not signed this mapping");
+    const entry = nonceMappingEntry(chain, mapping);
+    return {
+      family: chain.vmType,
+      key: JSON.stringify([entry, digest]),
+      signsNothing: () => false,
+      attest: async () => ({ genericMapping: { ...entry, signatures: await sealer.entry(entry) } }),
+      route: mappingRoute(hub, contract, entry),
+    };
+  };
+}
+
+function mappingRoute(
+  hub: AttestationHub,
+  contract: Address,
+  entry: SetEntry,
+): AttestationRoute<NonceMappingAnswer> {
+  const domain = `${hub.chainId}:${contract}`;
+  // All of the entry follows from the request: a peer can only add its signature.
+  const wanted = canonicalJson(canonicalValue(entry));
+  const unsigned = ({ genericMapping: { signatures: _, ...said } }: NonceMappingAnswer): unknown =>
+    canonicalValue(said);
+  return {
+    path: "/attestations/signatures/nonce-mapping/v2",
+    parse(json) {
+      const parsed = nonceMappingAnswer.safeParse(json);
+      if (!parsed.success || canonicalJson(unsigned(parsed.data)) !== wanted) return undefined;
+      return { genericMapping: { ...entry, signatures: parsed.data.genericMapping.signatures } };
+    },
+    unsigned,
+    slots: ({ genericMapping: { signatures } }) => [
+      {
+        digest: setEntryDigest({ chainId: hub.chainId, verifyingContract: contract }, entry),
+        domain,
+        signatures: signatures
+          .filter((one) => `${one.mappingChainId}:${one.mappingContract.toLowerCase()}` === domain)
+          .map(({ oracleSigner, signature }) => ({
+            signer: oracleSigner.toLowerCase(),
+            signature: signature.toLowerCase(),
+          })),
+      },
+    ],
+    withSignatures: (answer, slots) => ({
+      ...answer,
+      genericMapping: {
+        ...entry,
+        signatures: (slots[0] ?? []).map(({ signer, signature }) => ({
+          mappingChainId: String(hub.chainId),
+          mappingContract: contract,
+          oracleSigner: signer,
+          signature,
+        })),
+      },
+    }),
+  };
+}

@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { because } from "../because.ts";
+import { answerHash32, answerHex, digits, evmAddress } from "../scalars.ts";
+import { canonicalAmount, chainName, evmAccount, hash32, peerOptions, signature65 } from "./scalars.ts";
+import { answerExtras } from "./signatures.ts";
+
+/** Body of `POST /attestations/signatures/nonce-mapping/v2`. */
+export const nonceMappingRequest = z
+  .object(
+    {
+      walletChainId: chainName.describe("Name of the chain that the wallet's transfer is made on."),
+      wallet: evmAccount.describe("Who transfers, and who signed."),
+      nonce: canonicalAmount.describe("Nonce of the transfer."),
+      id: hash32.describe("What the transfer is for: the id of an order."),
+      depositor: evmAccount.describe("Who is to count as depositor."),
+      signatureChainId: z
+        .int(because("must be an integer"))
+        .min(1, "must be positive")
+        .describe("Numeric id of the chain in whose domain the wallet signed."),
+      signature: signature65.describe("EIP-712 of the wallet over its `NonceMapping`."),
+      ...peerOptions,
+    },
+    because("must be an object"),
+  )
+  .meta({ id: "NonceMappingRequest" });
+
+/** An oracle's EIP-712 signature of an entry for the hub's mapping contract. */
+export const mappingSignature = z
+  .object({
+    mappingChainId: digits.describe("Chain id of the hub."),
+    mappingContract: evmAddress.describe("`verifyingContract` of the signed domain."),
+    oracleSigner: evmAddress,
+    signature: answerHex,
+  })
+  .meta({ id: "MappingSignature" });
+
+/** The entry that the hub's `GenericMapping` takes with enough of these signatures. */
+export const nonceMappingAnswer = z
+  .object({
+    genericMapping: z.object({
+      user: evmAddress.describe("The wallet's account on the hub."),
+      id: answerHash32.describe("sha256 of `NONCE_MAPPING:` and the nonce."),
+      data: answerHex.describe("The id, then the 20 bytes of the depositor."),
+      nonce: answerHash32,
+      signatures: z.array(mappingSignature).min(1).describe("Ascending by signer."),
+    }),
+    ...answerExtras,
+  })
+  .meta({ id: "NonceMappingAnswer" });
+
+export type NonceMappingRequest = z.infer<typeof nonceMappingRequest>;
+export type MappingSignature = z.infer<typeof mappingSignature>;
+export type NonceMappingAnswer = z.infer<typeof nonceMappingAnswer>;

@@ -1,0 +1,205 @@
+import { nonceMappingEntry } from "@causeway/attest";
+import { genericMappingDomain, setEntryTypes } from "@causeway/contracts";
+import type { AttestationChain, Hex } from "@causeway/domain";
+import { recoverTypedDataAddress } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterEach, expect, test } from "vitest";
+import { privateKey } from "./oracle-keys.ts";
+import { account, aChain, aHub, oracleSigner, startWorld, word } from "./world.ts";
+import type { Answer, World, WorldOptions } from "./world.ts";
+
+// What a wallet's nonce is for, as the oracles sign it for the hub's mapping.
+
+const MAPPING = account("e5");
+const exchange: AttestationChain = {
+  ...aChain("hyper", 1337),
+  vmType: "hyperliquid-vm",
+  evm: undefined,
+};
+const wallet = privateKeyToAccount(privateKey(500));
+const stranger = privateKeyToAccount(privateKey(501));
+const order = word("0d");
+
+const worlds: World[] = [];
+async function aWorld(options: WorldOptions = {}): Promise<World> {
+  const world = await startWorld({
+    otherChains: [exchange],
+    ...options,
+    hub: { genericMappingAddress: MAPPING, ...options.hub },
+  });
+  worlds.push(world);
+  return world;
+}
+afterEach(async () => {
+  await Promise.all(worlds.splice(0).map(async (world) => await world.close()));
+});
+
+interface Said {
+  readonly chainId: string;
+  readonly wallet: Hex;
+  readonly depositor: Hex;
+  readonly id: Hex;
+  readonly nonce: bigint;
+}
+const said: Said = {
+  chainId: "exchange",
+  wallet: wallet.address,
+  depositor: account("bb"),
+  id: order,
+  nonce: 1_763_000_000_123n,
+};
+
+async function sign(
+  changes: Partial<Said> = {},
+  domain: { readonly chainId?: number; readonly name?: string; readonly version?: string } = {},
+  signer = wallet,
+): Promise<Hex> {
+  return await signer.signTypedData({
+    domain: {
+      name: "ServiceNonceMapping",
+      version: "2",
+      chainId: 42161,
+      verifyingContract: account("00"),
+      ...domain,
+    },
+    types: {
+      NonceMapping: [
+        { name: "chainId", type: "string" },
+        { name: "wallet", type: "address" },
+        { name: "depositor", type: "address" },
+        { name: "id", type: "bytes32" },
+        { name: "nonce", type: "uint256" },
+      ],
+    },
+    primaryType: "NonceMapping",
+    message: { ...said, ...changes },
+  });
+}
+
+async function request(changes: Readonly<Record<string, unknown>> = {}, signature?: Hex) {
+  return {
+    walletChainId: "hyper",
+    wallet: said.wallet,
+    nonce: said.nonce.toString(),
+    id: said.id,
+    depositor: said.depositor,
+    signatureChainId: 42161,
+    signature: signature ?? (await sign()),
+    ...changes,
+  };
+}
+
+async function ask(world: World, body: object): Promise<Answer> {
+  return await world.post("signatures/nonce-mapping", body, {}, "v2");
+}
+
+async function signersOf({ body: { genericMapping } }: Answer): Promise<string[]> {
+  const { signatures, ...message } = genericMapping;
+  return await Promise.all(
+    signatures.map(async ({ signature, mappingChainId, mappingContract }) => {
+      expect([mappingChainId, mappingContract]).toEqual([String(aHub.chainId), MAPPING]);
+      const address = await recoverTypedDataAddress({
+        domain: genericMappingDomain(aHub.chainId, MAPPING),
+        types: setEntryTypes,
+        primaryType: "SetEntry",
+        message,
+        signature,
+      });
+      return address.toLowerCase();
+    }),
+  );
+}
+
+const face = ({ status, body }: Answer) => [status, body.code, body.field];
+
+test("what a wallet signed is signed as an entry of its account on the hub", async () => {
+  const world = await aWorld();
+  const answer = await ask(world, await request());
+  expect(answer.status, answer.text).toBe(200);
+  const { signatures, ...entry } = answer.body.genericMapping;
+  expect(entry).toEqual(nonceMappingEntry({ name: "hyper", vmType: "hyperliquid-vm" }, said));
+  expect(entry.data).toBe(`${order}${"bb".repeat(20)}`);
+  expect(signatures.map(({ oracleSigner }) => oracleSigner)).toEqual([world.signer.address]);
+  expect(await signersOf(answer)).toEqual([world.signer.address]);
+  expect(answer.body.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
+  // Letters of either case are one wallet, and give the same bytes.
+  const lowered = await ask(world, await request({ wallet: said.wallet.toLowerCase() }));
+  expect(lowered.body.genericMapping).toEqual(answer.body.genericMapping);
+});
+
+test("oracles together give the signatures that the hub wants, ascending", async () => {
+  const [one, other] = [oracleSigner(0), oracleSigner(1)];
+  const signers = new Set([one.address, other.address]);
+  const peer = await aWorld({ signer: other });
+  const world = await aWorld({ signer: one, signers, threshold: 2, peers: [peer.url] });
+  const answer = await ask(world, { ...(await request()), requestPeerSignatures: true });
+  expect(answer.status, answer.text).toBe(200);
+  expect(await signersOf(answer)).toEqual([...signers].toSorted());
+  expect(answer.body.quorum).toMatchObject({ signers: 2, threshold: 2 });
+});
+
+test("a peer for another mapping or hub adds nothing", async () => {
+  for (const hub of [{ genericMappingAddress: account("e6") }, { chainId: 5 }]) {
+    const [one, other] = [oracleSigner(0), oracleSigner(1)];
+    const signers = new Set([one.address, other.address]);
+    const peer = await aWorld({ signer: other, hub });
+    const world = await aWorld({ signer: one, signers, threshold: 2, peers: [peer.url] });
+    const answer = await ask(world, { ...(await request()), requestPeerSignatures: true });
+    expect(await signersOf(answer)).toEqual([one.address]);
+  }
+});
+
+test.each<[string, () => Promise<Hex>]>([
+  ["of somebody else", async () => await sign({}, {}, stranger)],
+  ["for another id", async () => await sign({ id: word("0e") })],
+  ["for another nonce", async () => await sign({ nonce: said.nonce + 1n })],
+  ["for another depositor", async () => await sign({ depositor: account("bc") })],
+  ["for another wallet", async () => await sign({ wallet: stranger.address })],
+  ["for another chain", async () => await sign({ chainId: "hyper" })],
+  ["in the domain of another chain", async () => await sign({}, { chainId: 1 })],
+  ["in a domain of another name", async () => await sign({}, { name: "NonceMapping" })],
+  ["in a domain of another version", async () => await sign({}, { version: "1" })],
+])("a signature %s is refused, and nothing is signed", async (_what, signature) => {
+  const world = await aWorld();
+  const answer = await ask(world, await request({}, await signature()));
+  expect(face(answer)).toEqual([400, "rejected", "signature"]);
+  expect(world.signatures.count).toBe(0);
+});
+
+test("a signature has one form", async () => {
+  const world = await aWorld();
+  const good = await sign();
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+  const s = order - BigInt(`0x${good.slice(66, 130)}`);
+  const flipped = good.endsWith("1b") ? "1c" : "1b";
+  const high: Hex = `${good.slice(0, 66) as Hex}${s.toString(16).padStart(64, "0")}${flipped}`;
+  const low: Hex = `${good.slice(0, 130) as Hex}${good.endsWith("1b") ? "00" : "01"}`;
+  for (const signature of [high, low])
+    expect(face(await ask(world, await request({}, signature)))).toEqual([400, "rejected", "signature"]);
+});
+
+test.each<[string, Readonly<Record<string, unknown>>, string, string]>([
+  ["a chain that is not known", { walletChainId: "mars" }, "not_found", "walletChainId"],
+  ["a chain whose transfers carry ids", { walletChainId: "origin" }, "invalid_request", "walletChainId"],
+  ["a nonce with a leading zero", { nonce: `0${said.nonce}` }, "invalid_request", "nonce"],
+  ["a nonce in hex", { nonce: "0x12" }, "invalid_request", "nonce"],
+  ["a number for a nonce", { nonce: 12 }, "invalid_request", "nonce"],
+  ["a nonce of 257 bits", { nonce: (2n ** 256n).toString() }, "invalid_request", "nonce"],
+  ["an id cut short", { id: "0x0d" }, "invalid_request", "id"],
+  ["an id that is none", { id: word("00") }, "invalid_request", "id"],
+  ["a wallet that is none", { wallet: word("01") }, "invalid_request", "wallet"],
+  ["a depositor that is none", { depositor: "0x" }, "invalid_request", "depositor"],
+  ["a text for the chain of the signature", { signatureChainId: "1" }, "invalid_request", "signatureChainId"],
+  ["no chain of the signature", { signatureChainId: 0 }, "invalid_request", "signatureChainId"],
+  ["a signature cut short", { signature: "0x12" }, "invalid_request", "signature"],
+])("%s is refused", async (_what, changes, code, field) => {
+  const world = await aWorld();
+  expect(face(await ask(world, await request(changes)))).toEqual([400, code, field]);
+  expect(world.signatures.count).toBe(0);
+});
+
+test("a hub without a mapping keeps none", async () => {
+  const world = await startWorld({ otherChains: [exchange] });
+  worlds.push(world);
+  expect(face(await ask(world, await request()))).toEqual([400, "not_found", "walletChainId"]);
+});
