@@ -1,0 +1,277 @@
+import {
+  parseAddress,
+  parseHex32,
+  type Address,
+  type ExchangeSigningProfile,
+  type Hex,
+  type Hex32,
+  type HyperliquidAction,
+} from "@causeway/domain";
+import { garbage, redact, RpcFault } from "../nodes/rpc-fault.ts";
+
+/** What the exchange and its explorer answer, with every field looked at. Pure; throws RpcFault for anything that is not what was asked for. */
+
+/** One transaction of the exchange. Its block is final when there is one. */
+export interface ExchangeTransaction {
+  readonly hash: Hex32;
+  /** Unix milliseconds of its block. */
+  readonly time: bigint;
+  readonly block: bigint;
+  /** Who signed it. */
+  readonly user: Address;
+  /** Why it changed nothing; undefined: it did what it says. */
+  readonly error: string | undefined;
+  /** Undefined: it moves no money from one account to another in a way that deposits, payments or withdrawals are made. */
+  readonly action: HyperliquidAction | undefined;
+}
+
+/** A transfer as the ledger of an account tells it: enough to find its transaction, too little to judge it. */
+export interface LedgerTransfer {
+  readonly hash: Hex32;
+  readonly time: bigint;
+  readonly kind: "usdSend" | "sendAsset";
+  readonly user: Address;
+  readonly destination: Address;
+  /** Decimal text. */
+  readonly amount: string;
+  /** Undefined for a `usdSend`: the ledger does not tell it. */
+  readonly nonce: bigint | undefined;
+}
+
+/** One page of a ledger. */
+export interface LedgerPage {
+  /** How many entries of any kind it had. */
+  readonly size: number;
+  readonly transfers: readonly LedgerTransfer[];
+  readonly lastTime: bigint | undefined;
+}
+
+/** A token of the exchange's spot side. */
+export interface SpotToken {
+  readonly name: string;
+  readonly tokenId: Hex;
+  readonly index: number;
+  /** Digits after the point of the currency that deposits of it are attested in. */
+  readonly decimals: number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The transaction that was asked for; undefined when the explorer says that there is none. */
+export function readTransactionAnswer(
+  answer: unknown,
+  hash: Hex32,
+  profile: ExchangeSigningProfile,
+): ExchangeTransaction | undefined {
+  const method = "txDetails";
+  if (answer === null) return undefined;
+  const fields = record(method, answer, "the answer");
+  if (fields["type"] === "error") {
+    const message = typeof fields["message"] === "string" ? fields["message"] : "no message";
+    // Everything else that it may refuse for (rate, age of the block, trouble) says nothing about the transaction.
+    if (/not found|unknown (?:transaction|tx|hash)/i.test(message)) return undefined;
+    throw new RpcFault({ kind: "refused", method, reason: redact(message) });
+  }
+  if (fields["type"] !== method) throw garbage(method, "the answer is of another type");
+  if (fields["tx"] === null) return undefined;
+  const transaction = readTransaction(fields["tx"], method, profile);
+  if (transaction.hash !== hash) throw garbage(method, "the answer is about another transaction");
+  return transaction;
+}
+
+/** What the explorer tells of an account's transactions; which part of them is for nobody to know. */
+export function readUserDetails(
+  answer: unknown,
+  user: Address,
+  profile: ExchangeSigningProfile,
+): readonly ExchangeTransaction[] {
+  const method = "userDetails";
+  const fields = record(method, answer, "the answer");
+  if (fields["type"] === "error") {
+    const message = typeof fields["message"] === "string" ? fields["message"] : "no message";
+    throw new RpcFault({ kind: "refused", method, reason: redact(message) });
+  }
+  const { txs } = fields;
+  if (fields["type"] !== method || !Array.isArray(txs)) throw garbage(method, "the answer is no list");
+  const transactions = txs.map((tx: unknown) => readTransaction(tx, method, profile));
+  if (transactions.some((tx) => tx.user !== user)) throw garbage(method, "a transaction is somebody else's");
+  return transactions;
+}
+
+function readTransaction(tx: unknown, method: string, profile: ExchangeSigningProfile): ExchangeTransaction {
+  const fields = record(method, tx, "the transaction");
+  const { hash, error } = fields;
+  const id = typeof hash === "string" ? parseHex32(hash) : undefined;
+  if (id === undefined) throw garbage(method, "the transaction has no hash");
+  if (error !== null && typeof error !== "string") throw garbage(method, "it is not said whether it failed");
+  return {
+    hash: id,
+    time: natural(method, fields, "time"),
+    block: natural(method, fields, "block"),
+    user: account(method, fields, "user"),
+    error: error ?? undefined,
+    action: readAction(record(method, fields["action"], "the action"), method, profile),
+  };
+}
+
+function readAction(
+  fields: Fields,
+  method: string,
+  { chainField }: ExchangeSigningProfile,
+): HyperliquidAction | undefined {
+  const of = (name: string): string => {
+    const value = fields[name];
+    if (typeof value !== "string") throw garbage(method, `the action has no ${name}`);
+    return value;
+  };
+  switch (fields["type"]) {
+    case "usdSend":
+      return {
+        type: "UsdSend",
+        chain: of(chainField),
+        destination: of("destination"),
+        amount: of("amount"),
+        time: natural(method, fields, "time"),
+      };
+    case "sendAsset":
+      return {
+        type: "SendAsset",
+        chain: of(chainField),
+        destination: of("destination"),
+        sourceDex: of("sourceDex"),
+        destinationDex: of("destinationDex"),
+        token: of("token"),
+        amount: of("amount"),
+        fromSubAccount: of("fromSubAccount"),
+        nonce: natural(method, fields, "nonce"),
+      };
+    default:
+      if (typeof fields["type"] !== "string") throw garbage(method, "the action has no type");
+      return undefined;
+  }
+}
+
+/** Entries of an account's ledger; those of other kinds than transfers are counted, and not read. */
+export function readLedger(answer: unknown, user: Address, from: bigint, to: bigint): LedgerPage {
+  const method = "userNonFundingLedgerUpdates";
+  if (!Array.isArray(answer)) throw garbage(method, "the answer is no list");
+  let lastTime: bigint | undefined;
+  const transfers: LedgerTransfer[] = [];
+  for (const entry of answer as unknown[]) {
+    const fields = record(method, entry, "an entry");
+    const time = natural(method, fields, "time");
+    if (time < from || time > to) throw garbage(method, "an entry is of another time than was asked for");
+    if (lastTime === undefined || time > lastTime) lastTime = time;
+    const delta = record(method, fields["delta"], "an entry's delta");
+    const kind = delta["type"];
+    if (typeof kind !== "string") throw garbage(method, "an entry has no type");
+    if (kind !== "internalTransfer" && kind !== "send") continue;
+    const hash = typeof fields["hash"] === "string" ? parseHex32(fields["hash"]) : undefined;
+    if (hash === undefined) throw garbage(method, "an entry has no hash");
+    const amount = delta[kind === "send" ? "amount" : "usdc"];
+    if (typeof amount !== "string") throw garbage(method, "a transfer has no amount");
+    const transfer: LedgerTransfer = {
+      hash,
+      time,
+      kind: kind === "send" ? "sendAsset" : "usdSend",
+      user: account(method, delta, "user"),
+      destination: account(method, delta, "destination"),
+      amount,
+      nonce: kind === "send" ? natural(method, delta, "nonce") : undefined,
+    };
+    if (transfer.user !== user && transfer.destination !== user)
+      throw garbage(method, "a transfer is somebody else's");
+    transfers.push(transfer);
+  }
+  return { size: answer.length, transfers, lastTime };
+}
+
+export function readSpotMeta(answer: unknown): readonly SpotToken[] {
+  const method = "spotMeta";
+  const { tokens } = record(method, answer, "the answer");
+  if (!Array.isArray(tokens)) throw garbage(method, "the answer has no tokens");
+  return tokens.map((token: unknown) => {
+    const fields = record(method, token, "a token");
+    const { name, tokenId } = fields;
+    if (typeof name !== "string") throw garbage(method, "a token has no name");
+    if (typeof tokenId !== "string" || !/^0x[0-9a-fA-F]{32}$/.test(tokenId))
+      throw garbage(method, "a token has no id");
+    const decimals = natural(method, fields, "szDecimals");
+    if (decimals > 18n) throw garbage(method, "a token has too many decimals");
+    return {
+      name,
+      tokenId: tokenId.toLowerCase() as Hex,
+      index: Number(natural(method, fields, "index")),
+      decimals: Number(decimals),
+    };
+  });
+}
+
+/** What an account can take out of a dex, and the exchange's own clock, ms. */
+export function readClearinghouse(answer: unknown): { readonly withdrawable: string; readonly time: bigint } {
+  const method = "clearinghouseState";
+  const fields = record(method, answer, "the answer");
+  const { withdrawable } = fields;
+  if (typeof withdrawable !== "string") throw garbage(method, "the answer has no withdrawable");
+  return { withdrawable, time: natural(method, fields, "time") };
+}
+
+/** Spot balances by the token's index. */
+export function readSpotBalances(
+  answer: unknown,
+): ReadonlyMap<number, { readonly total: string; readonly hold: string }> {
+  const method = "spotClearinghouseState";
+  const { balances } = record(method, answer, "the answer");
+  if (!Array.isArray(balances)) throw garbage(method, "the answer has no balances");
+  return new Map(
+    balances.map((balance: unknown) => {
+      const fields = record(method, balance, "a balance");
+      const { total, hold } = fields;
+      if (typeof total !== "string" || typeof hold !== "string")
+        throw garbage(method, "a balance has no amount");
+      return [Number(natural(method, fields, "token")), { total, hold }] as const;
+    }),
+  );
+}
+
+/** What sending to somebody costs, dollars as decimal text. */
+export function readTransferCheck(answer: unknown): {
+  readonly fee: string;
+  readonly isSanctioned: boolean;
+} {
+  const method = "preTransferCheck";
+  const { fee, isSanctioned } = record(method, answer, "the answer");
+  if (typeof fee !== "string" || typeof isSanctioned !== "boolean")
+    throw garbage(method, "the answer has no fee");
+  return { fee, isSanctioned };
+}
+
+/** What the exchange says to a posted action; undefined: it was carried out. */
+export function readPosted(answer: unknown): { readonly refusal: string } | undefined {
+  const method = "exchange";
+  const { status, response } = record(method, answer, "the answer");
+  if (status === "ok") return undefined;
+  if (status === "err" && typeof response === "string") return { refusal: redact(response) };
+  throw garbage(method, "neither accepted nor refused");
+}
+
+function record(method: string, value: unknown, name: string): Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw garbage(method, `${name} is no object`);
+  return value as Fields;
+}
+
+/** JSON numbers are exact up to 2^53: a larger one is not what was signed. */
+function natural(method: string, fields: Fields, name: string): bigint {
+  const value = fields[name];
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
+    throw garbage(method, `${name} is no natural number`);
+  return BigInt(value);
+}
+
+function account(method: string, fields: Fields, name: string): Address {
+  const value = fields[name];
+  const address = typeof value === "string" ? parseAddress(value) : undefined;
+  if (address === undefined) throw garbage(method, `${name} is no account`);
+  return address;
+}

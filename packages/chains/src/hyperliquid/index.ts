@@ -1,0 +1,1 @@
+export { hyperliquidEvidence, type HyperliquidEvidenceOptions } from "./evidence.ts";

@@ -1,0 +1,323 @@
+import {
+  encodeHyperliquidAction,
+  exchangeSigningProfiles,
+  hyperliquidActionId,
+  MAINNET_USDC_TOKEN_ID,
+  PERPS_CURRENCY,
+  type Address,
+  type Hex,
+  type HyperliquidAction,
+} from "@causeway/domain";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import vector from "../../../../test/fixtures/oracle/withdrawal-hl-usdsend.json" with { type: "json" };
+import type { PaymentQuestion } from "../evidence.ts";
+import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
+import { depositIn } from "./deposits.ts";
+import { meaningOf } from "./nonce-meaning.ts";
+import { judgePayment } from "./payments.ts";
+import { carriesOut, mayCarryOut, readWithdrawal } from "./withdrawals.ts";
+
+const user: Address = "0x00000000000000000000000000000000000000a1";
+const friend: Address = "0x00000000000000000000000000000000000000a2";
+const depository: Address = "0x00000000000000000000000000000000000000d1";
+const oldDepository: Address = "0x00000000000000000000000000000000000000d2";
+const HYPE: Hex = "0x0d01dc56dcaaca66ad901c959b4011ec";
+const NOW = 1_763_761_234_567n;
+
+const rules = {
+  network: "Mainnet",
+  usdcTokenId: MAINNET_USDC_TOKEN_ID,
+  decimalsOf: (tokenId: Hex) => ({ [MAINNET_USDC_TOKEN_ID]: 8, [HYPE]: 2 })[tokenId],
+  depositories: [depository, oldDepository],
+  profile: exchangeSigningProfiles.hyperliquid,
+};
+
+type UsdSend = Extract<HyperliquidAction, { type: "UsdSend" }>;
+type SendAsset = Extract<HyperliquidAction, { type: "SendAsset" }>;
+
+const usdSend = (fields: Partial<UsdSend> = {}): UsdSend => ({
+  type: "UsdSend",
+  chain: "Mainnet",
+  destination: depository,
+  amount: "12.5",
+  time: NOW - 5n,
+  ...fields,
+});
+const sendAsset = (fields: Partial<SendAsset> = {}): SendAsset => ({
+  type: "SendAsset",
+  chain: "Mainnet",
+  destination: depository,
+  sourceDex: "",
+  destinationDex: "",
+  token: `USDC:${MAINNET_USDC_TOKEN_ID}`,
+  amount: "12.5",
+  fromSubAccount: "",
+  nonce: NOW - 5n,
+  ...fields,
+});
+const transaction = (
+  action: HyperliquidAction | undefined,
+  fields: Partial<ExchangeTransaction> = {},
+): ExchangeTransaction => ({
+  hash: `0x${"77".repeat(32)}`,
+  time: NOW,
+  block: 1_000n,
+  user,
+  error: undefined,
+  action,
+  ...fields,
+});
+const deposited = (action: HyperliquidAction | undefined, fields: Partial<ExchangeTransaction> = {}) =>
+  depositIn(transaction(action, fields), rules);
+
+test("dollars sent to any depository are a deposit of the first dex's dollars, by the nonce of the action", () => {
+  for (const destination of [depository, oldDepository]) {
+    const expected = {
+      sender: user,
+      destination,
+      currency: PERPS_CURRENCY,
+      amount: 1_250_000_000n,
+      nonce: NOW - 5n,
+    };
+    expect(deposited(usdSend({ destination }))).toMatchObject(expected);
+    expect(deposited(sendAsset({ destination }))).toMatchObject(expected);
+  }
+});
+
+test("where the money arrives makes its currency, and where it came from does not", () => {
+  const currencyOf = (fields: Partial<SendAsset>) =>
+    (deposited(sendAsset({ amount: "1", ...fields })) as { currency?: string }).currency;
+  expect(currencyOf({ sourceDex: "spot", destinationDex: "" })).toBe(PERPS_CURRENCY);
+  expect(currencyOf({ sourceDex: "", destinationDex: "spot" })).toBe(MAINNET_USDC_TOKEN_ID);
+  expect(currencyOf({ sourceDex: "xyz", destinationDex: "xyz" })).toBe(`${MAINNET_USDC_TOKEN_ID}78797a`);
+  expect(currencyOf({ sourceDex: "spot", destinationDex: "spot", token: `HYPE:${HYPE}` })).toBe(HYPE);
+});
+
+test("an amount is exact or it is refused: the decimals are those in which the token is traded", () => {
+  const amountOf = (amount: string, token = `HYPE:${HYPE}`) =>
+    deposited(sendAsset({ sourceDex: "spot", destinationDex: "spot", token, amount }));
+  expect(amountOf("0.05")).toMatchObject({ amount: 5n });
+  expect(amountOf("123456789012345678901.25")).toMatchObject({ amount: 12_345_678_901_234_567_890_125n });
+  for (const text of ["0.005", "1.999", "1e3", "1E2", "-1", "0", "0.00", "", "0x1", " 1"])
+    expect(amountOf(text), text).toHaveProperty("refusal");
+  expect(deposited(usdSend({ amount: "0.000000001" }))).toHaveProperty("refusal");
+});
+
+test("whatever an attacker makes of the amount's text, no more is credited than it says", () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[0-9.eE+-]{1,20}$/), (text) => {
+      const deposit = deposited(usdSend({ amount: text }));
+      if (deposit === undefined || "refusal" in deposit) return;
+      const [whole = "", fraction = ""] = text.split(".");
+      expect(deposit.amount).toBe(BigInt(whole + fraction.padEnd(20, "0")) / 10n ** 12n);
+      expect(deposit.amount * 10n ** 12n).toBe(BigInt(whole + fraction.padEnd(20, "0")));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("what is nobody's deposit is none: other actions, money for others, a depository's own", () => {
+  expect(deposited(undefined)).toBeUndefined();
+  expect(deposited(usdSend({ destination: friend }))).toBeUndefined();
+  for (const own of [depository, oldDepository]) {
+    expect(deposited(usdSend(), { user: own })).toBeUndefined();
+    expect(deposited(sendAsset({ sourceDex: "spot" }), { user: own })).toBeUndefined();
+  }
+});
+
+test("a deposit that failed, or came out of a sub-account, or names what cannot be held there, is refused", () => {
+  expect(deposited(usdSend(), { error: "Insufficient balance" })).toEqual({
+    refusal: "the transaction failed",
+  });
+  expect(deposited(sendAsset({ fromSubAccount: friend }))).toHaveProperty("refusal");
+  expect(deposited(sendAsset({ token: `HYPE:${HYPE}` }))).toHaveProperty("refusal");
+  expect(deposited(sendAsset({ token: "USDC" }))).toHaveProperty("refusal");
+  const unlisted = `FAKE:0x${"ab".repeat(16)}`;
+  expect(deposited(sendAsset({ destinationDex: "spot", sourceDex: "spot", token: unlisted }))).toEqual({
+    refusal: "the exchange does not list the token",
+  });
+  expect(deposited(usdSend({ chain: "Testnet" }))).toHaveProperty("refusal");
+});
+
+test("a name says nothing about a token, its id does", () => {
+  const passing = sendAsset({
+    sourceDex: "spot",
+    destinationDex: "spot",
+    token: `USDC:${HYPE}`,
+    amount: "1",
+  });
+  expect(deposited(passing)).toMatchObject({ currency: HYPE, amount: 100n });
+});
+
+const id: Hex = `0x${"ab".repeat(32)}`;
+const HOUR = 3_600n;
+const at = 1_763_761_234n;
+
+test("a transfer is for what was said of its nonce within an hour after it", () => {
+  const said = (setAt: bigint, asOf = setAt) =>
+    meaningOf({ entry: { id, depositor: friend, setAt }, asOf }, at);
+  for (const setAt of [0n, at, at + HOUR])
+    expect(said(setAt, at + 9n * HOUR)).toEqual({ kind: "for", id, depositor: friend });
+  expect(said(at + HOUR + 1n)).toEqual({ kind: "nothing" });
+});
+
+test("nothing said is nothing meant once the hub's final block is past the hour, and open until then", () => {
+  const silence = (asOf: bigint) => meaningOf({ entry: undefined, asOf }, at).kind;
+  expect(silence(at + HOUR)).toBe("open");
+  expect(silence(at + HOUR + 1n)).toBe("nothing");
+});
+
+test("whenever oracles ask, those that know come to the same", () => {
+  const setAt = fc.option(fc.bigInt({ min: at - 10n * HOUR, max: at + 10n * HOUR }), { nil: undefined });
+  const asked = fc.array(fc.bigInt({ min: at - HOUR, max: at + 12n * HOUR }), { minLength: 2, maxLength: 8 });
+  fc.assert(
+    fc.property(setAt, asked, (set, times) => {
+      const known = times
+        .map((asOf) => {
+          const isThere = set !== undefined && set <= asOf;
+          return meaningOf(
+            { entry: isThere ? { id, depositor: undefined, setAt: set } : undefined, asOf },
+            at,
+          );
+        })
+        .filter(({ kind }) => kind !== "open");
+      expect(new Set(known.map(({ kind }) => kind)).size).toBeLessThanOrEqual(1);
+    }),
+  );
+});
+
+test("an entry without an id says nothing", () => {
+  const entry = { id: `0x${"00".repeat(32)}`, depositor: undefined, setAt: at } as const;
+  expect(meaningOf({ entry, asOf: at }, at)).toEqual({ kind: "nothing" });
+});
+
+const question: PaymentQuestion = {
+  orderId: id,
+  deadline: Number(NOW / 1_000n),
+  extraData: "0x",
+  receipts: [{ recipient: friend, currency: PERPS_CURRENCY }],
+  calls: [],
+};
+const paid = (
+  action: HyperliquidAction,
+  fields: Partial<ExchangeTransaction> = {},
+  asked: Partial<PaymentQuestion> = {},
+) => judgePayment(transaction(action, fields), rules, { ...question, ...asked });
+const toFriend = { destination: friend };
+
+test("a payment is what arrived for that recipient in that currency, and one transfer counts once", () => {
+  const expected = { amounts: [1_250_000_000n], payer: user, nonce: NOW - 5n };
+  expect(paid(usdSend(toFriend))).toEqual(expected);
+  expect(paid(sendAsset(toFriend))).toEqual(expected);
+  const receipts = [
+    { recipient: friend, currency: MAINNET_USDC_TOKEN_ID },
+    { recipient: user, currency: PERPS_CURRENCY },
+    { recipient: friend, currency: PERPS_CURRENCY },
+  ];
+  expect(paid(usdSend(toFriend), {}, { receipts })).toMatchObject({ amounts: [0n, 0n, 1_250_000_000n] });
+});
+
+test("a payment on another dex, or in another token, pays nothing of what was asked for", () => {
+  for (const elsewhere of [
+    { destinationDex: "spot" },
+    { destinationDex: "xyz" },
+    { sourceDex: "spot", destinationDex: "spot", token: `HYPE:${HYPE}`, amount: "99" },
+  ])
+    expect(paid(sendAsset({ ...toFriend, ...elsewhere }))).toMatchObject({ amounts: [0n] });
+});
+
+test("a payment counts by the time of its block, whatever number its signer chose", () => {
+  const deadline = Number(NOW / 1_000n);
+  expect(paid(usdSend({ ...toFriend, time: NOW + 9_000_000n }))).toHaveProperty("amounts");
+  const late = { time: BigInt(deadline + 1) * 1_000n };
+  expect(paid(usdSend({ ...toFriend, time: 1n }), late)).toHaveProperty("refusal");
+});
+
+test("what proves nothing is refused: failure, oneself, a depository on either side, sub-accounts, calls", () => {
+  expect(paid(usdSend(toFriend), { error: "no" })).toHaveProperty("refusal");
+  expect(paid(sendAsset({ destination: user, sourceDex: "spot" }))).toHaveProperty("refusal");
+  expect(paid(usdSend(toFriend), { user: oldDepository })).toHaveProperty("refusal");
+  expect(paid(usdSend({ destination: oldDepository }))).toHaveProperty("refusal");
+  expect(paid(sendAsset({ ...toFriend, fromSubAccount: friend }))).toHaveProperty("refusal");
+  expect(paid(usdSend(toFriend), {}, { calls: ["0x12"] })).toHaveProperty("refusal");
+  const twice = [question.receipts[0]!, question.receipts[0]!];
+  expect(() => paid(usdSend(toFriend), {}, { receipts: twice })).toThrow(RangeError);
+});
+
+const { encoded, withdrawalId } = vector.output;
+
+test("the withdrawal of the contract's vectors is read as what it pays", () => {
+  expect(readWithdrawal(encoded as Hex, rules)).toMatchObject({
+    id: withdrawalId,
+    recipient: "0x9876543210987654321098765432109876543210",
+    currency: PERPS_CURRENCY,
+    amount: 12_345_000_000n,
+    nonce: 1_735_680_000_000n,
+  });
+});
+
+const withdrawal = (action: HyperliquidAction) => readWithdrawal(encodeHyperliquidAction(action), rules);
+
+test("payloads that could be carried out without paying what is attested are refused", () => {
+  expect(withdrawal(sendAsset(toFriend))).toHaveProperty("id");
+  for (const action of [
+    sendAsset({ ...toFriend, chain: "Testnet" }),
+    sendAsset({ destination: depository }),
+    sendAsset({ destination: oldDepository }),
+    sendAsset({ ...toFriend, destination: `0x${"AB".repeat(20)}` }),
+    sendAsset({ ...toFriend, sourceDex: "spot" }),
+    sendAsset({ ...toFriend, fromSubAccount: user }),
+    sendAsset({ ...toFriend, amount: "0.000000001" }),
+    sendAsset({ ...toFriend, amount: "0" }),
+    sendAsset({ ...toFriend, amount: "1e3" }),
+    usdSend({ ...toFriend, amount: "one" }),
+  ])
+    expect(withdrawal(action), JSON.stringify({ ...action, nonce: 0, time: 0 })).toHaveProperty("refusal");
+  expect(readWithdrawal("0x1234", rules)).toHaveProperty("refusal");
+});
+
+test("a withdrawal is carried out by a depository's own transaction of the very same action, and no other", () => {
+  const action = sendAsset(toFriend);
+  const wanted = withdrawal(action);
+  if ("refusal" in wanted) throw new Error(wanted.refusal);
+  expect(wanted.id).toBe(hyperliquidActionId(action, rules.profile));
+  const by = (fields: Partial<ExchangeTransaction>, other: HyperliquidAction | undefined = action) =>
+    carriesOut(transaction(other, { user: depository, ...fields }), wanted, rules);
+  expect(by({})).toBe(true);
+  expect(by({ user: oldDepository })).toBe(true);
+  expect(by({ user })).toBe(false);
+  expect(by({ error: "Insufficient balance" })).toBe(false);
+  for (const change of [
+    { amount: "12.50" },
+    { nonce: action.nonce + 1n },
+    { destination: user },
+    { destinationDex: "spot", sourceDex: "spot" },
+    { token: `USDC2:${MAINNET_USDC_TOKEN_ID}` },
+    { chain: "Testnet" },
+    { fromSubAccount: user },
+  ])
+    expect(by({}, { ...action, ...change }), Object.keys(change).join()).toBe(false);
+  expect(by({}, usdSend({ ...toFriend, time: action.nonce }))).toBe(false);
+});
+
+test("whatever a ledger tells of an execution leads to its transaction", () => {
+  const entry: LedgerTransfer = {
+    hash: `0x${"88".repeat(32)}`,
+    time: NOW,
+    kind: "sendAsset",
+    user: depository,
+    destination: friend,
+    amount: "12.5",
+    nonce: NOW - 5n,
+  };
+  for (const action of [sendAsset(toFriend), usdSend(toFriend)]) {
+    const wanted = withdrawal(action);
+    if ("refusal" in wanted) throw new Error(wanted.refusal);
+    const own: LedgerTransfer =
+      action.type === "SendAsset" ? entry : { ...entry, kind: "usdSend", amount: "12.500", nonce: undefined };
+    expect(mayCarryOut(own, wanted, rules)).toBe(true);
+    expect(mayCarryOut({ ...own, user }, wanted, rules)).toBe(false);
+    expect(mayCarryOut({ ...own, destination: user }, wanted, rules)).toBe(false);
+  }
+});

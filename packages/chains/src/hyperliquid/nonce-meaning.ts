@@ -1,0 +1,27 @@
+import { NONCE_MAPPING_GRACE_SECONDS, type Address, type Hex32 } from "@causeway/domain";
+import type { NonceMappingAnswer } from "../nonce-mappings.ts";
+
+/** What the hub says that a transfer was for. Pure. */
+export type NonceMeaning =
+  | { readonly kind: "for"; readonly id: Hex32; readonly depositor: Address | undefined }
+  /** For nothing, for good. */
+  | { readonly kind: "nothing" }
+  /** Nobody has said, and it may still be said. */
+  | { readonly kind: "open" };
+
+const NO_ID: Hex32 = `0x${"0".repeat(64)}`;
+
+/**
+ * A transfer is for what was said of its nonce within an hour after its block, by the hub's clock. Nothing here is our clock: while the hub's final block is within
+ * that hour the question is open; once it is later, what it does not know it will never know in time. So every oracle says the same, whenever it is asked.
+ *
+ * @param time Unix seconds of the transfer's block
+ */
+export function meaningOf({ entry, asOf }: NonceMappingAnswer, time: bigint): NonceMeaning {
+  const latest = time + BigInt(NONCE_MAPPING_GRACE_SECONDS);
+  if (entry !== undefined)
+    return entry.setAt <= latest && entry.id !== NO_ID
+      ? { kind: "for", id: entry.id, depositor: entry.depositor }
+      : { kind: "nothing" };
+  return asOf <= latest ? { kind: "open" } : { kind: "nothing" };
+}

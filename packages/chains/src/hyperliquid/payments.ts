@@ -1,0 +1,55 @@
+import type { Address } from "@causeway/domain";
+import type { PaymentQuestion } from "../evidence.ts";
+import type { ExchangeTransaction } from "./answers.ts";
+import { transferOf, type TransferRules } from "./transfers.ts";
+
+/** Judges what a solver's transaction paid. Pure. */
+
+export interface PaymentRules extends TransferRules {
+  readonly depositories: readonly Address[];
+}
+
+/** A transfer that may be a payment, once it is known what it was for. */
+export type PaymentJudgement =
+  | { readonly amounts: readonly bigint[]; readonly payer: Address; readonly nonce: bigint }
+  | { readonly refusal: string };
+
+/**
+ * What each recipient received. A transaction of the exchange is one transfer, so at most one of them received anything. It must have come in time by its block, not by
+ * the number that its signer chose, and be somebody's money for somebody else: a depository pays withdrawals, and what one pays oneself proves nothing.
+ *
+ * @throws RangeError when the question names a recipient and currency twice: nobody could tell which transfer is whose
+ */
+export function judgePayment(
+  transaction: ExchangeTransaction,
+  rules: PaymentRules,
+  question: PaymentQuestion,
+): PaymentJudgement {
+  const pairs = new Set(question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`));
+  if (pairs.size !== question.receipts.length)
+    throw new RangeError("a recipient and currency is asked for twice");
+  const { action, user, error } = transaction;
+  if (error !== undefined) return { refusal: "the transaction failed" };
+  if (action === undefined) return { refusal: "the transaction pays nobody" };
+  if (question.calls.length > 0) return { refusal: "nothing is called on the exchange" };
+  const time = timestampOf(transaction);
+  if (time > BigInt(question.deadline))
+    return { refusal: `the transaction came at ${time}, after the deadline ${question.deadline}` };
+  if (rules.depositories.includes(user))
+    return { refusal: "what leaves a depository is no solver's payment" };
+  const transfer = transferOf(action, rules);
+  if ("refusal" in transfer) return transfer;
+  const { destination, currency, amount, nonce } = transfer;
+  if (rules.depositories.includes(destination))
+    return { refusal: "a depository is no recipient of a payment" };
+  if (destination === user) return { refusal: "what the payer paid to itself proves nothing" };
+  const amounts = question.receipts.map((receipt) =>
+    receipt.recipient === destination && receipt.currency === currency ? amount : 0n,
+  );
+  return { amounts, payer: user, nonce };
+}
+
+/** Unix seconds of a transaction's block. */
+export function timestampOf({ time }: Pick<ExchangeTransaction, "time">): bigint {
+  return time / 1_000n;
+}

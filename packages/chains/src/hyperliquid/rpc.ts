@@ -1,0 +1,122 @@
+import {
+  exchangeSigningProfiles,
+  type Address,
+  type ExchangeSigningProfile,
+  type Hex,
+  type Hex32,
+  type HyperliquidAttestationFacts,
+} from "@causeway/domain";
+import { createRestClient, jsonOf, type RestClient } from "../nodes/rest-client.ts";
+import type { ObserveCall } from "../nodes/rpc-call.ts";
+import {
+  readClearinghouse,
+  readLedger,
+  readPosted,
+  readSpotBalances,
+  readSpotMeta,
+  readTransactionAnswer,
+  readTransferCheck,
+  readUserDetails,
+  type ExchangeTransaction,
+  type LedgerPage,
+  type SpotToken,
+} from "./answers.ts";
+
+/** One endpoint of the exchange with its explorer; every answer is checked, nothing is judged. All methods @throws RpcFault */
+export interface ExchangeRpc {
+  readonly profile: ExchangeSigningProfile;
+  /** Undefined: the explorer does not know it (yet). */
+  transaction(hash: Hex32): Promise<ExchangeTransaction | undefined>;
+  /** Some of the newest transactions that an account signed. */
+  transactionsOf(user: Address): Promise<readonly ExchangeTransaction[]>;
+  /** An account's ledger between two block times (ms, both inside), as much of it as the endpoint gives at once. */
+  ledger(user: Address, from: bigint, to: bigint): Promise<LedgerPage>;
+  /** The exchange's own clock, ms. */
+  clock(user: Address): Promise<bigint>;
+  /** The token with this id; undefined when the exchange lists none. What was listed is remembered. */
+  token(tokenId: Hex): Promise<SpotToken | undefined>;
+  /** Decimal text: what an account can take out of a dex (empty: the first). */
+  withdrawable(user: Address, dex: string): Promise<string>;
+  spotBalances(
+    user: Address,
+  ): Promise<ReadonlyMap<number, { readonly total: string; readonly hold: string }>>;
+  /** What `source` pays on top of sending something to `user` now, dollars as decimal text. */
+  transferCheck(
+    user: Address,
+    source: Address,
+  ): Promise<{ readonly fee: string; readonly isSanctioned: boolean }>;
+  /** Posts a signed action. Undefined: carried out. */
+  post(body: unknown): Promise<{ readonly refusal: string } | undefined>;
+  close(): Promise<void>;
+}
+
+export interface ExchangeRpcOptions {
+  readonly apiUrl: string;
+  /** Default: where the API is. */
+  readonly explorerUrl?: string;
+  readonly profile: HyperliquidAttestationFacts["profile"];
+  readonly onCall?: ObserveCall;
+  /** Milliseconds for each answer. Default 10 000. */
+  readonly deadlineMs?: number;
+  /** Most transactions remembered: blocks are final, so what was told once stays so. Default 500. */
+  readonly rememberedTransactions?: number;
+}
+
+/** Opens nothing until the first question. */
+export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
+  const { apiUrl, explorerUrl = apiUrl } = options;
+  const profile = exchangeSigningProfiles[options.profile];
+  const shared = {
+    ...(options.onCall !== undefined && { onCall: options.onCall }),
+    ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
+  };
+  const api = createRestClient({ url: apiUrl, ...shared });
+  const explorer = explorerUrl === apiUrl ? api : createRestClient({ url: explorerUrl, ...shared });
+  const remembered = new Map<Hex32, ExchangeTransaction>();
+  const mostRemembered = options.rememberedTransactions ?? 500;
+  let tokens: ReadonlyMap<Hex, SpotToken> = new Map();
+
+  const info = async (type: string, fields: Record<string, unknown>): Promise<unknown> =>
+    await ask(api, type, "/info", { type, ...fields });
+  const explore = async (type: string, fields: Record<string, unknown>): Promise<unknown> =>
+    await ask(explorer, type, "/explorer", { type, ...fields });
+
+  return {
+    profile,
+    transaction: async (hash) => {
+      const known = remembered.get(hash);
+      if (known !== undefined) return known;
+      const found = readTransactionAnswer(await explore("txDetails", { hash }), hash, profile);
+      if (found === undefined) return undefined;
+      const [oldest] = remembered.keys();
+      if (remembered.size >= mostRemembered && oldest !== undefined) remembered.delete(oldest);
+      remembered.set(hash, found);
+      return found;
+    },
+    transactionsOf: async (user) => readUserDetails(await explore("userDetails", { user }), user, profile),
+    ledger: async (user, from, to) => {
+      const range = { startTime: Number(from), endTime: Number(to) };
+      return readLedger(await info("userNonFundingLedgerUpdates", { user, ...range }), user, from, to);
+    },
+    clock: async (user) => readClearinghouse(await info("clearinghouseState", { user })).time,
+    token: async (tokenId) => {
+      if (!tokens.has(tokenId))
+        tokens = new Map(readSpotMeta(await info("spotMeta", {})).map((token) => [token.tokenId, token]));
+      return tokens.get(tokenId);
+    },
+    withdrawable: async (user, dex) =>
+      readClearinghouse(await info("clearinghouseState", { user, ...(dex !== "" && { dex }) })).withdrawable,
+    spotBalances: async (user) => readSpotBalances(await info("spotClearinghouseState", { user })),
+    transferCheck: async (user, source) =>
+      readTransferCheck(await info("preTransferCheck", { user, source })),
+    post: async (body) => readPosted(await ask(api, "exchange", "/exchange", body)),
+    close: async () => {
+      await api.close();
+      if (explorer !== api) await explorer.close();
+    },
+  };
+}
+
+async function ask(client: RestClient, name: string, path: string, body: unknown): Promise<unknown> {
+  return jsonOf(name, await client.post(name, path, body));
+}

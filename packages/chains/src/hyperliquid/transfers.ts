@@ -1,0 +1,90 @@
+import {
+  exchangeCurrency,
+  exchangePlaceAt,
+  parseAddress,
+  parseExactAmount,
+  parseExchangeToken,
+  PERPS_CURRENCY,
+  PERPS_DECIMALS,
+  type Address,
+  type ExchangePlace,
+  type Hex,
+  type HyperliquidAction,
+} from "@causeway/domain";
+
+/** What an action moves, whoever signed it. Pure. */
+
+/** What must be known to read a transfer. */
+export interface TransferRules {
+  readonly network: string;
+  /** The token that is margin on the first dex. */
+  readonly usdcTokenId: Hex;
+  /** Digits after the point of a token; undefined: the exchange lists none with that id. */
+  readonly decimalsOf: (tokenId: Hex) => number | undefined;
+}
+
+/** Money that goes from the account that signs to another one. */
+export interface ExchangeTransfer {
+  readonly destination: Address;
+  /** Currency that it leaves, and that it arrives as. */
+  readonly from: Hex;
+  readonly currency: Hex;
+  /** Smallest units of `currency`. */
+  readonly amount: bigint;
+  readonly nonce: bigint;
+}
+
+/**
+ * The transfer that an action is, or why it is none that can be attested: every amount in it must be exact in the currency that arrives, it must come from the account that
+ * signed it, and say where to in a way that has one reading.
+ */
+export function transferOf(
+  action: HyperliquidAction,
+  rules: TransferRules,
+): ExchangeTransfer | { readonly refusal: string } {
+  if (action.chain !== rules.network)
+    return { refusal: `the action is for the network ${action.chain.slice(0, 20)}` };
+  const destination = parseAddress(action.destination);
+  if (destination === undefined) return { refusal: "the action names no account" };
+  if (action.type === "UsdSend") {
+    const amount = positive(action.amount, PERPS_DECIMALS);
+    if (amount === undefined) return NOT_EXACT;
+    return { destination, from: PERPS_CURRENCY, currency: PERPS_CURRENCY, amount, nonce: action.time };
+  }
+  if (action.fromSubAccount !== "") return { refusal: "a transfer out of a sub-account counts for nobody" };
+  const token = parseExchangeToken(action.token);
+  if (token === undefined) return { refusal: "the action names no token by its id" };
+  const { tokenId } = token;
+  const from = exchangePlaceAt(action.sourceDex, tokenId, rules.usdcTokenId);
+  const to = exchangePlaceAt(action.destinationDex, tokenId, rules.usdcTokenId);
+  if (from === undefined || to === undefined)
+    return { refusal: "the first dex holds dollars only, and other dexes have names of visible ASCII" };
+  const decimals = decimalsAt(to, rules);
+  if (decimals === undefined) return { refusal: "the exchange does not list the token" };
+  const amount = positive(action.amount, decimals);
+  if (amount === undefined) return NOT_EXACT;
+  return {
+    destination,
+    from: exchangeCurrency(from),
+    currency: exchangeCurrency(to),
+    amount,
+    nonce: action.nonce,
+  };
+}
+
+/** Digits after the point of the currency of a place. */
+export function decimalsAt(
+  place: ExchangePlace,
+  { decimalsOf }: Pick<TransferRules, "decimalsOf">,
+): number | undefined {
+  return place.kind === "perps" ? PERPS_DECIMALS : decimalsOf(place.tokenId);
+}
+
+const NOT_EXACT = {
+  refusal: "the amount is no plain decimal number with as many digits as the currency has, above zero",
+};
+
+function positive(text: string, decimals: number): bigint | undefined {
+  const amount = parseExactAmount(text, decimals);
+  return amount === 0n ? undefined : amount;
+}

@@ -1,0 +1,62 @@
+import type { Address, Hex32 } from "@causeway/domain";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { LedgerPage, LedgerTransfer } from "./answers.ts";
+import { wholeLedger } from "./whole-ledger.ts";
+
+const user: Address = "0x00000000000000000000000000000000000000a1";
+
+function entryAt(time: bigint, number: number): LedgerTransfer {
+  const hash: Hex32 = `0x${number.toString(16).padStart(64, "0")}`;
+  return { hash, time, kind: "usdSend", user, destination: user, amount: "1", nonce: undefined };
+}
+
+/** An endpoint that gives no more than `most` entries, without saying so. */
+function cutting(entries: readonly LedgerTransfer[], most: number, keeps: "oldest" | "newest") {
+  let asked = 0;
+  const ledger = async (_user: Address, from: bigint, to: bigint): Promise<LedgerPage> => {
+    asked += 1;
+    const inside = entries.filter(({ time }) => time >= from && time <= to);
+    const transfers = keeps === "oldest" ? inside.slice(0, most) : inside.slice(-most);
+    return await Promise.resolve({ size: transfers.length, transfers, lastTime: transfers.at(-1)?.time });
+  };
+  return { ledger, asked: () => asked };
+}
+
+test("a ledger is told whole or not at all, whichever end an answer is cut at", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 0, max: 100_000 }), { maxLength: 3_000 }),
+      fc.constantFrom("oldest" as const, "newest" as const),
+      async (times, keeps) => {
+        const entries = times.toSorted((a, b) => a - b).map((time, at) => entryAt(BigInt(time), at));
+        const whole = await wholeLedger(cutting(entries, 448, keeps), user, 0n, 100_000n);
+        if (whole !== undefined) expect(whole).toHaveLength(entries.length);
+        // Spread out as these are they can always be had.
+        else expect(times.length).toBeGreaterThan(2_000);
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+test("what cannot be told apart by time is not said to be whole", async () => {
+  const crowd = Array.from({ length: 600 }, (_, at) => entryAt(5n, at));
+  expect(await wholeLedger(cutting(crowd, 500, "oldest"), user, 0n, 10n)).toBeUndefined();
+});
+
+test("a quiet ledger is one question", async () => {
+  const endpoint = cutting([entryAt(3n, 1)], 500, "oldest");
+  expect(await wholeLedger(endpoint, user, -5n, 10n)).toHaveLength(1);
+  expect(endpoint.asked()).toBe(1);
+});
+
+test("an endpoint that always has too much is not asked for ever", async () => {
+  let asked = 0;
+  const ledger = async (): Promise<LedgerPage> => {
+    asked += 1;
+    return await Promise.resolve({ size: 500, transfers: [], lastTime: undefined });
+  };
+  expect(await wholeLedger({ ledger }, user, 0n, 10n ** 12n)).toBeUndefined();
+  expect(asked).toBeLessThanOrEqual(64);
+});

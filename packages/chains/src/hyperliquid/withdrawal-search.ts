@@ -1,0 +1,71 @@
+import { exchangeNonceWindow, type Address, type Hex32 } from "@causeway/domain";
+import { inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
+import type { ExchangeTransaction } from "./answers.ts";
+import { isNonceOver } from "./finality.ts";
+import type { ExchangeRpc } from "./rpc.ts";
+import { wholeLedger } from "./whole-ledger.ts";
+import { carriesOut, mayCarryOut, type ExchangeWithdrawal, type WithdrawalRules } from "./withdrawals.ts";
+
+/** What became of a withdrawal. */
+export type WithdrawalOutcome =
+  | { readonly kind: "executed"; readonly depository: Address; readonly transactionId: Hex32 }
+  /** It can never be executed any more. */
+  | { readonly kind: "over" }
+  | { readonly kind: "pending" };
+
+/**
+ * Looks for the execution of a withdrawal: in the transaction that somebody names, among the newest of the depositories, and in their ledgers over the whole time in
+ * which its nonce could be taken. Only what the transaction itself says counts; the ledger says where to look, and that there is nothing to be found.
+ *
+ * @throws RpcFault also when a ledger tells of a transfer like it whose transaction cannot be looked at: then it is neither executed nor over
+ */
+export async function searchExecution(
+  rpc: ExchangeRpc,
+  withdrawal: ExchangeWithdrawal,
+  rules: WithdrawalRules,
+  hint: Hex32 | undefined,
+): Promise<WithdrawalOutcome> {
+  if (hint !== undefined) {
+    const named = await rpc.transaction(hint);
+    if (named !== undefined && carriesOut(named, withdrawal, rules))
+      return { kind: "executed", depository: named.user, transactionId: named.hash };
+  }
+  const [primary] = rules.depositories;
+  if (primary === undefined) return { kind: "pending" };
+  // Before the ledgers: they are then at least as new as it.
+  const clock = await rpc.clock(primary);
+  const window = exchangeNonceWindow(withdrawal.nonce);
+  if (clock < window.opensAt) return { kind: "pending" };
+
+  let isWhole = true;
+  for (const depository of rules.depositories) {
+    for (const transaction of await newestOf(rpc, depository))
+      if (carriesOut(transaction, withdrawal, rules))
+        return { kind: "executed", depository, transactionId: transaction.hash };
+    const to = clock < window.closesAt ? clock : window.closesAt;
+    const ledger = await wholeLedger(rpc, depository, window.opensAt, to);
+    if (ledger === undefined) {
+      isWhole = false;
+      continue;
+    }
+    for (const entry of ledger) {
+      if (!mayCarryOut(entry, withdrawal, rules)) continue;
+      const transaction = await rpc.transaction(entry.hash);
+      if (transaction === undefined)
+        throw inconsistent("txDetails", "the explorer does not know a transaction of the ledger");
+      if (carriesOut(transaction, withdrawal, rules))
+        return { kind: "executed", depository, transactionId: transaction.hash };
+    }
+  }
+  return isWhole && isNonceOver(withdrawal.nonce, clock) ? { kind: "over" } : { kind: "pending" };
+}
+
+/** An explorer may refuse to look so far back as it would have to: the ledger, which is whole or is not believed, is enough. @throws RpcFault for all other trouble */
+async function newestOf(rpc: ExchangeRpc, depository: Address): Promise<readonly ExchangeTransaction[]> {
+  try {
+    return await rpc.transactionsOf(depository);
+  } catch (error) {
+    if (error instanceof RpcFault && error.kind === "refused") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+import {
+  decodeHyperliquidAction,
+  hyperliquidActionId,
+  parseExactAmount,
+  PERPS_DECIMALS,
+  type Address,
+  type ExchangeSigningProfile,
+  type Hex,
+  type Hex32,
+  type HyperliquidAction,
+} from "@causeway/domain";
+import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
+import { transferOf, type TransferRules } from "./transfers.ts";
+
+/** Reads withdrawal payloads, and which transactions carry them out. Pure. */
+
+/** What a payload pays. */
+export interface ExchangeWithdrawal {
+  /** The struct hash that the depository signs. */
+  readonly id: Hex32;
+  readonly action: HyperliquidAction;
+  readonly recipient: Address;
+  readonly currency: Hex;
+  readonly amount: bigint;
+  readonly nonce: bigint;
+}
+
+export interface WithdrawalRules extends TransferRules {
+  readonly depositories: readonly Address[];
+  readonly profile: ExchangeSigningProfile;
+}
+
+/** The withdrawal that a payload stands for, or why it stands for none that could be attested. */
+export function readWithdrawal(
+  payload: Hex,
+  rules: WithdrawalRules,
+): ExchangeWithdrawal | { readonly refusal: string } {
+  const action = decodeHyperliquidAction(payload);
+  if (action === undefined) return { refusal: "the payload is no transfer of the exchange" };
+  const transfer = transferOf(action, rules);
+  if ("refusal" in transfer) return transfer;
+  const { destination: recipient, from, currency, amount, nonce } = transfer;
+  // The exchange hashes the text: in another spelling it would be another action with another id.
+  if (action.destination !== recipient) return { refusal: "the recipient is not written in lower case" };
+  if (rules.depositories.includes(recipient))
+    return { refusal: "a withdrawal to a depository moves nothing out of it" };
+  // The hub takes `currency` off its books; taking another one out of the depository would leave it short of that.
+  if (from !== currency) return { refusal: "the withdrawal takes one currency and pays another" };
+  return { id: hyperliquidActionId(action, rules.profile), action, recipient, currency, amount, nonce };
+}
+
+/** Whether a transaction carried the withdrawal out: a depository's, not failed, the very same action. */
+export function carriesOut(
+  { user, error, action }: ExchangeTransaction,
+  { id }: ExchangeWithdrawal,
+  { depositories, profile }: WithdrawalRules,
+): boolean {
+  return (
+    error === undefined &&
+    action !== undefined &&
+    depositories.includes(user) &&
+    hyperliquidActionId(action, profile) === id
+  );
+}
+
+/** Whether a ledger's entry may be the withdrawal's execution; its transaction tells. */
+export function mayCarryOut(
+  entry: LedgerTransfer,
+  { action, recipient, nonce }: ExchangeWithdrawal,
+  { depositories }: WithdrawalRules,
+): boolean {
+  if (!depositories.includes(entry.user) || entry.destination !== recipient) return false;
+  if (action.type === "SendAsset") return entry.kind === "sendAsset" && entry.nonce === nonce;
+  // The ledger does not tell the nonce of these.
+  return (
+    entry.kind === "usdSend" &&
+    parseExactAmount(entry.amount, PERPS_DECIMALS) === parseExactAmount(action.amount, PERPS_DECIMALS)
+  );
+}
