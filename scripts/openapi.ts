@@ -40,7 +40,7 @@ const services: RouteServices = {
   executeCalls: unused,
   executePermit: unused,
   requestFastFill: unused,
-  history: { list: unused, trace: unused },
+  history: { list: unused, trace: unused, spelling: { address: unused, transaction: unused } },
   appBalance: {
     balances: unused,
     events: unused,

@@ -7,6 +7,7 @@ import { loggedEvents } from "../../apps/api/src/adapters/telemetry/logged-event
 import { pushRouteServices } from "../../apps/api/src/container-push.ts";
 import { buildServer } from "../../apps/api/src/server.ts";
 import { fakeRouteServices } from "../../test/fakes/route-services.ts";
+import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 
 const [databaseUrl = "", most = ""] = process.argv.slice(2);
 const log = createLogger({ name: "push bench", level: "warn" });
@@ -19,7 +20,7 @@ const connections = {
   heartbeatMs: 20_000,
 };
 const { push } = pushRouteServices(
-  { events: loggedEvents(log, metrics.registry) },
+  { events: loggedEvents(log, metrics.registry), chains: createChainDirectory([]) },
   {
     config: {
       database: { url: new Secret(databaseUrl), poolSize: 10, statementTimeoutMs: 30_000 },

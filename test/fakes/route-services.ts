@@ -2,6 +2,7 @@ import { type ErrorCode, NATIVE_CURRENCY, ServiceError } from "@causeway/domain"
 import type { AmountObject, ChainsAnswer, QuoteAnswer } from "@causeway/wire";
 import type { RouteServices, SignedRequest } from "../../apps/api/src/ports/route-services.ts";
 import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
+import { hexSpelling } from "../../apps/api/src/usecases/spelling.ts";
 import { fakeApiKeys, fakeKeyAdmin } from "./api-keys.ts";
 import { fakeAppBalance } from "./app-balance.ts";
 import { fakeDiscovery } from "./discovery.ts";
@@ -44,6 +45,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     history: {
       list: async () => ({ requests: [], next: undefined, total: undefined }),
       trace: async () => undefined,
+      spelling: hexSpelling,
     },
     apiKeys: fakeApiKeys({}),
     keyAdmin: fakeKeyAdmin(),
@@ -68,6 +70,7 @@ export const aSignedRequest: SignedRequest = {
     destinationChainId: 12,
     destinationUser: ACCOUNT,
   },
+  words: { originUser: ACCOUNT, originCurrency: NATIVE_CURRENCY, destinationUser: ACCOUNT },
   signature: `0x${"e5".repeat(65)}`,
 };
 

@@ -12,6 +12,7 @@ import type { RequestChange, UnitOfWork } from "../../apps/api/src/ports/unit-of
 import { listRequests } from "../../apps/api/src/usecases/history/list-requests.ts";
 import { requestTrace } from "../../apps/api/src/usecases/history/request-trace.ts";
 import { transition } from "../../apps/api/src/usecases/transition.ts";
+import { hexSpelling } from "../../apps/api/src/usecases/spelling.ts";
 import { noAppBalances } from "../fakes/no-app-balances.ts";
 import { noChains } from "../fakes/no-chains.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
@@ -227,6 +228,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     routes: {
       list: (question) => listRequests(needs, question),
       trace: (requestId) => requestTrace(needs, requestId),
+      spelling: hexSpelling,
     },
     stop: async () => {
       await pool.end();

@@ -25,6 +25,7 @@ import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { aServer } from "./route-server.ts";
 import { someHash, someTerms } from "./terms.ts";
+import { noChains } from "../fakes/no-chains.ts";
 
 /** A real store, the real feed on it, and a real server that listens; requests move by the events that the engine would have. */
 export interface PushWorld {
@@ -100,13 +101,16 @@ export async function pushWorld({
     },
   };
   const { registry } = createMetrics("push");
-  const { feed, push } = pushRouteServices({ events }, { config, sql, lifecycle, registry });
+  const { feed, push } = pushRouteServices(
+    { events, chains: noChains },
+    { config, sql, lifecycle, registry },
+  );
   const reads = postgresReads(sql);
   const { app } = await aServer({
     push,
     webhooks: webhookRouteServices({ clock }, { config, sql }),
     clock,
-    requestStatus: async (requestId) => await requestStatus({ reads }, requestId),
+    requestStatus: async (requestId) => await requestStatus({ reads, chains: noChains }, requestId),
     ...routes,
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
@@ -146,7 +150,7 @@ export async function pushWorld({
     deliver() {
       const own = createLifecycle(log, 10_000);
       startWebhooks(
-        { clock, events },
+        { clock, events, chains: noChains },
         { config, sql, lifecycle: own, registry: createMetrics("worker").registry },
       );
       return async () => void (await own.close());

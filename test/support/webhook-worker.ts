@@ -3,13 +3,14 @@ import { Secret } from "@causeway/config";
 import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { startWebhooks } from "../../apps/api/src/container-push.ts";
+import { noChains } from "../fakes/no-chains.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
 
 const url = process.env["DATABASE_URL"] ?? "";
 const aheadMs = Number(process.env["AHEAD_MS"]);
 const pool = createPool(url, { max: 2, statementTimeoutMs: 10_000, applicationName: "killed worker" });
 startWebhooks(
-  { clock: { nowMs: () => Date.now() + aheadMs }, events: recordedEvents() },
+  { clock: { nowMs: () => Date.now() + aheadMs }, events: recordedEvents(), chains: noChains },
   {
     config: {
       database: { url: new Secret(url), poolSize: 2, statementTimeoutMs: 10_000 },

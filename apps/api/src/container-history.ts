@@ -1,6 +1,6 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
-import type { Chain } from "@causeway/domain";
+import type { Chain, RailChain } from "@causeway/domain";
 import { postgresRequestHistory } from "./adapters/postgres/request-history.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import type { Sql } from "./adapters/postgres/pool.ts";
@@ -10,6 +10,7 @@ import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
 import { listRequests } from "./usecases/history/list-requests.ts";
 import { requestTrace } from "./usecases/history/request-trace.ts";
+import { spellingOf } from "./usecases/spelling.ts";
 
 /** Searches under way at once, and how long one may take: a hundred times what one that an index answers does. */
 const SEARCHES = { max: 4, statementTimeoutMs: 2_000 };
@@ -32,18 +33,22 @@ export async function historyRouteServices(
   });
   lifecycle.add("searches", () => pool.end());
   const history = postgresRequestHistory(sql, sqlOn(pool));
-  await history.name(services.chains.all.flatMap(({ chain }) => currencyNames(chain)));
+  const { all, rails } = services.chains;
+  await history.name([...all, ...rails].flatMap(({ chain }) => currencyNames(chain)));
   const needs = { ...services, history };
   return {
     history: {
       list: (question) => listRequests(needs, question),
       trace: (requestId) => requestTrace(needs, requestId),
+      spelling: spellingOf(services.chains),
     },
   };
 }
 
 /** What the configuration calls the currencies of a chain. */
-export function currencyNames({ id, native, tokens, liquidity }: Chain): CurrencyName[] {
+export function currencyNames(chain: Chain | RailChain): CurrencyName[] {
+  const { id, native, tokens } = chain;
+  const liquidity = chain.vmType === "evm" ? chain.liquidity : undefined;
   return [native, ...tokens].map(({ address, id: asset, symbol }) => {
     const wrapsNative = address !== NATIVE_CURRENCY && address === liquidity?.wrappedNative;
     // Wrapped coin is the coin, one for one, whatever it is called elsewhere.

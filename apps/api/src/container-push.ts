@@ -23,6 +23,7 @@ import type { WebhookAdmin } from "./ports/webhooks.ts";
 import { connectionPlaces } from "./usecases/push/connection-places.ts";
 import { followStatus } from "./usecases/push/follow-status.ts";
 import { webhookAdmin } from "./usecases/push/keep-webhooks.ts";
+import { spellingOf } from "./usecases/spelling.ts";
 
 /** So long after the feed went silent, at most twice, whoever follows it is told so. */
 const BEAT_MS = 5_000;
@@ -40,7 +41,7 @@ interface Ground {
 
 /** What routes push from: the feed of changes, and who listens. */
 export function pushRouteServices(
-  { events }: Pick<Services, "events">,
+  { events, chains }: Pick<Services, "events" | "chains">,
   { config, sql, lifecycle, registry }: Ground,
 ): { readonly push: PushRoutes; readonly feed: StatusFeed } {
   const feed = statusFeed({
@@ -54,7 +55,7 @@ export function pushRouteServices(
   const policy = { ...config.push.connections, trustProxy: config.http.trustProxy };
   const sockets = { sockets: 0, streams: 0, subscriptions: 0, messages: 0, closed: 0 };
   pushGauges(registry, () => ({ ...sockets, ...feed.figures() }));
-  return { feed, push: { ...followStatus(feed), places: connectionPlaces(policy), policy, sockets } };
+  return { feed, push: { ...followStatus(feed, spellingOf(chains)), places: connectionPlaces(policy), policy, sockets } };
 }
 
 /** What the owners of keys ask about their webhooks. */
@@ -73,7 +74,7 @@ export function webhookRouteServices(
 
 /** Delivers webhooks until the lifecycle ends; `prune` forgets what was delivered long ago. */
 export function startWebhooks(
-  { clock, events }: Pick<Services, "clock" | "events">,
+  { clock, events, chains }: Pick<Services, "clock" | "events" | "chains">,
   { config, sql, lifecycle, registry }: Ground,
 ): { prune(): Promise<void> } {
   const policy = config.push.webhooks;
@@ -82,7 +83,16 @@ export function startWebhooks(
   lifecycle.add("webhook connections", () => sender.close());
   const hmac = (secret: string, text: string): string =>
     createHmac("sha256", secret).update(text).digest("hex");
-  const delivering = deliverWebhooks({ queue, sender, clock, events, hmac, chance: Math.random, policy });
+  const delivering = deliverWebhooks({
+    queue,
+    sender,
+    clock,
+    events,
+    hmac,
+    chance: Math.random,
+    policy,
+    spelling: spellingOf(chains),
+  });
   lifecycle.add("webhooks", () => delivering.close());
   const listener = listen(config.database.url.reveal(), WEBHOOK_CHANNEL, {
     onNotice: () => delivering.wake(),

@@ -41,14 +41,19 @@ export const railEntry = z
     /** Of the perpetuals exchange alone. */
     exchange: z
       .strictObject({
-        /** Names in its signing types: those of this project's documents, or those that the real exchange verifies. */
-        profile: z.enum(["default", "hyperliquid"]).default("default"),
-        isTestnet: z.boolean().default(false),
         /** Where clients post signed actions. */
         publicApiUrl: httpUrl,
       })
       .optional(),
-    additionalData: z.looseObject({}).optional(),
+    /** Checked whole where it is read for attestation. */
+    additionalData: z
+      .looseObject({
+        signingProfile: z.enum(["default", "hyperliquid"]).default("default"),
+        exchangeNetwork: z.enum(["Mainnet", "Testnet"]).default("Mainnet"),
+        usdcTokenId: z.string().optional(),
+        bitcoinNetwork: z.enum(["mainnet", "testnet", "testnet4", "signet", "regtest"]).default("mainnet"),
+      })
+      .prefault({}),
   })
   .superRefine(({ vmType, depository, tokens, exchange }, context) => {
     const problem = (path: (string | number)[], message: string) =>

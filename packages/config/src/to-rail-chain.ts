@@ -1,5 +1,5 @@
 import type { Currency, Hex, RailChain, RailVm } from "@causeway/domain";
-import { encodeAddress, nativeCurrency, RAIL_FAMILIES } from "@causeway/domain";
+import { encodeAddress, MAINNET_USDC_TOKEN_ID, nativeCurrency, RAIL_FAMILIES } from "@causeway/domain";
 import { parseExactDecimal } from "./exact-decimal.ts";
 import type { RailEntry } from "./rail-schema.ts";
 
@@ -60,10 +60,12 @@ export function toRailChain(entry: RailEntry): RailChain {
       withdrawalBps: entry.fees.withdrawalBps,
       gasMarginBps: entry.fees.gasMarginBps,
     },
+    ...(vmType === "bvm" && { bitcoin: { network: entry.additionalData.bitcoinNetwork } }),
     ...(entry.exchange !== undefined && {
       exchange: {
-        profile: entry.exchange.profile,
-        isTestnet: entry.exchange.isTestnet,
+        profile: entry.additionalData.signingProfile,
+        isTestnet: entry.additionalData.exchangeNetwork === "Testnet",
+        usdcTokenId: (entry.additionalData.usdcTokenId ?? MAINNET_USDC_TOKEN_ID) as Hex,
         publicApiUrl: entry.exchange.publicApiUrl.replace(/\/+$/, ""),
       },
     }),

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRequestSignature } from "../../../apps/api/src/usecases/request-signature.ts";
 import type { Reads } from "../../../apps/api/src/ports/reads.ts";
 import { someTerms } from "../../support/terms.ts";
+import { noChains } from "../../fakes/no-chains.ts";
 
 let node: RunningAnvil;
 beforeAll(async () => {
@@ -27,7 +28,7 @@ test("a contract recomputes the hash of a signed request and recovers the solver
   const solver = rawKeySigner(localAccount("solver").privateKey);
   const terms = someTerms({ user: `0x${"a1".repeat(20)}`, recipient: `0x${"b2".repeat(20)}` });
   const reads = { request: async () => ({ terms }) } as unknown as Reads;
-  const signed = await createRequestSignature({ reads, signer: solver })(terms.requestId);
+  const signed = await createRequestSignature({ reads, signer: solver, chains: noChains })(terms.requestId);
   if (signed === undefined || contractAddress == null) throw new Error("both are there");
   const { facts, signature } = signed;
   const signerOf = async (originAmount: bigint): Promise<Hex> =>

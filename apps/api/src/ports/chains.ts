@@ -1,5 +1,6 @@
 import type { ChainConnection, ChainRail, GasPrices, Head } from "@causeway/chains";
 import type { Address, Chain, Currency, RailChain } from "@causeway/domain";
+import type { RailUsers } from "./rail-steps.ts";
 
 /** The newest facts of one chain, refreshed once per block and kept in memory: what a quote needs without asking the chain. */
 export interface ChainPulse {
@@ -36,6 +37,8 @@ export interface ConnectedRail {
   readonly chain: RailChain;
   readonly rail: ChainRail;
   readonly pulse: RailPulse;
+  /** Undefined: this build makes no steps for users there, and nothing is quoted from it. */
+  readonly users?: RailUsers;
 }
 
 /** A chain that a request comes from or goes to, however it is reached. */

@@ -15,12 +15,15 @@ import type {
   RequestFeature,
   RequestType,
 } from "./request-history.ts";
+import type { Spelling } from "./spelling.ts";
 
 /** What the routes ask of past requests. */
 export interface HistoryRoutes {
   list(question: ListQuestion): Promise<RequestPage>;
   /** Undefined when no request has this id. */
   trace(requestId: RequestId): Promise<RequestTrace | undefined>;
+  /** For what `list` gives. */
+  readonly spelling: Spelling;
 }
 
 export interface ListQuestion extends HistoryQuestion {

@@ -84,6 +84,8 @@ export interface RouteServices {
 /** What was agreed, and the solver's personal signature (65 bytes) of its hash. */
 export interface SignedRequest {
   readonly facts: RequestAttestationFacts;
+  /** The accounts and the currency as their chains' clients write them. */
+  readonly words: Readonly<Record<"originUser" | "originCurrency" | "destinationUser", string>>;
   readonly signature: Hex;
 }
 

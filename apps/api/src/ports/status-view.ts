@@ -1,12 +1,13 @@
-import type { FundsPlace, NextAction, PublicStatus, RequestId, TxHash } from "@causeway/domain";
+import type { FundsPlace, NextAction, PublicStatus, RequestId } from "@causeway/domain";
 
 /** Where a request stands, in the words of the wire. */
 export interface StatusView {
   readonly requestId: RequestId;
   readonly status: PublicStatus;
-  readonly inTxHashes: readonly TxHash[];
-  readonly txHashes: readonly TxHash[];
-  readonly refundTxHashes: readonly TxHash[];
+  /** As their chains' clients write them. */
+  readonly inTxHashes: readonly string[];
+  readonly txHashes: readonly string[];
+  readonly refundTxHashes: readonly string[];
   readonly updatedAtMs: number;
   readonly quoteCreatedAtMs: number;
   readonly originChainId: number;

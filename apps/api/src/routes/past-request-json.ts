@@ -1,6 +1,9 @@
 import { NATIVE_CURRENCY, tradeRate } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
 import type { HistoryAmountJson, PastRequestJson, PastRequestV2Json } from "@causeway/wire";
 import type { PastAmount, PastRequest, PastSide, PastTransaction } from "../ports/request-history-routes.ts";
+import type { Spelling } from "../ports/spelling.ts";
+import { hexSpelling } from "../usecases/spelling.ts";
 import { amountJson } from "./past-amount-json.ts";
 import { pastFeesJson } from "./past-fees-json.ts";
 
@@ -9,37 +12,53 @@ type CommonData = Omit<PastRequestJson["data"], "failReason" | "refundFailReason
 type TransactionFields = Omit<PastRequestJson["data"]["inTxs"][number], "txHash">;
 
 /** The wire's words for a past request. `withKey`: its asker may see whose key it came with. */
-export function pastRequestJson(past: PastRequest, withKey: boolean): PastRequestJson {
+export function pastRequestJson(
+  past: PastRequest,
+  withKey: boolean,
+  spelling: Spelling = hexSpelling,
+): PastRequestJson {
+  const transaction = (one: PastTransaction): PastRequestJson["data"]["inTxs"][number] => ({
+    txHash: spelling.transaction(one.chainId, one.txHash),
+    ...transactionFields(one, spelling),
+  });
   return {
-    ...common(past),
+    ...common(past, spelling),
     data: {
-      ...commonData(past, withKey),
+      ...commonData(past, withKey, spelling),
       failReason: past.failReason ?? null,
       refundFailReason: past.refundFailReason ?? null,
-      inTxs: past.inTxs.map((one) => ({ txHash: one.txHash, ...transactionFields(one) })),
-      outTxs: past.outTxs.map((one) => ({ txHash: one.txHash, ...transactionFields(one) })),
+      inTxs: past.inTxs.map(transaction),
+      outTxs: past.outTxs.map(transaction),
     },
   };
 }
 
 /** The same in the words of the lists before. */
-export function pastRequestV2Json(past: PastRequest, withKey: boolean): PastRequestV2Json {
+export function pastRequestV2Json(
+  past: PastRequest,
+  withKey: boolean,
+  spelling: Spelling = hexSpelling,
+): PastRequestV2Json {
   const { terms, sender, quoted, actual } = past;
   const paid = actual?.origin.input ?? (terms.input === undefined ? actual?.origin.output : undefined);
-  const currencyIn = amountJson({ ...quoted.origin.input, ...known(paid) } as PastAmount);
+  const currencyIn = amountJson({ ...quoted.origin.input, ...known(paid) } as PastAmount, spelling);
   const got = actual?.destination.output;
-  const currencyOut = amountJson({ ...quoted.destination.output, ...known(got) } as PastAmount);
+  const currencyOut = amountJson({ ...quoted.destination.output, ...known(got) } as PastAmount, spelling);
+  const transaction = (one: PastTransaction): PastRequestV2Json["data"]["inTxs"][number] => ({
+    hash: spelling.transaction(one.chainId, one.txHash),
+    ...transactionFields(one, spelling),
+  });
   return {
-    ...common(past),
+    ...common(past, spelling),
     data: {
-      ...commonData(past, withKey),
+      ...commonData(past, withKey, spelling),
       failReason: past.failReason ?? "N/A",
       refundFailReason: past.refundFailReason ?? "N/A",
-      inTxs: past.inTxs.map((one) => ({ hash: one.txHash, ...transactionFields(one) })),
-      outTxs: past.outTxs.map((one) => ({ hash: one.txHash, ...transactionFields(one) })),
+      inTxs: past.inTxs.map(transaction),
+      outTxs: past.outTxs.map(transaction),
       metadata: {
-        sender,
-        recipient: terms.recipient,
+        sender: spelling.address(terms.origin.chainId, sender),
+        recipient: spelling.address(terms.destination.chainId, terms.recipient),
         currencyIn,
         currencyOut,
         rate: rateOf(currencyIn, currencyOut),
@@ -62,15 +81,16 @@ function known(amount: PastAmount | undefined): Partial<PastAmount> {
   return amount?.amount === undefined ? {} : { amount: amount.amount };
 }
 
-function common(past: PastRequest): Common {
+function common(past: PastRequest, spelling: Spelling): Common {
   const { terms, deposit, settlement } = past;
+  const onOrigin = (address: Address): string => spelling.address(terms.origin.chainId, address);
   return {
     id: terms.requestId,
     status: past.status,
-    user: terms.user,
-    recipient: terms.recipient,
-    sender: past.sender,
-    refundTo: terms.refundTo,
+    user: onOrigin(terms.user),
+    recipient: spelling.address(terms.destination.chainId, terms.recipient),
+    sender: onOrigin(past.sender),
+    refundTo: onOrigin(terms.refundTo),
     supersededByRequestId: past.supersededBy ?? null,
     depositAddress:
       past.depositAddress === undefined
@@ -94,10 +114,10 @@ function common(past: PastRequest): Common {
           ? null
           : {
               chainId: deposit.chainId,
-              txHash: deposit.txHash,
+              txHash: spelling.transaction(deposit.chainId, deposit.txHash),
               blockNumber: Number(deposit.block),
-              depositor: deposit.depositor,
-              currency: deposit.currency,
+              depositor: spelling.address(deposit.chainId, deposit.depositor),
+              currency: spelling.address(deposit.chainId, deposit.currency),
               amount: String(deposit.amount),
               confirmed: deposit.isConfirmed,
             },
@@ -113,7 +133,7 @@ function common(past: PastRequest): Common {
   };
 }
 
-function commonData(past: PastRequest, withKey: boolean): CommonData {
+function commonData(past: PastRequest, withKey: boolean, spelling: Spelling): CommonData {
   const { terms, failed, delivered, refund } = past;
   return {
     slippageTolerance: String(slippageBps(past)),
@@ -124,8 +144,8 @@ function commonData(past: PastRequest, withKey: boolean): CommonData {
     triggeredByFastFill: past.isFastFill,
     ...pastFeesJson(past, withKey),
     route: {
-      quoted: sidesJson(past.quoted),
-      actual: past.actual === undefined ? null : sidesJson(past.actual),
+      quoted: sidesJson(past.quoted, spelling),
+      actual: past.actual === undefined ? null : sidesJson(past.actual, spelling),
     },
     delivered:
       delivered === undefined
@@ -140,10 +160,10 @@ function commonData(past: PastRequest, withKey: boolean): CommonData {
       refund === undefined
         ? null
         : {
-            currency: amountJson(refund.amount).currency,
+            currency: amountJson(refund.amount, spelling).currency,
             amount: amountJson(refund.amount).amount,
             amountFormatted: amountJson(refund.amount).amountFormatted,
-            recipient: refund.recipient,
+            recipient: spelling.address(refund.amount.chainId, refund.recipient),
           },
     ...(withKey && terms.keyId !== undefined
       ? { apiKey: terms.keyId, referrer: terms.referrer ?? null }
@@ -151,15 +171,10 @@ function commonData(past: PastRequest, withKey: boolean): CommonData {
   };
 }
 
-function transactionFields({
-  chainId,
-  block,
-  seenAtMs,
-  status,
-  feeWei,
-  call,
-  moved,
-}: PastTransaction): TransactionFields {
+function transactionFields(
+  { chainId, block, seenAtMs, status, feeWei, call, moved }: PastTransaction,
+  spelling: Spelling,
+): TransactionFields {
   return {
     fee: feeWei === undefined ? null : String(feeWei),
     feeUsd: null,
@@ -170,8 +185,12 @@ function transactionFields({
     status,
     ...(call === undefined ? {} : { data: { to: call.to, data: call.data, value: String(call.value) } }),
     stateChanges: moved.map(({ address, currency, difference }) => ({
-      address,
-      change: { kind: "token", currency, balanceDiff: String(difference) },
+      address: spelling.address(chainId, address),
+      change: {
+        kind: "token",
+        currency: spelling.address(chainId, currency),
+        balanceDiff: String(difference),
+      },
     })),
   };
 }
@@ -181,22 +200,25 @@ function slippageBps({ terms: { destination } }: PastRequest): bigint {
   return expectedAmount === 0n ? 0n : ((expectedAmount - minimumAmount) * 10_000n) / expectedAmount;
 }
 
-function sidesJson({
-  origin,
-  destination,
-}: PastRequest["quoted"]): PastRequestJson["data"]["route"]["quoted"] {
-  const sides = { origin: sideJson(origin), destination: sideJson(destination) };
+function sidesJson(
+  { origin, destination }: PastRequest["quoted"],
+  spelling: Spelling,
+): PastRequestJson["data"]["route"]["quoted"] {
+  const sides = { origin: sideJson(origin, spelling), destination: sideJson(destination, spelling) };
   const from = sides.origin.inputCurrency ?? sides.origin.outputCurrency;
   return { ...sides, rate: rateOf(from, sides.destination.outputCurrency) };
 }
 
-function sideJson({ input, output }: PastSide): {
+function sideJson(
+  { input, output }: PastSide,
+  spelling: Spelling,
+): {
   inputCurrency: HistoryAmountJson | null;
   outputCurrency: HistoryAmountJson | null;
 } {
   return {
-    inputCurrency: input === undefined ? null : amountJson(input),
-    outputCurrency: output === undefined ? null : amountJson(output),
+    inputCurrency: input === undefined ? null : amountJson(input, spelling),
+    outputCurrency: output === undefined ? null : amountJson(output, spelling),
   };
 }
 

@@ -33,11 +33,11 @@ export function requestSignatureRoute(
       return {
         requestData: {
           originChainId: signed.facts.originChainId,
-          originUser: signed.facts.originUser,
-          originCurrency: signed.facts.originCurrency,
+          originUser: signed.words.originUser,
+          originCurrency: signed.words.originCurrency,
           originAmount: signed.facts.originAmount.toString(),
           destinationChainId: signed.facts.destinationChainId,
-          destinationUser: signed.facts.destinationUser,
+          destinationUser: signed.words.destinationUser,
         },
         signature: signed.signature,
       };

@@ -1,4 +1,12 @@
-import { failReasons, publicStatuses, refundFailReasons, ServiceError } from "@causeway/domain";
+import {
+  failReasons,
+  parseAnyAccount,
+  parseAnyTransaction,
+  parseHex32,
+  publicStatuses,
+  refundFailReasons,
+  ServiceError,
+} from "@causeway/domain";
 import { wholeNumber } from "@causeway/wire";
 import type { RequestsQuery } from "@causeway/wire";
 import { requestFeatures, requestTypes } from "../ports/request-history.ts";
@@ -27,10 +35,10 @@ const fields: Readonly<
   orderId: { field: "orderId", read: hash },
   user: { field: "user", read: account },
   recipient: { field: "recipient", read: account },
-  term: { field: "term", read: account },
-  depositTxHash: { field: "depositTxHash", read: hash },
-  fillTxHash: { field: "fillTxHash", read: hash },
-  refundTxHash: { field: "refundTxHash", read: hash },
+  term: { field: "term", read: (value) => parseAnyTransaction(value) ?? account(value) },
+  depositTxHash: { field: "depositTxHash", read: transaction },
+  fillTxHash: { field: "fillTxHash", read: transaction },
+  refundTxHash: { field: "refundTxHash", read: transaction },
   depositAddress: { field: "depositAddress", read: account },
   originChainId: { field: "originChainId", read: chain },
   destinationChainId: { field: "destinationChainId", read: chain },
@@ -259,13 +267,18 @@ function read(name: string, text: string, reader: (value: string) => string | un
 const shown = (text: string): string => JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
 
 function hash(value: string): string | undefined {
-  return /^0x[0-9a-f]{64}$/i.test(value) ? value.toLowerCase() : undefined;
+  return parseHex32(value);
 }
 
-/** An account of any chain family; those of EVM chains are the same in any case. */
+/** Of whatever chain. */
+function transaction(value: string): string | undefined {
+  return parseAnyTransaction(value);
+}
+
+/** An account of any chain family, by its bytes; those of EVM chains are the same in any case. What is none finds nothing. */
 function account(value: string): string | undefined {
   if (!/^[\w:.-]{1,128}$/.test(value)) return undefined;
-  return /^0x[0-9a-f]+$/i.test(value) ? value.toLowerCase() : value;
+  return parseAnyAccount(value) ?? value;
 }
 
 function chain(value: string): string | undefined {

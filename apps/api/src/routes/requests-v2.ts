@@ -38,7 +38,9 @@ export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServic
         const question = questionOf(query, apiKey);
         const page = await history.list(question);
         return {
-          requests: page.requests.map((past) => pastRequestV2Json(past, showsKey(query, apiKey, past))),
+          requests: page.requests.map((past) =>
+            pastRequestV2Json(past, showsKey(query, apiKey, past), history.spelling),
+          ),
           ...pageFields(page, question),
           deprecation: { successor: SUCCESSOR, sunset: SUNSET.toISOString() },
         };

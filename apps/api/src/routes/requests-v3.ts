@@ -29,7 +29,9 @@ export function requestsV3Route(app: TypedServer, { history }: Pick<RouteService
       const question = questionOf(query, apiKey);
       const page = await history.list(question);
       return {
-        requests: page.requests.map((past) => pastRequestJson(past, showsKey(query, apiKey, past))),
+        requests: page.requests.map((past) =>
+          pastRequestJson(past, showsKey(query, apiKey, past), history.spelling),
+        ),
         ...pageFields(page, question),
       };
     },

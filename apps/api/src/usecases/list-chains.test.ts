@@ -3,6 +3,8 @@ import { chainsAnswer } from "@causeway/wire";
 import { mismatch } from "@causeway/service-kit";
 import { expect, test } from "vitest";
 import { noChains } from "../../../../test/fakes/no-chains.ts";
+import { aConnectedRail, bitcoin, exchange, solana } from "../../../../test/fakes/rail-chains.ts";
+import { createChainDirectory } from "../adapters/chains/directory.ts";
 import type { ChainDirectory } from "../ports/chains.ts";
 import { createChainList, listChains } from "./list-chains.ts";
 
@@ -165,4 +167,48 @@ test("the list is the same object until a chain begins or ceases to make blocks 
   expect(list()).toBe(late);
   setLagging(false);
   expect(list()).toEqual(first);
+});
+
+test("chains that are reached by a rail are listed as their users write what is on them, with no contracts of ours", () => {
+  const chains = createChainDirectory(
+    [],
+    [
+      aConnectedRail("svm", {
+        chain: { explorerPaths: { transaction: "/tx/{TX_HASH}" } },
+      }),
+      aConnectedRail("bvm", { lagging: true }),
+      aConnectedRail("hypevm"),
+    ],
+  );
+  const answer = listChains({ chains, solverAddress });
+  expect(mismatch(chainsAnswer, answer)).toBeUndefined();
+  const [svm, bvm, hypevm] = answer.chains;
+  expect(svm).toMatchObject({
+    vmType: "svm",
+    currency: { address: solana.native, symbol: "SOL" },
+    erc20Currencies: [{ address: solana.usdc, supportsPermit: false }],
+    solverCurrencies: [{ address: solana.native }, { address: solana.usdc }],
+    solverAddresses: [solana.solver],
+    explorerPaths: { transaction: "/tx/{TX_HASH}" },
+    tokenSupport: "Limited",
+    contracts: {},
+    protocol: { v2: { chainId: "solana", depository: solana.depository } },
+  });
+  expect(bvm).toMatchObject({
+    id: 8253038,
+    vmType: "bvm",
+    currency: { address: bitcoin.native },
+    solverAddresses: [bitcoin.solver],
+    blockProductionLagging: true,
+    protocol: { v2: { depository: bitcoin.depository } },
+  });
+  expect(hypevm).toMatchObject({
+    id: 1337,
+    vmType: "hypevm",
+    currency: { address: exchange.perps, symbol: "USDC", decimals: 8 },
+    erc20Currencies: [{ address: exchange.spot }],
+    solverAddresses: [exchange.solver],
+    protocol: { v2: { depository: exchange.depository } },
+    exchange: { apiUrl: "https://api.exchange.example", isTestnet: false, signingProfile: "default" },
+  });
 });

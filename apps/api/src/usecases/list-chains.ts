@@ -1,6 +1,7 @@
-import type { Address, Chain, Currency } from "@causeway/domain";
+import type { Address, Chain, Currency, Hex, RailChain } from "@causeway/domain";
+import { spellAddress } from "@causeway/domain";
 import type { ChainCurrency, ChainsAnswer, Erc20Currency, SolverCurrency, WireChain } from "@causeway/wire";
-import type { ChainDirectory, ConnectedChain } from "../ports/chains.ts";
+import type { ChainDirectory, ConnectedChain, ConnectedRail } from "../ports/chains.ts";
 
 /** Stands for a contract that this system does not have. */
 const NO_CONTRACT: Address = "0x0000000000000000000000000000000000000000";
@@ -12,7 +13,12 @@ interface Services {
 
 /** Every chain of this instance, as it is configured and as it is doing now. */
 export function listChains({ chains, solverAddress }: Services): ChainsAnswer {
-  return { chains: chains.all.map(({ chain, pulse }) => toWireChain(chain, pulse.lagging(), solverAddress)) };
+  return {
+    chains: [
+      ...chains.all.map(({ chain, pulse }) => toWireChain(chain, pulse.lagging(), solverAddress)),
+      ...chains.rails.map(({ chain, rail, pulse }) => toWireRail(chain, pulse.lagging(), rail.solver)),
+    ],
+  };
 }
 
 /** {@link listChains}, giving the very same object again until something in it changes: whoever serialises it can keep the bytes. */
@@ -20,7 +26,7 @@ export function createChainList(services: Services): () => ChainsAnswer {
   let known: readonly ChainState[] = [];
   let answer: ChainsAnswer | undefined;
   return () => {
-    const now = services.chains.all.map(stateOf);
+    const now = [...services.chains.all, ...services.chains.rails].map(stateOf);
     if (answer === undefined || !sameStates(known, now)) {
       known = now;
       answer = listChains(services);
@@ -30,48 +36,28 @@ export function createChainList(services: Services): () => ChainsAnswer {
 }
 
 interface ChainState {
-  readonly chain: Chain;
+  readonly chain: Chain | RailChain;
   readonly lagging: boolean;
 }
 
-const stateOf = ({ chain, pulse }: ConnectedChain): ChainState => ({ chain, lagging: pulse.lagging() });
+const stateOf = ({ chain, pulse }: ConnectedChain | ConnectedRail): ChainState => ({
+  chain,
+  lagging: pulse.lagging(),
+});
 
 const sameStates = (before: readonly ChainState[], now: readonly ChainState[]): boolean =>
   before.length === now.length &&
   now.every(({ chain, lagging }, at) => before[at]?.chain === chain && before[at]?.lagging === lagging);
 
 function toWireChain(chain: Chain, lagging: boolean, solverAddress: Address): WireChain {
-  const { contracts, fees } = chain;
-  const currencies = [chain.native, ...chain.tokens];
+  const { contracts } = chain;
   const router = { erc20Router: contracts.router, approvalProxy: contracts.approvalProxy };
   return {
-    id: chain.id,
-    name: chain.name,
-    displayName: chain.displayName,
-    httpRpcUrl: chain.publicRpcUrl,
-    wsRpcUrl: chain.publicWsRpcUrl ?? "",
-    explorerUrl: chain.explorerUrl,
-    explorerName: chain.explorerName,
+    ...profileOf(chain, lagging),
     // null: every configured explorer uses the paths that clients assume by themselves.
     explorerPaths: null,
-    explorerQueryParams: null,
-    iconUrl: chain.iconUrl,
-    logoUrl: chain.iconUrl === "" ? null : chain.iconUrl,
-    brandColor: null,
-    statusMessage: statusMessage(chain, lagging),
-    depositEnabled: chain.depositEnabled,
     // Where tokens are exchanged any of them is routable, else only what is configured.
     tokenSupport: chain.liquidity === undefined || chain.liquidity.sources.length === 0 ? "Limited" : "All",
-    disabled: chain.disabled,
-    partialDisableLimit: Number(chain.partialDisableLimit),
-    blockProductionLagging: lagging,
-    currency: toWireCurrency(chain.native),
-    withdrawalFee: fees.withdrawalBps,
-    depositFee: fees.depositBps,
-    surgeEnabled: chain.surgeEnabled,
-    featuredTokens: currencies.filter(({ verified }) => verified).map(toWireCurrency),
-    erc20Currencies: chain.tokens.map((token) => toErc20Currency(chain, token)),
-    solverCurrencies: currencies.filter(({ supportsBridging }) => supportsBridging).map(toSolverCurrency),
     contracts: {
       multicall3: contracts.multicall3,
       multicaller: contracts.router,
@@ -80,35 +66,110 @@ function toWireChain(chain: Chain, lagging: boolean, solverAddress: Address): Wi
       ...router,
       v3: router,
     },
-    vmType: chain.vmType,
-    baseChainId: chain.baseChainId ?? null,
     solverAddresses: [solverAddress],
-    tags: [...chain.tags],
     protocol: { v2: { chainId: chain.name, depository: contracts.depository, depositoryVault: null } },
   };
 }
 
-function statusMessage(chain: Chain, lagging: boolean): string | null {
+/** A chain without contracts of ours; what the solver and the depository are is written as on that chain. */
+function toWireRail(chain: RailChain, lagging: boolean, solver: Hex): WireChain {
+  const { explorerPaths } = chain;
+  return {
+    ...profileOf(chain, lagging),
+    explorerPaths: explorerPaths === undefined ? null : pathsOf(explorerPaths),
+    tokenSupport: "Limited",
+    contracts: {},
+    solverAddresses: [spellAddress(chain, solver)],
+    protocol: {
+      v2: { chainId: chain.name, depository: spellAddress(chain, chain.depository), depositoryVault: null },
+    },
+    ...(chain.exchange !== undefined && {
+      exchange: {
+        apiUrl: chain.exchange.publicApiUrl,
+        isTestnet: chain.exchange.isTestnet,
+        signingProfile: chain.exchange.profile,
+      },
+    }),
+  };
+}
+
+function pathsOf({
+  transaction,
+  address,
+  token,
+}: NonNullable<RailChain["explorerPaths"]>): NonNullable<WireChain["explorerPaths"]> {
+  return {
+    ...(transaction !== undefined && { transaction }),
+    ...(address !== undefined && { address }),
+    ...(token !== undefined && { token }),
+  };
+}
+
+type Profile = Omit<
+  WireChain,
+  "contracts" | "solverAddresses" | "protocol" | "explorerPaths" | "tokenSupport" | "exchange"
+>;
+
+function profileOf(chain: Chain | RailChain, lagging: boolean): Profile {
+  const { fees } = chain;
+  const currencies = [chain.native, ...chain.tokens];
+  const listed = (currency: Currency): ChainCurrency => toWireCurrency(chain, currency);
+  return {
+    id: chain.id,
+    name: chain.name,
+    displayName: chain.displayName,
+    httpRpcUrl: chain.publicRpcUrl,
+    wsRpcUrl: chain.publicWsRpcUrl ?? "",
+    explorerUrl: chain.explorerUrl,
+    explorerName: chain.explorerName,
+    explorerQueryParams: null,
+    iconUrl: chain.iconUrl,
+    logoUrl: chain.iconUrl === "" ? null : chain.iconUrl,
+    brandColor: null,
+    statusMessage: statusMessage(chain, lagging),
+    depositEnabled: chain.depositEnabled,
+    disabled: chain.disabled,
+    partialDisableLimit: Number(chain.partialDisableLimit),
+    blockProductionLagging: lagging,
+    currency: listed(chain.native),
+    withdrawalFee: fees.withdrawalBps,
+    depositFee: fees.depositBps,
+    surgeEnabled: chain.surgeEnabled,
+    featuredTokens: currencies.filter(({ verified }) => verified).map(listed),
+    erc20Currencies: chain.tokens.map((token) => toErc20Currency(chain, token)),
+    solverCurrencies: currencies
+      .filter(({ supportsBridging }) => supportsBridging)
+      .map((one) => toSolverCurrency(chain, one)),
+    vmType: chain.vmType,
+    baseChainId: chain.baseChainId ?? null,
+    tags: [...chain.tags],
+  };
+}
+
+function statusMessage(chain: Chain | RailChain, lagging: boolean): string | null {
   if (chain.disabled) return "No new quotes from or to this chain for now.";
   if (lagging) return "This chain makes blocks late; requests take longer.";
   return null;
 }
 
-function toSolverCurrency({ id, symbol, name, address, decimals }: Currency): SolverCurrency {
-  return { id, symbol, name, address, decimals };
+function toSolverCurrency(
+  chain: Chain | RailChain,
+  { id, symbol, name, address, decimals }: Currency,
+): SolverCurrency {
+  return { id, symbol, name, address: spellAddress(chain, address), decimals };
 }
 
-function toWireCurrency(currency: Currency): ChainCurrency {
+function toWireCurrency(chain: Chain | RailChain, currency: Currency): ChainCurrency {
   return {
-    ...toSolverCurrency(currency),
+    ...toSolverCurrency(chain, currency),
     supportsBridging: currency.supportsBridging,
     metadata: { logoURI: currency.logoUri ?? "", verified: currency.verified },
   };
 }
 
-function toErc20Currency(chain: Chain, token: Currency): Erc20Currency {
+function toErc20Currency(chain: Chain | RailChain, token: Currency): Erc20Currency {
   return {
-    ...toSolverCurrency(token),
+    ...toSolverCurrency(chain, token),
     supportsBridging: token.supportsBridging,
     supportsPermit: token.supportsPermit,
     withdrawalFee: chain.fees.withdrawalBps,

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { someHash, someTerms } from "../../../../test/support/terms.ts";
 import type { Reads } from "../ports/reads.ts";
 import { createRequestSignature } from "./request-signature.ts";
+import { noChains } from "../../../../test/fakes/no-chains.ts";
 
 const signer = rawKeySigner(`0x${"42".repeat(32)}`);
 const terms = someTerms({
@@ -30,7 +31,7 @@ function signing(stored: Map<RequestId, typeof terms>) {
     return found && { terms: found };
   };
   const reads = { request } as unknown as Reads;
-  return { ask: createRequestSignature({ reads, signer: counting }), counted };
+  return { ask: createRequestSignature({ reads, signer: counting, chains: noChains }), counted };
 }
 
 test("the solver's address is recovered from the hash that a contract computes", async () => {
@@ -67,7 +68,11 @@ test("a fault is not remembered", async () => {
     if (broken) throw new Error("the database is away");
     return { terms };
   };
-  const ask = createRequestSignature({ reads: { request } as unknown as Reads, signer });
+  const ask = createRequestSignature({
+    reads: { request } as unknown as Reads,
+    signer,
+    chains: noChains,
+  });
   await expect(ask(someHash())).rejects.toThrow("away");
   await expect(ask(terms.requestId)).rejects.toThrow("away");
   broken = false;

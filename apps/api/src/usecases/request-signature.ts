@@ -3,6 +3,7 @@ import { requestAttestationFacts, requestAttestationHash } from "@causeway/domai
 import type { RequestId } from "@causeway/domain";
 import type { SignedRequest } from "../ports/route-services.ts";
 import type { Services } from "../ports/services.ts";
+import { spellingOf } from "./spelling.ts";
 
 /** Answers kept in memory: a signature costs far more than asking for it. */
 const KEPT = 10_000;
@@ -13,7 +14,7 @@ const KEPT = 10_000;
  * @returns a function that settles with undefined when nobody knows the request
  */
 export function createRequestSignature(
-  services: Pick<Services, "reads" | "signer">,
+  services: Pick<Services, "reads" | "signer" | "chains">,
 ): (requestId: RequestId) => Promise<SignedRequest | undefined> {
   const known = new Map<RequestId, Promise<SignedRequest | undefined>>();
   return (requestId) => {
@@ -31,11 +32,20 @@ export function createRequestSignature(
 }
 
 async function sign(
-  { reads, signer }: Pick<Services, "reads" | "signer">,
+  { reads, signer, chains }: Pick<Services, "reads" | "signer" | "chains">,
   requestId: RequestId,
 ): Promise<SignedRequest | undefined> {
   const request = await reads.request(requestId);
   if (request === undefined) return undefined;
   const facts = requestAttestationFacts(request.terms);
-  return { facts, signature: await signPersonalMessage(signer, requestAttestationHash(facts)) };
+  const spelling = spellingOf(chains);
+  return {
+    facts,
+    words: {
+      originUser: spelling.address(facts.originChainId, facts.originUser),
+      originCurrency: spelling.address(facts.originChainId, facts.originCurrency),
+      destinationUser: spelling.address(facts.destinationChainId, facts.destinationUser),
+    },
+    signature: await signPersonalMessage(signer, requestAttestationHash(facts)),
+  };
 }

@@ -1,7 +1,11 @@
-import { requestStates } from "@causeway/domain";
+import { requestStates, spellTransaction } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { StatusRecord } from "../ports/records.ts";
 import { requestStatus, statusView } from "./request-status.ts";
+import { createChainDirectory } from "../adapters/chains/directory.ts";
+import { aConnectedRail } from "../../../../test/fakes/rail-chains.ts";
+import { noChains } from "../../../../test/fakes/no-chains.ts";
 
 const record: StatusRecord = {
   requestId: "0x01",
@@ -24,7 +28,10 @@ const record: StatusRecord = {
 };
 
 test("hashes, chains and times are told as they are stored", async () => {
-  const view = await requestStatus({ reads: { status: async () => record } as never }, "0x01");
+  const view = await requestStatus(
+    { reads: { status: async () => record } as never, chains: noChains },
+    "0x01",
+  );
   expect(view).toMatchObject({
     requestId: "0x01",
     inTxHashes: ["0xaa"],
@@ -38,7 +45,9 @@ test("hashes, chains and times are told as they are stored", async () => {
 });
 
 test("an id that nobody knows has no status", async () => {
-  expect(await requestStatus({ reads: { status: async () => undefined } as never }, "0x02")).toBeUndefined();
+  expect(
+    await requestStatus({ reads: { status: async () => undefined } as never, chains: noChains }, "0x02"),
+  ).toBeUndefined();
 });
 
 test("reasons are N/A until there is one", () => {
@@ -69,7 +78,7 @@ test("a request whose deposit address got another sum is told as the one that st
         ? { ...record, supersededBy: "0x09" }
         : { ...record, requestId: "0x09", txHashes: ["0xdd"], state: { ...record.state, name: "filled" } },
   };
-  expect(await requestStatus({ reads } as never, "0x01")).toMatchObject({
+  expect(await requestStatus({ reads, chains: noChains } as never, "0x01")).toMatchObject({
     requestId: "0x01",
     supersededByRequestId: "0x09",
     status: "success",
@@ -78,7 +87,9 @@ test("a request whose deposit address got another sum is told as the one that st
   const gone = {
     status: async (id: string) => (id === "0x01" ? { ...record, supersededBy: "0x09" } : undefined),
   };
-  expect(await requestStatus({ reads: gone } as never, "0x01")).toMatchObject({ status: "waiting" });
+  expect(await requestStatus({ reads: gone, chains: noChains } as never, "0x01")).toMatchObject({
+    status: "waiting",
+  });
 });
 
 test("money that waits at a deposit address is said to be there, and the operator to be asked", () => {
@@ -86,4 +97,23 @@ test("money that waits at a deposit address is said to be there, and the operato
     fundsAt: "depositAddress",
     nextAction: "contact_operator",
   });
+});
+
+test("transactions are told as users of their own chains write them: the deposit's and the refund's on the origin, the fill's on the destination", async () => {
+  const chains = createChainDirectory([], [aConnectedRail("svm"), aConnectedRail("bvm")]);
+  const [solana, bitcoin] = chains.rails;
+  const signature: Hex = `0x${"01".repeat(64)}`;
+  const txid: Hex = `0x${"ab".repeat(32)}`;
+  const stored = {
+    ...record,
+    originChainId: solana?.chain.id ?? 0,
+    destinationChainId: bitcoin?.chain.id ?? 0,
+    inTxHashes: [signature],
+    txHashes: [txid],
+    refundTxHashes: [signature],
+  };
+  const view = await requestStatus({ reads: { status: async () => stored } as never, chains }, "0x01");
+  const text = spellTransaction({ vmType: "svm" }, signature);
+  expect(text).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
+  expect(view).toMatchObject({ inTxHashes: [text], txHashes: ["ab".repeat(32)], refundTxHashes: [text] });
 });

@@ -3,35 +3,38 @@ import type { RequestId } from "@causeway/domain";
 import type { StatusRecord } from "../ports/records.ts";
 import type { StatusView } from "../ports/status-view.ts";
 import type { Services } from "../ports/services.ts";
+import type { Spelling } from "../ports/spelling.ts";
+import { hexSpelling, spelledAll, spellingOf } from "./spelling.ts";
 
 /** Where a request stands; undefined when nobody knows it. One read, shared with all others of the same moment. */
 export async function requestStatus(
-  services: Pick<Services, "reads">,
+  services: Pick<Services, "reads" | "chains">,
   requestId: RequestId,
 ): Promise<StatusView | undefined> {
+  const spelling = spellingOf(services.chains);
   const record = await services.reads.status(requestId);
-  if (record?.supersededBy === undefined) return record && statusView(record);
+  if (record?.supersededBy === undefined) return record && statusView(record, spelling);
   // What came to its deposit address is another request's: whoever asks for this one asks what became of the money.
   const successor = await services.reads.status(record.supersededBy);
   return successor === undefined
-    ? statusView(record)
-    : { ...statusView(successor), requestId, supersededByRequestId: record.supersededBy };
+    ? statusView(record, spelling)
+    : { ...statusView(successor, spelling), requestId, supersededByRequestId: record.supersededBy };
 }
 
 /** The client's words for a stored state. */
-export function statusView(record: StatusRecord): StatusView {
-  const { state } = record;
+export function statusView(record: StatusRecord, spelling: Spelling = hexSpelling): StatusView {
+  const { state, originChainId, destinationChainId } = record;
   const status = publicStatus(state);
   return {
     requestId: record.requestId,
     status,
-    inTxHashes: record.inTxHashes,
-    txHashes: record.txHashes,
-    refundTxHashes: record.refundTxHashes,
+    inTxHashes: spelledAll(spelling, originChainId, record.inTxHashes),
+    txHashes: spelledAll(spelling, destinationChainId, record.txHashes),
+    refundTxHashes: spelledAll(spelling, originChainId, record.refundTxHashes),
     updatedAtMs: record.updatedAtMs,
     quoteCreatedAtMs: record.createdAtMs,
-    originChainId: record.originChainId,
-    destinationChainId: record.destinationChainId,
+    originChainId,
+    destinationChainId,
     failReason: state.failReason ?? "N/A",
     refundFailReason: state.refundFailReason ?? "N/A",
     final: state.final,

@@ -2,25 +2,32 @@ import { base58 } from "@scure/base";
 import type { VmType } from "../chain/attestation-chain.ts";
 import type { ChainProfile } from "../chain/chain.ts";
 import { RAIL_FAMILIES } from "../chain/rail-chain.ts";
+import type { RailChain } from "../chain/rail-chain.ts";
 import { ServiceError } from "../errors.ts";
 import { bytesOf } from "../hashing/struct-writer.ts";
 import type { Hex, TxHash } from "../ids/hex.ts";
 import { parseAddress, parseHex32 } from "../ids/hex.ts";
-import { decodeAddress, encodeAddress, transactionIdBytes } from "./codec.ts";
+import { decodeBitcoinAddress, encodeBitcoinAddress } from "./bitcoin.ts";
+import { decodeAddress, encodeAddress, nativeCurrency, transactionIdBytes } from "./codec.ts";
 
 // Inside the service addresses, currencies and transaction ids of every chain are bytes in hex. This is where clients' words become those, and the other way round.
 
 /** What is needed to know of a chain to spell what is on it. */
-export type Spelled = Pick<ChainProfile, "vmType">;
+export type Spelled = Pick<ChainProfile, "vmType"> & Pick<RailChain, "bitcoin">;
 
 /** The family of a configured chain, by the oracle's words. */
 export function familyOf({ vmType }: Spelled): VmType {
   return vmType === "evm" ? "ethereum-vm" : RAIL_FAMILIES[vmType];
 }
 
+/** A mark that orders use; it is the same on every network. */
+const BITCOIN_NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
+
 /** An account or currency as clients of that chain write it; bytes that are no address there come back as they are. */
-export function spellAddress({ vmType }: Spelled, bytes: Hex): string {
+export function spellAddress({ vmType, bitcoin }: Spelled, bytes: Hex): string {
   if (vmType === "evm") return bytes;
+  if (bitcoin !== undefined && bytes !== BITCOIN_NATIVE)
+    return decodeBitcoinAddress(bitcoin.network, bytes) ?? bytes;
   try {
     return decodeAddress(RAIL_FAMILIES[vmType], bytes);
   } catch {
@@ -70,9 +77,10 @@ export function parseTransaction(chain: Spelled, text: string): TxHash | undefin
 function railAccount(chain: Spelled, text: string): Hex | undefined {
   // Currencies of the exchange have other lengths than accounts.
   if (chain.vmType === "hypevm") return parseAddress(text);
-  // As QR codes hold it.
-  const plain = chain.vmType === "bvm" && /^BC1[0-9A-Z]+$/.test(text) ? text.toLowerCase() : text;
-  return bytesIn(familyOf(chain), plain);
+  if (chain.vmType !== "bvm") return bytesIn(familyOf(chain), text);
+  // All upper case is how QR codes hold it.
+  const plain = /^(?:BC|TB|BCRT)1[0-9A-Z]+$/.test(text) ? text.toLowerCase() : text;
+  return encodeBitcoinAddress(chain.bitcoin?.network ?? "mainnet", plain);
 }
 
 function bytesIn(vm: VmType, text: string): Hex | undefined {
@@ -81,4 +89,23 @@ function bytesIn(vm: VmType, text: string): Hex | undefined {
   } catch {
     return undefined;
   }
+}
+
+const RAIL_KINDS = ["svm", "bvm"] as const;
+
+/** An account or currency of whatever chain it may be on, where nobody says which: hex in lower case, any other spelling as bytes; undefined when it is no family's. */
+export function parseAnyAccount(text: string): Hex | undefined {
+  if (/^0x[0-9a-fA-F]+$/.test(text)) return text.toLowerCase() as Hex;
+  for (const vmType of RAIL_KINDS) {
+    const account = railAccount({ vmType }, text);
+    if (account !== undefined) return account;
+  }
+  return undefined;
+}
+
+/** A transaction's id, likewise. */
+export function parseAnyTransaction(text: string): TxHash | undefined {
+  return (
+    parseHex32(text) ?? parseTransaction({ vmType: "svm" }, text) ?? parseTransaction({ vmType: "bvm" }, text)
+  );
 }

@@ -1,3 +1,4 @@
+import type { BitcoinNetwork } from "../address/bitcoin.ts";
 import type { Hex } from "../ids/hex.ts";
 import type { VmType } from "./attestation-chain.ts";
 import type { ChainProfile } from "./chain.ts";
@@ -31,6 +32,11 @@ export interface RailChain extends ChainProfile {
   };
   /** What only the perpetuals exchange has. */
   readonly exchange?: ExchangeFacts;
+  /** What only Bitcoin has. */
+  readonly bitcoin?: {
+    /** Its users spell addresses as this network does; orders spell them as the main network does, whichever it is. */
+    readonly network: BitcoinNetwork;
+  };
 }
 
 /** How the perpetuals exchange is spoken to. */
@@ -38,6 +44,8 @@ export interface ExchangeFacts {
   /** Names in its own signing types: those of this project's documents, or those that the real exchange verifies. */
   readonly profile: "default" | "hyperliquid";
   readonly isTestnet: boolean;
+  /** The token that is dollars on the first dex, 16 bytes. */
+  readonly usdcTokenId: Hex;
   /** Base URL that clients post signed actions to. */
   readonly publicApiUrl: string;
 }

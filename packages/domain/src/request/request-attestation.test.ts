@@ -76,5 +76,25 @@ test("a fact that does not fit its type is refused, not cut", () => {
   } as const;
   expect(() => requestAttestationHash({ ...facts, originAmount: 2n ** 256n })).toThrow(RangeError);
   expect(() => requestAttestationHash({ ...facts, originAmount: -1n })).toThrow(RangeError);
-  expect(() => requestAttestationHash({ ...facts, originUser: `0x${"22".repeat(33)}` })).toThrow(RangeError);
+  expect(() => requestAttestationHash({ ...facts, originChainId: -1 })).toThrow(RangeError);
+});
+
+test("an account of 32 bytes fills its word, and a longer one stands there by its keccak256", () => {
+  const taproot: Hex = `0x01${"44".repeat(32)}`;
+  const key: Hex = `0x${"55".repeat(32)}`;
+  const requestId: Hex = `0x${"11".repeat(32)}`;
+  const native: Hex = `0x${"00".repeat(20)}`;
+  expect(
+    requestAttestationHash({
+      requestId,
+      originChainId: 1,
+      originUser: taproot,
+      originCurrency: native,
+      originAmount: 1n,
+      destinationChainId: 2,
+      destinationUser: key,
+    }),
+  ).toBe(
+    keccak256(encodeAbiParameters(tuple, [requestId, 1n, keccak256(taproot), pad(native), 1n, 2n, key])),
+  );
 });

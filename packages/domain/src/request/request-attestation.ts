@@ -1,5 +1,5 @@
 import type { Address, Hex32, RequestId } from "../ids/hex.ts";
-import { keccak, toHex, writeHex } from "../hashing/struct-writer.ts";
+import { bytesOf, keccak, toHex, writeHex } from "../hashing/struct-writer.ts";
 import type { RequestTerms } from "./terms.ts";
 
 /** What the solver vouches for towards contracts: who pays what where, and who is paid. */
@@ -32,8 +32,9 @@ const WORDS = 7;
 
 /**
  * keccak256 of the ABI encoding of (bytes32 requestId, uint256 originChainId, bytes32 originUser, bytes32 originCurrency, uint256 originAmount,
- * uint256 destinationChainId, bytes32 destinationUser). An address stands in its bytes32 on the right, as `bytes32(uint256(uint160(a)))` writes it.
- * @throws RangeError when a fact does not fit its type
+ * uint256 destinationChainId, bytes32 destinationUser). An address stands in its bytes32 on the right, as `bytes32(uint256(uint160(a)))` writes it; one that is longer than that (some of
+ * Bitcoin's) by its keccak256.
+ * @throws RangeError when a number does not fit its type
  */
 export function requestAttestationHash(facts: RequestAttestationFacts): Hex32 {
   const encoded = new Uint8Array(WORDS * 32);
@@ -48,8 +49,8 @@ export function requestAttestationHash(facts: RequestAttestationFacts): Hex32 {
   ];
   for (const [at, word] of words.entries()) {
     const length = (word.length - 2) / 2;
-    if (length > 32) throw new RangeError(`longer than 32 bytes: ${word.slice(0, 80)}`);
-    writeHex(word, encoded, at * 32 + (32 - length));
+    if (length > 32) writeHex(toHex(keccak(bytesOf(word))), encoded, at * 32);
+    else writeHex(word, encoded, at * 32 + (32 - length));
   }
   return toHex(keccak(encoded));
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { evmAddress } from "../scalars.ts";
+import { accountText, evmAddress } from "../scalars.ts";
 import { chainCurrency, erc20Currency, solverCurrency } from "./currency.ts";
 
 const ignored = z.union([z.string(), z.array(z.string())]).optional();
@@ -64,18 +64,28 @@ export const chain = z
     featuredTokens: z.array(chainCurrency),
     erc20Currencies: z.array(erc20Currency),
     solverCurrencies: z.array(solverCurrency).describe("What the solver fills with on this chain."),
-    contracts: chainContracts,
+    contracts: chainContracts.or(z.strictObject({})).describe("Empty where the service has no contracts."),
     vmType: z.enum(["evm", "svm", "bvm", "tvm", "tonvm", "hypevm", "lvm", "xrpvm"]),
     baseChainId: z.int().nullable().describe("The chain this one settles on; null when none is known."),
-    solverAddresses: z.array(evmAddress),
+    solverAddresses: z.array(accountText),
     tags: z.array(z.string()),
     protocol: z.object({
       v2: z.object({
         chainId: z.string().nullable().describe("Name of the chain in order data."),
-        depository: evmAddress.nullable(),
-        depositoryVault: evmAddress.nullable(),
+        depository: accountText.nullable(),
+        depositoryVault: accountText.nullable(),
       }),
     }),
+    exchange: z
+      .object({
+        apiUrl: z.string().describe("Signed actions are posted to `/exchange` there, questions to `/info`."),
+        isTestnet: z.boolean(),
+        signingProfile: z
+          .enum(["default", "hyperliquid"])
+          .describe("Names in its signing types: those of this API, or those of the exchange of that name."),
+      })
+      .optional()
+      .describe("Of a perpetuals exchange."),
   })
   .meta({ id: "Chain" });
 

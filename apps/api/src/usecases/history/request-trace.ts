@@ -2,15 +2,17 @@ import { publicStatus } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import type { HistorySlot, RequestStory } from "../../ports/request-history.ts";
 import type { RequestTrace, TraceEntry } from "../../ports/request-history-routes.ts";
+import { spellingOf } from "../spelling.ts";
 import type { HistoryServices } from "./list-requests.ts";
 import { moneySentence } from "./money-sentence.ts";
 import { fundsOf, hashOf, minedAtMs } from "./past-request.ts";
+import { spelledTrace } from "./spelled-trace.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
 /** Everything that was seen, decided, signed and sent for a request, in order; undefined when nobody knows it. */
 export async function requestTrace(
-  { history }: Pick<HistoryServices, "history">,
+  { history, chains }: HistoryServices,
   requestId: RequestId,
 ): Promise<RequestTrace | undefined> {
   const story = await history.story(requestId);
@@ -20,7 +22,7 @@ export async function requestTrace(
     status: publicStatus(story.state),
     fundsAt: fundsOf(story),
     summary: moneySentence(story),
-    entries: entriesOf(story),
+    entries: spelledTrace(entriesOf(story), story, spellingOf(chains)),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Events } from "../../ports/events.ts";
+import type { Spelling } from "../../ports/spelling.ts";
 import type { DeliveryEnd, DueDelivery, Hmac, WebhookQueue, WebhookSender } from "../../ports/webhooks.ts";
 import { webhookMessage } from "./webhook-message.ts";
 import { pauseAfter } from "./webhook-retries.ts";
@@ -10,6 +11,8 @@ export interface DeliveryServices {
   readonly clock: Clock;
   readonly events: Events;
   readonly hmac: Hmac;
+  /** Absent: hex is what everybody writes. */
+  readonly spelling?: Spelling;
   /** From 0 to 1. */
   readonly chance: () => number;
 }
@@ -19,12 +22,12 @@ export interface DeliveryServices {
  * An attempt that the end of the process cut short does not count.
  */
 export async function deliverWebhook(
-  { queue, sender, clock, events, hmac, chance }: DeliveryServices,
+  { queue, sender, clock, events, hmac, chance, spelling }: DeliveryServices,
   due: DueDelivery,
   signal: AbortSignal,
 ): Promise<void> {
   const startedAtMs = clock.nowMs();
-  const { body, headers } = webhookMessage(due, startedAtMs, hmac);
+  const { body, headers } = webhookMessage(due, startedAtMs, hmac, spelling);
   const outcome = await sender.send({ url: due.endpoint.url, headers, body, signal });
   if (signal.aborted && outcome.error !== undefined) return;
   const endedAtMs = clock.nowMs();

@@ -1,5 +1,7 @@
 import type { DueDelivery, Hmac, WebhookHeaders } from "../../ports/webhooks.ts";
+import type { Spelling } from "../../ports/spelling.ts";
 import { statusView } from "../request-status.ts";
+import { hexSpelling } from "../spelling.ts";
 
 /**
  * Body and headers of one attempt. The signature is the hex HMAC-SHA256 of `<timestamp>.<body>` with the endpoint's secret; receivers that parse and write the
@@ -9,9 +11,10 @@ export function webhookMessage(
   due: DueDelivery,
   nowMs: number,
   hmac: Hmac,
+  spelling: Spelling = hexSpelling,
 ): { readonly body: string; readonly headers: WebhookHeaders } {
   const { id, endpoint, change, tries } = due;
-  const body = webhookBody(due, nowMs);
+  const body = webhookBody(due, nowMs, spelling);
   const { secret, previous } = endpoint;
   return {
     body,
@@ -36,8 +39,9 @@ export function webhookMessage(
 function webhookBody(
   { change, referrer, depositAddress }: Pick<DueDelivery, "change" | "referrer" | "depositAddress">,
   nowMs: number,
+  spelling: Spelling,
 ): string {
-  const view = statusView(change.record);
+  const view = statusView(change.record, spelling);
   return JSON.stringify({
     event: "request.status.updated",
     timestamp: nowMs,

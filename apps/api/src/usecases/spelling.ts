@@ -1,0 +1,26 @@
+import type { TxHash } from "@causeway/domain";
+import { spellAddress, spellTransaction } from "@causeway/domain";
+import type { ChainDirectory } from "../ports/chains.ts";
+import type { Spelling } from "../ports/spelling.ts";
+
+/** What is on a chain that is not configured any more is shown as it is kept. */
+export function spellingOf(chains: Pick<ChainDirectory, "profile">): Spelling {
+  return {
+    address: (chainId, bytes) => {
+      const chain = chains.profile(chainId);
+      return chain === undefined ? bytes : spellAddress(chain, bytes);
+    },
+    transaction: (chainId, id) => {
+      const chain = chains.profile(chainId);
+      return chain === undefined ? id : spellTransaction(chain, id);
+    },
+  };
+}
+
+/** Of EVM chains alone, where hex is what everybody writes. */
+export const hexSpelling: Spelling = { address: (_, bytes) => bytes, transaction: (_, id) => id };
+
+/** Several ids of one chain. */
+export function spelledAll(spelling: Spelling, chainId: number, ids: readonly TxHash[]): readonly string[] {
+  return ids.length === 0 ? ids : ids.map((id) => spelling.transaction(chainId, id));
+}

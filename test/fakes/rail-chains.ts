@@ -1,0 +1,158 @@
+import type { ChainRail } from "@causeway/chains";
+import type { Currency, Hex, RailChain, RailVm } from "@causeway/domain";
+import { encodeAddress, RAIL_FAMILIES } from "@causeway/domain";
+import type { ConnectedRail } from "../../apps/api/src/ports/chains.ts";
+import type { RailUsers } from "../../apps/api/src/ports/rail-steps.ts";
+
+/** Names that are what they look like on the real chains: tests compare whole texts. */
+export const solana = {
+  native: "11111111111111111111111111111111",
+  usdc: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+  depository: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2",
+  solver: "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM",
+  user: "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV",
+};
+export const bitcoin = {
+  native: "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8",
+  depository: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+  solver: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
+  user: "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0",
+};
+export const exchange = {
+  perps: `0x${"0".repeat(32)}`,
+  spot: "0x6d1e7cde53ba9467b783cb7c530ce054",
+  depository: `0x${"de".repeat(20)}`,
+  solver: `0x${"50".repeat(20)}`,
+};
+
+const IDS: Readonly<Record<RailVm, number>> = { svm: 792703809, bvm: 8253038, hypevm: 1337 };
+const NAMES: Readonly<Record<RailVm, string>> = { svm: "solana", bvm: "bitcoin", hypevm: "exchange" };
+
+/** Bytes of a text of one of these chains. */
+export function bytesOn(vmType: RailVm, text: string): Hex {
+  return encodeAddress(RAIL_FAMILIES[vmType], text);
+}
+
+function currency(
+  vmType: RailVm,
+  text: string,
+  [id, symbol, decimals]: readonly [string, string, number],
+  priceId: string,
+): Currency {
+  return {
+    chainId: IDS[vmType],
+    address: bytesOn(vmType, text),
+    id,
+    symbol,
+    name: symbol,
+    decimals,
+    class: id === "usdc" ? "stable" : "major",
+    priceId,
+    supportsBridging: true,
+    supportsPermit: false,
+    resetsApproval: false,
+    logoUri: undefined,
+    verified: true,
+    maxFillAmount: undefined,
+  };
+}
+
+/** A chain of that kind with its usual currencies: coin and USDC on Solana, coin on Bitcoin, USDC of perps and of spot on the exchange. */
+export function aRailChain(vmType: RailVm, overrides: Partial<RailChain> = {}): RailChain {
+  const natives = {
+    svm: currency("svm", solana.native, ["sol", "SOL", 9], "solana"),
+    bvm: currency("bvm", bitcoin.native, ["btc", "BTC", 8], "bitcoin"),
+    hypevm: currency("hypevm", exchange.perps, ["usdc", "USDC", 8], "usd-coin"),
+  };
+  const tokens = {
+    svm: [currency("svm", solana.usdc, ["usdc", "USDC", 6], "usd-coin")],
+    bvm: [],
+    hypevm: [currency("hypevm", exchange.spot, ["usdc-spot", "USDC", 8], "usd-coin")],
+  };
+  const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];
+  return {
+    id: IDS[vmType],
+    name: NAMES[vmType],
+    displayName: { svm: "Solana", bvm: "Bitcoin", hypevm: "Exchange" }[vmType],
+    vmType,
+    family: RAIL_FAMILIES[vmType],
+    rpcUrl: "http://127.0.0.1:1",
+    publicRpcUrl: "http://127.0.0.1:1",
+    publicWsRpcUrl: undefined,
+    explorerUrl: "https://explorer.example",
+    explorerName: "Explorer",
+    iconUrl: "",
+    baseChainId: undefined,
+    tags: [],
+    depositEnabled: true,
+    disabled: false,
+    partialDisableLimit: 0n,
+    surgeEnabled: false,
+    native: natives[vmType],
+    tokens: tokens[vmType],
+    depository: bytesOn(vmType, texts.depository),
+    confirmations: 6,
+    blockTimeSeconds: { svm: 0.4, bvm: 600, hypevm: 1 }[vmType],
+    fees: { flatUsd: 10n ** 16n, depositBps: 0, withdrawalBps: 0, gasMarginBps: 0 },
+    ...(vmType === "hypevm" && {
+      exchange: {
+        profile: "default",
+        isTestnet: false,
+        usdcTokenId: exchange.spot as Hex,
+        publicApiUrl: "https://api.exchange.example",
+      },
+    }),
+    ...overrides,
+  };
+}
+
+export interface RailStory {
+  readonly chain?: Partial<RailChain>;
+  /** What the solver holds of each currency; default: a hundred thousand whole units. */
+  readonly balance?: bigint;
+  /** Smallest units of the native currency. */
+  readonly paymentCost?: bigint;
+  readonly rail?: Partial<ChainRail>;
+  readonly users?: RailUsers;
+  readonly lagging?: boolean;
+}
+
+/** A chain of that kind and what is known of it. Its rail does nothing unless told how. */
+export function aConnectedRail(vmType: RailVm, story: RailStory = {}): ConnectedRail {
+  const chain = aRailChain(vmType, story.chain);
+  const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];
+  const all = [chain.native, ...chain.tokens];
+  const balanceOf = (address: Hex): bigint => {
+    const found = all.find((one) => one.address === address);
+    if (found === undefined) throw new RangeError(`${address} is no currency of ${chain.name}`);
+    return story.balance ?? 100_000n * 10n ** BigInt(found.decimals);
+  };
+  const unused = (): never => {
+    throw new Error("nobody should ask this rail");
+  };
+  const costs = { svm: 10_000n, bvm: 2_000n, hypevm: 0n };
+  return {
+    chain,
+    rail: {
+      vm: chain.family,
+      solver: bytesOn(vmType, texts.solver),
+      arrivals: unused,
+      arrivalsOf: unused,
+      balances: unused,
+      paymentCost: unused,
+      refusalOf: async () => undefined,
+      prepare: unused,
+      send: unused,
+      outcome: unused,
+      onNews: () => () => undefined,
+      close: async () => undefined,
+      ...story.rail,
+    },
+    pulse: {
+      solverBalance: balanceOf,
+      paymentCost: () => story.paymentCost ?? costs[vmType],
+      lagging: () => story.lagging ?? false,
+    },
+    ...(story.users !== undefined && { users: story.users }),
+  };
+}
