@@ -1,0 +1,249 @@
+import type { Hex, Hex32 } from "@causeway/domain";
+import { createHash, randomBytes } from "node:crypto";
+
+/** How a chain keeps one payment from counting twice: by a time after which bytes never count, or by coins that are spent once. */
+export type FakeRailKind = "expiring" | "coins";
+
+/** A transfer into the solver's account. */
+export interface FakeDeposit {
+  readonly type: "deposit";
+  readonly from: Hex;
+  /** Undefined: `from`. */
+  readonly depositor?: Hex;
+  readonly currency: Hex;
+  readonly amount: bigint;
+  readonly id?: Hex;
+  readonly nonce?: bigint;
+  readonly salt: string;
+}
+
+/** A payment out of it. */
+export interface FakePayment {
+  readonly type: "payment";
+  readonly to: Hex;
+  readonly currency: Hex;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  readonly id?: Hex;
+  readonly salt: string;
+  /** Height above which it never counts. */
+  readonly lastHeight?: bigint;
+  /** Coins that it spends. */
+  readonly coins?: readonly Hex32[];
+}
+
+export type FakeTransaction = FakeDeposit | FakePayment;
+
+export interface FakeBlock {
+  readonly number: bigint;
+  readonly hash: Hex32;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+  readonly transactions: readonly { readonly id: Hex32; readonly transaction: FakeTransaction }[];
+}
+
+export interface FakeCoin {
+  readonly id: Hex32;
+  readonly amount: bigint;
+}
+
+/** What a view of the chain shows: its newest blocks may be missing in it. */
+export interface FakeView {
+  readonly blocks: readonly FakeBlock[];
+  readonly finalHeight: bigint;
+}
+
+/** Blocks under which nothing is taken back. */
+const FINAL_DEPTH = 3n;
+
+export function fakeBytes(transaction: FakeTransaction): Hex {
+  const json = JSON.stringify(transaction, (_, value: unknown) =>
+    typeof value === "bigint" ? { units: value.toString() } : value,
+  );
+  return `0x${Buffer.from(json).toString("hex")}`;
+}
+
+export function fakeTransaction(raw: Hex): FakeTransaction {
+  return JSON.parse(Buffer.from(raw.slice(2), "hex").toString(), (_, value: unknown) =>
+    typeof value === "object" && value !== null && "units" in value ? BigInt(value.units as string) : value,
+  ) as FakeTransaction;
+}
+
+export function fakeId(raw: Hex): Hex32 {
+  return `0x${createHash("sha256").update(raw).digest("hex")}`;
+}
+
+/**
+ * A small chain with one account of interest, the solver's: blocks come when the test mines them, blocks that are not final yet may be taken back, and nothing counts twice. All clients of
+ * one chain see the same.
+ */
+export class FakeRailChain {
+  readonly kind: FakeRailKind;
+  readonly native: Hex;
+  /** Native coin that a payment costs. */
+  cost = 10n;
+  /** Blocks that nodes have not heard of yet. */
+  lag = 0;
+  /** Nodes fail; nothing is known then. */
+  isDown = false;
+  /** Nodes take bytes and lose them. */
+  losesBytes = false;
+  /** Nodes refuse bytes with these words. */
+  refusal: string | undefined;
+  /** Tells of deposits again that were told before. */
+  repeats = false;
+  readonly #opening: ReadonlyMap<Hex, bigint>;
+  readonly #barred = new Map<Hex, string>();
+  readonly #listeners = new Set<() => void>();
+  #blocks: FakeBlock[] = [];
+  #pool = new Map<Hex32, FakeTransaction>();
+  #broken = false;
+
+  constructor(kind: FakeRailKind, native: Hex, opening: ReadonlyMap<Hex, bigint>) {
+    this.kind = kind;
+    this.native = native;
+    this.#opening = opening;
+    this.mine();
+  }
+
+  /** Somebody sends money to the solver; it waits for a block. */
+  deposit(deposit: Omit<FakeDeposit, "type" | "salt">): Hex32 {
+    return this.take(fakeBytes({ ...deposit, type: "deposit", salt: randomBytes(8).toString("hex") }));
+  }
+
+  /** Bytes reach the pool. */
+  take(raw: Hex): Hex32 {
+    const id = fakeId(raw);
+    const isMined = this.#blocks.some((block) => block.transactions.some((one) => one.id === id));
+    if (!isMined) this.#pool.set(id, fakeTransaction(raw));
+    return id;
+  }
+
+  mine(blocks = 1): void {
+    for (let at = 0; at < blocks; at++) {
+      const number = BigInt(this.#blocks.length);
+      const transactions: { id: Hex32; transaction: FakeTransaction }[] = [];
+      for (const [id, transaction] of this.#pool) {
+        if (this.#broken || !this.#counts(transaction, number, transactions)) continue;
+        transactions.push({ id, transaction });
+        this.#pool.delete(id);
+      }
+      const hash: Hex32 = `0x${randomBytes(32).toString("hex")}`;
+      this.#blocks.push({ number, hash, timestamp: 1_700_000_000n + number, transactions });
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Mines until everything that waits is final. */
+  settle(): void {
+    this.mine(1 + Number(FINAL_DEPTH));
+  }
+
+  /** Replaces the newest blocks by as many empty ones; what was in them is in no pool any more. @throws RangeError for final ones */
+  reorg(depth: number): void {
+    if (BigInt(depth) >= FINAL_DEPTH) throw new RangeError("final blocks are not taken back");
+    this.#blocks.splice(-depth, depth);
+    this.#pool.clear();
+    this.#broken = true;
+    this.mine(depth);
+    this.#broken = false;
+  }
+
+  /** Nothing that waits is known any more. */
+  forgetPool(): void {
+    this.#pool.clear();
+  }
+
+  /** This account cannot be paid. */
+  bar(recipient: Hex, why: string): void {
+    this.#barred.set(recipient, why);
+  }
+
+  barOf(recipient: Hex): string | undefined {
+    return this.#barred.get(recipient);
+  }
+
+  /** What nodes show. */
+  view(): FakeView {
+    const blocks = this.#blocks.slice(0, Math.max(1, this.#blocks.length - this.lag));
+    return { blocks, finalHeight: BigInt(blocks.length) - FINAL_DEPTH };
+  }
+
+  isPooled(id: Hex32): boolean {
+    return this.#pool.has(id);
+  }
+
+  /** What the solver has in a currency, by a view. */
+  balance(currency: Hex, { blocks }: FakeView = this.view()): bigint {
+    let sum = this.#opening.get(currency) ?? 0n;
+    for (const { transaction } of blocks.flatMap(({ transactions }) => transactions)) {
+      if (transaction.currency === currency)
+        sum += transaction.type === "deposit" ? transaction.amount : -transaction.amount;
+      if (transaction.type === "payment" && currency === this.native) sum -= transaction.fee;
+    }
+    return sum;
+  }
+
+  /** Coins of the solver that no block has spent. */
+  coins({ blocks }: FakeView = this.view()): readonly FakeCoin[] {
+    const opening = this.#opening.get(this.native) ?? 0n;
+    const coins = new Map<Hex32, bigint>();
+    // Several, so that payments may go beside each other.
+    for (let at = 0n; at < 8n; at++) coins.set(coinId("opening", at), opening / 8n);
+    for (const { id, transaction } of blocks.flatMap(({ transactions }) => transactions)) {
+      if (transaction.currency !== this.native) continue;
+      if (transaction.type === "deposit") {
+        coins.set(coinId(id, 0n), transaction.amount);
+        continue;
+      }
+      let spent = 0n;
+      for (const coin of transaction.coins ?? []) {
+        spent += coins.get(coin) ?? 0n;
+        coins.delete(coin);
+      }
+      coins.set(coinId(id, 1n), spent - transaction.amount - transaction.fee);
+    }
+    return [...coins].map(([id, amount]) => ({ id, amount }));
+  }
+
+  /** What an account got of the solver in canonical blocks. */
+  received(recipient: Hex, currency: Hex): bigint {
+    return this.payments()
+      .filter(({ payment }) => payment.to === recipient && payment.currency === currency)
+      .reduce((sum, { payment }) => sum + payment.amount, 0n);
+  }
+
+  /** Every payment of the solver in canonical blocks, oldest first. */
+  payments(): readonly { readonly id: Hex32; readonly payment: FakePayment }[] {
+    return this.#blocks.flatMap(({ transactions }) =>
+      transactions.flatMap(({ id, transaction }) =>
+        transaction.type === "payment" ? [{ id, payment: transaction }] : [],
+      ),
+    );
+  }
+
+  onNews(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #counts(
+    transaction: FakeTransaction,
+    height: bigint,
+    beside: readonly { readonly transaction: FakeTransaction }[],
+  ): boolean {
+    if (transaction.type === "deposit") return true;
+    if (transaction.lastHeight !== undefined && height > transaction.lastHeight) return false;
+    if (transaction.coins === undefined) return true;
+    const view = { blocks: this.#blocks, finalHeight: 0n };
+    const unspent = new Set(this.coins(view).map(({ id }) => id));
+    const taken = new Set(
+      beside.flatMap(({ transaction: other }) => (other.type === "payment" ? (other.coins ?? []) : [])),
+    );
+    return transaction.coins.every((coin) => unspent.has(coin) && !taken.has(coin));
+  }
+}
+
+function coinId(of: string, n: bigint): Hex32 {
+  return `0x${createHash("sha256").update(`${of}:${n}`).digest("hex")}`;
+}
