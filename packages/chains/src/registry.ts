@@ -20,6 +20,7 @@ type SourceOf = (chain: AttestationChain, options: EvidenceOptions) => EvidenceS
 
 /** How each family is loaded: its libraries are read when a chain of it is configured, and not before. */
 const FAMILIES: Readonly<Partial<Record<VmType, () => Promise<SourceOf> | SourceOf>>> = {
+  "bitcoin-vm": async () => (await import("./bitcoin/evidence.ts")).bitcoinEvidence,
   "ethereum-vm": () => (chain, options) => evmEvidence(chain, { ...options, ...options.evm }),
   "hyperliquid-vm": async () => (await import("./hyperliquid/evidence.ts")).hyperliquidEvidence,
   "lighter-vm": async () => (await import("./lighter/evidence.ts")).lighterEvidence,

@@ -1,0 +1,86 @@
+import { sha256x2 } from "@scure/btc-signer/utils.js";
+import { garbage } from "../nodes/rpc-fault.ts";
+import { bytesIn, idOf, readRawTransaction, type BitcoinTransaction } from "./raw-transaction.ts";
+
+/** Takes the answers of nodes and explorers apart. Pure. Whatever is not what was asked for is a fault. */
+
+/** A transaction, and the block that the node says holds it. */
+export interface PlacedTransaction {
+  readonly transaction: BitcoinTransaction;
+  /** Undefined: it waits. */
+  readonly blockHash: string | undefined;
+}
+
+/** @throws RpcFault unless the bytes are those of the transaction that was asked for */
+export function readPlaced(answer: unknown, txid: string): PlacedTransaction {
+  const { hex, blockhash } = fieldsOf("getrawtransaction", answer);
+  if (blockhash !== undefined && blockhash !== null && !isHash(blockhash))
+    throw garbage("getrawtransaction", "the block's hash is none");
+  return { transaction: readBytes(hex, txid), blockHash: isHash(blockhash) ? blockhash : undefined };
+}
+
+/** A transaction's bytes: they prove themselves, since their hash is its id. @throws RpcFault */
+export function readBytes(hex: unknown, txid: string): BitcoinTransaction {
+  const bytes = typeof hex === "string" ? bytesIn(hex) : undefined;
+  const transaction = bytes === undefined ? undefined : readRawTransaction(bytes);
+  if (transaction?.txid !== txid)
+    throw garbage("getrawtransaction", "the bytes are not those of the transaction");
+  return transaction;
+}
+
+export interface BlockStanding {
+  readonly height: number;
+  /** Less than 1: not in the chain that the node follows. */
+  readonly confirmations: number;
+}
+
+/** @throws RpcFault */
+export function readStanding(answer: unknown, blockHash: string): BlockStanding {
+  const { hash, height, confirmations } = fieldsOf("getblockheader", answer);
+  if (hash !== blockHash) throw garbage("getblockheader", "the header is another block's");
+  if (!isInteger(height) || height < 0 || !isInteger(confirmations))
+    throw garbage("getblockheader", "the block's height or its confirmations are no number");
+  return { height, confirmations };
+}
+
+/** Unix seconds that a header says; its bytes prove themselves, since their hash is the block's. @throws RpcFault */
+export function readBlockTime(answer: unknown, blockHash: string): bigint {
+  const bytes = typeof answer === "string" ? bytesIn(answer) : undefined;
+  if (bytes?.length !== 80 || idOf(sha256x2(bytes)) !== blockHash)
+    throw garbage("getblockheader", "the bytes are not those of the block's header");
+  return BigInt(new DataView(bytes.buffer).getUint32(68, true));
+}
+
+/** @throws RpcFault */
+export function readBlockHash(answer: unknown): string {
+  if (!isHash(answer)) throw garbage("getblockhash", "the block's hash is none");
+  return answer;
+}
+
+/** What spent an output, by an explorer's word; undefined when nothing did. */
+export type ReportedSpend = { readonly txid: string; readonly isConfirmed: boolean } | undefined;
+
+/** @throws RpcFault */
+export function readOutspend(answer: unknown): ReportedSpend {
+  const { spent, txid, status } = fieldsOf("outspend", answer);
+  if (spent === false) return undefined;
+  const confirmed = fieldsOf("outspend", status)["confirmed"];
+  if (spent !== true || !isHash(txid) || typeof confirmed !== "boolean")
+    throw garbage("outspend", "it says neither that the output is spent nor that it is not");
+  return { txid, isConfirmed: confirmed };
+}
+
+/** 32 bytes of lower-case hex without `0x`, as Bitcoin writes hashes. */
+export function isHash(value: unknown): value is string {
+  return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+}
+
+export function fieldsOf(method: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw garbage(method, "the answer is no object");
+  return value as Readonly<Record<string, unknown>>;
+}
+
+export function isInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}

@@ -1,0 +1,72 @@
+import { type BitcoinNetwork, decodeAddress, encodeBitcoinAddress, nativeCurrency } from "@causeway/domain";
+import type { DepositEvidence } from "../evidence.ts";
+import { carriedTexts, depositorIn, idIn, type CarriedText } from "./carried-text.ts";
+import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./raw-transaction.ts";
+import { addressOfScript } from "./scripts.ts";
+
+/** Judges what a transaction deposited. Pure. */
+
+export interface DepositRules {
+  /** Scripts of every depository. */
+  readonly depositories: ReadonlySet<string>;
+  /** How the transaction's own texts spell addresses. */
+  readonly network: BitcoinNetwork;
+}
+
+export interface DepositFacts {
+  readonly transaction: BitcoinTransaction;
+  /** What its inputs spend, in their order; empty for coinbase transactions. */
+  readonly spent: readonly BitcoinOutput[];
+}
+
+/** What was deposited, and the script of the depository that received; undefined when there is no deposit. */
+export type DepositJudgement =
+  | { readonly deposit: DepositEvidence; readonly script: string }
+  | { readonly deposit: undefined }
+  | { readonly refusal: string };
+
+/**
+ * One deposit for the whole transaction: the sum of its outputs to the one depository that receives.
+ *
+ * - What spends from a depository is a withdrawal with its change, and what a coinbase pays comes from nobody: neither is a deposit.
+ * - The id is that of the only output that carries one. Two outputs with ids, alike or not, name nothing: the deposit is then without an id, and its depositor's.
+ * - The depositor is who owned the first input, or whom the transaction names (`|depositor=…|`), if that is an address and the only one named. All who signed for inputs have
+ *   signed that text, and it only gives away what is theirs. Whoever signs for less than the whole transaction leaves its outputs, the id among them, to others.
+ */
+export function judgeDeposit(rules: DepositRules, { transaction, spent }: DepositFacts): DepositJudgement {
+  if (isCoinbase(transaction) || spent.some(({ script }) => rules.depositories.has(script)))
+    return { deposit: undefined };
+  const received = transaction.outputs.filter(
+    ({ script, amount }) => amount > 0n && rules.depositories.has(script),
+  );
+  const [script, ...others] = new Set(received.map((output) => output.script));
+  if (script === undefined) return { deposit: undefined };
+  if (others.length > 0) return { refusal: "several depositories received" };
+  const texts = carriedTexts(transaction.outputs);
+  const depositor = namedDepositor(texts, rules.network) ?? addressOfScript(spent[0]?.script ?? "");
+  if (depositor === undefined)
+    return { refusal: "the first input is of no address, and no depositor is named" };
+  const ids = texts.flatMap((text) => {
+    const id = idIn(text);
+    return id === undefined ? [] : [{ id, vout: text.vout }];
+  });
+  const carried = ids.length === 1 ? ids[0] : undefined;
+  return {
+    script,
+    deposit: {
+      index: String(carried?.vout ?? 0),
+      depositor,
+      currency: nativeCurrency("bitcoin-vm"),
+      amount: received.reduce((sum, { amount }) => sum + amount, 0n),
+      depositId: carried?.id,
+    },
+  };
+}
+
+/** The one address that is named as depositor; undefined when none is, or more than one, or something that is no address of the network. */
+function namedDepositor(texts: readonly CarriedText[], network: BitcoinNetwork): string | undefined {
+  const [named, ...others] = new Set(texts.map(depositorIn).filter((name) => name !== undefined));
+  if (named === undefined || others.length > 0) return undefined;
+  const bytes = encodeBitcoinAddress(network, named);
+  return bytes === undefined ? undefined : decodeAddress("bitcoin-vm", bytes);
+}

@@ -1,0 +1,257 @@
+import { sha256x2 } from "@scure/btc-signer/utils.js";
+import { type AttestationChain, nativeCurrency } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
+import type { ReportedSpend } from "./answers.ts";
+import { evidenceOfNode } from "./evidence.ts";
+import {
+  aPsbt,
+  carry,
+  depository,
+  orderId,
+  other,
+  pay,
+  recipient,
+  solver,
+  sourceOf,
+  unsigned,
+  user,
+} from "../../../../test/support/bitcoin-transactions.ts";
+import { FIRST_BLOCKS } from "./finality.ts";
+import { hexOf, idOf, type BitcoinOutput } from "./raw-transaction.ts";
+import type { SpendHints } from "./explorer.ts";
+
+const facts = { network: "mainnet", confirmations: 6, blockTimeSeconds: 600, esploraUrl: undefined } as const;
+const chain: AttestationChain = {
+  name: "bitcoin",
+  vmType: "bitcoin-vm",
+  rpcUrls: ["http://127.0.0.1:1"],
+  rpcQuorum: 1,
+  depository: depository.address,
+  additionalDepositories: [],
+  hubChainId: "1",
+  evm: undefined,
+  bitcoin: facts,
+};
+
+const TIME = 1_700_000_000;
+const header = Buffer.alloc(80, 7);
+header.writeUInt32LE(TIME, 68);
+const blockHash = idOf(sha256x2(header));
+const otherHash = "5a".repeat(32);
+const HEIGHT = 700_000;
+
+/** The answers of a node to which these transactions are known, in a block with so many confirmations; `changed` are other answers. */
+function aNode(
+  transactions: readonly { readonly txid: string; readonly hex: string }[],
+  confirmations: number | "waiting",
+  changed: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {},
+): RpcTransport {
+  const own: Record<string, (params: readonly unknown[]) => unknown> = {
+    getblockhash: ([height]) => (height === 0 ? FIRST_BLOCKS.mainnet : blockHash),
+    getblockheader: ([hash, verbose]) =>
+      verbose === false ? header.toString("hex") : { hash, height: HEIGHT, confirmations },
+    getrawtransaction: ([txid, verbose]) => {
+      const found = transactions.find((one) => one.txid === txid);
+      if (found === undefined) throw refusal("No such mempool or blockchain transaction.");
+      if (verbose === false) return found.hex;
+      return { hex: found.hex, ...(confirmations !== "waiting" && { blockhash: blockHash, confirmations }) };
+    },
+  };
+  return {
+    request: async (method, params) => {
+      const answer = (changed[method] ?? own[method])?.(params);
+      return await Promise.resolve(answer === undefined ? own[method]?.(params) : answer);
+    },
+    requestTogether: async () => await Promise.reject(new Error("not asked here")),
+    close: async () => await Promise.resolve(),
+  };
+}
+
+function refusal(nodeText: string): NodeRefusal {
+  return new NodeRefusal({ method: "getrawtransaction", nodeCode: -5, nodeText, nodeData: undefined });
+}
+
+function made(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOutput[]) {
+  const tx = unsigned(spent, outputs);
+  const all = [{ txid: idOf(sha256x2(tx.unsignedTx)), hex: hexOf(tx.unsignedTx) }, ...spent.map(sourceOf)];
+  return { txid: all[0]?.txid ?? "", all };
+}
+
+const deposit = made([pay(user, 100n)], [pay(depository, 50n), carry(orderId)]);
+const source = (transport: RpcTransport, hints?: SpendHints) =>
+  evidenceOfNode(chain, facts, transport, hints);
+
+test("a deposit with enough confirmations is final, at its block's own time", async () => {
+  expect(await source(aNode(deposit.all, 6)).deposits(deposit.txid)).toEqual({
+    kind: "final",
+    value: {
+      depository: depository.address,
+      timestamp: BigInt(TIME),
+      deposits: [
+        {
+          index: "1",
+          depositor: user.address,
+          currency: nativeCurrency("bitcoin-vm"),
+          amount: 50n,
+          depositId: orderId,
+        },
+      ],
+    },
+  });
+});
+
+test.each([
+  ["one less than enough", 5, 600],
+  ["none", 0, 3_600],
+  ["a block that was taken back", -1, 3_600],
+] as const)("with %s it is not final yet", async (_, confirmations, retryAfterSeconds) => {
+  expect(await source(aNode(deposit.all, confirmations)).deposits(deposit.txid)).toMatchObject({
+    kind: "notFinal",
+    retryAfterSeconds,
+  });
+});
+
+test("what waits is not final, and what nobody knows is absent", async () => {
+  expect(await source(aNode(deposit.all, "waiting")).deposits(deposit.txid)).toMatchObject({
+    kind: "notFinal",
+  });
+  expect(await source(aNode([], 6)).deposits(deposit.txid)).toEqual({ kind: "absent" });
+});
+
+test.each([
+  "No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries.",
+  "No such mempool or blockchain transaction. Blockchain transactions are still in the process of being indexed.",
+])("a node that cannot know says nothing: %s", async (text) => {
+  const blind = aNode([], 6, {
+    getrawtransaction: () => {
+      throw refusal(text);
+    },
+  });
+  await expect(source(blind).deposits(deposit.txid)).rejects.toThrow(RpcFault);
+});
+
+test.each([
+  ["the block at its height is another one", { getblockhash: ([h]) => (h === 0 ? undefined : otherHash) }],
+  [
+    "the bytes are another transaction's",
+    {
+      getrawtransaction: ([, v]) =>
+        v === true ? { hex: unrelated.all[0]?.hex, blockhash: blockHash } : undefined,
+    },
+  ],
+  [
+    "what it spends has other bytes",
+    { getrawtransaction: ([, v]) => (v === false ? unrelated.all[0]?.hex : undefined) },
+  ],
+  [
+    "the header is another block's",
+    { getblockheader: ([, v]) => (v === false ? "07".repeat(80) : undefined) },
+  ],
+  [
+    "the standing is another block's",
+    {
+      getblockheader: ([, v]) => (v === true ? { hash: otherHash, height: 1, confirmations: 9 } : undefined),
+    },
+  ],
+  [
+    "the confirmations are no number",
+    { getblockheader: ([hash, v]) => (v === true ? { hash, height: 1, confirmations: "9" } : undefined) },
+  ],
+  ["the answer is null", { getrawtransaction: () => null }],
+  ["it serves another network", { getblockhash: ([h]) => (h === 0 ? FIRST_BLOCKS.testnet : undefined) }],
+] as const satisfies [string, Record<string, (params: readonly unknown[]) => unknown>][])(
+  "it is the node's fault, and nothing is said, when %s",
+  async (_, changed) => {
+    await expect(source(aNode(deposit.all, 6, changed)).deposits(deposit.txid)).rejects.toThrow(RpcFault);
+  },
+);
+
+test.each([`0x${deposit.txid}`, deposit.txid.toUpperCase(), deposit.txid.slice(1), ""])(
+  "a transaction has one spelling: %s is refuted",
+  async (text) => {
+    expect(await source(aNode(deposit.all, 6)).deposits(text)).toMatchObject({ kind: "refuted" });
+  },
+);
+
+test("a payment that is final answers with what it paid and when", async () => {
+  const { txid, all } = made([pay(solver, 100n)], [pay(recipient, 90n), carry(orderId)]);
+  const question = {
+    orderId,
+    deadline: TIME,
+    extraData: "0x",
+    receipts: [{ recipient: recipient.address, currency: nativeCurrency("bitcoin-vm") }],
+    calls: [],
+  } as const;
+  expect(await source(aNode(all, 6)).payments(txid, question)).toEqual({
+    kind: "final",
+    value: { amounts: [90n], timestamp: BigInt(TIME) },
+  });
+  expect(await source(aNode(all, 5)).payments(txid, question)).toMatchObject({ kind: "notFinal" });
+});
+
+const held = [pay(depository, 1_000n)];
+const paid = [pay(recipient, 600n), pay(depository, 390n)];
+const payload = aPsbt(held, paid);
+const own = made(held, paid);
+const rival = made(held, [pay(other, 990n)]);
+const unrelated = made([pay(other, 5n)], [pay(user, 4n)]);
+
+const explorer = (spend: ReportedSpend): SpendHints => ({
+  spendOf: async () => await Promise.resolve(spend),
+  close: async () => await Promise.resolve(),
+});
+
+async function statusOf(transport: RpcTransport, hints?: SpendHints, hint?: string): Promise<string> {
+  const evidence = await source(transport, hints).withdrawal(payload, hint);
+  return evidence.kind === "final" ? evidence.value.status : evidence.kind;
+}
+
+test("a withdrawal is executed once its own transaction is final, with nobody's help", async () => {
+  expect(await statusOf(aNode(own.all, 6))).toBe("executed");
+  expect(await statusOf(aNode(own.all, 5))).toBe("pending");
+  expect(await statusOf(aNode(own.all, "waiting"))).toBe("pending");
+  expect(await source(aNode(own.all, 6)).withdrawal(payload, undefined)).toMatchObject({
+    value: { depository: depository.address, recipient: recipient.address, amount: 610n },
+  });
+});
+
+test("it is expired once another transaction that spends its input is final, and not before", async () => {
+  const reported = explorer({ txid: rival.txid, isConfirmed: true });
+  expect(await statusOf(aNode(rival.all, 6), reported)).toBe("expired");
+  expect(await statusOf(aNode(rival.all, 1), reported)).toBe("pending");
+  expect(await statusOf(aNode(rival.all, -1), reported)).toBe("pending");
+  expect(await statusOf(aNode(rival.all, "waiting"), reported)).toBe("pending");
+  // Who knows the transaction may name it.
+  expect(await statusOf(aNode(rival.all, 6), undefined, rival.txid)).toBe("expired");
+});
+
+test("what the explorer alone says settles nothing", async () => {
+  expect(
+    await statusOf(
+      aNode([...held.map(sourceOf), ...unrelated.all], 6),
+      explorer({ txid: unrelated.txid, isConfirmed: true }),
+    ),
+  ).toBe("pending");
+  expect(
+    await statusOf(aNode(held.map(sourceOf), 6), explorer({ txid: rival.txid, isConfirmed: false })),
+  ).toBe("pending");
+  await expect(
+    statusOf(aNode(held.map(sourceOf), 6), explorer({ txid: rival.txid, isConfirmed: true })),
+  ).rejects.toThrow(RpcFault);
+  // It hides a spend: the withdrawal waits, and is executed all the same when it was.
+  expect(await statusOf(aNode(rival.all, 6), explorer(undefined))).toBe("pending");
+  expect(await statusOf(aNode(own.all, 6), explorer({ txid: rival.txid, isConfirmed: true }))).toBe(
+    "executed",
+  );
+});
+
+test("an explorer that fails is a fault, and no answer", async () => {
+  const broken: SpendHints = {
+    spendOf: async () =>
+      await Promise.reject(new RpcFault({ kind: "network", method: "outspend", reason: "gone" })),
+    close: async () => await Promise.resolve(),
+  };
+  await expect(statusOf(aNode(rival.all, 6), broken)).rejects.toThrow(RpcFault);
+});

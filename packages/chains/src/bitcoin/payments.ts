@@ -1,0 +1,64 @@
+import { nativeCurrency } from "@causeway/domain";
+import type { PaymentQuestion } from "../evidence.ts";
+import { carriedTexts, idIn } from "./carried-text.ts";
+import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./raw-transaction.ts";
+import { scriptOf } from "./scripts.ts";
+
+/** Judges what a solver's transaction paid. Pure. */
+
+export interface PaymentRules {
+  /** Scripts of every depository. */
+  readonly depositories: ReadonlySet<string>;
+}
+
+/** A transaction in a final block. */
+export interface PaymentFacts {
+  readonly transaction: BitcoinTransaction;
+  /** What its inputs spend, in their order. */
+  readonly spent: readonly BitcoinOutput[];
+  /** Unix seconds of its block. */
+  readonly timestamp: bigint;
+}
+
+export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
+
+/**
+ * What each recipient received, when the transaction came in time and is for this order alone: exactly one of its outputs carries an id, and its whole text is the order's.
+ *
+ * What recipients put in themselves is taken off, so that coins sent back to their owner count as nothing. What leaves a depository is no payment of a solver, and what
+ * arrives at one is a deposit.
+ *
+ * @throws RangeError when the question names a recipient and currency twice: nobody could tell which output is whose.
+ */
+export function judgePayments(
+  { depositories }: PaymentRules,
+  { transaction, spent, timestamp }: PaymentFacts,
+  question: PaymentQuestion,
+): PaymentJudgement {
+  const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
+  if (new Set(pairs).size !== pairs.length)
+    throw new RangeError("a recipient and currency is asked for twice");
+  if (timestamp > BigInt(question.deadline))
+    return { refusal: `the transaction came at ${timestamp}, after the deadline ${question.deadline}` };
+  if (question.calls.length > 0) return { refusal: "the order has calls, and nothing can be called there" };
+  if (isCoinbase(transaction)) return { refusal: "a coinbase transaction is no payment" };
+  if (spent.some(({ script }) => depositories.has(script)))
+    return { refusal: "the transaction spends what a depository holds" };
+  const carried = carriedTexts(transaction.outputs).filter((text) => idIn(text) !== undefined);
+  const [only] = carried;
+  if (only === undefined || carried.length > 1 || only.text !== question.orderId)
+    return { refusal: "the transaction does not carry the order's id and that alone" };
+
+  const amounts: bigint[] = [];
+  for (const { recipient, currency } of question.receipts) {
+    const script = scriptOf(recipient);
+    if (depositories.has(script)) return { refusal: "a depository is no recipient of a payment" };
+    const net = sumTo(script, transaction.outputs) - sumTo(script, spent);
+    amounts.push(currency === nativeCurrency("bitcoin-vm") && net > 0n ? net : 0n);
+  }
+  return { amounts };
+}
+
+function sumTo(script: string, outputs: readonly BitcoinOutput[]): bigint {
+  return outputs.reduce((sum, output) => (output.script === script ? sum + output.amount : sum), 0n);
+}

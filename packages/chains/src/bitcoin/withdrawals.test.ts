@@ -1,0 +1,99 @@
+import { p2sh, p2wpkh } from "@scure/btc-signer";
+import { pubECDSA } from "@scure/btc-signer/utils.js";
+import { bitcoinPsbtId } from "@causeway/domain";
+import { expect, test } from "vitest";
+import {
+  aParty,
+  aPsbt,
+  aTransaction,
+  carry,
+  depository,
+  other,
+  pay,
+  read,
+  recipient,
+  solver,
+  unsigned,
+} from "../../../../test/support/bitcoin-transactions.ts";
+import { hexOf, type BitcoinOutput } from "./raw-transaction.ts";
+import { certainId, effectOf, meaningOf, readWithdrawal } from "./withdrawals.ts";
+
+const second = aParty(9);
+const depositories = new Set([depository.script, second.script]);
+const held = [pay(depository, 100_000n)];
+const outputs = [pay(recipient, 60_000n), pay(depository, 39_000n)];
+
+function effect(spent: readonly BitcoinOutput[], paid: readonly BitcoinOutput[]) {
+  return effectOf(depositories, aTransaction(spent, paid).transaction, spent);
+}
+
+test("a payload is its transaction, and is called by the hash of its text", () => {
+  const payload = aPsbt(held, outputs);
+  const plan = readWithdrawal(payload);
+  if ("refusal" in plan) throw new Error(plan.refusal);
+  expect(plan.id).toBe(bitcoinPsbtId(payload.slice(2)));
+  expect(plan.unsigned).toEqual(aTransaction(held, outputs).transaction);
+  expect(readWithdrawal("0x70736274ff00")).toHaveProperty("refusal");
+  expect(readWithdrawal("0x1234")).toHaveProperty("refusal");
+});
+
+test("it costs the depository what it puts in less its change: the payment and the fee", () => {
+  expect(effect(held, outputs)).toEqual({
+    depository: depository.script,
+    recipient: recipient.address,
+    amount: 61_000n,
+  });
+});
+
+test("who else pays the fee gets his own change back, and the depository loses the payment alone", () => {
+  const paid = [...outputs.slice(0, 1), pay(depository, 40_000n), pay(solver, 4_000n), carry("x")];
+  expect(effect([...held, pay(solver, 5_000n)], paid)).toMatchObject({ amount: 60_000n });
+});
+
+test.each([
+  ["spends nothing of a depository", [pay(solver, 9n)], [pay(recipient, 1n)]],
+  ["spends from two depositories", [...held, pay(second, 9n)], outputs],
+  ["pays only depositories", held, [pay(depository, 50_000n), pay(second, 1_000n)]],
+  ["pays somebody else too", held, [...outputs, pay(other, 500n)]],
+  ["gives others more than they put in", [...held, pay(solver, 5_000n)], [...outputs, pay(solver, 5_001n)]],
+  [
+    "takes nothing from the depository",
+    [...held, pay(solver, 9_000n)],
+    [pay(recipient, 1n), pay(depository, 100_000n)],
+  ],
+  ["pays no address first", held, [{ script: "51", amount: 1n }, ...outputs]],
+])("a payload that %s is refused", (_, spent, paid) => {
+  expect(effect(spent, paid)).toHaveProperty("refusal");
+});
+
+test("it was executed by its own transaction, whatever its signatures", () => {
+  const plan = aTransaction(held, outputs).transaction;
+  const signed = unsigned(held, outputs);
+  signed.updateInput(0, { finalScriptSig: new Uint8Array([0x51]) }, true);
+  const final = { ...read(signed), txid: "aa".repeat(32) };
+  expect(meaningOf(plan, final)).toBe("executed");
+});
+
+test.each([
+  ["another amount", [pay(recipient, 60_001n), pay(depository, 39_000n)]],
+  ["another recipient", [pay(other, 60_000n), pay(depository, 39_000n)]],
+  ["another order of outputs", outputs.toReversed()],
+  ["a further output", [...outputs, carry("x")]],
+])("an input that was spent with %s makes it impossible", (_, paid) => {
+  expect(meaningOf(aTransaction(held, outputs).transaction, aTransaction(held, paid).transaction)).toBe(
+    "expired",
+  );
+});
+
+test("one input of several that is spent otherwise makes it impossible; a transaction that spends none says nothing", () => {
+  const plan = aTransaction([...held, pay(solver, 5n)], outputs).transaction;
+  expect(meaningOf(plan, aTransaction(held, [pay(other, 1n)]).transaction)).toBe("expired");
+  expect(meaningOf(plan, aTransaction([pay(other, 7n)], outputs).transaction)).toBeUndefined();
+});
+
+test("its id is known before it is signed only where signatures do not change it", () => {
+  const { transaction } = aTransaction(held, outputs);
+  expect(certainId(transaction, held)).toBe(transaction.txid);
+  const nested = { script: hexOf(p2sh(p2wpkh(pubECDSA(other.key))).script), amount: 1n };
+  expect(certainId(transaction, [...held, nested])).toBeUndefined();
+});

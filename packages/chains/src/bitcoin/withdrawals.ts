@@ -1,0 +1,108 @@
+import { Transaction } from "@scure/btc-signer";
+import { bitcoinPsbtId, decodeBitcoinPsbt, type Hex, type Hex32 } from "@causeway/domain";
+import {
+  bytesIn,
+  readRawTransaction,
+  type BitcoinOutput,
+  type BitcoinTransaction,
+} from "./raw-transaction.ts";
+import { addressOfScript, isWitnessProgram } from "./scripts.ts";
+
+/** Judges what a withdrawal's payload, a partially signed transaction, does, and what became of it. Pure. */
+
+export interface WithdrawalPlan {
+  readonly id: Hex32;
+  /** The transaction without signatures. */
+  readonly unsigned: BitcoinTransaction;
+}
+
+/** The transaction of a payload. */
+export function readWithdrawal(payload: Hex): WithdrawalPlan | { readonly refusal: string } {
+  const psbt = decodeBitcoinPsbt(payload);
+  const unsigned = psbt === undefined ? undefined : unsignedIn(psbt);
+  if (psbt === undefined || unsigned === undefined)
+    return { refusal: "the withdrawal is no partially signed transaction" };
+  const outpoints = new Set(unsigned.inputs.map(({ txid, vout }) => `${txid}:${vout}`));
+  if (unsigned.inputs.length === 0 || outpoints.size < unsigned.inputs.length)
+    return { refusal: "the withdrawal's transaction spends nothing, or one output twice" };
+  return { id: bitcoinPsbtId(psbt), unsigned };
+}
+
+export interface WithdrawalEffect {
+  /** Script of the depository that pays. */
+  readonly depository: string;
+  readonly recipient: string;
+  /** Satoshis that the depository is poorer afterwards: what the recipient gets, and the part of the fee that it bears. */
+  readonly amount: bigint;
+}
+
+/**
+ * What the transaction does: one depository pays one recipient, who owns the first output that is neither a depository's nor carries text. Other outputs may only give back
+ * what others put in for the fee.
+ * @param spent what its inputs spend, in their order, by the chain's word: the payload's own is not believed
+ */
+export function effectOf(
+  depositories: ReadonlySet<string>,
+  { outputs }: Pick<BitcoinTransaction, "outputs">,
+  spent: readonly BitcoinOutput[],
+): WithdrawalEffect | { readonly refusal: string } {
+  const [depository, ...more] = new Set(
+    spent.map(({ script }) => script).filter((one) => depositories.has(one)),
+  );
+  if (depository === undefined) return { refusal: "the withdrawal spends nothing of a depository" };
+  if (more.length > 0) return { refusal: "the withdrawal spends from several depositories" };
+  const paid = outputs.filter(
+    ({ script, amount }) => !depositories.has(script) && !(carriesText(script) && amount === 0n),
+  );
+  const to = paid[0]?.script;
+  const recipient = to === undefined ? undefined : addressOfScript(to);
+  if (recipient === undefined) return { refusal: "the withdrawal pays no address first" };
+  const toOthers = sum(paid.filter(({ script }) => script !== to));
+  const byOthers = sum(spent.filter(({ script }) => script !== depository));
+  if (toOthers > byOthers) return { refusal: "the withdrawal pays others too" };
+  const kept = sum(outputs.filter(({ script }) => depositories.has(script)));
+  const amount = sum(spent.filter(({ script }) => script === depository)) - kept;
+  return amount > 0n
+    ? { depository, recipient, amount }
+    : { refusal: "the withdrawal takes nothing from the depository" };
+}
+
+/** The id that the transaction will have, where signatures do not change it. */
+export function certainId(
+  { txid }: Pick<BitcoinTransaction, "txid">,
+  spent: readonly BitcoinOutput[],
+): string | undefined {
+  return spent.every(({ script }) => isWitnessProgram(script)) ? txid : undefined;
+}
+
+/** What a final transaction means for a payload: it is the payload's own, it makes that impossible, or it is unrelated. */
+export function meaningOf(
+  unsigned: BitcoinTransaction,
+  final: BitcoinTransaction,
+): "executed" | "expired" | undefined {
+  if (final.body === unsigned.body) return "executed";
+  const taken = new Set(final.inputs.map(({ txid, vout }) => `${txid}:${vout}`));
+  return unsigned.inputs.some(({ txid, vout }) => taken.has(`${txid}:${vout}`)) ? "expired" : undefined;
+}
+
+function unsignedIn(psbt: string): BitcoinTransaction | undefined {
+  try {
+    const options = {
+      allowUnknownInputs: true,
+      allowUnknownOutputs: true,
+      disableScriptCheck: true,
+    } as const;
+    return readRawTransaction(Transaction.fromPSBT(bytesIn(psbt) ?? new Uint8Array(), options).unsignedTx);
+  } catch {
+    // The library throws for what is none.
+    return undefined;
+  }
+}
+
+function carriesText(script: string): boolean {
+  return script.startsWith("6a");
+}
+
+function sum(outputs: readonly BitcoinOutput[]): bigint {
+  return outputs.reduce((total, { amount }) => total + amount, 0n);
+}
