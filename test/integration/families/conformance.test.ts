@@ -6,6 +6,8 @@ import { describeFamilies, type StartFamily } from "../../contracts/family-confo
 const families: Readonly<Partial<Record<VmType, StartFamily>>> = {
   // Each family has a file `<family>-conformance.ts` beside this one, and one line here, e.g.
   // "solana-vm": async (mappings) => await (await import("./solana-conformance.ts")).startSolanaFamily(mappings),
+  "hyperliquid-vm": async (mappings) =>
+    await (await import("./hyperliquid-conformance.ts")).startHyperliquidFamily(mappings),
   "lighter-vm": async () => await (await import("./lighter-conformance.ts")).startLighterFamily(),
 };
 

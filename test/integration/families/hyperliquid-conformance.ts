@@ -1,0 +1,484 @@
+import {
+  encodeHyperliquidAction,
+  exchangeDexName,
+  exchangePlaceOf,
+  exchangeSigningProfiles,
+  exchangeTransferTypes,
+  exchangeTypedData,
+  MAINNET_USDC_TOKEN_ID,
+  parseHex32,
+  PERPS_CURRENCY,
+  type Address,
+  type AttestationChain,
+  type ExchangeAction,
+  type ExchangeSigningProfile,
+  type Hex,
+  type Hex32,
+} from "@causeway/domain";
+import { startExchange, type ExchangeControl, type RunningExchange } from "@causeway/localnet";
+import { hashStruct, parseSignature } from "viem";
+import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
+import type {
+  FamilyWorld,
+  MadeDeposits,
+  MadeWithdrawal,
+  MappingBook,
+  NoDeposit,
+  NotApplicable,
+  OwnTools,
+  Payment,
+  PaymentWish,
+  WithdrawalWish,
+} from "../../contracts/family-world.ts";
+
+const NAME = "hyperliquid";
+const profile: ExchangeSigningProfile = exchangeSigningProfiles.default;
+const USDC = `USDC:${MAINNET_USDC_TOKEN_ID}`;
+const HYPE_ID: Hex = "0x0d01dc56dcaaca66ad901c959b4011ec";
+const HYPE = `HYPE:${HYPE_ID}`;
+const AMOUNT = 12_500_000n;
+const RECIPIENTS = [`0x${"a1".repeat(20)}`, `0x${"a2".repeat(20)}`] as const;
+const DAY_MS = 86_400_000;
+
+const account = (key: number): PrivateKeyAccount =>
+  privateKeyToAccount(`0x${key.toString(16).padStart(64, "0")}`);
+const addressOf = (one: PrivateKeyAccount): Address => one.address.toLowerCase() as Address;
+const [user, solver, depository, former] = [account(0x51), account(0x52), account(0x53), account(0x54)];
+const DEPOSITORY = addressOf(depository);
+const FORMER = addressOf(former);
+/** A sub-account of the user. */
+const SUB_ACCOUNT: Address = `0x${"b1".repeat(20)}`;
+
+/** The perpetuals exchange on its simulator, under the names of the client contract. */
+export async function startHyperliquidFamily(mappings: MappingBook): Promise<FamilyWorld> {
+  const exchange = await startExchange();
+  const { control } = exchange;
+  for (const one of [user, solver, depository, former]) fund(control, addressOf(one));
+  fund(control, SUB_ACCOUNT);
+  control.addSubAccount(addressOf(user), SUB_ACCOUNT);
+  const others: RunningExchange[] = [];
+
+  let lastNonce = 0;
+  const nextNonce = (): number => (lastNonce = Math.max(lastNonce + 1, control.now()));
+
+  /** What is signed, with anything in it changed; the transaction that it became, whether it succeeded or not. */
+  const send = async (by: PrivateKeyAccount, fields: Partial<ExchangeAction>): Promise<string> => {
+    const before = control.transactions().length;
+    const answer = await post(exchange.url, by, sendAsset(fields, nextNonce()));
+    const made = control.transactions()[before];
+    if (made === undefined) throw new Error(`not taken: ${answer}`);
+    return made.hash;
+  };
+  const transactionOf = (id: string) => {
+    const found = control.transactions().find(({ hash }) => hash === id);
+    if (found === undefined) throw new Error("no such transaction");
+    return found;
+  };
+  /** Says what a transaction's nonce was for, so many seconds after it. */
+  const say = (transactionId: string, id: Hex32, laterBy = 0n): string => {
+    const { user: wallet, time, action } = transactionOf(transactionId);
+    const nonce = BigInt(action["nonce"] ?? action["time"] ?? 0);
+    const setAt = BigInt(time) / 1_000n + laterBy;
+    mappings.set(NAME, wallet, nonce, { id, depositor: undefined, setAt });
+    return transactionId;
+  };
+  const deposit = async (id: Hex32 | undefined, fields: Partial<ExchangeAction> = {}): Promise<string> => {
+    const transactionId = await send(user, { destination: DEPOSITORY, ...fields });
+    return id === undefined ? transactionId : say(transactionId, id);
+  };
+  const made = (
+    transactionId: string,
+    one: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
+  ): MadeDeposits => ({
+    transactionId,
+    deposits: [{ index: "0", depositor: addressOf(user), currency: PERPS_CURRENCY, amount: AMOUNT, ...one }],
+  });
+  const transfer = async ({ orderId, payments }: PaymentWish, fields: Partial<ExchangeAction> = {}) => {
+    const [payment, ...more] = payments;
+    if (payment === undefined || more.length > 0) throw new Error("a transfer pays one recipient");
+    return say(await send(solver, { ...arriving(payment), ...fields }), orderId);
+  };
+  const withdrawal = async (wish: WithdrawalWish): Promise<MadeWithdrawal & { action: ExchangeAction }> => {
+    const action = sendAsset(arriving(wish), nextNonce());
+    const { types, primaryType, value } = exchangeTypedData(profile, action);
+    return await Promise.resolve({
+      action,
+      payload: payloadOf(action),
+      withdrawalId: hashStruct({ types, primaryType, data: value }),
+      execute: async () => {
+        const before = control.transactions().length;
+        const answer = await post(exchange.url, depository, action);
+        if (answer !== "ok") throw new Error(answer);
+        return control.transactions()[before]?.hash ?? "";
+      },
+      expire: async () => {
+        control.advance(2 * DAY_MS + 2 * 3_600_000);
+        await Promise.resolve();
+      },
+    });
+  };
+  const lyingCopy = async (lie: Parameters<ExchangeControl["lie"]>[0]): Promise<readonly string[]> => {
+    const front = await startExchange();
+    others.push(front);
+    front.control.lie(lie);
+    return [front.url];
+  };
+  const without = async (field: string, transactionId: string): Promise<readonly string[]> => {
+    const { [field]: _gone, ...tx } = transactionOf(transactionId) as unknown as Record<string, unknown>;
+    return await lyingCopy((path, question, honest) =>
+      path === "explorer" && question["hash"] === transactionId ? { type: "txDetails", tx } : honest,
+    );
+  };
+
+  return {
+    family: "hyperliquid-vm",
+    urls: [exchange.url],
+    chainAt,
+    recipients: RECIPIENTS,
+    currency: PERPS_CURRENCY,
+    otherCurrency: MAINNET_USDC_TOKEN_ID,
+    amount: AMOUNT,
+    extraData: "0x",
+    foreignAddress: "TXtEs6t2oUWQsNos7m68gbHdE9Q5n6x2oN",
+    otherSpellings: (id) => [
+      id.toUpperCase(),
+      `0x${id.slice(2).toUpperCase()}`,
+      id.slice(2),
+      `0x0${id.slice(2)}`,
+    ],
+    omissibleFields: [],
+    deposit: async ({ depositId, currency, amount }) =>
+      made(await deposit(depositId, arriving({ recipient: DEPOSITORY, currency, amount })), {
+        depositId,
+        currency,
+        amount,
+      }),
+    pay: async (wish) => await transfer(wish),
+    withdrawal,
+    finalize: async () => await Promise.resolve(),
+    finalAtOnce: not("blocks of the exchange are final when they are there"),
+
+    deposits: {
+      twoInOne: ONE_TRANSFER,
+      none: async () => empty(await send(user, { destination: RECIPIENTS[0] })),
+      orphaned: not("blocks of the exchange are final when they are there"),
+      splitNode: not("blocks of the exchange are final when they are there: nothing is counted in them"),
+      failed: async (id) => {
+        control.failNext("Insufficient balance");
+        return { transactionId: await deposit(id), as: "rejected" };
+      },
+      lookAlike: async (id) => {
+        const alike = `${DEPOSITORY.slice(0, -1)}${DEPOSITORY.endsWith("0") ? "1" : "0"}`;
+        return empty(await deposit(id, { destination: alike }));
+      },
+      lyingToken: not("balances are the exchange's own: no code of a token runs"),
+      feeOnTransfer: not("what a transfer costs is taken from the sender beside it"),
+      withoutTransfer: not("the transfer is the deposit: nothing else claims one"),
+      saidTwice: ONE_TRANSFER,
+      throughForwarder: not("whoever signs a transfer is who pays it; forwarders do not exist"),
+      idElsewhere: not("a transfer carries no bytes of its sender's choice"),
+      idsThatAreNone: async () => {
+        const transactionId = say(await deposit(undefined), `0x${"00".repeat(32)}`);
+        return [made(transactionId, { depositId: undefined })];
+      },
+      arrivedSilently: async () => {
+        const before = control.transactions().length;
+        await post(exchange.url, user, {
+          type: "spotSend",
+          signatureChainId: "0x1",
+          exchangeChain: "Mainnet",
+          destination: DEPOSITORY,
+          token: HYPE,
+          amount: "1",
+          time: nextNonce(),
+        });
+        return empty(control.transactions()[before]?.hash ?? "");
+      },
+      plainWithId: not("a transfer carries no bytes of its sender's choice"),
+      ownTransfer: async (id) => {
+        const transactionId = await send(former, { destination: DEPOSITORY });
+        return empty(say(transactionId, id));
+      },
+      otherNetwork: async (id) => {
+        const other = await startExchange({ network: "Testnet" });
+        others.push(other);
+        fund(other.control, addressOf(user));
+        const action = sendAsset({ destination: DEPOSITORY, exchangeChain: "Testnet" }, nextNonce());
+        await post(other.url, user, action);
+        const [deposited] = other.control.transactions();
+        if (deposited === undefined) throw new Error("not taken");
+        mappings.set(NAME, addressOf(user), BigInt(action["nonce"] ?? 0), {
+          id,
+          depositor: undefined,
+          setAt: BigInt(deposited.time) / 1_000n,
+        });
+        return { transactionId: deposited.hash, urls: [other.url], as: "upstream_unavailable" };
+      },
+      withoutTime: async (id) => {
+        const transactionId = await deposit(id);
+        return {
+          transactionId,
+          urls: await without("time", transactionId),
+          as: "upstream_unavailable",
+        };
+      },
+    },
+
+    payments: {
+      failed: async (wish) => {
+        control.failNext("Insufficient balance");
+        return await transfer(wish);
+      },
+      innerUndone: ONE_TRANSFER,
+      // A nonce is said to be for one thing; what is said later is not kept.
+      forTwoOrders: async ([one], payment) => await transfer({ orderId: one, payments: [payment] }),
+      takenBack: async ({ orderId }) =>
+        // From one place of the payer's to another.
+        say(
+          await send(solver, {
+            destination: addressOf(solver),
+            sourceDex: "spot",
+            destinationDex: "",
+          }),
+          orderId,
+        ),
+      saidByStranger: not("there are no contracts"),
+      strangersExtraData: "0x",
+      calls: not("there are no contracts"),
+      withoutTime: async (wish) => {
+        const transactionId = await transfer(wish);
+        return { transactionId, urls: await without("time", transactionId) };
+      },
+      idElsewhere: async ({ orderId, payments }) =>
+        await transfer({ orderId: `0x${orderId.slice(4)}${orderId.slice(2, 4)}`, payments }),
+    },
+
+    withdrawals: {
+      failedInside: async (wish) => {
+        const out = await withdrawal(wish);
+        control.failNext("Insufficient balance");
+        await out.execute().catch(() => undefined);
+        return out;
+      },
+      otherOutputs: async (wish) => {
+        const out = await withdrawal(wish);
+        await post(exchange.url, depository, { ...out.action, amount: text(wish.amount - 1n) });
+        return out;
+      },
+      expiryNotFinal: async (wish) => {
+        const out = await withdrawal(wish);
+        // The window is closed, and the indexes may not have told of its last blocks.
+        control.advance(2 * DAY_MS);
+        return out;
+      },
+      malformed: async (wish) => {
+        const { payload, action } = await withdrawal(wish);
+        return [
+          payload.slice(0, -2) as Hex,
+          `${payload}00`,
+          "0x",
+          payloadOf({ ...action, amount: "0" }),
+          payloadOf({ ...action, amount: "1e3" }),
+          payloadOf({ ...action, amount: "0.000000001" }),
+          payloadOf({ ...action, exchangeChain: "Testnet" }),
+          payloadOf({ ...action, destination: FORMER }),
+          payloadOf({ ...action, sourceDex: "spot" }),
+          payloadOf({ ...action, fromSubAccount: SUB_ACCOUNT }),
+        ];
+      },
+    },
+
+    own: ownCasesOf({ deposit, made, transfer, say, mappings, transactionOf }),
+    close: async () => {
+      for (const one of [exchange, ...others]) await one.close();
+    },
+  };
+}
+
+interface Tools {
+  deposit(id: Hex32 | undefined, fields?: Partial<ExchangeAction>): Promise<string>;
+  made(
+    transactionId: string,
+    one: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
+  ): MadeDeposits;
+  transfer(wish: PaymentWish, fields?: Partial<ExchangeAction>): Promise<string>;
+  say(transactionId: string, id: Hex32, laterBy?: bigint): string;
+  readonly mappings: MappingBook;
+  transactionOf(id: string): { readonly time: number };
+}
+
+function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Promise<void>>> {
+  const { deposit, made, transfer, say, mappings, transactionOf } = tools;
+  const paid: Payment = { recipient: RECIPIENTS[0], currency: PERPS_CURRENCY, amount: AMOUNT };
+  const rejected = (transactionId: string): NoDeposit => ({ transactionId, as: "rejected" });
+  const hypes = { token: HYPE, sourceDex: "spot", destinationDex: "spot" };
+  const HOUR = 3_600n;
+
+  return {
+    "more decimals than the currency has": async (own) => {
+      // The exchange keeps more digits of this token than it is traded, and attested, with.
+      await own.refuses(rejected(await deposit(own.newId(), { ...hypes, amount: "1.005" })));
+      const id = own.newId();
+      const exact = await deposit(id, { ...hypes, amount: "1.25" });
+      await own.attests(made(exact, { depositId: id, currency: HYPE_ID, amount: 125n }));
+      const tooFine = { recipient: RECIPIENTS[0], currency: HYPE_ID, amount: 100n };
+      await own.refusesFill(
+        [tooFine],
+        async (orderId) => await transfer({ orderId, payments: [tooFine] }, { amount: "1.005" }),
+      );
+    },
+    "an amount in scientific notation": async (own) => {
+      // Only an endpoint that lies could tell of one: the exchange takes none.
+      const wish = { ...paid };
+      await own.withdrawal(
+        wish,
+        async (asked) => {
+          const action = { ...sendAsset(arriving(asked), 1_763_761_234_567), amount: "125e-3" };
+          return await Promise.resolve({ payload: payloadOf(action), withdrawalId: idOf(action) });
+        },
+        "refused",
+      );
+    },
+    "another dex": async (own) => {
+      const id = own.newId();
+      const there = await deposit(id, { destinationDex: "xyz" });
+      await own.attests(made(there, { depositId: id, currency: `${MAINNET_USDC_TOKEN_ID}78797a` }));
+      await own.refusesFill(
+        [paid],
+        async (orderId) => await transfer({ orderId, payments: [paid] }, { destinationDex: "xyz" }),
+      );
+    },
+    "a sub-account": async (own) => {
+      await own.refuses(rejected(await deposit(own.newId(), { fromSubAccount: SUB_ACCOUNT })));
+    },
+    "a mapping that came late": async (own) => {
+      const transactionId = await deposit(undefined);
+      await own.attests(made(say(transactionId, own.newId(), HOUR + 1n), { depositId: undefined }));
+      const id = own.newId();
+      const inTime = await deposit(undefined);
+      await own.attests(made(say(inTime, id, HOUR), { depositId: id }));
+      await own.refusesFill([paid], async (orderId) => {
+        const payment = await transfer({ orderId, payments: [paid] });
+        return say(payment, orderId, HOUR + 1n);
+      });
+    },
+    "a mapping that is missing": async (own) => {
+      await own.attests(made(await deposit(undefined), { depositId: undefined }));
+      await own.refusesFill([paid], async () => await transfer({ orderId: own.newId(), payments: [paid] }));
+    },
+    "a mapping that may still come": async (own) => {
+      const transactionId = await deposit(undefined);
+      const time = BigInt(transactionOf(transactionId).time) / 1_000n;
+      try {
+        mappings.setAsOf(time + HOUR);
+        await own.refuses({ transactionId, as: "not_final" });
+        const id = own.newId();
+        await own.attests(made(say(transactionId, id), { depositId: id }));
+      } finally {
+        mappings.setAsOf(2n ** 40n);
+      }
+    },
+  };
+}
+
+function chainAt(urls: readonly string[]): AttestationChain {
+  return {
+    name: NAME,
+    vmType: "hyperliquid-vm",
+    rpcUrls: urls,
+    rpcQuorum: urls.length,
+    depository: DEPOSITORY,
+    additionalDepositories: [FORMER],
+    hubChainId: "1337",
+    evm: undefined,
+    hyperliquid: {
+      explorerUrls: urls,
+      profile: "default",
+      network: "Mainnet",
+      usdcTokenId: MAINNET_USDC_TOKEN_ID,
+    },
+  };
+}
+
+function fund(control: ExchangeControl, one: Address): void {
+  control.fund(one, "1000000");
+  control.fund(one, "1000000", "USDC", "spot");
+  control.fund(one, "1000000", "HYPE", "spot");
+}
+
+function sendAsset(fields: Partial<ExchangeAction>, nonce: number): ExchangeAction {
+  return {
+    type: "sendAsset",
+    signatureChainId: "0x1",
+    exchangeChain: "Mainnet",
+    destination: RECIPIENTS[0],
+    sourceDex: "",
+    destinationDex: "",
+    token: USDC,
+    amount: text(AMOUNT),
+    fromSubAccount: "",
+    nonce,
+    ...(fields as Record<string, string>),
+  };
+}
+
+/** Fields of a transfer out of a currency's place into the same one of somebody else. */
+function arriving({ recipient, currency, amount }: Payment): Partial<ExchangeAction> {
+  const place = exchangePlaceOf(currency);
+  if (place === undefined) throw new Error(`${currency} is no currency`);
+  const dex = exchangeDexName(place);
+  const isHype = place.kind === "spot" && place.tokenId === HYPE_ID;
+  return {
+    destination: recipient,
+    sourceDex: dex,
+    destinationDex: dex,
+    token: isHype ? HYPE : USDC,
+    amount: isHype ? text(amount * 1_000_000n) : text(amount),
+  };
+}
+
+/** With eight digits after the point, as a wallet would write it. */
+function text(amount: bigint): string {
+  const digits = amount.toString().padStart(9, "0");
+  return `${digits.slice(0, -8)}.${digits.slice(-8)}`;
+}
+
+function payloadOf(action: ExchangeAction): Hex {
+  const of = (name: string): string => String(action[name]);
+  return encodeHyperliquidAction({
+    type: "SendAsset",
+    chain: of("exchangeChain"),
+    destination: of("destination"),
+    sourceDex: of("sourceDex"),
+    destinationDex: of("destinationDex"),
+    token: of("token"),
+    amount: of("amount"),
+    fromSubAccount: of("fromSubAccount"),
+    nonce: BigInt(of("nonce")),
+  });
+}
+
+function idOf(action: ExchangeAction): Hex32 {
+  const types = exchangeTransferTypes(profile, action.type);
+  const id = parseHex32(hashStruct({ types, primaryType: "ExchangeTransaction:SendAsset", data: action }));
+  if (id === undefined) throw new Error("no hash");
+  return id;
+}
+
+/** Signs and posts; `ok`, or what the exchange says. */
+async function post(url: string, by: PrivateKeyAccount, action: ExchangeAction): Promise<string> {
+  const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
+  const { r, s, v } = parseSignature(await by.signTypedData({ domain, types, primaryType, message: value }));
+  const nonce = action["nonce"] ?? action["time"];
+  const answer = await fetch(`${url}/exchange`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ action, nonce, signature: { r, s, v: Number(v) } }),
+  });
+  const said = await answer.text();
+  return said.includes('"status":"ok"') ? "ok" : said;
+}
+
+const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
+const not = (notApplicable: string): NotApplicable => ({ notApplicable });
+const ONE_TRANSFER = not("a transaction of the exchange is one transfer");
