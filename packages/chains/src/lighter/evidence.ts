@@ -103,9 +103,12 @@ export function evidenceOfEndpoint(
       const payment = readWithdrawal(payload, { depositories, exchangeChainId });
       if ("refusal" in payment) return { kind: "refuted", reason: payment.refusal };
       const hint = transactionId !== undefined && isHash(transactionId) ? transactionId : undefined;
-      const found = await findTransfers(rpc, payment, hint, search);
+      const look = async (): Promise<WithdrawalAnswer["status"]> =>
+        outcomeOf(payment, await findTransfers(rpc, payment, hint, search), exchangeChainId);
       const { id, recipient, currency, amount } = payment;
-      const status = outcomeOf(payment, found, exchangeChainId);
+      const seen = await look();
+      // What failed may have been read before its block was taken back, and what settled after: seen again, it is seen after.
+      const status = seen === "expired" ? await look() : seen;
       return {
         kind: "final",
         value: { withdrawalId: id, depository: payment.depository, status, recipient, currency, amount },

@@ -1,0 +1,170 @@
+import type { Hex32 } from "@causeway/domain";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { PaymentQuestion } from "../evidence.ts";
+import type { ExchangeTransfer } from "./answers.ts";
+import { arrivesIn } from "./currency.ts";
+import { depositsIn } from "./deposits.ts";
+import { judgePayments } from "./payments.ts";
+
+const ID: Hex32 = `0x${"ab".repeat(32)}`;
+const OURS = ["460491", "460492"] as const;
+const QUEUED_MS = 1_763_298_993_375n;
+
+const aTransfer = (changes: Partial<ExchangeTransfer> = {}): ExchangeTransfer => ({
+  fromAccountIndex: 123_456n,
+  apiKeyIndex: 4n,
+  toAccountIndex: 460_491n,
+  assetIndex: 3n,
+  fromRouteType: 0n,
+  toRouteType: 0n,
+  amount: 5_000_000n,
+  usdcFee: 3_000_000n,
+  memo: ID,
+  nonce: 1n,
+  ...changes,
+});
+const deposited = (changes: Partial<ExchangeTransfer> = {}) =>
+  depositsIn(OURS, { transfer: aTransfer(changes), queuedAtMs: QUEUED_MS });
+
+test("a transfer to a depository is one deposit of its sender, without the fee", () => {
+  expect(deposited()).toEqual({
+    depository: "460491",
+    timestamp: 1_763_298_993n,
+    deposits: [{ index: "0", depositor: "123456", currency: "0", amount: 5_000_000n, depositId: ID }],
+  });
+});
+
+test("a transfer to an additional depository is that one's deposit", () => {
+  expect(deposited({ toAccountIndex: 460_492n })).toMatchObject({
+    depository: "460492",
+    deposits: [{ depositId: ID }],
+  });
+});
+
+test("dollars that secure perpetuals are currency 0; all else is its asset, wherever it goes", () => {
+  const currencies = [
+    [3n, 0n],
+    [3n, 1n],
+    [1n, 1n],
+    [1n, 0n],
+    [62n, 1n],
+  ].map(([assetIndex = 0n, toRouteType = 0n]) => arrivesIn({ assetIndex, toRouteType }));
+  expect(currencies).toEqual(["0", "3", "1", "1", "62"]);
+  expect(deposited({ assetIndex: 1n, toRouteType: 1n, fromRouteType: 0n }).deposits[0]?.currency).toBe("1");
+});
+
+test("what is sent between depositories, to others, or by no transfer is no deposit", () => {
+  const none: Partial<ExchangeTransfer>[] = [
+    { toAccountIndex: 7n },
+    { fromAccountIndex: 460_491n },
+    { fromAccountIndex: 460_492n },
+    { fromAccountIndex: 460_491n, toAccountIndex: 460_492n },
+    { amount: 0n },
+  ];
+  for (const changes of none) expect(deposited(changes).deposits).toEqual([]);
+  expect(depositsIn(OURS, { transfer: undefined, queuedAtMs: QUEUED_MS })).toEqual({
+    depository: "460491",
+    deposits: [],
+    timestamp: 1_763_298_993n,
+  });
+});
+
+test("a memo is an id unless its last twelve bytes are zero", () => {
+  const idOf = (memo: Hex32) => deposited({ memo }).deposits[0]?.depositId;
+  expect(idOf(`0x${"00".repeat(32)}`)).toBeUndefined();
+  expect(idOf(`0x${"ab".repeat(20)}${"00".repeat(12)}`)).toBeUndefined();
+  expect(idOf(`0x${"ab".repeat(21)}${"00".repeat(11)}`)).toBe(`0x${"ab".repeat(21)}${"00".repeat(11)}`);
+  expect(idOf(`0x${"00".repeat(31)}01`)).toBe(`0x${"00".repeat(31)}01`);
+});
+
+test("over any transfers nothing is minted that the depositories did not receive from others", () => {
+  const account = fc.constantFrom(460_491n, 460_492n, 5n, 6n);
+  const transfers = fc.array(
+    fc.record({
+      fromAccountIndex: account,
+      toAccountIndex: account,
+      amount: fc.bigInt({ min: 0n, max: 1n << 60n }),
+    }),
+  );
+  fc.assert(
+    fc.property(transfers, (all) => {
+      const minted = all
+        .flatMap((one) => deposited(one).deposits)
+        .reduce((sum, { amount }) => sum + amount, 0n);
+      const ours = (index: bigint): boolean => index > 6n;
+      const received = all.reduce((sum, one) => {
+        const comes = ours(one.toAccountIndex) && !ours(one.fromAccountIndex);
+        return comes ? sum + one.amount : sum;
+      }, 0n);
+      expect(minted).toBe(received);
+    }),
+  );
+});
+
+const aQuestion = (changes: Partial<PaymentQuestion> = {}): PaymentQuestion => ({
+  orderId: ID,
+  deadline: 1_763_298_994,
+  extraData: "0x",
+  receipts: [{ recipient: "462196", currency: "0" }],
+  calls: [],
+  ...changes,
+});
+const paid = (
+  changes: Partial<ExchangeTransfer> = {},
+  question: Partial<PaymentQuestion> = {},
+  executedAtMs = QUEUED_MS - 100n,
+) =>
+  judgePayments(
+    OURS,
+    { transfer: aTransfer({ toAccountIndex: 462_196n, ...changes }), queuedAtMs: QUEUED_MS, executedAtMs },
+    aQuestion(question),
+  );
+
+test("a transfer with the order's id as its memo pays its recipient, in its currency only", () => {
+  expect(paid()).toEqual({ amounts: [5_000_000n], timestamp: 1_763_298_993n });
+  const receipts = [
+    { recipient: "462196", currency: "3" },
+    { recipient: "5", currency: "0" },
+    { recipient: "462196", currency: "0" },
+  ];
+  expect(paid({}, { receipts })).toMatchObject({ amounts: [0n, 0n, 5_000_000n] });
+  expect(paid({ toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n, 0n, 0n] });
+});
+
+test("ether counts where it can be spent, and nowhere else", () => {
+  const receipts = [{ recipient: "462196", currency: "1" }];
+  expect(paid({ assetIndex: 1n, toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n] });
+  expect(paid({ assetIndex: 1n, toRouteType: 0n }, { receipts })).toMatchObject({ amounts: [0n] });
+});
+
+test("what an account sends itself pays nobody", () => {
+  expect(paid({ fromAccountIndex: 462_196n, fromRouteType: 1n })).toMatchObject({ amounts: [0n] });
+});
+
+test("a payment is in time by the later of the exchange's two times", () => {
+  expect(paid({}, { deadline: 1_763_298_993 })).toEqual({
+    refusal: expect.stringContaining("deadline") as string,
+  });
+  expect(paid({}, {}, 1_763_298_994_000n)).toMatchObject({ timestamp: 1_763_298_994n });
+  expect(paid({}, {}, 1_763_298_994_001n)).toEqual({
+    refusal: expect.stringContaining("deadline") as string,
+  });
+});
+
+test("payments of another order, out of or into a depository, with calls, or by no transfer are refused", () => {
+  expect(paid({ memo: `0x${"ac".repeat(32)}` })).toHaveProperty("refusal");
+  expect(paid({ fromAccountIndex: 460_491n })).toHaveProperty("refusal");
+  expect(paid({ fromAccountIndex: 460_492n })).toHaveProperty("refusal");
+  expect(
+    paid({ toAccountIndex: 460_491n }, { receipts: [{ recipient: "460491", currency: "0" }] }),
+  ).toHaveProperty("refusal");
+  expect(paid({}, { calls: ["0x01"] })).toHaveProperty("refusal");
+  const none = { transfer: undefined, queuedAtMs: QUEUED_MS, executedAtMs: QUEUED_MS };
+  expect(judgePayments(OURS, none, aQuestion())).toHaveProperty("refusal");
+});
+
+test("asking for one recipient and currency twice is a mistake of the caller", () => {
+  const receipt = { recipient: "462196", currency: "0" };
+  expect(() => paid({}, { receipts: [receipt, receipt] })).toThrow(RangeError);
+});

@@ -1,0 +1,300 @@
+import {
+  encodeLighterTransfer,
+  lighterTransferId,
+  type Hex,
+  type Hex32,
+  type LighterTransfer,
+} from "@causeway/domain";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import vector from "../../../../test/fixtures/oracle/withdrawal-lighter.json" with { type: "json" };
+import type { ExchangeTransaction } from "./answers.ts";
+import { outcomeOf, readWithdrawal, type WithdrawalPayment } from "./withdrawals.ts";
+
+const RULES = { depositories: ["460491", "460492"], exchangeChainId: 304n };
+const MEMO: Hex32 = `0x${"ab".repeat(32)}`;
+
+const aTransfer = (changes: Partial<LighterTransfer> = {}): LighterTransfer => ({
+  nonce: 12n,
+  fromAccountIndex: 460_491n,
+  fromRouteType: 0n,
+  apiKeyIndex: 4n,
+  toAccountIndex: 462_196n,
+  toRouteType: 0n,
+  assetIndex: 3n,
+  amount: 1_000_000n,
+  usdcFee: 100n,
+  lighterChainId: 304n,
+  memo: MEMO,
+  ...changes,
+});
+
+function paymentOf(transfer: LighterTransfer): WithdrawalPayment {
+  const payment = readWithdrawal(encodeLighterTransfer(transfer), RULES);
+  if ("refusal" in payment) throw new Error(payment.refusal);
+  return payment;
+}
+
+const PAYMENT = paymentOf(aTransfer());
+
+let counter = 0;
+/** A transaction of the depository's key, settled unless it is said otherwise. */
+function aTransaction(
+  transfer: Partial<LighterTransfer> = {},
+  fields: Partial<ExchangeTransaction> = {},
+): ExchangeTransaction {
+  counter += 1;
+  const { lighterChainId: _, ...signed } = aTransfer(transfer);
+  return {
+    hash: counter.toString(16).padStart(80, "0"),
+    standing: "final",
+    queuedAtMs: 1_763_298_993_375n,
+    executedAtMs: 1_763_298_993_242n,
+    blockHeight: 1_000n + signed.nonce,
+    transfer: signed,
+    ...fields,
+  };
+}
+const outcome = (transactions: readonly ExchangeTransaction[], isComplete = true) =>
+  outcomeOf(PAYMENT, { transactions, isComplete }, 304n);
+
+test("a payload is the transfer that its owner signed", () => {
+  expect(PAYMENT).toMatchObject({
+    id: lighterTransferId(aTransfer()),
+    depository: "460491",
+    recipient: "462196",
+    currency: "0",
+    amount: 1_000_000n,
+  });
+  const { encoded, withdrawalId } = vector.output;
+  const read = readWithdrawal(encoded as Hex, { depositories: ["100"], exchangeChainId: 304n });
+  // The vector's asset is none that the exchange has.
+  expect(read).toHaveProperty("refusal");
+  const { parameters } = vector.input.withdrawal.withdrawal;
+  expect(lighterTransferId({ ...numbersOf(parameters), memo: `0x${parameters.memo}` })).toBe(withdrawalId);
+});
+
+test("what pays nobody, or what this exchange could never take, is no payload", () => {
+  const none: Partial<LighterTransfer>[] = [
+    { lighterChainId: 300n },
+    { fromAccountIndex: 7n },
+    { toAccountIndex: 460_491n },
+    { toAccountIndex: 460_492n },
+    { toAccountIndex: (1n << 48n) - 1n },
+    { amount: 0n },
+    { amount: 1n << 60n },
+    { assetIndex: 0n },
+    { assetIndex: 63n },
+    { apiKeyIndex: 255n },
+    { fromRouteType: 2n },
+    { toRouteType: 2n },
+    { assetIndex: 1n, toRouteType: 0n },
+    { usdcFee: 1n << 60n },
+    { nonce: 1n << 63n },
+  ];
+  for (const changes of none)
+    expect(readWithdrawal(encodeLighterTransfer(aTransfer(changes)), RULES)).toHaveProperty("refusal");
+  for (const payload of ["0x", `${encodeLighterTransfer(aTransfer())}00`] as const)
+    expect(readWithdrawal(payload, RULES)).toHaveProperty("refusal");
+});
+
+test("spot assets are withdrawn as what they are", () => {
+  expect(paymentOf(aTransfer({ toRouteType: 1n })).currency).toBe("3");
+  expect(paymentOf(aTransfer({ assetIndex: 1n, toRouteType: 1n })).currency).toBe("1");
+});
+
+test("a settled transaction that says exactly the same executes it", () => {
+  expect(outcome([aTransaction()])).toBe("executed");
+  expect(outcome([aTransaction()], false)).toBe("executed");
+});
+
+test("until it is settled it is pending", () => {
+  expect(outcome([aTransaction({}, { standing: "notFinal" })])).toBe("pending");
+  expect(outcome([])).toBe("pending");
+});
+
+test("a settled transaction that used its nonce for anything else ends it", () => {
+  const others: Partial<LighterTransfer>[] = [
+    { amount: 999_999n },
+    { toAccountIndex: 5n },
+    { assetIndex: 1n },
+    { fromRouteType: 1n },
+    { toRouteType: 1n },
+    { usdcFee: 0n },
+    { memo: `0x${"ac".repeat(32)}` },
+  ];
+  for (const changes of others) {
+    expect(outcome([aTransaction(changes)], false)).toBe("expired");
+    expect(outcome([aTransaction(changes, { standing: "notFinal" })])).toBe("pending");
+  }
+});
+
+test("other nonces, keys and accounts prove nothing", () => {
+  const others: Partial<LighterTransfer>[] = [
+    { nonce: 11n },
+    { nonce: 13n },
+    { apiKeyIndex: 5n },
+    { fromAccountIndex: 460_492n },
+  ];
+  for (const changes of others) expect(outcome([aTransaction(changes)])).toBe("pending");
+  expect(outcome(others.map((changes) => aTransaction(changes)))).toBe("pending");
+});
+
+test("a failure inside a settled block used the nonce; anything less proves nothing", () => {
+  const failed = aTransaction({}, { standing: "failed", blockHeight: 1_012n });
+  const later = aTransaction({ nonce: 13n });
+  expect(outcome([failed, later])).toBe("expired");
+  // Not all transfers are known: one of them may have executed it.
+  expect(outcome([failed, later], false)).toBe("pending");
+  // Nothing after it is settled: its block may be taken back.
+  expect(outcome([failed])).toBe("pending");
+  expect(outcome([failed, aTransaction({ nonce: 13n }, { standing: "notFinal" })])).toBe("pending");
+  expect(outcome([failed, aTransaction({ nonce: 13n }, { blockHeight: 1_011n })])).toBe("pending");
+  expect(outcome([failed, aTransaction({ nonce: 13n, apiKeyIndex: 5n })])).toBe("pending");
+  expect(outcome([failed, aTransaction({ nonce: 11n }, { blockHeight: 1_013n })])).toBe("pending");
+  // Outside of any block: the nonce is free.
+  expect(outcome([aTransaction({}, { standing: "failed", blockHeight: 0n }), later])).toBe("pending");
+  // Another try is under way.
+  expect(outcome([failed, later, aTransaction({}, { standing: "notFinal" })])).toBe("pending");
+  // It failed once, and was executed by another try.
+  expect(outcome([failed, later, aTransaction()])).toBe("executed");
+});
+
+test("two settled transactions of one nonce are a lie", () => {
+  expect(() => outcome([aTransaction(), aTransaction({ amount: 5n })])).toThrow(/same nonce/);
+  const same = aTransaction();
+  expect(outcome([same, same])).toBe("executed");
+});
+
+// What an exchange may do with a key, in any order: it is the model against which "executed" and "expired" must exclude each other.
+
+type Step = "payload" | "other" | "include" | "fail" | "reject" | "settle" | "takeBack";
+const steps = fc.array(
+  fc.constantFrom<Step>(
+    "payload",
+    "other",
+    "include",
+    "include",
+    "fail",
+    "reject",
+    "settle",
+    "settle",
+    "takeBack",
+  ),
+  { maxLength: 25 },
+);
+
+interface Modelled {
+  readonly transaction: ExchangeTransaction;
+  readonly isPayload: boolean;
+}
+
+/** All that was recorded after each step; every transaction keeps its place. */
+function historyOf(plan: readonly Step[]): readonly (readonly Modelled[])[] {
+  let height = 1_000n;
+  let records: Modelled[] = [];
+  const all: (readonly Modelled[])[] = [];
+  const inBlocks = (): Modelled[] =>
+    records
+      .filter(({ transaction }) => transaction.blockHeight > 0n)
+      .toSorted((a, b) => (a.transaction.blockHeight < b.transaction.blockHeight ? -1 : 1));
+  const unsettled = (): Modelled[] => {
+    const placed = inBlocks();
+    const settled = placed.findLastIndex(({ transaction }) => transaction.standing === "final");
+    return placed.slice(settled + 1);
+  };
+  const nextNonce = (): bigint => 11n + BigInt(inBlocks().length);
+  const change = (hash: string, fields: Partial<ExchangeTransaction>): void => {
+    records = records.map((one) =>
+      one.transaction.hash === hash ? { ...one, transaction: { ...one.transaction, ...fields } } : one,
+    );
+  };
+  const queued = (): Modelled | undefined =>
+    records.find(
+      ({ transaction }) =>
+        transaction.standing === "notFinal" &&
+        transaction.blockHeight === 0n &&
+        transaction.transfer?.nonce === nextNonce(),
+    );
+  for (const step of plan) {
+    const first = queued();
+    switch (step) {
+      case "payload":
+      case "other": {
+        const isPayload = step === "payload";
+        const changes = isPayload ? {} : { nonce: nextNonce(), amount: 7n };
+        records.push({
+          isPayload,
+          transaction: aTransaction(changes, { standing: "notFinal", blockHeight: 0n }),
+        });
+        break;
+      }
+      case "include":
+      case "fail":
+        if (first !== undefined)
+          change(first.transaction.hash, {
+            blockHeight: (height += 1n),
+            standing: step === "fail" ? "failed" : "notFinal",
+          });
+        break;
+      case "reject":
+        if (first !== undefined) change(first.transaction.hash, { standing: "failed" });
+        break;
+      case "settle": {
+        // Blocks are settled in their order; one with a failure keeps its word.
+        for (const { transaction } of unsettled()) {
+          if (transaction.standing === "failed") continue;
+          change(transaction.hash, { standing: "final" });
+          break;
+        }
+        break;
+      }
+      case "takeBack": {
+        const last = unsettled().at(-1);
+        if (last !== undefined) change(last.transaction.hash, { standing: "failed", blockHeight: 0n });
+        break;
+      }
+      default:
+        step satisfies never;
+    }
+    all.push([...records]);
+  }
+  return all;
+}
+
+test("whatever happens at the exchange and whatever part of it is seen, nothing is both executed and expired", () => {
+  fc.assert(
+    fc.property(steps, fc.array(fc.boolean(), { minLength: 30, maxLength: 30 }), (plan, seen) => {
+      const history = historyOf(plan);
+      const said = new Set<string>();
+      for (const records of history) {
+        const transactions = records.map(({ transaction }) => transaction);
+        const part = transactions.filter((_, at) => seen[at % seen.length]);
+        said.add(outcome(transactions, true));
+        said.add(outcome(part, false));
+      }
+      expect(said.has("executed") && said.has("expired")).toBe(false);
+      const end = history.at(-1) ?? [];
+      const isPaid = end.some(({ isPayload, transaction }) => isPayload && transaction.standing === "final");
+      if (isPaid) expect(said.has("expired")).toBe(false);
+      else expect(said.has("executed")).toBe(false);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+function numbersOf(parameters: Readonly<Record<string, string>>): Omit<LighterTransfer, "memo"> {
+  const number = (name: string): bigint => BigInt(parameters[name] ?? "");
+  return {
+    nonce: number("nonce"),
+    fromAccountIndex: number("fromAccountIndex"),
+    fromRouteType: number("fromRouteType"),
+    apiKeyIndex: number("apiKeyIndex"),
+    toAccountIndex: number("toAccountIndex"),
+    toRouteType: number("toRouteType"),
+    assetIndex: number("assetIndex"),
+    amount: number("amount"),
+    usdcFee: number("usdcFee"),
+    lighterChainId: number("lighterChainId"),
+  };
+}
