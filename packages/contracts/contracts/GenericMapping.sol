@@ -10,11 +10,23 @@ import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/Signa
 contract GenericMapping is EIP712 {
     event EntrySet(address indexed user, bytes32 indexed id, bytes data, bytes32 nonce, uint256 setAt);
 
+    /// In a batch: it is set already, or not signed.
+    event EntryLeftOut(address indexed user, bytes32 indexed id);
+
     error AddressCannotBeZero();
     error DataCannotBeEmpty();
     error InvalidSignature();
     /// The account has spoken about that id.
     error EntryIsSet(address user, bytes32 id);
+
+    /// What the oracles signed, and their signature.
+    struct SignedEntry {
+        address user;
+        bytes32 id;
+        bytes data;
+        bytes32 nonce;
+        bytes signature;
+    }
 
     struct Entry {
         bytes data;
@@ -37,15 +49,24 @@ contract GenericMapping is EIP712 {
     /// @param nonce tells signatures of one account apart; it is signed and told, and guards nothing: the entry itself does
     function setEntry(address user, bytes32 id, bytes calldata data, bytes32 nonce, bytes calldata signature) external {
         if (data.length == 0) revert DataCannotBeEmpty();
-        Entry storage entry = _entries[user][id];
-        if (entry.setAt != 0) revert EntryIsSet(user, id);
-        bytes32 digest =
-            _hashTypedDataV4(keccak256(abi.encode(SET_ENTRY_TYPEHASH, user, id, keccak256(data), nonce)));
-        if (!SignatureChecker.isValidSignatureNowCalldata(oracle, digest, signature)) revert InvalidSignature();
+        if (_entries[user][id].setAt != 0) revert EntryIsSet(user, id);
+        if (!_isSigned(user, id, data, nonce, signature)) revert InvalidSignature();
+        _set(user, id, data, nonce);
+    }
 
-        entry.data = data;
-        entry.setAt = block.timestamp;
-        emit EntrySet(user, id, data, nonce, block.timestamp);
+    /// @notice Several at once. What cannot be set is left out: one entry must not hold up the others.
+    function setEntries(SignedEntry[] calldata entries) external {
+        for (uint256 i = 0; i < entries.length; ++i) {
+            SignedEntry calldata entry = entries[i];
+            if (
+                entry.data.length == 0 || _entries[entry.user][entry.id].setAt != 0
+                    || !_isSigned(entry.user, entry.id, entry.data, entry.nonce, entry.signature)
+            ) {
+                emit EntryLeftOut(entry.user, entry.id);
+            } else {
+                _set(entry.user, entry.id, entry.data, entry.nonce);
+            }
+        }
     }
 
     /// @return data empty while there is no entry
@@ -53,5 +74,20 @@ contract GenericMapping is EIP712 {
     function getEntry(address user, bytes32 id) external view returns (bytes memory data, uint256 setAt) {
         Entry storage entry = _entries[user][id];
         return (entry.data, entry.setAt);
+    }
+
+    function _isSigned(address user, bytes32 id, bytes calldata data, bytes32 nonce, bytes calldata signature)
+        private
+        view
+        returns (bool)
+    {
+        bytes32 digest =
+            _hashTypedDataV4(keccak256(abi.encode(SET_ENTRY_TYPEHASH, user, id, keccak256(data), nonce)));
+        return SignatureChecker.isValidSignatureNowCalldata(oracle, digest, signature);
+    }
+
+    function _set(address user, bytes32 id, bytes calldata data, bytes32 nonce) private {
+        _entries[user][id] = Entry({data: data, setAt: block.timestamp});
+        emit EntrySet(user, id, data, nonce, block.timestamp);
     }
 }

@@ -188,6 +188,37 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
   expect(await entryOf(entry)).toEqual(["0x", 0n]);
 });
 
+test("of a batch all that can be set is set, once; the rest is left out and told", async () => {
+  const [one, other, unsigned, empty, known] = [anEntry(), anEntry(), anEntry(), anEntry(), anEntry()];
+  await chain.send(anybody, setEntry(known, await signed(known)));
+  const before = await entryOf(known);
+  const again = { ...one, data: word(9) };
+  const batch: readonly [Entry, Hex][] = [
+    [unsigned, await signed(other)],
+    [one, await signed(one)],
+    [known, await signed(known)],
+    [again, await signed(again)],
+    [{ ...empty, data: "0x" }, await signed({ ...empty, data: "0x" })],
+    [other, await signed(other)],
+  ];
+  const receipt = await chain.send(stranger, {
+    to: mapping,
+    data: encodeFunctionData({
+      abi: genericMappingAbi,
+      functionName: "setEntries",
+      args: [batch.map(([entry, signature]) => ({ ...entry, signature }))],
+    }),
+  });
+  const { timestamp } = await chain.client.getBlock({ blockNumber: receipt.blockNumber });
+  expect(await entryOf(one)).toEqual([one.data, timestamp]);
+  expect(await entryOf(other)).toEqual([other.data, timestamp]);
+  for (const none of [unsigned, empty]) expect(await entryOf(none)).toEqual(["0x", 0n]);
+  expect(await entryOf(known)).toEqual(before);
+  expect(eventsOf(receipt, mapping, genericMappingAbi, "EntryLeftOut")).toEqual(
+    [unsigned, known, one, empty].map(({ user, id }) => ({ user, id })),
+  );
+});
+
 test("nothing is no entry: it could not be told from none", async () => {
   const entry: Entry = { ...anEntry(), data: "0x" };
   expect(await chain.revertOf(anybody, setEntry(entry, await signed(entry)))).toBe(

@@ -1,5 +1,6 @@
 import { nonceMappingDigest, nonceMappingEntry, recoverSigner, setEntryDigest } from "@causeway/attest";
 import type { AttestationRoute, SetEntry } from "@causeway/attest";
+import { EXCHANGE_WALLET_CHAIN } from "@causeway/domain";
 import type { Address, AttestationHub, Hex32 } from "@causeway/domain";
 import { nonceMappingAnswer } from "@causeway/wire";
 import type { NonceMappingAnswer, NonceMappingRequest } from "@causeway/wire";
@@ -8,9 +9,6 @@ import type { Understood } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { knownChain } from "./known-chain.ts";
-
-/** What wallets sign for their chain, whatever an operator calls it. */
-const SIGNED_CHAIN = "exchange";
 
 /** A deposit with such an id carries none. */
 const NO_ID = `0x${"00".repeat(16)}`;
@@ -40,7 +38,11 @@ export function signNonceMapping({
       nonce: BigInt(request.nonce),
     };
     if (mapping.id.startsWith(NO_ID)) throw invalid("id", "id is not the id of an order");
-    const digest = nonceMappingDigest(request.signatureChainId, { ...mapping, chainId: SIGNED_CHAIN });
+    const digest = nonceMappingDigest({
+      ...mapping,
+      walletChain: EXCHANGE_WALLET_CHAIN,
+      signatureChainId: request.signatureChainId,
+    });
     if (recoverSigner(digest, request.signature.toLowerCase()) !== mapping.wallet)
       throw rejected("signature", "the wallet has not signed this mapping");
     const entry = nonceMappingEntry(chain, mapping);

@@ -1,21 +1,22 @@
 import { createHash } from "node:crypto";
 import { concat, encodePacked, hashTypedData, keccak256 } from "viem";
+import type { NonceMapping } from "@causeway/domain";
 import { expect, test } from "vitest";
 import {
   nonceMappingDigest,
   nonceMappingEntry,
   nonceMappingId,
   readNonceMappingData,
-  type NonceMapping,
 } from "./nonce-mapping.ts";
 import { setEntryDigest } from "./set-entry.ts";
 
 const mapping: NonceMapping = {
-  chainId: "exchange",
+  walletChain: "exchange",
   wallet: "0x11111111111111111111111111111111111111aa",
   depositor: "0x22222222222222222222222222222222222222bb",
   id: `0x${"0d".repeat(32)}`,
   nonce: 1_763_000_000_123n,
+  signatureChainId: 42161,
 };
 const zero = `0x${"00".repeat(20)}` as const;
 const sha256 = (text: string) => `0x${createHash("sha256").update(text).digest("hex")}`;
@@ -35,18 +36,19 @@ test("what a wallet signs is the typed data of the interface, in the domain of t
       NonceMapping: fieldsOf("string chainId,address wallet,address depositor,bytes32 id,uint256 nonce"),
     },
     primaryType: "NonceMapping",
-    message: { ...mapping },
+    message: { ...mapping, chainId: mapping.walletChain },
   });
-  expect(nonceMappingDigest(42161, mapping)).toBe(expected);
+  expect(nonceMappingDigest(mapping)).toBe(expected);
   const changes: Partial<NonceMapping>[] = [
-    { chainId: "Exchange" },
+    { walletChain: "Exchange" },
+    { signatureChainId: 1 },
     { wallet: mapping.depositor },
     { depositor: mapping.wallet },
     { id: `0x${"0e".repeat(32)}` },
     { nonce: mapping.nonce + 1n },
   ];
-  const digests = changes.map((change) => nonceMappingDigest(42161, { ...mapping, ...change }));
-  expect(new Set([expected, nonceMappingDigest(1, mapping), ...digests]).size).toBe(7);
+  const digests = changes.map((change) => nonceMappingDigest({ ...mapping, ...change }));
+  expect(new Set([expected, ...digests]).size).toBe(7);
 });
 
 test("the entry is of the wallet's account on the hub, under the nonce, and holds the id and the depositor", () => {

@@ -1,49 +1,16 @@
-import { sha256Text, toHex } from "@causeway/domain";
-import type { Address, Hex, Hex32 } from "@causeway/domain";
+import { nonceMappingTypedData, sha256Text, toHex } from "@causeway/domain";
+import type { Address, Hex, Hex32, NonceMapping } from "@causeway/domain";
 import { hashTypedData } from "viem";
 import { hubAlias, type HubChain } from "./hub-addressing.ts";
 import type { SetEntry } from "./set-entry.ts";
 
-/** What a wallet says of one of its nonces: a transfer with it is for `id`, and `depositor` counts as who made it. */
-export interface NonceMapping {
-  /** The literal that the wallet signs for its chain; the chain's name in attestations may differ. */
-  readonly chainId: string;
-  readonly wallet: Address;
-  readonly depositor: Address;
-  readonly id: Hex32;
-  readonly nonce: bigint;
-}
-
-const ZERO: Address = `0x${"00".repeat(20)}`;
-
-/** EIP-712 types of what a wallet signs, as plain data. */
-export const nonceMappingTypes = {
-  NonceMapping: [
-    { name: "chainId", type: "string" },
-    { name: "wallet", type: "address" },
-    { name: "depositor", type: "address" },
-    { name: "id", type: "bytes32" },
-    { name: "nonce", type: "uint256" },
-  ],
-} as const;
-
-/** @param signatureChainId numeric id of the chain that the wallet was on when it signed; it says nothing about where money goes */
-export function nonceMappingDomain(signatureChainId: number) {
-  return { name: "ServiceNonceMapping", version: "2", chainId: signatureChainId, verifyingContract: ZERO };
-}
-
-/** EIP-712 digest of what a wallet signs. @throws the library's error when a value does not fit its type. */
-export function nonceMappingDigest(signatureChainId: number, mapping: NonceMapping): Hex32 {
-  return hashTypedData({
-    domain: nonceMappingDomain(signatureChainId),
-    types: nonceMappingTypes,
-    primaryType: "NonceMapping",
-    message: {
-      ...mapping,
-      wallet: mapping.wallet.toLowerCase() as Address,
-      depositor: mapping.depositor.toLowerCase() as Address,
-    },
-  });
+/**
+ * EIP-712 digest of what a wallet signs about one of its nonces.
+ * @throws RangeError for what is no address, id, nonce or chain id
+ */
+export function nonceMappingDigest(mapping: NonceMapping): Hex32 {
+  const { domain, types, primaryType, value } = nonceMappingTypedData(mapping);
+  return hashTypedData({ domain, types, primaryType, message: value } as Parameters<typeof hashTypedData>[0]);
 }
 
 /** Under which id an account of the hub keeps what a nonce is for. */
@@ -57,7 +24,7 @@ export function nonceMappingId(nonce: bigint): Hex32 {
  */
 export function nonceMappingEntry(
   chain: HubChain,
-  { wallet, depositor, id, nonce }: Omit<NonceMapping, "chainId">,
+  { wallet, depositor, id, nonce }: Pick<NonceMapping, "wallet" | "depositor" | "id" | "nonce">,
 ): SetEntry {
   const user = hubAlias(chain, wallet);
   return {

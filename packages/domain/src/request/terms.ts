@@ -85,6 +85,10 @@ export interface RequestTerms {
   };
   /** What the user is to sign, in place of a transaction of his own; absent: he pays by one. */
   readonly permit?: PermitTerms;
+  /**
+   * Nonce (ms) that his transfer is to carry, on a chain whose transfers carry no id: he says by signature what it is for. Absent: the deposit names its order itself.
+   */
+  readonly walletNonce?: number;
   /** Calls that the fill makes with the output; absent: it is paid. The amounts of `destination` are what the calls get. */
   readonly outputCalls?: OutputCalls;
   /** Id of the API key that asked for the quote; absent when none did. */
