@@ -4,6 +4,8 @@ import { describeFamilies, type StartFamily } from "../../contracts/family-confo
 // Every family on its node or simulator. One family alone: `-t solana-vm`.
 
 const families: Readonly<Partial<Record<VmType, StartFamily>>> = {
+  "ethereum-vm": async () => await (await import("./evm-conformance.ts")).startEvmFamily(),
+  "tron-vm": async () => await (await import("./tron-conformance.ts")).startTronFamily(),
   // Each family has a file `<family>-conformance.ts` beside this one, and one line here, e.g.
   // "solana-vm": async (mappings) => await (await import("./solana-conformance.ts")).startSolanaFamily(mappings),
   "hyperliquid-vm": async (mappings) =>

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { utils } from "tronweb";
 import { recoverAddress, type Hex } from "viem";
 import { AnvilRefused } from "./anvil-rpc.ts";
@@ -54,6 +55,7 @@ export async function broadcast(chain: TronChain, body: unknown): Promise<Broadc
         gasPrice: "0x0",
       },
     ])) as Hex;
+    await untilMined(chain, hash);
     const { raw_data, signature } = signed;
     chain.add({
       signed: { txID: txid, raw_data, raw_data_hex, signature },
@@ -66,6 +68,14 @@ export async function broadcast(chain: TronChain, body: unknown): Promise<Broadc
     throw error;
   }
   return { result: true, txid };
+}
+
+/** A moment passes between the machine's word for a transaction and the block that holds it. */
+async function untilMined({ rpc }: TronChain, hash: Hex): Promise<void> {
+  for (let tries = 0; tries < 400; tries++) {
+    if ((await rpc("eth_getTransactionReceipt", [hash])) !== null) return;
+    await delay(5);
+  }
 }
 
 async function whySignedWrong(txid: string, signed: SignedTransaction): Promise<BroadcastAnswer | undefined> {

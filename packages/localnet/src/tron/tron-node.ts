@@ -18,7 +18,7 @@ export interface TronNodeOptions {
   readonly chainId?: number;
   /** Blocks that lie on top of a solid one. Default 19, what the main network needs. */
   readonly solidLagBlocks?: number;
-  /** Seconds between blocks. Without it every transaction is mined at once. */
+  /** Seconds between further blocks. Every transaction is mined at once, in a block of its own. */
   readonly blockTimeSeconds?: number;
   /** Of the machine beneath. */
   readonly logFile?: string;

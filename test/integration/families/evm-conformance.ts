@@ -1,0 +1,16 @@
+import type { FamilyWorld } from "../../contracts/family-world.ts";
+import { withOrderId } from "@causeway/chains";
+import { startEvmMachine } from "./evm-machine.ts";
+import { machineFamily } from "./machine-family.ts";
+
+/** An EVM chain on its own node. */
+export async function startEvmFamily(): Promise<FamilyWorld> {
+  const machine = await startEvmMachine();
+  return await machineFamily(machine, {
+    foreignAddress: "TXtEs6t2oUWQsNos7m68gbHdE9Q5n6x2oN",
+    startOther: async (kind) => await startEvmMachine(kind === "sameNetwork" ? undefined : 31_478),
+    payNamingTwo: async ([one, other], call) =>
+      await machine.send("solver", { ...call, data: withOrderId(withOrderId(call.data, one), other) }),
+    own: {},
+  });
+}

@@ -1,0 +1,66 @@
+import type { Address, Hex } from "@causeway/domain";
+
+// Little contracts that no compiler would make: they lie.
+
+/** An event, as a contract that emits it needs it. */
+export interface RawLog {
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+}
+
+const word = (value: bigint | Hex): string =>
+  (typeof value === "bigint" ? value.toString(16) : value.slice(2)).padStart(64, "0");
+const push = (value: bigint | Hex): string => `7f${word(value)}`;
+
+/** An address or a number as a field of an event. */
+export function eventWord(value: Address | bigint): Hex {
+  return `0x${word(value)}`;
+}
+
+/** Code that emits the logs and goes on. */
+function emitting(logs: readonly RawLog[]): string {
+  return logs
+    .map(({ topics, data }) => {
+      const words = data.slice(2).match(/.{64}/g) ?? [];
+      const stored = words.map((one, at) => `${push(`0x${one}`)}${push(BigInt(at * 32))}52`).join("");
+      const pushed = topics.toReversed().map(push).join("");
+      return `${stored}${pushed}${push(BigInt(words.length * 32))}${push(0n)}${(0xa0 + topics.length).toString(16)}`;
+    })
+    .join("");
+}
+
+/** What creates a contract with this code. */
+function creating(code: string): Hex {
+  const length = (code.length / 2).toString(16).padStart(4, "0");
+  return `0x61${length}600e60003961${length}6000f3${code}`;
+}
+
+const returnWord = (value: bigint): string => `${push(value)}60005260206000f3`;
+
+/** Whatever it is called with, it emits the logs. */
+export function emitterCode(logs: readonly RawLog[]): Hex {
+  return creating(`${emitting(logs)}00`);
+}
+
+/** Whatever it is called with, it ends and leaves what it holds to somebody. */
+export function bomb(heir: Address): Hex {
+  return creating(`73${heir.slice(2)}ff`);
+}
+
+/**
+ * A token whose holders all seem to have `amount` more after each `transferFrom`. What it emits at the first one is given; later ones emit nothing.
+ */
+export function pretendingToken(amount: bigint, logs: readonly RawLog[]): Hex {
+  const at = (offset: number): string => offset.toString(16).padStart(4, "0");
+  // Long calldata is a transferFrom: to the second part. Else it is asked for a balance: amount × how often.
+  const ask = `6063361161${"????"}57`;
+  const answer = `600054${push(amount)}0260005260206000f3`;
+  const second = (ask.length + answer.length) / 2;
+  // Counts; emits at the first only.
+  const count = `5b600054600101806000556001141561${"!!!!"}57`;
+  const emitted = emitting(logs);
+  const end = second + (count.length + emitted.length) / 2;
+  return creating(
+    `${ask.replace("????", at(second))}${answer}${count.replace("!!!!", at(end))}${emitted}5b${returnWord(1n)}`,
+  );
+}

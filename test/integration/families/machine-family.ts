@@ -1,0 +1,586 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { evidenceSources, nativeTransferCall, routerCall, withOrderId } from "@causeway/chains";
+import { depositoryAbi, multicall3Abi } from "@causeway/contracts";
+import {
+  encodeEvmCallRequest,
+  encodeFillContract,
+  encodeOrderCall,
+  NATIVE_CURRENCY,
+  type Address,
+  type AttestationChain,
+  type EvmCall,
+  type EvmCallRequest,
+  type Hex,
+  type Hex32,
+  type OrderId,
+} from "@causeway/domain";
+import { encodeFunctionData, erc20Abi, hashStruct, keccak256, toHex } from "viem";
+import type {
+  FamilyWorld,
+  MadeDeposits,
+  MadeWithdrawal,
+  PaymentWish,
+  WithdrawalWish,
+} from "../../contracts/family-world.ts";
+import { startFaultyFronts, type Fault, type FaultyFronts } from "./faulty-front.ts";
+import { bomb, emitterCode, eventWord, pretendingToken, type RawLog } from "./machine-code.ts";
+import type { Call, Machine } from "./machine.ts";
+
+// What is arranged on every chain that has the Ethereum machine. Only how a transaction is sent and named differs, see `Machine`.
+
+const AMOUNT = 1_000n;
+const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
+const OTHER_ORDER = `0x${"5e".repeat(32)}` as OrderId;
+const topicOf = (event: string): Hex => keccak256(toHex(event));
+const TRANSFER = topicOf("Transfer(address,address,uint256)");
+const NATIVE_DEPOSIT = topicOf("NativeDeposit(address,uint256,bytes32)");
+const ERC20_DEPOSIT = topicOf("Erc20Deposit(address,address,uint256,bytes32)");
+const NATIVE_PAID = topicOf("SolverNativeTransfer(address,uint256)");
+/** Names under which nodes say a time. */
+const TIMES = ["timestamp", "blockTimestamp", "blockTimeStamp"];
+
+const callRequestTypes = {
+  CallRequest: [
+    { name: "calls", type: "Call[]" },
+    { name: "nonce", type: "uint256" },
+    { name: "expiration", type: "uint256" },
+  ],
+  Call: [
+    { name: "to", type: "address" },
+    { name: "data", type: "bytes" },
+    { name: "value", type: "uint256" },
+    { name: "allowFailure", type: "bool" },
+  ],
+} as const;
+
+/** What only one of the families does. */
+export interface MachineFamily extends Pick<FamilyWorld, "own" | "foreignAddress"> {
+  /** An equal network of its own, and another one. */
+  startOther(kind: "sameNetwork" | "otherNetwork"): Promise<Machine>;
+  /** A payment that names one order at the end of its input, and the other one in every further way that the family has. */
+  payNamingTwo(ids: readonly [Hex32, Hex32], call: Call): Promise<string>;
+}
+
+export async function machineFamily(machine: Machine, family: MachineFamily): Promise<FamilyWorld> {
+  const { depository, router, multicall3, token, feeToken, accounts, spell, send } = machine;
+  const { user, solver, alice } = accounts;
+  const bob: Address = `0x${"b0b".padStart(40, "5")}`;
+  const opened: { close(): Promise<void> }[] = [];
+  let nonces = 0n;
+
+  const logIndex = async (id: string, topic: Hex, nth = 0): Promise<string> => {
+    const { logs } = await machine.receipt(id);
+    const found = logs.filter(({ topics }) => topics[0] === topic)[nth];
+    if (found === undefined) throw new Error("the transaction lacks the event");
+    return BigInt(found.logIndex).toString();
+  };
+  const erc20 = (functionName: "transfer", to: Address, amount: bigint): Hex =>
+    encodeFunctionData({ abi: erc20Abi, functionName, args: [to, amount] });
+  const transferFrom = (from: Address, to: Address, amount: bigint): Hex =>
+    encodeFunctionData({ abi: erc20Abi, functionName: "transferFrom", args: [from, to, amount] });
+  const machineOf = (text: string): Address =>
+    [...Object.values(accounts), bob, NATIVE_CURRENCY as Address, token, feeToken].find(
+      (address) => spell(address) === text,
+    ) ?? (text as Address);
+  const depositErc20 = (of: Address, amount: bigint, id: Hex32): Call => ({
+    to: depository,
+    data: encodeFunctionData({
+      abi: depositoryAbi,
+      functionName: "depositErc20",
+      args: [user, of, amount, id],
+    }),
+  });
+  const depositNative = (amount: bigint, id: Hex32): Call => ({
+    to: depository,
+    data: encodeFunctionData({ abi: depositoryAbi, functionName: "depositNative", args: [user, id] }),
+    value: amount,
+  });
+  /** All or nothing of calls, in one transaction. */
+  const together = (calls: readonly (Call & { readonly mayFail?: boolean })[]): Call => ({
+    to: multicall3,
+    value: calls.reduce((sum, { value = 0n }) => sum + value, 0n),
+    data: encodeFunctionData({
+      abi: multicall3Abi,
+      functionName: "aggregate3Value",
+      args: [
+        calls.map(({ to, data, value = 0n, mayFail = false }) => ({
+          target: to,
+          allowFailure: mayFail,
+          value,
+          callData: data,
+        })),
+      ],
+    }),
+  });
+  const named = (call: Call, orderId: Hex32): Call => ({ ...call, data: withOrderId(call.data, orderId) });
+  const deposit = (
+    index: string,
+    depositId: Hex32 | undefined,
+    changes: { depositor?: Address; currency?: Address; amount?: bigint } = {},
+  ): MadeDeposits["deposits"][number] => ({
+    index,
+    depositor: spell(changes.depositor ?? user),
+    currency: spell(changes.currency ?? token),
+    amount: changes.amount ?? AMOUNT,
+    depositId,
+  });
+  /** A direct transfer of the user, and bytes behind it. */
+  const direct = async (behind: string): Promise<string> =>
+    await send("user", { to: token, data: `${erc20("transfer", depository, AMOUNT)}${behind}` });
+
+  const front = async (fault: Fault): Promise<readonly string[]> => {
+    const fronts: FaultyFronts = await startFaultyFronts(machine.urls);
+    fronts.begin(() => fault);
+    opened.push(fronts);
+    return fronts.urls;
+  };
+  const timeless = async (): Promise<readonly string[]> =>
+    await front({ answer: (json) => without(json, TIMES) });
+
+  // Withdrawals.
+
+  const requestOf = (
+    wish: WithdrawalWish,
+    expiration: bigint,
+    changes: Partial<EvmCall> = {},
+  ): EvmCallRequest => {
+    const recipient = machineOf(wish.recipient);
+    const currency = machineOf(wish.currency);
+    const call: EvmCall =
+      currency === NATIVE_CURRENCY
+        ? { to: recipient, data: "0x", value: wish.amount, allowFailure: false }
+        : { to: currency, data: erc20("transfer", recipient, wish.amount), value: 0n, allowFailure: false };
+    return { calls: [{ ...call, ...changes }], nonce: BigInt(wish.address), expiration };
+  };
+  const idOf = (request: EvmCallRequest): Hex32 =>
+    hashStruct({
+      primaryType: "CallRequest",
+      types: callRequestTypes,
+      data: { ...request, calls: [...request.calls] },
+    });
+  const made = (request: EvmCallRequest): Pick<MadeWithdrawal, "payload" | "withdrawalId"> => ({
+    payload: encodeEvmCallRequest(request),
+    withdrawalId: idOf(request),
+  });
+  /** The depository has what it is to pay. */
+  const stocked = async (wish: WithdrawalWish): Promise<void> => {
+    const currency = machineOf(wish.currency);
+    if (currency === NATIVE_CURRENCY) await send("user", depositNative(wish.amount, NO_ID));
+    else await machine.mint(currency, depository, wish.amount);
+  };
+  const carryOut = async (request: EvmCallRequest): Promise<string> => {
+    const id = await send("solver", await machine.execution(request));
+    if ((await machine.receipt(id)).status !== "0x1") throw new Error("the depository refused it");
+    return id;
+  };
+  const inTime = async (): Promise<bigint> => (await machine.now()) + 10_000n;
+
+  // Payments.
+
+  /** The router pays out of what it was given. */
+  const paying = async (
+    { orderId, payments }: PaymentWish,
+    calls: readonly EvmCall[] = [],
+  ): Promise<Call> => {
+    const paid: EvmCall[] = [];
+    let value = calls.reduce((sum, call) => sum + call.value, 0n);
+    for (const { recipient, currency, amount } of payments) {
+      const to = machineOf(recipient);
+      if (machineOf(currency) === NATIVE_CURRENCY) {
+        paid.push({ ...nativeTransferCall(router, to, amount), allowFailure: false });
+        value += amount;
+      } else {
+        await machine.mint(machineOf(currency), router, amount);
+        paid.push({
+          to: machineOf(currency),
+          data: erc20("transfer", to, amount),
+          value: 0n,
+          allowFailure: false,
+        });
+      }
+    }
+    return routerCall(router, {
+      calls: [...calls, ...paid],
+      refundTo: solver,
+      refundTokens: [],
+      value,
+      orderId,
+    });
+  };
+  const first = ({ payments }: PaymentWish): { to: Address; amount: bigint } => {
+    const [payment] = payments;
+    if (payment === undefined) throw new Error("nothing is to be paid");
+    return { to: machineOf(payment.recipient), amount: payment.amount };
+  };
+
+  const stranger = await machine.deploy(
+    emitterCode([
+      { topics: [NATIVE_PAID], data: `${eventWord(alice)}${eventWord(AMOUNT).slice(2)}` },
+      { topics: [TRANSFER, eventWord(solver), eventWord(alice)], data: eventWord(AMOUNT) },
+    ]),
+  );
+  const orderCalls: readonly [EvmCall, EvmCall] = [
+    { to: bob, data: "0x", value: 3n, allowFailure: false },
+    { to: bob, data: "0x", value: 5n, allowFailure: false },
+  ];
+
+  return {
+    family: machine.family,
+    urls: machine.urls,
+    chainAt: (urls) => machine.chainAt(urls, machine),
+    recipients: [spell(alice), spell(bob)],
+    currency: spell(token),
+    otherCurrency: spell(NATIVE_CURRENCY as Address),
+    amount: AMOUNT,
+    extraData: encodeFillContract(router),
+    foreignAddress: family.foreignAddress,
+    otherSpellings: machine.otherSpellings,
+    omissibleFields: [],
+    own: family.own,
+
+    deposit: async ({ depositId, currency, amount }) => {
+      if (machineOf(currency) === NATIVE_CURRENCY) {
+        const transactionId = await send("user", depositNative(amount, depositId ?? NO_ID));
+        const of = { currency: NATIVE_CURRENCY as Address, amount };
+        return { transactionId, deposits: [deposit("0", depositId, of)] };
+      }
+      const of = machineOf(currency);
+      const transactionId = await send("user", depositErc20(of, amount, depositId ?? NO_ID));
+      const index = await logIndex(transactionId, ERC20_DEPOSIT);
+      return { transactionId, deposits: [deposit(index, depositId, { currency: of, amount })] };
+    },
+    pay: async (wish) => await send("solver", await paying(wish)),
+    withdrawal: async (wish) => {
+      await stocked(wish);
+      const expiration = await inTime();
+      const request = requestOf(wish, expiration);
+      return {
+        ...made(request),
+        execute: async () => await carryOut(request),
+        expire: async () => {
+          const missing = expiration - (await machine.now()) + 1n;
+          await machine.pass(Number(missing > 1n ? missing : 1n));
+        },
+      };
+    },
+    finalize: machine.finalize,
+
+    deposits: {
+      twoInOne: async ([one, two]) => ({
+        transactionId: await send(
+          "user",
+          together([depositNative(AMOUNT, one), depositNative(2n * AMOUNT, two)]),
+        ),
+        deposits: [deposit("0", one, native()), deposit("1", two, native(2n * AMOUNT))],
+      }),
+      none: async () => ({
+        transactionId: await send("user", { to: token, data: erc20("transfer", bob, 1n) }),
+        as: "empty",
+      }),
+      orphaned: async (id) => {
+        const transactionId = await send("user", depositNative(AMOUNT, id));
+        // A node that stays behind: what it said of the transaction it goes on saying.
+        const remembered = await startRememberingFront(machine.urls[0] ?? "", transactionId);
+        opened.push(remembered);
+        await askedOnce(machine.chainAt([remembered.url], machine), transactionId);
+        await machine.mine();
+        await machine.reorg(2);
+        await machine.finalize();
+        return { transactionId, urls: [remembered.url], as: "upstream_unavailable" };
+      },
+      splitNode: async (id) => {
+        const other = await family.startOther("sameNetwork");
+        const transactionId = await send("user", depositNative(AMOUNT, id));
+        // The other node has gone on, on a fork of its own.
+        await other.pass(60);
+        await other.mine(200);
+        const balanced = await startBalancer([machine.urls[0] ?? "", other.urls[0] ?? ""]);
+        opened.push(balanced, other);
+        return { transactionId, urls: [balanced.url], as: "upstream_unavailable" };
+      },
+      failed: async (id) => ({
+        // Nobody gave the depository leave to take it.
+        transactionId: await send("solver", depositErc20(token, AMOUNT, id)),
+        as: "rejected",
+      }),
+      lookAlike: async (id) => {
+        const logs: RawLog[] = [
+          { topics: [NATIVE_DEPOSIT], data: words(user, AMOUNT, id) },
+          { topics: [TRANSFER, eventWord(user), eventWord(bob)], data: eventWord(AMOUNT) },
+          { topics: [ERC20_DEPOSIT], data: words(user, token, AMOUNT, id) },
+        ];
+        const liar = await machine.deploy(emitterCode(logs));
+        return { transactionId: await send("user", { to: liar, data: id }), as: "empty" };
+      },
+      lyingToken: async (id) => {
+        const logs: RawLog[] = [
+          { topics: [TRANSFER, eventWord(user), eventWord(depository)], data: eventWord(AMOUNT) },
+        ];
+        const liar = await machine.deploy(emitterCode(logs));
+        return {
+          transactionId: await send("user", { to: liar, data: id }),
+          deposits: [deposit("0", undefined, { currency: liar })],
+        };
+      },
+      feeOnTransfer: async (id) => {
+        const transactionId = await send("user", depositErc20(feeToken, AMOUNT, id));
+        const index = await logIndex(transactionId, ERC20_DEPOSIT);
+        const of = { currency: feeToken, amount: AMOUNT - AMOUNT / 100n };
+        return { transactionId, deposits: [deposit(index, id, of)] };
+      },
+      withoutTransfer: async (id) => {
+        const liar = await machine.deploy(pretendingToken(AMOUNT, []));
+        return { transactionId: await send("user", depositErc20(liar, AMOUNT, id)), as: "empty" };
+      },
+      saidTwice: async ([one, two]) => {
+        const logs: RawLog[] = [
+          { topics: [TRANSFER, eventWord(user), eventWord(depository)], data: eventWord(AMOUNT) },
+        ];
+        const liar = await machine.deploy(pretendingToken(AMOUNT, logs));
+        const transactionId = await send(
+          "user",
+          together([depositErc20(liar, AMOUNT, one), depositErc20(liar, AMOUNT, two)]),
+        );
+        return { transactionId, deposits: [deposit("1", one, { currency: liar })] };
+      },
+      throughForwarder: async (id) => ({
+        transactionId: await send("solver", together([depositNative(AMOUNT, id)])),
+        deposits: [deposit("0", id, native())],
+      }),
+      idElsewhere: async (id) => {
+        // Behind the calldata of a call that is not the transaction's own, and behind the transaction's own that is no transfer.
+        await machine.mint(token, multicall3, AMOUNT);
+        const inner = { to: token, data: withOrderId(erc20("transfer", depository, AMOUNT), id) };
+        return {
+          transactionId: await send("user", named(together([inner]), id)),
+          deposits: [deposit("0", undefined, { depositor: multicall3 })],
+        };
+      },
+      idsThatAreNone: async () => {
+        const ids = ["00".repeat(32), `${"00".repeat(16)}${"ab".repeat(16)}`, "ab".repeat(31)];
+        const all: MadeDeposits[] = [];
+        for (const id of ids)
+          all.push({ transactionId: await direct(id), deposits: [deposit("0", undefined)] });
+        return all;
+      },
+      arrivedSilently: async () => {
+        const to = await machine.deploy(bomb(depository));
+        return { transactionId: await send("user", { to, data: "0x00", value: AMOUNT }), as: "empty" };
+      },
+      plainWithId: async (id) => ({
+        // The depository takes no coin without knowing whose it is.
+        transactionId: await send("user", { to: depository, data: id, value: AMOUNT }),
+        as: "rejected",
+      }),
+      ownTransfer: async () => {
+        await machine.mint(token, depository, AMOUNT);
+        const call: EvmCall = {
+          to: token,
+          data: erc20("transfer", depository, AMOUNT),
+          value: 0n,
+          allowFailure: false,
+        };
+        nonces += 1n;
+        const request = { calls: [call], nonce: nonces, expiration: await inTime() };
+        return { transactionId: await carryOut(request), as: "empty" };
+      },
+      otherNetwork: async (id) => {
+        const other = await family.startOther("otherNetwork");
+        opened.push(other);
+        const transactionId = await other.send("user", {
+          ...depositNative(AMOUNT, id),
+          to: other.depository,
+        });
+        await other.finalize();
+        return { transactionId, urls: other.urls, as: "upstream_unavailable" };
+      },
+      withoutTime: async (id) => ({
+        transactionId: await send("user", depositNative(AMOUNT, id)),
+        urls: await timeless(),
+        as: "upstream_unavailable",
+      }),
+    },
+
+    payments: {
+      failed: async ({ orderId, ...wish }) => {
+        const { to } = first({ orderId, ...wish });
+        // More than the router has.
+        const call = { to: token, data: erc20("transfer", to, 10n ** 30n), value: 0n };
+        const plan = { calls: [call], refundTo: solver, refundTokens: [], value: 0n, orderId };
+        return await send("solver", routerCall(router, plan));
+      },
+      innerUndone: async (wish) => {
+        const { to, amount } = first(wish);
+        await machine.mint(token, multicall3, amount);
+        const paid = { to: token, data: erc20("transfer", to, amount) };
+        const failing = { to: token, data: erc20("transfer", to, 10n ** 30n) };
+        const undone = { ...together([paid, failing]), mayFail: true };
+        return await send("solver", named(together([undone]), wish.orderId));
+      },
+      forTwoOrders: async (ids, { recipient, amount }) => {
+        await machine.mint(token, solver, amount);
+        const call = { to: token, data: erc20("transfer", machineOf(recipient), amount) };
+        return await family.payNamingTwo(ids, call);
+      },
+      takenBack: async (wish) => {
+        const { to, amount } = first(wish);
+        if (to !== alice) throw new Error("only she gave leave to take it back");
+        await machine.mint(token, multicall3, amount);
+        const paid = { to: token, data: erc20("transfer", alice, amount) };
+        const back = { to: token, data: transferFrom(alice, multicall3, 1n) };
+        return await send("solver", named(together([paid, back]), wish.orderId));
+      },
+      saidByStranger: async ({ orderId }) => await send("solver", { to: stranger, data: orderId }),
+      strangersExtraData: encodeFillContract(stranger),
+      calls: {
+        encoded: [encodeOrderCall(orderCalls[0]), encodeOrderCall(orderCalls[1])],
+        pay: async (wish, which) => {
+          const made = which.flatMap((at) => orderCalls[at] ?? []);
+          return await send("solver", await paying(wish, made));
+        },
+      },
+      withoutTime: async (wish) => ({
+        transactionId: await send("solver", await paying(wish)),
+        urls: await timeless(),
+      }),
+      idElsewhere: async (wish) => {
+        const { data, ...call } = await paying(wish);
+        return await send("solver", { ...call, data: withOrderId(data, OTHER_ORDER) });
+      },
+    },
+
+    withdrawals: {
+      failedInside: async (wish) => {
+        // The depository has less than that, and was told not to mind.
+        const request = requestOf({ ...wish, amount: 10n ** 30n }, await inTime(), { allowFailure: true });
+        await carryOut(request);
+        return made(request);
+      },
+      otherOutputs: async (wish) => {
+        const expiration = await inTime();
+        await stocked(wish);
+        await carryOut(requestOf({ ...wish, recipient: spell(bob) }, expiration));
+        return made(requestOf(wish, expiration));
+      },
+      expiryNotFinal: async (wish) => {
+        await machine.finalize();
+        const expiration = (await machine.now()) + 100n;
+        await machine.pass(200);
+        return made(requestOf(wish, expiration));
+      },
+      malformed: async (wish) => {
+        const { payload } = made(requestOf(wish, await inTime()));
+        const request = requestOf(wish, await inTime());
+        return [
+          "0x",
+          payload.slice(0, -64) as Hex,
+          `${payload}${"00".repeat(32)}`,
+          encodeEvmCallRequest({ ...request, calls: [] }),
+          encodeEvmCallRequest({ ...request, calls: [...request.calls, ...request.calls] }),
+        ];
+      },
+    },
+
+    close: async () => {
+      for (const one of opened) await one.close();
+      await machine.close();
+    },
+  };
+}
+
+/** So that a node that remembers hears what it is asked. */
+async function askedOnce(chain: AttestationChain, transactionId: string): Promise<void> {
+  const source = (await evidenceSources([chain])).get(chain.name);
+  await source?.deposits(transactionId);
+  await source?.close();
+}
+
+function native(amount = AMOUNT): { currency: Address; amount: bigint } {
+  return { currency: NATIVE_CURRENCY as Address, amount };
+}
+
+function words(...values: readonly (Address | Hex32 | bigint)[]): Hex {
+  return `0x${values.map((value) => eventWord(value).slice(2)).join("")}`;
+}
+
+/** The same without some fields, at any depth. */
+function without(json: unknown, names: readonly string[]): unknown {
+  if (Array.isArray(json)) return json.map((part: unknown) => without(part, names));
+  if (typeof json !== "object" || json === null) return json;
+  const kept = Object.entries(json).filter(([name]) => !names.includes(name));
+  return Object.fromEntries(kept.map(([name, value]) => [name, without(value, names)]));
+}
+
+/** An address behind which one node answers, then the other. */
+async function startBalancer(urls: readonly string[]): Promise<{ url: string; close(): Promise<void> }> {
+  let turn = 0;
+  return await startProxy(urls, async (ask) => await ask(turn++ % urls.length));
+}
+
+/** A node that goes on saying of a transaction what it said once. */
+async function startRememberingFront(
+  url: string,
+  transactionId: string,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const bare = transactionId.replace(/^0x/, "");
+  const said = new Map<string, object>();
+  interface Part {
+    readonly id?: number;
+    readonly method?: string;
+    readonly params?: unknown;
+  }
+  return await startProxy([url], async (ask, question, path) => {
+    const asked = JSON.parse(question) as Part | Part[];
+    const answered = JSON.parse(await ask(0)) as Part | Part[];
+    const answers = [answered].flat();
+    const told = [asked].flat().map((part, at): object => {
+      const answer = answers.find(({ id }) => id === part.id) ?? answers[at] ?? {};
+      const key =
+        part.method === undefined ? `${path} ${question}` : JSON.stringify([part.method, part.params]);
+      if (!key.includes(bare)) return answer;
+      const known = said.get(key);
+      if (known !== undefined) return { ...known, ...(part.id === undefined ? {} : { id: part.id }) };
+      if (JSON.stringify(answer).includes(bare)) said.set(key, answer);
+      return answer;
+    });
+    return JSON.stringify(Array.isArray(asked) ? told : told[0]);
+  });
+}
+
+/** @param answer what is said, given how a node of `urls` is asked the same, and what is asked */
+async function startProxy(
+  urls: readonly string[],
+  answer: (ask: (node: number) => Promise<string>, question: string, path: string) => Promise<string>,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString("utf8");
+      const ask = async (node: number): Promise<string> => {
+        const target = new URL(urls[node] ?? "");
+        const asked = await fetch(`${target.origin}${request.url ?? "/"}`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body,
+        });
+        return await asked.text();
+      };
+      answer(ask, body, request.url ?? "/").then(
+        (text) => response.writeHead(200, { "content-type": "application/json" }).end(text),
+        () => response.destroy(),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const { pathname } = new URL(urls[0] ?? "");
+  return {
+    url: `http://127.0.0.1:${port}${pathname === "/" ? "" : pathname}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

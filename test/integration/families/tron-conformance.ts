@@ -1,0 +1,87 @@
+import type { FamilyWorld } from "../../contracts/family-world.ts";
+import type { Address, Hex } from "@causeway/domain";
+import { encodeFunctionData, erc20Abi } from "viem";
+import { depositoryAbi } from "@causeway/contracts";
+import { machineFamily } from "./machine-family.ts";
+import { startTronMachine } from "./tron-machine.ts";
+
+/** Tron on its node: a real virtual machine behind the network's own interface, with transactions that a wallet's library signed. */
+export async function startTronFamily(): Promise<FamilyWorld> {
+  const machine = await startTronMachine();
+  const { accounts, token, depository } = machine;
+  const amount = 1_000n;
+  const transfer = (to: Address): Hex =>
+    encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });
+  const native = machine.spell(`0x${"00".repeat(20)}`);
+  const alice = machine.spell(accounts.alice);
+
+  return await machineFamily(machine, {
+    foreignAddress: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
+    startOther: async (kind) => await startTronMachine(kind === "sameNetwork" ? undefined : 2_494_104_990),
+    payNamingTwo: async ([one, other], call) =>
+      await machine.sendWith({ ...call, data: `${call.data}${one.slice(2)}` }, { memo: other }),
+    own: {
+      "out of energy": async ({ refuses, refusesFill, newId }) => {
+        const deposit = encodeFunctionData({
+          abi: depositoryAbi,
+          functionName: "depositNative",
+          args: [accounts.user, newId()],
+        });
+        const starved = { feeLimit: 420n * 2_000n };
+        const transactionId = await machine.sendWith(
+          { to: depository, data: deposit, value: amount },
+          starved,
+        );
+        await machine.finalize();
+        await refuses({ transactionId, as: "rejected" });
+        await machine.mint(token, accounts.solver, amount);
+        await refusesFill([{ recipient: alice, currency: machine.spell(token), amount }], async (orderId) => {
+          const id = await machine.sendWith(
+            { to: token, data: transfer(accounts.alice) },
+            { ...starved, memo: orderId },
+          );
+          await machine.finalize();
+          return id;
+        });
+      },
+      "the id in the memo of a payment to somebody else": async ({ fills, refusesFill }) => {
+        const wish = [{ recipient: alice, currency: native, amount }];
+        await refusesFill(wish, async (orderId) => {
+          const id = await machine.transfer(`0x${"b0".repeat(20)}`, amount, orderId);
+          await machine.finalize();
+          return id;
+        });
+        // To her, it is one; but not with an id that is only part of a text.
+        await fills(wish, async (orderId) => {
+          const id = await machine.transfer(accounts.alice, amount, orderId);
+          await machine.finalize();
+          return id;
+        });
+        await refusesFill(wish, async (orderId) => {
+          const id = await machine.transfer(accounts.alice, amount, `${orderId}00`);
+          await machine.finalize();
+          return id;
+        });
+      },
+      "a block that is not solidified": async ({ refuses, attests, newId }) => {
+        const id = newId();
+        const data = encodeFunctionData({
+          abi: depositoryAbi,
+          functionName: "depositNative",
+          args: [accounts.user, id],
+        });
+        await machine.tron.controls.holdSolidification();
+        const transactionId = await machine.send("user", { to: depository, data, value: amount });
+        await machine.mine(50);
+        await refuses({ transactionId, as: "not_final" });
+        machine.tron.controls.releaseSolidification();
+        await attests({
+          transactionId,
+          deposits: [
+            { index: "0", depositor: machine.spell(accounts.user), currency: native, amount, depositId: id },
+          ],
+        });
+      },
+    },
+  });
+}
