@@ -1,0 +1,303 @@
+import { lighterEvidence } from "@causeway/chains/lighter";
+import type { EvidenceSource, PaymentQuestion } from "@causeway/chains";
+import {
+  encodeLighterTransfer,
+  type AttestationChain,
+  type Hex32,
+  type LighterTransfer,
+} from "@causeway/domain";
+import { startLighter, STATUS, type LighterWallet, type RunningLighter } from "@causeway/localnet/lighter";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+
+// The order-book exchange as an oracle sees it, on the simulator: what several endpoints say, and withdrawals through all that can happen to them.
+
+const [OURS, FORMER, USER, SOMEBODY] = [460_491n, 460_492n, 123_456n, 281_474_976_710_640n] as const;
+const ID: Hex32 = `0x${"ab".repeat(32)}`;
+
+let lighter: RunningLighter;
+let depository: LighterWallet;
+let former: LighterWallet;
+let user: LighterWallet;
+let key = 2n;
+const sources: EvidenceSource[] = [];
+
+beforeAll(async () => {
+  lighter = await startLighter();
+  const rich = 10n ** 15n;
+  depository = lighter.openWallet(OURS, `0x${"01".repeat(32)}`, rich);
+  former = lighter.openWallet(FORMER, `0x${"02".repeat(32)}`, rich);
+  user = lighter.openWallet(USER, `0x${"03".repeat(32)}`, rich);
+  lighter.openWallet(SOMEBODY, `0x${"04".repeat(32)}`);
+});
+afterAll(async () => await lighter.close());
+
+/** Every test withdraws with a key of its own: nonces begin at zero. */
+beforeEach(() => {
+  depository.addKey((key += 1n));
+  lighter.exchange.pace = "executed";
+  Object.assign(lighter.faults, { rewrite: undefined, broken: undefined, isBehind: false });
+});
+afterEach(async () => {
+  for (const source of sources.splice(0)) await source.close();
+});
+
+const aChain = (changes: Partial<AttestationChain> = {}): AttestationChain => ({
+  name: "lighter",
+  vmType: "lighter-vm",
+  rpcUrls: [lighter.url],
+  rpcQuorum: 1,
+  depository: `${OURS}`,
+  additionalDepositories: [`${FORMER}`],
+  hubChainId: "4004",
+  evm: undefined,
+  lighter: { explorerApiUrl: lighter.explorerUrl, exchangeChainId: 304n },
+  ...changes,
+});
+function sourceOf(
+  changes: Partial<AttestationChain> = {},
+  options: Parameters<typeof lighterEvidence>[1] = {},
+): EvidenceSource {
+  const source = lighterEvidence(aChain(changes), options);
+  sources.push(source);
+  return source;
+}
+
+function aPayout(changes: Partial<LighterTransfer> = {}) {
+  const transfer: LighterTransfer = {
+    nonce: 0n,
+    fromAccountIndex: OURS,
+    fromRouteType: 0n,
+    apiKeyIndex: key,
+    toAccountIndex: USER,
+    toRouteType: 0n,
+    assetIndex: 3n,
+    amount: 1_000_000n,
+    usdcFee: 0n,
+    lighterChainId: 304n,
+    memo: ID,
+    ...changes,
+  };
+  return { transfer, payload: encodeLighterTransfer(transfer) };
+}
+const statusOf = async (source: EvidenceSource, payload: `0x${string}`, hint?: string): Promise<unknown> => {
+  const found = await source.withdrawal(payload, hint);
+  return found.kind === "final" ? found.value.status : found.kind;
+};
+const deposit = async (amount = 5_000_000n): Promise<string> =>
+  await user.send({ toAccountIndex: OURS, amount, memo: ID });
+/** Something else of the same key. */
+const another = async (changes: Partial<LighterTransfer> = {}): Promise<string> =>
+  await depository.send({ toAccountIndex: SOMEBODY, amount: 1n, apiKeyIndex: key, ...changes });
+
+test("an amount that no double holds arrives to the last unit", async () => {
+  const hash = await deposit(9_007_199_254_740n);
+  lighter.faults.rewrite = (_path, body) =>
+    body.replace('Amount\\":9007199254740,', 'Amount\\":9007199254740993,');
+  const found = await sourceOf().deposits(hash);
+  expect(found).toMatchObject({ kind: "final", value: { deposits: [{ amount: 9_007_199_254_740_993n }] } });
+});
+
+test("what a block holds is not final, and what was taken back with its block is refused", async () => {
+  const source = sourceOf();
+  lighter.exchange.pace = "queued";
+  const hash = await deposit();
+  expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 2 });
+  lighter.exchange.execute(hash);
+  expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
+  lighter.exchange.takeBack(hash);
+  expect(await source.deposits(hash)).toMatchObject({ kind: "refuted" });
+});
+
+test("endpoints that are not equally far agree once they are; those that contradict each other are reported", async () => {
+  const late = await lighter.openEndpoint();
+  const told: unknown[] = [];
+  const options = { onDisagreement: (one: unknown) => void told.push(one) };
+  const two = { rpcUrls: [lighter.url, late.url], rpcQuorum: 2 };
+  const source = sourceOf(two, options);
+  await deposit();
+  await fetch(`${late.url}/info`);
+  late.faults.isBehind = true;
+  const hash = await deposit();
+  expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
+  late.faults.isBehind = false;
+  expect(await source.deposits(hash)).toMatchObject({ kind: "final", value: { depository: `${OURS}` } });
+  expect(told).toEqual([]);
+
+  const lied = await deposit();
+  late.faults.rewrite = (_path, body) => body.replace('Amount\\":5000000,', 'Amount\\":5000001,');
+  await expect(source.deposits(lied)).rejects.toMatchObject({ kind: "inconsistent" });
+  expect(told).toHaveLength(1);
+  expect(JSON.stringify(told)).not.toContain("127.0.0.1");
+});
+
+test("of three endpoints two suffice, whatever is the matter with the third", async () => {
+  const [second, third] = [await lighter.openEndpoint(), await lighter.openEndpoint()];
+  const source = sourceOf({ rpcUrls: [lighter.url, second.url, third.url], rpcQuorum: 2 });
+  for (const broken of ["drop", "html", "error"] as const) {
+    third.faults.broken = broken;
+    expect(await source.deposits(await deposit())).toMatchObject({ kind: "final" });
+  }
+});
+
+test("an endpoint of another network is not believed", async () => {
+  const facts = { explorerApiUrl: lighter.explorerUrl, exchangeChainId: 304n };
+  const { contract } = lighter.exchange;
+  const hash = await deposit();
+  const right = sourceOf({ lighter: { ...facts, exchangeContract: contract } });
+  expect(await right.deposits(hash)).toMatchObject({ kind: "final" });
+  const wrong = sourceOf({ lighter: { ...facts, exchangeContract: `0x${"99".repeat(20)}` } });
+  await expect(wrong.deposits(hash)).rejects.toMatchObject({ kind: "wrongChain", retryable: false });
+});
+
+test("money between our own accounts is nobody's deposit, and leaving them is no payment", async () => {
+  const source = sourceOf();
+  const sweep = await former.send({ toAccountIndex: OURS, amount: 5n, memo: ID });
+  expect(await source.deposits(sweep)).toMatchObject({ kind: "final", value: { deposits: [] } });
+  const payout = await depository.send(aPayout().transfer);
+  const question: PaymentQuestion = {
+    orderId: ID,
+    deadline: 4_000_000_000,
+    extraData: "0x",
+    receipts: [{ recipient: `${USER}`, currency: "0" }],
+    calls: [],
+  };
+  expect(await source.payments(payout, question)).toMatchObject({ kind: "refuted" });
+});
+
+test("a withdrawal is executed once its transfer is settled, whether somebody names it or not", async () => {
+  const source = sourceOf();
+  const { transfer, payload } = aPayout();
+  expect(await statusOf(source, payload)).toBe("pending");
+  lighter.exchange.pace = "committed";
+  const hash = await depository.send(transfer);
+  expect([await statusOf(source, payload), await statusOf(source, payload, hash)]).toEqual([
+    "pending",
+    "pending",
+  ]);
+  lighter.exchange.settle(hash);
+  expect([await statusOf(source, payload), await statusOf(source, payload, hash)]).toEqual([
+    "executed",
+    "executed",
+  ]);
+});
+
+test("a withdrawal out of an additional depository is that one's", async () => {
+  former.addKey(key);
+  const { transfer, payload } = aPayout({ fromAccountIndex: FORMER });
+  await former.send(transfer);
+  expect(await sourceOf().withdrawal(payload, undefined)).toMatchObject({
+    kind: "final",
+    value: { status: "executed", depository: `${FORMER}` },
+  });
+});
+
+test("the end of a transaction's lifetime ends nothing: the same text may be sent again with another", async () => {
+  const source = sourceOf();
+  const { transfer, payload } = aPayout();
+  lighter.exchange.pace = "queued";
+  const late = await depository.send(transfer);
+  lighter.exchange.passTime(3_600_000);
+  expect(await statusOf(source, payload, late)).toBe("pending");
+  lighter.exchange.execute(late);
+  expect(lighter.exchange.record(late)?.status).toBe(STATUS.rejected);
+  expect([await statusOf(source, payload), await statusOf(source, payload, late)]).toEqual([
+    "pending",
+    "pending",
+  ]);
+  lighter.exchange.pace = "executed";
+  const again = await depository.send(transfer);
+  expect(again).not.toBe(late);
+  expect(await statusOf(source, payload)).toBe("executed");
+  expect(await statusOf(source, payload, late)).toBe("executed");
+});
+
+test("a nonce that was used for something else ends it for ever", async () => {
+  const source = sourceOf();
+  const { transfer, payload } = aPayout();
+  lighter.exchange.pace = "committed";
+  const other = await another();
+  expect(await statusOf(source, payload)).toBe("pending");
+  lighter.exchange.settle(other);
+  expect([await statusOf(source, payload), await statusOf(source, payload, other)]).toEqual([
+    "expired",
+    "expired",
+  ]);
+  await expect(depository.send(transfer)).rejects.toThrow("invalid nonce");
+  expect(await statusOf(source, payload)).toBe("expired");
+});
+
+test("a failure inside a block ends it once that block is settled and all transfers since are known", async () => {
+  const source = sourceOf();
+  const { transfer, payload } = aPayout();
+  lighter.exchange.pace = "queued";
+  const failed = await depository.send(transfer);
+  lighter.exchange.fail(failed);
+  expect(await statusOf(source, payload, failed)).toBe("pending");
+  lighter.exchange.pace = "committed";
+  const later = await another();
+  expect(await statusOf(source, payload)).toBe("pending");
+  lighter.exchange.settle(later);
+  expect(await statusOf(source, payload)).toBe("expired");
+  const blind = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
+  expect(await statusOf(blind, payload, failed)).toBe("pending");
+});
+
+test("an explorer that hides, invents or lags keeps a withdrawal pending, and no more", async () => {
+  const { transfer, payload } = aPayout();
+  lighter.exchange.pace = "queued";
+  const rejected = await depository.send(transfer);
+  lighter.exchange.reject(rejected);
+  lighter.exchange.passTime(1_000);
+  lighter.exchange.pace = "executed";
+  const paid = await depository.send(transfer);
+  await another();
+  const logs = (change: (lines: Record<string, unknown>[]) => unknown) => (path: string, body: string) =>
+    path.startsWith("/explorer")
+      ? JSON.stringify(change(JSON.parse(body) as Record<string, unknown>[]))
+      : body;
+  const lies = [
+    logs((lines) => lines.filter(({ hash }) => hash !== paid)),
+    logs((lines) => lines.map((line) => (line["hash"] === paid ? { ...line, hash: "00".repeat(40) } : line))),
+    logs((lines) => lines.map((line) => ({ ...line, status: "failed" })).filter(({ hash }) => hash !== paid)),
+    logs(() => []),
+  ];
+  for (const lie of lies) {
+    lighter.faults.rewrite = lie;
+    const source = sourceOf();
+    expect(await statusOf(source, payload)).toBe("pending");
+    expect(await statusOf(source, payload, rejected)).toBe("pending");
+    expect(await statusOf(source, payload, paid)).toBe("executed");
+  }
+  lighter.faults.rewrite = (path, body) => (path.startsWith("/explorer") ? "<html>" : body);
+  await expect(sourceOf().withdrawal(payload, undefined)).rejects.toMatchObject({ kind: "garbage" });
+});
+
+test("without an explorer only what is named is found", async () => {
+  const blind = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
+  const { transfer, payload } = aPayout();
+  const hash = await depository.send(transfer);
+  expect([await statusOf(blind, payload), await statusOf(blind, payload, hash)]).toEqual([
+    "pending",
+    "executed",
+  ]);
+  const next = aPayout({ nonce: 1n });
+  const other = await another();
+  expect([await statusOf(blind, next.payload), await statusOf(blind, next.payload, other)]).toEqual([
+    "pending",
+    "expired",
+  ]);
+});
+
+test("a long history is searched page by page", async () => {
+  const { transfer, payload } = aPayout();
+  await depository.send(transfer);
+  for (let sent = 0; sent < 120; sent += 1) await another();
+  expect(await statusOf(sourceOf(), payload)).toBe("executed");
+  const short = sourceOf({}, { search: { pages: 1, atOnce: 8 } });
+  expect(await statusOf(short, payload)).toBe("pending");
+});
+
+test("an exchange of another number takes no payload of this one", async () => {
+  const { payload } = aPayout({ lighterChainId: 300n });
+  expect(await statusOf(sourceOf(), payload)).toBe("refuted");
+});
