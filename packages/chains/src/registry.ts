@@ -24,6 +24,7 @@ const FAMILIES: Readonly<Partial<Record<VmType, () => Promise<SourceOf> | Source
   "ethereum-vm": () => (chain, options) => evmEvidence(chain, { ...options, ...options.evm }),
   "hyperliquid-vm": async () => (await import("./hyperliquid/evidence.ts")).hyperliquidEvidence,
   "lighter-vm": async () => (await import("./lighter/evidence.ts")).lighterEvidence,
+  "solana-vm": async () => (await import("./solana/evidence.ts")).solanaEvidence,
   "tron-vm": async () => (await import("./tron/evidence.ts")).tronEvidence,
 };
 

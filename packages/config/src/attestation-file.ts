@@ -12,6 +12,7 @@ import { finalityOf } from "./finality.ts";
 import { hyperliquidFacts } from "./hyperliquid-facts.ts";
 import { lighterFacts } from "./lighter-facts.ts";
 import { resolvePlaceholders } from "./placeholder.ts";
+import { solanaFacts } from "./solana-facts.ts";
 import { tronFacts } from "./tron-facts.ts";
 
 /** What the chain file of an environment gives an oracle. */
@@ -160,6 +161,7 @@ function toAttestationChain(
     ...(hyperliquid !== undefined && { hyperliquid }),
     ...(entry.vmType === "lighter-vm" && { lighter: lighterFacts(entry) }),
     ...(tron !== undefined && { tron }),
+    ...(entry.vmType === "solana-vm" && { solana: solanaFacts(entry) }),
   };
 }
 

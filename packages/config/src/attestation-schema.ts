@@ -62,9 +62,7 @@ export const attestationChainEntry = z.object({
         .enum(["mainnet", "testnet", "testnet4", "signet", "regtest"], "is not a network of Bitcoin")
         .default("mainnet"),
       /** Perpetuals exchange: the names in its signing types, its network, and the token that is dollars there (default: that of its main network). */
-      signingProfile: z
-        .enum(["default", "hyperliquid"], "must be default or hyperliquid")
-        .default("default"),
+      signingProfile: z.enum(["default", "hyperliquid"], "must be default or hyperliquid").default("default"),
       exchangeNetwork: z.enum(["Mainnet", "Testnet"], "must be Mainnet or Testnet").default("Mainnet"),
       usdcTokenId: z
         .string()
@@ -76,6 +74,11 @@ export const attestationChainEntry = z.object({
       exchangeChainId: numericChainId.optional(),
       /** Order-book exchange: its contract on Ethereum, which tells its networks apart. */
       exchangeContract: evmAddress.optional(),
+      /** Solana: base58 of the hash of the cluster's first block, which tells clusters apart. */
+      genesisHash: z
+        .string()
+        .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "must be 32 bytes in base58")
+        .optional(),
     })
     .prefault({}),
 });

@@ -8,6 +8,7 @@ export type * from "./chain/tron-facts.ts";
 export * from "./chain/bitcoin-facts.ts";
 export * from "./chain/hyperliquid-facts.ts";
 export * from "./chain/lighter-facts.ts";
+export type * from "./chain/solana-facts.ts";
 export {
   decodeBitcoinAddress,
   encodeBitcoinAddress,

@@ -11,6 +11,7 @@ import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./programs.ts";
 /** First 8 bytes of the data of the depository's instructions, and of its events. */
 export const DEPOSIT_NATIVE: Hex = "0x0d9e0ddf5fd51c06";
 export const DEPOSIT_TOKEN: Hex = "0x0b9c60da27a3b413";
+export const EXECUTE_TRANSFER: Hex = "0xe97ea0b8ebce1f77";
 export const DEPOSIT_EVENT: Hex = "0x78f83d531f8e6b90";
 /** First 8 bytes of the accounts that the depository owns. */
 export const DEPOSITORY_ACCOUNT: Hex = "0x80359cbdf353f56b";

@@ -2,6 +2,7 @@ import type { Address } from "../ids/hex.ts";
 import type { BitcoinAttestationFacts } from "./bitcoin-facts.ts";
 import type { HyperliquidAttestationFacts } from "./hyperliquid-facts.ts";
 import type { LighterAttestationFacts } from "./lighter-facts.ts";
+import type { SolanaAttestationFacts } from "./solana-facts.ts";
 import type { TronAttestationFacts } from "./tron-facts.ts";
 
 /** Chain families by the words of configuration files and attestations. */
@@ -34,6 +35,7 @@ export interface AttestationChain {
   readonly hyperliquid?: HyperliquidAttestationFacts;
   readonly lighter?: LighterAttestationFacts;
   readonly tron?: TronAttestationFacts;
+  readonly solana?: SolanaAttestationFacts;
 }
 
 export interface EvmAttestationFacts {

@@ -1,0 +1,158 @@
+import { bytesOf, canonicalTransactionId, type AttestationChain } from "@causeway/domain";
+import type {
+  Evidence,
+  EvidenceSource,
+  PaymentAnswer,
+  TransactionDeposits,
+  WithdrawalAnswer,
+} from "../evidence.ts";
+import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
+import { createRpcTransport, type ObserveCall, type RpcTransportOptions } from "../nodes/transport.ts";
+import { depositsIn, tokenAccountsWanted, vaultKey } from "./deposits.ts";
+import {
+  associatedTokenAddress,
+  depositorySeats,
+  usedRequestAddress,
+  type DepositorySeats,
+} from "./derived-addresses.ts";
+import type { TransactionFacts } from "./facts.ts";
+import { RETRY_AFTER_SECONDS } from "./finality.ts";
+import { judgePayments } from "./payments.ts";
+import { CLOCK_SYSVAR } from "./programs.ts";
+import { createSolanaRpc, type SolanaRpc } from "./rpc.ts";
+import { outcomeOf, readWithdrawal } from "./withdrawals.ts";
+
+export interface SolanaEvidenceOptions {
+  readonly rpc?: Omit<RpcTransportOptions, "url" | "onCall">;
+  /** What is to be told of each call to a node of a chain; the endpoints of one chain are not told apart. */
+  readonly observeCalls?: (chain: string) => ObserveCall;
+  /** Told when endpoints contradict each other about something final. Never holds a URL. */
+  readonly onDisagreement?: (disagreement: Disagreement) => void;
+}
+
+/**
+ * What an oracle asks of a Solana cluster; opens nothing until the first question. Each endpoint is judged by itself; with several, `rpcQuorum` of them must come to the
+ * same.
+ *
+ * @throws RangeError when the chain is none of this family, or has fewer endpoints than must agree
+ */
+export function solanaEvidence(chain: AttestationChain, options: SolanaEvidenceOptions = {}): EvidenceSource {
+  if (chain.vmType !== "solana-vm") throw new RangeError(`chain ${chain.name} is no Solana cluster`);
+  const onCall = options.observeCalls?.(chain.name);
+  const sources = chain.rpcUrls.map((url) => {
+    const observed = onCall === undefined ? {} : { onCall };
+    const transport = createRpcTransport({
+      maxAnswerBytes: 8 * 1024 * 1024,
+      ...options.rpc,
+      ...observed,
+      url,
+    });
+    return evidenceOfEndpoint(chain, createSolanaRpc(transport, chain.solana?.genesisHash));
+  });
+  return quorumEvidence(chain, sources, {
+    agreeing: chain.rpcQuorum,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    onDisagreement: options.onDisagreement ?? (() => undefined),
+  });
+}
+
+/** What one node says. */
+export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): EvidenceSource {
+  const { depository, additionalDepositories } = chain;
+  let seatsOfAll: Promise<readonly DepositorySeats[]> | undefined;
+  const allSeats = async (): Promise<readonly DepositorySeats[]> =>
+    await (seatsOfAll ??= Promise.all(
+      (depository === undefined ? [] : [depository]).concat(additionalDepositories).map(depositorySeats),
+    ));
+  const ownSeats = async (): Promise<DepositorySeats | undefined> =>
+    depository === undefined ? undefined : (await allSeats())[0];
+
+  const succeeded = async (transactionId: string): Promise<Evidence<TransactionFacts>> => {
+    if (!isCanonical(transactionId)) return NOT_AN_ID;
+    const found = await rpc.transaction(transactionId);
+    if (found.kind !== "final" || !found.value.failed) return found;
+    return { kind: "refuted", reason: "the transaction failed" };
+  };
+
+  return {
+    chain,
+    deposits: async (transactionId): Promise<Evidence<TransactionDeposits>> => {
+      const seats = await ownSeats();
+      if (seats === undefined) return noDepository(chain);
+      const settled = await succeeded(transactionId);
+      if (settled.kind !== "final") return settled;
+      const facts = settled.value;
+      const reading = depositsIn(seats, await vaultAccountsIn(seats, facts), facts);
+      if (reading.kind === "logsCut")
+        return { kind: "refuted", reason: "the endpoint does not tell all logs", ofEndpoint: true };
+      const { deposits } = reading;
+      const { timestamp } = facts;
+      return { kind: "final", value: { depository: seats.program, deposits, timestamp } };
+    },
+
+    payments: async (transactionId, question): Promise<Evidence<PaymentAnswer>> => {
+      const settled = await succeeded(transactionId);
+      if (settled.kind !== "final") return settled;
+      const judgement = judgePayments(await allSeats(), settled.value, question);
+      if ("refusal" in judgement) return { kind: "refuted", reason: judgement.refusal };
+      const { timestamp } = settled.value;
+      return { kind: "final", value: { amounts: judgement.amounts, timestamp } };
+    },
+
+    withdrawal: async (payload): Promise<Evidence<WithdrawalAnswer>> => {
+      const seats = await ownSeats();
+      if (seats === undefined) return noDepository(chain);
+      const payment = readWithdrawal(seats, payload);
+      if ("refusal" in payment) return { kind: "refuted", reason: payment.refusal };
+      const { id, recipient, currency, amount, expiration } = payment;
+      const used = await usedRequestAddress(seats.program, bytesOf(id));
+      // One answer of one state: the note of the request is not older than the time that it is compared with.
+      const { accounts } = await rpc.accounts([seats.depository, used, CLOCK_SYSVAR]);
+      const [ofDepository, usedRequest, clock] = accounts;
+      const status = outcomeOf(seats, expiration, { depository: ofDepository, usedRequest, clock });
+      return {
+        kind: "final",
+        value: { withdrawalId: id, depository: seats.program, status, recipient, currency, amount },
+      };
+    },
+
+    close: async () => await rpc.close(),
+  };
+}
+
+/** Where the vault's tokens lie, of every mint that the transaction may have moved to it. */
+export async function vaultAccountsIn(
+  seats: DepositorySeats,
+  facts: TransactionFacts,
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = tokenAccountsWanted(seats, facts);
+  return new Map(
+    await Promise.all(
+      wanted.map(
+        async ({ mint, tokenProgram }) =>
+          [
+            vaultKey(mint, tokenProgram),
+            await associatedTokenAddress(seats.vault, mint, tokenProgram),
+          ] as const,
+      ),
+    ),
+  );
+}
+
+const NOT_AN_ID: Evidence<never> = {
+  kind: "refuted",
+  reason: "the transaction id is not 64 bytes in base58",
+};
+
+function noDepository(chain: AttestationChain): Evidence<never> {
+  return { kind: "refuted", reason: `chain ${chain.name} has no depository` };
+}
+
+/** One transaction has one spelling; any other is not looked up, or it would count once more under another id. */
+function isCanonical(transactionId: string): boolean {
+  try {
+    return canonicalTransactionId("solana-vm", transactionId) === transactionId;
+  } catch {
+    return false;
+  }
+}

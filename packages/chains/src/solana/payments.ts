@@ -1,0 +1,104 @@
+import { nativeCurrency } from "@causeway/domain";
+import type { PaymentQuestion } from "../evidence.ts";
+import { garbage } from "../nodes/rpc-fault.ts";
+import type { DepositorySeats } from "./derived-addresses.ts";
+import { EXECUTE_TRANSFER } from "./depository-instructions.ts";
+import type { InstructionFact, TokenHolding, TokenState, TransactionFacts } from "./facts.ts";
+import { namesOrder } from "./memos.ts";
+import { TOKEN_PROGRAMS } from "./programs.ts";
+import { toHex } from "@causeway/domain";
+
+/** Judges what a solver's transaction, which succeeded, paid. Pure. */
+
+export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
+
+const NATIVE = nativeCurrency("solana-vm");
+
+/**
+ * What each recipient has more of after the transaction, when it came in time and names the order and no other one in its memos.
+ *
+ * Balances before and after tell it, so that what goes in circles does not count: lamports of the recipient's account; of a token the sum over all token accounts that
+ * are the recipient's. An account that changes hands within the transaction is refused: whoever had it may have kept a hold on it.
+ *
+ * @param seats of every depository of the chain
+ * @throws RpcFault when what the node told contradicts itself
+ * @throws RangeError when the question names a recipient and currency twice
+ */
+export function judgePayments(
+  seats: readonly DepositorySeats[],
+  facts: TransactionFacts,
+  question: PaymentQuestion,
+): PaymentJudgement {
+  const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
+  if (new Set(pairs).size !== pairs.length)
+    throw new RangeError("a recipient and currency is asked for twice");
+  const { timestamp } = facts;
+  if (timestamp > BigInt(question.deadline))
+    return { refusal: `the transaction came at ${timestamp}, after the deadline ${question.deadline}` };
+  if (question.calls.length > 0) return { refusal: "calls of an order cannot be shown on this chain" };
+  if (!namesOrder(facts, question.orderId))
+    return { refusal: "the memos of the transaction do not name the order, and no other one" };
+  // Anybody may carry out the recipient's own withdrawal, and put an order's id beside it.
+  if (facts.instructions.some((one) => seats.some((own) => paysOut(own, one))))
+    return { refusal: "what leaves a depository is no payment of a solver" };
+
+  const amounts: bigint[] = [];
+  for (const { recipient, currency } of question.receipts) {
+    if (seats.some(({ vault, depository }) => recipient === vault || recipient === depository))
+      // It would count as a deposit too.
+      return { refusal: "a depository is no recipient of a payment" };
+    const net =
+      currency === NATIVE ? lamportsGained(facts, recipient) : tokensGained(facts, recipient, currency);
+    if (net === "changedHands") return { refusal: "a token account changed hands in the transaction" };
+    amounts.push(net > 0n ? net : 0n);
+  }
+  return { amounts };
+}
+
+function paysOut({ program }: DepositorySeats, { program: called, data }: InstructionFact): boolean {
+  return called === program && data.length >= 8 && toHex(data.subarray(0, 8)) === EXECUTE_TRANSFER;
+}
+
+function lamportsGained({ lamports }: TransactionFacts, recipient: string): bigint {
+  const balance = lamports.get(recipient);
+  return balance === undefined ? 0n : balance.after - balance.before;
+}
+
+function tokensGained(facts: TransactionFacts, recipient: string, mint: string): bigint | "changedHands" {
+  let net = 0n;
+  for (const holding of facts.tokens) {
+    const { before, after } = holding;
+    const isIts = (state: TokenState | undefined): boolean =>
+      state?.owner === recipient && state.mint === mint;
+    if (!isIts(before) && !isIts(after)) continue;
+    checkLife(facts, holding);
+    if (
+      before !== undefined &&
+      after !== undefined &&
+      (before.owner !== after.owner || before.mint !== after.mint)
+    )
+      return "changedHands";
+    net += (after?.amount ?? 0n) - (before?.amount ?? 0n);
+  }
+  return net;
+}
+
+/** First bytes of the token programs' instructions that make an account, and of the one that closes it. */
+const MAKE_ACCOUNT: ReadonlySet<number | undefined> = new Set([1, 16, 18]);
+const CLOSE_ACCOUNT = 9;
+
+/**
+ * A balance that is missing is 0 only where the transaction itself made the account, or closed it. Otherwise the node left it out, and what was there before would seem to
+ * have been paid.
+ */
+function checkLife({ instructions }: TransactionFacts, { account, before, after }: TokenHolding): void {
+  const does = (which: (name: number | undefined) => boolean): boolean =>
+    instructions.some(
+      ({ program, accounts, data }) =>
+        TOKEN_PROGRAMS.has(program) && accounts[0] === account && which(data[0]),
+    );
+  if (before === undefined && !does((name) => MAKE_ACCOUNT.has(name)))
+    throw garbage("getTransaction", "a token account's balance before is missing");
+  if (after === undefined && !does((name) => name === CLOSE_ACCOUNT))
+    throw garbage("getTransaction", "a token account's balance after is missing");
+}

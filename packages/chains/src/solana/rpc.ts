@@ -1,0 +1,113 @@
+import { getPublicKeyFromAddress, signatureBytes, verifySignature, type Address } from "@solana/kit";
+import type { Evidence } from "../evidence.ts";
+import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
+import {
+  readAccounts,
+  readSignatureList,
+  readSignatureStatus,
+  readTransaction,
+  wholeNumber,
+  type SignatureEntry,
+  type ToldTransaction,
+} from "./answers.ts";
+import type { AccountFact, TransactionFacts } from "./facts.ts";
+import { retryAfterSeconds, RETRY_AFTER_SECONDS } from "./finality.ts";
+
+const FINALIZED = { commitment: "finalized" } as const;
+
+/** Accounts of one final state. */
+export interface FinalState {
+  readonly slot: bigint;
+  readonly accounts: readonly (AccountFact | undefined)[];
+}
+
+/** What is asked of one node. Everything is read in its final view. All reject with RpcFault. */
+export interface SolanaRpc {
+  /** A transaction in a final block, whether it succeeded or not. */
+  transaction(signature: string): Promise<Evidence<TransactionFacts>>;
+  /** All at one slot, which is at least `fromSlot`. At most 100. */
+  accounts(addresses: readonly string[], fromSlot?: bigint): Promise<FinalState>;
+  finalSlot(): Promise<bigint>;
+  /** Transactions that name an account, newest first, and older than `before`; at most 1 000. */
+  signaturesOf(
+    account: string,
+    page: { readonly before?: string; readonly until?: string; readonly limit: number },
+  ): Promise<readonly SignatureEntry[]>;
+  close(): Promise<void>;
+}
+
+/** @param genesisHash which cluster it must be of; undefined: not asked */
+export function createSolanaRpc(transport: RpcTransport, genesisHash: string | undefined): SolanaRpc {
+  let isOfCluster = genesisHash === undefined;
+
+  /** Each question to a node that was not seen to be of the cluster yet asks for that as well. */
+  const checked = async <T>(answer: Promise<T>): Promise<T> => {
+    if (isOfCluster) return await answer;
+    const [told, found] = await Promise.all([answer, transport.request("getGenesisHash", [])]);
+    if (found !== genesisHash)
+      throw new RpcFault({
+        kind: "wrongChain",
+        method: "getGenesisHash",
+        reason: "the node serves another cluster than the configured one",
+      });
+    isOfCluster = true;
+    return told;
+  };
+  const ask = async (method: string, params: readonly unknown[]): Promise<unknown> =>
+    await checked(transport.request(method, params));
+  const finalSlot = async (): Promise<bigint> =>
+    wholeNumber(await ask("getSlot", [FINALIZED]), "getSlot", "the answer");
+
+  const timeOf = async ({ slot, blockTime }: ToldTransaction): Promise<bigint> => {
+    if (blockTime !== undefined) return blockTime;
+    return wholeNumber(await ask("getBlockTime", [Number(slot)]), "getBlockTime", "the answer");
+  };
+
+  return {
+    transaction: async (signature): Promise<Evidence<TransactionFacts>> => {
+      const config = { ...FINALIZED, encoding: "base64", maxSupportedTransactionVersion: 0 };
+      const [final, answer] = await Promise.all([finalSlot(), ask("getTransaction", [signature, config])]);
+      const told = readTransaction(answer, signature);
+      if (told === undefined) return await notThere(signature, final);
+      // Signed by its payer, the message is what the id stands for.
+      const payer = await getPublicKeyFromAddress(told.feePayer as Address);
+      if (!(await verifySignature(payer, signatureBytes(told.signatureBytes), told.message)))
+        throw garbage("getTransaction", "the transaction's signature is not its payer's");
+      // A node that does not heed the view it was asked for shows more than is final.
+      if (told.slot > final) return notFinal(told.slot, final);
+      const { blockTime: _, message: __, signatureBytes: ___, ...facts } = told;
+      return { kind: "final", value: { ...facts, timestamp: await timeOf(told) } };
+    },
+    accounts: async (addresses, fromSlot) => {
+      const config = {
+        ...FINALIZED,
+        encoding: "base64",
+        ...(fromSlot !== undefined && { minContextSlot: Number(fromSlot) }),
+      };
+      const state = readAccounts(await ask("getMultipleAccounts", [addresses, config]), addresses.length);
+      if (fromSlot !== undefined && state.slot < fromSlot)
+        throw garbage("getMultipleAccounts", "the state is older than was asked for");
+      return state;
+    },
+    finalSlot,
+    signaturesOf: async (account, page) =>
+      readSignatureList(await ask("getSignaturesForAddress", [account, { ...FINALIZED, ...page }])),
+    close: async () => await transport.close(),
+  };
+
+  async function notThere(signature: string, final: bigint): Promise<Evidence<never>> {
+    const config = { searchTransactionHistory: true };
+    const status = readSignatureStatus(await ask("getSignatureStatuses", [[signature], config]));
+    return status === undefined ? { kind: "absent" } : notFinal(status.slot, final);
+  }
+}
+
+function notFinal(slot: bigint, finalSlot: bigint): Evidence<never> {
+  const seconds = slot > finalSlot ? retryAfterSeconds({ slot }, finalSlot) : 1;
+  return {
+    kind: "notFinal",
+    reason: `slot ${slot} is not final: the final view has reached ${finalSlot}`,
+    retryAfterSeconds: Math.min(seconds, RETRY_AFTER_SECONDS),
+  };
+}

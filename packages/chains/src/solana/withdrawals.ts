@@ -1,0 +1,78 @@
+import {
+  bytesOf,
+  decodeSolanaTransferRequest,
+  solanaTransferRequestId,
+  toHex,
+  type Hex,
+  type Hex32,
+} from "@causeway/domain";
+import type { WithdrawalAnswer } from "../evidence.ts";
+import { garbage } from "../nodes/rpc-fault.ts";
+import { DEPOSITORY_ACCOUNT, USED_REQUEST_ACCOUNT } from "./depository-instructions.ts";
+import type { DepositorySeats } from "./derived-addresses.ts";
+import type { AccountFact } from "./facts.ts";
+import { SYSTEM_PROGRAM } from "./programs.ts";
+
+/** Reads withdrawal payloads and what became of them. Pure. */
+
+export interface WithdrawalPayment {
+  /** Under which the depository files it. */
+  readonly id: Hex32;
+  readonly recipient: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  /** Unix seconds; it can be carried out in blocks before this time. */
+  readonly expiration: bigint;
+}
+
+/** What a payload pays out of this depository, or why it is none of it. */
+export function readWithdrawal(
+  seats: DepositorySeats,
+  payload: Hex,
+): WithdrawalPayment | { readonly refusal: string } {
+  const request = decodeSolanaTransferRequest(payload);
+  if (request === undefined) return { refusal: "the withdrawal is no encoded transfer request" };
+  const { recipient, token, amount, expiration, vaultAddress } = request;
+  if (vaultAddress !== seats.vault) return { refusal: "the withdrawal is from another vault" };
+  if (recipient === seats.vault) return { refusal: "a withdrawal to the vault itself moves nothing" };
+  if (amount === 0n) return { refusal: "a withdrawal of nothing moves nothing" };
+  return { id: solanaTransferRequestId(request), recipient, currency: token, amount, expiration };
+}
+
+/** Three accounts of one final state: whether they are of this depository at all, whether it used the request, and its time. */
+export interface WithdrawalState {
+  readonly depository: AccountFact | undefined;
+  readonly usedRequest: AccountFact | undefined;
+  readonly clock: AccountFact | undefined;
+}
+
+/**
+ * What became of a request, by one final state: used there, it is paid; not used there, and the clock of that very state past its expiration, it never will be, as the clock
+ * never runs back and the program compares with it. Lamports that somebody sent to where the note belongs say nothing.
+ *
+ * @throws RpcFault for a state that no such depository can have: a node of another cluster knows no request either, and has a clock
+ */
+export function outcomeOf(
+  seats: DepositorySeats,
+  expiration: bigint,
+  { depository, usedRequest, clock }: WithdrawalState,
+): WithdrawalAnswer["status"] {
+  const method = "getMultipleAccounts";
+  if (depository?.owner !== seats.program || !startsWith(depository.data, DEPOSITORY_ACCOUNT))
+    throw garbage(method, "the depository is not there");
+  if (clock?.data.length !== 40) throw garbage(method, "the clock is not there");
+  const now = new DataView(clock.data.buffer, clock.data.byteOffset).getBigInt64(32, true);
+  if (usedRequest !== undefined && usedRequest.owner !== SYSTEM_PROGRAM) {
+    const { owner, data } = usedRequest;
+    if (owner !== seats.program || !startsWith(data, USED_REQUEST_ACCOUNT) || data[8] !== 1)
+      throw garbage(method, "the note of the request cannot be read");
+    return "executed";
+  }
+  if (usedRequest !== undefined && usedRequest.data.length > 0)
+    throw garbage(method, "the note of the request cannot be read");
+  return now > expiration ? "expired" : "pending";
+}
+
+function startsWith(data: Uint8Array, name: Hex): boolean {
+  return data.length > 8 && toHex(data.subarray(0, 8)) === toHex(bytesOf(name));
+}
