@@ -7,17 +7,19 @@ import {
   type WireChain,
 } from "@causeway/wire";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Address, Hex } from "viem";
+import type { Hex } from "viem";
 
-/** What a user asks for; amounts in the smallest unit. */
+/** What a user asks for; amounts in the smallest unit, addresses as the chain writes them. */
 export interface QuoteBody {
-  readonly user: Address;
-  readonly recipient?: Address;
-  readonly refundTo?: Address;
+  readonly user: string;
+  readonly recipient?: string;
+  readonly refundTo?: string;
   readonly originChainId: number;
   readonly destinationChainId: number;
-  readonly originCurrency: Address;
-  readonly destinationCurrency: Address;
+  readonly originCurrency: string;
+  readonly destinationCurrency: string;
+  /** `v2` for withdrawals from the perpetuals exchange. */
+  readonly protocolVersion?: "v2";
   readonly amount: string;
   readonly tradeType: "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
 }

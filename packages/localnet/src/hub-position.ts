@@ -19,8 +19,8 @@ export interface HubPosition {
   readonly oracles: readonly Pick<OracleEndpoint, "address">[];
   /** Chain and address of the holder, as the hub names it. */
   readonly holder: { readonly chainName: string; readonly address: Address };
-  /** Chain and currency that the token stands for. */
-  readonly currency: { readonly chainName: string; readonly address: Address };
+  /** Chain and currency that the token stands for; the currency as the bytes that its family has for it. */
+  readonly currency: { readonly chainName: string; readonly address: Hex };
 }
 
 /** A growth of the position, and whose word made it grow. */
@@ -97,8 +97,8 @@ function hubAccount(chainName: string, address: Address): Address {
   return slice(packedHash(chainName, address), 12);
 }
 
-function packedHash(chainName: string, address: Address): Hex {
-  return keccak256(encodePacked(["string", "address"], [chainName, address]));
+function packedHash(chainName: string, address: Hex): Hex {
+  return keccak256(encodePacked(["string", "bytes"], [chainName, address]));
 }
 
 interface SignedExecution {

@@ -7,7 +7,7 @@ import { repositoryRoot } from "./paths.ts";
 export const defaultPortBase = 18_500;
 
 /** How many ports from its first one belong to a system. */
-export const portBlock = 23;
+export const portBlock = 26;
 
 /** Whether a port is one of those that the system from `base` may use. */
 export function isInPortBlock(port: number, base: number): boolean {
@@ -25,6 +25,9 @@ export function portsFrom(base: number) {
     nodeA: base + 20,
     nodeB: base + 21,
     hub: base + 22,
+    solana: base + 23,
+    bitcoin: base + 24,
+    exchange: base + 25,
   };
 }
 

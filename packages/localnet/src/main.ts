@@ -9,6 +9,7 @@ import { startSystem, type System } from "./system.ts";
 
 const usage = `usage: npm start [-- options]
   --once          end after the bridge; the exit code is 0 if the money arrived and was settled
+  --tour          with chains of other families too (Solana, Bitcoin, a perpetuals exchange), and money taken through all of them
   --port-base N   first of the ${portBlock} ports that the system uses, ${defaultPortBase} by default; another one runs a second system
   --apis N        API processes, 1 to 5
   --workers N     worker processes, 1 to 5
@@ -29,6 +30,7 @@ process.exit();
 interface Arguments {
   readonly help: boolean;
   readonly once: boolean;
+  readonly tour: boolean;
   readonly portBase: number;
   readonly apis: number;
   readonly workers: number;
@@ -55,6 +57,7 @@ function readArguments(): Arguments {
     options: {
       help: { type: "boolean", short: "h", default: false },
       once: { type: "boolean", default: false },
+      tour: { type: "boolean", default: false },
       "port-base": { type: "string", default: String(defaultPortBase) },
       apis: { type: "string", default: "1" },
       workers: { type: "string", default: "1" },
@@ -64,6 +67,7 @@ function readArguments(): Arguments {
   return {
     help: values.help,
     once: values.once,
+    tour: values.tour,
     portBase: wholeNumber("port-base", values["port-base"], 1_024, 65_500),
     apis: wholeNumber("apis", values.apis, 1, 5),
     workers: wholeNumber("workers", values.workers, 1, 5),
@@ -83,7 +87,7 @@ async function run(args: Arguments): Promise<number> {
   try {
     system = await boot(args, stopAsked);
     const stopped = untilAborted(stopAsked.signal);
-    const arrived = await Promise.race([demonstrate(system, print), stopped.then(() => false)]);
+    const arrived = await Promise.race([show(system, args.tour), stopped.then(() => false)]);
     if (args.once) return arrived ? 0 : 1;
     if (!stopAsked.signal.aborted) tellWhereEverythingIs(system);
     await stopped;
@@ -101,14 +105,27 @@ async function run(args: Arguments): Promise<number> {
   }
 }
 
+/** One bridge, and the tour when it was asked for. */
+async function show(system: System, withTour: boolean): Promise<boolean> {
+  const arrived = await demonstrate(system, print);
+  if (!withTour || !arrived) return arrived;
+  const { tellTour } = await import("./tour/tell-tour.ts");
+  return await tellTour(system, print);
+}
+
 async function boot(args: Arguments, stopAsked: AbortController): Promise<System> {
-  say("starting Postgres, Redis, two chains and the hub");
+  say(
+    args.tour
+      ? "starting Postgres, Redis, two EVM chains and the hub, Solana, Bitcoin and a perpetuals exchange"
+      : "starting Postgres, Redis, two chains and the hub",
+  );
   const system = await startSystem({
     env: process.env,
     portBase: args.portBase,
     apis: args.apis,
     workers: args.workers,
     oracles: args.oracles,
+    families: args.tour,
     onProgress: say,
     onUnexpectedExit: (facts) => {
       print(

@@ -26,7 +26,9 @@ export interface SystemOptions {
    * is settled.
    */
   readonly oracles?: 0 | 1 | 2 | 3;
-  /** Seconds between blocks of all chains. Default 1. */
+  /** Chains of other families beside the two: Solana, Bitcoin and a perpetuals exchange. Default false. */
+  readonly families?: boolean;
+  /** Seconds between blocks of EVM chains. Default 1. */
   readonly blockTimeSeconds?: number;
   /** Mine each transaction at once as well. */
   readonly mixedMining?: boolean;
@@ -52,6 +54,8 @@ export interface SystemPlan {
   readonly workerPorts: readonly number[];
   readonly oracles: OraclePlan;
   readonly folder: string;
+  readonly hasFamilies: boolean;
+  /** Where the EVM nodes are. */
   readonly nodeEnv: Readonly<Record<string, string>>;
   readonly chains: readonly Chain[];
   readonly solver: LocalAccount;
@@ -79,6 +83,7 @@ export function planSystem(options: SystemOptions): SystemPlan {
     workerPorts: firstOnes(options.workers ?? 1).map(ports.workerHealth),
     oracles: planOracles(Array.from({ length: oracleCount }, (_, index) => ports.oracle(index))),
     folder: join(localnetDir, String(portBase)),
+    hasFamilies: options.families ?? false,
     nodeEnv,
     chains,
     solver: localAccount("solver"),
@@ -106,14 +111,23 @@ function firstOnes(count: number): number[] {
 
 /** Asked before anything starts, so that a second system on the same ports costs nothing and breaks nothing. */
 export async function checkPorts(plan: SystemPlan, env: SystemOptions["env"]): Promise<void> {
-  const { postgres, redis, nodeA, nodeB, hub } = plan.ports;
+  const { postgres, redis, nodeA, nodeB, hub, solana, bitcoin, exchange } = plan.ports;
+  const families = plan.hasFamilies ? [solana, bitcoin, exchange] : [];
   const oracles = plan.oracles.oracles.map(({ port }) => port);
   const own = [
     ...(givenUrl(env, "DATABASE_URL") === undefined ? [postgres] : []),
     ...(givenUrl(env, "REDIS_URL") === undefined ? [redis] : []),
   ];
   const settling = oracles.length === 0 ? [] : [...oracles, hub];
-  for (const port of [...plan.apiPorts, ...plan.workerPorts, ...own, nodeA, nodeB, ...settling]) {
+  for (const port of [
+    ...plan.apiPorts,
+    ...plan.workerPorts,
+    ...own,
+    nodeA,
+    nodeB,
+    ...settling,
+    ...families,
+  ]) {
     if (!(await isPortFree(port))) throw new PortInUse(port);
   }
 }

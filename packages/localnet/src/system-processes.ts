@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { programCommand, startAppProcess, type SystemProcess, type UnexpectedExit } from "./app-process.ts";
+import { familyNodeEnvironment, familySolverEnvironment, type FamilyUrls } from "./families/family-plan.ts";
 import { settlementEnvironment } from "./oracle-plan.ts";
 import { localOperatorToken } from "./sponsorship.ts";
 import { repositoryRoot, systemPath } from "./paths.ts";
@@ -19,7 +20,7 @@ export interface SystemProcesses extends Stoppable {
 /** Makes the tables, then starts APIs and workers; beside that the oracles, which need no database. When one fails, none is left running. */
 export async function startProcesses(
   plan: SystemPlan,
-  ground: { readonly databaseUrl: string; readonly redisUrl: string },
+  ground: Ground,
   options: Pick<SystemOptions, "appEnv" | "onUnexpectedExit">,
 ): Promise<SystemProcesses> {
   const env = appEnvironment(plan, ground, options.appEnv);
@@ -29,7 +30,7 @@ export async function startProcesses(
     return groupOf(await startApps(plan, env, onUnexpectedExit));
   };
   const [oracles, apps] = await startTogether<[Group, Group]>([
-    startOracles(plan, onUnexpectedExit).then(groupOf),
+    startOracles(plan, ground.families, onUnexpectedExit).then(groupOf),
     startAfterMigration(),
   ]);
   return {
@@ -39,6 +40,14 @@ export async function startProcesses(
     oracles: oracles.processes,
     stop: async () => await stopTogether([apps, oracles]),
   };
+}
+
+/** What the processes stand on. */
+interface Ground {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  /** Where nodes of other families are; undefined: there are none. */
+  readonly families: FamilyUrls | undefined;
 }
 
 interface Group extends Stoppable {
@@ -51,7 +60,7 @@ function groupOf(processes: readonly SystemProcess[]): Group {
 
 function appEnvironment(
   plan: SystemPlan,
-  ground: { databaseUrl: string; redisUrl: string },
+  ground: Ground,
   extra: Readonly<Record<string, string>> | undefined,
 ): Record<string, string> {
   return {
@@ -76,6 +85,10 @@ function appEnvironment(
     // Below the bound after which a process of ours is killed.
     SHUTDOWN_TIMEOUT_MS: "8000",
     ...plan.nodeEnv,
+    ...(ground.families !== undefined && {
+      ...familyNodeEnvironment(ground.families),
+      ...familySolverEnvironment(),
+    }),
     ...settlementEnvironment(plan.oracles, plan.ports.hub),
     ...extra,
   };
@@ -84,6 +97,7 @@ function appEnvironment(
 /** The oracles get neither the database nor the solver's key. */
 async function startOracles(
   plan: SystemPlan,
+  families: FamilyUrls | undefined,
   onUnexpectedExit: (facts: UnexpectedExit) => void,
 ): Promise<SystemProcess[]> {
   const { ORACLE_URLS: _forTheWorker, ...hubEnv } = settlementEnvironment(plan.oracles, plan.ports.hub);
@@ -102,6 +116,7 @@ async function startOracles(
           LOG_LEVEL: "info",
           SHUTDOWN_TIMEOUT_MS: "8000",
           ...plan.nodeEnv,
+          ...(families !== undefined && familyNodeEnvironment(families)),
           ...hubEnv,
           ...env,
         },

@@ -6,9 +6,10 @@ import type { RunningAnvil } from "./anvil.ts";
 import type { SystemProcess } from "./app-process.ts";
 import { describeEndpoints, removeEndpoints, writeEndpoints, type Endpoints } from "./endpoints.ts";
 import { checkGivenUrls } from "./given-service.ts";
-import { startInfrastructure } from "./infrastructure.ts";
+import type { RunningFamilies } from "./families/start-families.ts";
+import { startInfrastructure, type Infrastructure } from "./infrastructure.ts";
 import { parseUnits } from "viem";
-import type { Stoppable } from "./start-together.ts";
+import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 import { arrangeSponsorship, type Sponsorship } from "./sponsorship.ts";
 import { startProcesses } from "./system-processes.ts";
 import {
@@ -33,6 +34,8 @@ export interface System extends Stoppable {
   readonly folder: string;
   readonly chains: readonly Chain[];
   readonly nodes: readonly RunningAnvil[];
+  /** Chains of other families; undefined when the system was started without. */
+  readonly families: RunningFamilies | undefined;
   /** Of the hub; undefined without oracles. */
   readonly hubNode: RunningAnvil | undefined;
   readonly oracles: readonly SystemProcess[];
@@ -62,22 +65,15 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   await checkPorts(plan, options.env);
   await rm(join(plan.folder, "logs"), { recursive: true, force: true });
 
-  const ground = await startInfrastructure({
-    env: options.env,
-    ports: plan.ports,
-    chains: plan.chains,
-    folder: plan.folder,
-    durable: options.durable ?? true,
-    blockTimeSeconds: options.blockTimeSeconds ?? 1,
-    mixedMining: options.mixedMining ?? false,
-    hub:
-      plan.oracles.oracles.length === 0 ? undefined : { port: plan.ports.hub, quorum: plan.oracles.quorum },
-    fundings: (chain) => fundings(chain, plan),
-    hubFundings: hubFundings(plan),
-    solver: plan.solver,
-    onProgress: plan.onProgress,
-    ...plan.signal,
-  });
+  const [evm, families] = await startTogether<[Infrastructure, Stoppable & { running?: RunningFamilies }]>([
+    startEvm(plan, options),
+    startOtherFamilies(plan),
+  ]);
+  const ground = {
+    ...evm,
+    families: families.running?.urls,
+    stop: async () => await stopTogether([evm, families]),
+  };
   try {
     const processes = await startProcesses(plan, ground, options);
     const sponsorship = await arrangeSponsorshipOf(plan).catch(async (error: unknown) => {
@@ -115,6 +111,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       folder,
       chains,
       nodes,
+      families: families.running,
       hubNode,
       oracles,
       apis,
@@ -146,4 +143,37 @@ async function arrangeSponsorshipOf({
     token: home.token,
     amount: parseUnits("10000", 6),
   });
+}
+
+/** The two chains and the hub, and the servers that the services store in. */
+async function startEvm(plan: SystemPlan, options: SystemOptions): Promise<Infrastructure> {
+  return await startInfrastructure({
+    env: options.env,
+    ports: plan.ports,
+    chains: plan.chains,
+    folder: plan.folder,
+    durable: options.durable ?? true,
+    blockTimeSeconds: options.blockTimeSeconds ?? 1,
+    mixedMining: options.mixedMining ?? false,
+    hub:
+      plan.oracles.oracles.length === 0 ? undefined : { port: plan.ports.hub, quorum: plan.oracles.quorum },
+    fundings: (chain) => fundings(chain, plan),
+    hubFundings: hubFundings(plan),
+    solver: plan.solver,
+    onProgress: plan.onProgress,
+    ...plan.signal,
+  });
+}
+
+/** Nothing unless asked for; what they need is loaded only then. */
+async function startOtherFamilies(plan: SystemPlan): Promise<Stoppable & { running?: RunningFamilies }> {
+  if (!plan.hasFamilies) return { stop: async () => undefined };
+  const { startFamilies } = await import("./families/start-families.ts");
+  const running = await startFamilies({
+    ports: plan.ports,
+    folder: plan.folder,
+    onProgress: plan.onProgress,
+    ...plan.signal,
+  });
+  return { running, stop: async () => await running.stop() };
 }

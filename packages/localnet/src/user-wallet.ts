@@ -1,3 +1,4 @@
+import { isEvmStep } from "@causeway/wire";
 import type { QuoteStep } from "@causeway/wire";
 import { erc20Abi, getAddress, zeroAddress, type Address, type Hex, type TransactionReceipt } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -51,8 +52,8 @@ export function createUserWallet(privateKey: Hex, nodes: readonly NodeAddress[])
     carryOut: async (steps, onDone) => {
       const done: StepDone[] = [];
       for (const step of steps) {
-        if (step.kind === "signature")
-          throw new RangeError("this wallet sends, and signs nothing for others");
+        if (!isEvmStep(step))
+          throw new RangeError("this wallet sends on EVM chains, and signs nothing for others");
         for (const { data } of step.items.filter((item) => item.status === "incomplete")) {
           const client = clientOf(data.chainId);
           const hash = await client.sendTransaction({

@@ -22,16 +22,18 @@ export interface MintWish {
   readonly feeBps?: number;
   /** Of the newer token program also without a fee. */
   readonly isToken2022?: boolean;
+  /** Whose address the mint has; a random one without it. */
+  readonly account?: SolanaKey;
 }
 
 /** Makes a mint on a local cluster. */
 export async function createMint(
   url: string,
-  { authority, decimals, feeBps, isToken2022 }: MintWish,
+  { authority, decimals, feeBps, isToken2022, account: named }: MintWish,
 ): Promise<LocalMint> {
   const isNewer = feeBps !== undefined || isToken2022 === true;
   const tokenProgram = isNewer ? TOKEN_2022 : TOKEN;
-  const account = await solanaKey();
+  const account = named ?? (await solanaKey());
   // The base layout, or that of an account padded to the length of token accounts and the fee's extension behind a byte of kind.
   const size = feeBps === undefined ? 82 : 166 + 4 + 108;
   const rent = await askNode<number>(url, "getMinimumBalanceForRentExemption", [size]);

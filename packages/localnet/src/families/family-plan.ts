@@ -1,0 +1,49 @@
+import { localPrivateKey } from "@causeway/config";
+import type { Hex } from "viem";
+import { localAccount } from "../accounts.ts";
+
+/** Ports of the nodes of chains without account nonces. */
+export interface FamilyPorts {
+  readonly solana: number;
+  readonly bitcoin: number;
+  readonly exchange: number;
+}
+
+/** Where they are once they run. */
+export interface FamilyUrls {
+  readonly solana: string;
+  /** Of the node, with user and password. */
+  readonly bitcoin: string;
+  /** Of the explorer beside it. */
+  readonly esplora: string;
+  readonly exchange: string;
+}
+
+/** Names of these chains in `configs/chains.local.json`. */
+export const familyChains = {
+  solana: "local-solana",
+  bitcoin: "local-bitcoin",
+  exchange: "exchange",
+} as const;
+
+/** The solver's, the allocator's and users' keys on Solana (as seeds) and Bitcoin are those that they have elsewhere. */
+export const familyKey = (role: "solver" | "allocator" | "owner" | "user", index = 0): Hex =>
+  localPrivateKey(role, index);
+
+/** The variables that `configs/chains.local.json` asks for. */
+export function familyNodeEnvironment(urls: FamilyUrls): Record<string, string> {
+  return {
+    LOCAL_SOLANA_RPC_URL: urls.solana,
+    LOCAL_BITCOIN_RPC_URL: urls.bitcoin,
+    LOCAL_BITCOIN_ESPLORA_URL: urls.esplora,
+    LOCAL_EXCHANGE_URL: urls.exchange,
+  };
+}
+
+/** Keys by which API and worker pay on them. */
+export function familySolverEnvironment(): Record<string, string> {
+  return { SOLVER_SOLANA_KEY: familyKey("solver"), SOLVER_BITCOIN_KEY: familyKey("solver") };
+}
+
+/** Receives deposits on the exchange, as the chain file says. */
+export const exchangeDepository = localAccount("allocator").address;

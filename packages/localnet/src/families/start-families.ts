@@ -1,0 +1,154 @@
+import { join } from "node:path";
+import { hexToBytes, keccak256, stringToBytes } from "viem";
+import { localAccount } from "../accounts.ts";
+import { bitcoinAddress } from "../bitcoin/controls.ts";
+import { startBitcoin, type RunningBitcoin } from "../bitcoin/start.ts";
+import { startExchange, type RunningExchange } from "../exchange/exchange-server.ts";
+import { createDepository } from "../solana/depository.ts";
+import { startSolana, type RunningSolana } from "../solana/start-solana.ts";
+import { createMint, mintTo } from "../solana/tokens.ts";
+import { askNode, solanaKey } from "../solana/wallet.ts";
+import { startTogether, stopTogether, type Stoppable } from "../start-together.ts";
+import { familyChains, familyKey, type FamilyPorts, type FamilyUrls } from "./family-plan.ts";
+
+export interface FamiliesOptions {
+  readonly ports: FamilyPorts;
+  /** Of logs and data. */
+  readonly folder: string;
+  /** Users that get money on Solana and on the exchange. Default 2. */
+  readonly users?: number;
+  /** Milliseconds between two blocks of Bitcoin. Default 1 500. */
+  readonly bitcoinBlockMs?: number;
+  readonly onProgress: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Chains of other families, with contracts and money. */
+export interface RunningFamilies extends Stoppable {
+  readonly urls: FamilyUrls;
+  readonly solana: RunningSolana;
+  readonly bitcoin: RunningBitcoin;
+  readonly exchange: RunningExchange;
+}
+
+const LAMPORTS = 1_000_000_000n;
+const SATOSHI = 100_000_000n;
+
+/** The mint of dollars that `configs/chains.local.json` names. */
+const MINT_SEED = hexToBytes(keccak256(stringToBytes("causeway local mint USDC")));
+
+/** Starts a Solana cluster, a Bitcoin network with a miner, and a perpetuals exchange, side by side; when one fails none is left. */
+export async function startFamilies(options: FamiliesOptions): Promise<RunningFamilies> {
+  type Part<Node> = Stoppable & { readonly node: Node };
+  const [solana, bitcoin, exchange] = await startTogether<
+    [Part<RunningSolana>, Part<RunningBitcoin>, Part<RunningExchange>]
+  >([furnishedSolana(options), furnishedBitcoin(options), furnishedExchange(options)]);
+  return {
+    urls: {
+      solana: solana.node.url,
+      bitcoin: bitcoin.node.rpcUrl,
+      esplora: bitcoin.node.esploraUrl,
+      exchange: exchange.node.url,
+    },
+    solana: solana.node,
+    bitcoin: bitcoin.node,
+    exchange: exchange.node,
+    stop: async () => await stopTogether([solana, bitcoin, exchange]),
+  };
+}
+
+async function furnishedSolana({
+  ports,
+  users = 2,
+  onProgress,
+}: FamiliesOptions): Promise<Stoppable & { readonly node: RunningSolana }> {
+  const node = await startSolana({ port: ports.solana, slotMs: 200, finalityLag: 4 });
+  const part = { node, stop: async () => await node.close() };
+  try {
+    const [owner, allocator, solver] = await Promise.all(
+      (["owner", "allocator", "solver"] as const).map((role) => solanaKey(hexToBytes(familyKey(role)))),
+    );
+    if (owner === undefined || allocator === undefined || solver === undefined)
+      throw new TypeError("three roles have three keys");
+    await createDepository(node, { owner, allocator, chainName: familyChains.solana });
+    const airdrop = async (to: string, sol: bigint) =>
+      await askNode(node.url, "requestAirdrop", [to, Number(sol * LAMPORTS)]);
+    await airdrop(owner.address, 100n);
+    const mint = await createMint(node.url, {
+      authority: owner,
+      decimals: 6,
+      account: await solanaKey(MINT_SEED),
+    });
+    await airdrop(solver.address, 10_000n);
+    await mintTo(node.url, mint, solver.address, 10_000_000n * 1_000_000n);
+    for (let index = 0; index < users; index++) {
+      const user = await solanaKey(hexToBytes(familyKey("user", index)));
+      await airdrop(user.address, 100n);
+      await mintTo(node.url, mint, user.address, 10_000n * 1_000_000n);
+    }
+    onProgress(`Solana on port ${ports.solana}: depository deployed, accounts funded`);
+    return part;
+  } catch (error) {
+    await part.stop();
+    throw error;
+  }
+}
+
+async function furnishedBitcoin({
+  ports,
+  folder,
+  bitcoinBlockMs = 1_500,
+  onProgress,
+  signal,
+}: FamiliesOptions): Promise<Stoppable & { readonly node: RunningBitcoin }> {
+  const node = await startBitcoin({
+    port: ports.bitcoin,
+    logFile: join(folder, "logs", "bitcoin.log"),
+    ...(signal !== undefined && { signal }),
+  });
+  let isStopping = false;
+  let mining = Promise.resolve();
+  // A node that is being stopped, or was killed on purpose, mines nothing; whoever needs blocks sees that they are missing.
+  const miner = setInterval(() => {
+    mining = mining.then(async () => {
+      if (!isStopping) await node.controls.mine(1).catch(() => undefined);
+    });
+  }, bitcoinBlockMs);
+  miner.unref();
+  const part = {
+    node,
+    stop: async () => {
+      isStopping = true;
+      clearInterval(miner);
+      await mining;
+      await node.stop();
+    },
+  };
+  try {
+    const solver = bitcoinAddress(hexToBytes(familyKey("solver")));
+    // Several coins, so that payments under way need not wait for each other's change.
+    for (let coin = 0; coin < 10; coin++) await node.controls.fund(solver, 2n * SATOSHI);
+    onProgress(
+      `Bitcoin (regtest) on port ${ports.bitcoin}: a block every ${bitcoinBlockMs} ms, solver funded`,
+    );
+    return part;
+  } catch (error) {
+    await part.stop();
+    throw error;
+  }
+}
+
+async function furnishedExchange({
+  ports,
+  users = 2,
+  onProgress,
+}: FamiliesOptions): Promise<Stoppable & { readonly node: RunningExchange }> {
+  const node = await startExchange({ port: ports.exchange });
+  for (const dex of ["", "spot"]) {
+    node.control.fund(localAccount("solver").address, "10000000", "USDC", dex);
+    for (let index = 0; index < users; index++)
+      node.control.fund(localAccount("user", index).address, "10000", "USDC", dex);
+  }
+  onProgress(`perpetuals exchange on port ${ports.exchange}: accounts funded`);
+  return { node, stop: async () => await node.close() };
+}

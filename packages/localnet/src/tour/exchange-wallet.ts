@@ -1,0 +1,109 @@
+import { hashTypedData, hexToNumber, parseSignature, toHex, type Hex, type TypedDataDomain } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { z } from "zod";
+
+const zero = "0x0000000000000000000000000000000000000000";
+const typeFields = z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() })));
+
+/** The first step of a withdrawal: typed data to sign, and where the signature goes. */
+const signatureItem = z.object({
+  sign: z.object({
+    domain: z.record(z.string(), z.unknown()),
+    types: typeFields,
+    primaryType: z.string(),
+    value: z.record(z.string(), z.unknown()),
+  }),
+  post: z.object({
+    endpoint: z.string(),
+    method: z.literal("POST"),
+    body: z.record(z.string(), z.unknown()),
+  }),
+});
+
+/** The second: an action of the exchange. */
+const actionItem = z.object({
+  action: z.object({ type: z.string(), parameters: z.record(z.string(), z.unknown()) }),
+  nonce: z.number().optional(),
+  eip712Types: typeFields,
+  eip712PrimaryType: z.string(),
+});
+
+/** A user's account on the perpetuals exchange. */
+export interface ExchangeWallet {
+  readonly address: Hex;
+  /** What can be taken out of the perps account, as the exchange writes it. */
+  withdrawable(): Promise<string>;
+  /** Signs the first step and posts it to the API. @throws Error when it is refused */
+  authorize(apiUrl: string, data: unknown): Promise<void>;
+  /** Signs the action of the second step and posts it to the exchange. @throws Error when it is refused */
+  carryOut(data: unknown): Promise<void>;
+}
+
+/**
+ * @param chainId of the chain that the wallet is on: it enters both signatures, and says nothing of where money goes
+ * @param domainName of the exchange's own signing domain
+ */
+export function createExchangeWallet(
+  exchangeUrl: string,
+  privateKey: Hex,
+  chainId: number,
+  domainName = "ExchangeSignTransaction",
+): ExchangeWallet {
+  const account = privateKeyToAccount(privateKey);
+  const post = async (url: string, body: unknown): Promise<unknown> => {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(10_000),
+    });
+    const text = await response.text();
+    if (!response.ok)
+      throw new Error(`${new URL(url).pathname} was answered ${response.status}: ${text.slice(0, 300)}`);
+    return JSON.parse(text);
+  };
+  const sign = async (
+    domain: TypedDataDomain,
+    types: z.infer<typeof typeFields>,
+    primaryType: string,
+    message: Record<string, unknown>,
+  ): Promise<Hex> => await account.sign({ hash: hashTypedData({ domain, types, primaryType, message }) });
+
+  return {
+    address: account.address,
+    withdrawable: async () => {
+      const state = await post(`${exchangeUrl}/info`, { type: "clearinghouseState", user: account.address });
+      return z.object({ withdrawable: z.string() }).parse(state).withdrawable;
+    },
+    authorize: async (apiUrl, data) => {
+      const {
+        sign: { domain, types, primaryType, value },
+        post: { endpoint, body },
+      } = signatureItem.parse(data);
+      const { EIP712Domain: _, ...own } = types;
+      const signature = await sign({ ...domain, chainId }, own, primaryType, value);
+      const url = endpoint.startsWith("http") ? endpoint : `${apiUrl}${endpoint}`;
+      await post(`${url}?signature=${signature}`, { ...body, signatureChainId: chainId });
+    },
+    carryOut: async (data) => {
+      const { action, eip712Types, eip712PrimaryType } = actionItem.parse(data);
+      const signed = { ...action.parameters, type: action.type, signatureChainId: toHex(chainId) };
+      const signature = parseSignature(
+        await sign(
+          { name: domainName, version: "1", chainId, verifyingContract: zero },
+          eip712Types,
+          eip712PrimaryType,
+          signed,
+        ),
+      );
+      const answer = await post(`${exchangeUrl}/exchange`, {
+        action: signed,
+        nonce: Number(action.parameters["nonce"] ?? action.parameters["time"]),
+        signature: { r: signature.r, s: signature.s, v: hexToNumber(toHex(signature.yParity + 27)) },
+      });
+      const { status } = z.object({ status: z.string() }).parse(answer);
+      if (status !== "ok")
+        throw new Error(`the exchange refused the action: ${JSON.stringify(answer).slice(0, 300)}`);
+    },
+  };
+}

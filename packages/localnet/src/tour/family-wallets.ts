@@ -1,0 +1,77 @@
+import { createSolanaWallet } from "./solana-wallet.ts";
+import type { QuoteStep } from "@causeway/wire";
+import { parseUnits, type Address } from "viem";
+import { localAccount } from "../accounts.ts";
+import { familyChains, familyKey } from "../families/family-plan.ts";
+import type { RunningFamilies } from "../families/start-families.ts";
+import type { System } from "../system.ts";
+import { createUserWallet } from "../user-wallet.ts";
+import { createBitcoinWallet } from "./bitcoin-wallet.ts";
+import { createExchangeWallet } from "./exchange-wallet.ts";
+import type { FamilyWallet } from "./family-wallet.ts";
+
+/** The wallets of the local system's `index`-th user, by chain name. Each knows its own chain and the public API, and nothing of the services. */
+export async function familyWallets(
+  system: System,
+  families: RunningFamilies,
+  index = 0,
+): Promise<ReadonlyMap<string, FamilyWallet>> {
+  const { url: apiUrl } = system.endpoints.api;
+  const evmKey = localAccount("user", index).privateKey;
+  const key = familyKey("user", index);
+  const evm = createUserWallet(
+    evmKey,
+    system.chains.map(({ id, rpcUrl }) => ({ chainId: id, url: rpcUrl })),
+  );
+  const [home] = system.chains;
+  if (home === undefined) throw new RangeError("a local system has EVM chains");
+  const solana = await createSolanaWallet(families.urls.solana, key);
+  const bitcoin = createBitcoinWallet(families.urls.esplora, key, "bcrt");
+  const exchange = createExchangeWallet(families.urls.exchange, evmKey, home.id);
+  const wallets: readonly FamilyWallet[] = [
+    ...system.chains.map(({ id, name }): FamilyWallet => ({
+      chain: name,
+      address: evm.address,
+      balanceOf: async (currency) => await evm.balanceOf(id, currency as Address, evm.address),
+      carryOut: async (steps) => (await evm.carryOut(steps)).at(-1)?.receipt.transactionHash ?? "",
+    })),
+    {
+      chain: familyChains.solana,
+      address: solana.address,
+      balanceOf: async (currency) =>
+        await solana.balanceOf(currency === NATIVE_SOLANA ? undefined : currency),
+      carryOut: async (steps) => await lastOf(steps, async (data) => await solana.carryOut(data)),
+    },
+    {
+      chain: familyChains.bitcoin,
+      address: bitcoin.address,
+      balanceOf: async () => await bitcoin.balance(),
+      carryOut: async (steps) => await lastOf(steps, async (data) => await bitcoin.carryOut(data)),
+    },
+    {
+      chain: familyChains.exchange,
+      address: exchange.address,
+      balanceOf: async () => parseUnits(await exchange.withdrawable(), 8),
+      carryOut: async (steps) =>
+        await lastOf(steps, async (data, { kind }) => {
+          if (kind === "signature") await exchange.authorize(apiUrl, data);
+          else await exchange.carryOut(data);
+          return "";
+        }),
+    },
+  ];
+  return new Map(wallets.map((wallet) => [wallet.chain, wallet]));
+}
+
+const NATIVE_SOLANA = "11111111111111111111111111111111";
+
+/** Does every open item, in order. */
+async function lastOf(
+  steps: readonly QuoteStep[],
+  act: (data: unknown, step: QuoteStep) => Promise<string>,
+): Promise<string> {
+  let last = "";
+  for (const step of steps)
+    for (const item of step.items) if (item.status === "incomplete") last = await act(item.data, step);
+  return last;
+}

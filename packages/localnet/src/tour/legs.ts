@@ -1,0 +1,27 @@
+/** Where money is while it travels: a chain of `GET /chains` by name, and the symbol of its currency there. */
+export interface Stop {
+  readonly chain: string;
+  readonly symbol: string;
+}
+
+/** One crossing of the tour. Amounts in whole units. */
+export interface TourLeg {
+  readonly from: Stop;
+  readonly to: Stop;
+  readonly amount: string;
+}
+
+const evm = (symbol: string): Stop => ({ chain: "local-a", symbol });
+const solana: Stop = { chain: "local-solana", symbol: "USDC" };
+const bitcoin: Stop = { chain: "local-bitcoin", symbol: "BTC" };
+const exchange: Stop = { chain: "local-exchange", symbol: "USDC" };
+
+/** Through every family and back: EVM → Solana → EVM → Bitcoin → EVM → exchange → EVM. What a leg takes is less than the one before brought. */
+export const tourLegs: readonly TourLeg[] = [
+  { from: evm("USDC"), to: solana, amount: "400" },
+  { from: solana, to: evm("USDC"), amount: "350" },
+  { from: evm("USDC"), to: bitcoin, amount: "300" },
+  { from: bitcoin, to: evm("USDC"), amount: "0.002" },
+  { from: evm("USDC"), to: exchange, amount: "100" },
+  { from: exchange, to: evm("USDC"), amount: "50" },
+];

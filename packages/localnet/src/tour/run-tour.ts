@@ -1,0 +1,150 @@
+import type { WireChain } from "@causeway/wire";
+import { formatUnits, parseUnits, type Hex } from "viem";
+import { createApiClient } from "../api-client.ts";
+import type { FamilyWallet } from "./family-wallet.ts";
+import type { Stop, TourLeg } from "./legs.ts";
+
+export interface TourOptions {
+  readonly apiUrl: string;
+  readonly legs: readonly TourLeg[];
+  /** By chain name. */
+  readonly wallets: ReadonlyMap<string, FamilyWallet>;
+  /** Watches what the hub credits to the solver for a deposit of this currency; called before the leg begins. */
+  readonly watchHub: (stop: Stop, currency: string) => Promise<HubWatch>;
+  readonly print: (line: string) => void;
+  readonly deadlineMs: number;
+}
+
+export interface HubWatch {
+  /** Waits until at least this much has come on top; how many oracles signed. @throws Error when the deadline passes first */
+  grownBy(amount: bigint, deadline: AbortSignal): Promise<number>;
+}
+
+/** What became of one leg, judged by the chains and the hub, whatever the API says. */
+export interface LegResult {
+  readonly leg: TourLeg;
+  readonly promised: bigint;
+  readonly received: bigint;
+  readonly filledMs: number;
+  readonly settledMs: number;
+  readonly signers: number;
+  readonly reason: string | undefined;
+}
+
+/** Takes money through all legs, one after another, and stops at the first that does not arrive. */
+export async function runTour(options: TourOptions): Promise<readonly LegResult[]> {
+  const chains = await createApiClient(options.apiUrl).chains();
+  const results: LegResult[] = [];
+  for (const leg of options.legs) {
+    const result = await runLeg(options, chains, leg);
+    results.push(result);
+    options.print(lineOf(result));
+    if (result.reason !== undefined) break;
+  }
+  return results;
+}
+
+async function runLeg(
+  { apiUrl, wallets, watchHub, deadlineMs }: TourOptions,
+  chains: readonly WireChain[],
+  leg: TourLeg,
+): Promise<LegResult> {
+  const api = createApiClient(apiUrl);
+  const [origin, destination] = [leg.from, leg.to].map((stop) => placeOf(chains, wallets, stop)) as [
+    Place,
+    Place,
+  ];
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const before = await destination.wallet.balanceOf(destination.currency);
+  const hub = await watchHub(leg.from, origin.currency);
+  const startedAtMs = performance.now();
+  const amount = parseUnits(leg.amount, origin.decimals);
+  let promised = 0n;
+  let received = 0n;
+  const ended = (facts: Partial<LegResult> & Pick<LegResult, "reason">): LegResult => ({
+    leg,
+    promised,
+    received,
+    filledMs: 0,
+    settledMs: 0,
+    signers: 0,
+    ...facts,
+  });
+  try {
+    const quote = await api.quote({
+      user: origin.wallet.address,
+      recipient: destination.wallet.address,
+      refundTo: origin.wallet.address,
+      originChainId: origin.chainId,
+      destinationChainId: destination.chainId,
+      originCurrency: origin.currency,
+      destinationCurrency: destination.currency,
+      amount: amount.toString(),
+      tradeType: "EXACT_INPUT",
+      ...(leg.from.chain === "local-exchange" && { protocolVersion: "v2" }),
+    });
+    promised = BigInt(quote.details.currencyOut.minimumAmount);
+    await origin.wallet.carryOut(quote.steps);
+    const end = await api.untilEnded(quote.requestId as Hex, deadline);
+    const filledMs = performance.now() - startedAtMs;
+    received = (await destination.wallet.balanceOf(destination.currency)) - before;
+    if (end.status !== "success" || received < promised)
+      return ended({ filledMs, reason: `it ended as ${end.status} (${end.failReason})` });
+    const signers = await hub.grownBy(amount, deadline);
+    return ended({ filledMs, settledMs: performance.now() - startedAtMs, signers, reason: undefined });
+  } catch (error) {
+    return ended({ reason: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+interface Place {
+  readonly chainId: number;
+  readonly currency: string;
+  readonly decimals: number;
+  readonly wallet: FamilyWallet;
+}
+
+function placeOf(
+  chains: readonly WireChain[],
+  wallets: ReadonlyMap<string, FamilyWallet>,
+  { chain: name, symbol }: Stop,
+): Place {
+  const chain = chains.find((one) => one.name === name);
+  const wallet = wallets.get(name);
+  if (chain === undefined || wallet === undefined)
+    throw new Error(`GET /chains lists no chain called ${name}`);
+  const currency = [chain.currency, ...chain.erc20Currencies].find((one) => one.symbol === symbol);
+  if (currency?.address === undefined || currency.decimals === undefined)
+    throw new Error(`GET /chains lists no ${symbol} on ${name}`);
+  return { chainId: chain.id, currency: currency.address, decimals: currency.decimals, wallet };
+}
+
+const COLUMNS = [34, 22, 22, 9, 10, 10] as const;
+
+/** The head of the table that {@link runTour} prints. */
+export const tourHead: string = row(["leg", "paid", "received", "filled", "settled", "attested by"]);
+
+function lineOf({ leg, received, filledMs, settledMs, signers, reason }: LegResult): string {
+  const where = `${leg.from.chain} -> ${leg.to.chain}`;
+  if (reason !== undefined) return `${where.padEnd(COLUMNS[0])} did not arrive: ${reason}`;
+  const decimals = leg.to.symbol === "BTC" || leg.to.chain === "local-exchange" ? 8 : 6;
+  return row([
+    where,
+    `${leg.amount} ${leg.from.symbol}`,
+    `${formatUnits(received, decimals)} ${leg.to.symbol}`,
+    seconds(filledMs),
+    seconds(settledMs),
+    `${signers} oracles`,
+  ]);
+}
+
+function row(cells: readonly string[]): string {
+  return cells
+    .map((cell, at) => cell.padEnd(COLUMNS[at] ?? 0))
+    .join("  ")
+    .trimEnd();
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,50 @@
+import { encodeAddress, type VmType } from "@causeway/domain";
+import { familyChains } from "../families/family-plan.ts";
+import { watchPosition } from "../hub-position.ts";
+import type { System } from "../system.ts";
+import { familyWallets } from "./family-wallets.ts";
+import { tourLegs } from "./legs.ts";
+import { runTour, tourHead } from "./run-tour.ts";
+
+const families: Readonly<Record<string, VmType>> = {
+  [familyChains.solana]: "solana-vm",
+  [familyChains.bitcoin]: "bitcoin-vm",
+  [familyChains.exchange]: "hyperliquid-vm",
+};
+
+/**
+ * Takes money through every family as a user does, and prints the table of it.
+ * @returns whether every leg arrived, and was attested by a quorum and settled
+ */
+export async function tellTour(system: System, print: (line: string) => void): Promise<boolean> {
+  const { families: running, endpoints, chains, solver } = system;
+  const [home] = chains;
+  const { hub, oracles } = endpoints;
+  if (running === undefined || home === undefined || hub === undefined) {
+    print("The tour needs chains of all families, and oracles.");
+    return false;
+  }
+  print("\nThrough every family, as a user does it:");
+  print(`  ${tourHead}`);
+  const results = await runTour({
+    apiUrl: endpoints.api.url,
+    legs: tourLegs,
+    wallets: await familyWallets(system, running),
+    watchHub: async ({ chain }, currency) => {
+      const position = await watchPosition({
+        hub,
+        oracles,
+        holder: { chainName: home.name, address: solver.address },
+        currency: { chainName: chain, address: encodeAddress(families[chain] ?? "ethereum-vm", currency) },
+      });
+      return {
+        grownBy: async (amount, deadline) => (await position.grownBy(amount, deadline)).signers.length,
+      };
+    },
+    print: (line) => print(`  ${line}`),
+    deadlineMs: 90_000,
+  });
+  const arrived = results.filter(({ reason }) => reason === undefined).length;
+  print(`  ${arrived} of ${tourLegs.length} legs arrived and were settled.\n`);
+  return arrived === tourLegs.length;
+}
