@@ -258,7 +258,7 @@ test("an explorer that hides, invents or lags keeps a withdrawal pending, and no
   const lies = [
     logs((lines) => lines.filter(({ hash }) => hash !== paid)),
     logs((lines) => lines.map((line) => (line["hash"] === paid ? { ...line, hash: "00".repeat(40) } : line))),
-    logs((lines) => lines.map((line) => ({ ...line, status: "failed" })).filter(({ hash }) => hash !== paid)),
+    logs((lines) => lines.filter(({ hash }) => hash !== paid).map((line) => ({ ...line, status: "failed" }))),
     logs(() => []),
   ];
   for (const lie of lies) {
