@@ -1,4 +1,4 @@
-import type { Address } from "@causeway/domain";
+import type { Address, Hex } from "@causeway/domain";
 import { depositEvidenceIn } from "../evm/deposit-evidence.ts";
 import type { DepositEvidence } from "../evidence.ts";
 import type { SolidTransaction } from "./rpc.ts";
@@ -12,10 +12,30 @@ export function depositsIn(
   depository: Address,
   { receipt, transaction }: Pick<SolidTransaction, "receipt" | "transaction">,
 ): DepositEvidence[] {
-  const deposits = depositEvidenceIn({ depository, isZksyncStack: false }, receipt, transaction);
+  const deposits = depositEvidenceIn({ depository, isZksyncStack: false }, receipt, {
+    ...transaction,
+    input: withoutPrefixes(transaction.input),
+  });
   return deposits.map((deposit) => ({
     ...deposit,
     depositor: tronAddress(deposit.depositor as Address),
     currency: tronAddress(deposit.currency as Address),
   }));
+}
+
+/** How many of its first arguments are addresses, by the selectors of `transfer` and `transferFrom`. */
+const ADDRESSES: ReadonlyMap<string, number> = new Map([
+  ["0xa9059cbb", 1],
+  ["0x23b872dd", 2],
+]);
+
+/** Some wallets write addresses into the calldata of tokens with the chain's prefix before the 20 bytes. Tokens drop it; so is it dropped here. */
+function withoutPrefixes(input: Hex): Hex {
+  let clean: string = input;
+  for (let at = 0; at < (ADDRESSES.get(input.slice(0, 10)) ?? 0); at++) {
+    const from = 10 + 64 * at;
+    if (clean.slice(from, from + 24) === `${"0".repeat(22)}41`)
+      clean = `${clean.slice(0, from)}${"0".repeat(24)}${clean.slice(from + 24)}`;
+  }
+  return clean as Hex;
 }

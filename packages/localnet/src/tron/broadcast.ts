@@ -43,7 +43,9 @@ export async function broadcast(chain: TronChain, body: unknown): Promise<Broadc
   const energy = affordable < MOST_ENERGY ? affordable : MOST_ENERGY;
   const gasLimit = intrinsic + energy > least ? intrinsic + energy : least;
   // Its raw bytes are what was hashed, whatever the client wrote beside them.
-  const raw_data_hex = bare(utils.transaction.txPbToRawDataHex(utils.transaction.txJsonToPb(signed)));
+  const raw_data_hex = bare(
+    utils.transaction.txPbToRawDataHex(utils.transaction.txJsonToPb(signed)),
+  ).toLowerCase();
   try {
     const hash = (await chain.rpc("eth_sendTransaction", [
       {
