@@ -1,0 +1,37 @@
+import { repositoryRoot, workspaceNode } from "@causeway/localnet";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+const run = promisify(execFile);
+
+/** URLs of all that is loaded when these modules are. */
+async function loadedFor(...paths: readonly string[]): Promise<readonly string[]> {
+  const { stdout } = await run(
+    workspaceNode,
+    [
+      "-C",
+      "source",
+      join(repositoryRoot, "test/support/loaded-modules.ts"),
+      ...paths.map((path) => join(repositoryRoot, path)),
+    ],
+    { cwd: repositoryRoot, maxBuffer: 64 * 1024 * 1024 },
+  );
+  return JSON.parse(stdout) as string[];
+}
+
+/** What only other families need. */
+const FOREIGN =
+  /node_modules\/(?:\.pnpm\/)?@?(?:solana|scure\+btc-signer|scure\/btc-signer)|chains\/src\/(?:solana|bitcoin|hyperliquid|lighter|tron)\//;
+
+test("services of EVM chains alone load nothing of other families", async () => {
+  const loaded = await loadedFor("apps/oracle/src/container.ts", "apps/api/src/container.ts");
+  expect(loaded.some((url) => url.endsWith("chains/src/evm/evidence.ts"))).toBe(true);
+  expect(loaded.filter((url) => FOREIGN.test(url))).toEqual([]);
+});
+
+test("and would be found out if they did", async () => {
+  const loaded = await loadedFor("packages/chains/src/solana/evidence.ts");
+  expect(loaded.some((url) => FOREIGN.test(url))).toBe(true);
+});
