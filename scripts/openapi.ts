@@ -39,6 +39,7 @@ const services: RouteServices = {
   },
   executeCalls: unused,
   executePermit: unused,
+  authorizeNonce: unused,
   requestFastFill: unused,
   history: { list: unused, trace: unused, spelling: { address: unused, transaction: unused } },
   appBalance: {
@@ -95,6 +96,7 @@ const oracleServices: OracleRouteServices = {
   attestRefund: unused,
   initiateWithdrawal: unused,
   confirmWithdrawal: unused,
+  signNonceMapping: unused,
   listChains: unused,
   shadowReport: unused,
 };

@@ -31,6 +31,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
       answer: { message: "Transaction submitted", requestId: KNOWN_REQUEST_ID },
     }),
     executePermit: async () => undefined,
+    authorizeNonce: async () => KNOWN_REQUEST_ID,
     requestStatus: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aView : undefined),
     requestSignature: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aSignedRequest : undefined),
     indexTransaction: async () => ({ message: "Transaction is being looked at" }),

@@ -45,9 +45,13 @@ import { pushRouteServices, startWebhooks, webhookRouteServices } from "./contai
 import { depositAddressRoutes, startDepositAddresses } from "./container-deposit-addresses.ts";
 import { liquidityServices } from "./container-liquidity.ts";
 import { connectRails } from "./container-rails.ts";
+import { nonces } from "./container-nonces.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { tokenQuirks } from "./container-token-quirks.ts";
 import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
+import { authorizeNonce } from "./usecases/exchange/authorize-nonce.ts";
+import { carryMappings } from "./usecases/exchange/carry-mappings.ts";
+import { signMappings } from "./usecases/exchange/sign-mappings.ts";
 import { createQuote } from "./usecases/create-quote.ts";
 import { swapSources } from "./usecases/discovery/swap-sources.ts";
 import { storeQuotes } from "./usecases/deposit-addresses/give-address.ts";
@@ -115,7 +119,8 @@ export async function createContainer(
   const connected = await Promise.all(
     config.chains.map((chain) => connect(chain, senders, { clock, events, lifecycle })),
   );
-  const rails = await connectRails(config, { clock, events }, lifecycle);
+  const saidNonces = nonces(config, { clock, sql, lifecycle });
+  const rails = await connectRails(config, { clock, events }, lifecycle, saidNonces?.ofHub);
   const prices = createPriceBook({
     source: priceSource(config.prices, clock),
     clock,
@@ -153,6 +158,7 @@ export async function createContainer(
     reads: postgresReads(sql),
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),
+    ...(saidNonces !== undefined && { nonceMappings: saidNonces.reads }),
     quotePolicy: {
       ...config.fees,
       gas: measuredQuoteGas,
@@ -207,6 +213,7 @@ export async function createContainer(
         priceIntent: (input, keyId, key) => priceIntent(quoting, input, keyId, key),
         executeCalls: (caller, input, lease) => executeCalls(executing, caller, input, lease),
         executePermit,
+        authorizeNonce: (said) => authorizeNonce(services, said),
         requestFastFill: (wish) => requestFastFill(services, wish),
         requestStatus: keptStatuses(
           feed,
@@ -260,7 +267,12 @@ export async function createContainer(
       if (config.settlement) {
         const settling = settlementServices(services, settlementReads(sql), config.settlement);
         lifecycle.add("hub", () => settling.hub.close());
-        const settler = settlePayments(settling, (name, stop) => lead(databaseUrl, name, stop));
+        const publishing = saidNonces?.publishing(settling);
+        const settler = settlePayments(
+          settling,
+          (name, stop) => lead(databaseUrl, name, stop),
+          publishing && [(stop) => signMappings(publishing, stop), () => carryMappings(publishing)],
+        );
         lifecycle.add("settlement", () => settler.close());
       }
       lifecycle.add(

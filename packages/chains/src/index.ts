@@ -18,6 +18,7 @@ export * from "./evm/fill-through-calls.ts";
 export * from "./evm/fill-with-calls.ts";
 export * from "./evm/fill-with-swap.ts";
 export * from "./evm/final-block-reads.ts";
+export * from "./evm/mapping-entries.ts";
 export * from "./evm/follow-trail.ts";
 export * from "./evm/gas-prices.ts";
 export * from "./evm/heads.ts";

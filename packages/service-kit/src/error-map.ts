@@ -52,6 +52,7 @@ const faces = {
   FAST_FILL_REFUSED: { status: 400 },
   INSUFFICIENT_APP_BALANCE: { status: 403 },
   REQUEST_IN_PROGRESS: { status: 409 },
+  NONCE_TAKEN: { status: 409 },
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
   IDEMPOTENCY_IN_PROGRESS: { status: 409, retryAfterSeconds: 1 },

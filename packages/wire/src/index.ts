@@ -13,6 +13,7 @@ export * from "./api/quote-request.ts";
 export * from "./api/quote-answer.ts";
 export * from "./api/price-answer.ts";
 export * from "./api/execute.ts";
+export * from "./api/authorize.ts";
 export * from "./api/fast-fill.ts";
 export * from "./api/intent-status.ts";
 export * from "./api/request-history.ts";

@@ -6,12 +6,25 @@ import { submitExecutions } from "../usecases/settlement/submit-executions.ts";
 /** Pause after leadership was lost or could not be asked for. */
 const STAND_BY_MS = 500;
 
+/** Something done again and again, with the usual pause between two rounds. May throw: the next round goes on. */
+export type Course = (stop: AbortSignal) => Promise<void>;
+
 /**
  * Settles payments for as long as this process leads: oracles on one course, the hub on the other, so that neither waits for the other. Nothing else waits for either.
+ * @param others what else is done beside them while this process leads
  */
-export function settlePayments(services: SettlementServices, leadOf: Lead): { close(): Promise<void> } {
+export function settlePayments(
+  services: SettlementServices,
+  leadOf: Lead,
+  others: readonly Course[] = [],
+): { close(): Promise<void> } {
   const closing = new AbortController();
-  const loop = standBy(services, leadOf, closing.signal);
+  const courses: readonly Course[] = [
+    (stop) => attestDue(services, stop),
+    () => submitExecutions(services),
+    ...others,
+  ];
+  const loop = standBy(services, leadOf, courses, closing.signal);
   return {
     async close(): Promise<void> {
       closing.abort();
@@ -20,7 +33,12 @@ export function settlePayments(services: SettlementServices, leadOf: Lead): { cl
   };
 }
 
-async function standBy(services: SettlementServices, leadOf: Lead, closing: AbortSignal): Promise<void> {
+async function standBy(
+  services: SettlementServices,
+  leadOf: Lead,
+  courses: readonly Course[],
+  closing: AbortSignal,
+): Promise<void> {
   while (!closing.aborted) {
     let leadership: Leadership | undefined;
     try {
@@ -28,10 +46,7 @@ async function standBy(services: SettlementServices, leadOf: Lead, closing: Abor
       if (leadership) {
         services.events.happened("settlement_leads", {});
         const stop = AbortSignal.any([closing, leadership.lost]);
-        await Promise.all([
-          again(services, stop, () => attestDue(services, stop)),
-          again(services, stop, () => submitExecutions(services)),
-        ]);
+        await Promise.all(courses.map((round) => again(services, stop, () => round(stop))));
       }
     } catch (error) {
       services.events.fault("settlement_fault", error, {});

@@ -9,6 +9,7 @@ import type { DiscoveryRoutes } from "./discovery-routes.ts";
 import type { ExecuteOutcome } from "./execute.ts";
 import type { FastFillOutcome, FastFillWish } from "./fast-fill-wish.ts";
 import type { Idempotency, IdempotencyLease, StoredAnswer } from "./idempotency.ts";
+import type { NonceAuthorization } from "./nonce-mappings.ts";
 import type { MaybePromise } from "./liquidity.ts";
 import type { PushRoutes } from "./push-routes.ts";
 import type { RateLimits } from "./rate-limits.ts";
@@ -48,6 +49,8 @@ export interface RouteServices {
     posted: { readonly kind: string; readonly requestId: RequestId; readonly signature: Hex },
     keep?: { readonly lease: IdempotencyLease; readonly answer: StoredAnswer },
   ): Promise<void>;
+  /** @returns the request that the nonce is for. @throws ServiceError INVALID_REQUEST, UNSUPPORTED_CHAIN, NONCE_TAKEN */
+  authorizeNonce(said: NonceAuthorization): Promise<RequestId>;
   /**
    * @throws ServiceError REQUEST_NOT_FOUND, REQUEST_IN_PROGRESS, FAST_FILL_REFUSED, INSUFFICIENT_APP_BALANCE, FORBIDDEN, PRICE_FETCH_FAILED, RPC_HTTP_ERROR
    * @throws LeaseLost, RpcFault

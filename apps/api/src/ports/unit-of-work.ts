@@ -28,6 +28,7 @@ import type {
   Slot,
   SlotPlan,
 } from "./records.ts";
+import type { NonceMappingWrites } from "./nonce-mappings.ts";
 import type { RailWrites } from "./rails.ts";
 import type { SponsorKeys } from "./sponsors.ts";
 import type { TopUpWrites } from "./top-ups.ts";
@@ -53,6 +54,7 @@ export interface Tx {
   readonly fastFills: FastFillWrites;
   readonly trail: TrailWrites;
   readonly rails: RailWrites;
+  readonly nonceMappings: NonceMappingWrites;
   readonly outbox: Outbox;
   readonly settlement: SettlementWrites;
   readonly idempotency: IdempotencyWrites;

@@ -4,6 +4,7 @@ import { checkKeys } from "./access.ts";
 import { adminKeysRoutes } from "./admin-keys.ts";
 import { appBalanceClaimRoutes } from "./app-balance-claims.ts";
 import { appBalanceRoutes } from "./app-balances.ts";
+import { authorizeRoute } from "./authorize.ts";
 import { chainHealthRoute } from "./chain-health.ts";
 import { chainLiquidityRoute } from "./chain-liquidity.ts";
 import { chainsRoute } from "./chains.ts";
@@ -48,6 +49,7 @@ const routes = [
   priceRoute,
   executeRoute,
   executePermitsRoute,
+  authorizeRoute,
   fastFillRoute,
   intentStatusRoutes,
   statusStreamRoute,

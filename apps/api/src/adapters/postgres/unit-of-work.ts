@@ -9,6 +9,7 @@ import { idempotencyWrites } from "./idempotency-store.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { laneWrites } from "./lane-writes.ts";
 import { ledgerWrites } from "./ledger-writes.ts";
+import { nonceMappingWrites } from "./nonce-mapping-rows.ts";
 import { outbox } from "./outbox.ts";
 import { sqlOn } from "./pool.ts";
 import { railWrites } from "./rail-rows.ts";
@@ -54,6 +55,7 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
       fastFills: fastFillWrites(sql),
       trail: trailWrites(sql),
       rails: railWrites(sql),
+      nonceMappings: nonceMappingWrites(sql),
       outbox: outbox(sql),
       settlement: settlementWrites(sql),
       idempotency: idempotencyWrites(sql),

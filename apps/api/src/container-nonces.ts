@@ -1,0 +1,60 @@
+import { hubAlias, nonceMappingId, readNonceMappingData } from "@causeway/attest";
+import type { NonceMappings } from "@causeway/chains";
+import type { Lifecycle } from "@causeway/service-kit";
+import { connectHubMappings } from "./adapters/hub/evm-hub-mappings.ts";
+import { nonceMappingStore } from "./adapters/postgres/nonce-mapping-rows.ts";
+import type { Sql } from "./adapters/postgres/pool.ts";
+import type { ApiConfig } from "./config.ts";
+import type { Clock } from "./ports/clock.ts";
+import type { MappingServices } from "./ports/mapping-services.ts";
+import type { HubMappings, NonceMappingReads, NonceMappingStore } from "./ports/nonce-mappings.ts";
+import type { SettlementServices } from "./ports/settlement-services.ts";
+import { knownNonces } from "./usecases/exchange/known-nonces.ts";
+
+/** What is known of wallets' nonces. */
+export interface Nonces {
+  readonly reads: NonceMappingReads;
+  /** The same in the words of chain adapters; undefined without a hub's mapping. */
+  readonly ofHub: NonceMappings | undefined;
+  /** What brings wallets' words to the hub's mapping; undefined without one. */
+  publishing(settling: SettlementServices): MappingServices | undefined;
+}
+
+/** Undefined where no chain needs it: no transfer of any chain here lacks an id of its own. */
+export function nonces(
+  config: Pick<ApiConfig, "rails" | "settlement">,
+  { clock, sql, lifecycle }: { readonly clock: Clock; readonly sql: Sql; readonly lifecycle: Lifecycle },
+): Nonces | undefined {
+  const names = new Map(
+    config.rails.flatMap(({ chain }) =>
+      chain.family === "hyperliquid-vm" ? [[chain.id, chain.name] as const] : [],
+    ),
+  );
+  if (names.size === 0) return undefined;
+  const chainName = (chainId: number): string | undefined => names.get(chainId);
+  const stored: NonceMappingStore = nonceMappingStore(sql);
+  const hub = config.settlement?.hub;
+  const contract = hub?.genericMappingAddress;
+  let mappings: HubMappings | undefined;
+  if (hub !== undefined && contract !== undefined) {
+    mappings = connectHubMappings(hub, contract);
+    const opened = mappings;
+    lifecycle.add("hub's mapping", () => opened.close());
+  }
+  return {
+    reads: knownNonces({ clock, stored, hub: mappings, chainName }),
+    ofHub: mappings && asAdaptersAsk(mappings),
+    publishing: (settling) => mappings && { ...settling, mappings, said: stored, chainName },
+  };
+}
+
+function asAdaptersAsk(mappings: HubMappings): NonceMappings {
+  return {
+    async of(chainName, wallet, nonce) {
+      const user = hubAlias({ name: chainName, vmType: "hyperliquid-vm" }, wallet);
+      const { data, setAt, asOf } = await mappings.entry(user, nonceMappingId(nonce));
+      const said = readNonceMappingData(data);
+      return { entry: said && { ...said, setAt }, asOf };
+    },
+  };
+}
