@@ -1,0 +1,111 @@
+// Entry of `npm run bench:start -- --against FOLDER`: what an oracle of EVM chains costs to start and to keep, side by side with another checkout of this repository.
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { freePort, localAccounts, localHub, nodeEnvironment, repositoryRoot } from "@causeway/localnet";
+import { median } from "../median.ts";
+
+const ROUNDS = 9;
+/** Long enough for the first collections of garbage. */
+const SETTLE_MS = 2_000;
+const MOST_CHANGE = 0.05;
+
+interface StartCost {
+  /** From the process's birth to the first answer of `/lives/v1`. */
+  readonly readyMs: number;
+  /** Of processors, until then and until memory is read; other work on the machine moves it less. */
+  readonly cpuMs: number;
+  /** Resident memory some time after that. */
+  readonly residentMiB: number;
+}
+
+const { values } = parseArgs({ options: { against: { type: "string" } } });
+if (values.against === undefined) {
+  process.stderr.write("usage: npm run bench:start -- --against FOLDER   (another checkout, installed)\n");
+  process.exit(2);
+}
+process.exitCode = await compare(values.against);
+
+async function compare(other: string): Promise<number> {
+  const ours: StartCost[] = [];
+  const theirs: StartCost[] = [];
+  // One after the other: whatever else the machine does meets both alike.
+  for (let round = 0; round < ROUNDS; round++) {
+    theirs.push(await costOf(other));
+    ours.push(await costOf(repositoryRoot));
+  }
+  const rows = (["readyMs", "cpuMs", "residentMiB"] as const).map((figure) => {
+    const [own, before] = [ours, theirs].map((costs) => median(costs.map((cost) => cost[figure])));
+    return { figure, own: own ?? Number.NaN, before: before ?? Number.NaN };
+  });
+  let passed = true;
+  for (const { figure, own, before } of rows) {
+    const change = own / before - 1;
+    const isWithin = change <= MOST_CHANGE;
+    passed &&= isWithin;
+    process.stdout.write(
+      `${isWithin ? "PASS" : "MISS"}  ${figure}: ${before.toFixed(1)} there, ${own.toFixed(1)} here (${(change * 100).toFixed(1)} %, median of ${ROUNDS})\n`,
+    );
+  }
+  return passed ? 0 : 1;
+}
+
+/** Starts the oracle of a checkout with the two local EVM chains, which need not run, and ends it. */
+async function costOf(folder: string): Promise<StartCost> {
+  const port = await freePort();
+  const [account] = localAccounts("oracle", 1);
+  const startedAtMs = performance.now();
+  const child = spawn(
+    join(folder, "node_modules/node/bin/node"),
+    ["-C", "source", join(folder, "apps/oracle/src/main.ts")],
+    {
+      cwd: folder,
+      stdio: "ignore",
+      env: {
+        ENVIRONMENT: "local",
+        CONFIGS_DIR: join(folder, "configs"),
+        HTTP_HOST: "127.0.0.1",
+        HTTP_PORT: String(port),
+        SIGNING_MODULE: "raw-private-key",
+        ECDSA_PRIVATE_KEY: account?.privateKey,
+        LOG_LEVEL: "error",
+        ...nodeEnvironment({ portA: 1, portB: 2 }),
+        HUB_RPC_URL: "http://127.0.0.1:3",
+        HUB_CHAIN_ID: String(localHub.chainId),
+        HUB_ADDRESS: localHub.contracts.hub,
+        HUB_ORACLE_ADDRESS: localHub.contracts.oracle,
+        HUB_ORACLE_MULTISIG_ADDRESS: localHub.contracts.oracleMultisig,
+        HUB_ALLOCATOR_ADDRESS: localHub.contracts.allocator,
+        NODE_COMPILE_CACHE: "",
+      },
+    },
+  );
+  try {
+    const deadline = AbortSignal.timeout(60_000);
+    for (;;) {
+      const answer = await fetch(`http://127.0.0.1:${port}/lives/v1`).catch(() => undefined);
+      if (answer?.status === 200) break;
+      if (child.exitCode !== null) throw new Error(`the oracle of ${folder} ended: ${child.exitCode}`);
+      if (deadline.aborted) throw new Error(`the oracle of ${folder} does not start`);
+      await sleep(5);
+    }
+    const readyMs = performance.now() - startedAtMs;
+    await sleep(SETTLE_MS);
+    const status = await readFile(`/proc/${child.pid}/status`, "utf8");
+    const residentKiB = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+    return { readyMs, cpuMs: await cpuMsOf(child.pid ?? 0), residentMiB: residentKiB / 1_024 };
+  } finally {
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGTERM");
+    await ended;
+  }
+}
+
+/** Linux counts in hundredths of a second; the fields behind the name are counted from its closing bracket. */
+async function cpuMsOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
