@@ -6,38 +6,36 @@ import { join } from "node:path";
 import { linkObject } from "../src/solana/program/link-object.ts";
 
 /**
- * Builds depository.so from depository.c with clang 16 (Debian: apt-get install clang-16). Nothing else of the machine enters the result: the same compiler
- * gives the same bytes. `node -C source packages/localnet/solana-program/rebuild.ts [--check]`; with --check nothing is written, and a difference is an error.
+ * Builds every program here with clang 16 (Debian: apt-get install clang-16). Nothing else of the machine enters the result: the same compiler gives the same bytes.
+ * `node -C source packages/localnet/solana-program/rebuild.ts [--check]`; with --check nothing is written, and a difference is an error.
  */
 const compiler = process.env["CLANG"] ?? "clang-16";
+const flags =
+  "-Oz -target bpfel -mcpu=v1 -std=c11 -ffreestanding -fno-builtin -fno-ident -Wall -Werror".split(" ");
 const here = import.meta.dirname;
-const folder = mkdtempSync(join(tmpdir(), "depository-"));
-try {
-  const object = join(folder, "depository.o");
-  const flags = [
-    "-Oz",
-    "-target",
-    "bpfel",
-    "-mcpu=v1",
-    "-std=c11",
-    "-ffreestanding",
-    "-fno-builtin",
-    "-Wall",
-    "-Werror",
-  ];
-  execFileSync(compiler, [...flags, "-c", join(here, "depository.c"), "-o", object], { stdio: "inherit" });
-  const program = linkObject(readFileSync(object));
-  const note = { source: hash(readFileSync(join(here, "depository.c"))), program: hash(program) };
-  if (process.argv.includes("--check")) {
-    if (hash(readFileSync(join(here, "depository.so"))) !== note.program)
-      throw new Error("depository.so is not what depository.c builds to");
-  } else {
-    writeFileSync(join(here, "depository.so"), program);
-    writeFileSync(join(here, "built.json"), `${JSON.stringify(note, undefined, 2)}\n`);
+const isCheck = process.argv.includes("--check");
+
+const built: Record<string, { readonly source: string; readonly program: string }> = {};
+for (const name of ["depository", "forwarder"]) {
+  const program = build(join(here, `${name}.c`));
+  const file = join(here, `${name}.so`);
+  built[name] = { source: hash(readFileSync(join(here, `${name}.c`))), program: hash(program) };
+  if (!isCheck) writeFileSync(file, program);
+  else if (hash(readFileSync(file)) !== hash(program))
+    throw new Error(`${name}.so is not what ${name}.c builds to`);
+  console.log(`${name}.so: ${program.length} bytes, sha256 ${hash(program)}`);
+}
+if (!isCheck) writeFileSync(join(here, "built.json"), `${JSON.stringify(built, undefined, 2)}\n`);
+
+function build(source: string): Uint8Array {
+  const folder = mkdtempSync(join(tmpdir(), "solana-program-"));
+  try {
+    const object = join(folder, "program.o");
+    execFileSync(compiler, [...flags, "-c", source, "-o", object], { stdio: "inherit" });
+    return linkObject(readFileSync(object));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-  console.log(`depository.so: ${program.length} bytes, sha256 ${note.program}`);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
 }
 
 function hash(bytes: Uint8Array): string {

@@ -5,9 +5,10 @@ import { describeFamilies, type StartFamily } from "../../contracts/family-confo
 
 const families: Readonly<Partial<Record<VmType, StartFamily>>> = {
   "ethereum-vm": async () => await (await import("./evm-conformance.ts")).startEvmFamily(),
+  "solana-vm": async () => await (await import("./solana-conformance.ts")).startSolanaFamily(),
   "tron-vm": async () => await (await import("./tron-conformance.ts")).startTronFamily(),
   // Each family has a file `<family>-conformance.ts` beside this one, and one line here, e.g.
-  // "solana-vm": async (mappings) => await (await import("./solana-conformance.ts")).startSolanaFamily(mappings),
+  // "x-vm": async (mappings) => await (await import("./x-conformance.ts")).startXFamily(mappings),
   "hyperliquid-vm": async (mappings) =>
     await (await import("./hyperliquid-conformance.ts")).startHyperliquidFamily(mappings),
   "lighter-vm": async () => await (await import("./lighter-conformance.ts")).startLighterFamily(),

@@ -17,6 +17,11 @@ export function depositoryProgram(owner: Uint8Array): Uint8Array {
   return withOwner(readFileSync(join(programDir, "depository.so")), owner);
 }
 
+/** A program that calls another one for its caller, see forwarder.c. */
+export function forwarderProgram(): Uint8Array {
+  return readFileSync(join(programDir, "forwarder.so"));
+}
+
 /** Puts the key where the instructions that load 64-bit constants hold the one of nobody. */
 export function withOwner(program: Uint8Array, owner: Uint8Array): Uint8Array {
   if (owner.length !== 32) throw new Error("a public key has 32 bytes");

@@ -1,0 +1,410 @@
+import { createHash } from "node:crypto";
+import { associatedTokenAddress, depositorySeats } from "@causeway/chains/solana";
+import { bytesOf, toHex, type Hex, type Hex32, type SolanaTransferRequest } from "@causeway/domain";
+import {
+  askNode,
+  createDepository,
+  createTokensInstruction,
+  mintTo,
+  sendInstructions,
+  solanaKey,
+  startSolana,
+  type PlainInstruction,
+} from "@causeway/localnet/solana";
+import { addressBytes, lookupTable } from "../../support/solana-lookup-table.ts";
+import { startSolanaFront, type SolanaFront } from "../../support/solana-front.ts";
+import {
+  failing,
+  forwarded,
+  lamportTransfer,
+  memo,
+  NATIVE,
+  payloadOf,
+  startSolanaWorld,
+  tokenTransfer,
+} from "../../support/solana-world.ts";
+import type {
+  FamilyWorld,
+  MadeDeposits,
+  MadeWithdrawal,
+  NoDeposit,
+  NotApplicable,
+  PaymentWish,
+  WithdrawalWish,
+} from "../../contracts/family-world.ts";
+
+const AMOUNT = 5_000_000n;
+const ZERO_ID: Hex32 = `0x${"00".repeat(32)}`;
+
+/** A Solana cluster: a real virtual machine behind the interface of a node. */
+export async function startSolanaFamily(): Promise<FamilyWorld> {
+  const world = await startSolanaWorld();
+  const { node, at, user, solver, recipients, token, feeToken, forwarder } = world;
+  const [first] = recipients;
+  const open: { close(): Promise<void> }[] = [];
+  const front = async (options: Parameters<typeof startSolanaFront>[1]): Promise<SolanaFront> => {
+    const started = await startSolanaFront(node.url, options);
+    open.push(started);
+    return started;
+  };
+  // Withdrawals are paid out of what others deposited.
+  for (const currency of [NATIVE, token.mint])
+    await world.send(user, [await world.deposit({ id: ZERO_ID, amount: 10n ** 11n, currency })]);
+  const other = await createDepository(node, {
+    owner: await solanaKey(),
+    allocator: await solanaKey(),
+    program: (await solanaKey()).address,
+  });
+  node.controls.finalize();
+
+  const made = (transactionId: string, deposit: Partial<MadeDeposits["deposits"][number]>): MadeDeposits => ({
+    transactionId,
+    deposits: [
+      {
+        index: "0",
+        depositor: user.address,
+        currency: token.mint,
+        amount: AMOUNT,
+        depositId: undefined,
+        ...deposit,
+      },
+    ],
+  });
+  const depositing = async (id: Hex32, fields: Partial<Parameters<typeof world.deposit>[0]> = {}) =>
+    await world.deposit({ id, amount: AMOUNT, currency: token.mint, ...fields });
+
+  const payments = async (wish: Pick<PaymentWish, "payments">): Promise<readonly PlainInstruction[]> => {
+    const all: PlainInstruction[] = [];
+    for (const { recipient, currency, amount } of wish.payments)
+      all.push(...(await world.transfer(solver, recipient, currency, amount)));
+    return all;
+  };
+  const pay = async (wish: PaymentWish): Promise<string> =>
+    await world.send(solver, [...(await payments(wish)), memo(wish.orderId)]);
+  /** What is done from now on looks so to whoever asks here. */
+  const withoutTime = async (): Promise<readonly string[]> => {
+    const { url } = await front({
+      result: ({ method }, honest) => {
+        if (method === "getBlockTime") return "error";
+        if (method !== "getTransaction" || honest === null) return honest;
+        const { blockTime: _, ...rest } = honest as Record<string, unknown>;
+        return rest;
+      },
+    });
+    return [url];
+  };
+  const withdrawalOf = (request: SolanaTransferRequest): MadeWithdrawal => {
+    const payload = payloadOf(request);
+    return {
+      payload,
+      withdrawalId: `0x${createHash("sha256").update(bytesOf(payload)).digest("hex")}`,
+      execute: async () =>
+        // Two of one request in the same slot would be one transaction.
+        await world.send(solver, [...(await world.execution(request)), memo(`try ${node.controls.slot()}`)]),
+      expire: async () => {
+        node.controls.passSeconds(Number(request.expiration) - node.controls.time() + 1);
+      },
+    };
+  };
+  const requestOf = (wish: WithdrawalWish): SolanaTransferRequest =>
+    world.request({
+      recipient: wish.recipient,
+      token: wish.currency,
+      amount: wish.amount,
+      nonce: BigInt(wish.address) % 2n ** 64n,
+    });
+
+  return {
+    family: "solana-vm",
+    urls: [node.url],
+    chainAt: (urls) => world.chain(urls),
+    recipients: [first.address, recipients[1].address],
+    currency: token.mint,
+    otherCurrency: NATIVE,
+    amount: AMOUNT,
+    extraData: "0x",
+    foreignAddress: `0x${"12".repeat(20)}`,
+    otherSpellings: (id) => [
+      toHex(decode58(id)),
+      `1${id}`,
+      id.slice(0, -1),
+      id.toUpperCase(),
+      Buffer.from(decode58(id)).toString("base64"),
+    ],
+    omissibleFields: [],
+    deposit: async ({ depositId, currency, amount }) =>
+      made(await world.send(user, [await depositing(depositId ?? ZERO_ID, { currency, amount })]), {
+        depositId,
+        currency,
+        amount,
+      }),
+    pay,
+    withdrawal: async (wish) => withdrawalOf(requestOf(wish)),
+    finalize: async () => node.controls.finalize(),
+
+    deposits: {
+      twoInOne: async ([one, two]) => {
+        const second = await depositing(two, { currency: NATIVE });
+        const transactionId = await world.send(user, [await depositing(one), memo("between"), second]);
+        const [deposit] = made("", { depositId: one }).deposits;
+        if (deposit === undefined) throw new Error("unreachable");
+        return {
+          transactionId,
+          deposits: [deposit, { ...deposit, index: "2", currency: NATIVE, depositId: two }],
+        };
+      },
+      none: async () => empty(await world.send(solver, [lamportTransfer(solver.address, first.address, 1n)])),
+      orphaned: async (id) => {
+        const slot = node.controls.slot();
+        const transactionId = await world.send(user, [await depositing(id)]);
+        node.controls.dropFrom(slot);
+        return { transactionId, as: "not_found" };
+      },
+      splitNode: async (id) => {
+        const { url } = await front({
+          // Whatever view it is asked for, it shows its newest.
+          question: ({ method, params }) =>
+            method === "getTransaction"
+              ? { method, params: [params[0], { ...(params[1] as object), commitment: "confirmed" }] }
+              : { method, params },
+        });
+        return {
+          transactionId: await world.send(user, [await depositing(id)]),
+          urls: [url],
+          as: "not_final",
+        };
+      },
+      failed: async (id) => ({
+        transactionId: await world.send(user, [await depositing(id), failing(user)], { skipPreflight: true }),
+        as: "rejected",
+      }),
+      lookAlike: async (id) => empty(await world.send(user, [await depositing(id, { into: other })])),
+      lyingToken: not("tokens are kept by the two token programs, and the depository takes no others"),
+      feeOnTransfer: async (id) =>
+        made(await world.send(user, [await depositing(id, { currency: feeToken.mint })]), {
+          currency: feeToken.mint,
+          amount: AMOUNT - AMOUNT / 100n,
+          depositId: id,
+        }),
+      withoutTransfer: async (id) =>
+        // Another program tells of a deposit, in the same words, beside lamports for the real vault.
+        empty(
+          await world.send(user, [
+            await depositing(id, { into: other, currency: NATIVE }),
+            lamportTransfer(user.address, at.vault, AMOUNT),
+          ]),
+        ),
+      saidTwice: not("the program moves what it tells of; each call moves its own"),
+      throughForwarder: async (id) => {
+        const call = await depositing(id, { depositor: first.address });
+        const transactionId = await world.send(user, [forwarded(forwarder, call)]);
+        // The only instruction of the transaction itself is the forwarder's.
+        return made(transactionId, { index: "1", depositor: first.address, depositId: id });
+      },
+      idElsewhere: async (id) =>
+        made(await world.send(user, [memo(id), await depositing(ZERO_ID)]), { index: "1" }),
+      idsThatAreNone: async () => [made(await world.send(user, [await depositing(ZERO_ID)]), {})],
+      arrivedSilently: async () => {
+        const [, transfer] = await world.transfer(user, at.vault, token.mint, AMOUNT);
+        return made(await world.send(user, [computePrice(), ...(transfer ? [transfer] : [])]), {});
+      },
+      plainWithId: async (id) =>
+        empty(await world.send(user, [lamportTransfer(user.address, at.vault, AMOUNT), memo(id)])),
+      ownTransfer: async () => {
+        const toItself = world.request({ recipient: at.vault });
+        const transactionId = await world.send(solver, await world.execution(toItself), {
+          skipPreflight: true,
+        });
+        return { transactionId, as: "rejected" };
+      },
+      otherNetwork: async (id): Promise<NoDeposit> => {
+        const elsewhere = await startSolana({ slotMs: 0, finalityLag: 1, genesisHash: "E".repeat(43) });
+        open.push(elsewhere);
+        await askNode(elsewhere.url, "requestAirdrop", [user.address, 10_000_000_000]);
+        const twin = await createDepository(elsewhere, { owner: at.owner, allocator: at.allocator });
+        const transactionId = await sendInstructions(
+          elsewhere.url,
+          [user],
+          [await world.deposit({ id, amount: AMOUNT, into: twin })],
+        );
+        elsewhere.controls.finalize();
+        return { transactionId, urls: [elsewhere.url], as: "upstream_unavailable" };
+      },
+      withoutTime: async (id) => ({
+        transactionId: await world.send(user, [await depositing(id)]),
+        urls: await withoutTime(),
+        as: "upstream_unavailable",
+      }),
+    },
+
+    payments: {
+      failed: async (wish) =>
+        await world.send(solver, [...(await payments(wish)), memo(wish.orderId), failing(solver)], {
+          skipPreflight: true,
+        }),
+      innerUndone: not("what fails inside takes its whole transaction with it"),
+      forTwoOrders: async ([one, two], payment) =>
+        await world.send(solver, [...(await payments({ payments: [payment] })), memo(one), memo(two)]),
+      takenBack: async (wish) =>
+        await world.send(
+          [solver, first],
+          [
+            ...(await payments(wish)),
+            ...(await world.transfer(first, solver.address, token.mint, AMOUNT)),
+            memo(wish.orderId),
+          ],
+        ),
+      saidByStranger: not("nobody says what was paid: balances do"),
+      strangersExtraData: "0x",
+      calls: not("programs are called by instructions, which an order of this family does not hold"),
+      withoutTime: async (wish) => ({ transactionId: await pay(wish), urls: await withoutTime() }),
+      idElsewhere: async ({ orderId, payments: wished }) =>
+        await world.send(solver, [
+          ...(await payments({ payments: wished })),
+          memo(`0x${"77".repeat(32)} instead of ${orderId}`),
+        ]),
+    },
+
+    withdrawals: {
+      failedInside: async (wish) => {
+        const request = requestOf(wish);
+        await world.send(solver, [...(await world.execution(request)), failing(solver)], {
+          skipPreflight: true,
+        });
+        return withdrawalOf(request);
+      },
+      otherOutputs: not("the depository pays what the request says, or nothing"),
+      expiryNotFinal: async (wish) => {
+        const request = requestOf(wish);
+        node.controls.finalize();
+        node.controls.passSeconds(Number(request.expiration) - node.controls.time() + 1);
+        return withdrawalOf(request);
+      },
+      malformed: async (wish) => {
+        const request = requestOf(wish);
+        const payload = payloadOf(request);
+        return [
+          payload.slice(0, -2) as Hex,
+          `${payload}00`,
+          "0x",
+          // "Some token": the native one, a second spelling of a native payment.
+          toHex(
+            Buffer.concat([
+              bytesOf(payloadOf({ ...request, token: NATIVE })).subarray(0, 64),
+              Buffer.from([1]),
+              Buffer.alloc(32),
+              bytesOf(payloadOf({ ...request, token: NATIVE })).subarray(65),
+            ]),
+          ),
+          payloadOf({ ...request, vaultAddress: other.vault }),
+          payloadOf({ ...request, recipient: at.vault }),
+          payloadOf({ ...request, amount: 0n }),
+        ];
+      },
+    },
+
+    own: {
+      "a memo that holds the id and more": async (tools) => {
+        const wished = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
+        const paidWith = async (...memos: readonly string[]): Promise<string> => {
+          const transactionId = await world.send(solver, [
+            ...(await payments({ payments: wished })),
+            ...memos.map(memo),
+          ]);
+          node.controls.finalize();
+          return transactionId;
+        };
+        for (const text of [
+          (id: Hex32) => `${id} `,
+          (id: Hex32) => id.slice(2),
+          (id: Hex32) => `0x${id.slice(2).toUpperCase()}`,
+        ])
+          await tools.refusesFill(wished, async (orderId) => await paidWith(text(orderId)));
+        await tools.refusesFill(wished, async (orderId) => await paidWith(orderId, `also ${tools.newId()}`));
+        await tools.refusesFill(wished, async (orderId) => await paidWith(orderId, orderId));
+        // Words that are no id name nothing.
+        await tools.fills(wished, async (orderId) => await paidWith("thank you", orderId));
+      },
+      "a deposit by a program with a vault of its own": async (tools) => {
+        const seats = await depositorySeats(other.program);
+        const call = await depositing(tools.newId(), { into: { ...other, ...seats } });
+        const transactionId = await world.send(user, [forwarded(forwarder, call)]);
+        node.controls.finalize();
+        await tools.refuses({ transactionId, as: "empty" });
+      },
+      "accounts from a lookup table": async (tools) => {
+        const id = tools.newId();
+        const call = await depositing(id);
+        const table = (await solanaKey()).address;
+        const keys = call.keys.filter(({ isSigner }) => !isSigner).map(({ pubkey }) => pubkey);
+        node.controls.setAccount(table, lookupTable(keys));
+        node.controls.passSlots(1);
+        const transactionId = await world.send(user, [call], { lookupTables: { [table]: keys } });
+        node.controls.finalize();
+        await tools.attests(made(transactionId, { depositId: id }));
+        const { url } = await front({
+          result: ({ method }, honest) => {
+            if (method !== "getTransaction" || honest === null) return honest;
+            const { meta, ...rest } = honest as { meta: Record<string, unknown> };
+            const { loadedAddresses: _, ...shown } = meta;
+            return { ...rest, meta: shown };
+          },
+        });
+        await tools.refuses({ transactionId, urls: [url], as: "upstream_unavailable" });
+      },
+      "a token account that changed its owner": async (tools) => {
+        const wished = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
+        await tools.refusesFill(wished, async (orderId) => {
+          const holder = await solanaKey();
+          await askNode(node.url, "requestAirdrop", [holder.address, 1_000_000_000]);
+          await mintTo(node.url, token, holder.address, AMOUNT);
+          const account = await associatedTokenAddress(holder.address, token.mint, token.tokenProgram);
+          const data = Buffer.concat([Buffer.from([6, 2, 1]), addressBytes(first.address)]);
+          const keys = [
+            { pubkey: account, isSigner: false, isWritable: true },
+            { pubkey: holder.address, isSigner: true, isWritable: false },
+          ];
+          const handOver = { programId: token.tokenProgram, keys, data };
+          const transactionId = await world.send([solver, holder], [handOver, memo(orderId)]);
+          node.controls.finalize();
+          return transactionId;
+        });
+        // Paid into an account that the same transaction makes, all is well.
+        const fresh = await solanaKey();
+        const target = await associatedTokenAddress(fresh.address, token.mint, token.tokenProgram);
+        const source = await associatedTokenAddress(solver.address, token.mint, token.tokenProgram);
+        const toFresh = [{ ...wished[0], recipient: fresh.address, currency: token.mint, amount: AMOUNT }];
+        await tools.fills(toFresh, async (orderId) => {
+          const transactionId = await world.send(solver, [
+            createTokensInstruction(solver.address, target, fresh.address, token),
+            tokenTransfer(token, source, target, solver.address, AMOUNT),
+            memo(orderId),
+          ]);
+          node.controls.finalize();
+          return transactionId;
+        });
+      },
+    },
+    close: async () => {
+      for (const one of [world, ...open]) await one.close();
+    },
+  };
+}
+
+/** A price for computing, which is no part of what a transaction does. */
+function computePrice(): PlainInstruction {
+  const data = Buffer.alloc(9);
+  data.writeUInt8(3, 0);
+  data.writeBigUInt64LE(1n, 1);
+  return { programId: "ComputeBudget111111111111111111111111111111", keys: [], data };
+}
+
+function decode58(text: string): Uint8Array {
+  const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+  let value = 0n;
+  for (const letter of text) value = value * 58n + BigInt(alphabet.indexOf(letter));
+  return Buffer.from(value.toString(16).padStart(128, "0"), "hex");
+}
+
+const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
+const not = (notApplicable: string): NotApplicable => ({ notApplicable });

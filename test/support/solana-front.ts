@@ -1,0 +1,67 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface SolanaCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+export interface SolanaFront {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+interface Asked extends SolanaCall {
+  readonly id: unknown;
+}
+
+/** A server before a node that asks it something else than it was asked, or passes on another result; `"error"` as a result is an error of the node. */
+export async function startSolanaFront(
+  upstream: string,
+  {
+    question = (call) => call,
+    result = (_call, honest) => honest,
+  }: {
+    readonly question?: (call: SolanaCall) => SolanaCall;
+    readonly result?: (call: SolanaCall, honest: unknown) => unknown;
+  },
+): Promise<SolanaFront> {
+  const one = async (asked: Asked): Promise<object> => {
+    const call = question({ method: asked.method, params: asked.params });
+    const response = await fetch(upstream, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: asked.id, ...call }),
+    });
+    const answer = (await response.json()) as { readonly result?: unknown };
+    if (!("result" in answer)) return answer;
+    const told = result(call, answer.result);
+    if (told === "error")
+      return { jsonrpc: "2.0", id: asked.id, error: { code: -32_004, message: "not available" } };
+    return { ...answer, result: told };
+  };
+  const server = createServer((request, response) => {
+    bodyOf(request)
+      .then(async (body) => {
+        const asked = JSON.parse(body) as Asked | Asked[];
+        const answers = Array.isArray(asked) ? await Promise.all(asked.map(one)) : await one(asked);
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify(answers));
+      })
+      .catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}

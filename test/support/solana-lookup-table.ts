@@ -1,0 +1,21 @@
+import { bytesOf, encodeAddress } from "@causeway/domain";
+import type { StoredAccount } from "@causeway/localnet/solana";
+
+/** A lookup table that holds these addresses, as the program of such tables stores it: in use, never extended since, changed by nobody. */
+export function lookupTable(addresses: readonly string[]): StoredAccount {
+  const header = Buffer.alloc(56);
+  header.writeUInt32LE(1, 0);
+  header.writeBigUInt64LE(0xffff_ffff_ffff_ffffn, 4);
+  const data = Buffer.concat([header, ...addresses.map(addressBytes)]);
+  return {
+    lamports: 1_000_000_000n,
+    owner: "AddressLookupTab1e1111111111111111111111111",
+    executable: false,
+    data,
+  };
+}
+
+/** The 32 bytes of an address. */
+export function addressBytes(text: string): Uint8Array {
+  return bytesOf(encodeAddress("solana-vm", text));
+}

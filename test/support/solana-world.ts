@@ -1,0 +1,248 @@
+import { createPrivateKey, sign } from "node:crypto";
+import {
+  associatedTokenAddress,
+  depositNativeInstruction,
+  depositTokenInstruction,
+} from "@causeway/chains/solana";
+import {
+  bytesOf,
+  encodeSolanaTransferRequest,
+  nativeCurrency,
+  solanaTransferRequestId,
+  type AttestationChain,
+  type Hex,
+  type Hex32,
+  type SolanaTransferRequest,
+} from "@causeway/domain";
+import {
+  askNode,
+  createDepository,
+  createMint,
+  createTokensInstruction,
+  executeInstruction,
+  forwarderProgram,
+  mintTo,
+  sendInstructions,
+  signatureCheckInstruction,
+  solanaKey,
+  startSolana,
+  type LocalDepository,
+  type LocalMint,
+  type PlainInstruction,
+  type RunningSolana,
+  type SolanaKey,
+} from "@causeway/localnet/solana";
+
+export const NATIVE = nativeCurrency("solana-vm");
+export const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
+const SYSTEM = "11111111111111111111111111111111";
+
+/** A cluster with a depository, two mints, a user, a solver and two recipients. Slots pass only when somebody makes them pass. */
+export interface SolanaWorld {
+  readonly node: RunningSolana;
+  readonly at: LocalDepository;
+  readonly user: SolanaKey;
+  readonly solver: SolanaKey;
+  readonly recipients: readonly [SolanaKey, SolanaKey];
+  readonly token: LocalMint;
+  /** Keeps one percent of every transfer. */
+  readonly feeToken: LocalMint;
+  /** Calls another program for its caller. */
+  readonly forwarder: string;
+  mintOf(currency: string): LocalMint;
+  deposit(wish: {
+    readonly id: Hex32;
+    readonly amount: bigint;
+    readonly currency?: string;
+    readonly depositor?: string;
+    readonly into?: LocalDepository;
+  }): Promise<PlainInstruction>;
+  /** What moves so much of a currency, the recipient's token account made if need be. */
+  transfer(
+    from: SolanaKey,
+    to: string,
+    currency: string,
+    amount: bigint,
+  ): Promise<readonly PlainInstruction[]>;
+  request(fields: Partial<SolanaTransferRequest>): SolanaTransferRequest;
+  /** The allocator's signature and the payment, to be sent together. */
+  execution(
+    request: SolanaTransferRequest,
+    executor?: SolanaKey,
+  ): Promise<readonly [PlainInstruction, PlainInstruction]>;
+  /** Sends, and begins a new slot. */
+  send(
+    signers: SolanaKey | readonly [SolanaKey, ...SolanaKey[]],
+    instructions: readonly PlainInstruction[],
+    options?: Parameters<typeof sendInstructions>[3],
+  ): Promise<string>;
+  chain(urls?: readonly string[], fields?: Partial<AttestationChain>): AttestationChain;
+  close(): Promise<void>;
+}
+
+export async function startSolanaWorld(
+  options: { readonly finalityLag?: number; readonly slotMs?: number } = {},
+): Promise<SolanaWorld> {
+  const { finalityLag = 4, slotMs = 0 } = options;
+  const node = await startSolana({ slotMs, finalityLag });
+  const [user, solver, first, second] = [
+    await solanaKey(),
+    await solanaKey(),
+    await solanaKey(),
+    await solanaKey(),
+  ];
+  for (const { address } of [user, solver, first, second])
+    await askNode(node.url, "requestAirdrop", [address, 1_000_000_000_000]);
+  const at = await createDepository(node, { owner: await solanaKey(), allocator: await solanaKey() });
+  const token = await createMint(node.url, { authority: user, decimals: 6 });
+  const feeToken = await createMint(node.url, { authority: user, decimals: 6, feeBps: 100 });
+  for (const of of [token, feeToken])
+    for (const { address } of [user, solver, first]) await mintTo(node.url, of, address, 10n ** 15n);
+  const forwarder = (await solanaKey()).address;
+  node.controls.addProgram(forwarder, forwarderProgram());
+  node.controls.finalize();
+  let nonce = 0n;
+
+  const mintOf = (currency: string): LocalMint => {
+    const found = [token, feeToken].find(({ mint }) => mint === currency);
+    if (found === undefined) throw new Error(`no such mint: ${currency}`);
+    return found;
+  };
+
+  return {
+    node,
+    at,
+    user,
+    solver,
+    recipients: [first, second],
+    token,
+    feeToken,
+    forwarder,
+    mintOf,
+    deposit: async ({ id, amount, currency = NATIVE, depositor = user.address, into = at }) => {
+      const wish = { seats: into, sender: user.address, depositor, amount, id };
+      if (currency === NATIVE) return depositNativeInstruction(wish);
+      return await depositTokenInstruction({ ...wish, ...mintOf(currency) });
+    },
+    transfer: async (from, to, currency, amount) => {
+      if (currency === NATIVE) return [lamportTransfer(from.address, to, amount)];
+      const of = mintOf(currency);
+      const [source, target] = await Promise.all(
+        [from.address, to].map(async (of_) => await associatedTokenAddress(of_, of.mint, of.tokenProgram)),
+      );
+      return [
+        createTokensInstruction(from.address, target ?? "", to, of),
+        tokenTransfer(of, source ?? "", target ?? "", from.address, amount),
+      ];
+    },
+    request: (fields) => {
+      nonce += 1n;
+      return {
+        domain: at.domain,
+        recipient: first.address,
+        token: NATIVE,
+        amount: 5_000_000n,
+        nonce,
+        expiration: BigInt(node.controls.time() + 600),
+        vaultAddress: at.vault,
+        ...fields,
+      };
+    },
+    execution: async (request, executor = solver) => {
+      const requestId = bytesOf(solanaTransferRequestId(request));
+      const payload = encodeSolanaTransferRequest(request);
+      const program = request.token === NATIVE ? undefined : mintOf(request.token).tokenProgram;
+      return [
+        signatureCheckInstruction(at.allocator.address, signBytes(at.allocator, requestId), requestId),
+        await executeInstruction(at, executor.address, payload, requestId, program),
+      ];
+    },
+    send: async (signers, instructions, sendOptions = {}) => {
+      const list = "address" in signers ? ([signers] as const) : signers;
+      const signature = await sendInstructions(node.url, list, instructions, sendOptions);
+      node.controls.passSlots(1);
+      return signature;
+    },
+    chain: (urls = [node.url], fields = {}) => ({
+      name: "solana",
+      vmType: "solana-vm",
+      rpcUrls: urls,
+      rpcQuorum: urls.length,
+      depository: at.program,
+      additionalDepositories: [],
+      hubChainId: "5005",
+      evm: undefined,
+      solana: { genesisHash: LOCAL_GENESIS },
+      ...fields,
+    }),
+    close: async () => await node.close(),
+  };
+}
+
+export const LOCAL_GENESIS = "LoCaL1111111111111111111111111111111111111";
+
+/** ed25519. */
+export function signBytes(key: SolanaKey, message: Uint8Array): Uint8Array {
+  const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), key.seed]);
+  return sign(null, message, createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" }));
+}
+
+export function memo(text: string): PlainInstruction {
+  return { programId: MEMO, keys: [], data: Buffer.from(text, "utf8") };
+}
+
+export function lamportTransfer(from: string, to: string, amount: bigint): PlainInstruction {
+  const data = Buffer.alloc(12);
+  data.writeUInt32LE(2, 0);
+  data.writeBigUInt64LE(amount, 4);
+  return {
+    programId: SYSTEM,
+    keys: [
+      { pubkey: from, isSigner: true, isWritable: true },
+      { pubkey: to, isSigner: false, isWritable: true },
+    ],
+    data,
+  };
+}
+
+/** Between token accounts, naming the mint. */
+export function tokenTransfer(
+  { mint, tokenProgram }: Pick<LocalMint, "mint" | "tokenProgram">,
+  from: string,
+  to: string,
+  authority: string,
+  amount: bigint,
+): PlainInstruction {
+  const data = Buffer.alloc(10);
+  data.writeUInt8(12, 0);
+  data.writeBigUInt64LE(amount, 1);
+  data.writeUInt8(6, 9);
+  return {
+    programId: tokenProgram,
+    keys: [
+      { pubkey: from, isSigner: false, isWritable: true },
+      { pubkey: mint, isSigner: false, isWritable: false },
+      { pubkey: to, isSigner: false, isWritable: true },
+      { pubkey: authority, isSigner: true, isWritable: false },
+    ],
+    data,
+  };
+}
+
+/** What can never succeed: one lamport more than anybody has. */
+export function failing(of: SolanaKey): PlainInstruction {
+  return lamportTransfer(of.address, of.address, 10n ** 18n);
+}
+
+/** The call made by the forwarder instead of by the transaction. */
+export function forwarded(forwarder: string, call: PlainInstruction): PlainInstruction {
+  return {
+    programId: forwarder,
+    keys: [{ pubkey: call.programId, isSigner: false, isWritable: false }, ...call.keys],
+    data: call.data,
+  };
+}
+
+export function payloadOf(request: SolanaTransferRequest): Hex {
+  return encodeSolanaTransferRequest(request);
+}
