@@ -20,7 +20,9 @@ export interface RailOptions {
 export type CreateRail = (options: RailOptions) => ChainRail | Promise<ChainRail>;
 
 /** How each family's rail is loaded: its libraries are read when a chain of it is configured, and not before. */
-const RAILS: Readonly<Partial<Record<VmType, () => Promise<CreateRail>>>> = {};
+const RAILS: Readonly<Partial<Record<VmType, () => Promise<CreateRail>>>> = {
+  "hyperliquid-vm": async () => (await import("./hyperliquid/rail.ts")).createExchangeRail,
+};
 
 /** @throws RangeError for a family that this build has no rail for */
 export async function createRail(options: RailOptions): Promise<ChainRail> {

@@ -1,1 +1,9 @@
 export { hyperliquidEvidence, type HyperliquidEvidenceOptions } from "./evidence.ts";
+export { createExchangeRail } from "./rail.ts";
+export {
+  decodeSignedAction,
+  encodeSignedAction,
+  nonceOfSigned,
+  signExchangeAction,
+  type SignedAction,
+} from "./signed-action.ts";

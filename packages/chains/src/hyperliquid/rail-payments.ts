@@ -1,0 +1,228 @@
+import {
+  exchangeNonceWindow,
+  exchangePlaceOf,
+  exchangeSigningProfiles,
+  hyperliquidActionId,
+  parseAddress,
+  parseDecimal,
+  PERPS_CURRENCY,
+  PERPS_DECIMALS,
+  sendAssetAction,
+  type Address,
+  type ExchangeFacts,
+  type ExchangePlace,
+  type Hex,
+  type Hex32,
+} from "@causeway/domain";
+import { RpcFault } from "../nodes/rpc-fault.ts";
+import { RailShort, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
+import { isNonceOver } from "./finality.ts";
+import { blockHashOf } from "./rail-reading.ts";
+import type { ExchangeRpc } from "./rpc.ts";
+import {
+  actionIdOf,
+  decodeSignedAction,
+  encodeSignedAction,
+  idOfSigned,
+  nonceOfSigned,
+  signExchangeAction,
+} from "./signed-action.ts";
+import { wholeLedger } from "./whole-ledger.ts";
+
+/** What the solver pays on the exchange. */
+export interface RailPayments {
+  balances(currencies: readonly Hex[]): Promise<ReadonlyMap<Hex, bigint>>;
+  paymentCost(currency: Hex, recipient: Hex | undefined): Promise<bigint>;
+  refusalOf(payment: Omit<RailPayment, "orderId">): Promise<string | undefined>;
+  prepare(
+    payment: RailPayment,
+    before: readonly RailAttempt[],
+    reserved: readonly Hex[],
+  ): Promise<RailAttempt>;
+  send(attempt: RailAttempt): Promise<"sent" | { readonly refused: string }>;
+  outcome(attempt: RailAttempt): Promise<RailOutcome>;
+}
+
+export interface RailPaymentsOptions {
+  readonly rpc: ExchangeRpc;
+  readonly solver: Address;
+  readonly privateKey: Hex32;
+  readonly depositories: readonly Address[];
+  readonly usdcTokenId: Hex;
+  readonly exchange: Pick<ExchangeFacts, "profile" | "isTestnet">;
+  /** ms since epoch. */
+  now(): number;
+}
+
+/** Milliseconds by which our clock may be ahead of the exchange's: a payment cannot be in a block older than that before it was made. */
+const SKEW_MS = 600_000n;
+
+/** A place, with its token as the exchange lists it. */
+interface Holding {
+  readonly place: ExchangePlace;
+  readonly token: { readonly name: string; readonly tokenId: Hex; readonly index: number };
+  readonly decimals: number;
+}
+
+/**
+ * Payments are `sendAsset` actions: they name currency and place alike for all currencies, and the ledger tells their nonces. The nonce makes them safe to repeat: the exchange takes each of an
+ * account's nonces once. New bytes for a payment have the nonce of the old ones as long as those could still be taken; so of both one counts at most.
+ */
+export function createRailPayments(options: RailPaymentsOptions): RailPayments {
+  const { rpc, solver } = options;
+  const profile = exchangeSigningProfiles[options.exchange.profile];
+  let lastNonce = 0n;
+
+  async function holdingOf(currency: Hex): Promise<Holding | undefined> {
+    const place = exchangePlaceOf(currency);
+    if (place === undefined) return undefined;
+    const token = await rpc.token(place.kind === "perps" ? options.usdcTokenId : place.tokenId);
+    return token && { place, token, decimals: place.kind === "perps" ? PERPS_DECIMALS : token.decimals };
+  }
+
+  async function balance({ place, token, decimals }: Holding): Promise<bigint> {
+    if (place.kind !== "spot")
+      return units(await rpc.withdrawable(solver, place.kind === "perps" ? "" : place.dex), decimals);
+    const held = (await rpc.spotBalances(solver)).get(token.index);
+    return held === undefined ? 0n : units(held.total, decimals) - units(held.hold, decimals);
+  }
+
+  async function outcome({ raw }: RailAttempt): Promise<RailOutcome> {
+    const { action, nonce: number } = decodeSignedAction(raw);
+    const nonce = BigInt(number);
+    const id = actionIdOf(action, profile);
+    // Before the ledger: that is then at least as new.
+    const clock = await rpc.clock(solver);
+    const isOver = isNonceOver(nonce, clock);
+    const window = exchangeNonceWindow(nonce);
+    const to = clock < window.closesAt ? clock : window.closesAt;
+    const ledger = await wholeLedger(rpc, solver, isOver ? window.opensAt : nonce - SKEW_MS, to);
+    if (ledger === undefined) return { kind: "unseen" };
+    const used = ledger.find((entry) => entry.user === solver && entry.nonce === nonce);
+    if (used !== undefined) {
+      const transaction = await rpc.transaction(used.hash);
+      // The explorer is behind the ledger: it happened, but what it was cannot be said yet.
+      if (transaction === undefined) return { kind: "pending" };
+      const { action: done, error, block, hash } = transaction;
+      if (error !== undefined || done === undefined) return { kind: "unseen" };
+      return hyperliquidActionId(done, profile) === id
+        ? { kind: "final", block: { number: block, hash: blockHashOf(block) }, txId: hash }
+        : { kind: "dead", reason: "its nonce was used by another action" };
+    }
+    return isOver
+      ? { kind: "dead", reason: "the exchange takes its nonce no more, and never took it" }
+      : { kind: "unseen" };
+  }
+
+  /** A nonce that nothing of ours uses; by the exchange's clock, which judges it. */
+  async function freshNonce(reserved: readonly Hex[]): Promise<bigint> {
+    const clock = await rpc.clock(solver);
+    const taken = new Set(reserved.map(nonceOfSigned));
+    let nonce = clock > lastNonce ? clock : lastNonce + 1n;
+    while (taken.has(nonce)) nonce += 1n;
+    lastNonce = nonce;
+    return nonce;
+  }
+
+  async function paymentCost(_currency: Hex, recipient: Hex | undefined): Promise<bigint> {
+    const account = recipient === undefined ? undefined : parseAddress(recipient);
+    if (account === undefined || account === solver) return 0n;
+    return units((await rpc.transferCheck(account, solver)).fee, PERPS_DECIMALS);
+  }
+
+  return {
+    balances: async (currencies) =>
+      new Map(
+        await Promise.all(
+          currencies.map(async (currency) => {
+            const holding = await holdingOf(currency);
+            return [currency, holding === undefined ? 0n : await balance(holding)] as const;
+          }),
+        ),
+      ),
+
+    paymentCost,
+
+    refusalOf: async ({ recipient, currency, amount }) => {
+      const account = parseAddress(recipient);
+      if (account === undefined) return "an account of the exchange is 20 bytes";
+      if (account === solver) return "the solver cannot pay itself";
+      if (options.depositories.includes(account)) return "what is paid to a depository would be a deposit";
+      if (amount <= 0n) return "there is nothing to pay";
+      if ((await holdingOf(currency)) === undefined) return "the exchange does not list the currency";
+      const { isSanctioned } = await rpc.transferCheck(account, solver);
+      return isSanctioned ? "the exchange lets nobody pay this account" : undefined;
+    },
+
+    prepare: async (payment, before, reserved) => {
+      const { currency, amount } = payment;
+      const recipient = parseAddress(payment.recipient);
+      const holding = await holdingOf(currency);
+      if (recipient === undefined || holding === undefined)
+        throw new RangeError("the exchange has no such recipient or currency");
+      const fee = await paymentCost(currency, recipient);
+
+      let nonce: bigint | undefined;
+      for (const attempt of before) {
+        const { kind } = await outcome(attempt);
+        if (kind === "final") return attempt;
+        if (kind !== "dead") nonce = nonceOfSigned(attempt.raw);
+      }
+
+      const outgoing = (raw: Hex): bigint => outflowOf(raw, holding);
+      const needed = reserved.reduce((sum, raw) => sum + outgoing(raw), amount);
+      const cost = currency === PERPS_CURRENCY ? fee : 0n;
+      const held = await balance(holding);
+      if (held < needed + cost)
+        throw new RailShort(
+          `has ${held} of ${currency}, needs ${needed + cost} for this and what is under way`,
+        );
+
+      const { place, token, decimals } = holding;
+      const action = sendAssetAction(profile, {
+        network: options.exchange.isTestnet ? "Testnet" : "Mainnet",
+        // The chain that a wallet signs on binds nothing; another number makes other bytes of the same action.
+        signatureChainId: 1 + before.length,
+        destination: recipient,
+        from: place,
+        to: place,
+        token,
+        amount,
+        decimals,
+        nonce: Number(nonce ?? (await freshNonce(reserved))),
+      });
+      const raw = encodeSignedAction(await signExchangeAction(profile, action, options.privateKey));
+      return { raw, txId: idOfSigned(raw), fee, madeAtMs: options.now() };
+    },
+
+    send: async (attempt) => {
+      const answer = await rpc.post(decodeSignedAction(attempt.raw));
+      if (answer === undefined) return "sent";
+      const { refusal } = answer;
+      // It refuses what it has carried out already, too.
+      if ((await outcome(attempt)).kind === "final") return "sent";
+      // For want of money nothing is said about these bytes: there may be more of it when they come again.
+      if (/insufficient|balance|margin/i.test(refusal))
+        throw new RpcFault({ kind: "refused", method: "exchange", reason: refusal });
+      return { refused: refusal };
+    },
+
+    outcome,
+  };
+}
+
+/** What signed bytes take out of a place, smallest units of its currency. */
+function outflowOf(raw: Hex, { place, token, decimals }: Holding): bigint {
+  const { action } = decodeSignedAction(raw);
+  const dex = place.kind === "perps" ? "" : place.kind === "spot" ? "spot" : place.dex;
+  if (action["sourceDex"] !== dex || !String(action["token"]).endsWith(token.tokenId)) return 0n;
+  return units(String(action["amount"]), decimals);
+}
+
+/** Decimal text in smallest units; what is less than one of them cannot be paid. */
+function units(text: string, decimals: number): bigint {
+  const parsed = parseDecimal(text, decimals);
+  if (parsed === undefined)
+    throw new RpcFault({ kind: "garbage", method: "balance", reason: "an amount is no decimal number" });
+  return parsed < 0n ? 0n : parsed;
+}

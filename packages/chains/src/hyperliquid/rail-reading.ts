@@ -1,0 +1,175 @@
+import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
+import type { DepositFact } from "../family.ts";
+import { inconsistent } from "../nodes/rpc-fault.ts";
+import type { RailArrivals, RailTransaction } from "../rail.ts";
+import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
+import type { ExchangeDeposit } from "./deposits.ts";
+import { timestampOf } from "./payments.ts";
+import { cursorBehind, OVERLAP_MS, readCursor, writeCursor, type LedgerCursor } from "./rail-cursor.ts";
+import type { ExchangeRpc } from "./rpc.ts";
+import { wholeLedger } from "./whole-ledger.ts";
+
+/** Deposits as the core service sees them arrive. */
+export interface RailReading {
+  arrivals(cursor: string | undefined): Promise<RailArrivals>;
+  arrivalsOf(transactionId: TxHash): Promise<RailTransaction>;
+}
+
+export interface RailReadingOptions {
+  readonly rpc: ExchangeRpc;
+  /** The primary one first. */
+  readonly depositories: readonly [Address, ...Address[]];
+  /** The deposit of a transaction by the oracles' own judgement. */
+  judge(
+    transaction: ExchangeTransaction,
+  ): Promise<ExchangeDeposit | { readonly refusal: string } | undefined>;
+  /** What it is known to be for already; undefined: not known (yet). */
+  meaning(
+    deposit: ExchangeDeposit,
+    time: bigint,
+  ): Promise<{ readonly id: Hex32; readonly depositor: Address | undefined } | undefined>;
+  /** Told of money that arrived in a way that no oracle attests. */
+  onStranded(transaction: ExchangeTransaction, why: string): void;
+}
+
+/** Without a cursor it begins so many ms before the exchange's clock. */
+const BEGINS_BEFORE_MS = 600_000n;
+/** Where nothing happens the cursor is so far behind the clock, ms. */
+const IDLE_MS = 1_800_000n;
+/** Most of a ledger read in one go, ms; halved until it can be read whole. */
+const WIDEST_MS = 86_400_000n;
+
+export function createRailReading(options: RailReadingOptions): RailReading {
+  const { rpc, depositories } = options;
+
+  async function factsOf(transaction: ExchangeTransaction): Promise<DepositFact[]> {
+    const deposit = await options.judge(transaction);
+    if (deposit === undefined) return [];
+    if ("refusal" in deposit) {
+      if (transaction.error === undefined) options.onStranded(transaction, deposit.refusal);
+      return [];
+    }
+    const { sender, currency, amount, nonce } = deposit;
+    const timestamp = timestampOf(transaction);
+    const meant = await options.meaning(deposit, timestamp);
+    return [
+      {
+        txHash: transaction.hash,
+        ordinal: 0,
+        logIndex: 0,
+        blockNumber: transaction.block,
+        blockHash: blockHashOf(transaction.block),
+        depositor: meant?.depositor ?? sender,
+        sender,
+        currency,
+        amount,
+        id: meant?.id,
+        nonce,
+        timestamp,
+      },
+    ];
+  }
+
+  /** Transfers into the depositories in the range, or in as much of its beginning as can be told whole, oldest first; and how far that is. */
+  async function transfersIn(
+    from: bigint,
+    to: bigint,
+  ): Promise<{ readonly transfers: readonly LedgerTransfer[]; readonly upTo: bigint }> {
+    const first = from < 0n ? 0n : from;
+    for (let width = to - first > WIDEST_MS ? WIDEST_MS : to - first; ; width /= 2n) {
+      const upTo = first + width;
+      const told = await Promise.all(
+        depositories.map(async (one) => await wholeLedger(rpc, one, first, upTo)),
+      );
+      if (told.every((ledger) => ledger !== undefined)) {
+        const received = told
+          .flat()
+          .filter(({ destination }) => depositories.includes(destination))
+          .map((transfer) => [transfer.hash, transfer] as const);
+        return { transfers: [...new Map(received).values()].toSorted(inOrder), upTo };
+      }
+      if (width === 0n)
+        throw inconsistent("userNonFundingLedgerUpdates", "a moment of the ledger cannot be told whole");
+    }
+  }
+
+  return {
+    arrivals: async (text) => {
+      const clock = await rpc.clock(depositories[0]);
+      const cursor: LedgerCursor =
+        text === undefined
+          ? { time: clock > BEGINS_BEFORE_MS ? clock - BEGINS_BEFORE_MS : 0n, block: 0n, seen: [] }
+          : readCursor(text);
+      const { transfers, upTo } = await transfersIn(
+        cursor.time - OVERLAP_MS,
+        clock > cursor.time ? clock : cursor.time,
+      );
+      const seen = new Set(cursor.seen);
+      const fresh = transfers.filter(({ hash }) => !seen.has(hash));
+      const found = await Promise.all(
+        fresh.map(async (transfer) => ({ transfer, transaction: await rpc.transaction(transfer.hash) })),
+      );
+      // The explorer may be behind the ledger: what it does not know yet stays in front of the cursor.
+      const unread = found.filter(({ transaction }) => transaction === undefined);
+      const read = found.flatMap(({ transfer, transaction }) =>
+        transaction === undefined ? [] : [{ transfer, transaction }],
+      );
+      const facts = await Promise.all(read.map(async ({ transaction }) => await factsOf(transaction)));
+      const behind = cursorBehind(
+        { ...cursor, seen: recent(cursor, transfers) },
+        read.map(({ transfer, transaction }) => ({ ...transfer, block: transaction.block })),
+        unread.map(({ transfer }) => transfer),
+        reachOf(transfers, { before: cursor.time, upTo, clock }),
+      );
+      return {
+        deposits: facts.flat(),
+        cursor: writeCursor(behind),
+        upTo: {
+          number: behind.block,
+          hash: blockHashOf(behind.block),
+          timestamp: clock / 1_000n,
+        },
+      };
+    },
+
+    arrivalsOf: async (transactionId) => {
+      const transaction = await rpc.transaction(transactionId);
+      if (transaction === undefined) return { kind: "absent" };
+      const { block } = transaction;
+      return {
+        kind: "final",
+        deposits: await factsOf(transaction),
+        upTo: { number: block, hash: blockHashOf(block), timestamp: timestampOf(transaction) },
+      };
+    },
+  };
+}
+
+/**
+ * Up to where the cursor may go: the newest entry, so that it stays where it is while nothing happens. When that is long ago, or only the beginning of the range could be told, it follows
+ * the clock at a distance that an index which is well never falls behind.
+ */
+function reachOf(
+  transfers: readonly LedgerTransfer[],
+  { before, upTo, clock }: { readonly before: bigint; readonly upTo: bigint; readonly clock: bigint },
+): bigint {
+  const last = transfers.at(-1)?.time ?? before;
+  const settled = upTo < clock - IDLE_MS ? upTo : clock - IDLE_MS;
+  return settled > last && (upTo < clock || settled - last > IDLE_MS) ? settled : last;
+}
+
+/** What of the seen is still told of, and need be remembered. */
+function recent({ seen }: LedgerCursor, transfers: readonly LedgerTransfer[]): readonly Hex32[] {
+  const told = new Set(transfers.map(({ hash }) => hash));
+  return seen.filter((hash) => told.has(hash));
+}
+
+function inOrder(a: LedgerTransfer, b: LedgerTransfer): number {
+  if (a.time !== b.time) return a.time < b.time ? -1 : 1;
+  return a.hash < b.hash ? -1 : 1;
+}
+
+/** The exchange tells numbers of its blocks and no hashes, and no two blocks ever had one number. */
+export function blockHashOf(block: bigint): Hex {
+  return `0x${block.toString(16).padStart(64, "0")}`;
+}

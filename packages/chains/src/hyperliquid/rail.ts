@@ -1,0 +1,100 @@
+import { parseAddress, parseExchangeToken, type Address, type Hex } from "@causeway/domain";
+import { privateKeyToAddress } from "viem/accounts";
+import type { ChainRail } from "../rail.ts";
+import type { RailOptions } from "../rails.ts";
+import type { ExchangeTransaction } from "./answers.ts";
+import { depositIn } from "./deposits.ts";
+import { meaningOf } from "./nonce-meaning.ts";
+import { createRailPayments } from "./rail-payments.ts";
+import { createRailReading } from "./rail-reading.ts";
+import { createExchangeRpc } from "./rpc.ts";
+
+/** Milliseconds between two looks for something new. The exchange counts questions. */
+const LOOK_AGAIN_MS = 2_000;
+
+/**
+ * The perpetuals exchange for the core service: deposits are read from the depositories' ledgers and judged as oracles do, payments are the solver's own transfers. Opens nothing
+ * until it is asked.
+ * @throws RangeError for a chain that is no perpetuals exchange, or has no depository
+ */
+export function createExchangeRail(options: RailOptions): ChainRail {
+  const { chain, attestation, nonceMappings } = options;
+  const { hyperliquid } = attestation;
+  const { exchange } = chain;
+  if (hyperliquid === undefined || exchange === undefined)
+    throw new RangeError(`chain ${chain.name} is no perpetuals exchange`);
+  if (hyperliquid.profile !== exchange.profile || (hyperliquid.network === "Testnet") !== exchange.isTestnet)
+    throw new RangeError(`chain ${chain.name}: oracles would look for other actions than the service signs`);
+  const primary = parseAddress(chain.depository);
+  if (primary === undefined) throw new RangeError(`chain ${chain.name} has no depository`);
+  const further = attestation.additionalDepositories.flatMap((one) => parseAddress(one) ?? []);
+  const depositories: readonly [Address, ...Address[]] = [
+    primary,
+    ...further.filter((one) => one !== primary),
+  ];
+
+  const [explorerUrl] = hyperliquid.explorerUrls;
+  const rpc = createExchangeRpc({
+    apiUrl: chain.rpcUrl,
+    profile: hyperliquid.profile,
+    ...(explorerUrl !== undefined && { explorerUrl }),
+  });
+  const solver = privateKeyToAddress(options.privateKey).toLowerCase() as Address;
+  const network = exchange.isTestnet ? "Testnet" : "Mainnet";
+
+  const reading = createRailReading({
+    rpc,
+    depositories,
+    judge: async (transaction: ExchangeTransaction) => {
+      const { action } = transaction;
+      const tokenId = action?.type === "SendAsset" ? parseExchangeToken(action.token)?.tokenId : undefined;
+      const token = tokenId === undefined ? undefined : await rpc.token(tokenId);
+      const decimalsOf = (asked: Hex): number | undefined =>
+        asked === token?.tokenId ? token.decimals : undefined;
+      const rules = { network, usdcTokenId: hyperliquid.usdcTokenId, decimalsOf, depositories };
+      return depositIn(transaction, rules);
+    },
+    meaning: async ({ sender, nonce }, time) => {
+      if (nonceMappings === undefined) return undefined;
+      try {
+        const meant = meaningOf(await nonceMappings.of(attestation.name, sender, nonce), time);
+        return meant.kind === "for" ? meant : undefined;
+      } catch (error) {
+        // That the hub cannot be asked keeps no money from being seen: what it is for may be learnt otherwise, or later.
+        options.onFault(error);
+        return undefined;
+      }
+    },
+    onStranded: ({ hash }, why) =>
+      options.onFault(new Error(`${chain.name}: ${hash} arrived, and no oracle attests it: ${why}`)),
+  });
+  const payments = createRailPayments({
+    rpc,
+    solver,
+    privateKey: options.privateKey,
+    depositories,
+    usdcTokenId: hyperliquid.usdcTokenId,
+    exchange,
+    now: () => options.now(),
+  });
+  const timers = new Set<NodeJS.Timeout>();
+
+  return {
+    vm: "hyperliquid-vm",
+    solver,
+    ...reading,
+    ...payments,
+    onNews: (listener) => {
+      const timer = setInterval(listener, LOOK_AGAIN_MS).unref();
+      timers.add(timer);
+      return () => {
+        clearInterval(timer);
+        timers.delete(timer);
+      };
+    },
+    close: async () => {
+      for (const timer of timers) clearInterval(timer);
+      await rpc.close();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import {
+  bytesOf,
+  exchangeNonceOf,
+  exchangeTypedData,
+  hyperliquidActionId,
+  keccak,
+  toHex,
+  type ExchangeAction,
+  type ExchangeSigningProfile,
+  type Hex,
+  type Hex32,
+} from "@causeway/domain";
+import { parseSignature } from "viem";
+import { signTypedData } from "viem/accounts";
+
+/** What is posted to the exchange: an action, its nonce once more, and the signature. */
+export interface SignedAction {
+  readonly action: ExchangeAction;
+  readonly nonce: number;
+  readonly signature: { readonly r: Hex; readonly s: Hex; readonly v: number };
+}
+
+/** Signs an action with an account's own key. The same action gives the same signature. */
+export async function signExchangeAction(
+  profile: ExchangeSigningProfile,
+  action: ExchangeAction,
+  privateKey: Hex32,
+): Promise<SignedAction> {
+  const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
+  const signed = await signTypedData({ privateKey, domain, types, primaryType, message: value });
+  const { r, s, yParity } = parseSignature(signed);
+  return { action, nonce: exchangeNonceOf(action), signature: { r, s, v: 27 + yParity } };
+}
+
+/** The body of a post as bytes in hex, the way attempts are kept. */
+export function encodeSignedAction(signed: SignedAction): Hex {
+  return toHex(new TextEncoder().encode(JSON.stringify(signed)));
+}
+
+/** What was encoded. @throws SyntaxError or TypeError for other bytes, which nobody but us writes */
+export function decodeSignedAction(raw: Hex): SignedAction {
+  const signed = JSON.parse(new TextDecoder().decode(bytesOf(raw))) as SignedAction;
+  if (typeof signed.nonce !== "number" || typeof signed.action !== "object")
+    throw new TypeError("not a signed action of the exchange");
+  return signed;
+}
+
+/** Different for different bytes. */
+export function idOfSigned(raw: Hex): Hex32 {
+  return toHex(keccak(bytesOf(raw)));
+}
+
+/** The nonce that signed bytes use, and under which the exchange will tell of them. @throws as {@link decodeSignedAction} */
+export function nonceOfSigned(raw: Hex): bigint {
+  return BigInt(decodeSignedAction(raw).nonce);
+}
+
+/** The hash by which a `sendAsset` is known, whatever chain it was signed on. */
+export function actionIdOf(action: ExchangeAction, profile: ExchangeSigningProfile): Hex32 {
+  const of = (name: string): string => String(action[name]);
+  return hyperliquidActionId(
+    {
+      type: "SendAsset",
+      chain: of(profile.chainField),
+      destination: of("destination"),
+      sourceDex: of("sourceDex"),
+      destinationDex: of("destinationDex"),
+      token: of("token"),
+      amount: of("amount"),
+      fromSubAccount: of("fromSubAccount"),
+      nonce: BigInt(exchangeNonceOf(action)),
+    },
+    profile,
+  );
+}

@@ -1,0 +1,350 @@
+import { createRail, type ChainRail, type RailAttempt, type RailPayment } from "@causeway/chains";
+import { decodeSignedAction, nonceOfSigned, signExchangeAction } from "@causeway/chains/hyperliquid";
+import {
+  exchangeCurrency,
+  exchangeSigningProfiles,
+  MAINNET_USDC_TOKEN_ID,
+  parseExactAmount,
+  PERPS_CURRENCY,
+  sendAssetAction,
+  type Address,
+  type AttestationChain,
+  type ExchangePlace,
+  type Hex,
+  type Hex32,
+  type RailChain,
+} from "@causeway/domain";
+import { startExchange, type RunningExchange } from "@causeway/localnet";
+import { randomBytes } from "node:crypto";
+import { privateKeyToAddress } from "viem/accounts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { chainRailContract } from "../../contracts/chain-rail.ts";
+
+const profile = exchangeSigningProfiles.default;
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DEPOSITORY: Address = `0x${"d1".repeat(20)}`;
+const HYPE: Hex = "0x0d01dc56dcaaca66ad901c959b4011ec";
+const key = (number: number): Hex32 => `0x${number.toString(16).padStart(64, "0")}`;
+const addressOf = (privateKey: Hex32): Address => privateKeyToAddress(privateKey).toLowerCase() as Address;
+const [solverKey, userKey] = [key(0x61), key(0x62)];
+const [solver, user] = [addressOf(solverKey), addressOf(userKey)];
+const anAccount = (): Address => `0x${randomBytes(20).toString("hex")}`;
+
+/** A rail on an exchange of its own, with money for the solver and a user. */
+async function openRail(exchange: RunningExchange): Promise<ChainRail> {
+  for (const one of [solver, user]) {
+    exchange.control.fund(one, "1000");
+    exchange.control.fund(one, "1000", "USDC", "spot");
+    exchange.control.fund(one, "1000", "HYPE", "spot");
+  }
+  const attestation: AttestationChain = {
+    name: "hyperliquid",
+    vmType: "hyperliquid-vm",
+    rpcUrls: [exchange.url],
+    rpcQuorum: 1,
+    depository: DEPOSITORY,
+    additionalDepositories: [],
+    hubChainId: "1337",
+    evm: undefined,
+    hyperliquid: {
+      explorerUrls: [exchange.url],
+      profile: "default",
+      network: "Mainnet",
+      usdcTokenId: MAINNET_USDC_TOKEN_ID,
+    },
+  };
+  const spokenTo = {
+    profile: "default",
+    isTestnet: false,
+    publicApiUrl: exchange.url,
+    usdcTokenId: MAINNET_USDC_TOKEN_ID,
+  } as const;
+  const facts: Pick<RailChain, "name" | "family" | "vmType" | "rpcUrl" | "depository" | "exchange"> = {
+    name: "hyperliquid",
+    family: "hyperliquid-vm",
+    vmType: "hypevm",
+    rpcUrl: exchange.url,
+    depository: DEPOSITORY,
+    exchange: spokenTo,
+  };
+  return await createRail({
+    chain: facts as RailChain,
+    attestation,
+    privateKey: solverKey,
+    now: () => exchange.control.now(),
+    onFault: (error) => faults.push(error),
+  });
+}
+const faults: unknown[] = [];
+
+let userNonce = 0;
+/** The user's transfer; the id of its transaction. */
+async function sent(
+  exchange: RunningExchange,
+  { to = DEPOSITORY, amount = 1_000_000n, place = { kind: "perps" } as ExchangePlace, text = "" } = {},
+): Promise<Hex32> {
+  const { control } = exchange;
+  userNonce = Math.max(userNonce + 1, control.now());
+  const isHype = place.kind === "spot" && place.tokenId === HYPE;
+  const action = sendAssetAction(profile, {
+    network: "Mainnet",
+    signatureChainId: 1,
+    destination: to,
+    from: place,
+    to: place,
+    token: isHype ? { name: "HYPE", tokenId: HYPE } : { name: "USDC", tokenId: MAINNET_USDC_TOKEN_ID },
+    amount,
+    decimals: isHype ? 2 : 8,
+    nonce: userNonce,
+  });
+  const signed = await signExchangeAction(
+    profile,
+    text === "" ? action : { ...action, amount: text },
+    userKey,
+  );
+  expect(await post(exchange, signed)).toContain("ok");
+  return control.transactions().at(-1)!.hash;
+}
+
+async function post(exchange: RunningExchange, body: unknown): Promise<string> {
+  const answer = await fetch(`${exchange.url}/exchange`, { method: "POST", body: JSON.stringify(body) });
+  return await answer.text();
+}
+
+const unitsOf = (text: string): bigint => parseExactAmount(text, 8) ?? -1n;
+
+chainRailContract(
+  "the exchange's rail",
+  async () => {
+    const exchange = await startExchange();
+    const { control } = exchange;
+    const rail = await openRail(exchange);
+    return {
+      rail,
+      currency: PERPS_CURRENCY,
+      amount: 1_000_000n,
+      aRecipient: async () => await Promise.resolve(anAccount()),
+      deposit: async (amount) => {
+        const txId = await sent(exchange, { amount });
+        // Nobody is told of it yet.
+        control.holdBack(1);
+        return { txId, sender: user };
+      },
+      mine: async () => await Promise.resolve(),
+      settle: async () => await Promise.resolve(control.holdBack(0)),
+      lapse: async () => await Promise.resolve(control.advance(2 * DAY_MS + 2 * HOUR_MS)),
+      received: async (recipient) => await Promise.resolve(unitsOf(control.balance(recipient as Address))),
+      setDown: (isDown) => control.down(isDown ? 503 : undefined),
+      close: async () => {
+        await rail.close();
+        await exchange.close();
+      },
+    };
+  },
+  { carriesIds: false },
+);
+
+let exchange: RunningExchange;
+let rail: ChainRail;
+beforeEach(async () => {
+  faults.length = 0;
+  userNonce = 0;
+  exchange = await startExchange();
+  rail = await openRail(exchange);
+});
+afterEach(async () => {
+  await rail.close();
+  await exchange.close();
+});
+
+const paymentTo = (recipient: Address, fields: Partial<RailPayment> = {}): RailPayment => ({
+  recipient,
+  currency: PERPS_CURRENCY,
+  amount: 1_000_000n,
+  orderId: undefined,
+  ...fields,
+});
+const prepared = async (payment = paymentTo(anAccount()), before: RailAttempt[] = []): Promise<RailAttempt> =>
+  await rail.prepare(payment, before, []);
+
+test("a deposit tells the nonce it was signed with, and when it happened", async () => {
+  const txHash = await sent(exchange);
+  const { deposits } = await rail.arrivals(undefined);
+  const [made] = exchange.control.transactions();
+  expect(deposits).toMatchObject([
+    { txHash, nonce: BigInt(userNonce), timestamp: BigInt(made!.time) / 1_000n, id: undefined, sender: user },
+  ]);
+});
+
+test("deposits of every currency arrive as that currency", async () => {
+  const places: readonly (readonly [ExchangePlace, bigint])[] = [
+    [{ kind: "perps" }, 5n],
+    [{ kind: "spot", tokenId: MAINNET_USDC_TOKEN_ID }, 6n],
+    [{ kind: "spot", tokenId: HYPE }, 7n],
+  ];
+  for (const [place, amount] of places) await sent(exchange, { place, amount });
+  const { deposits } = await rail.arrivals(undefined);
+  expect(deposits.map(({ currency, amount }) => [currency, amount])).toEqual(
+    places.map(([place, amount]) => [exchangeCurrency(place), amount]),
+  );
+});
+
+test("each deposit is told of once behind its cursor, however the indexes lag and wherever the reader stopped", async () => {
+  const { control } = exchange;
+  let { cursor } = await rail.arrivals(undefined);
+  const made: Hex32[] = [];
+  const told: Hex32[] = [];
+  for (let n = 0; n < 24; n++) {
+    made.push(await sent(exchange, { amount: BigInt(n + 1) }));
+    control.holdBack(n % 4);
+    if (n % 3 === 0) control.advance(n % 2 === 0 ? 5_000 : 40_000);
+    // What was read is only sometimes remembered.
+    const { deposits, cursor: next } = await rail.arrivals(cursor);
+    if (n % 5 === 0) continue;
+    told.push(...deposits.map(({ txHash }) => txHash));
+    cursor = next;
+  }
+  control.holdBack(0);
+  told.push(...(await rail.arrivals(cursor)).deposits.map(({ txHash }) => txHash));
+  expect(told).toEqual(made);
+});
+
+test("what the explorer does not know yet waits, and keeps nothing else waiting", async () => {
+  const { control } = exchange;
+  const { cursor } = await rail.arrivals(undefined);
+  const [first, second] = [await sent(exchange), await sent(exchange)];
+  control.lie((path, question, honest) =>
+    path === "explorer" && question["hash"] === first ? { type: "error", message: "not found" } : honest,
+  );
+  const early = await rail.arrivals(cursor);
+  expect(early.deposits.map(({ txHash }) => txHash)).toEqual([second]);
+  control.lie(undefined);
+  const late = await rail.arrivals(early.cursor);
+  expect(late.deposits.map(({ txHash }) => txHash)).toEqual([first]);
+});
+
+test("after a long silence, and after a long absence, nothing is missed", async () => {
+  const { control } = exchange;
+  let { cursor } = await rail.arrivals(undefined);
+  for (let n = 0; n < 10; n++) {
+    control.advance(20 * 60_000);
+    ({ cursor } = await rail.arrivals(cursor));
+  }
+  const made = [await sent(exchange)];
+  control.advance(3 * DAY_MS);
+  made.push(await sent(exchange));
+  const told: Hex32[] = [];
+  for (let n = 0; n < 8; n++) {
+    const { deposits, cursor: next } = await rail.arrivals(cursor);
+    told.push(...deposits.map(({ txHash }) => txHash));
+    cursor = next;
+  }
+  expect(told).toEqual(made);
+});
+
+test("money that no oracle can attest is not passed for a deposit, and is told of", async () => {
+  await sent(exchange, { place: { kind: "spot", tokenId: HYPE }, amount: 100n, text: "1.005" });
+  expect((await rail.arrivals(undefined)).deposits).toEqual([]);
+  expect(String(faults[0])).toContain("no oracle attests it");
+});
+
+test("a payment whose answer was lost is found, by the id that the exchange gave it", async () => {
+  const recipient = anAccount();
+  const attempt = await prepared(paymentTo(recipient));
+  exchange.control.loseAnswers(true);
+  await expect(rail.send(attempt)).rejects.toThrow();
+  exchange.control.loseAnswers(false);
+  const { hash: txId } = exchange.control.transactions().at(-1)!;
+  expect(await rail.outcome(attempt)).toMatchObject({ kind: "final", txId });
+  expect(await rail.send(attempt)).toBe("sent");
+  expect(exchange.control.balance(recipient)).toBe("0.01");
+});
+
+test("a payment that failed on the exchange is not dead: the same bytes pay when they come again", async () => {
+  const recipient = anAccount();
+  const attempt = await prepared(paymentTo(recipient));
+  exchange.control.failNext("Insufficient margin");
+  await expect(rail.send(attempt)).rejects.toThrow(/Insufficient margin/);
+  expect((await rail.outcome(attempt)).kind).toBe("unseen");
+  expect(await rail.send(attempt)).toBe("sent");
+  expect(exchange.control.balance(recipient)).toBe("0.01");
+});
+
+test("bytes are dead when the exchange can take their nonce no more, and not a moment before", async () => {
+  const attempt = await prepared();
+  const until = Number(nonceOfSigned(attempt.raw)) + 2 * DAY_MS + HOUR_MS - exchange.control.now();
+  exchange.control.advance(until - 60_000);
+  expect((await rail.outcome(attempt)).kind).toBe("unseen");
+  exchange.control.advance(120_000);
+  expect((await rail.outcome(attempt)).kind).toBe("dead");
+  expect(await rail.send(attempt)).toHaveProperty("refused");
+});
+
+test("what was paid stays paid after its nonce is over", async () => {
+  const attempt = await prepared();
+  await rail.send(attempt);
+  exchange.control.advance(5 * DAY_MS);
+  expect((await rail.outcome(attempt)).kind).toBe("final");
+});
+
+test("while bytes may still be taken, further ones for the same payment have their nonce: one of them counts", async () => {
+  const recipient = anAccount();
+  const payment = paymentTo(recipient);
+  const first = await prepared(payment);
+  const second = await prepared(payment, [first]);
+  expect(second.txId).not.toBe(first.txId);
+  expect(nonceOfSigned(second.raw)).toBe(nonceOfSigned(first.raw));
+  for (const attempt of [second, first, second]) await rail.send(attempt);
+  expect(exchange.control.balance(recipient)).toBe("0.01");
+});
+
+test("whoever's nonce was used by another action of the same account will never pay", async () => {
+  const attempt = await prepared();
+  const { action } = decodeSignedAction(attempt.raw);
+  const other = await signExchangeAction(profile, { ...action, destination: anAccount() }, solverKey);
+  expect(await post(exchange, other)).toContain("ok");
+  expect(await rail.outcome(attempt)).toMatchObject({ kind: "dead" });
+  expect(await rail.send(attempt)).toHaveProperty("refused");
+});
+
+test("an account's first receipt costs what the exchange takes for it", async () => {
+  const fees = await startExchange({ activationFee: "1" });
+  const costly = await openRail(fees);
+  const recipient = anAccount();
+  expect(await costly.paymentCost(PERPS_CURRENCY, recipient)).toBe(100_000_000n);
+  expect(await costly.paymentCost(PERPS_CURRENCY, user)).toBe(0n);
+  const attempt = await costly.prepare(paymentTo(recipient), [], []);
+  expect(attempt.fee).toBe(100_000_000n);
+  expect(await costly.send(attempt)).toBe("sent");
+  expect(fees.control.balance(recipient)).toBe("0.01");
+  expect(fees.control.balance(solver)).toBe("998.99");
+  await costly.close();
+  await fees.close();
+});
+
+test("balances are told for every place, and nothing for what the exchange does not have", async () => {
+  exchange.control.fund(solver, "7", "USDC", "xyz");
+  const other: ExchangePlace = { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "xyz" };
+  const unknown: Hex = `0x${"ab".repeat(16)}`;
+  const asked = [PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID, HYPE, exchangeCurrency(other), unknown];
+  const told = await rail.balances(asked);
+  expect(asked.map((currency) => told.get(currency))).toEqual([
+    100_000_000_000n,
+    100_000_000_000n,
+    100_000n,
+    700_000_000n,
+    0n,
+  ]);
+});
+
+test("payments that would not be payments are refused beforehand", async () => {
+  const refusal = async (recipient: Hex, currency: Hex = PERPS_CURRENCY, amount = 1n) =>
+    await rail.refusalOf({ recipient, currency, amount });
+  expect(await refusal(anAccount())).toBeUndefined();
+  expect(await refusal("0x12")).toBeDefined();
+  expect(await refusal(solver)).toBeDefined();
+  expect(await refusal(DEPOSITORY)).toBeDefined();
+  expect(await refusal(anAccount(), `0x${"ab".repeat(16)}`)).toBeDefined();
+  expect(await refusal(anAccount(), PERPS_CURRENCY, 0n)).toBeDefined();
+});
