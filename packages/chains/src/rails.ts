@@ -21,6 +21,7 @@ export type CreateRail = (options: RailOptions) => ChainRail | Promise<ChainRail
 
 /** How each family's rail is loaded: its libraries are read when a chain of it is configured, and not before. */
 const RAILS: Readonly<Partial<Record<VmType, () => Promise<CreateRail>>>> = {
+  "bitcoin-vm": async () => (await import("./bitcoin/rail.ts")).createBitcoinRail,
   "hyperliquid-vm": async () => (await import("./hyperliquid/rail.ts")).createExchangeRail,
 };
 

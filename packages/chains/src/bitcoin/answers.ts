@@ -51,6 +51,14 @@ export function readBlockTime(answer: unknown, blockHash: string): bigint {
   return BigInt(new DataView(bytes.buffer).getUint32(68, true));
 }
 
+/** A block's bytes: its header proves itself. @throws RpcFault */
+export function readBlockBytes(answer: unknown, blockHash: string): Uint8Array {
+  const bytes = typeof answer === "string" ? bytesIn(answer) : undefined;
+  if (bytes === undefined || bytes.length <= 80 || idOf(sha256x2(bytes.subarray(0, 80))) !== blockHash)
+    throw garbage("getblock", "the bytes are not those of the block");
+  return bytes;
+}
+
 /** @throws RpcFault */
 export function readBlockHash(answer: unknown): string {
   if (!isHash(answer)) throw garbage("getblockhash", "the block's hash is none");
@@ -68,6 +76,37 @@ export function readOutspend(answer: unknown): ReportedSpend {
   if (spent !== true || !isHash(txid) || typeof confirmed !== "boolean")
     throw garbage("outspend", "it says neither that the output is spent nor that it is not");
   return { txid, isConfirmed: confirmed };
+}
+
+/** An output that an explorer lists as unspent. */
+export interface ReportedCoin {
+  readonly txid: string;
+  readonly vout: number;
+  /** Satoshis. */
+  readonly amount: bigint;
+  readonly isConfirmed: boolean;
+}
+
+/** @throws RpcFault */
+export function readCoins(answer: unknown): readonly ReportedCoin[] {
+  if (!Array.isArray(answer)) throw garbage("utxo", "the answer is no list");
+  return (answer as unknown[]).map((one) => {
+    const { txid, vout, value, status } = fieldsOf("utxo", one);
+    const confirmed = fieldsOf("utxo", status)["confirmed"];
+    if (!isHash(txid) || !isInteger(vout) || !isInteger(value) || value < 0 || typeof confirmed !== "boolean")
+      throw garbage("utxo", "an entry is no output");
+    return { txid, vout, amount: BigInt(value), isConfirmed: confirmed };
+  });
+}
+
+/** Satoshis per 1 000 virtual bytes that get into one of the next blocks; undefined when the explorer has no opinion. @throws RpcFault */
+export function readFeeRate(answer: unknown, withinBlocks: number): bigint | undefined {
+  const estimates = fieldsOf("fee-estimates", answer);
+  const known = Object.keys(estimates)
+    .map(Number)
+    .filter((blocks) => Number.isInteger(blocks) && blocks <= withinBlocks);
+  const rate = estimates[String(Math.max(...known))];
+  return typeof rate === "number" && rate > 0 ? BigInt(Math.ceil(rate * 1_000)) : undefined;
 }
 
 /** 32 bytes of lower-case hex without `0x`, as Bitcoin writes hashes. */

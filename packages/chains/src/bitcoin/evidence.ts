@@ -16,7 +16,7 @@ import {
 } from "../nodes/transport.ts";
 import { isHash, type ReportedSpend } from "./answers.ts";
 import { judgeDeposit } from "./deposits.ts";
-import { createSpendHints, type SpendHints } from "./explorer.ts";
+import { createExplorer, type SpendHints } from "./explorer.ts";
 import { judgePayments } from "./payments.ts";
 import type { BitcoinOutput } from "./raw-transaction.ts";
 import { createBitcoinReads, type BitcoinReads, type FinalTransaction } from "./rpc.ts";
@@ -46,7 +46,7 @@ export function bitcoinEvidence(
   if (bitcoin === undefined) throw new RangeError(`chain ${chain.name} is not Bitcoin`);
   const onCall = options.observeCalls?.(chain.name);
   const observed = onCall === undefined ? {} : { onCall };
-  const hints = bitcoin.esploraUrl === undefined ? undefined : createSpendHints(bitcoin.esploraUrl, onCall);
+  const hints = bitcoin.esploraUrl === undefined ? undefined : createExplorer(bitcoin.esploraUrl, onCall);
   const sources = chain.rpcUrls.map((url) =>
     evidenceOfNode(chain, bitcoin, createRpcTransport({ ...options.rpc, ...observed, url }), hints),
   );

@@ -1,6 +1,6 @@
 import type { ObserveCall } from "../nodes/rpc-call.ts";
 import { createRestClient, jsonOf } from "../nodes/rest-client.ts";
-import { readOutspend, type ReportedSpend } from "./answers.ts";
+import { readCoins, readFeeRate, readOutspend, type ReportedCoin, type ReportedSpend } from "./answers.ts";
 
 /** What is asked of an explorer: hints that a node has to confirm. */
 export interface SpendHints {
@@ -9,16 +9,23 @@ export interface SpendHints {
   close(): Promise<void>;
 }
 
+/** What else an explorer knows: what an address holds, and what fees are. */
+export interface Explorer extends SpendHints {
+  /** @param address as the network spells it @throws RpcFault */
+  coinsOf(address: string): Promise<readonly ReportedCoin[]>;
+  /** Satoshis per 1 000 virtual bytes; undefined when it has no opinion. @throws RpcFault */
+  feeRate(withinBlocks: number): Promise<bigint | undefined>;
+}
+
 /** @param url base URL of Esplora's REST interface */
-export function createSpendHints(url: string, onCall?: ObserveCall): SpendHints {
-  const client = createRestClient({
-    url,
-    maxAnswerBytes: 64 * 1024,
-    ...(onCall !== undefined && { onCall }),
-  });
+export function createExplorer(url: string, onCall?: ObserveCall): Explorer {
+  const client = createRestClient({ url, ...(onCall !== undefined && { onCall }) });
+  const ask = async (name: string, path: string): Promise<unknown> =>
+    jsonOf(name, await client.get(name, path));
   return {
-    spendOf: async (txid, vout) =>
-      readOutspend(jsonOf("outspend", await client.get("outspend", `/tx/${txid}/outspend/${vout}`))),
+    spendOf: async (txid, vout) => readOutspend(await ask("outspend", `/tx/${txid}/outspend/${vout}`)),
+    coinsOf: async (address) => readCoins(await ask("utxo", `/address/${address}/utxo`)),
+    feeRate: async (withinBlocks) => readFeeRate(await ask("fee-estimates", "/fee-estimates"), withinBlocks),
     close: async () => await client.close(),
   };
 }

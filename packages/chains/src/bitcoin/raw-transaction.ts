@@ -1,5 +1,5 @@
 import { RawTx } from "@scure/btc-signer";
-import { RawOldTx } from "@scure/btc-signer/script.js";
+import { BTCArray, RawOldTx } from "@scure/btc-signer/script.js";
 import { sha256x2 } from "@scure/btc-signer/utils.js";
 
 /** A transaction read from its own bytes: what it says needs no node's word. Ids are hex as people write them, scripts lower-case hex. */
@@ -7,6 +7,8 @@ export interface BitcoinTransaction {
   readonly txid: string;
   /** What is signed: everything but signatures and witnesses, in hex. Two transactions that are alike in this do the same. */
   readonly body: string;
+  /** Virtual bytes, which fees are counted by. */
+  readonly vsize: bigint;
   readonly inputs: readonly BitcoinInput[];
   readonly outputs: readonly BitcoinOutput[];
 }
@@ -34,8 +36,29 @@ export function readRawTransaction(bytes: Uint8Array): BitcoinTransaction | unde
   return {
     txid: idOf(sha256x2(RawOldTx.encode(tx))),
     body: hexOf(RawOldTx.encode(unsigned)),
+    vsize: BigInt(Math.ceil((RawOldTx.encode(tx).length * 3 + bytes.length) / 4)),
     inputs: tx.inputs.map(({ txid, index, sequence }) => ({ txid: hexOf(txid), vout: index, sequence })),
     outputs: tx.outputs.map(({ amount, script }) => ({ amount, script: hexOf(script) })),
+  };
+}
+
+/** All transactions of a block, and when it says it was made; undefined when the bytes are none. */
+export function readRawBlock(
+  bytes: Uint8Array,
+):
+  | { readonly hash: string; readonly time: bigint; readonly transactions: readonly BitcoinTransaction[] }
+  | undefined {
+  if (bytes.length <= 80) return undefined;
+  const list = decodedList(bytes.subarray(80));
+  const transactions = list?.map((tx) => readRawTransaction(RawTx.encode(tx)));
+  if (transactions?.every((tx) => tx !== undefined) !== true) return undefined;
+  const header = bytes.subarray(0, 80);
+  // What the header commits to are these transactions and no others.
+  if (merkleRoot(transactions) !== idOf(header.slice(36, 68))) return undefined;
+  return {
+    hash: idOf(sha256x2(header)),
+    time: BigInt(new DataView(header.buffer, header.byteOffset).getUint32(68, true)),
+    transactions,
   };
 }
 
@@ -56,6 +79,29 @@ export function hexOf(bytes: Uint8Array): string {
 /** Bytes of an even number of hex digits; undefined for anything else. */
 export function bytesIn(hex: string): Uint8Array | undefined {
   return /^(?:[0-9a-fA-F]{2})*$/.test(hex) ? Uint8Array.from(Buffer.from(hex, "hex")) : undefined;
+}
+
+function decodedList(bytes: Uint8Array): ReturnType<typeof RawTx.decode>[] | undefined {
+  try {
+    return BTCArray(RawTx).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function merkleRoot(transactions: readonly BitcoinTransaction[]): string | undefined {
+  let level = transactions.map(({ txid }) => Buffer.from(txid, "hex").reverse());
+  while (level.length > 1) {
+    const next: Buffer<ArrayBuffer>[] = [];
+    for (let at = 0; at < level.length; at += 2) {
+      const left = level[at] ?? Buffer.alloc(0);
+      // The last of an odd number stands for two.
+      next.push(Buffer.from(sha256x2(Buffer.concat([left, level[at + 1] ?? left]))));
+    }
+    level = next;
+  }
+  const [root] = level;
+  return root === undefined ? undefined : idOf(root);
 }
 
 /** The library throws for bytes that are none, which here is an answer. */

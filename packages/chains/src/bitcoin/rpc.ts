@@ -3,15 +3,20 @@ import type { Evidence } from "../evidence.ts";
 import { inconsistent, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 import {
+  fieldsOf,
+  isInteger,
+  readBlockBytes,
   readBlockHash,
   readBlockTime,
   readBytes,
   readPlaced,
   readStanding,
+  type BlockStanding,
   type PlacedTransaction,
 } from "./answers.ts";
 import { FIRST_BLOCKS, finalityOf } from "./finality.ts";
 import {
+  bytesIn,
   isCoinbase,
   type BitcoinInput,
   type BitcoinOutput,
@@ -31,14 +36,31 @@ export interface BitcoinBlock {
   readonly time: bigint;
 }
 
+export interface FoundTransaction {
+  readonly transaction: BitcoinTransaction;
+  readonly block: (BitcoinBlock & Pick<BlockStanding, "confirmations">) | undefined;
+}
+
 /** Reads of one node. */
 export interface BitcoinReads {
   /** A transaction, once enough blocks say so. @throws RpcFault */
   transaction(txid: string): Promise<Evidence<FinalTransaction>>;
-  /** A transaction wherever it is; undefined when the node knows none. @throws RpcFault */
-  anywhere(txid: string): Promise<PlacedTransaction | undefined>;
+  /** A transaction wherever it is, with its block unless it waits or that was taken back; undefined when the node knows none. @throws RpcFault */
+  anywhere(txid: string): Promise<FoundTransaction | undefined>;
   /** What inputs spend, in their order, by the bytes of the transactions before; undefined when the node lacks one. @throws RpcFault */
   spentBy(inputs: readonly BitcoinInput[]): Promise<readonly BitcoinOutput[] | undefined>;
+  /** A transaction's own bytes; undefined when the node knows none. @throws RpcFault */
+  bytes(txid: string): Promise<Uint8Array | undefined>;
+  /** Whether an output of the chain is unspent there, and by what waits too unless that is left out. @throws RpcFault */
+  isUnspent(coin: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<boolean>;
+  /** Height and hash of the newest block. @throws RpcFault */
+  newest(): Promise<{ readonly height: number; readonly hash: string }>;
+  /** @throws RpcFault, also above the newest block */
+  hashAt(height: number): Promise<string>;
+  /** Bytes of a block, whose header's hash is the block's. @throws RpcFault */
+  blockBytes(hash: string): Promise<Uint8Array>;
+  /** Where a block stands; undefined when the node knows none. @throws RpcFault */
+  block(hash: string): Promise<(BitcoinBlock & BlockStanding) | undefined>;
 }
 
 /**
@@ -62,7 +84,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
     isRightChain = true;
   };
 
-  const anywhere = async (txid: string): Promise<PlacedTransaction | undefined> => {
+  const placed = async (txid: string): Promise<PlacedTransaction | undefined> => {
     try {
       return readPlaced(await transport.request("getrawtransaction", [txid, true]), txid);
     } catch (error) {
@@ -71,19 +93,38 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
     }
   };
 
-  const bytesOf = async (txid: string): Promise<BitcoinTransaction | undefined> => {
+  const blockOf = async (hash: string): Promise<BitcoinBlock & BlockStanding> => {
+    const [standing, time] = await Promise.all([
+      transport.request("getblockheader", [hash, true]).then((answer) => readStanding(answer, hash)),
+      transport.request("getblockheader", [hash, false]).then((answer) => readBlockTime(answer, hash)),
+    ]);
+    return { ...standing, hash, time };
+  };
+
+  /** After everything else, so that what is behind the address cannot have been two nodes on two forks. */
+  const confirmAtHeight = async ({ height, hash }: BitcoinBlock): Promise<void> => {
+    if (readBlockHash(await transport.request("getblockhash", [height])) !== hash)
+      throw inconsistent("getblockhash", "the transaction's block is not the one at its height");
+  };
+
+  const rawOf = async (txid: string): Promise<unknown> => {
     try {
-      return readBytes(await transport.request("getrawtransaction", [txid, false]), txid);
+      return await transport.request("getrawtransaction", [txid, false]);
     } catch (error) {
       if (isUnknown(error)) return undefined;
       throw error;
     }
   };
 
+  const bytesOf = async (txid: string): Promise<BitcoinTransaction | undefined> => {
+    const hex = await rawOf(txid);
+    return hex === undefined ? undefined : readBytes(hex, txid);
+  };
+
   return {
     transaction: async (txid) => {
       await checkChain();
-      const found = await anywhere(txid);
+      const found = await placed(txid);
       if (found === undefined) return { kind: "absent" };
       const { transaction, blockHash } = found;
       if (blockHash === undefined)
@@ -92,27 +133,21 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
           reason: "the transaction is in no block yet",
           retryAfterSeconds: Math.max(1, Math.ceil(facts.confirmations * facts.blockTimeSeconds)),
         };
-      const [standing, time] = await Promise.all([
-        transport
-          .request("getblockheader", [blockHash, true])
-          .then((answer) => readStanding(answer, blockHash)),
-        transport
-          .request("getblockheader", [blockHash, false])
-          .then((answer) => readBlockTime(answer, blockHash)),
-      ]);
-      const finality = finalityOf(standing.confirmations, facts);
+      const { confirmations, ...block } = await blockOf(blockHash);
+      const finality = finalityOf(confirmations, facts);
       if (finality.kind === "notFinal") return finality;
-      const canonical = readBlockHash(await transport.request("getblockhash", [standing.height]));
-      if (canonical !== blockHash)
-        throw inconsistent("getblockhash", "the transaction's block is not the one at its height");
-      return {
-        kind: "final",
-        value: { transaction, block: { height: standing.height, hash: blockHash, time } },
-      };
+      await confirmAtHeight(block);
+      return { kind: "final", value: { transaction, block } };
     },
     anywhere: async (txid) => {
       await checkChain();
-      return await anywhere(txid);
+      const found = await placed(txid);
+      if (found === undefined) return undefined;
+      const { transaction, blockHash } = found;
+      const block = blockHash === undefined ? undefined : await blockOf(blockHash);
+      if (block === undefined || block.confirmations < 1) return { transaction, block: undefined };
+      await confirmAtHeight(block);
+      return { transaction, block };
     },
     spentBy: async (inputs) => {
       if (isCoinbase({ inputs })) return [];
@@ -128,6 +163,35 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
         spent.push(output);
       }
       return spent;
+    },
+    bytes: async (txid) => {
+      await checkChain();
+      const hex = await rawOf(txid);
+      if (hex === undefined) return undefined;
+      readBytes(hex, txid);
+      return bytesIn(String(hex));
+    },
+    isUnspent: async ({ txid, vout }, withWaiting) => {
+      const answer = await transport.request("gettxout", [txid, vout, withWaiting]);
+      if (answer === null) return false;
+      const { confirmations } = fieldsOf("gettxout", answer);
+      return isInteger(confirmations) && confirmations > 0;
+    },
+    newest: async () => {
+      await checkChain();
+      const hash = readBlockHash(await transport.request("getbestblockhash", []));
+      const { height } = readStanding(await transport.request("getblockheader", [hash, true]), hash);
+      return { height, hash };
+    },
+    hashAt: async (height) => readBlockHash(await transport.request("getblockhash", [height])),
+    blockBytes: async (hash) => readBlockBytes(await transport.request("getblock", [hash, 0]), hash),
+    block: async (hash) => {
+      try {
+        return await blockOf(hash);
+      } catch (error) {
+        if (isUnknown(error)) return undefined;
+        throw error;
+      }
     },
   };
 }

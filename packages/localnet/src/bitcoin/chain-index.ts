@@ -8,7 +8,8 @@ export interface IndexedBlock {
   readonly time: number;
   /** 80 bytes, hex. */
   readonly header: string;
-  readonly size: number;
+  /** All of it. */
+  readonly hex: string;
   readonly previous: string | undefined;
   readonly transactions: readonly RawTransaction[];
 }

@@ -32,9 +32,10 @@ const METHODS: Readonly<Record<string, Method>> = {
   getblock: (node, [hash, verbosity = 1]) => {
     const block = knownBlock(node, hash);
     const level = Number(verbosity);
+    if (level === 0) return block.hex;
     return {
       ...coreHeader(node, block),
-      size: block.size,
+      size: block.hex.length / 2,
       tx: block.transactions.map((tx) => (level >= 2 ? coreTransaction(tx) : tx.txid)),
     };
   },

@@ -237,7 +237,7 @@ function indexed(entry: BcoinEntry, block: BcoinBlock, previous: string | undefi
     height: entry.height,
     time: entry.time,
     header: raw.subarray(0, 80).toString("hex"),
-    size: raw.length,
+    hex: raw.toString("hex"),
     previous,
     transactions: block.txs.map((tx) => readRawTransaction(tx.toRaw().toString("hex"))),
   };

@@ -1,0 +1,97 @@
+import type { Hex } from "@causeway/domain";
+import type { RailArrivals } from "../rail.ts";
+import { inconsistent } from "../nodes/rpc-fault.ts";
+import { bytesIn, readRawBlock, type BitcoinTransaction } from "./raw-transaction.ts";
+import type { BitcoinReads } from "./rpc.ts";
+
+/** Where reading had come to: a block that was final then. */
+export interface BlockCursor {
+  readonly height: number;
+  readonly hash: string;
+}
+
+/** A block that holds transactions to a depository, in its order. */
+export interface BlockToRead extends BlockCursor {
+  /** Unix seconds. */
+  readonly time: bigint;
+  readonly candidates: readonly BitcoinTransaction[];
+}
+
+/** Blocks that one reading covers at most. */
+const MOST_BLOCKS = 20;
+/** So far back it begins for whoever has read nothing yet, and goes back when even final blocks were taken back. */
+const LOOK_BACK = 100;
+
+export function cursorText({ height, hash }: BlockCursor): string {
+  return `${height}:${hash}`;
+}
+
+/** @throws RangeError for a text that is no cursor */
+export function readCursor(text: string): BlockCursor {
+  const [, height, hash] = /^(\d{1,9}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (height === undefined || hash === undefined) throw new RangeError("not a cursor of Bitcoin");
+  return { height: Number(height), hash };
+}
+
+/**
+ * The final blocks behind a cursor, oldest first, each the child of the one before, with what pays one of these scripts.
+ *
+ * A cursor whose block is no longer in the chain means that blocks were taken back that counted as final: what stands there now is read once more.
+ * @throws RpcFault
+ */
+export async function finalBlocksAfter(
+  reads: BitcoinReads,
+  cursor: BlockCursor | undefined,
+  facts: { readonly confirmations: number; readonly scripts: ReadonlySet<string> },
+): Promise<readonly BlockToRead[]> {
+  const newest = await reads.newest();
+  const last = newest.height - facts.confirmations + 1;
+  const start = await startAfter(reads, cursor, last);
+  const needles = [...facts.scripts].map((script) => Buffer.from(bytesIn(script) ?? []));
+  const blocks: BlockToRead[] = [];
+  let before: string | undefined = start.hash;
+  for (let height = start.height + 1; height <= Math.min(last, start.height + MOST_BLOCKS); height++) {
+    const hash = await reads.hashAt(height);
+    const bytes = Buffer.from(await reads.blockBytes(hash));
+    if (before !== undefined && previousOf(bytes) !== before)
+      throw inconsistent("getblock", "a block does not follow on the one below it");
+    before = hash;
+    // Most blocks hold nothing of ours, and to take one apart takes long.
+    const isOurs = needles.some((needle) => bytes.includes(needle));
+    const block = isOurs ? readRawBlock(bytes) : undefined;
+    if (isOurs && block === undefined)
+      throw inconsistent("getblock", "a block's transactions are not those of its header");
+    blocks.push({
+      height,
+      hash,
+      time: BigInt(bytes.readUInt32LE(68)),
+      candidates: (block?.transactions ?? []).filter(({ outputs }) =>
+        outputs.some(({ script }) => facts.scripts.has(script)),
+      ),
+    });
+  }
+  // Whoever reorganised meanwhile is noticed: all of these were in one chain, of which the highest still is.
+  const top = blocks.at(-1);
+  if (top !== undefined && (await reads.hashAt(top.height)) !== top.hash)
+    throw inconsistent("getblockhash", "the chain changed while it was read");
+  return blocks;
+}
+
+export function upToOf({ height, hash, time }: Omit<BlockToRead, "candidates">): RailArrivals["upTo"] {
+  return { number: BigInt(height), hash: `0x${hash}` satisfies Hex, timestamp: time };
+}
+
+async function startAfter(
+  reads: BitcoinReads,
+  cursor: BlockCursor | undefined,
+  last: number,
+): Promise<{ readonly height: number; readonly hash: string | undefined }> {
+  if (cursor === undefined) return { height: Math.max(0, last - LOOK_BACK), hash: undefined };
+  // A node that is behind has nothing new to say.
+  if (cursor.height >= last || (await reads.hashAt(cursor.height)) === cursor.hash) return cursor;
+  return { height: Math.max(0, cursor.height - LOOK_BACK), hash: undefined };
+}
+
+function previousOf(block: Buffer): string {
+  return Buffer.from(block.subarray(4, 36)).reverse().toString("hex");
+}

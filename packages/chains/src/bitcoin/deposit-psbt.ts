@@ -1,0 +1,104 @@
+import { p2sh, p2tr, p2wpkh, Transaction } from "@scure/btc-signer";
+import type { Coin } from "./coin-selection.ts";
+import { selectCoins } from "./coin-selection.ts";
+import { textScript } from "./payment-transaction.ts";
+import { bytesIn, hexOf } from "./raw-transaction.ts";
+import { feeFor, inputKindOf, vsizeOf, type InputKind } from "./sizes.ts";
+
+/** A user's deposit as a transaction that his wallet signs. Pure. */
+
+export interface DepositWish {
+  /** What the user pays from, and where his change goes. */
+  readonly userScript: string;
+  readonly depositoryScript: string;
+  /** Satoshis. */
+  readonly amount: bigint;
+  /** What the deposit carries: its order's id. */
+  readonly text: string;
+  /** What the user can spend. */
+  readonly coins: readonly Coin[];
+  /** The bytes of the coins' transactions, by id: needed only for coins of legacy scripts. */
+  readonly sources: ReadonlyMap<string, Uint8Array>;
+  /** Satoshis per 1 000 virtual bytes. */
+  readonly rate: bigint;
+  /** The key behind the user's address, where he gave it: without it coins of nested scripts cannot be signed for. */
+  readonly publicKey: Uint8Array | undefined;
+}
+
+export interface DepositTransaction {
+  /** Base64 (BIP 174, version 0). */
+  readonly psbt: string;
+  /** Satoshis. */
+  readonly fee: bigint;
+}
+
+/** Undefined when the coins are too little, or it is not known how they are spent. */
+export function depositTransaction(wish: DepositWish): DepositTransaction | undefined {
+  const kind = inputKindOf(wish.userScript);
+  const way = kind === undefined ? undefined : spendingOf(kind, wish);
+  if (kind === undefined || way === undefined) return undefined;
+  const outputs = [
+    { script: wish.depositoryScript, amount: wish.amount },
+    { script: textScript(wish.text), amount: 0n },
+  ];
+  const selection = selectCoins({
+    required: [],
+    available: wish.coins,
+    kind,
+    outputs: outputs.map(({ script }) => script),
+    amount: wish.amount,
+    changeScript: wish.userScript,
+    fee: (vsize) => feeFor(vsize, wish.rate),
+  });
+  if (selection === undefined) return undefined;
+  const { inputs, change, fee } = selection;
+  const tx = new Transaction({ version: 2, allowUnknownOutputs: true });
+  for (const coin of inputs) {
+    const source = wish.sources.get(coin.txid);
+    if (kind === "keyHash" && source === undefined) return undefined;
+    tx.addInput({
+      txid: coin.txid,
+      index: coin.vout,
+      sequence: 0xfffffffd,
+      ...(kind === "keyHash"
+        ? { nonWitnessUtxo: source ?? new Uint8Array() }
+        : { witnessUtxo: { script: scriptBytes(coin.script), amount: coin.amount } }),
+      ...way,
+    });
+  }
+  const all = change > 0n ? [...outputs, { script: wish.userScript, amount: change }] : outputs;
+  for (const { script, amount } of all) tx.addOutput({ script: scriptBytes(script), amount });
+  return { psbt: Buffer.from(tx.toPSBT(0)).toString("base64"), fee };
+}
+
+/** Satoshis that an ordinary deposit costs its user: one input, his change. */
+export function usualDepositFee(
+  wish: Pick<DepositWish, "userScript" | "depositoryScript" | "text" | "rate">,
+): bigint {
+  const kind = inputKindOf(wish.userScript) ?? "keyHash";
+  return feeFor(vsizeOf([kind], [wish.depositoryScript, textScript(wish.text), wish.userScript]), wish.rate);
+}
+
+/** What a signer must be told besides the coin; undefined when that is not known. */
+function spendingOf(
+  kind: InputKind,
+  { userScript, publicKey }: DepositWish,
+): { readonly redeemScript?: Uint8Array; readonly tapInternalKey?: Uint8Array } | undefined {
+  if (kind === "nestedKey") {
+    const nested = publicKey?.length === 33 ? p2sh(p2wpkh(publicKey)) : undefined;
+    return nested?.redeemScript !== undefined && hexOf(nested.script) === userScript
+      ? { redeemScript: nested.redeemScript }
+      : undefined;
+  }
+  if (kind === "taprootKey" && publicKey !== undefined) {
+    const internal = publicKey.length === 33 ? publicKey.subarray(1) : publicKey;
+    // A wallet finds its key by itself; a wrong one would make it refuse.
+    if (internal.length === 32 && hexOf(p2tr(internal).script) === userScript)
+      return { tapInternalKey: internal };
+  }
+  return {};
+}
+
+function scriptBytes(script: string): Uint8Array {
+  return bytesIn(script) ?? new Uint8Array();
+}

@@ -1,0 +1,10 @@
+export { bitcoinEvidence, evidenceOfNode, type BitcoinEvidenceOptions } from "./evidence.ts";
+export { createBitcoinRail } from "./rail.ts";
+export { createBitcoinUsers, type BitcoinUsers, type BitcoinUsersOptions } from "./users.ts";
+export {
+  depositTransaction,
+  usualDepositFee,
+  type DepositTransaction,
+  type DepositWish,
+} from "./deposit-psbt.ts";
+export { dustLimit, feeFor, vsizeOf } from "./sizes.ts";

@@ -1,0 +1,56 @@
+import { p2wpkh, Transaction } from "@scure/btc-signer";
+import { pubECDSA } from "@scure/btc-signer/utils.js";
+import { Script } from "@scure/btc-signer";
+import type { OrderId } from "@causeway/domain";
+import type { Coin } from "./coin-selection.ts";
+import { bytesIn, hexOf, type BitcoinOutput } from "./raw-transaction.ts";
+
+/** Below it a transaction says that it may be replaced by one that pays more (BIP 125), and is not bound by its lock time. */
+const REPLACEABLE = 0xfffffffd;
+
+/** The script of a text that an output carries. 66 characters of an id are within the 80 that every node relays. */
+export function textScript(text: string): string {
+  return hexOf(Script.encode(["RETURN", new TextEncoder().encode(text)]));
+}
+
+/** Outputs of a payment: to its recipient, and the id of the order as text, as solvers' payments carry it. */
+export function paymentOutputs(
+  script: string,
+  amount: bigint,
+  orderId: OrderId | undefined,
+): readonly BitcoinOutput[] {
+  const paid = { script, amount };
+  return orderId === undefined ? [paid] : [paid, { script: textScript(orderId), amount: 0n }];
+}
+
+/** The script of a key's own witness program. */
+export function scriptOfKey(privateKey: Uint8Array): string {
+  return hexOf(p2wpkh(pubECDSA(privateKey)).script);
+}
+
+/** Signs a transaction that spends coins of the key's witness program. The same arguments give the same bytes. */
+export function signedTransaction(
+  privateKey: Uint8Array,
+  inputs: readonly Coin[],
+  outputs: readonly BitcoinOutput[],
+): { readonly txid: string; readonly bytes: Uint8Array } {
+  const tx = unsignedTransaction(inputs, outputs);
+  tx.sign(privateKey);
+  tx.finalize();
+  return { txid: tx.id, bytes: tx.extract() };
+}
+
+/** A transaction of coins whose scripts are witness programs; others need more than this to be signed. */
+export function unsignedTransaction(inputs: readonly Coin[], outputs: readonly BitcoinOutput[]): Transaction {
+  const tx = new Transaction({ version: 2, allowUnknownOutputs: true });
+  for (const { txid, vout, amount, script } of inputs)
+    tx.addInput({
+      txid,
+      index: vout,
+      sequence: REPLACEABLE,
+      witnessUtxo: { script: bytesIn(script) ?? new Uint8Array(), amount },
+    });
+  for (const { script, amount } of outputs)
+    tx.addOutput({ script: bytesIn(script) ?? new Uint8Array(), amount });
+  return tx;
+}

@@ -1,0 +1,317 @@
+import {
+  type Address,
+  encodeAddress,
+  type Hex,
+  nativeCurrency,
+  type OrderId,
+  type TxHash,
+} from "@causeway/domain";
+import { bitcoinEvidence } from "./evidence.ts";
+import type { DepositFact } from "../family.ts";
+import { inconsistent, NodeRefusal } from "../nodes/rpc-fault.ts";
+import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
+import {
+  type ChainRail,
+  type RailArrivals,
+  type RailAttempt,
+  type RailOutcome,
+  type RailPayment,
+  RailShort,
+  type RailTransaction,
+} from "../rail.ts";
+import type { RailOptions } from "../rails.ts";
+import { cursorText, finalBlocksAfter, readCursor, upToOf, type BlockToRead } from "./arrivals.ts";
+import { selectCoins } from "./coin-selection.ts";
+import { judgeDeposit } from "./deposits.ts";
+import { createExplorer, type Explorer } from "./explorer.ts";
+import { keptFeeRate, MOST } from "./fee-rate.ts";
+import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
+import { bytesIn, hexOf, readRawTransaction, type BitcoinTransaction } from "./raw-transaction.ts";
+import { keyOf, replacementFee, sharedInputs, type FormerAttempt } from "./replacement.ts";
+import { createBitcoinReads, type BitcoinReads } from "./rpc.ts";
+import { addressBytesOfScript, scriptOf, scriptOfAddress } from "./scripts.ts";
+import { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
+import { createWallet } from "./wallet.ts";
+
+const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm")) as Address;
+/** What an order's id is as long as. */
+const ANY_ID: OrderId = `0x${"00".repeat(32)}` as OrderId;
+/** Coins that a payment spends, where nobody knows yet which. */
+const USUAL_INPUTS = ["witnessKey", "witnessKey"] as const;
+/** A replacement may cost so many times what the dearest ordinary payment does. */
+const DEAREST_REPLACEMENT = 2n;
+
+/**
+ * Bitcoin as the core service uses it: deposits of the configured depositories from the blocks themselves, payments from the witness program of the solver's key.
+ *
+ * Everything is read of the first node; with several, a deposit counts when as many of them as oracles ask say so. Payments are handed to all.
+ * @throws RangeError when the chain is not Bitcoin or no explorer is configured
+ */
+export function createBitcoinRail(options: RailOptions): ChainRail {
+  const { attestation } = options;
+  const facts = attestation.bitcoin;
+  if (facts?.esploraUrl === undefined)
+    throw new RangeError(`chain ${attestation.name}: payments need esploraCompatibleApiUrl`);
+  const transports = attestation.rpcUrls.map((url) => createRpcTransport({ url }));
+  const [transport] = transports;
+  if (transport === undefined) throw new RangeError(`chain ${attestation.name}: no node is configured`);
+  const explorer = createExplorer(facts.esploraUrl);
+  const evidence = attestation.rpcQuorum > 1 ? bitcoinEvidence(attestation) : undefined;
+  const reads = createBitcoinReads(transport, facts);
+  const key = bytesIn(options.privateKey.slice(2)) ?? new Uint8Array();
+  const ownScript = scriptOfKey(key);
+  const solver = addressBytesOfScript(ownScript);
+  if (solver === undefined) throw new RangeError("a key's witness program has an address");
+  const wallet = createWallet(ownScript, facts.network, { reads, explorer });
+  const rate = keptFeeRate(explorer, options.now);
+  const addresses = [attestation.depository, ...attestation.additionalDepositories];
+  const depositories = new Set(addresses.filter((address) => address !== undefined).map(scriptOf));
+
+  /** Undefined: the transaction holds no deposit, or none that could be told whose it is. */
+  const depositOf = async (
+    transaction: BitcoinTransaction,
+    block: BlockToRead,
+  ): Promise<DepositFact | undefined> => {
+    const spent = await reads.spentBy(transaction.inputs);
+    if (spent === undefined)
+      throw inconsistent("getrawtransaction", "the node lacks what a transaction spends");
+    const judgement = judgeDeposit({ depositories, network: facts.network }, { transaction, spent });
+    if ("refusal" in judgement || judgement.deposit === undefined) return undefined;
+    const { deposit } = judgement;
+    if (evidence !== undefined && (await evidence.deposits(transaction.txid)).kind !== "final")
+      throw inconsistent("quorum", "the other nodes do not say so yet");
+    const depositor = encodeAddress("bitcoin-vm", deposit.depositor) as Address;
+    return {
+      txHash: `0x${transaction.txid}` as TxHash,
+      // One deposit for the whole transaction.
+      ordinal: 0,
+      logIndex: Number(deposit.index),
+      blockNumber: BigInt(block.height),
+      blockHash: `0x${block.hash}`,
+      depositor,
+      sender: (addressBytesOfScript(spent[0]?.script ?? "") ?? depositor) as Address,
+      currency: NATIVE,
+      amount: deposit.amount,
+      id: deposit.depositId,
+    };
+  };
+
+  const former = (attempt: RailAttempt): FormerAttempt & { readonly transaction: BitcoinTransaction } => {
+    const transaction = transactionOf(attempt.raw);
+    const { txid, inputs, vsize } = transaction;
+    return { transaction, txid, inputs, vsize, fee: attempt.fee };
+  };
+
+  const outcome = async ({ raw }: Pick<RailAttempt, "raw">): Promise<RailOutcome> => {
+    const own = transactionOf(raw);
+    const found = await reads.anywhere(own.txid);
+    if (found?.block !== undefined) {
+      const { height, hash, confirmations } = found.block;
+      const block = { number: BigInt(height), hash: `0x${hash}` as Hex };
+      return { kind: confirmations >= facts.confirmations ? "final" : "mined", block };
+    }
+    const rival = await finalRival(reads, explorer, own);
+    if (rival !== undefined) return { kind: "dead", reason: `${rival} spends what it was to spend` };
+    return { kind: found === undefined ? "unseen" : "pending" };
+  };
+
+  const attemptOf = async (
+    payment: RailPayment,
+    before: readonly FormerAttempt[],
+    reserved: readonly Hex[],
+  ): Promise<RailAttempt> => {
+    const outputs = paymentOutputs(scriptOfAddress(payment.recipient), payment.amount, payment.orderId);
+    const taken = new Set(reserved.flatMap((raw) => transactionOf(raw).inputs.map(keyOf)));
+    const required = await Promise.all(
+      sharedInputs(before).map(async (coin) => await wallet.unspentInChain(coin)),
+    );
+    const spendable = await wallet.spendable();
+    const mustNot = new Set([...taken, ...required.map(keyOf)]);
+    const perKilobyte = await rate();
+    const selection = selectCoins({
+      required,
+      available: spendable.filter((coin) => !mustNot.has(keyOf(coin))),
+      kind: "witnessKey",
+      outputs: outputs.map(({ script }) => script),
+      amount: payment.amount,
+      changeScript: ownScript,
+      fee: (vsize) => replacementFee(before, vsize, perKilobyte),
+    });
+    if (selection === undefined)
+      throw new RailShort(`the solver has too little for ${payment.amount} and its fee`);
+    const { inputs, change, fee } = selection;
+    const all = change > 0n ? [...outputs, { script: ownScript, amount: change }] : outputs;
+    const most = feeFor(
+      vsizeOf(
+        inputs.map(() => "witnessKey"),
+        all.map(({ script }) => script),
+      ),
+      MOST,
+    );
+    if (fee > most * DEAREST_REPLACEMENT)
+      throw new RailShort("another attempt would cost more than is allowed");
+    const { txid, bytes } = signedTransaction(key, inputs, all);
+    return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}` as TxHash, fee, madeAtMs: options.now() };
+  };
+
+  return {
+    vm: "bitcoin-vm",
+    solver,
+    arrivals: async (text): Promise<RailArrivals> => {
+      const cursor = text === undefined ? undefined : readCursor(text);
+      const blocks = await finalBlocksAfter(reads, cursor, {
+        confirmations: facts.confirmations,
+        scripts: depositories,
+      });
+      const top = blocks.at(-1);
+      if (top === undefined) return await nothingNew(reads, cursor, facts.confirmations);
+      const deposits: DepositFact[] = [];
+      for (const block of blocks)
+        for (const transaction of block.candidates) {
+          const deposit = await depositOf(transaction, block);
+          if (deposit !== undefined) deposits.push(deposit);
+        }
+      return { deposits, cursor: cursorText(top), upTo: upToOf(top) };
+    },
+    arrivalsOf: async (transactionId): Promise<RailTransaction> => {
+      const settled = await reads.transaction(transactionId.slice(2));
+      if (settled.kind === "absent" || settled.kind === "notFinal") return { kind: settled.kind };
+      if (settled.kind === "refuted") return { kind: "absent" };
+      const { transaction, block } = settled.value;
+      const deposit = await depositOf(transaction, { ...block, candidates: [] });
+      return { kind: "final", deposits: deposit === undefined ? [] : [deposit], upTo: upToOf(block) };
+    },
+    balances: async (currencies) => {
+      const held = (await wallet.spendable()).reduce((sum, { amount }) => sum + amount, 0n);
+      return new Map(currencies.map((currency) => [currency, currency === NATIVE ? held : 0n]));
+    },
+    paymentCost: async (_currency, recipient) => {
+      const to = recipient === undefined ? ownScript : scriptOfAddress(recipient);
+      return feeFor(vsizeOf(USUAL_INPUTS, [to, textScript(ANY_ID), ownScript]), await rate());
+    },
+    refusalOf: async (payment) => await Promise.resolve(refusalOf(payment, depositories)),
+    prepare: async (payment, before, reserved) => {
+      const refusal = refusalOf(payment, depositories);
+      if (refusal !== undefined) throw new RangeError(refusal);
+      const alive: FormerAttempt[] = [];
+      for (const attempt of before) {
+        const { kind } = await outcome(attempt);
+        if (kind === "mined" || kind === "final")
+          throw inconsistent("getrawtransaction", "an earlier attempt at this payment is in a block");
+        if (kind !== "dead") alive.push(former(attempt));
+      }
+      return await attemptOf(payment, alive, reserved);
+    },
+    send: async ({ raw }) => {
+      const answers = await Promise.allSettled(transports.map(async (one) => await sendTo(one, raw)));
+      const said = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+      const [first] = said;
+      if (said.includes("sent")) return "sent";
+      if (first !== undefined) return first;
+      throw answers.find((answer) => answer.status === "rejected")?.reason;
+    },
+    outcome,
+    onNews: (listener) => watchTip(reads, options, listener),
+    close: async () => {
+      await Promise.all([...transports.map((one) => one.close()), explorer.close(), evidence?.close()]);
+    },
+  };
+}
+
+/** @throws RangeError for bytes that are no transaction */
+function transactionOf(raw: Hex): BitcoinTransaction {
+  const transaction = readRawTransaction(bytesIn(raw.slice(2)) ?? new Uint8Array());
+  if (transaction === undefined) throw new RangeError("the bytes of an attempt are no transaction");
+  return transaction;
+}
+
+function refusalOf(
+  { recipient, currency, amount }: Omit<RailPayment, "orderId">,
+  depositories: ReadonlySet<string>,
+): string | undefined {
+  if (currency !== NATIVE) return "nothing but the coin itself can be paid there";
+  if (recipient === NATIVE) return "the recipient is no address";
+  const script = scriptOfAddress(recipient);
+  if (addressBytesOfScript(script) !== recipient) return "the recipient is no address";
+  if (depositories.has(script)) return "the recipient is a depository";
+  const least = dustLimit(script);
+  return amount < least ? `less than ${least} satoshis are not relayed to this address` : undefined;
+}
+
+/** The id of a final transaction that spends what another one was to spend: that one can never be in a block. */
+async function finalRival(
+  reads: BitcoinReads,
+  explorer: Explorer,
+  { txid, inputs }: BitcoinTransaction,
+): Promise<string | undefined> {
+  const own = new Set(inputs.map(keyOf));
+  for (const input of inputs) {
+    const spend = await explorer.spendOf(input.txid, input.vout);
+    if (spend === undefined || spend.txid === txid || !spend.isConfirmed) continue;
+    const settled = await reads.transaction(spend.txid);
+    if (settled.kind === "final" && settled.value.transaction.inputs.some((one) => own.has(keyOf(one))))
+      return spend.txid;
+  }
+  return undefined;
+}
+
+/** Where reading stands when no further block is final yet. */
+async function nothingNew(
+  reads: BitcoinReads,
+  cursor: { readonly height: number; readonly hash: string } | undefined,
+  confirmations: number,
+): Promise<RailArrivals> {
+  const hash =
+    cursor?.hash ?? (await reads.hashAt(Math.max(0, (await reads.newest()).height - confirmations + 1)));
+  const block = await reads.block(hash);
+  if (block === undefined)
+    throw inconsistent("getblockheader", "the node does not know the block that was read last");
+  return { deposits: [], cursor: cursorText(block), upTo: upToOf(block) };
+}
+
+/** What a node answers that has the transaction already. */
+const KNOWN = /already in (?:block chain|utxo set|mempool)|txn-already|outputs already/i;
+/** Refusals that pass: the mempool is full, or holds an earlier attempt that this one does not outbid there. */
+const PASSING =
+  /insufficient fee|mempool-conflict|mempool full|mempool min fee|min relay fee|too-long-mempool|non-final|replacement/i;
+
+async function sendTo(transport: RpcTransport, raw: Hex): Promise<"sent" | { readonly refused: string }> {
+  try {
+    await transport.request("sendrawtransaction", [raw.slice(2)]);
+    return "sent";
+  } catch (error) {
+    if (!(error instanceof NodeRefusal) || PASSING.test(error.nodeText)) throw error;
+    if (error.nodeCode === -27 || KNOWN.test(error.nodeText)) return "sent";
+    // Verification failed: what is missing or spent, or breaks a rule.
+    if (error.nodeCode === -25 || error.nodeCode === -26 || error.nodeCode === -22)
+      return { refused: error.nodeText };
+    throw error;
+  }
+}
+
+/** Most and least ms between two looks at the newest block. */
+const SLOWEST_MS = 30_000;
+const FASTEST_MS = 500;
+
+function watchTip(reads: BitcoinReads, { chain, onFault }: RailOptions, listener: () => void): () => void {
+  const everyMs = Math.min(SLOWEST_MS, Math.max(FASTEST_MS, chain.blockTimeSeconds * 50));
+  let last: string | undefined;
+  let isAsking = false;
+  const look = async (): Promise<void> => {
+    if (isAsking) return;
+    isAsking = true;
+    try {
+      const { hash } = await reads.newest();
+      if (last !== undefined && hash !== last) listener();
+      last = hash;
+    } catch (error) {
+      onFault(error);
+    } finally {
+      isAsking = false;
+    }
+  };
+  const timer = setInterval(() => void look(), everyMs);
+  timer.unref();
+  void look();
+  return () => clearInterval(timer);
+}

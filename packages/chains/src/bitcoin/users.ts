@@ -1,0 +1,89 @@
+import {
+  type BitcoinNetwork,
+  decodeBitcoinAddress,
+  encodeAddress,
+  type Hex,
+  nativeCurrency,
+  type OrderId,
+} from "@causeway/domain";
+import { createRestClient } from "../nodes/rest-client.ts";
+import { depositTransaction, usualDepositFee } from "./deposit-psbt.ts";
+import { createExplorer } from "./explorer.ts";
+import { keptFeeRate } from "./fee-rate.ts";
+import { bytesIn, readRawTransaction } from "./raw-transaction.ts";
+import { inputKindOf } from "./sizes.ts";
+import { scriptOfAddress } from "./scripts.ts";
+
+const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
+
+export interface BitcoinUsersOptions {
+  /** Base URL of an explorer with Esplora's REST interface. */
+  readonly esploraUrl: string;
+  readonly network: BitcoinNetwork;
+  /** Canonical bytes. */
+  readonly depository: Hex;
+  /** ms since epoch. */
+  now(): number;
+}
+
+/** The user's side of Bitcoin: what he holds, and what his wallet is given to sign. By the explorer's word alone: a wrong one makes a transaction that nobody accepts. */
+export interface BitcoinUsers {
+  /** Satoshis in unspent outputs, those that wait included. @throws RpcFault */
+  balance(user: Hex, currency: Hex): Promise<bigint>;
+  /** @throws RpcFault */
+  deposit(payment: {
+    readonly user: Hex;
+    readonly currency: Hex;
+    readonly amount: bigint;
+    readonly orderId: OrderId;
+    readonly publicKey?: string | undefined;
+  }): Promise<{ readonly kind: "bvm"; readonly psbt: string | undefined; readonly fee: bigint }>;
+  close(): Promise<void>;
+}
+
+export function createBitcoinUsers(options: BitcoinUsersOptions): BitcoinUsers {
+  const explorer = createExplorer(options.esploraUrl);
+  const client = createRestClient({ url: options.esploraUrl });
+  const rate = keptFeeRate(explorer, options.now);
+  const depositoryScript = scriptOfAddress(options.depository);
+
+  const coinsOf = async (user: Hex) => {
+    const address = decodeBitcoinAddress(options.network, user);
+    return address === undefined ? [] : await explorer.coinsOf(address);
+  };
+  const sourceOf = async (txid: string): Promise<Uint8Array | undefined> => {
+    const { status, text } = await client.get("tx", `/tx/${txid}/hex`);
+    const bytes = status === 200 ? bytesIn(text.trim()) : undefined;
+    return bytes !== undefined && readRawTransaction(bytes)?.txid === txid ? bytes : undefined;
+  };
+
+  return {
+    balance: async (user, currency) =>
+      currency === NATIVE ? (await coinsOf(user)).reduce((sum, { amount }) => sum + amount, 0n) : 0n,
+    deposit: async ({ user, amount, orderId, publicKey }) => {
+      const userScript = scriptOfAddress(user);
+      const [coins, perKilobyte] = await Promise.all([coinsOf(user), rate()]);
+      const sources = new Map<string, Uint8Array>();
+      if (inputKindOf(userScript) === "keyHash")
+        for (const { txid } of coins) {
+          const source = await sourceOf(txid);
+          if (source !== undefined) sources.set(txid, source);
+        }
+      const wish = {
+        userScript,
+        depositoryScript,
+        amount,
+        text: orderId,
+        coins: coins.map((coin) => ({ ...coin, script: userScript })),
+        sources,
+        rate: perKilobyte,
+        publicKey: publicKey === undefined ? undefined : bytesIn(publicKey.replace(/^0x/, "")),
+      };
+      const made = depositTransaction(wish);
+      return { kind: "bvm", psbt: made?.psbt, fee: made?.fee ?? usualDepositFee(wish) };
+    },
+    close: async () => {
+      await Promise.all([explorer.close(), client.close()]);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { decodeBitcoinAddress, type BitcoinNetwork } from "@causeway/domain";
+import { inconsistent } from "../nodes/rpc-fault.ts";
+import type { Coin } from "./coin-selection.ts";
+import type { Explorer } from "./explorer.ts";
+import { readRawTransaction } from "./raw-transaction.ts";
+import { keyOf } from "./replacement.ts";
+import type { BitcoinReads } from "./rpc.ts";
+import { addressBytesOfScript } from "./scripts.ts";
+
+/** Coins of one script. */
+export interface Wallet {
+  /** Those in blocks that nothing spends, waiting transactions included. @throws RpcFault */
+  spendable(): Promise<readonly Coin[]>;
+  /** A coin in a block that no block spends, whatever waits. @throws RpcFault when it is none */
+  unspentInChain(coin: Pick<Coin, "txid" | "vout">): Promise<Coin>;
+}
+
+/**
+ * The explorer lists coins; what they hold is read from the bytes of their transactions, and whether they are unspent is asked of the node.
+ *
+ * What waits is left out even if it is our own change: whoever spends it is lost with it when it is replaced.
+ */
+export function createWallet(
+  script: string,
+  network: BitcoinNetwork,
+  { reads, explorer }: { readonly reads: BitcoinReads; readonly explorer: Explorer },
+): Wallet {
+  const bytes = addressBytesOfScript(script);
+  const address = bytes === undefined ? undefined : decodeBitcoinAddress(network, bytes);
+  if (address === undefined) throw new RangeError("a wallet's script must have an address");
+  let known = new Map<string, Coin>();
+
+  const read = async (txid: string, vout: number): Promise<Coin | undefined> => {
+    const before = known.get(keyOf({ txid, vout }));
+    if (before !== undefined) return before;
+    const raw = await reads.bytes(txid);
+    const output = raw === undefined ? undefined : readRawTransaction(raw)?.outputs[vout];
+    return output?.script === script ? { txid, vout, ...output } : undefined;
+  };
+
+  return {
+    spendable: async () => {
+      const listed = (await explorer.coinsOf(address)).filter(({ isConfirmed }) => isConfirmed);
+      const coins = await Promise.all(
+        listed.map(async (one) => {
+          const [coin, isUnspent] = await Promise.all([read(one.txid, one.vout), reads.isUnspent(one, true)]);
+          return isUnspent ? coin : undefined;
+        }),
+      );
+      const found = coins.filter((coin) => coin !== undefined);
+      // A transaction's bytes never change: they are not asked for again while the coin is there.
+      known = new Map(found.map((coin) => [keyOf(coin), coin]));
+      return found;
+    },
+    unspentInChain: async ({ txid, vout }) => {
+      const coin = await read(txid, vout);
+      if (coin === undefined || !(await reads.isUnspent(coin, false)))
+        throw inconsistent("gettxout", "what an earlier attempt spends is not there to be spent again");
+      return coin;
+    },
+  };
+}

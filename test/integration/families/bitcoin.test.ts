@@ -1,0 +1,337 @@
+import { Transaction } from "@scure/btc-signer";
+import { bitcoinEvidence, createBitcoinRail, createBitcoinUsers } from "@causeway/chains/bitcoin";
+import type { ChainRail, EvidenceSource, RailAttempt, RailPayment } from "@causeway/chains";
+import {
+  bitcoinPsbtId,
+  nativeCurrency,
+  encodeAddress,
+  type Hex,
+  type OrderId,
+  type TxHash,
+} from "@causeway/domain";
+import { BitcoinRefusal, startBitcoin, type RunningBitcoin } from "@causeway/localnet";
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  anAttestationChain,
+  anOwner,
+  aRailChain,
+  CONFIRMATIONS,
+  coinOf,
+  FEE,
+  spend,
+} from "../../support/bitcoin-world.ts";
+
+// Bitcoin against a node of the regtest network, and the explorer beside it.
+
+const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
+const depository = anOwner();
+let bitcoin: RunningBitcoin;
+let evidence: EvidenceSource;
+
+beforeAll(async () => {
+  bitcoin = await startBitcoin();
+  evidence = bitcoinEvidence(chain());
+});
+afterAll(async () => {
+  await evidence.close();
+  await bitcoin.stop();
+});
+
+const chain = () =>
+  anAttestationChain({ rpcUrls: [bitcoin.rpcUrl], esploraUrl: bitcoin.esploraUrl }, depository);
+const newId = (): OrderId => `0x${randomBytes(32).toString("hex")}` as OrderId;
+const bitcoinOf = () => bitcoin.controls;
+
+async function refusalOf(raw: string): Promise<BitcoinRefusal> {
+  return await bitcoinOf()
+    .send(raw)
+    .then(
+      () => Promise.reject(new Error("it was accepted")),
+      (error: unknown) => error as BitcoinRefusal,
+    );
+}
+
+test("the node refuses what Bitcoin Core refuses, and relays an order's id as text", async () => {
+  const user = anOwner();
+  const coin = await coinOf(bitcoinOf(), user, 100_000n);
+  const id = newId();
+  const good = spend([coin], [{ to: depository, amount: 50_000n }, { text: id }]);
+  const tampered = Transaction.fromRaw(Buffer.from(good.hex, "hex"), { allowUnknownOutputs: true });
+  tampered.updateOutput(0, { amount: 49_000n }, true);
+  expect(await refusalOf(tampered.hex)).toMatchObject({ code: -26 });
+  expect(await refusalOf(spend([coin], [{ to: depository, amount: 200n }]).hex)).toMatchObject({
+    message: "dust",
+  });
+  expect(
+    await refusalOf(spend([coin], [{ to: depository, amount: 9_000n }], { fee: 10n }).hex),
+  ).toMatchObject({
+    message: "min relay fee not met",
+  });
+  expect(await refusalOf(spend([coin], [{ text: "x".repeat(81) }]).hex)).toMatchObject({
+    message: "scriptpubkey",
+  });
+  const missing = { ...coin, txid: "11".repeat(32) };
+  expect(await refusalOf(spend([missing], [{ to: depository, amount: 9_000n }]).hex)).toMatchObject({
+    code: -25,
+  });
+  expect(await refusalOf("00")).toMatchObject({ code: -22 });
+  expect(await bitcoinOf().send(good.hex)).toBe(good.id);
+  // Again is nothing new; the same coin for less is refused, for more it replaces.
+  expect(await bitcoinOf().send(good.hex)).toBe(good.id);
+  expect((await refusalOf(spend([coin], [{ to: user, amount: 50_000n }]).hex)).message).toMatch(
+    /insufficient fee/,
+  );
+  const replacement = spend([coin], [{ to: user, amount: 50_000n }], { fee: 3_000n });
+  expect(await bitcoinOf().send(replacement.hex)).toBe(replacement.id);
+  expect(await bitcoinOf().call("getrawmempool")).toEqual([replacement.id]);
+  await bitcoinOf().mine(1);
+});
+
+test("a deposit becomes final, and one that was replaced or taken back never does", async () => {
+  const user = anOwner();
+  const id = newId();
+  const coin = await coinOf(bitcoinOf(), user, 100_000n);
+  const deposit = spend([coin], [{ to: depository, amount: 50_000n }, { text: id }]);
+  await bitcoinOf().send(deposit.hex);
+  expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
+  await bitcoinOf().mine(CONFIRMATIONS - 1);
+  expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 600 });
+
+  // Another branch spends the coin otherwise.
+  const rival = spend([coin], [{ to: user, amount: 60_000n }]);
+  await bitcoinOf().reorganize(CONFIRMATIONS - 1, [rival.hex]);
+  await bitcoinOf().mine(CONFIRMATIONS);
+  // The node still has the block, as one that is not in the chain.
+  expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
+  expect(await evidence.deposits(rival.id)).toMatchObject({ kind: "final", value: { deposits: [] } });
+
+  const again = spend(
+    [{ ...coin, txid: rival.id, vout: 0, amount: 60_000n }],
+    [{ to: depository, amount: 40_000n }, { text: id }],
+  );
+  await bitcoinOf().send(again.hex);
+  const replaced = spend(
+    [{ ...coin, txid: rival.id, vout: 0, amount: 60_000n }],
+    [{ to: depository, amount: 40_000n }],
+    { fee: 9_000n },
+  );
+  await bitcoinOf().send(replaced.hex);
+  await bitcoinOf().mine(CONFIRMATIONS);
+  expect(await evidence.deposits(again.id)).toEqual({ kind: "absent" });
+  expect(await evidence.deposits(replaced.id)).toMatchObject({
+    kind: "final",
+    value: {
+      depository: depository.canonical,
+      deposits: [{ depositId: undefined, depositor: user.canonical, amount: 40_000n }],
+    },
+  });
+});
+
+async function withdrawalStatus(payload: Hex, hint?: string): Promise<string> {
+  const found = await evidence.withdrawal(payload, hint);
+  return found.kind === "final" ? found.value.status : found.kind;
+}
+
+test("a withdrawal is executed by its own transaction, or made impossible by another, six blocks deep", async () => {
+  for (const isReplaced of [false, true]) {
+    const recipient = anOwner();
+    const held = await coinOf(bitcoinOf(), depository, 100_000n);
+    const plan = spend([held], [{ to: recipient, amount: 60_000n }], { signed: false });
+    const payload: Hex = `0x${Buffer.from(plan.toPSBT()).toString("hex")}`;
+    expect(await evidence.withdrawal(payload, undefined)).toMatchObject({
+      kind: "final",
+      value: {
+        withdrawalId: bitcoinPsbtId(payload.slice(2)),
+        status: "pending",
+        depository: depository.canonical,
+        recipient: recipient.canonical,
+        amount: 60_000n + FEE,
+      },
+    });
+    plan.sign(depository.key);
+    plan.finalize();
+    await bitcoinOf().send(plan.hex);
+    const sent = isReplaced ? spend([held], [{ to: recipient, amount: 50_000n }], { fee: 9_000n }) : plan;
+    await bitcoinOf().send(sent.hex);
+    expect(await withdrawalStatus(payload)).toBe("pending");
+    await bitcoinOf().mine(CONFIRMATIONS - 1);
+    expect(await withdrawalStatus(payload, sent.id)).toBe("pending");
+    await bitcoinOf().mine(1);
+    expect(await withdrawalStatus(payload)).toBe(isReplaced ? "expired" : "executed");
+    expect(await withdrawalStatus(payload, sent.id)).toBe(isReplaced ? "expired" : "executed");
+  }
+});
+
+/** A solver with coins, and its rail. */
+async function aRail(
+  coins: readonly bigint[],
+): Promise<{ rail: ChainRail; solver: ReturnType<typeof anOwner> }> {
+  const solver = anOwner();
+  for (const amount of coins) await coinOf(bitcoinOf(), solver, amount);
+  const rail = createBitcoinRail({
+    chain: aRailChain(depository),
+    attestation: chain(),
+    privateKey: `0x${Buffer.from(solver.key).toString("hex")}`,
+    now: () => Date.now(),
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  expect(rail.solver).toBe(solver.bytes);
+  return { rail, solver };
+}
+
+const question = (orderId: OrderId, recipient: string) => ({
+  orderId,
+  deadline: Math.floor(Date.now() / 1_000) + 3_600,
+  extraData: "0x" as const,
+  receipts: [{ recipient, currency: nativeCurrency("bitcoin-vm") }],
+  calls: [],
+});
+
+test("what the rail pays is what an oracle attests, once, however often it is sent", async () => {
+  const { rail } = await aRail([200_000n, 90_000n]);
+  const recipient = anOwner();
+  const orderId = newId();
+  const payment: RailPayment = { recipient: recipient.bytes, currency: NATIVE, amount: 70_000n, orderId };
+  expect((await rail.balances([NATIVE])).get(NATIVE)).toBe(290_000n);
+  expect(await rail.refusalOf(payment)).toBeUndefined();
+  expect(await rail.paymentCost(NATIVE, recipient.bytes)).toBeGreaterThan(100n);
+  const attempt = await rail.prepare(payment, [], []);
+  expect(await rail.outcome(attempt)).toEqual({ kind: "unseen" });
+  expect(await rail.send(attempt)).toBe("sent");
+  expect(await rail.send(attempt)).toBe("sent");
+  expect(await rail.outcome(attempt)).toEqual({ kind: "pending" });
+  await bitcoinOf().mine(1);
+  expect(await rail.outcome(attempt)).toMatchObject({ kind: "mined" });
+  expect(await rail.send(attempt)).toBe("sent");
+  await bitcoinOf().mine(CONFIRMATIONS - 1);
+  expect(await rail.outcome(attempt)).toMatchObject({ kind: "final" });
+  expect(
+    await evidence.payments(attempt.txId.slice(2), question(orderId, recipient.canonical)),
+  ).toMatchObject({
+    kind: "final",
+    value: { amounts: [70_000n] },
+  });
+  // The smallest coin that suffices was taken, and came back less what was paid.
+  expect((await rail.balances([NATIVE])).get(NATIVE)).toBe(290_000n - 70_000n - attempt.fee);
+  await rail.close();
+});
+
+test("a replacement conflicts with every attempt before it, and of all of them one pays", async () => {
+  const { rail } = await aRail([100_000n, 100_000n]);
+  const recipient = anOwner();
+  const payment: RailPayment = {
+    recipient: recipient.bytes,
+    currency: NATIVE,
+    amount: 99_000n,
+    orderId: newId(),
+  };
+  const attempts: RailAttempt[] = [];
+  for (let made = 0; made < 3; made++) {
+    const attempt = await rail.prepare(
+      payment,
+      attempts,
+      attempts.map(({ raw }) => raw),
+    );
+    expect(await rail.send(attempt)).toBe("sent");
+    attempts.push(attempt);
+  }
+  const inputsOf = ({ raw }: RailAttempt) => {
+    const tx = Transaction.fromRaw(Buffer.from(raw.slice(2), "hex"), { allowUnknownOutputs: true });
+    return Array.from({ length: tx.inputsLength }, (_, at) =>
+      Buffer.from(tx.getInput(at).txid ?? []).toString("hex"),
+    );
+  };
+  const [first, second, third] = attempts.map(inputsOf);
+  expect(first?.some((txid) => second?.includes(txid) && third?.includes(txid))).toBe(true);
+  expect(attempts.map(({ fee }) => fee)).toEqual(
+    attempts.map(({ fee }) => fee).toSorted((a, b) => (a < b ? -1 : 1)),
+  );
+  expect(await bitcoinOf().call("getrawmempool")).toEqual([attempts[2]?.txId.slice(2)]);
+  // An earlier one is mined after all: nobody can rule that out.
+  await bitcoinOf().mineExactly([`${attempts[0]?.raw.slice(2)}`]);
+  await expect(rail.prepare(payment, attempts, [])).rejects.toThrow(/in a block/);
+  expect(await rail.outcome(attempts[2] as RailAttempt)).toEqual({ kind: "unseen" });
+  await bitcoinOf().mine(CONFIRMATIONS - 1);
+  expect(await rail.outcome(attempts[0] as RailAttempt)).toMatchObject({ kind: "final" });
+  for (const lost of attempts.slice(1)) {
+    expect(await rail.outcome(lost)).toMatchObject({ kind: "dead" });
+    expect(await rail.send(lost)).toHaveProperty("refused");
+  }
+  await rail.close();
+});
+
+test("coins of payments under way are left alone, and what is too much is said to be short", async () => {
+  const { rail } = await aRail([50_000n, 80_000n]);
+  const payment = (): RailPayment => ({
+    recipient: anOwner().bytes,
+    currency: NATIVE,
+    amount: 40_000n,
+    orderId: newId(),
+  });
+  const first = await rail.prepare(payment(), [], []);
+  // Not sent yet: only its bytes tell what it holds.
+  const second = await rail.prepare(payment(), [], [first.raw]);
+  expect(await rail.send(second)).toBe("sent");
+  expect(await rail.send(first)).toBe("sent");
+  await expect(rail.prepare(payment(), [], [first.raw, second.raw])).rejects.toThrow(/too little/);
+  expect(await rail.refusalOf({ ...payment(), amount: 200n })).toMatch(/not relayed/);
+  expect(await rail.refusalOf({ ...payment(), recipient: depository.bytes })).toMatch(/depository/);
+  expect(await rail.refusalOf({ ...payment(), recipient: NATIVE })).toMatch(/no address/);
+  await bitcoinOf().mine(1);
+  await rail.close();
+});
+
+test("deposits are seen when they are final, each once, and the same again from the same cursor", async () => {
+  const { rail } = await aRail([]);
+  await bitcoinOf().mine(CONFIRMATIONS);
+  let { cursor } = await rail.arrivals(undefined);
+  for (let last = ""; last !== cursor;) [last, cursor] = [cursor, (await rail.arrivals(cursor)).cursor];
+  const user = anOwner();
+  const id = newId();
+  const coin = await coinOf(bitcoinOf(), user, 100_000n);
+  const users = createBitcoinUsers({
+    esploraUrl: bitcoin.esploraUrl,
+    network: "regtest",
+    depository: depository.bytes,
+    now: () => Date.now(),
+  });
+  expect(await users.balance(user.bytes, NATIVE)).toBe(100_000n);
+  const step = await users.deposit({ user: user.bytes, currency: NATIVE, amount: 30_000n, orderId: id });
+  const tx = Transaction.fromPSBT(Buffer.from(step.psbt ?? "", "base64"), { allowUnknownOutputs: true });
+  tx.sign(user.key);
+  tx.finalize();
+  expect(tx.fee).toBe(step.fee);
+  expect(step.fee).toBeGreaterThanOrEqual(BigInt(tx.vsize) * 2n);
+  await bitcoinOf().send(tx.hex);
+  await bitcoinOf().mine(CONFIRMATIONS - 1);
+  expect((await rail.arrivals(cursor)).deposits).toEqual([]);
+  expect(await rail.arrivalsOf(`0x${tx.id}` as TxHash)).toEqual({ kind: "notFinal" });
+  await bitcoinOf().mine(1);
+  const seen = await rail.arrivals(cursor);
+  expect(seen.deposits).toMatchObject([
+    {
+      txHash: `0x${tx.id}`,
+      ordinal: 0,
+      depositor: user.bytes,
+      sender: user.bytes,
+      currency: NATIVE,
+      amount: 30_000n,
+      id,
+    },
+  ]);
+  expect((await rail.arrivals(cursor)).deposits).toEqual(seen.deposits);
+  expect((await rail.arrivals(seen.cursor)).deposits).toEqual([]);
+  expect(await rail.arrivalsOf(`0x${tx.id}` as TxHash)).toMatchObject({
+    kind: "final",
+    deposits: seen.deposits,
+  });
+  expect(
+    await users.deposit({ user: user.bytes, currency: NATIVE, amount: 10n ** 8n, orderId: id }),
+  ).toMatchObject({ psbt: undefined });
+  expect(coin.amount).toBe(100_000n);
+  await users.close();
+  await rail.close();
+});

@@ -1,0 +1,118 @@
+import { p2wpkh, Script, Transaction } from "@scure/btc-signer";
+import { pubECDSA } from "@scure/btc-signer/utils.js";
+import {
+  type AttestationChain,
+  canonicalAddress,
+  encodeBitcoinAddress,
+  decodeAddress,
+  type Hex,
+  type RailChain,
+} from "@causeway/domain";
+import { bitcoinAddress, type BitcoinCoin, type BitcoinControls } from "@causeway/localnet";
+
+/** How the regtest network of Bitcoin Core spells addresses. */
+export const REGTEST = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
+export const CONFIRMATIONS = 6;
+
+/** Somebody with a key on the regtest network. */
+export interface Owner {
+  readonly key: Uint8Array;
+  /** As wallets of the network spell it. */
+  readonly address: string;
+  /** As orders and oracles spell it. */
+  readonly canonical: string;
+  readonly bytes: Hex;
+  readonly script: Uint8Array;
+}
+
+let owners = 0;
+
+/** A new one each time: nobody shares coins. */
+export function anOwner(): Owner {
+  const key = new Uint8Array(32);
+  key.set([0x11, ++owners >> 8, owners & 0xff], 29);
+  const address = bitcoinAddress(key);
+  const bytes = encodeBitcoinAddress("regtest", address);
+  if (bytes === undefined) throw new Error(address);
+  const canonical = canonicalAddress("bitcoin-vm", decodeAddress("bitcoin-vm", bytes));
+  return { key, address, canonical, bytes, script: p2wpkh(pubECDSA(key)).script };
+}
+
+export type Paid =
+  | { readonly to: Owner | string; readonly amount: bigint }
+  | { readonly text: string }
+  | { readonly script: Uint8Array; readonly amount: bigint };
+
+export const FEE = 2_000n;
+
+/** A transaction of somebody's coins; what is left over is his again. @param fee satoshis */
+export function spend(
+  coins: readonly (BitcoinCoin & { readonly owner: Owner })[],
+  outputs: readonly Paid[],
+  {
+    fee = FEE,
+    change = coins[0]?.owner,
+    signed = true,
+  }: { fee?: bigint; change?: Owner | undefined; signed?: boolean } = {},
+): Transaction {
+  const tx = new Transaction({ allowUnknownOutputs: true });
+  let left = -fee;
+  for (const { txid, vout, amount, owner } of coins) {
+    tx.addInput({ txid, index: vout, sequence: 0xfffffffd, witnessUtxo: { script: owner.script, amount } });
+    left += amount;
+  }
+  for (const output of outputs) {
+    if ("text" in output)
+      tx.addOutput({ script: Script.encode(["RETURN", new TextEncoder().encode(output.text)]), amount: 0n });
+    else {
+      left -= output.amount;
+      if ("script" in output) tx.addOutput(output);
+      else if (typeof output.to === "string") tx.addOutputAddress(output.to, output.amount, REGTEST);
+      else tx.addOutput({ script: output.to.script, amount: output.amount });
+    }
+  }
+  if (left > 600n && change !== undefined) tx.addOutput({ script: change.script, amount: left });
+  if (!signed) return tx;
+  for (const key of new Set(coins.map(({ owner }) => owner.key))) tx.sign(key);
+  tx.finalize();
+  return tx;
+}
+
+/** A coin for somebody, in a block. */
+export async function coinOf(
+  controls: BitcoinControls,
+  owner: Owner,
+  amount: bigint,
+): Promise<BitcoinCoin & { readonly owner: Owner }> {
+  return { ...(await controls.fund(owner.address, amount)), owner };
+}
+
+/** The chain as an oracle knows it. */
+export function anAttestationChain(
+  urls: { readonly rpcUrls: readonly string[]; readonly esploraUrl: string | undefined },
+  depository: Owner,
+  more: Partial<AttestationChain> = {},
+): AttestationChain {
+  return {
+    name: "bitcoin",
+    vmType: "bitcoin-vm",
+    rpcUrls: urls.rpcUrls,
+    rpcQuorum: 1,
+    depository: depository.canonical,
+    additionalDepositories: [],
+    hubChainId: "8253038",
+    evm: undefined,
+    bitcoin: {
+      network: "regtest",
+      confirmations: CONFIRMATIONS,
+      blockTimeSeconds: 600,
+      esploraUrl: urls.esploraUrl,
+    },
+    ...more,
+  };
+}
+
+/** The part of a configured chain that the rail reads. */
+export function aRailChain(depository: Owner): RailChain {
+  return { blockTimeSeconds: 1, depository: depository.bytes, confirmations: CONFIRMATIONS } as RailChain;
+}
