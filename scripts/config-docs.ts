@@ -86,6 +86,9 @@ The oracle reads the same file, ignores what it does not need, and does not mind
 | \`additionalData.finalityReason\` | required with them: why that is final enough |
 | \`additionalData.fillContracts\` | contracts whose events prove payments and calls of solvers; absent: \`contracts.router\` |
 | \`additionalData.isZksyncStack\` | the chain shows moves of its native coin as token transfers |
+| \`additionalData.explorerApiUrl\` | order-book exchange: its explorer's API, which lists the transfers of a depository; absent: only transactions that a caller names are found |
+| \`additionalData.exchangeChainId\` | order-book exchange: the number that stands for it in what its users sign; 304, its main network, when absent |
+| \`additionalData.exchangeContract\` | order-book exchange: its contract on Ethereum; an endpoint that names another is not believed. Absent: every endpoint is |
 | \`additionalDepositories\` | earlier depositories that still count |
 
 \`configs/chains.hub.<ENVIRONMENT>.json\` describes the hub, as an object or as the only element of an array; fields may stand in
