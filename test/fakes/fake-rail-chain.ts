@@ -93,13 +93,20 @@ export class FakeRailChain {
   /** Tells of deposits again that were told before. */
   repeats = false;
   readonly #opening: ReadonlyMap<Hex, bigint>;
+  readonly #nowMs: () => number;
   readonly #barred = new Map<Hex, string>();
   readonly #listeners = new Set<() => void>();
   #blocks: FakeBlock[] = [];
   #pool = new Map<Hex32, FakeTransaction>();
   #broken = false;
 
-  constructor(kind: FakeRailKind, native: Hex, opening: ReadonlyMap<Hex, bigint>) {
+  constructor(
+    kind: FakeRailKind,
+    native: Hex,
+    opening: ReadonlyMap<Hex, bigint>,
+    nowMs: () => number = () => Date.now(),
+  ) {
+    this.#nowMs = nowMs;
     this.kind = kind;
     this.native = native;
     this.#opening = opening;
@@ -129,7 +136,7 @@ export class FakeRailChain {
         this.#pool.delete(id);
       }
       const hash: Hex32 = `0x${randomBytes(32).toString("hex")}`;
-      this.#blocks.push({ number, hash, timestamp: 1_700_000_000n + number, transactions });
+      this.#blocks.push({ number, hash, timestamp: BigInt(Math.floor(this.#nowMs() / 1000)), transactions });
     }
     for (const listener of this.#listeners) listener();
   }

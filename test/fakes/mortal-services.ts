@@ -1,4 +1,4 @@
-import type { ChainConnection } from "@causeway/chains";
+import type { ChainConnection, ChainRail } from "@causeway/chains";
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
@@ -60,6 +60,23 @@ export function mortalServices(services: Services, dieAt?: number): MortalServic
     heads: connection.heads,
     close: async () => undefined,
   });
+  const mortalRail = (rail: ChainRail): ChainRail => {
+    const acted = acting(rail, "rail", ["onNews", "close"]);
+    return {
+      vm: rail.vm,
+      solver: rail.solver,
+      arrivals: async (cursor) => await acted.arrivals(cursor),
+      arrivalsOf: async (id) => await acted.arrivalsOf(id),
+      balances: async (currencies) => await acted.balances(currencies),
+      paymentCost: async (...asked) => await acted.paymentCost(...asked),
+      refusalOf: async (payment) => await acted.refusalOf(payment),
+      prepare: async (...asked) => await acted.prepare(...asked),
+      send: (attempt) => tracedAct("rail.send", async () => await rail.send(attempt)),
+      outcome: async (attempt) => await acted.outcome(attempt),
+      onNews: (listener) => rail.onNews(listener),
+      close: async () => undefined,
+    };
+  };
   const mortal = (connected: ConnectedChain): ConnectedChain => ({
     ...connected,
     connection: mortalConnection(connected.connection),
@@ -69,6 +86,10 @@ export function mortalServices(services: Services, dieAt?: number): MortalServic
     signDigest: (digest) => act("sign", async () => await signer.signDigest(digest)),
   });
   const all = services.chains.all.map(mortal);
+  const rails = services.chains.rails.map((connected) => ({
+    ...connected,
+    rail: mortalRail(connected.rail),
+  }));
   return {
     ...services,
     acts,
@@ -76,7 +97,13 @@ export function mortalServices(services: Services, dieAt?: number): MortalServic
     mortal: (connected) => all.find(({ chain }) => chain.id === connected.chain.id) ?? mortal(connected),
     signer: mortalSigner(services.signer),
     executor: services.executor && mortalSigner(services.executor),
-    chains: { ...services.chains, all, get: (id) => all.find(({ chain }) => chain.id === id) },
+    chains: {
+      ...services.chains,
+      all,
+      rails,
+      get: (id) => all.find(({ chain }) => chain.id === id),
+      rail: (id) => rails.find(({ chain }) => chain.id === id),
+    },
     reads: acting(services.reads, "reads"),
     balances: acting(services.balances, "balances"),
     uow: {

@@ -19,7 +19,7 @@ import { transition } from "../../apps/api/src/usecases/transition.ts";
 import { noAppBalances } from "../fakes/no-app-balances.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { enginePolicy } from "../support/engine-world.ts";
+import { enginePolicy } from "../support/engine-policy.ts";
 import { someAddress, someHash, someTerms } from "../support/terms.ts";
 
 const NOW_MS = 1_700_000_100_000;

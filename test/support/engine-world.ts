@@ -46,24 +46,8 @@ import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase } from "./database.ts";
+import { enginePolicy } from "./engine-policy.ts";
 import { startTestChain, type TestChain } from "./test-chain.ts";
-
-/** Tests put the clock forward; real ones would have to wait. */
-export const enginePolicy: EnginePolicy = {
-  stuckAfterMs: 30_000,
-  bumpBps: 1_250,
-  maxAttempts: 4,
-  rebroadcastIntervalMs: 5_000,
-  orphanedAfterMs: 2_000,
-  cancelAfterDeadlineMs: 60_000,
-  expiryGraceMs: 600_000,
-  inventoryWaitMs: 300_000,
-  fastFillGraceMs: 600_000,
-  nudgeIntervalMs: 1_000,
-  reconcileIntervalMs: 3_000,
-  overdueAfterMs: 5_000,
-  maxScanBlocks: 500,
-};
 
 /** What a test asks a quote for; the rest is 100 USDC from the first chain to the second. */
 export type Ask = Partial<QuoteInput>;

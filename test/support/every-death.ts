@@ -1,15 +1,16 @@
+import type { RequestId } from "@causeway/domain";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import { Died, mortalServices } from "../fakes/mortal-services.ts";
-import type { Agreed, EngineWorld } from "./engine-world.ts";
+import type { Agreed } from "./engine-world.ts";
 
 /** What a process does between two moments that the test can see. */
-export interface Life {
+export interface Life<A extends { readonly requestId: RequestId } = Agreed> {
   /** What the world did before this process began. */
-  readonly prepare: () => Promise<Agreed>;
+  readonly prepare: () => Promise<A>;
   /** What the process does until it dies or has done all of it. */
-  readonly live: (by: Services, agreed: Agreed) => Promise<void>;
+  readonly live: (by: Services, agreed: A) => Promise<void>;
   /** Called after another process took over and the request is final; `moment` says where the first one died. */
-  readonly verify: (agreed: Agreed, moment: string) => Promise<void>;
+  readonly verify: (agreed: A, moment: string) => Promise<void>;
 }
 
 /**
@@ -18,7 +19,13 @@ export interface Life {
  *
  * @returns the moments of death, in order
  */
-export async function dieAtEveryMoment(world: EngineWorld, life: Life): Promise<readonly string[]> {
+export async function dieAtEveryMoment<A extends { readonly requestId: RequestId } = Agreed>(
+  world: {
+    readonly services: Services;
+    readonly untilFinal: (requestId: RequestId) => Promise<unknown>;
+  },
+  life: Life<A>,
+): Promise<readonly string[]> {
   const deaths: string[] = [];
   for (let dieAt = 0; ; dieAt++) {
     const agreed = await life.prepare();

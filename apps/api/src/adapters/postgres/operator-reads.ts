@@ -5,7 +5,7 @@ import type { Sql } from "./pool.ts";
 const stranded = statement(
   "operator_stranded",
   `select id, chain_id, tx_hash, currency, amount, depositor, sender, order_id, request_id, disposition, reason,
-     refund_state, refund_fail_reason, canonical, seen_at_ms
+     refund_state, refund_fail_reason, canonical, seen_at_ms, wallet_nonce, mapping_until_ms
    from deposits where disposition = 'unattributed' or refund_state = 'impossible' order by id`,
 );
 const trace = statement(

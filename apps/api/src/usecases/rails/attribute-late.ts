@@ -1,5 +1,6 @@
 import type { DepositFact } from "@causeway/chains";
 import { agreedUsd } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import type { MappedNonce } from "../../ports/nonce-mappings.ts";
 import type { UnmappedDeposit } from "../../ports/rails.ts";
@@ -7,6 +8,7 @@ import type { Services } from "../../ports/services.ts";
 import { actOnDeposits } from "../record-deposits.ts";
 import type { RecordingServices } from "../record-deposits.ts";
 import { refundJob } from "../transition.ts";
+import { isInTime } from "./record-arrivals.ts";
 
 type Needs = RecordingServices & Pick<Services, "uow" | "reads" | "nonceMappings">;
 
@@ -19,10 +21,22 @@ const AT_ONCE = 200;
 export async function attributeLate(services: Needs, { chain }: Pick<ConnectedRail, "chain">): Promise<void> {
   for (const unmapped of await services.reads.unmappedDeposits(chain.id, AT_ONCE)) {
     const { deposit, nonce, untilMs } = unmapped;
-    const mapped = await services.nonceMappings?.of(chain.id, deposit.sender, nonce);
-    if (mapped !== undefined) await place(services, chain, unmapped, mapped);
-    else if (services.clock.nowMs() > untilMs) await sendBack(services, chain, unmapped);
+    const { mapped, asOf } = await saidOf(services, chain.id, deposit.sender, nonce);
+    if (mapped !== undefined && isInTime(mapped, untilMs)) await place(services, chain, unmapped, mapped);
+    // By the hub's clock, as oracles go by it: what is not there yet may have been said in time all the same.
+    else if (mapped !== undefined || Number(asOf) * 1000 > untilMs) await sendBack(services, chain, unmapped);
   }
+}
+
+/** Where nobody can say anything, the time passes by our own clock. @throws RpcFault */
+async function saidOf(
+  { nonceMappings, clock }: Needs,
+  chainId: number,
+  sender: Address,
+  nonce: bigint,
+): Promise<{ readonly mapped: MappedNonce | undefined; readonly asOf: bigint }> {
+  const asOf = BigInt(Math.floor(clock.nowMs() / 1000));
+  return (await nonceMappings?.read(chainId, sender, nonce)) ?? { mapped: undefined, asOf };
 }
 
 async function place(

@@ -1,5 +1,7 @@
+import { RpcFault } from "@causeway/chains";
 import type { DepositFact, RailArrivals } from "@causeway/chains";
-import type { RailChain } from "@causeway/domain";
+import type { Address, RailChain } from "@causeway/domain";
+import type { MappedNonce } from "../../ports/nonce-mappings.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { actOnDeposits, storeDeposits } from "../record-deposits.ts";
@@ -15,27 +17,43 @@ export interface NamedFact {
   readonly waitsUntilMs: number | undefined;
 }
 
-/** Asks what senders have said about transfers that cannot say it themselves. */
+/** Asks what senders have said about transfers that cannot say it themselves. What cannot be told now is told later, as if it had not been said yet. */
 export async function nameFacts(
-  { nonceMappings }: Pick<Services, "nonceMappings">,
+  services: Pick<Services, "nonceMappings">,
   chain: RailChain,
   facts: readonly DepositFact[],
   upTo: RailArrivals["upTo"],
 ): Promise<readonly NamedFact[]> {
   return await Promise.all(
     facts.map(async (fact): Promise<NamedFact> => {
-      if (fact.nonce === undefined) return { fact, waitsUntilMs: undefined };
-      const mapped = await nonceMappings?.of(chain.id, fact.sender, fact.nonce);
-      if (mapped !== undefined)
-        return {
-          fact: { ...fact, id: mapped.id, depositor: mapped.depositor },
-          waitsUntilMs: undefined,
-        };
-      if (fact.id !== undefined) return { fact, waitsUntilMs: undefined };
-      const until = (fact.timestamp ?? upTo.timestamp) + MAPPING_WINDOW_SECONDS;
-      return { fact, waitsUntilMs: Number(until) * 1000 };
+      const said: NamedFact = { fact, waitsUntilMs: undefined };
+      if (fact.nonce === undefined) return said;
+      const untilMs = Number((fact.timestamp ?? upTo.timestamp) + MAPPING_WINDOW_SECONDS) * 1000;
+      const mapped = await mappedNow(services, chain, fact.sender, fact.nonce);
+      if (mapped !== undefined && isInTime(mapped, untilMs))
+        return { ...said, fact: { ...fact, id: mapped.id, depositor: mapped.depositor } };
+      return fact.id === undefined ? { fact, waitsUntilMs: untilMs } : said;
     }),
   );
+}
+
+/** Whether it was said while it could be. */
+export function isInTime({ setAt }: MappedNonce, untilMs: number): boolean {
+  return Number(setAt) * 1000 <= untilMs;
+}
+
+async function mappedNow(
+  { nonceMappings }: Pick<Services, "nonceMappings">,
+  { id }: RailChain,
+  sender: Address,
+  nonce: bigint,
+): Promise<MappedNonce | undefined> {
+  try {
+    return await nonceMappings?.of(id, sender, nonce);
+  } catch (error) {
+    if (error instanceof RpcFault) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -1,0 +1,383 @@
+import { spellTransaction } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import { afterEach, expect, test } from "vitest";
+import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
+import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
+import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import {
+  anAccount,
+  startRailWorld,
+  type AgreedOnRails,
+  type RailEnd,
+  type RailWorld,
+  type RailWorldOptions,
+} from "../support/rail-world.ts";
+
+let world: RailWorld;
+
+async function start(options?: RailWorldOptions): Promise<void> {
+  world = await startRailWorld(options);
+}
+afterEach(async () => await world.stop());
+
+const spelled = ({ chain }: RailEnd, ...ids: readonly Hex[]) => ids.map((id) => spellTransaction(chain, id));
+const received = (account: Hex, { network }: RailEnd) => network.received(account, network.native);
+
+/** The deposit is final and read, and its job has run. */
+async function depositAndFill(agreed: AgreedOnRails): Promise<void> {
+  world.pay(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  await world.work();
+}
+
+async function expectFilledOnce(agreed: AgreedOnRails): Promise<void> {
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  // Whatever is still under way comes to its end.
+  for (let more = 0; more < 15; more++) await world.round();
+  expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
+  expect(world.paymentsOf(agreed, world.origin)).toEqual([]);
+}
+
+async function expectRefundedOnce(agreed: AgreedOnRails, to = agreed.terms.refundTo): Promise<void> {
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
+  for (let more = 0; more < 15; more++) await world.round();
+  const payments = world.paymentsOf(agreed, world.origin);
+  expect(payments).toHaveLength(1);
+  // What the payment costs is taken from it.
+  expect(received(to, world.origin)).toBe(100_000n - world.origin.network.cost);
+  expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
+  expect((await world.status(agreed.requestId)).refundTxHashes).toEqual(spelled(world.origin, ...payments));
+}
+
+test("a deposit fills its request when it is final, and every status on the way is true", async () => {
+  await start();
+  const agreed = await world.agree();
+  const deposit = world.pay(agreed);
+  world.origin.network.mine();
+  await world.watch(world.origin);
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    inTxHashes: spelled(world.origin, deposit),
+  });
+  await world.work();
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  world.destination.network.mine();
+  await world.track(world.destination);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "success",
+    final: false,
+    txHashes: spelled(world.destination, ...world.paymentsOf(agreed, world.destination)),
+  });
+  await expectFilledOnce(agreed);
+});
+
+test("a deposit that is told of twice, by the chain and by a client's hint, is one deposit", async () => {
+  await start();
+  const agreed = await world.agree();
+  const txHash = world.pay(agreed);
+  const chainId = world.origin.chain.id;
+  const hint = async () => (await indexTransaction(world.services, { chainId, txHash })).message;
+  expect(await hint()).toMatch(/waiting to be final/);
+  await expect(indexTransaction(world.services, { chainId, txHash: anAccount() })).rejects.toMatchObject({
+    code: "TRANSACTION_NOT_FOUND",
+  });
+  world.origin.network.settle();
+  expect(await hint()).toBe("Transaction indexed");
+  world.origin.network.repeats = true;
+  for (let more = 0; more < 3; more++) {
+    await world.watch(world.origin);
+    world.origin.network.mine();
+  }
+  await hint();
+  expect(await world.depositsAt(txHash)).toHaveLength(1);
+  await expectFilledOnce(agreed);
+});
+
+test("what is not what was agreed goes back, less what that costs; a stranger's money goes back to the stranger", async () => {
+  await start();
+  const agreed = await world.agree();
+  const stranger = anAccount();
+  world.pay(agreed, { from: stranger });
+  world.origin.network.settle();
+  for (let more = 0; more < 8; more++) await world.round();
+  expect(received(stranger, world.origin)).toBe(99_990n);
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+
+  world.pay(agreed, { amount: 99_999n });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
+  });
+  expect(received(agreed.terms.refundTo, world.origin)).toBe(99_989n);
+});
+
+test("what a refund would cost more than is left of is not sent, and somebody is told", async () => {
+  await start();
+  const agreed = await world.agree();
+  world.pay(agreed, { amount: 10n });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "failure",
+    refundFailReason: "AMOUNT_TOO_LOW_TO_REFUND",
+  });
+  expect(await strandedFunds(sqlOn(world.pool))).toHaveLength(1);
+});
+
+test("money that names no known order is kept where the operator sees it", async () => {
+  await start();
+  const currency = world.origin.network.native;
+  const txHash = world.origin.network.deposit({ from: anAccount(), currency, amount: 5n, id: anAccount() });
+  for (let more = 0; more < 6; more++) await world.round();
+  expect(await strandedFunds(sqlOn(world.pool))).toMatchObject([
+    { tx_hash: txHash, disposition: "unattributed" },
+  ]);
+  expect(world.origin.network.payments()).toEqual([]);
+});
+
+test("a recipient who cannot be paid is not paid, and the deposit goes back", async () => {
+  await start();
+  const agreed = await world.agree();
+  world.destination.network.bar(agreed.terms.recipient, "the account takes nothing");
+  await depositAndFill(agreed);
+  expect((await world.status(agreed.requestId)).failReason).toBe("DESTINATION_TOKEN_TRANSFER_REJECTED");
+  await expectRefundedOnce(agreed);
+});
+
+test("a fill waits for the solver's money, and not for ever", async () => {
+  await start({ opening: 800_000n });
+  const agreed = await Promise.all(Array.from({ length: 9 }, async () => await world.agree()));
+  for (const one of agreed) world.pay(one);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  await world.work();
+  const ends = [];
+  for (const { requestId } of agreed) ends.push(await world.untilFinal(requestId, 20_000));
+  expect(ends.filter(({ status }) => status === "success")).toHaveLength(8);
+  expect(ends.find(({ status }) => status === "refund")).toMatchObject({
+    failReason: "SOLVER_BALANCE_TOO_LOW",
+  });
+});
+
+test("bytes that nodes have lost are sent again, and those that have lapsed are made anew: one payment", async () => {
+  await start();
+  const agreed = await world.agree();
+  world.destination.network.losesBytes = true;
+  await depositAndFill(agreed);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  world.destination.network.mine(5);
+  world.clock.forward(6_000);
+  await world.track(world.destination);
+  const attempts = async () =>
+    (await world.services.reads.slotOfLeg("fill", agreed.requestId))?.attempts ?? [];
+  expect(await attempts()).toHaveLength(1);
+  world.destination.network.mine(12);
+  await world.track(world.destination);
+  expect(await attempts()).toHaveLength(2);
+  world.destination.network.losesBytes = false;
+  await expectFilledOnce(agreed);
+});
+
+test("a fill whose bytes all lapse until its time is over is never made, and the deposit goes back", async () => {
+  await start();
+  const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
+  world.destination.network.losesBytes = true;
+  await depositAndFill(agreed);
+  const { cancelAfterDeadlineMs } = world.services.enginePolicy;
+  world.clock.forward(60_000 + cancelAfterDeadlineMs + 1);
+  // Not before it is known that they cannot count any more.
+  await world.track(world.destination);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  await expectRefundedOnce(agreed);
+  expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
+});
+
+test("a payment whose block is taken back is sent again with the very same bytes", async () => {
+  await start();
+  const agreed = await world.agree();
+  await depositAndFill(agreed);
+  world.destination.network.mine();
+  await world.track(world.destination);
+  const [first] = world.paymentsOf(agreed, world.destination);
+  world.destination.network.reorg(1);
+  await world.track(world.destination);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  await expectFilledOnce(agreed);
+  expect(world.paymentsOf(agreed, world.destination)).toEqual([first]);
+});
+
+test("a payment that is stuck is made anew with bytes that spend the same coin: one of the two counts", async () => {
+  await start({ destination: "coins" });
+  const agreed = await world.agree();
+  world.destination.network.refusal = "it pays too little";
+  await depositAndFill(agreed);
+  expect((await world.status(agreed.requestId)).status).toBe("pending");
+  world.clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await world.track(world.destination);
+  world.destination.network.refusal = undefined;
+  const { attempts = [] } = (await world.services.reads.slotOfLeg("fill", agreed.requestId)) ?? {};
+  expect(attempts).toHaveLength(2);
+  // The former comes to a node all the same.
+  for (const { raw } of attempts) world.destination.network.take(raw);
+  await expectFilledOnce(agreed);
+});
+
+test("a payment that nobody has and whose time is over is taken back by one to ourselves, and then the deposit goes back", async () => {
+  await start({ destination: "coins" });
+  const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
+  world.destination.network.refusal = "it pays too little";
+  await depositAndFill(agreed);
+  world.clock.forward(60_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
+  world.destination.network.refusal = undefined;
+  await world.track(world.destination);
+  await expectRefundedOnce(agreed);
+  expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
+});
+
+test("a payment that nodes have is not taken back, however late it is", async () => {
+  await start({ destination: "coins" });
+  const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
+  await depositAndFill(agreed);
+  world.clock.forward(60_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
+  await world.track(world.destination);
+  await expectFilledOnce(agreed);
+});
+
+test("while nodes do not answer nothing is believed, and it goes on when they do", async () => {
+  await start();
+  const agreed = await world.agree();
+  await depositAndFill(agreed);
+  world.destination.network.isDown = true;
+  world.destination.network.mine(40);
+  await expect(world.track(world.destination)).rejects.toThrow(/could not be looked after/);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  world.destination.network.isDown = false;
+  await expectFilledOnce(agreed);
+});
+
+test("a node that lags does not make a payment again", async () => {
+  await start();
+  const agreed = await world.agree();
+  await depositAndFill(agreed);
+  world.destination.network.mine(2);
+  world.destination.network.lag = 2;
+  world.clock.forward(60_000);
+  for (let more = 0; more < 4; more++) await world.track(world.destination);
+  world.destination.network.lag = 0;
+  await expectFilledOnce(agreed);
+});
+
+test("two processes that pay many at once spend no coin twice, and pay each once", async () => {
+  await start({ destination: "coins" });
+  const agreed = await Promise.all(Array.from({ length: 6 }, async () => await world.agree()));
+  for (const one of agreed) world.pay(one);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  const another = { ...world.services, chains: anotherDirectory() };
+  await Promise.all(
+    agreed.flatMap(({ requestId }) => [
+      fillDestination(world.services, requestId),
+      fillDestination(another, requestId),
+    ]),
+  );
+  world.destination.network.mine();
+  const coins = world.destination.network.payments().flatMap(({ payment }) => payment.coins ?? []);
+  expect(new Set(coins).size).toBe(coins.length);
+  for (const one of agreed) await expectFilledOnce(one);
+});
+
+/** The same chains as another process knows them: what it signs at a time is its own. */
+function anotherDirectory(): RailWorld["services"]["chains"] {
+  const { chains } = world.services;
+  const rails = chains.rails.map((one) => ({ ...one, rail: { ...one.rail } }));
+  return { ...chains, rails, rail: (id) => rails.find(({ chain }) => chain.id === id) };
+}
+
+const NONCE = 1_700_000_000_123n;
+const HOUR_MS = 3_600_000;
+
+/** A transfer that cannot say what it is for. */
+function transfer(agreed: AgreedOnRails, nonce = NONCE): Hex {
+  const { user, origin } = agreed.terms;
+  const { currency, amount } = origin;
+  return world.origin.network.deposit({ from: user, currency, amount, nonce });
+}
+
+test("a transfer fills the order that its sender's nonce was said to be for", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { user, orderId } = agreed.terms;
+  world.map(user, NONCE, { id: orderId, depositor: user });
+  transfer(agreed);
+  await expectFilledOnce(agreed);
+});
+
+test("a transfer whose sender says later what it is for waits in sight, is one deposit, and is filled then", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { user } = agreed.terms;
+  const txHash = transfer(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  const [stranded] = await strandedFunds(sqlOn(world.pool));
+  expect(stranded).toMatchObject({ tx_hash: txHash, disposition: "unattributed", wallet_nonce: NONCE });
+  expect(Number((stranded as { mapping_until_ms: number }).mapping_until_ms)).toBeGreaterThan(
+    world.clock.nowMs() + HOUR_MS - 60_000,
+  );
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+
+  world.map(user, NONCE, { id: agreed.terms.orderId, depositor: user });
+  // A hint knows it already, the watcher's row does not.
+  await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
+  expect(await world.depositsAt(txHash)).toHaveLength(1);
+  await world.watch(world.origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "pending" });
+  expect(await world.depositsAt(txHash)).toHaveLength(1);
+  await expectFilledOnce(agreed);
+});
+
+test("a transfer of which nobody says within an hour what it is for goes back to its sender, once, and says nothing of any order", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { user, orderId } = agreed.terms;
+  // What was said is for another nonce.
+  world.map(user, NONCE + 1n, { id: orderId, depositor: user });
+  const txHash = transfer(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS - 60_000);
+  await world.round();
+  expect(world.origin.network.payments()).toEqual([]);
+  world.clock.forward(120_000);
+  for (let more = 0; more < 8; more++) {
+    await world.round();
+    world.clock.forward(6_000);
+  }
+  expect(received(user, world.origin)).toBe(99_990n);
+  expect(world.origin.network.payments()).toHaveLength(1);
+  expect(world.origin.network.payments()[0]?.payment.id).toBeUndefined();
+  expect(await world.depositsAt(txHash)).toMatchObject([{ disposition: "refund", refundState: "final" }]);
+  // What is said after that comes too late.
+  world.map(user, NONCE, { id: orderId, depositor: user });
+  for (let more = 0; more < 4; more++) await world.round();
+  expect(world.origin.network.payments()).toHaveLength(1);
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+});
+
+test("jobs that got lost are given again", async () => {
+  await start();
+  const agreed = await world.agree();
+  world.pay(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  await world.pool.query("update outbox set published_at_ms = 1");
+  world.clock.forward(world.services.enginePolicy.overdueAfterMs + 1);
+  await reconcileRequests(world.services);
+  await world.work();
+  await expectFilledOnce(agreed);
+});

@@ -1,0 +1,18 @@
+import type { EnginePolicy } from "../../apps/api/src/ports/engine-policy.ts";
+
+/** Tests put the clock forward; real ones would have to wait. */
+export const enginePolicy: EnginePolicy = {
+  stuckAfterMs: 30_000,
+  bumpBps: 1_250,
+  maxAttempts: 4,
+  rebroadcastIntervalMs: 5_000,
+  orphanedAfterMs: 2_000,
+  cancelAfterDeadlineMs: 60_000,
+  expiryGraceMs: 600_000,
+  inventoryWaitMs: 300_000,
+  fastFillGraceMs: 600_000,
+  nudgeIntervalMs: 1_000,
+  reconcileIntervalMs: 3_000,
+  overdueAfterMs: 5_000,
+  maxScanBlocks: 500,
+};

@@ -1,0 +1,350 @@
+import { rawKeySigner } from "@causeway/attest";
+import type { ChainRail } from "@causeway/chains";
+import { defaultFeePolicy, inChargeOrder, orderIdOf, quotedState, RAIL_FAMILIES } from "@causeway/domain";
+import type { Currency, Hex, Order, RailChain, RailVm, RequestId, RequestTerms } from "@causeway/domain";
+import { localAccount } from "@causeway/localnet";
+import { randomBytes } from "node:crypto";
+import type pg from "pg";
+import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
+import { balanceReads } from "../../apps/api/src/adapters/postgres/balance-reads.ts";
+import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { catalog } from "../../apps/api/src/jobs/catalog.ts";
+import type { ConnectedRail } from "../../apps/api/src/ports/chains.ts";
+import type { MappedNonce } from "../../apps/api/src/ports/nonce-mappings.ts";
+import type { DepositRecord, RequestRecord } from "../../apps/api/src/ports/records.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
+import type { JobName } from "../../apps/api/src/ports/unit-of-work.ts";
+import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
+import { attributeLate } from "../../apps/api/src/usecases/rails/attribute-late.ts";
+import { openRailLane } from "../../apps/api/src/usecases/rails/open-rail-lane.ts";
+import { readArrivals } from "../../apps/api/src/usecases/rails/read-arrivals.ts";
+import { trackRail } from "../../apps/api/src/usecases/rails/track-rail.ts";
+import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
+import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock.ts";
+import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
+import { createFakeRail } from "../fakes/fake-rail.ts";
+import { FakeRailChain, type FakeRailKind } from "../fakes/fake-rail-chain.ts";
+import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
+import { createTestDatabase } from "./database.ts";
+import { enginePolicy } from "./engine-policy.ts";
+
+/** A fake chain, and the service's rail to it. */
+export interface RailEnd {
+  readonly chain: RailChain;
+  readonly network: FakeRailChain;
+  readonly rail: ChainRail;
+}
+
+export interface AgreedOnRails {
+  readonly requestId: RequestId;
+  readonly terms: RequestTerms;
+}
+
+/** Deposits, fills and refunds between two chains that are reached by rails, moved step by step. */
+export interface RailWorld {
+  readonly services: Services;
+  readonly clock: AdjustableClock;
+  readonly prices: AdjustablePrices;
+  readonly events: RecordedEvents;
+  readonly pool: pg.Pool;
+  readonly origin: RailEnd;
+  readonly destination: RailEnd;
+  /** Says what a wallet's nonce on the origin chain is for. */
+  map(wallet: Hex, nonce: bigint, mapped: Omit<MappedNonce, "setAt">): void;
+  /** A request of 100,000 units for 95,000. */
+  agree(change?: Partial<RequestTerms>): Promise<AgreedOnRails>;
+  /** What the user sends; it waits for a block. */
+  pay(agreed: AgreedOnRails, change?: Partial<Parameters<FakeRailChain["deposit"]>[0]>): Hex;
+  /** What a watcher does at news of a chain, by this process. */
+  watch(end: RailEnd, by?: Services): Promise<void>;
+  /** Runs every job that was asked for since, once. */
+  work(by?: Services): Promise<void>;
+  /** Looks after payments under way. */
+  track(end: RailEnd, by?: Services): Promise<void>;
+  /** Everything once, with a block on both chains. */
+  round(by?: Services): Promise<void>;
+  /** @throws after 60 rounds */
+  untilFinal(requestId: RequestId, stepMs?: number): Promise<StatusView>;
+  status(requestId: RequestId): Promise<StatusView>;
+  request(requestId: RequestId): Promise<RequestRecord>;
+  depositsAt(txHash: Hex): Promise<readonly DepositRecord[]>;
+  /** Payments that carry the order's id, in canonical blocks. */
+  paymentsOf(agreed: AgreedOnRails, end: RailEnd): readonly Hex[];
+  stop(): Promise<void>;
+}
+
+export const anAccount = (): Hex => `0x${randomBytes(32).toString("hex")}`;
+const NATIVE: Hex = `0x${"00".repeat(32)}`;
+const VM_OF: Readonly<Record<FakeRailKind, RailVm>> = { expiring: "svm", coins: "bvm" };
+
+export interface RailWorldOptions {
+  readonly origin?: FakeRailKind;
+  readonly destination?: FakeRailKind;
+  /** Units of the coin that the solver begins with on each. */
+  readonly opening?: bigint;
+}
+
+export async function startRailWorld(options: RailWorldOptions = {}): Promise<RailWorld> {
+  const { opening = 80_000_000n } = options;
+  const clock = adjustableClock();
+  const prices = adjustablePrices({ coin: "1" });
+  const events = recordedEvents();
+  const ends = [options.origin ?? "expiring", options.destination ?? "expiring"].map((kind, at): RailEnd => {
+    const network = new FakeRailChain(kind, NATIVE, new Map([[NATIVE, opening]]), () => clock.nowMs());
+    network.settle();
+    const chain = aRailChain(7_001 + at, ["alpha", "beta"][at] ?? "", VM_OF[kind]);
+    const rail = createFakeRail(network, { vm: chain.family, solver: anAccount(), now: () => clock.nowMs() });
+    return { chain, network, rail };
+  });
+  const [origin, destination] = ends;
+  if (origin === undefined || destination === undefined) throw new Error("there are two chains");
+  const connected = ends.map(({ chain, network, rail }): ConnectedRail => {
+    const pulse = {
+      solverBalance: (currency: Hex) => network.balance(currency),
+      paymentCost: () => network.cost,
+      lagging: () => network.isDown,
+    };
+    return { chain, rail, pulse };
+  });
+  const said = new Map<string, MappedNonce>();
+  const database = await createTestDatabase();
+  const pool = createPool(database.url, { max: 8, statementTimeoutMs: 10_000, applicationName: "test" });
+  const sql = sqlOn(pool);
+  const services: Services = {
+    clock,
+    prices,
+    events,
+    signer: rawKeySigner(localAccount("solver").privateKey),
+    executor: undefined,
+    chains: createChainDirectory([], connected),
+    uow: postgresUnitOfWork(pool),
+    reads: postgresReads(sql),
+    balances: balanceReads(sql),
+    nonceMappings: {
+      of: async (chainId, wallet, nonce) => said.get(`${chainId}:${wallet}:${nonce}`),
+      read: async (chainId, wallet, nonce) => ({
+        mapped: said.get(`${chainId}:${wallet}:${nonce}`),
+        asOf: BigInt(Math.floor(clock.nowMs() / 1000)),
+      }),
+    },
+    quotePolicy: {
+      ...defaultFeePolicy,
+      gas: measuredQuoteGas,
+      maxTtlSeconds: 3600,
+      solverChainName: "alpha",
+    },
+    enginePolicy: { ...enginePolicy, maxAttempts: 6 },
+    appBalance: {
+      chainId: origin.chain.id,
+      currencies: inChargeOrder([origin.chain.native], "coin"),
+      confirmations: 1,
+      leastTopUpUsd: 0n,
+      claimLifetimeSeconds: 600,
+    },
+  };
+  for (const one of connected) await openRailLane(services, one);
+  const railOf = (by: Services, { chain }: RailEnd): ConnectedRail => {
+    const found = by.chains.rail(chain.id);
+    if (found === undefined) throw new Error("both chains are in the directory");
+    return found;
+  };
+  let waiting: { job: JobName; payload: unknown }[] = [];
+
+  const world: RailWorld = {
+    services,
+    clock,
+    prices,
+    events,
+    pool,
+    origin,
+    destination,
+    map(wallet, nonce, mapped) {
+      const setAt = BigInt(Math.floor(clock.nowMs() / 1000));
+      said.set(`${origin.chain.id}:${wallet}:${nonce}`, { ...mapped, setAt });
+    },
+    async agree(change = {}) {
+      const terms = someRailTerms(world, change);
+      await services.uow.run((tx) => tx.requests.insert(terms, quotedState("bridge")));
+      return { requestId: terms.requestId, terms };
+    },
+    pay({ terms }, change = {}) {
+      const { currency, amount } = terms.origin;
+      return origin.network.deposit({ from: terms.user, currency, amount, id: terms.orderId, ...change });
+    },
+    async watch(end, by = services) {
+      const one = railOf(by, end);
+      await readArrivals(by, one, await by.reads.railCursor(end.chain.id));
+      await attributeLate(by, one);
+    },
+    async work(by = services) {
+      const { rows } = await pool.query<{ job_name: JobName; payload: string }>(
+        `with taken as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)
+         select job_name, payload from taken order by id`,
+      );
+      const jobs = [
+        ...waiting,
+        ...rows.map((row) => ({ job: row.job_name, payload: JSON.parse(row.payload) as unknown })),
+      ];
+      waiting = [];
+      for (const job of jobs) {
+        const progress = await catalog[job.job].run(by, job.payload);
+        if (progress.waitMs > 0) waiting.push(job);
+      }
+    },
+    track: async (end, by = services) => await trackRail(by, railOf(by, end)),
+    async round(by = services) {
+      for (const end of ends) {
+        end.network.mine();
+        await world.watch(end, by);
+      }
+      await reconcileRequests(by);
+      await world.work(by);
+      for (const end of ends) await world.track(end, by);
+    },
+    async untilFinal(requestId, stepMs = 6_000) {
+      for (let round = 0; round < 60; round++) {
+        const status = await world.status(requestId);
+        if (status.final) return status;
+        clock.forward(stepMs);
+        await world.round();
+      }
+      throw new Error(`still ${JSON.stringify(await world.status(requestId))}`);
+    },
+    async status(requestId) {
+      const status = await requestStatus(services, requestId);
+      if (status === undefined) throw new Error(`no request ${requestId}`);
+      return status;
+    },
+    async request(requestId) {
+      const record = await services.reads.request(requestId);
+      if (record === undefined) throw new Error(`no request ${requestId}`);
+      return record;
+    },
+    async depositsAt(txHash) {
+      const { rows } = await pool.query<{ id: number }>(
+        "select id from deposits where tx_hash = $1 order by id",
+        [txHash],
+      );
+      const found = await Promise.all(rows.map(async ({ id }) => await services.reads.deposit(String(id))));
+      return found.filter((deposit) => deposit !== undefined);
+    },
+    paymentsOf: ({ terms }, { network }) =>
+      network.payments().flatMap(({ id, payment }) => (payment.id === terms.orderId ? [id] : [])),
+    async stop() {
+      await pool.end();
+      await database.drop();
+    },
+  };
+  return world;
+}
+
+function aRailChain(id: number, name: string, vmType: RailVm): RailChain {
+  const coin: Currency = {
+    chainId: id,
+    address: NATIVE,
+    id: "coin",
+    symbol: "COIN",
+    name: "Coin",
+    decimals: 0,
+    class: "stable",
+    priceId: "coin",
+    supportsBridging: true,
+    supportsPermit: false,
+    resetsApproval: false,
+    logoUri: undefined,
+    verified: true,
+    maxFillAmount: undefined,
+  };
+  return {
+    id,
+    name,
+    displayName: name,
+    vmType,
+    family: RAIL_FAMILIES[vmType],
+    depository: anAccount(),
+    confirmations: 3,
+    rpcUrl: "http://127.0.0.1:1",
+    publicRpcUrl: "http://127.0.0.1:1",
+    publicWsRpcUrl: undefined,
+    explorerUrl: "",
+    explorerName: "",
+    iconUrl: "",
+    baseChainId: undefined,
+    tags: [],
+    depositEnabled: true,
+    disabled: false,
+    partialDisableLimit: 0n,
+    surgeEnabled: false,
+    native: coin,
+    tokens: [],
+    blockTimeSeconds: 2,
+    fees: { flatUsd: 0n, depositBps: 0, withdrawalBps: 0, gasMarginBps: 0 },
+  };
+}
+
+function someRailTerms(
+  { origin, destination, clock }: Pick<RailWorld, "origin" | "destination" | "clock">,
+  change: Partial<RequestTerms>,
+): RequestTerms {
+  const user = change.user ?? anAccount();
+  const refundTo = change.refundTo ?? anAccount();
+  const recipient = change.recipient ?? anAccount();
+  const createdAtMs = clock.nowMs();
+  const fillDeadlineMs = change.fillDeadlineMs ?? createdAtMs + 3_600_000;
+  const deadline = Math.floor(fillDeadlineMs / 1000);
+  const order: Order = {
+    version: "v1",
+    solverChainId: origin.chain.name,
+    // An account of the hub, whatever the chains of the order are.
+    solver: localAccount("solver").address.toLowerCase() as Hex,
+    salt: anAccount(),
+    inputs: [
+      {
+        payment: { chainId: origin.chain.name, currency: NATIVE, amount: 100_000n, weight: 1n },
+        refunds: [
+          {
+            ...{ chainId: origin.chain.name, recipient: refundTo, currency: NATIVE },
+            ...{ minimumAmount: 0n, deadline: deadline + 86_400, extraData: "0x" },
+          },
+        ],
+      },
+    ],
+    output: {
+      chainId: destination.chain.name,
+      payments: [{ recipient, currency: NATIVE, minimumAmount: 94_000n, expectedAmount: 95_000n }],
+      calls: [],
+      deadline,
+      extraData: "0x",
+    },
+    fees: [],
+  };
+  return {
+    requestId: anAccount(),
+    orderId: orderIdOf(order),
+    kind: "bridge",
+    tradeType: "EXACT_INPUT",
+    user,
+    recipient,
+    refundTo,
+    origin: { chainId: origin.chain.id, currency: NATIVE, amount: 100_000n },
+    destination: {
+      chainId: destination.chain.id,
+      currency: NATIVE,
+      expectedAmount: 95_000n,
+      minimumAmount: 94_000n,
+    },
+    inputUsd: 100_000n * 10n ** 18n,
+    explicitDeposit: true,
+    createdAtMs,
+    firmUntilMs: createdAtMs + 60_000,
+    fillDeadlineMs,
+    referrer: undefined,
+    forceRefund: false,
+    order,
+    ...change,
+  };
+}
