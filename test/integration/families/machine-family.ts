@@ -500,7 +500,7 @@ function native(amount = AMOUNT): { currency: Address; amount: bigint } {
   return { currency: NATIVE_CURRENCY as Address, amount };
 }
 
-function words(...values: readonly (Address | Hex32 | bigint)[]): Hex {
+function words(...values: readonly (Hex | bigint)[]): Hex {
   return `0x${values.map((value) => eventWord(value).slice(2)).join("")}`;
 }
 

@@ -21,7 +21,7 @@ export const walletOperations: ReadonlyMap<string, Operation> = new Map<string, 
     "getblock",
     async (chain, view, { id_or_num, detail }) => {
       const block =
-        id_or_num === undefined ? await chain.block(view) : await blockNamed(chain, view, String(id_or_num));
+        id_or_num === undefined ? await chain.block(view) : await blockNamed(chain, view, textOf(id_or_num));
       return await blockAnswer(chain, block, detail === true);
     },
   ],
@@ -164,7 +164,7 @@ async function constantAnswer(chain: TronChain, view: View, body: Body): Promise
   if (from === undefined) return refused("OTHER_ERROR", "owner_address isn't set.");
   const selector = body["function_selector"];
   const called = typeof selector === "string" ? bare(toFunctionSelector(selector)) : "";
-  const data = called === "" ? String(body["data"] ?? "") : `${called}${String(body["parameter"] ?? "")}`;
+  const data = called === "" ? textOf(body["data"]) : `${called}${textOf(body["parameter"])}`;
   const number = view === "solid" ? await chain.solidNumber() : undefined;
   const tag = number === undefined ? "latest" : quantity(number);
   if (to !== undefined && (await chain.rpc("eth_getCode", [to, tag])) === "0x")
@@ -182,6 +182,11 @@ async function constantAnswer(chain: TronChain, view: View, body: Body): Promise
       transaction: { ret: [{ ret: "FAILED" }] },
     };
   }
+}
+
+/** A field of a question; empty when it is not there. */
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
 /** An account that was never paid is not known. */

@@ -1,0 +1,475 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { evidenceSources, type EvidenceSource } from "@causeway/chains";
+import { depositoryAbi, multicall3Abi } from "@causeway/contracts";
+import {
+  encodeEvmCallRequest,
+  NATIVE_CURRENCY,
+  type Address,
+  type AttestationChain,
+  type EvmCall,
+  type EvmCallRequest,
+  type Hex,
+  type Hex32,
+} from "@causeway/domain";
+import { createTronWallet, RawAnswer, type TronLie } from "@causeway/localnet/tron";
+import fc from "fast-check";
+import { encodeFunctionData, erc20Abi } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { readRawTransaction } from "../../../packages/chains/src/tron/raw-transaction.ts";
+import { startFaultyFronts } from "./faulty-front.ts";
+import { startTronMachine, type TronMachine } from "./tron-machine.ts";
+
+// What an oracle learns of a Tron node, with what only this chain has. Numbers are those of the adversarial cases; the list of them all is in `conformance.test.ts`.
+
+const orderId: Hex32 = `0x${"1d".repeat(32)}`;
+const otherId: Hex32 = `0x${"2e".repeat(32)}`;
+const AMOUNT = 1_000n;
+
+let machine: TronMachine;
+const opened: EvidenceSource[] = [];
+const lies: (() => void)[] = [];
+
+const chainAt = (urls: readonly string[] = machine.urls, fields: Partial<AttestationChain> = {}) => ({
+  ...machine.chainAt(urls, machine),
+  ...fields,
+});
+/** One that remembers nothing of what another one asked. */
+async function fresh(chain = chainAt(), onDisagreement = (): void => undefined): Promise<EvidenceSource> {
+  const source = (await evidenceSources([chain], { onDisagreement })).get(chain.name);
+  if (source === undefined) throw new Error("no evidence");
+  opened.push(source);
+  return source;
+}
+const lie = (operation: string, what: TronLie): void =>
+  void lies.push(machine.tron.controls.lie(operation, what));
+
+beforeAll(async () => {
+  machine = await startTronMachine();
+});
+afterEach(async () => {
+  for (const takeBack of lies.splice(0)) takeBack();
+  for (const one of opened.splice(0)) await one.close();
+});
+afterAll(async () => await machine.close());
+
+const depositNative = (id: Hex32): Hex =>
+  encodeFunctionData({
+    abi: depositoryAbi,
+    functionName: "depositNative",
+    args: [machine.accounts.user, id],
+  });
+const deposit = async (amount = AMOUNT): Promise<string> =>
+  await machine.send("user", { to: machine.depository, data: depositNative(orderId), value: amount });
+
+test("what the wallet's library signed is read from its bytes, whatever it was", async () => {
+  const wallet = createTronWallet(machine.tron.url, `0x${"04".repeat(32)}`);
+  const bytes = (minLength: number, maxLength: number) =>
+    fc.uint8Array({ minLength, maxLength }).map((one): Hex => `0x${Buffer.from(one).toString("hex")}`);
+  const calls = fc.record({
+    to: bytes(20, 20),
+    input: bytes(1, 300),
+    value: fc.bigInt({ min: 0n, max: 2n ** 53n - 1n }),
+    memo: fc.option(bytes(1, 100), { nil: undefined }),
+  });
+  await fc.assert(
+    fc.asyncProperty(calls, async ({ to, input, value, memo }) => {
+      const signed = await wallet.signCall(to, input, { value, ...(memo === undefined ? {} : { memo }) });
+      expect(readRawTransaction(`0x${signed.raw_data_hex}`)).toEqual({
+        owner: wallet.machineAddress,
+        to,
+        input,
+        value,
+        memo: memo ?? "0x",
+      });
+    }),
+    { numRuns: 40 },
+  );
+});
+
+describe("deposits", () => {
+  test("a deposit is there once its block is solid, with that block's time", async () => {
+    const source = await fresh();
+    const id = await deposit();
+    const time = await machine.now();
+    expect(await source.deposits(id)).toEqual({
+      kind: "notFinal",
+      reason: expect.stringContaining("3 blocks missing") as string,
+      retryAfterSeconds: 9,
+    });
+    await machine.mine(2);
+    expect(await source.deposits(id)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 3 });
+    await machine.mine(1);
+    expect(await source.deposits(id)).toEqual({
+      kind: "final",
+      value: {
+        depository: machine.spell(machine.depository),
+        deposits: [
+          {
+            index: "0",
+            depositor: machine.spell(machine.accounts.user),
+            currency: "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb",
+            amount: AMOUNT,
+            depositId: orderId,
+          },
+        ],
+        timestamp: time,
+      },
+    });
+  });
+
+  test("case 14: the node resolves an id with and without 0x, we only the one it has", async () => {
+    const id = await deposit();
+    await machine.finalize();
+    const source = await fresh();
+    for (const spelled of [`0x${id}`, id.toUpperCase(), `${id} `, `00${id}`])
+      expect(await source.deposits(spelled), spelled).toMatchObject({ kind: "refuted" });
+    expect(await source.deposits("77".repeat(32))).toEqual({ kind: "absent" });
+  });
+
+  test("case 7: two equal deposits of one transaction keep each its depositor and its id", async () => {
+    const { accounts, token, multicall3, depository } = machine;
+    await machine.mint(token, multicall3, 2n * AMOUNT);
+    const call = (to: Address, callData: Hex) => ({ target: to, allowFailure: false, callData });
+    const take = (who: Address, id: Hex32): Hex =>
+      encodeFunctionData({
+        abi: depositoryAbi,
+        functionName: "depositErc20",
+        args: [who, token, AMOUNT, id],
+      });
+    const approve = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: "approve",
+      args: [depository, 2n * AMOUNT],
+    });
+    const id = await machine.send("solver", {
+      to: multicall3,
+      data: encodeFunctionData({
+        abi: multicall3Abi,
+        functionName: "aggregate3",
+        args: [
+          [
+            call(token, approve),
+            call(depository, take(accounts.user, orderId)),
+            call(depository, take(accounts.alice, otherId)),
+          ],
+        ],
+      }),
+    });
+    await machine.finalize();
+    expect(await (await fresh()).deposits(id)).toMatchObject({
+      value: {
+        deposits: [
+          { depositor: machine.spell(accounts.user), amount: AMOUNT, depositId: orderId },
+          { depositor: machine.spell(accounts.alice), amount: AMOUNT, depositId: otherId },
+        ],
+      },
+    });
+  });
+
+  test("case 32: a call that ran out of energy deposited nothing, and says so", async () => {
+    const call = { to: machine.depository, data: depositNative(orderId), value: AMOUNT };
+    const id = await machine.sendWith(call, { feeLimit: 420n * 2_000n });
+    await machine.finalize();
+    expect(await (await fresh()).deposits(id)).toEqual({
+      kind: "refuted",
+      reason: "the transaction failed: OUT_OF_ENERGY",
+    });
+  });
+
+  test("a block that was taken back before it was solid held no deposit", async () => {
+    const id = await deposit();
+    await machine.mine(1);
+    await machine.reorg(2);
+    await machine.finalize();
+    expect(await (await fresh()).deposits(id)).toEqual({ kind: "absent" });
+  });
+
+  test("an answer that any other answer contradicts is the node's fault, and no deposit", async () => {
+    const id = await deposit();
+    await machine.finalize();
+    const edited =
+      (edit: (answer: Answer) => void): TronLie =>
+      (truth) => {
+        const answer = structuredClone(truth) as Answer;
+        edit(answer);
+        return answer;
+      };
+    const info = "/walletsolidity/gettransactioninfobyid";
+    const content = "/walletsolidity/gettransactionbyid";
+    const block = "/walletsolidity/getblock";
+    const receipt = "eth_getTransactionReceipt";
+    const told: Record<string, [string, TronLie]> = {
+      "another block": [info, edited((one) => (one.blockNumber -= 1))],
+      "another time": [info, edited((one) => (one.blockTimeStamp += 1_000))],
+      "another transaction's": [info, edited((one) => (one.id = "77".repeat(32)))],
+      "a larger amount": [info, edited((one) => (one.log[0]!.data = one.log[0]!.data.replace("3e8", "3e9")))],
+      "a larger amount, by the other interface": [
+        receipt,
+        edited((one) => (one.logs[0]!.data = one.logs[0]!.data.replace("3e8", "3e9"))),
+      ],
+      "no log": [info, edited((one) => (one.log = []))],
+      "no log, by the other interface": [receipt, edited((one) => (one.logs = []))],
+      "a log more": [receipt, edited((one) => one.logs.push({ ...one.logs[0]!, logIndex: "0x1" }))],
+      "it failed": [info, edited((one) => (one.receipt.result = "REVERT"))],
+      "it failed, by its own word": [content, edited((one) => (one.ret[0]!.contractRet = "REVERT"))],
+      "it failed, by the other interface": [receipt, edited((one) => (one.status = "0x0"))],
+      "other bytes": [
+        content,
+        edited((one) => (one.raw_data_hex = one.raw_data_hex.replace("1d1d", "1d1e"))),
+      ],
+      "no transaction": [content, () => ({})],
+      "no receipt": [receipt, () => null],
+      "a receipt of an orphan": [
+        receipt,
+        edited((one) => {
+          one.blockHash = `${one.blockHash.slice(0, -4)}dead`;
+          for (const log of one.logs) log.blockHash = one.blockHash;
+        }),
+      ],
+      "a solid block of another fork": [
+        block,
+        edited((one) => (one.blockID = `${one.blockID.slice(0, -4)}dead`)),
+      ],
+      "a solid head that is older": [
+        block,
+        (truth, question) =>
+          (question as { id_or_num?: string }).id_or_num === undefined
+            ? { ...(truth as object), ...olderHead(truth as Answer) }
+            : truth,
+      ],
+      "an error": [info, () => ({ Error: "class java.lang.NullPointerException : null" })],
+      "a page": [info, () => new RawAnswer(200, "<html>502 Bad Gateway</html>")],
+      "a refusal": [content, () => new RawAnswer(403, "{}")],
+    };
+    for (const [what, [operation, how]] of Object.entries(told)) {
+      lie(operation, how);
+      await expect((await fresh()).deposits(id), what).rejects.toMatchObject({ code: "RPC_FAULT" });
+      lies.pop()?.();
+    }
+    expect(await (await fresh()).deposits(id)).toMatchObject({ kind: "final" });
+  });
+
+  test("case 33: a node of another network is asked for nothing but which it is", async () => {
+    const before = machine.tron.controls.calls("/walletsolidity/gettransactioninfobyid");
+    lie("eth_chainId", () => "0x1");
+    const source = await fresh();
+    await expect(source.deposits("77".repeat(32))).rejects.toMatchObject({ kind: "wrongChain" });
+    expect(machine.tron.controls.calls("/walletsolidity/gettransactioninfobyid")).toBe(before);
+  });
+});
+
+interface Answer {
+  id: string;
+  blockNumber: number;
+  blockTimeStamp: number;
+  log: { data: string }[];
+  receipt: { result: string };
+  ret: { contractRet: string }[];
+  raw_data_hex: string;
+  status: string;
+  blockHash: string;
+  logs: { data: string; blockHash: string; logIndex: string }[];
+  blockID: string;
+  block_header: { raw_data: { number: number } };
+}
+
+/** A head of the same shape, a hundred blocks below or the first one. */
+function olderHead({ blockID, block_header }: Answer): Pick<Answer, "blockID" | "block_header"> {
+  const number = Math.max(0, block_header.raw_data.number - 100);
+  return {
+    blockID: number.toString(16).padStart(16, "0") + blockID.slice(16),
+    block_header: { ...block_header, raw_data: { ...block_header.raw_data, number } },
+  };
+}
+
+describe("withdrawals", () => {
+  let nonces = 0n;
+  const requestOf = (call: Partial<EvmCall>, expiration = 2n ** 33n): EvmCallRequest => {
+    nonces += 1n;
+    const whole = { to: machine.accounts.alice, data: "0x" as Hex, value: 0n, allowFailure: false, ...call };
+    return { calls: [whole], nonce: nonces, expiration };
+  };
+  const tokenRequest = (of: Address, expiration?: bigint): EvmCallRequest => {
+    const data = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: "transfer",
+      args: [machine.accounts.alice, AMOUNT],
+    });
+    return requestOf({ to: of, data }, expiration);
+  };
+  const execute = async (request: EvmCallRequest): Promise<string> =>
+    await machine.send("solver", await machine.execution(request));
+  const says = async (request: EvmCallRequest, hint?: string): Promise<unknown> => {
+    const answer = await (await fresh()).withdrawal(encodeEvmCallRequest(request), hint);
+    return answer.kind === "final" ? answer.value.status : answer;
+  };
+
+  test("pending, then executed once that is solid; recipient and currency in the chain's spelling", async () => {
+    await deposit(100n);
+    const request = requestOf({ value: 10n });
+    await machine.finalize();
+    expect(await (await fresh()).withdrawal(encodeEvmCallRequest(request), undefined)).toMatchObject({
+      value: {
+        status: "pending",
+        recipient: machine.spell(machine.accounts.alice),
+        currency: machine.spell(NATIVE_CURRENCY as Address),
+        amount: 10n,
+        depository: machine.spell(machine.depository),
+      },
+    });
+    await execute(request);
+    expect(await says(request)).toBe("pending");
+    await machine.finalize();
+    expect(await says(request)).toBe("executed");
+  });
+
+  test("case 27: expired is said of a solid state that is later, and not at the very second", async () => {
+    const expiration = (await machine.now()) + 500n;
+    const request = requestOf({ value: 10n }, expiration);
+    // The newest block is solid at once, so that it is known which one is.
+    machine.tron.controls.setSolidLag(0);
+    for (const [time, status] of [
+      [expiration, "pending"],
+      [expiration + 1n, "expired"],
+    ] as const) {
+      await machine.rpc("evm_setNextBlockTimestamp", [`0x${time.toString(16)}`]);
+      await machine.mine(1);
+      expect(await says(request), status).toBe(status);
+    }
+    machine.tron.controls.setSolidLag(machine.depth);
+  });
+
+  test("case 27: later blocks that are not solid expire nothing", async () => {
+    await machine.finalize();
+    const request = requestOf({ value: 10n }, (await machine.now()) + 100n);
+    await machine.tron.controls.holdSolidification();
+    await machine.pass(200);
+    await machine.mine(20);
+    expect(await says(request)).toBe("pending");
+    machine.tron.controls.releaseSolidification();
+    expect(await says(request)).toBe("expired");
+  });
+
+  test("case 27: a node that answers out of an older state never makes an executed request expire", async () => {
+    await deposit(100n);
+    await machine.finalize();
+    const expiration = (await machine.now()) + 1_000n;
+    const request = requestOf({ value: 10n }, expiration);
+    const call = "/walletsolidity/triggerconstantcontract";
+    let old: unknown;
+    lie(call, (truth) => (old = truth));
+    expect(await says(request)).toBe("pending");
+    await execute(request);
+    await machine.pass(5_000);
+    await machine.finalize();
+    // What is behind says itself how far behind it is, whatever block the node calls the newest.
+    lie(call, () => old);
+    expect(await says(request)).toBe("pending");
+    // And it cannot say that it is another block's.
+    const {
+      constant_result: [words = ""],
+    } = old as { constant_result: string[] };
+    const late = (expiration + 1n).toString(16).padStart(64, "0");
+    lie(call, () => ({
+      ...(old as object),
+      constant_result: [`${words.slice(0, 64)}${late}${words.slice(128)}`],
+    }));
+    await expect(says(request)).rejects.toMatchObject({ code: "RPC_FAULT" });
+    lies.pop()?.();
+    expect(await says(request)).toBe("executed");
+  });
+
+  test("whatever else the node says to the question says nothing about the request", async () => {
+    await machine.finalize();
+    const request = requestOf({ value: 10n }, 1n);
+    const call = "/walletsolidity/triggerconstantcontract";
+    const message = Buffer.from("REVERT opcode executed").toString("hex");
+    const answers: unknown[] = [
+      {},
+      null,
+      { Error: "class org.tron.core.exception.ContractValidateException" },
+      { result: { code: "CONTRACT_VALIDATE_ERROR", message } },
+      { result: { result: true, message }, constant_result: [""] },
+      { result: { result: true }, constant_result: [""] },
+      { result: { result: true }, constant_result: ["00".repeat(32)] },
+      { result: { result: true }, constant_result: ["00".repeat(160)] },
+      new RawAnswer(500, "{}"),
+      new RawAnswer(200, "<html></html>"),
+    ];
+    for (const answer of answers) {
+      lie(call, () => answer);
+      await expect(says(request), JSON.stringify(answer)).rejects.toMatchObject({ code: "RPC_FAULT" });
+    }
+    lies.pop()?.();
+    expect(await says(request)).toBe("expired");
+  });
+
+  test("without code at the depository's address nothing is known, least of all that a request is unused", async () => {
+    const depository = machine.spell(machine.accounts.alice);
+    const empty = await fresh(chainAt(undefined, { depository }));
+    const payload = encodeEvmCallRequest(requestOf({ to: machine.accounts.user, value: 10n }, 1n));
+    await expect(empty.withdrawal(payload, undefined)).rejects.toMatchObject({ code: "RPC_FAULT" });
+  });
+
+  test("case 28: a token's withdrawal is proven by its transaction, named or found, and a lying token's by none", async () => {
+    await machine.mint(machine.token, machine.depository, AMOUNT);
+    const good = tokenRequest(machine.token);
+    const id = await execute(good);
+    const liar = tokenRequest(machine.falseToken, (await machine.now()) + 1_000n);
+    const lied = await execute(liar);
+    await machine.finalize();
+    for (const hint of [undefined, id, lied, `0x${id}`, "77".repeat(32)])
+      expect(await says(good, hint), hint).toBe("executed");
+    await machine.pass(5_000);
+    await machine.finalize();
+    for (const hint of [undefined, lied])
+      expect(await says(liar, hint)).toEqual({
+        kind: "refuted",
+        reason: "the request was executed, and its token did not move",
+      });
+    lie("eth_getLogs", () => []);
+    expect(await says(good, undefined)).toMatchObject({ kind: "notFinal" });
+  });
+});
+
+describe("endpoints", () => {
+  test("of two that must agree, a liar is told and gives nothing; one that is behind makes us wait", async () => {
+    const amount = 0xabcdefn;
+    const id = await deposit(amount);
+    await machine.finalize();
+    const fronts = await startFaultyFronts(machine.urls);
+    const both = chainAt([...machine.urls, ...fronts.urls], { rpcQuorum: 2 });
+    let told = 0;
+    expect(await (await fresh(both)).deposits(id)).toMatchObject({ kind: "final" });
+    // Both interfaces of the second say that more came.
+    fronts.begin(() => ({
+      answer: (json) => JSON.parse(JSON.stringify(json).replaceAll("000abcdef", "000abcdff")) as unknown,
+    }));
+    const source = await fresh(both, () => void (told += 1));
+    await expect(source.deposits(id)).rejects.toMatchObject({ code: "RPC_FAULT", kind: "inconsistent" });
+    expect(told).toBe(1);
+    fronts.begin(() => ({ answer: () => ({}) }));
+    await expect((await fresh(both)).deposits(id)).rejects.toMatchObject({ code: "RPC_FAULT" });
+    await fronts.close();
+  });
+
+  test("a key goes with every question, and no endpoint is guessed", async () => {
+    const heard: unknown[] = [];
+    const server = createServer((request, response) => {
+      heard.push([request.url, request.headers["tron-pro-api-key"]]);
+      response.end("{}");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/some/path/jsonrpc`;
+    const { tron } = chainAt();
+    if (tron === undefined) throw new Error("no facts");
+    const source = await fresh(chainAt([url], { tron: { ...tron, apiKey: "a-key" } }));
+    await expect(source.deposits("77".repeat(32))).rejects.toMatchObject({ code: "RPC_FAULT" });
+    expect(heard).toEqual([["/some/path/jsonrpc", "a-key"]]);
+    server.close();
+    await expect(fresh(chainAt([url.replace("/jsonrpc", "")]))).rejects.toThrow(RangeError);
+    const { tron: _, ...none } = chainAt();
+    await expect(fresh(none)).rejects.toThrow(RangeError);
+  });
+});
