@@ -2,10 +2,11 @@ import type { AccountState, ChainConnection, ChainReader, GasPrices } from "@cau
 import type { Address, Chain, ChainLiquidity, Currency, Hex32, RequestTerms } from "@causeway/domain";
 import { defaultFeePolicy, NATIVE_CURRENCY } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
+import type { ConnectedChain, ConnectedRail } from "../../apps/api/src/ports/chains.ts";
 import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
 import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
+import { walletNonces } from "../../apps/api/src/usecases/rails/wallet-nonces.ts";
 import { pairLiquidity } from "./pair-liquidity.ts";
 import type { FakeLiquidity, FakePair } from "./pair-liquidity.ts";
 
@@ -147,6 +148,8 @@ export interface World {
   readonly poolsAre?: Parameters<typeof pairLiquidity>[1];
   /** Sources of pools that are services of others. */
   readonly external?: readonly string[];
+  /** Chains that are reached by a rail, beside the two. */
+  readonly rails?: readonly ConnectedRail[];
 }
 
 export const defaultGasPrices: GasPrices = {
@@ -176,7 +179,14 @@ export function quoteWorld(world: World = {}): QuoteWorld {
     connect(chain, world, spenders),
   );
   const prices = new Map(
-    Object.entries({ ethereum: 2_000n * USD, "usd-coin": USD, rare: 5n * USD, ...world.pricesUsd }),
+    Object.entries({
+      ethereum: 2_000n * USD,
+      "usd-coin": USD,
+      rare: 5n * USD,
+      solana: 100n * USD,
+      bitcoin: 50_000n * USD,
+      ...world.pricesUsd,
+    }),
   );
   let salt = 0n;
   return {
@@ -187,7 +197,7 @@ export function quoteWorld(world: World = {}): QuoteWorld {
     solver,
     clock: { nowMs: () => NOW_MS },
     random: { bytes32: (): Hex32 => `0x${(++salt).toString(16).padStart(64, "0")}` },
-    chains: createChainDirectory(connected),
+    chains: createChainDirectory(connected, world.rails),
     prices: { usd: (currency) => prices.get(currency.priceId) ?? 0n },
     quotePolicy: {
       ...defaultFeePolicy,
@@ -203,6 +213,7 @@ export function quoteWorld(world: World = {}): QuoteWorld {
     recipientCodes: { hasCode: () => world.recipientHasCode ?? false },
     reservations: { reserved: () => world.reserved ?? 0n },
     signOrder: async (orderId): Promise<`0x${string}`> => `0x${orderId.slice(2)}51`,
+    walletNonces: walletNonces(),
     timings: { estimateSeconds: (_origin, _destination, confirmations) => 1 + 2 * confirmations },
   };
 }

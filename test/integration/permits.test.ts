@@ -97,7 +97,7 @@ async function quoted(user: User, ask: Ask = {}, permitTokens?: PermitTokens): P
 
 function signatureStep({ answer }: Agreed): SignatureStep {
   const step = answer.steps.find(({ kind }) => kind === "signature");
-  if (step?.kind !== "signature") throw new Error("nothing is to be signed");
+  if (step?.kind !== "signature" || step.id === "authorize") throw new Error("nothing is to be signed");
   return step;
 }
 

@@ -66,6 +66,7 @@ import { recordSingleTransaction } from "./usecases/record-single-transaction.ts
 import { sharedAnswers } from "./usecases/shared-answers.ts";
 import { createRequestSignature } from "./usecases/request-signature.ts";
 import { requestFastFill } from "./usecases/request-fast-fill.ts";
+import { walletNonces } from "./usecases/rails/wallet-nonces.ts";
 import { keptStatuses } from "./usecases/kept-statuses.ts";
 import { requestStatus } from "./usecases/request-status.ts";
 
@@ -191,6 +192,7 @@ export async function createContainer(
         signOrder: (orderId: OrderId) => signPersonalMessage(signer, orderId),
         signDigest: async (digest: Hex32) => signatureToHex(await signer.signDigest(digest)),
         random: pooledRandomBytes(),
+        walletNonces: walletNonces(),
         requests: storeQuotes(services, groupedQuoteInserts(sql)),
         recipientCodes: createCodeCache(services.chains, clock),
         quirks: tokenQuirks(connected, services),

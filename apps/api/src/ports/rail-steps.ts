@@ -29,7 +29,7 @@ export type UserDepositStep =
     }
   | {
       readonly kind: "bvm";
-      /** Partially signed transaction, base64; undefined: the user holds too little for it now, or the client did not give what it takes. */
+      /** Partially signed transaction, bare hex; undefined: the user holds too little for it now, or the client did not give what it takes. */
       readonly psbt: string | undefined;
       /** Satoshis that it costs the user beside what he deposits; of a transaction that is not made, an estimate. */
       readonly fee: bigint;

@@ -1,5 +1,6 @@
 import { jsonList, jsonText } from "@causeway/service-kit";
 import type { NothingLeft } from "@causeway/service-kit";
+import { isEvmStep } from "@causeway/wire";
 import type { QuoteStep, QuoteStepItem, SignatureStep, TransactionData } from "@causeway/wire";
 
 true satisfies NothingLeft<
@@ -18,6 +19,9 @@ export function stepsJson(steps: readonly QuoteStep[]): string {
 }
 
 function stepJson(step: QuoteStep): string {
+  // What is no transaction of an EVM chain is rare, and has texts of others in it.
+  if (step.id === "authorize" || (step.kind === "transaction" && !isEvmStep(step)))
+    return JSON.stringify(step);
   const { id, action, description, kind, requestId, depositAddress } = step;
   const items =
     step.kind === "transaction" ? jsonList(step.items, itemJson) : jsonList(step.items, signatureJson);

@@ -1,15 +1,6 @@
 import type { AccountState } from "@causeway/chains";
-import type { Address, Hex, Hex32, OrderId, RequestTerms } from "@causeway/domain";
-import {
-  confirmationsFor,
-  NATIVE_CURRENCY,
-  orderDigest,
-  orderDomain,
-  orderTypes,
-  ServiceError,
-  settle,
-  soon,
-} from "@causeway/domain";
+import type { Address, RequestTerms } from "@causeway/domain";
+import { confirmationsFor, NATIVE_CURRENCY, ServiceError, settle, soon } from "@causeway/domain";
 import type { Soon } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory } from "../ports/chains.ts";
@@ -51,10 +42,14 @@ import { looked, triedFirst } from "./quoting/tried-first.ts";
 import { judgeSponsor } from "./quoting/judge-sponsor.ts";
 import { withFees } from "./quoting/with-fees.ts";
 import { chooseRoute } from "./quoting/choose-route.ts";
+import { orderWords } from "./order-words.ts";
+import type { OrderSigners } from "./order-words.ts";
+import { agreeByRail, goesByRail, quoteByRail } from "./rails/quote-by-rail.ts";
+import type { WalletNonces } from "./rails/wallet-nonces.ts";
 import type { ValuedRoute } from "./quoting/choose-route.ts";
 
 /** What a quote needs. `solver` is the address that signs orders and pays. */
-export interface QuoteServices {
+export interface QuoteServices extends OrderSigners {
   readonly clock: Clock;
   readonly random: Random;
   readonly chains: ChainDirectory;
@@ -80,10 +75,8 @@ export interface QuoteServices {
   /** Undefined: no fees of apps are collected or paid here. */
   readonly appBalance?: AppBalancePolicy | undefined;
   readonly sponsors?: SponsorReads | undefined;
-  /** The solver's personal signature (EIP-191) over the raw bytes of an order id. */
-  signOrder(orderId: OrderId): Promise<Hex>;
-  /** The solver's signature over a digest, 65 bytes; undefined: orders are signed in the form for oracles only. */
-  signDigest?(digest: Hex32): Promise<Hex>;
+  /** Undefined: nothing is withdrawn from the perpetuals exchange. */
+  readonly walletNonces?: WalletNonces | undefined;
 }
 
 /**
@@ -100,6 +93,7 @@ export async function createQuote(
   key?: AskingKey,
 ): Promise<QuoteAnswer> {
   refuseUnsupported(input);
+  if (goesByRail(services.chains, input)) return await quoteByRail(services, input, keyId);
   const worked = settle(workOut(services, input, keyId, key));
   const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
   if (key !== undefined && agreement.terms.sponsorship !== undefined)
@@ -114,25 +108,8 @@ export async function createQuote(
   });
   await services.requests.insertQuoted(agreement.terms, givenOut(agreement.terms, input));
   if (input.includeProtocolData !== true) return answer;
-  const signed = await signaturesOf(services, agreement.terms.orderId);
+  const signed = await orderWords(services, agreement.terms.orderId);
   return { ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } };
-}
-
-/** The solver's word for an order, in the form that oracles verify and in the one that anybody can. */
-async function signaturesOf(
-  { signOrder, signDigest }: Pick<QuoteServices, "signOrder" | "signDigest">,
-  orderId: OrderId,
-): Promise<Pick<QuoteAnswer["protocol"]["v2"], "orderSignature" | "orderTypedSignature">> {
-  const [orderSignature, signature] = await Promise.all([
-    signOrder(orderId),
-    signDigest?.(orderDigest(orderId)),
-  ]);
-  return {
-    orderSignature,
-    ...(signature !== undefined && {
-      orderTypedSignature: { domain: orderDomain, primaryType: "Order", types: orderTypes, signature },
-    }),
-  };
 }
 
 /** What is asked, the best way it can go, and what is agreed upon: from memory, where everything is there. */
@@ -181,6 +158,7 @@ export async function agreeOn(
   keyId: string | undefined,
 ): Promise<RequestTerms> {
   refuseUnsupported(input);
+  if (goesByRail(services.chains, input)) return await agreeByRail(services, input, keyId);
   return (await settle(workOut(services, input, keyId, undefined))).agreement.terms;
 }
 

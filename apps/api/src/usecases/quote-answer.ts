@@ -1,5 +1,5 @@
 import type { AccountState } from "@causeway/chains";
-import type { Currency, PricedUnit, QuoteStep } from "@causeway/domain";
+import type { Currency, PricedUnit, QuoteStep, Spelled } from "@causeway/domain";
 import {
   addressStep,
   amountToUsdDown,
@@ -18,6 +18,7 @@ import {
   signatureGas,
   signatureSteps,
   slippageDetails,
+  spellAddress,
   tradeImpact,
   tradeRate,
 } from "@causeway/domain";
@@ -276,7 +277,7 @@ function operationOf({ question, route }: AnswerFacts): QuoteDetails["operation"
   return "swap";
 }
 
-function amountObject(
+export function amountObject(
   currency: QuoteCurrency,
   unit: PricedUnit,
   amount: bigint,
@@ -296,7 +297,7 @@ function amountObject(
 /** An amount of nothing is worth nothing at any price, and every quote tells two of them. */
 const nothings = new WeakMap<QuoteCurrency, AmountObject>();
 
-function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObject {
+export function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObject {
   let nothing = nothings.get(currency);
   if (nothing === undefined) {
     nothing = amountObject(currency, unit, 0n, 0n);
@@ -307,14 +308,15 @@ function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObject {
 
 /** Currencies in the words of the wire. Those of the configuration come back in every quote, so each is put into words once. */
 const wireCurrencies = new WeakMap<Currency, QuoteCurrency>();
+const ON_EVM: Spelled = { vmType: "evm" };
 
-function toWireCurrency(currency: Currency): QuoteCurrency {
+export function toWireCurrency(currency: Currency, chain: Spelled = ON_EVM): QuoteCurrency {
   let wire = wireCurrencies.get(currency);
   if (wire === undefined) {
     wire = {
       id: currency.id,
       chainId: currency.chainId,
-      address: currency.address,
+      address: spellAddress(chain, currency.address),
       symbol: currency.symbol,
       name: currency.name,
       decimals: currency.decimals,

@@ -161,8 +161,8 @@ function addressOf(text: string, field: string): Address {
   return address;
 }
 
-/** Addresses from which a payment could never be taken out again. A burn address other than zero is a client's placeholder before a wallet connects. */
-function refuseTrap(
+/** @throws ServiceError INVALID_RECIPIENT. Addresses from which a payment could never be taken out again. A burn address other than zero is a client's placeholder before a wallet connects. */
+export function refuseTrap(
   chains: ChainDirectory,
   { chain }: ConnectedChain,
   solver: Address,
@@ -183,7 +183,7 @@ function refuseTrap(
   if (isTrap) throw trap(field);
 }
 
-function trap(field: string): ServiceError {
+export function trap(field: string): ServiceError {
   return refusal(
     "INVALID_RECIPIENT",
     `${field} must be a wallet, not a token or a contract of this service`,
@@ -191,7 +191,7 @@ function trap(field: string): ServiceError {
   );
 }
 
-function amountOf(digits: string): bigint {
+export function amountOf(digits: string): bigint {
   const amount = /^\d{1,78}$/.test(digits) ? BigInt(digits) : undefined;
   if (amount === undefined || amount > UINT256_MAX)
     throw refusal("INVALID_REQUEST", "amount must be a string of decimal digits below 2^256", "amount");
@@ -199,7 +199,7 @@ function amountOf(digits: string): bigint {
   return amount;
 }
 
-function slippageOf(input: QuoteInput): number | undefined {
+export function slippageOf(input: QuoteInput): number | undefined {
   bpsOf(input.latePaymentSlippageTolerance, "latePaymentSlippageTolerance");
   return bpsOf(input.slippageTolerance, "slippageTolerance");
 }
@@ -228,7 +228,7 @@ function bpsOf(value: number | string | undefined, field: string): number | unde
   return bps;
 }
 
-function ttlOf(seconds: number | undefined, max: number): number | undefined {
+export function ttlOf(seconds: number | undefined, max: number): number | undefined {
   if (seconds === undefined) return undefined;
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > max)
     throw refusal("INVALID_REQUEST", `ttl must be a whole number of seconds from 1 to ${max}`, "ttl");

@@ -17,7 +17,7 @@ import { promiseOf } from "./quoting/route-promise.ts";
 import type { RoutePromise } from "./quoting/route-promise.ts";
 
 /** A client that names this as referrer wants to see a refund happen. */
-const FORCE_REFUND_REFERRER = "debug-force-refund";
+export const FORCE_REFUND_REFERRER = "debug-force-refund";
 
 export interface Agreement {
   readonly terms: RequestTerms;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { answerHash32, answerHex, digits, evmAddress } from "../scalars.ts";
+import { accountText, answerHash32, answerHex, digits, evmAddress } from "../scalars.ts";
 
 const unixSeconds = z.int().nonnegative().describe("Unix seconds.");
 const chainName = z.string().describe("Name of a chain, `protocol.v2.chainId` of `GET /chains`.");
@@ -13,12 +13,12 @@ export const orderData = z
     salt: answerHash32,
     inputs: z.array(
       z.object({
-        payment: z.object({ chainId: chainName, currency: answerHex, amount: digits, weight: digits }),
+        payment: z.object({ chainId: chainName, currency: accountText, amount: digits, weight: digits }),
         refunds: z.array(
           z.object({
             chainId: chainName,
-            recipient: answerHex,
-            currency: answerHex,
+            recipient: accountText,
+            currency: accountText,
             minimumAmount: digits,
             deadline: unixSeconds,
             extraData: answerHex,
@@ -30,8 +30,8 @@ export const orderData = z
       chainId: chainName,
       payments: z.array(
         z.object({
-          recipient: answerHex,
-          currency: answerHex,
+          recipient: accountText,
+          currency: accountText,
           minimumAmount: digits,
           expectedAmount: digits,
         }),
@@ -43,9 +43,9 @@ export const orderData = z
     fees: z.array(
       z.object({
         recipientChainId: chainName,
-        recipient: answerHex,
+        recipient: accountText,
         currencyChainId: chainName,
-        currency: answerHex,
+        currency: accountText,
         amount: digits,
       }),
     ),
@@ -75,8 +75,8 @@ export const protocolV2 = z
       ),
     paymentDetails: z.object({
       chainId: chainName,
-      depository: evmAddress,
-      currency: evmAddress,
+      depository: accountText,
+      currency: accountText,
       amount: digits,
     }),
   })

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { answerHash32, answerHex, decimal, digits, evmAddress, milliseconds } from "../scalars.ts";
 import { amountObject } from "./currency.ts";
 import { protocolV2 } from "./order.ts";
+import { authorizeStep, railStep } from "./rail-steps.ts";
 
 /** A transaction for the user's wallet. */
 export const transactionData = z
@@ -87,7 +88,7 @@ export const signatureStep = z
   })
   .meta({ id: "SignatureStep" });
 
-export const step = z.discriminatedUnion("kind", [transactionStep, signatureStep]).meta({ id: "Step" });
+export const step = z.union([transactionStep, signatureStep, railStep, authorizeStep]).meta({ id: "Step" });
 
 const usd = decimal.describe("USD, six decimals; a cost is negative.");
 const usdOnly = z.object({ usd });
@@ -198,7 +199,12 @@ export type QuoteFees = z.infer<typeof quoteFees>;
 export type QuoteDetails = z.infer<typeof quoteDetails>;
 export type TransactionData = z.infer<typeof transactionData>;
 
-/** The transactions that steps ask a wallet for, in order; what is to be signed is left out. */
+/** The transactions that steps ask a wallet of an EVM chain for, in order; what is to be signed is left out. */
 export function transactionsOf(steps: readonly QuoteStep[]): TransactionData[] {
-  return steps.flatMap((one) => (one.kind === "transaction" ? one.items.map(({ data }) => data) : []));
+  return steps.flatMap((one) => (isEvmStep(one) ? one.items.map(({ data }) => data) : []));
+}
+
+/** Whether a step is a transaction on an EVM chain. */
+export function isEvmStep(one: QuoteStep): one is TransactionStep {
+  return one.kind === "transaction" && one.items.every(({ data }) => "to" in data);
 }

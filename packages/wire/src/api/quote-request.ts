@@ -168,6 +168,12 @@ export const quoteRequest = z
       includedDestinationSwapSources: names.describe(
         "Instead of `includedSwapSources`, on the destination chain.",
       ),
+      additionalData: z
+        .unknown()
+        .optional()
+        .describe(
+          "`userPublicKey`: the hex key behind `user` on Bitcoin, which some addresses do not tell. Anything else is ignored.",
+        ),
       maxRouteLength: numberOrDigits("a whole number of pools")
         .optional()
         .describe("Pools one after the other in a swap, at most; never more than three."),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { digits, evmAddress, hash32 } from "../scalars.ts";
+import { digits, accountText, hash32 } from "../scalars.ts";
 
 /** Path of `GET /requests/{requestId}/signature`. */
 export const requestSignatureParams = z.object({
@@ -10,11 +10,11 @@ export const requestSignatureAnswer = z
   .object({
     requestData: z.object({
       originChainId: z.int(),
-      originUser: evmAddress.describe("The user of the quote."),
-      originCurrency: evmAddress.describe("The zero address is the native currency."),
+      originUser: accountText.describe("The user of the quote."),
+      originCurrency: accountText.describe("The zero address is the native currency."),
       originAmount: digits.describe("What the quote asks to be deposited, smallest units."),
       destinationChainId: z.int(),
-      destinationUser: evmAddress.describe("The recipient of the quote."),
+      destinationUser: accountText.describe("The recipient of the quote."),
     }),
     signature: z
       .string()
@@ -22,7 +22,7 @@ export const requestSignatureAnswer = z
       .describe(
         "By the solver: EIP-191 over the 32 bytes of keccak256(abi.encode(bytes32 requestId, uint256 originChainId, bytes32 originUser, " +
           "bytes32 originCurrency, uint256 originAmount, uint256 destinationChainId, bytes32 destinationUser)); " +
-          "addresses are bytes32(uint256(uint160(address))).",
+          "addresses are bytes32(uint256(uint160(address))); of other chains their bytes likewise, or keccak256 of them when they are more than 32.",
       ),
   })
   .meta({ id: "RequestSignature" });

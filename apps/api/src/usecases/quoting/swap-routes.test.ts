@@ -125,7 +125,7 @@ test("a token that the solver does not hold is swapped and deposited in one tran
       `depositbalance ${depository} ${user} ${usdcOn(ORIGIN)} ${minimumAmount} ${terms.orderId}`,
     ],
   });
-  expect(answer.steps[1]!.items[0]!.check).toBeDefined();
+  expect(answer.steps[1]!.items[0]!).toHaveProperty("check");
   // Whoever settles the fill asks for the least that may have come.
   expect(terms.order.inputs[0]!.payment).toMatchObject({ currency: usdcOn(ORIGIN), amount: minimumAmount });
   expect(terms.order.inputs[0]!.refunds[0]).toMatchObject({ currency: usdcOn(ORIGIN), recipient: user });

@@ -1,0 +1,27 @@
+import type { Hex, Hex32, OrderId } from "@causeway/domain";
+import { orderDigest, orderDomain, orderTypes } from "@causeway/domain";
+import type { QuoteAnswer } from "@causeway/wire";
+
+export interface OrderSigners {
+  /** The solver's personal signature (EIP-191) over the raw bytes of an order id. */
+  signOrder(orderId: OrderId): Promise<Hex>;
+  /** The solver's signature over a digest, 65 bytes; undefined: orders are signed in the form for oracles only. */
+  signDigest?(digest: Hex32): Promise<Hex>;
+}
+
+/** The solver's word for an order, in the form that oracles verify and in the one that anybody can. */
+export async function orderWords(
+  { signOrder, signDigest }: OrderSigners,
+  orderId: OrderId,
+): Promise<Pick<QuoteAnswer["protocol"]["v2"], "orderSignature" | "orderTypedSignature">> {
+  const [orderSignature, signature] = await Promise.all([
+    signOrder(orderId),
+    signDigest?.(orderDigest(orderId)),
+  ]);
+  return {
+    orderSignature,
+    ...(signature !== undefined && {
+      orderTypedSignature: { domain: orderDomain, primaryType: "Order", types: orderTypes, signature },
+    }),
+  };
+}

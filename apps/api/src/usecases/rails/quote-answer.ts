@@ -1,0 +1,148 @@
+import type { PricedTrade } from "@causeway/domain";
+import {
+  amountToUsdDown,
+  familyOf,
+  formatUsd,
+  pairClassOf,
+  ServiceError,
+  slippageDetails,
+  spellAddress,
+  spellOrder,
+  toWrittenUsd,
+  tradeImpact,
+  tradeRate,
+} from "@causeway/domain";
+import type { QuoteAnswer, QuoteDetails, QuoteFees } from "@causeway/wire";
+import { amountObject, nothingOf, toWireCurrency } from "../quote-answer.ts";
+import type { RoutePricing } from "../quote-pricing.ts";
+import { isRail } from "../request-end.ts";
+import type { RailQuestion } from "./quote-question.ts";
+import type { RailSteps } from "./quote-steps.ts";
+import type { RailAgreement } from "./quote-terms.ts";
+
+/** Everything an answer tells. */
+export interface RailAnswerFacts {
+  readonly question: RailQuestion;
+  readonly pricing: RoutePricing;
+  readonly trade: PricedTrade;
+  readonly agreement: RailAgreement;
+  readonly made: RailSteps;
+  readonly timeEstimateSeconds: number;
+}
+
+/** A quote to or from a rail in the words of the wire: what is on a chain is written as its users write it. */
+export function toRailAnswer(told: RailAnswerFacts): QuoteAnswer {
+  const { question, agreement, made } = told;
+  const { origin, destination } = question;
+  const { terms } = agreement;
+  const depository = isRail(origin) ? origin.chain.depository : origin.chain.contracts.depository;
+  const families = new Map([origin, destination].map(({ chain }) => [chain.name, familyOf(chain)]));
+  return {
+    requestId: terms.requestId,
+    steps: made.steps,
+    fees: feesOf(told),
+    details: detailsOf(told),
+    expiresAt: terms.firmUntilMs,
+    fillDeadline: terms.fillDeadlineMs,
+    protocol: {
+      v2: {
+        orderId: terms.orderId,
+        hubType: "onchain",
+        orderData: spellOrder(terms.order, (name) => {
+          const family = families.get(name);
+          if (family === undefined) throw new ServiceError("UNSUPPORTED_CHAIN", `no chain ${name}`);
+          return family;
+        }),
+        paymentDetails: {
+          chainId: origin.chain.name,
+          depository: spellAddress(origin.chain, depository),
+          currency: spellAddress(origin.chain, terms.origin.currency),
+          amount: terms.origin.amount.toString(),
+        },
+      },
+    },
+  };
+}
+
+function feesOf({ question, pricing, trade, made }: RailAnswerFacts): QuoteFees {
+  const { origin, originCurrency } = question;
+  const unit = pricing.facts.origin;
+  const currency = toWireCurrency(originCurrency, origin.chain);
+  const inDeposit = (amount: bigint) => amountObject(currency, unit, amount, amount);
+  const nothing = nothingOf(currency, unit);
+  const written = (amount: bigint): bigint => toWrittenUsd(amountToUsdDown(amount, unit));
+  const native = toWireCurrency(origin.chain.native, origin.chain);
+  return {
+    gas: amountObject(native, pricing.originNative, made.gas, made.gas),
+    relayer: {
+      ...inDeposit(trade.execution + trade.service),
+      // The sum of its two parts as they are written, not a third cut of its own.
+      amountUsd: formatUsd(written(trade.execution) + written(trade.service)),
+    },
+    relayerGas: inDeposit(trade.execution),
+    relayerService: inDeposit(trade.service),
+    app: nothing,
+    subsidized: nothing,
+  };
+}
+
+function detailsOf({
+  question,
+  pricing,
+  trade,
+  agreement,
+  made,
+  timeEstimateSeconds,
+}: RailAnswerFacts): QuoteDetails {
+  const { origin, destination, originCurrency, destinationCurrency } = question;
+  const { facts } = pricing;
+  const { terms, refundMinimum, slippageBps } = agreement;
+  const { minimumAmount } = terms.destination;
+  const currencyIn = amountObject(
+    toWireCurrency(originCurrency, origin.chain),
+    facts.origin,
+    trade.input,
+    trade.input,
+  );
+  const currencyOut = amountObject(
+    toWireCurrency(destinationCurrency, destination.chain),
+    facts.destination,
+    trade.expected,
+    minimumAmount,
+  );
+  const impact = tradeImpact(
+    {
+      input: trade.input,
+      execution: trade.execution,
+      service: trade.service,
+      app: trade.app,
+      sponsored: undefined,
+      topup: undefined,
+      expected: trade.expected,
+    },
+    facts.origin,
+    facts.destination,
+  );
+  return {
+    operation: pairClassOf(originCurrency, destinationCurrency) === "sameAsset" ? "bridge" : "swap",
+    sender: spellAddress(origin.chain, terms.user),
+    recipient: spellAddress(destination.chain, terms.recipient),
+    currencyIn,
+    currencyOut,
+    refundCurrency: { ...currencyIn, minimumAmount: refundMinimum.toString() },
+    ...impact,
+    rate: tradeRate(trade.input, originCurrency.decimals, trade.expected, destinationCurrency.decimals),
+    slippageTolerance: slippageDetails(
+      slippageBps,
+      { missing: trade.expected - minimumAmount, of: trade.expected, unit: facts.destination },
+      undefined,
+    ),
+    timeEstimate: timeEstimateSeconds,
+    userBalance: made.balance.toString(),
+    isFixedRate: false,
+    route: {
+      origin: { inputCurrency: currencyIn, outputCurrency: currencyIn, router: "depository" },
+      destination: { inputCurrency: currencyOut, outputCurrency: currencyOut, router: "solver" },
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import type { PricedTrade, RequestTerms } from "@causeway/domain";
+import { confirmationsFor, NATIVE_CURRENCY, priceTrade, ServiceError } from "@causeway/domain";
+import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
+import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
+import type { PriceBook } from "../../ports/price-source.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { QuotedRequests, RecipientCodes, Reservations, RouteTimings } from "../../ports/quote.ts";
+import { orderWords } from "../order-words.ts";
+import type { OrderSigners } from "../order-words.ts";
+import { pricingOf } from "../quote-pricing.ts";
+import type { RoutePricing } from "../quote-pricing.ts";
+import { isRail } from "../request-end.ts";
+import { toRailAnswer } from "./quote-answer.ts";
+import { refuseBeyondRails, refuseUnpayable } from "./quote-limits.ts";
+import { readRailQuestion } from "./quote-question.ts";
+import type { RailQuestion } from "./quote-question.ts";
+import { refuseOnRails } from "./quote-refusals.ts";
+import { railSteps } from "./quote-steps.ts";
+import { agreeOnRail } from "./quote-terms.ts";
+import type { RailAgreement, RailTermServices } from "./quote-terms.ts";
+import type { WalletNonces } from "./wallet-nonces.ts";
+
+/** What a quote to or from a rail needs. */
+export interface RailQuoteServices extends RailTermServices, OrderSigners {
+  readonly clock: Clock;
+  readonly chains: ChainDirectory;
+  readonly prices: PriceBook;
+  readonly requests: QuotedRequests;
+  readonly reservations: Reservations;
+  readonly recipientCodes: RecipientCodes;
+  readonly timings: RouteTimings;
+  /** Undefined: nothing is withdrawn from the perpetuals exchange. */
+  readonly walletNonces?: WalletNonces | undefined;
+}
+
+/** Whether one of the two chains is reached by a rail. */
+export function goesByRail(
+  { rails, rail }: Pick<ChainDirectory, "rails" | "rail">,
+  { originChainId, destinationChainId }: Pick<QuoteInput, "originChainId" | "destinationChainId">,
+): boolean {
+  return rails.length > 0 && (rail(originChainId) ?? rail(destinationChainId)) !== undefined;
+}
+
+/**
+ * Prices a deposit and a payment of which at least one is on a chain that is reached by a rail, promises an output, stores the promise and tells the steps.
+ * @throws ServiceError with the codes of the client contract
+ */
+export async function quoteByRail(
+  services: RailQuoteServices,
+  input: QuoteInput,
+  keyId: string | undefined,
+): Promise<QuoteAnswer> {
+  const { question, pricing, trade, agreement } = await workOut(services, input, keyId);
+  const { terms } = agreement;
+  const [made] = await Promise.all([
+    railSteps(services.quotePolicy, question, terms),
+    refuseUnpayable(question, trade.expected),
+  ]);
+  const timeEstimateSeconds = services.timings.estimateSeconds(
+    question.origin.chain.id,
+    question.destination.chain.id,
+    confirmationsOf(question.origin, terms.inputUsd),
+  );
+  const answer = toRailAnswer({ question, pricing, trade, agreement, made, timeEstimateSeconds });
+  await services.requests.insertQuoted(terms);
+  if (input.includeProtocolData !== true) return answer;
+  const signed = await orderWords(services, terms.orderId);
+  return { ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } };
+}
+
+/** What a quote would agree upon now; nothing is stored. @throws ServiceError as {@link quoteByRail} */
+export async function agreeByRail(
+  services: RailQuoteServices,
+  input: QuoteInput,
+  keyId: string | undefined,
+): Promise<RequestTerms> {
+  return (await workOut(services, input, keyId)).agreement.terms;
+}
+
+interface Worked {
+  readonly question: RailQuestion;
+  readonly pricing: RoutePricing;
+  readonly trade: PricedTrade;
+  readonly agreement: RailAgreement;
+}
+
+async function workOut(
+  services: RailQuoteServices,
+  input: QuoteInput,
+  keyId: string | undefined,
+): Promise<Worked> {
+  refuseOnRails(input);
+  const question = readRailQuestion(services, input);
+  const { destination, destinationCurrency, recipient } = question;
+  const toContract =
+    !isRail(destination) && destinationCurrency.address === NATIVE_CURRENCY
+      ? await services.recipientCodes.hasCode(destination.chain.id, recipient)
+      : false;
+  const pricing = await pricingOf(services, question, toContract);
+  const trade = priceTrade(question.tradeType, question.amount, pricing.facts);
+  refuseBeyondRails(services.reservations, question, pricing, trade);
+  const agreement = agreeOnRail(
+    services,
+    question,
+    { pricing, trade },
+    { nowMs: services.clock.nowMs(), walletNonce: nonceOf(services, question), keyId },
+  );
+  return { question, pricing, trade, agreement };
+}
+
+/** Transfers on the exchange carry nothing but this. */
+function nonceOf(
+  { walletNonces, random, clock }: Pick<RailQuoteServices, "walletNonces" | "random" | "clock">,
+  { origin }: RailQuestion,
+): number | undefined {
+  if (!isRail(origin) || origin.chain.exchange === undefined) return undefined;
+  if (walletNonces === undefined)
+    throw new ServiceError("UNSUPPORTED_ROUTE", `Nothing is paid from ${origin.chain.displayName} here`, {
+      field: "originChainId",
+    });
+  const chance = Number.parseInt(random.bytes32().slice(2, 10), 16) / 2 ** 32;
+  return walletNonces.next(clock.nowMs(), chance);
+}
+
+/** Blocks of Solana until one is final. */
+const SOLANA_FINAL_BLOCKS = 32;
+
+/** Blocks that the deposit waits for, its own among them. */
+function confirmationsOf(origin: RequestEnd, inputUsd: bigint): number {
+  if (!isRail(origin)) return confirmationsFor(origin.chain.confirmationTiers, inputUsd);
+  const { vmType, confirmations } = origin.chain;
+  return vmType === "svm" ? SOLANA_FINAL_BLOCKS : vmType === "bvm" ? confirmations : 1;
+}

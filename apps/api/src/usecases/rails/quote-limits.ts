@@ -1,0 +1,137 @@
+import type { Currency, RailChain } from "@causeway/domain";
+import { formatAmount, pow10, ServiceError } from "@causeway/domain";
+import type { RequestEnd } from "../../ports/chains.ts";
+import type { Reservations } from "../../ports/quote.ts";
+import { isBeyondCap } from "../quote-limits.ts";
+import type { RoutePricing } from "../quote-pricing.ts";
+import { isRail } from "../request-end.ts";
+import type { RailQuestion } from "./quote-question.ts";
+
+/** Satoshis below which the network's nodes pass on no output to the dearest kind of address. */
+const BITCOIN_DUST = 546n;
+
+/** What is to be moved. */
+export interface RailTrade {
+  readonly input: bigint;
+  readonly expected: bigint;
+}
+
+/** @throws ServiceError when the trade is larger or smaller than this instance, or a chain, serves now */
+export function refuseBeyondRails(
+  reservations: Reservations,
+  { origin, destination, originCurrency, destinationCurrency }: RailQuestion,
+  { facts, originNative }: RoutePricing,
+  trade: RailTrade,
+): void {
+  refuseRestricted(
+    origin,
+    "originChainId",
+    isBeyondCap(origin.chain, trade.input, facts.origin, originNative),
+  );
+  refuseRestricted(
+    destination,
+    "destinationChainId",
+    isBeyondCap(destination.chain, trade.expected, facts.destination, facts.destinationNative),
+  );
+  refuseDust(origin, originCurrency, trade.input, "pays");
+  refuseDust(destination, destinationCurrency, trade.expected, "gets");
+  // Numbers of these chains have 64 bits; EVM amounts have 256.
+  if (isRail(origin) ? trade.input >> 63n !== 0n : trade.input >> 256n !== 0n)
+    throw new ServiceError("INVALID_REQUEST", `No amount of ${originCurrency.symbol} buys that much`, {
+      field: "amount",
+    });
+
+  const { maxFillAmount } = destinationCurrency;
+  if (maxFillAmount !== undefined && trade.expected > maxFillAmount)
+    throw tooMuch(destinationCurrency, maxFillAmount, "One request can get");
+  const { native } = destination.chain;
+  const available = freeOf(reservations, destination, destinationCurrency);
+  const cost = facts.fillGasCostWei;
+  if (destinationCurrency.address === native.address) {
+    // The payment's own cost comes out of the same balance.
+    if (trade.expected + cost > available)
+      throw tooMuch(destinationCurrency, available - cost, "The solver has");
+    return;
+  }
+  if (trade.expected > available) throw tooMuch(destinationCurrency, available, "The solver has");
+  if (freeOf(reservations, destination, native) < cost)
+    throw new ServiceError(
+      "INSUFFICIENT_LIQUIDITY",
+      `The solver lacks the ${native.symbol} for a payment on ${destination.chain.displayName}`,
+      { field: "destinationChainId" },
+    );
+}
+
+function refuseRestricted({ chain }: RequestEnd, field: string, isBeyond: boolean): void {
+  if (!isBeyond) return;
+  throw new ServiceError(
+    "ROUTE_TEMPORARILY_RESTRICTED",
+    `${chain.displayName} is restricted for now to requests of a limited value`,
+    { field, data: { partialDisableLimit: chain.partialDisableLimit.toString() } },
+  );
+}
+
+function refuseDust({ chain }: RequestEnd, currency: Currency, amount: bigint, word: "pays" | "gets"): void {
+  if (chain.vmType !== "bvm" || amount >= BITCOIN_DUST) return;
+  throw tooLittle(chain, currency, word, BITCOIN_DUST);
+}
+
+function tooLittle(chain: RailChain, currency: Currency, word: "pays" | "gets", least: bigint): ServiceError {
+  const who = word === "pays" ? "A deposit of" : "A payment in";
+  return new ServiceError(
+    "AMOUNT_TOO_LOW",
+    `${who} ${currency.symbol} on ${chain.displayName} is at least ${formatAmount(least, currency.decimals)}`,
+    { field: "amount", data: { least: least.toString() } },
+  );
+}
+
+/**
+ * Whether the chain lets the recipient be paid that: asked of the chain, which alone knows what an account needs before it exists.
+ * @throws ServiceError AMOUNT_TOO_LOW when more could be paid, INVALID_RECIPIENT when nothing could; RPC_HTTP_ERROR when the chain does not say
+ */
+export async function refuseUnpayable(
+  { destination, destinationCurrency: currency, recipient }: RailQuestion,
+  amount: bigint,
+): Promise<void> {
+  if (!isRail(destination)) return;
+  const { chain, rail } = destination;
+  const refusalOf = async (of: bigint): Promise<string | undefined> => {
+    try {
+      return await rail.refusalOf({ recipient, currency: currency.address, amount: of });
+    } catch (cause) {
+      throw new ServiceError(
+        "RPC_HTTP_ERROR",
+        `${chain.displayName} did not tell whether the recipient can be paid`,
+        {
+          field: "destinationChainId",
+          cause,
+        },
+      );
+    }
+  };
+  const reason = await refusalOf(amount);
+  if (reason === undefined) return;
+  // What hinders only small payments does not hinder one of a thousand whole units.
+  const isAboutAmount = (await refusalOf(amount + 1_000n * pow10(currency.decimals))) === undefined;
+  throw isAboutAmount
+    ? new ServiceError("AMOUNT_TOO_LOW", `The recipient cannot be paid so little: ${reason}`, {
+        field: "amount",
+      })
+    : new ServiceError("INVALID_RECIPIENT", `The recipient cannot be paid: ${reason}`, {
+        field: "recipient",
+      });
+}
+
+function freeOf(reservations: Reservations, end: RequestEnd, { address }: Currency): bigint {
+  const held = isRail(end) ? end.pulse.solverBalance(address) : end.pulse.solverBalance(address).amount;
+  return held - reservations.reserved(end.chain.id, address);
+}
+
+function tooMuch(currency: Currency, most: bigint, who: string): ServiceError {
+  const available = most > 0n ? most : 0n;
+  return new ServiceError(
+    "INSUFFICIENT_LIQUIDITY",
+    `${who} at most ${available} of the smallest units of ${currency.symbol} now`,
+    { field: "amount", data: { available: available.toString() } },
+  );
+}

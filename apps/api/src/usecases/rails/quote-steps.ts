@@ -1,0 +1,257 @@
+import type { AccountState } from "@causeway/chains";
+import type { Currency, Hex, RailChain, RequestTerms } from "@causeway/domain";
+import {
+  buildExchangeWithdrawal,
+  depositGas,
+  depositSteps,
+  exchangePlaceOf,
+  exchangeSigningProfiles,
+  formatAmount,
+  ServiceError,
+  spellAddress,
+} from "@causeway/domain";
+import type { AuthorizeStep, QuoteStep, RailStep } from "@causeway/wire";
+import type { ConnectedChain, ConnectedRail } from "../../ports/chains.ts";
+import type { QuotePolicy } from "../../ports/quote.ts";
+import type { UserDepositStep } from "../../ports/rail-steps.ts";
+import { isRail } from "../request-end.ts";
+import type { RailQuestion } from "./quote-question.ts";
+
+/** What the user does, and what that costs him beside what he deposits. */
+export interface RailSteps {
+  readonly steps: QuoteStep[];
+  /** Smallest units of the origin's native currency. */
+  readonly gas: bigint;
+  /** What he holds of the input currency. */
+  readonly balance: bigint;
+}
+
+type Policy = Pick<QuotePolicy, "gas">;
+
+/** @throws ServiceError RPC_HTTP_ERROR when the origin does not tell what the user holds, or what his steps are made of; UNSUPPORTED_CURRENCY */
+export async function railSteps(
+  policy: Policy,
+  question: RailQuestion,
+  terms: RequestTerms,
+): Promise<RailSteps> {
+  const { origin } = question;
+  if (!isRail(origin)) return await evmSteps(policy, origin, question, terms);
+  const { chain, users } = origin;
+  if (chain.exchange !== undefined)
+    return {
+      steps: withdrawalSteps(chain, question.originCurrency, terms),
+      gas: 0n,
+      balance: await told(chain, async () => (await users?.balance(terms.user, terms.origin.currency)) ?? 0n),
+    };
+  const [balance, made] = await told(
+    chain,
+    async () =>
+      await Promise.all([
+        users?.balance(terms.user, terms.origin.currency),
+        madeFor(origin, question, terms),
+      ]),
+  );
+  return {
+    steps: [depositStep(chain, question.originCurrency, terms, made)],
+    gas: made.fee,
+    balance: balance ?? 0n,
+  };
+}
+
+async function madeFor(
+  { chain, users }: ConnectedRail,
+  { publicKey }: RailQuestion,
+  terms: RequestTerms,
+): Promise<UserDepositStep> {
+  const { user, orderId, origin } = terms;
+  const made = await users?.deposit?.({
+    user,
+    currency: origin.currency,
+    amount: origin.amount,
+    orderId,
+    publicKey,
+  });
+  if (made !== undefined) return made;
+  throw new ServiceError("UNSUPPORTED_ROUTE", `Nothing is paid from ${chain.displayName} here`, {
+    field: "originChainId",
+  });
+}
+
+async function told<T>(chain: Pick<RailChain, "displayName">, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause;
+    throw new ServiceError("RPC_HTTP_ERROR", `${chain.displayName} did not tell what the user holds`, {
+      field: "originChainId",
+      cause,
+    });
+  }
+}
+
+async function evmSteps(
+  { gas }: Policy,
+  { chain, connection, pulse }: ConnectedChain,
+  { originCurrency }: RailQuestion,
+  terms: RequestTerms,
+): Promise<RailSteps> {
+  const { depository } = chain.contracts;
+  const account = await told(
+    chain,
+    async (): Promise<AccountState> =>
+      await connection.reader.accountState(terms.user, originCurrency.address, depository),
+  );
+  const { baseFeePerGas, maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
+  const deposit = {
+    requestId: terms.requestId,
+    chainId: chain.id,
+    user: terms.user,
+    currency: originCurrency.address,
+    symbol: originCurrency.symbol,
+    amount: terms.origin.amount,
+    amountFormatted: formatAmount(terms.origin.amount, originCurrency.decimals),
+    gas: gas.steps,
+    tellsGas: !chain.fees.gasCountsData,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    orderId: terms.orderId,
+    depository,
+    explicitDeposit: terms.explicitDeposit,
+    allowance: account.allowance,
+    resetsApproval: originCurrency.resetsApproval,
+  };
+  return {
+    steps: depositSteps(deposit),
+    gas: depositGas(deposit) * (baseFeePerGas + maxPriorityFeePerGas),
+    balance: account.balance,
+  };
+}
+
+/** The one step of a deposit on Solana or Bitcoin. */
+function depositStep(
+  chain: RailChain,
+  currency: Currency,
+  { requestId, orderId, origin: { amount } }: RequestTerms,
+  made: UserDepositStep,
+): RailStep {
+  const data: RailStep["items"][number]["data"] =
+    made.kind === "svm"
+      ? {
+          instructions: made.instructions.map(({ keys, programId, data: bytes }) => ({
+            keys: keys.map((key) => ({ ...key })),
+            programId,
+            data: bytes,
+          })),
+          addressLookupTableAddresses: [...made.addressLookupTableAddresses],
+        }
+      : {
+          ...(made.psbt !== undefined && { psbt: made.psbt }),
+          payment: {
+            address: spellAddress(chain, chain.depository),
+            amount: amount.toString(),
+            opReturn: orderId,
+            opReturnHex: textHex(orderId),
+          },
+        };
+  return {
+    id: "deposit",
+    kind: "transaction",
+    ...words(requestId),
+    description: `Deposit ${formatAmount(amount, currency.decimals)} ${currency.symbol} to start the request`,
+    items: [{ status: "incomplete", data, check: checkOf(requestId) }],
+  };
+}
+
+/** Chain id of a signature's domain when nobody says which chain the wallet is on; it binds nothing but the signature. */
+const DEFAULT_SIGNATURE_CHAIN = 1;
+
+/**
+ * The two steps of a withdrawal from the perpetuals exchange, with one nonce: what the nonce is for, and the transfer that carries it. The first has nothing to be waited for: a client
+ * that found a check there would wait for the fill before it ever deposited.
+ */
+function withdrawalSteps(
+  chain: RailChain,
+  currency: Currency,
+  { requestId, orderId, user, walletNonce, origin: { amount } }: RequestTerms,
+): [AuthorizeStep, RailStep] {
+  const place = exchangePlaceOf(currency.address);
+  const { exchange } = chain;
+  if (place === undefined || exchange === undefined || walletNonce === undefined)
+    throw new ServiceError(
+      "UNSUPPORTED_CURRENCY",
+      `${currency.symbol} lies nowhere on ${chain.displayName}`,
+      {
+        field: "originCurrency",
+      },
+    );
+  const { authorize, deposit } = buildExchangeWithdrawal(
+    exchangeSigningProfiles[exchange.profile],
+    chain.id,
+    {
+      wallet: user,
+      depositor: user,
+      orderId,
+      depository: chain.depository,
+      network: exchange.isTestnet ? "Testnet" : "Mainnet",
+      signatureChainId: DEFAULT_SIGNATURE_CHAIN,
+      from: place,
+      to: place,
+      token: {
+        name: currency.symbol,
+        tokenId: place.kind === "perps" ? exchange.usdcTokenId : place.tokenId,
+      },
+      amount,
+      decimals: currency.decimals,
+      nonce: walletNonce,
+    },
+  );
+  return [
+    {
+      id: "authorize",
+      kind: "signature",
+      requestId,
+      depositAddress: "",
+      action: "Sign in your wallet",
+      description: "Sign what the withdrawal is for",
+      items: [
+        {
+          status: "incomplete",
+          data: {
+            sign: authorize.sign,
+            post: { endpoint: "/authorize", method: "POST", body: authorize.post },
+          },
+        },
+      ],
+    },
+    {
+      id: "deposit",
+      kind: "transaction",
+      ...words(requestId),
+      description: `Withdraw ${formatAmount(amount, currency.decimals)} ${currency.symbol} from ${chain.displayName} to start the request`,
+      items: [
+        {
+          status: "incomplete",
+          data: {
+            action: { type: deposit.action.type, parameters: { ...deposit.action.parameters } },
+            nonce: deposit.nonce,
+            eip712Types: deposit.eip712Types,
+            eip712PrimaryType: deposit.eip712PrimaryType,
+          },
+          check: checkOf(requestId),
+        },
+      ],
+    },
+  ];
+}
+
+function words(requestId: string): { requestId: string; depositAddress: string; action: string } {
+  return { requestId, depositAddress: "", action: "Confirm transaction in your wallet" };
+}
+
+function checkOf(requestId: string): { endpoint: string; method: "GET" } {
+  return { endpoint: `/intents/status/v3?requestId=${requestId}`, method: "GET" };
+}
+
+function textHex(text: string): Hex {
+  return `0x${Buffer.from(text, "utf8").toString("hex")}`;
+}

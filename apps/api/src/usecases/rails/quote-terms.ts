@@ -1,0 +1,155 @@
+import type { Address, Hex, Order, RequestTerms } from "@causeway/domain";
+import {
+  amountToUsdDown,
+  BPS,
+  divUp,
+  encodeFillContract,
+  gasCostWei,
+  minimumOutput,
+  orderIdOf,
+  refundAmount,
+} from "@causeway/domain";
+import type { RequestEnd } from "../../ports/chains.ts";
+import type { QuotePolicy, Random } from "../../ports/quote.ts";
+import { gasOf } from "../quote-pricing.ts";
+import type { RoutePricing } from "../quote-pricing.ts";
+import { FORCE_REFUND_REFERRER } from "../quote-terms.ts";
+import { isRail } from "../request-end.ts";
+import type { RailTrade } from "./quote-limits.ts";
+import type { RailQuestion } from "./quote-question.ts";
+
+/** What a quote to or from a rail promises. */
+export interface RailAgreement {
+  readonly terms: RequestTerms;
+  /** The least that comes back if the request is refunded, at today's cost with the policy's margin; smallest units of what is deposited. */
+  readonly refundMinimum: bigint;
+  /** bps below the expected output that the promise leaves open. */
+  readonly slippageBps: number;
+}
+
+export interface RailTermServices {
+  readonly random: Random;
+  readonly quotePolicy: QuotePolicy;
+  readonly solver: Address;
+}
+
+/**
+ * Writes down what the quote promises, as terms and as the order whose hash is the id of the deposit. Where transfers carry no id, the nonce that the deposit is to have is part of it.
+ * @param walletNonce of the user's transfer; undefined: it names its order itself
+ * @param keyId of the API key that asked; undefined: nobody's
+ */
+export function agreeOnRail(
+  services: RailTermServices,
+  question: RailQuestion,
+  { pricing, trade }: { readonly pricing: RoutePricing; readonly trade: RailTrade },
+  {
+    nowMs,
+    walletNonce,
+    keyId,
+  }: { readonly nowMs: number; readonly walletNonce: number | undefined; readonly keyId: string | undefined },
+): RailAgreement {
+  const { quotePolicy, random, solver } = services;
+  const { origin, destination, originCurrency, destinationCurrency, user, recipient, refundTo } = question;
+  const slippageBps =
+    question.tradeType === "EXACT_OUTPUT"
+      ? 0
+      : (question.slippageBps ?? quotePolicy.automaticSlippageBps[pricing.pairClass]);
+  const minimumAmount = minimumOutput(question.tradeType, trade.expected, slippageBps);
+  const refundMinimum = leastRefund(quotePolicy, question, pricing, trade.input);
+
+  const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
+  const fillDeadlineMs = nowMs + lifetimeSeconds * 1000;
+  // The order outlives the last moment of a fill: one that is mined after the order's deadline is not attested, and not paid for.
+  const deadline = Math.ceil(fillDeadlineMs / 1000) + quotePolicy.fillGraceSeconds;
+  const order: Order = {
+    version: "v1",
+    solverChainId: quotePolicy.solverChainName,
+    solver,
+    salt: random.bytes32(),
+    inputs: [
+      {
+        payment: {
+          chainId: origin.chain.name,
+          currency: originCurrency.address,
+          amount: trade.input,
+          weight: 1n,
+        },
+        refunds: [
+          {
+            chainId: origin.chain.name,
+            recipient: refundTo,
+            currency: originCurrency.address,
+            minimumAmount: refundMinimum,
+            deadline: deadline + quotePolicy.refundGraceSeconds,
+            extraData: fillContractOf(origin),
+          },
+        ],
+      },
+    ],
+    output: {
+      chainId: destination.chain.name,
+      payments: [
+        {
+          recipient,
+          currency: destinationCurrency.address,
+          minimumAmount,
+          expectedAmount: trade.expected,
+        },
+      ],
+      calls: [],
+      deadline,
+      extraData: fillContractOf(destination),
+    },
+    fees: [],
+  };
+  const terms: RequestTerms = {
+    requestId: random.bytes32(),
+    orderId: orderIdOf(order),
+    kind: "bridge",
+    tradeType: question.tradeType,
+    user,
+    recipient,
+    refundTo,
+    origin: { chainId: origin.chain.id, currency: originCurrency.address, amount: trade.input },
+    destination: {
+      chainId: destination.chain.id,
+      currency: destinationCurrency.address,
+      expectedAmount: trade.expected,
+      minimumAmount,
+    },
+    inputUsd: amountToUsdDown(trade.input, pricing.facts.origin),
+    ...(keyId !== undefined && { keyId }),
+    ...(walletNonce !== undefined && { walletNonce }),
+    explicitDeposit: question.explicitDeposit,
+    createdAtMs: nowMs,
+    firmUntilMs: Math.min(nowMs + quotePolicy.firmSeconds * 1000, fillDeadlineMs),
+    fillDeadlineMs,
+    referrer: question.referrer,
+    forceRefund: question.referrer === FORCE_REFUND_REFERRER,
+    order,
+  };
+  return { terms, refundMinimum, slippageBps };
+}
+
+/** Only EVM chains have contracts whose events prove payments. */
+function fillContractOf(end: RequestEnd): Hex {
+  return isRail(end) ? "0x" : encodeFillContract(end.chain.contracts.router);
+}
+
+function leastRefund(
+  policy: QuotePolicy,
+  { origin, originCurrency }: RailQuestion,
+  { facts, originNative }: RoutePricing,
+  deposit: bigint,
+): bigint {
+  const cost = isRail(origin)
+    ? divUp(origin.pulse.paymentCost(originCurrency.address) * (BPS + BigInt(policy.refundGasMarginBps)), BPS)
+    : gasCostWei(
+        gasOf(policy.gas.refund, originCurrency, false),
+        origin.pulse.gasPrices(),
+        origin.chain.fees.minPriorityFeeWei,
+        policy.refundGasMarginBps,
+      );
+  const refund = refundAmount(deposit, cost, originNative, facts.origin);
+  return refund.kind === "refund" ? refund.amount : 0n;
+}

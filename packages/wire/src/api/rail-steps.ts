@@ -1,0 +1,127 @@
+import { z } from "zod";
+import { accountText, answerHash32, answerHex, digits, evmAddress } from "../scalars.ts";
+
+const typeFields = z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() })));
+const status = z.enum(["incomplete", "complete"]);
+const check = z.object({ endpoint: z.string(), method: z.literal("GET") });
+
+/** Instructions that a Solana wallet puts into a transaction of its own. */
+export const solanaData = z
+  .object({
+    instructions: z.array(
+      z.object({
+        keys: z.array(z.object({ pubkey: accountText, isSigner: z.boolean(), isWritable: z.boolean() })),
+        programId: accountText,
+        data: z
+          .string()
+          .regex(/^([0-9a-f]{2})*$/)
+          .describe("Hex without a prefix."),
+      }),
+    ),
+    addressLookupTableAddresses: z.array(accountText),
+  })
+  .meta({ id: "SolanaData" });
+
+/** What a Bitcoin wallet signs, and how any other payment does the same. */
+export const bitcoinData = z
+  .object({
+    psbt: z
+      .string()
+      .optional()
+      .describe(
+        "Partially signed transaction, hex. Absent when the user holds too little for it now, or his address does not tell what it takes to spend from it.",
+      ),
+    payment: z
+      .object({
+        address: accountText,
+        amount: digits.describe("Satoshis, in one output."),
+        opReturn: answerHash32.describe(
+          "Text of an OP_RETURN output of the same transaction: this, as it stands.",
+        ),
+        opReturnHex: answerHex.describe("The same as bytes."),
+      })
+      .describe(
+        "Any transaction with these two outputs is the deposit. Inputs are the user's own; a change output is his business.",
+      ),
+  })
+  .meta({ id: "BitcoinData" });
+
+/** An action that is signed and posted to the perpetuals exchange itself. */
+export const exchangeData = z
+  .object({
+    action: z.object({
+      type: z.string(),
+      parameters: z
+        .record(z.string(), z.union([z.string(), z.number()]))
+        .describe("Whoever signs adds `type` and `signatureChainId`: the chain of his wallet, hex."),
+    }),
+    nonce: z.int().describe("The one of the step before."),
+    eip712Types: typeFields.describe("Without EIP712Domain."),
+    eip712PrimaryType: z.string(),
+  })
+  .meta({ id: "ExchangeData" });
+
+const stepWords = {
+  action: z.string(),
+  description: z.string(),
+  requestId: answerHash32,
+  depositAddress: z.string().describe("Empty when unused."),
+};
+
+/** A deposit on a chain that is no EVM chain. */
+export const railStep = z
+  .object({
+    id: z.literal("deposit"),
+    kind: z.literal("transaction"),
+    ...stepWords,
+    items: z.array(z.object({ status, data: z.union([solanaData, bitcoinData, exchangeData]), check })),
+  })
+  .meta({ id: "RailStep" });
+
+/** What the wallet of a withdrawal from the perpetuals exchange says about its nonce. It is done with the post: nothing is to be waited for before the next step. */
+export const authorizeStep = z
+  .object({
+    id: z.literal("authorize"),
+    kind: z.literal("signature"),
+    ...stepWords,
+    items: z.array(
+      z.object({
+        status,
+        data: z.object({
+          sign: z.object({
+            signatureKind: z.literal("eip712"),
+            domain: z.object({
+              name: z.string(),
+              version: z.string().optional(),
+              chainId: z.int(),
+              verifyingContract: evmAddress,
+            }),
+            types: typeFields.describe("Without EIP712Domain."),
+            value: z.record(z.string(), z.unknown()),
+            primaryType: z.string(),
+          }),
+          post: z.object({
+            endpoint: z.string().describe("The signature goes with it as the query parameter `signature`."),
+            method: z.literal("POST"),
+            body: z.object({
+              type: z.literal("nonce-mapping"),
+              walletChainId: z.int(),
+              wallet: evmAddress,
+              depositor: evmAddress,
+              nonce: z.int(),
+              id: answerHash32,
+              signatureChainId: z
+                .int()
+                .describe(
+                  "Chain of the wallet, the same as in the domain that it signs; where funds go does not depend on it.",
+                ),
+            }),
+          }),
+        }),
+      }),
+    ),
+  })
+  .meta({ id: "AuthorizeStep" });
+
+export type RailStep = z.infer<typeof railStep>;
+export type AuthorizeStep = z.infer<typeof authorizeStep>;
