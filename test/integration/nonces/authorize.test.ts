@@ -1,0 +1,193 @@
+import { rawKeySigner } from "@causeway/attest";
+import { ServiceError, type Hex } from "@causeway/domain";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { NonceAuthorization } from "../../../apps/api/src/ports/nonce-mappings.ts";
+import { someHash } from "../../support/terms.ts";
+import { EXCHANGE_ID, startNonceWorld, type NonceWorld } from "./nonce-world.ts";
+
+// What a wallet says of its nonces: verified against its quote, stored once, signed by the oracles, brought to the hub, and read from there.
+
+const wallet = rawKeySigner(`0x${"51".repeat(32)}`);
+const stranger = rawKeySigner(`0x${"52".repeat(32)}`);
+
+let world: NonceWorld;
+beforeAll(async () => {
+  world = await startNonceWorld();
+});
+afterAll(async () => await world.stop());
+
+const dataOf = ({ id, depositor }: NonceAuthorization): Hex => `0x${id.slice(2)}${depositor.slice(2)}`;
+const read = async ({ walletChainId, wallet: who, nonce }: NonceAuthorization) =>
+  await world.reads.read(walletChainId, who, nonce);
+
+async function refusal(act: Promise<unknown>): Promise<unknown> {
+  try {
+    return await act;
+  } catch (error) {
+    if (error instanceof ServiceError) return [error.code, error.facts.field];
+    throw error;
+  }
+}
+
+test("what a wallet said is signed by the oracles and set on the hub, and counts once that is final", async () => {
+  const terms = await world.quote(wallet.address);
+  const said = await world.authorization(wallet, terms);
+  expect((await read(said)).mapped).toBeUndefined();
+  expect(await world.authorize(said)).toBe(terms.requestId);
+  // Stored is not said: only the hub binds the oracles.
+  expect((await read(said)).mapped).toBeUndefined();
+  expect((await world.rowOf(said)).state).toBe("stored");
+
+  await world.round();
+  expect((await world.rowOf(said)).state).toBe("signed");
+  await world.mineHub(1);
+  const { data, setAt } = await world.onHub(said);
+  expect(data).toBe(dataOf(said));
+  await world.round();
+  // Mined, but the hub's policy wants two blocks on top.
+  expect((await world.rowOf(said)).state).toBe("signed");
+  expect((await read(said)).mapped).toBeUndefined();
+
+  await world.mineHub(2);
+  const mapped = { id: terms.orderId, depositor: wallet.address, setAt };
+  expect((await read(said)).mapped).toEqual(mapped);
+  await world.round();
+  expect((await world.rowOf(said)).state).toBe("published");
+  expect((await read(said)).mapped).toEqual(mapped);
+  expect(await world.reads.of(EXCHANGE_ID, wallet.address, said.nonce)).toEqual(mapped);
+});
+
+test("said again it is answered alike and changes nothing, whatever has become of it", async () => {
+  const terms = await world.quote(wallet.address);
+  const said = await world.authorization(wallet, terms);
+  for (let time = 0; time < 2; time++) expect(await world.authorize(said)).toBe(terms.requestId);
+  // On another chain of the wallet's the signature is another; it says the same.
+  const elsewhere = await world.authorization(wallet, terms, { signatureChainId: 1 });
+  expect(elsewhere.signature).not.toBe(said.signature);
+  expect(await world.authorize(elsewhere)).toBe(terms.requestId);
+  await world.untilQuiet();
+  const before = await world.onHub(said);
+  expect(await world.authorize(said)).toBe(terms.requestId);
+  await world.untilQuiet();
+  expect(await world.onHub(said)).toEqual(before);
+  expect(
+    world.events.of("nonce_authorized").filter(({ facts }) => facts["nonce"] === said.nonce),
+  ).toHaveLength(1);
+});
+
+test("said at once by many it is said once", async () => {
+  const terms = await world.quote(wallet.address);
+  const said = await world.authorization(wallet, terms);
+  const answers = await Promise.all(Array.from({ length: 8 }, async () => await world.authorize(said)));
+  expect(new Set(answers)).toEqual(new Set([terms.requestId]));
+  const { rows } = await world.pool.query("select from nonce_mappings where nonce = $1", [
+    said.nonce.toString(),
+  ]);
+  expect(rows).toHaveLength(1);
+});
+
+test("something else about the same nonce is refused, and the first word stays", async () => {
+  const [one, other] = [await world.quote(wallet.address), await world.quote(wallet.address)];
+  const nonce = BigInt(one.walletNonce ?? 0);
+  const same = await world.quote(wallet.address, { walletNonce: one.walletNonce ?? 0 });
+  await world.authorize(await world.authorization(wallet, one));
+  expect(await refusal(world.authorize(await world.authorization(wallet, same)))).toEqual([
+    "NONCE_TAKEN",
+    "nonce",
+  ]);
+  // Another wallet's nonces are its own.
+  const theirs = await world.quote(stranger.address, { walletNonce: one.walletNonce ?? 0 });
+  expect(await world.authorize(await world.authorization(stranger, theirs))).toBe(theirs.requestId);
+  await world.untilQuiet();
+  expect((await world.reads.of(EXCHANGE_ID, wallet.address, nonce))?.id).toBe(one.orderId);
+  expect((await world.reads.of(EXCHANGE_ID, stranger.address, nonce))?.id).toBe(theirs.orderId);
+  expect(other.orderId).not.toBe(one.orderId);
+});
+
+type Change = Partial<NonceAuthorization>;
+test.each<[string, (nonce: bigint) => readonly [signed: Change, sent: Change], unknown]>([
+  ["another chain", () => [{}, { walletChainId: 8453 }], ["UNSUPPORTED_CHAIN", "walletChainId"]],
+  ["another id, signed", () => same({ id: someHash() }), ["INVALID_REQUEST", "id"]],
+  ["another nonce, signed", (nonce) => same({ nonce: nonce + 1n }), ["INVALID_REQUEST", "nonce"]],
+  [
+    "another depositor, signed",
+    () => same({ depositor: stranger.address }),
+    ["INVALID_REQUEST", "depositor"],
+  ],
+  ["another id than signed", () => [{}, { id: someHash() }], ["INVALID_REQUEST", "signature"]],
+  ["another nonce than signed", (nonce) => [{}, { nonce: nonce + 1n }], ["INVALID_REQUEST", "signature"]],
+  ["another wallet than signed", () => [{}, { wallet: stranger.address }], ["INVALID_REQUEST", "signature"]],
+  [
+    "another depositor than signed",
+    () => [{}, { depositor: stranger.address }],
+    ["INVALID_REQUEST", "signature"],
+  ],
+  ["another chain of the signature", () => [{}, { signatureChainId: 1 }], ["INVALID_REQUEST", "signature"]],
+])("%s is refused with its field, and nothing is stored", async (_what, change, expected) => {
+  const terms = await world.quote(wallet.address);
+  const [signed, sent] = change(BigInt(terms.walletNonce ?? 0));
+  const said = { ...(await world.authorization(wallet, terms, signed)), ...sent };
+  const { rows: before } = await world.pool.query("select from nonce_mappings");
+  expect(await refusal(world.authorize(said))).toEqual(expected);
+  const { rows } = await world.pool.query("select from nonce_mappings");
+  expect(rows).toHaveLength(before.length);
+});
+function same(change: Change): readonly [Change, Change] {
+  return [change, {}];
+}
+
+test("a quote of another wallet, on another chain, or without a nonce cannot be authorized", async () => {
+  const theirs = await world.quote(stranger.address);
+  expect(await refusal(world.authorize(await world.authorization(wallet, theirs)))).toEqual([
+    "INVALID_REQUEST",
+    "wallet",
+  ]);
+  const elsewhere = await world.quote(wallet.address, {
+    origin: { chainId: 1, currency: wallet.address, amount: 1n },
+  });
+  expect(await refusal(world.authorize(await world.authorization(wallet, elsewhere)))).toEqual([
+    "INVALID_REQUEST",
+    "id",
+  ]);
+  const { walletNonce: _, ...without } = await world.quote(wallet.address);
+  const plain = await world.quote(wallet.address, { ...without, requestId: someHash(), orderId: someHash() });
+  const { walletNonce: nonce, ...none } = plain;
+  expect(nonce).toBeDefined();
+  await world.pool.query(
+    "update requests set terms = (terms::jsonb - 'walletNonce')::text where request_id = $1",
+    [none.requestId],
+  );
+  expect(await refusal(world.authorize(await world.authorization(wallet, plain)))).toEqual([
+    "INVALID_REQUEST",
+    "nonce",
+  ]);
+});
+
+test("what the wallet had said on the hub before counts, and not what it told us", async () => {
+  const [here, there] = [await world.quote(wallet.address), await world.quote(wallet.address)];
+  const said = await world.authorization(wallet, here);
+  const other = await world.authorization(wallet, there, { nonce: said.nonce });
+  await world.publishElsewhere(other);
+  await world.authorize(said);
+  await world.untilQuiet();
+  expect((await world.rowOf(said)).state).toBe("contradicted");
+  expect((await read(said)).mapped).toMatchObject({ id: there.orderId });
+  expect(world.events.of("nonce_contradicted").at(-1)?.facts).toMatchObject({ id: there.orderId });
+});
+
+test("what was said to the hub alone is known here too: that money is some order's", async () => {
+  const terms = await world.quote(wallet.address);
+  const said = await world.authorization(wallet, terms);
+  await world.publishElsewhere(said);
+  expect((await world.rowOf(said)).state).toBe("none");
+  expect((await read(said)).mapped).toMatchObject({ id: terms.orderId, depositor: wallet.address });
+});
+
+test("as of when nothing was said is told by the hub's clock", async () => {
+  const { timestamp } = await world.hubClient.getBlock({ blockTag: "latest" });
+  const { mapped, asOf } = await world.reads.read(EXCHANGE_ID, wallet.address, 1n);
+  expect(mapped).toBeUndefined();
+  expect(asOf).toBeLessThanOrEqual(timestamp);
+  world.clock.forward(86_400_000);
+  expect((await world.reads.read(EXCHANGE_ID, wallet.address, 1n)).asOf).toBe(asOf);
+});

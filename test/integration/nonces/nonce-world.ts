@@ -1,0 +1,242 @@
+import { nonceMappingDigest, rawKeySigner, signatureToHex, type Signer } from "@causeway/attest";
+import { genericMappingAbi } from "@causeway/contracts";
+import {
+  EXCHANGE_WALLET_CHAIN,
+  type Address,
+  type AttestationHub,
+  type Hex,
+  type RailChain,
+  type RequestTerms,
+} from "@causeway/domain";
+import { createLocalClient, deployHub, localHub, startAnvil, type LocalClient } from "@causeway/localnet";
+import type pg from "pg";
+import { connectHub } from "../../../apps/api/src/adapters/hub/evm-hub.ts";
+import { connectHubMappings } from "../../../apps/api/src/adapters/hub/evm-hub-mappings.ts";
+import { createHttpOracle } from "../../../apps/api/src/adapters/oracles/http-oracle.ts";
+import { nonceMappingStore } from "../../../apps/api/src/adapters/postgres/nonce-mapping-rows.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { groupedQuoteInserts } from "../../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
+import { settlementReads } from "../../../apps/api/src/adapters/postgres/settlement-reads.ts";
+import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import type { MappingServices } from "../../../apps/api/src/ports/mapping-services.ts";
+import type { NonceAuthorization, NonceMappingReads } from "../../../apps/api/src/ports/nonce-mappings.ts";
+import type { SettlementServices } from "../../../apps/api/src/ports/settlement-services.ts";
+import { authorizeNonce } from "../../../apps/api/src/usecases/exchange/authorize-nonce.ts";
+import { carryMappings } from "../../../apps/api/src/usecases/exchange/carry-mappings.ts";
+import { entryFor } from "../../../apps/api/src/usecases/exchange/ask-for-entry.ts";
+import { knownNonces } from "../../../apps/api/src/usecases/exchange/known-nonces.ts";
+import { signMappings } from "../../../apps/api/src/usecases/exchange/sign-mappings.ts";
+import { submitExecutions } from "../../../apps/api/src/usecases/settlement/submit-executions.ts";
+import { adjustableClock, type AdjustableClock } from "../../fakes/adjustable-clock.ts";
+import { recordedEvents, type RecordedEvents } from "../../fakes/recorded-events.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { someHash, someTerms } from "../../support/terms.ts";
+import { aChain, startWorld as startOracle, type World as OracleWorld } from "../oracle-http/world.ts";
+import { settlementPolicy } from "../settlement/settlement-world.ts";
+
+export const EXCHANGE_ID = 1337;
+const NAME = "exchange";
+
+/** What this service believes of the exchange; nothing here speaks to it. */
+const exchange = { id: EXCHANGE_ID, name: NAME, vmType: "hypevm", family: "hyperliquid-vm" } as RailChain;
+
+/** `POST /authorize`, the worker's rounds and what the engine reads of it, on a real database, a real hub, and three oracles over HTTP. Moved step by step. */
+export interface NonceWorld {
+  readonly clock: AdjustableClock;
+  readonly events: RecordedEvents;
+  readonly pool: pg.Pool;
+  readonly services: MappingServices;
+  readonly settling: SettlementServices;
+  readonly hubClient: LocalClient;
+  readonly mapping: Address;
+  readonly oracles: readonly OracleWorld[];
+  readonly reads: NonceMappingReads;
+  /** A stored quote of a transfer by this wallet with a nonce of its own. */
+  quote(wallet: Address, change?: Partial<RequestTerms>): Promise<RequestTerms>;
+  authorize(said: NonceAuthorization): Promise<unknown>;
+  /** What a wallet posts for a quote. */
+  authorization(
+    wallet: Signer,
+    terms: RequestTerms,
+    change?: Partial<NonceAuthorization>,
+    signedAs?: Partial<NonceAuthorization>,
+  ): Promise<NonceAuthorization>;
+  /** The worker's rounds, once. */
+  round(by?: MappingServices): Promise<void>;
+  mineHub(blocks?: number): Promise<void>;
+  /** Rounds and blocks until nothing waits, at most 20. */
+  untilQuiet(): Promise<void>;
+  /** What the contract has now. */
+  onHub(said: NonceAuthorization): Promise<{ readonly data: Hex; readonly setAt: bigint }>;
+  /** Brings another word of the wallet to the hub, past this service. */
+  publishElsewhere(said: NonceAuthorization): Promise<void>;
+  rowOf(said: NonceAuthorization): Promise<{ state: string; reason: string | null; tries: number }>;
+  stop(): Promise<void>;
+}
+
+const key = (byte: string): Hex => `0x${byte.repeat(32)}`;
+let nonces = 1_763_000_000_000;
+
+export async function startNonceWorld(): Promise<NonceWorld> {
+  const database = await createTestDatabase();
+  const pool = createPool(database.url, { max: 10, statementTimeoutMs: 10_000, applicationName: "test" });
+  const sql = sqlOn(pool);
+  const [clock, events] = [adjustableClock(), recordedEvents()];
+  const signers = [rawKeySigner(key("a1")), rawKeySigner(key("b2")), rawKeySigner(key("c3"))];
+  const solver = rawKeySigner(key("d4"));
+  const node = await startAnvil({ chainId: localHub.chainId, extraArgs: ["--no-mining"] });
+  await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });
+  const hubClient = createLocalClient(node);
+  await hubClient.setBalance({ address: solver.address, value: 10n ** 20n });
+  // Before the contracts are final nobody knows anything.
+  await hubClient.mine({ blocks: 3 });
+  const mapping = localHub.contracts.genericMapping.toLowerCase() as Address;
+  const lower = (address: Address): Address => address.toLowerCase() as Address;
+  const hub: AttestationHub = {
+    name: localHub.name,
+    rpcUrl: node.url,
+    chainId: localHub.chainId,
+    hubAddress: lower(localHub.contracts.hub),
+    oracleAddress: lower(localHub.contracts.oracle),
+    oracleMultisigAddress: lower(localHub.contracts.oracleMultisig),
+    allocatorAddress: undefined,
+    genericMappingAddress: mapping,
+    domain: { name: "Oracle", version: "1" },
+    settlementKey: "payment",
+    fillLeadSeconds: 60,
+    finality: { kind: "depth", blocks: 2n, seconds: 0n },
+  };
+  const otherChains = [{ ...aChain(NAME, EXCHANGE_ID), vmType: "hyperliquid-vm" as const, evm: undefined }];
+  const listed = { signers: new Set(signers.map(({ address }) => address)), threshold: 2, hub, otherChains };
+  const started: OracleWorld[] = [];
+  for (const signer of signers)
+    started.push(await startOracle({ ...listed, signer, peers: started.map(({ url }) => url) }));
+  const oracles = started.toReversed();
+
+  const uow = postgresUnitOfWork(pool);
+  const stored = nonceMappingStore(sql);
+  const hubChain = connectHub(hub, clock, lower(localHub.contracts.oracleMultisig));
+  const mappings = connectHubMappings(hub, mapping);
+  const chainName = (id: number) => (id === EXCHANGE_ID ? NAME : undefined);
+  const settling: SettlementServices = {
+    clock,
+    events,
+    signer: solver,
+    uow,
+    chains: { all: [], get: () => undefined },
+    hub: hubChain,
+    // The last of them has the other two as peers; asked first it gives a quorum at once.
+    oracles: oracles
+      .slice(0, 2)
+      .map(({ url }) => createHttpOracle({ url, apiKey: "key" }, { timeoutMs: 2_000 })),
+    settlement: settlementReads(sql),
+    settlementPolicy,
+  };
+  const services: MappingServices = { ...settling, mappings, said: stored, chainName };
+  const insertQuoted = groupedQuoteInserts(sql);
+  const chains = {
+    rail: (id: number) => (id === EXCHANGE_ID ? { chain: exchange } : undefined),
+  } as Parameters<typeof authorizeNonce>[0]["chains"];
+
+  const mineHub = async (blocks = 1): Promise<void> => await hubClient.mine({ blocks });
+  const entry = (said: NonceAuthorization) =>
+    entryFor(NAME, { ...said, chainId: said.walletChainId, requestId: undefined });
+  const world: NonceWorld = {
+    clock,
+    events,
+    pool,
+    services,
+    settling,
+    hubClient,
+    mapping,
+    oracles,
+    reads: knownNonces({ clock, stored, hub: mappings, chainName }),
+    async quote(wallet, change = {}) {
+      nonces += 1;
+      const terms = someTerms({
+        user: wallet,
+        orderId: someHash(),
+        walletNonce: nonces,
+        origin: { chainId: EXCHANGE_ID, currency: `0x${"00".repeat(16)}`, amount: 100n },
+        ...change,
+      });
+      await insertQuoted(terms);
+      return terms;
+    },
+    authorize: async (said) =>
+      await authorizeNonce({ chains, clock, events, uow, reads: postgresReads(sql) }, said),
+    async authorization(wallet, terms, change = {}, signedAs = {}) {
+      const said = {
+        walletChainId: EXCHANGE_ID,
+        wallet: wallet.address,
+        depositor: wallet.address,
+        nonce: BigInt(terms.walletNonce ?? 0),
+        id: terms.orderId,
+        signatureChainId: 42161,
+        ...change,
+      };
+      const digest = nonceMappingDigest({ ...said, ...signedAs, walletChain: EXCHANGE_WALLET_CHAIN });
+      return { signature: signatureToHex(await wallet.signDigest(digest)), ...said };
+    },
+    async round(by = services) {
+      await signMappings(by, new AbortController().signal);
+      await carryMappings(by);
+      await submitExecutions({ ...settling, ...by });
+    },
+    mineHub,
+    async untilQuiet() {
+      for (let round = 0; round < 20; round++) {
+        await world.round();
+        await mineHub(1);
+        if ((await stored.waiting()).length === 0) return;
+        clock.forward(10_000);
+      }
+      throw new Error(`still waiting: ${JSON.stringify(await stored.waiting())}`);
+    },
+    async onHub(said) {
+      const { user, id } = entry(said);
+      const [data, setAt] = await hubClient.readContract({
+        address: mapping,
+        abi: genericMappingAbi,
+        functionName: "getEntry",
+        args: [user, id],
+      });
+      return { data, setAt };
+    },
+    async publishElsewhere(said) {
+      const { walletChainId: _, nonce, ...words } = said;
+      const oracle = oracles[0];
+      if (oracle === undefined) throw new Error("there are oracles");
+      const body = { walletChainId: NAME, ...words, nonce: nonce.toString(), requestPeerSignatures: true };
+      const answer = await oracle.post("signatures/nonce-mapping", body, {}, "v2");
+      if (answer.status !== 200) throw new Error(answer.text);
+      const signature: Hex = `0x${answer.body.genericMapping.signatures
+        .slice(0, 2)
+        .map((one) => one.signature.slice(2))
+        .join("")}`;
+      const { data } = mappings.publish([{ ...entry(said), signature }], 2);
+      await hubClient.setBalance({ address: said.wallet, value: 10n ** 18n });
+      await hubClient.impersonateAccount({ address: said.wallet });
+      await hubClient.sendUnsignedTransaction({ from: said.wallet, to: mapping, data, gas: 1_000_000n });
+      await mineHub(4);
+    },
+    async rowOf({ walletChainId, wallet, nonce }) {
+      const { rows } = await pool.query<{ state: string; reason: string | null; tries: number }>(
+        "select state, reason, tries from nonce_mappings where chain_id = $1 and wallet = $2 and nonce = $3",
+        [walletChainId, wallet, nonce.toString()],
+      );
+      return rows[0] ?? { state: "none", reason: null, tries: 0 };
+    },
+    async stop() {
+      await Promise.all([
+        ...oracles.map(async (one) => await one.close()),
+        hubChain.close(),
+        mappings.close(),
+      ]);
+      await pool.end();
+      await Promise.all([node.stop(), database.drop()]);
+    },
+  };
+  return world;
+}

@@ -1,0 +1,252 @@
+import { rawKeySigner } from "@causeway/attest";
+import { genericMappingAbi } from "@causeway/contracts";
+import type { Hex } from "@causeway/domain";
+import { parseEventLogs } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { MappingServices } from "../../../apps/api/src/ports/mapping-services.ts";
+import type { NonceAuthorization } from "../../../apps/api/src/ports/nonce-mappings.ts";
+import type { AttestationOracle, OracleAnswer } from "../../../apps/api/src/ports/oracles.ts";
+import { carryMappings } from "../../../apps/api/src/usecases/exchange/carry-mappings.ts";
+import { signMappings } from "../../../apps/api/src/usecases/exchange/sign-mappings.ts";
+import { submitExecutions } from "../../../apps/api/src/usecases/settlement/submit-executions.ts";
+import { startNonceWorld, type NonceWorld } from "./nonce-world.ts";
+
+// How a wallet's word gets to the hub although processes die, work at once, or are lied to.
+
+const wallet = rawKeySigner(`0x${"61".repeat(32)}`);
+
+let world: NonceWorld;
+beforeAll(async () => {
+  world = await startNonceWorld();
+});
+afterAll(async () => await world.stop());
+
+async function aSaid(): Promise<NonceAuthorization> {
+  const said = await world.authorization(wallet, await world.quote(wallet.address));
+  await world.authorize(said);
+  return said;
+}
+
+/** How often the contract set, and left out, entries of the wallet since a block. */
+async function toldSince(fromBlock: bigint): Promise<Record<"EntrySet" | "EntryLeftOut", number>> {
+  const logs = parseEventLogs({
+    abi: genericMappingAbi,
+    logs: await world.hubClient.getLogs({ address: world.mapping, fromBlock }),
+  });
+  const count = (name: string): number => logs.filter(({ eventName }) => eventName === name).length;
+  return { EntrySet: count("EntrySet"), EntryLeftOut: count("EntryLeftOut") };
+}
+const nextBlock = async (): Promise<bigint> => (await world.hubClient.getBlockNumber({ cacheTime: 0 })) + 1n;
+
+async function carryAndSubmit(): Promise<void> {
+  await carryMappings(world.services);
+  await submitExecutions(world.settling);
+}
+
+class Died extends Error {}
+
+/** The services of a process that dies at its moment `dieAt`: before, or after, anything that it does to the world. */
+function mortal(dieAt: number): { readonly services: MappingServices; readonly acts: string[] } {
+  const acts: string[] = [];
+  const moment = (name: string): void => {
+    if (acts.length > dieAt) throw new Died("the process is dead");
+    acts.push(name);
+    if (acts.length > dieAt) throw new Died(name);
+  };
+  const acting = <T extends object>(target: T, prefix: string, names: readonly string[]): T =>
+    new Proxy(target, {
+      get: (inner, name): unknown => {
+        const member: unknown = Reflect.get(inner, name);
+        if (typeof member !== "function" || !names.includes(String(name))) return member;
+        return async (...args: unknown[]): Promise<unknown> => {
+          moment(`before ${prefix}.${String(name)}`);
+          const result: unknown = await Reflect.apply(member, inner, args);
+          moment(`after ${prefix}.${String(name)}`);
+          return result;
+        };
+      },
+    });
+  const { services } = world;
+  return {
+    acts,
+    services: {
+      ...services,
+      uow: acting(services.uow, "uow", ["run"]),
+      signer: acting(services.signer, "signer", ["signDigest"]),
+      hub: acting(services.hub, "hub", ["broadcast", "nonces", "gasPrices", "executed"]),
+      mappings: acting(services.mappings, "mappings", ["entry"]),
+      oracles: services.oracles.map((oracle) => acting(oracle, "oracle", ["ask"])),
+      said: acting(services.said, "said", ["toSign", "toCarry", "carried"]),
+    },
+  };
+}
+
+test("whenever the process dies, the next one goes on, and the word is set once", async () => {
+  const moments: string[] = [];
+  for (let dieAt = 0; ; dieAt++) {
+    const fromBlock = await nextBlock();
+    const said = await aSaid();
+    const { services, acts } = mortal(dieAt);
+    let died = false;
+    try {
+      for (const blocks of [1, 2, 1]) {
+        await world.round(services);
+        await world.mineHub(blocks);
+      }
+    } catch (error) {
+      if (!(error instanceof Died)) throw error;
+      died = true;
+    }
+    died ||= acts.length > dieAt;
+    world.clock.forward(400_000);
+    await world.untilQuiet();
+    const moment = acts.at(-1) ?? "nothing";
+    expect((await world.rowOf(said)).state, moment).toBe("published");
+    expect(await toldSince(fromBlock), moment).toEqual({ EntrySet: 1, EntryLeftOut: 0 });
+    if (!died) break;
+    moments.push(moment);
+  }
+  expect(moments.length).toBeGreaterThan(15);
+  expect(new Set(moments)).toContain("after hub.broadcast");
+}, 90_000);
+
+test("many words go in one transaction, each once, though several processes work at once", async () => {
+  const fromBlock = await nextBlock();
+  const sent = await world.hubClient.getTransactionCount({ address: world.services.signer.address });
+  const all: NonceAuthorization[] = [];
+  for (let n = 0; n < 12; n++) all.push(await aSaid());
+  await Promise.all([1, 2, 3].map(async () => signMappings(world.services, new AbortController().signal)));
+  const plans = await Promise.allSettled([1, 2, 3].map(async () => carryMappings(world.services)));
+  expect(plans.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
+  await world.untilQuiet();
+  for (const said of all) expect((await world.rowOf(said)).state).toBe("published");
+  expect(await toldSince(fromBlock)).toEqual({ EntrySet: 12, EntryLeftOut: 0 });
+  expect(await world.hubClient.getTransactionCount({ address: world.services.signer.address })).toBe(
+    sent + 1,
+  );
+});
+
+test("a signature that the hub does not take is asked for anew, and holds up no other word", async () => {
+  const [bad, good] = [await aSaid(), await aSaid()];
+  await signMappings(world.services, new AbortController().signal);
+  await world.pool.query("update nonce_mappings set hub_signature = $2 where nonce = $1", [
+    bad.nonce.toString(),
+    `0x${"11".repeat(130)}`,
+  ]);
+  const fromBlock = await nextBlock();
+  await world.round();
+  await world.mineHub(4);
+  // The first round finds the transaction final, the second one what it left undone.
+  for (let round = 0; round < 2; round++) await carryAndSubmit();
+  expect((await world.rowOf(good)).state).toBe("published");
+  expect((await world.onHub(bad)).setAt).toBe(0n);
+  expect((await world.rowOf(bad)).state).toBe("stored");
+  expect(world.events.of("mapping_left_out")).toHaveLength(1);
+  world.clock.forward(400_000);
+  await world.untilQuiet();
+  expect((await world.rowOf(bad)).state).toBe("published");
+  expect(await toldSince(fromBlock)).toEqual({ EntrySet: 2, EntryLeftOut: 1 });
+});
+
+// What oracles may say.
+
+function saying(...answers: readonly ((body: object) => Promise<OracleAnswer>)[]): MappingServices {
+  const oracles = answers.map((answer, at): AttestationOracle => ({
+    name: `oracle ${at}`,
+    ask: async (_path, body) => await answer(body),
+  }));
+  return { ...world.services, oracles };
+}
+const honest = async (body: object): Promise<OracleAnswer> => {
+  const [oracle] = world.services.oracles;
+  if (oracle === undefined) throw new Error("there are oracles");
+  return await oracle.ask("/attestations/signatures/nonce-mapping/v2", body, new AbortController().signal);
+};
+const changed =
+  (change: (mapping: Record<string, unknown>) => void) =>
+  async (body: object): Promise<OracleAnswer> => {
+    const answer = await honest(body);
+    if (answer.kind !== "answer") return answer;
+    const json = structuredClone(answer.json) as { genericMapping: Record<string, unknown> };
+    change(json.genericMapping);
+    return { kind: "answer", json };
+  };
+const away = async (): Promise<OracleAnswer> => ({ kind: "away", reason: "no connection" });
+const no = async (): Promise<OracleAnswer> => ({
+  kind: "refused",
+  code: "rejected",
+  message: "the wallet has not signed this mapping",
+  retryAfterMs: undefined,
+});
+
+test.each<[string, (mapping: Record<string, unknown>) => void]>([
+  ["signatures of nobody", (m) => void (m["signatures"] = [aSignature(`0x${"12".repeat(65)}`)])],
+  ["one signature twice", (m) => void (m["signatures"] = twice(m["signatures"]))],
+  ["no signatures", (m) => void (m["signatures"] = [])],
+  ["something in another form", (m) => void delete m["user"]],
+])("an oracle that gives %s is found out, and another one asked", async (_what, change) => {
+  const said = await aSaid();
+  const lied = world.events.of("oracle_lied").length;
+  await signMappings(saying(changed(change)), new AbortController().signal);
+  expect(await world.rowOf(said)).toMatchObject({ state: "stored", tries: 1 });
+  expect(world.events.of("oracle_lied")).toHaveLength(lied + 1);
+  world.clock.forward(400_000);
+  // The second try begins with another one; the third with the first again.
+  await signMappings(saying(changed(change), honest), new AbortController().signal);
+  expect((await world.rowOf(said)).state).toBe("signed");
+  await world.untilQuiet();
+});
+
+test("what an oracle says the entry to be does not matter: only signatures of the true one count", async () => {
+  const said = await aSaid();
+  const lie = changed((m) => void (m["data"] = `0x${"99".repeat(52)}`));
+  await signMappings(saying(lie), new AbortController().signal);
+  expect((await world.rowOf(said)).state).toBe("signed");
+  await world.untilQuiet();
+  expect((await world.onHub(said)).data).toBe(`0x${said.id.slice(2)}${said.depositor.slice(2)}`);
+});
+
+test("oracles that are away are asked again soon, those that say no rarely", async () => {
+  const said = await aSaid();
+  await signMappings(saying(away, no), new AbortController().signal);
+  expect(await world.rowOf(said)).toMatchObject({ state: "stored", reason: "no connection", tries: 1 });
+  expect(world.events.of("mapping_rejected")).toHaveLength(0);
+  world.clock.forward(60_000);
+  await signMappings(saying(no, no), new AbortController().signal);
+  expect(await world.rowOf(said)).toMatchObject({ state: "stored", tries: 2 });
+  expect(world.events.of("mapping_rejected")).toHaveLength(1);
+  world.clock.forward(400_000);
+  await signMappings(saying(honest), new AbortController().signal);
+  expect((await world.rowOf(said)).state).toBe("stored");
+  world.clock.forward(21_600_000);
+  await signMappings(saying(honest), new AbortController().signal);
+  expect((await world.rowOf(said)).state).toBe("signed");
+  await world.untilQuiet();
+});
+
+test("a hub that does not answer costs time, never a word", async () => {
+  const said = await aSaid();
+  const down = {
+    ...world.services,
+    mappings: {
+      ...world.services.mappings,
+      entry: async (): Promise<never> => {
+        throw new Error("the hub's node is away");
+      },
+    },
+  };
+  await signMappings(down, new AbortController().signal);
+  expect(await world.rowOf(said)).toMatchObject({ state: "stored", tries: 1 });
+  expect(world.events.of("mapping_fault").length).toBeGreaterThan(0);
+  world.clock.forward(400_000);
+  await world.untilQuiet();
+  expect((await world.rowOf(said)).state).toBe("published");
+});
+
+function aSignature(signature: Hex): object {
+  return { mappingChainId: "1", mappingContract: world.mapping, oracleSigner: world.mapping, signature };
+}
+function twice(signatures: unknown): unknown {
+  const [first] = signatures as readonly unknown[];
+  return [first, first];
+}
