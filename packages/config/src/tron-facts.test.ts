@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { attestationChainEntry } from "./attestation-schema.ts";
+import { tronFacts } from "./tron-facts.ts";
+
+const NATIVE = "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb";
+const CONTRACT = "TXtEs6t2oUWQsNos7m68gbHdE9Q5n6x2oN";
+const URL = "https://nodes.example/jsonrpc";
+
+function read(fields: object, urls: readonly string[] = [URL]) {
+  const problems: string[] = [];
+  const entry = attestationChainEntry.parse({ id: "tron", vmType: "tron-vm", httpRpcUrl: urls, ...fields });
+  return { facts: tronFacts(entry, urls, "place", problems), problems };
+}
+
+test("a Tron chain is the main network unless it says otherwise, and trusts no fill contract by itself", () => {
+  expect(read({})).toEqual({
+    facts: { chainId: 728_126_428, blockTimeSeconds: 3, fillContracts: [], apiKey: undefined },
+    problems: [],
+  });
+  expect(read({ chainId: 2_494_104_990 }).facts.chainId).toBe(2_494_104_990);
+});
+
+test("fill contracts are written in base58 and known by their twenty bytes; a key goes along", () => {
+  const { facts, problems } = read({ additionalData: { fillContracts: [CONTRACT], rpcApiKey: "key" } });
+  expect(problems).toEqual([]);
+  expect(facts).toMatchObject({
+    fillContracts: ["0xf0623e1012177482912fb057e44e1a9769b1f588"],
+    apiKey: "key",
+  });
+});
+
+test("what is no address of the chain, nobody's, or not the URL of the JSON-RPC is told by its place", () => {
+  const additionalData = { fillContracts: [CONTRACT, NATIVE, `0x${"a".repeat(40)}`] };
+  expect(read({ additionalData }).problems).toEqual([
+    "place: fill contract 1: must be an address of the family tron-vm, not zero",
+    "place: fill contract 2: must be an address of the family tron-vm, not zero",
+  ]);
+  expect(read({}, ["https://nodes.example"]).problems).toEqual([
+    "place.httpRpcUrl: must be the URL of the node's /jsonrpc",
+  ]);
+  expect(read({}, ["https://nodes.example/jsonrpc/"]).problems).toEqual([]);
+});
