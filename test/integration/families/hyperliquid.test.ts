@@ -1,0 +1,295 @@
+import { evidenceSources, RpcFault, type EvidenceSource, type NonceMappings } from "@causeway/chains";
+import { signExchangeAction } from "@causeway/chains/hyperliquid";
+import {
+  encodeHyperliquidAction,
+  exchangeSigningProfiles,
+  MAINNET_USDC_TOKEN_ID,
+  PERPS_CURRENCY,
+  type Address,
+  type ExchangeAction,
+  type Hex,
+  type Hex32,
+} from "@causeway/domain";
+import { startExchange, type Lie, type RunningExchange } from "@causeway/localnet";
+import { HttpTransport } from "@nktkas/hyperliquid";
+import { sendAsset, usdSend } from "@nktkas/hyperliquid/api/exchange";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+// The real exchange's names: what its public SDK signs is what is attested.
+
+const profile = exchangeSigningProfiles.hyperliquid;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const account = (number: number) => privateKeyToAccount(`0x${number.toString(16).padStart(64, "0")}`);
+const depositoryKey: Hex32 = `0x${"72".padStart(64, "0")}`;
+const [user, depositoryAccount] = [account(0x71), account(0x72)];
+const userAddress = user.address.toLowerCase() as Address;
+const depository = depositoryAccount.address.toLowerCase() as Address;
+const friend: Address = `0x${"a1".repeat(20)}`;
+const USDC = `USDC:${MAINNET_USDC_TOKEN_ID}`;
+
+let exchange: RunningExchange;
+let closing: (() => Promise<void>)[];
+
+beforeEach(async () => {
+  exchange = await startExchange({ profile });
+  closing = [async () => await exchange.close()];
+  for (const one of [userAddress, depository]) {
+    exchange.control.fund(one, "1000");
+    exchange.control.fund(one, "1000", "USDC", "spot");
+  }
+});
+afterEach(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+/** Another way to the same exchange, whose answers are changed on the way. */
+async function frontThat(lie: Lie): Promise<string> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString("utf8");
+      const path = (request.url ?? "").slice(1) as Parameters<Lie>[0];
+      const passOn = async (): Promise<void> => {
+        const answer = await fetch(`${exchange.url}/${path}`, { method: "POST", body });
+        const said = lie(path, JSON.parse(body) as Record<string, unknown>, await answer.json());
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(said));
+      };
+      passOn().catch(() => response.destroy());
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function evidenceAt(
+  urls: readonly string[],
+  nonceMappings?: NonceMappings,
+  onDisagreement?: () => void,
+): Promise<EvidenceSource> {
+  const chain = {
+    name: "hyperliquid",
+    vmType: "hyperliquid-vm" as const,
+    rpcUrls: urls,
+    rpcQuorum: urls.length,
+    depository,
+    additionalDepositories: [],
+    hubChainId: "1337",
+    evm: undefined,
+    hyperliquid: {
+      explorerUrls: urls,
+      profile: "hyperliquid" as const,
+      network: "Mainnet" as const,
+      usdcTokenId: MAINNET_USDC_TOKEN_ID,
+    },
+  };
+  const sources = await evidenceSources([chain], {
+    ...(nonceMappings !== undefined && { nonceMappings }),
+    ...(onDisagreement !== undefined && { onDisagreement }),
+  });
+  const source = sources.get(chain.name);
+  if (source === undefined) throw new Error("no source");
+  closing.push(async () => await source.close());
+  return source;
+}
+
+const config = () => ({
+  transport: new HttpTransport({ apiUrl: exchange.url, rpcUrl: exchange.url }),
+  wallet: user,
+  signatureChainId: "0xa4b1" as const,
+});
+const lastHash = (): Hex32 => exchange.control.transactions().at(-1)!.hash;
+
+test("what the exchange's public SDK sends is attested: amount, currency, and whose it is", async () => {
+  const source = await evidenceAt([exchange.url]);
+  await usdSend(config(), { destination: depository, amount: "1.25" });
+  const perps = { index: "0", depositor: userAddress, currency: PERPS_CURRENCY, depositId: undefined };
+  expect(await source.deposits(lastHash())).toMatchObject({
+    kind: "final",
+    value: { depository, deposits: [{ ...perps, amount: 125_000_000n }] },
+  });
+  await sendAsset(config(), {
+    destination: depository,
+    sourceDex: "",
+    destinationDex: "spot",
+    token: USDC,
+    amount: "0.00000001",
+  });
+  expect(await source.deposits(lastHash())).toMatchObject({
+    kind: "final",
+    value: { deposits: [{ ...perps, currency: MAINNET_USDC_TOKEN_ID, amount: 1n }] },
+  });
+});
+
+test("a hub that cannot be asked is a fault, and never a deposit of nobody", async () => {
+  const silent: NonceMappings = {
+    of: () => Promise.reject(new RpcFault({ kind: "network", method: "eth_call", reason: "no answer" })),
+  };
+  const source = await evidenceAt([exchange.url], silent);
+  await usdSend(config(), { destination: depository, amount: "1" });
+  await expect(source.deposits(lastHash())).rejects.toBeInstanceOf(RpcFault);
+});
+
+test("without an hour's time every oracle says the same of a nonce, whichever clocks they have", async () => {
+  await usdSend(config(), { destination: depository, amount: "1" });
+  const { time } = exchange.control.transactions().at(-1)!;
+  const latest = BigInt(time) / 1_000n + 3_600n;
+  const asked = async (asOf: bigint) => {
+    const source = await evidenceAt([exchange.url], {
+      of: async () => await Promise.resolve({ entry: undefined, asOf }),
+    });
+    return (await source.deposits(lastHash())).kind;
+  };
+  expect([await asked(latest), await asked(latest + 1n)]).toEqual(["notFinal", "final"]);
+});
+
+/** A withdrawal that the depository has signed: its payload, and how it is carried out. */
+async function aWithdrawal(type: "usdSend" | "sendAsset" = "sendAsset") {
+  const nonce = exchange.control.now();
+  const common = { signatureChainId: "0x1" as Hex, hyperliquidChain: "Mainnet", destination: friend };
+  const action: ExchangeAction =
+    type === "usdSend"
+      ? { type, ...common, amount: "2.5", time: nonce }
+      : {
+          type,
+          ...common,
+          sourceDex: "",
+          destinationDex: "",
+          token: USDC,
+          amount: "2.5",
+          fromSubAccount: "",
+          nonce,
+        };
+  const shared = { chain: "Mainnet", destination: friend, amount: "2.5" };
+  const payload = encodeHyperliquidAction(
+    type === "usdSend"
+      ? { type: "UsdSend", ...shared, time: BigInt(nonce) }
+      : {
+          type: "SendAsset",
+          ...shared,
+          sourceDex: "",
+          destinationDex: "",
+          token: USDC,
+          fromSubAccount: "",
+          nonce: BigInt(nonce),
+        },
+  );
+  const signed = await signExchangeAction(profile, action, depositoryKey);
+  const execute = async (): Promise<string> => {
+    const answer = await fetch(`${exchange.url}/exchange`, { method: "POST", body: JSON.stringify(signed) });
+    return await answer.text();
+  };
+  return { payload, execute };
+}
+
+const statusOf = async (source: EvidenceSource, payload: Hex, hint?: string): Promise<string> => {
+  const found = await source.withdrawal(payload, hint);
+  return found.kind === "final" ? found.value.status : found.kind;
+};
+
+test("an execution is found in the ledger, by its transaction, and however old it is", async () => {
+  const source = await evidenceAt([exchange.url]);
+  for (const type of ["usdSend", "sendAsset"] as const) {
+    const { payload, execute } = await aWithdrawal(type);
+    expect(await statusOf(source, payload)).toBe("pending");
+    await execute();
+    expect(await statusOf(source, payload)).toBe("executed");
+    expect(await statusOf(source, payload, lastHash())).toBe("executed");
+    exchange.control.advance(9 * DAY_MS);
+    expect(await statusOf(source, payload), `${type}, later`).toBe("executed");
+  }
+});
+
+test("a failed attempt ends nothing: it is pending until the window is closed, and executed when it comes again", async () => {
+  const source = await evidenceAt([exchange.url]);
+  const { payload, execute } = await aWithdrawal();
+  exchange.control.failNext("Insufficient margin");
+  expect(await execute()).toContain("Insufficient margin");
+  expect(await statusOf(source, payload, lastHash())).toBe("pending");
+  exchange.control.advance(2 * DAY_MS - 60_000);
+  expect(await statusOf(source, payload)).toBe("pending");
+  expect(await execute()).toContain("ok");
+  expect(await statusOf(source, payload)).toBe("executed");
+});
+
+test("a withdrawal expires by the exchange's clock once the indexes must have told of its last moment, and is refused after", async () => {
+  const source = await evidenceAt([exchange.url]);
+  const { payload, execute } = await aWithdrawal();
+  exchange.control.advance(2 * DAY_MS);
+  expect(await execute()).toContain("Invalid nonce");
+  expect(await statusOf(source, payload)).toBe("pending");
+  exchange.control.advance(HOUR_MS + 1_000);
+  expect(await statusOf(source, payload)).toBe("expired");
+});
+
+test("one endpoint that hides an execution, or runs its clock ahead, makes nothing expire while another must agree", async () => {
+  const { payload, execute } = await aWithdrawal();
+  await execute();
+  exchange.control.advance(3 * DAY_MS);
+  const blind = await frontThat((path, question, honest) => {
+    if (question["type"] === "userNonFundingLedgerUpdates") return [];
+    return path === "explorer" ? { type: "userDetails", txs: [] } : honest;
+  });
+  let reports = 0;
+  const source = await evidenceAt([exchange.url, blind], undefined, () => (reports += 1));
+  await expect(source.withdrawal(payload, undefined)).rejects.toBeInstanceOf(RpcFault);
+  expect(reports).toBe(1);
+
+  const open = await aWithdrawal();
+  const hasty = await frontThat((_path, question, honest) =>
+    question["type"] === "clearinghouseState"
+      ? { ...(honest as object), time: exchange.control.now() + 9 * DAY_MS }
+      : honest,
+  );
+  const careful = await evidenceAt([exchange.url, hasty]);
+  expect(await statusOf(careful, open.payload)).toBe("notFinal");
+});
+
+test("a ledger that cannot be told whole makes nothing expire", async () => {
+  const { payload } = await aWithdrawal();
+  exchange.control.advance(3 * DAY_MS);
+  const crowded = await frontThat((_path, question, honest) =>
+    question["type"] === "userNonFundingLedgerUpdates"
+      ? Array.from({ length: 500 }, () => ({
+          time: question["startTime"],
+          hash: `0x${"11".repeat(32)}`,
+          delta: { type: "deposit", usdc: "1.0" },
+        }))
+      : honest,
+  );
+  expect(await statusOf(await evidenceAt([crowded]), payload)).toBe("pending");
+  expect(await statusOf(await evidenceAt([exchange.url]), payload)).toBe("expired");
+});
+
+test("a ledger that tells of a transfer which the explorer does not show is a fault, not an expiry", async () => {
+  const { payload, execute } = await aWithdrawal();
+  await execute();
+  exchange.control.advance(3 * DAY_MS);
+  const forgetful = await frontThat((path, question, honest) => {
+    if (path !== "explorer") return honest;
+    return question["type"] === "txDetails"
+      ? { type: "error", message: "not found" }
+      : { type: "userDetails", txs: [] };
+  });
+  const source = await evidenceAt([forgetful]);
+  await expect(source.withdrawal(payload, undefined)).rejects.toBeInstanceOf(RpcFault);
+});
+
+test("an explorer that refuses to look back leaves the ledger to tell", async () => {
+  const { payload, execute } = await aWithdrawal();
+  const shy = await frontThat((_path, question, honest) =>
+    question["type"] === "userDetails" ? { type: "error", message: "More than 100 archived blocks" } : honest,
+  );
+  const source = await evidenceAt([shy]);
+  expect(await statusOf(source, payload)).toBe("pending");
+  await execute();
+  expect(await statusOf(source, payload)).toBe("executed");
+});
