@@ -3,6 +3,7 @@ import { createRail } from "@causeway/chains";
 import type { Hex32, RailVm } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
 import { createRailPulse } from "./adapters/chains/rail-pulse.ts";
+import { createRailUsers } from "./adapters/chains/rail-users.ts";
 import type { ApiConfig, RailConfig } from "./config.ts";
 import type { ConnectedRail } from "./ports/chains.ts";
 import type { Services } from "./ports/services.ts";
@@ -71,7 +72,10 @@ async function connect(
   await pulse
     .refresh()
     .catch((error: unknown) => events.fault("chain_fault", error, { ...facts, at: "start" }));
-  return { chain, rail, pulse };
+  const users = await createRailUsers({ chain, attestation }, clock);
+  if (users === undefined) return { chain, rail, pulse };
+  lifecycle.add(`users of ${chain.name}`, () => users.close());
+  return { chain, rail, pulse, users };
 }
 
 /** The exchange knows the solver by its EVM account. */

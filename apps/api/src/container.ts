@@ -63,6 +63,7 @@ import { measuredQuoteGas } from "./usecases/quote-gas.ts";
 import { readiness } from "./usecases/readiness.ts";
 import { pruneHistory, reconcileRequests } from "./usecases/reconcile-requests.ts";
 import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
+import { readReport } from "./usecases/reported-transaction.ts";
 import { sharedAnswers } from "./usecases/shared-answers.ts";
 import { createRequestSignature } from "./usecases/request-signature.ts";
 import { requestFastFill } from "./usecases/request-fast-fill.ts";
@@ -225,10 +226,12 @@ export async function createContainer(
         ),
         requestSignature: createRequestSignature(services),
         indexTransaction: (report) =>
-          sharedIndexing(`${report.chainId}:${report.txHash}:${report.requestId ?? ""}`, () =>
-            indexTransaction(services, report),
+          sharedIndexing(
+            `${report.chainId}:${report.txHash}:${report.requestId ?? ""}`,
+            async () => await indexTransaction(services, readReport(services.chains, report)),
           ),
-        recordSingleTransaction: (report) => recordSingleTransaction(services, report),
+        recordSingleTransaction: async (report) =>
+          await recordSingleTransaction(services, readReport(services.chains, report)),
         readiness: () => readiness(services),
         depositAddresses: depositAddressRoutes(services, quoting),
         discovery: discoveryRoutes(quoting, { sql, lifecycle }),

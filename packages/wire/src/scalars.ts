@@ -26,6 +26,14 @@ export const hash32 = z
   .string(because("must be 0x followed by 64 hex digits"))
   .regex(HASH_PATTERN, "must be 0x followed by 64 hex digits");
 
+/** Of any chain family: `0x` and 64 hex digits, the digits bare (Bitcoin), or base58 of 64 bytes (Solana). */
+export const transactionId = z
+  .string(because("must be 0x followed by 64 hex digits"))
+  .regex(
+    /^((0x)?[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/,
+    "must be 0x followed by 64 hex digits, or what a transaction's id is on its chain",
+  );
+
 export const hexData = z
   .string(because("must be 0x followed by an even number of hex digits"))
   .regex(/^0x([0-9a-fA-F]{2})*$/, "must be 0x followed by an even number of hex digits");

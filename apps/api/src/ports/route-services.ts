@@ -1,4 +1,4 @@
-import type { Hex, RequestAttestationFacts, RequestId, TxHash } from "@causeway/domain";
+import type { Hex, RequestAttestationFacts, RequestId } from "@causeway/domain";
 import type { Secret } from "@causeway/config";
 import type { AppBalanceRoutes } from "./app-balance-routes.ts";
 import type { ApiKeyIdentity, ApiKeys } from "./api-keys.ts";
@@ -95,5 +95,6 @@ export interface SignedRequest {
 /** A client says that this transaction exists; nothing about it is believed before the chain says so. */
 export interface TransactionReport {
   readonly chainId: number;
-  readonly txHash: TxHash;
+  /** As the chain's users write it. */
+  readonly txHash: string;
 }

@@ -96,7 +96,10 @@ const cases: Case[] = [
   quote({ ...aQuoteBody, fixedRate: "one" }, "fixedRate must be a ratio such as 1:1"),
   quote([], "body must be a JSON object"),
   index({ ...indexBody, txHash: undefined }, "txHash is required"),
-  index({ ...indexBody, txHash: "0x12" }, "txHash must be 0x followed by 64 hex digits"),
+  index(
+    { ...indexBody, txHash: "0x12" },
+    "txHash must be 0x followed by 64 hex digits, or what a transaction's id is on its chain",
+  ),
   index({ ...indexBody, chainId: undefined }, "chainId is required"),
   index(
     { ...indexBody, chainId: "base" },
@@ -109,11 +112,11 @@ const cases: Case[] = [
   single({ ...singleBody, tx: "{}" }, "tx must hold txHash or replacementTxHash"),
   single(
     { ...singleBody, tx: "null" },
-    "tx must be the JSON text of an object whose txHash is 0x followed by 64 hex digits",
+    "tx must be the JSON text of an object whose txHash is the id of a transaction",
   ),
   single(
     { ...singleBody, tx: '{"txHash":"0x1"}' },
-    "tx must be the JSON text of an object whose txHash is 0x followed by 64 hex digits",
+    "tx must be the JSON text of an object whose txHash is the id of a transaction",
   ),
   single({ ...singleBody, requestId: undefined }, "requestId is required"),
   single(

@@ -22,7 +22,7 @@ export function transactionsIndexRoute(
     ({ body }) =>
       services.indexTransaction({
         chainId: chainId(body.chainId),
-        txHash: hash(body.txHash),
+        txHash: body.txHash,
         ...(body.requestId === undefined ? {} : { requestId: hash(body.requestId) }),
       }),
   );

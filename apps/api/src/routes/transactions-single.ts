@@ -1,4 +1,4 @@
-import { ServiceError, type TxHash } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
 import {
   errorBody,
   messageAnswer,
@@ -40,13 +40,13 @@ export function transactionsSingleRoute(
 }
 
 /** Hash of the transaction that was really mined: a wallet that replaced it reports both. */
-function txHashIn(tx: string): TxHash {
+function txHashIn(tx: string): string {
   const read = singleTransaction.safeParse(parseJson(tx));
   if (!read.success)
-    throw badTx("must be the JSON text of an object whose txHash is 0x followed by 64 hex digits");
+    throw badTx("must be the JSON text of an object whose txHash is the id of a transaction");
   const txHash = read.data.replacementTxHash ?? read.data.txHash;
   if (txHash === undefined) throw badTx("must hold txHash or replacementTxHash");
-  return hash(txHash);
+  return txHash;
 }
 
 function parseJson(text: string): unknown {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { because } from "../because.ts";
-import { hash32, numberOrDigits, text } from "../scalars.ts";
+import { hash32, numberOrDigits, text, transactionId } from "../scalars.ts";
 
 const chainIdText = numberOrDigits("a chain id: an integer, or its digits in a string");
 
@@ -8,7 +8,7 @@ const chainIdText = numberOrDigits("a chain id: an integer, or its digits in a s
 export const indexTransactionRequest = z
   .object(
     {
-      txHash: hash32.describe("The deposit transaction; it need not be mined yet."),
+      txHash: transactionId.describe("The deposit transaction; it need not be mined yet."),
       chainId: chainIdText.describe("Origin chain: integer or its digits in a string."),
       requestId: hash32.optional(),
       referrer: text(512).optional(),
@@ -34,7 +34,7 @@ export const singleTransactionRequest = z
 
 /** What `tx` of `POST /transactions/single` must hold once it is read as JSON. */
 export const singleTransaction = z.object(
-  { txHash: hash32.optional(), replacementTxHash: hash32.optional() },
+  { txHash: transactionId.optional(), replacementTxHash: transactionId.optional() },
   because("must be the JSON text of an object"),
 );
 

@@ -1,0 +1,128 @@
+import type { Hex } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import { afterEach, expect, test, vi } from "vitest";
+import { aRailChain } from "../../../../../test/fakes/rail-chains.ts";
+import { createRailPulse } from "./rail-pulse.ts";
+import type { OwnedRailPulse } from "./rail-pulse.ts";
+
+const chain = aRailChain("svm");
+const [usdc] = chain.tokens;
+const open: OwnedRailPulse[] = [];
+afterEach(() => {
+  for (const pulse of open.splice(0)) pulse.close();
+  vi.useRealTimers();
+});
+
+/** A rail that tells what it is told to, and counts how often it was asked. */
+function aWorld() {
+  vi.useFakeTimers({ now: 1_000_000 });
+  const facts = { balance: 7n, cost: 3n, away: false, asked: 0 };
+  const faults: unknown[] = [];
+  let news: () => void = () => undefined;
+  const say = <T>(value: T): Promise<T> =>
+    facts.away ? Promise.reject(new Error("connection refused")) : Promise.resolve(value);
+  const pulse = createRailPulse({
+    chain,
+    rail: {
+      balances: async (currencies) => {
+        facts.asked++;
+        return await say(new Map(currencies.map((one): [Hex, bigint] => [one, facts.balance])));
+      },
+      paymentCost: async () => await say(facts.cost),
+      onNews: (listener) => {
+        news = listener;
+        return () => {
+          news = () => undefined;
+        };
+      },
+    },
+    clock: { nowMs: () => Date.now() },
+    maxAgeMs: 60_000,
+    refreshMs: 10_000,
+    leastPauseMs: 2_000,
+    onFault: (error) => faults.push(error),
+  });
+  open.push(pulse);
+  return { facts, faults, pulse, hear: () => news() };
+}
+
+const codeOf = (act: () => unknown): string | undefined => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ServiceError) return error.code;
+    throw error;
+  }
+  return undefined;
+};
+
+test("what was read last is told, of every configured currency", async () => {
+  const { pulse } = aWorld();
+  await pulse.refresh();
+  expect(pulse.solverBalance(chain.native.address)).toBe(7n);
+  expect(pulse.solverBalance(usdc!.address)).toBe(7n);
+  expect(pulse.paymentCost(usdc!.address)).toBe(3n);
+  expect(() => pulse.solverBalance(`0x${"99".repeat(32)}`)).toThrow(RangeError);
+});
+
+test("before the first reading, and when the last is too old, nothing is known", async () => {
+  const { pulse, facts } = aWorld();
+  expect(codeOf(() => pulse.solverBalance(chain.native.address))).toBe("RPC_HTTP_ERROR");
+  await pulse.refresh();
+  facts.away = true;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(codeOf(() => pulse.paymentCost(chain.native.address))).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(codeOf(() => pulse.paymentCost(chain.native.address))).toBe("RPC_HTTP_ERROR");
+});
+
+test("it reads by itself on a clock, and again when it failed; a failure keeps what was known", async () => {
+  const { pulse, facts, faults } = aWorld();
+  await pulse.refresh();
+  facts.balance = 8n;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(pulse.solverBalance(chain.native.address)).toBe(8n);
+  facts.away = true;
+  facts.balance = 9n;
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(faults.length).toBeGreaterThan(0);
+  expect(pulse.solverBalance(chain.native.address)).toBe(8n);
+  facts.away = false;
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(pulse.solverBalance(chain.native.address)).toBe(9n);
+});
+
+test("news are looked at soon, however many come, at the pace that is set", async () => {
+  const { pulse, facts, hear } = aWorld();
+  await pulse.refresh();
+  await vi.advanceTimersByTimeAsync(2_000);
+  const before = facts.asked;
+  for (let n = 0; n < 50; n++) hear();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(facts.asked).toBe(before + 1);
+  hear();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(facts.asked).toBe(before + 1);
+});
+
+test("a chain of which nothing is heard lags", async () => {
+  const { pulse, facts } = aWorld();
+  await pulse.refresh();
+  facts.away = true;
+  expect(pulse.lagging()).toBe(false);
+  await vi.advanceTimersByTimeAsync(60_001);
+  expect(pulse.lagging()).toBe(true);
+  facts.away = false;
+  await pulse.refresh();
+  expect(pulse.lagging()).toBe(false);
+});
+
+test("closed, it reads no more", async () => {
+  const { pulse, facts, hear } = aWorld();
+  await pulse.refresh();
+  pulse.close();
+  const before = facts.asked;
+  hear();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(facts.asked).toBe(before);
+});

@@ -1,0 +1,48 @@
+import { ServiceError, spellTransaction } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { ORIGIN, quoteWorld } from "../../../../test/fakes/quote-world.ts";
+import { aConnectedRail } from "../../../../test/fakes/rail-chains.ts";
+import { readReport } from "./reported-transaction.ts";
+
+const { chains } = quoteWorld({
+  rails: [aConnectedRail("svm"), aConnectedRail("bvm"), aConnectedRail("hypevm")],
+});
+const SOLANA = 792_703_809;
+const BITCOIN = 8_253_038;
+const EXCHANGE = 1_337;
+
+const signature: Hex = `0x${"5e".repeat(64)}`;
+const hash: Hex = `0x${"ab".repeat(32)}`;
+
+test("a transaction's id is read as its chain's users write it", () => {
+  for (const [chainId, txHash, id] of [
+    [SOLANA, spellTransaction({ vmType: "svm" }, signature), signature],
+    [BITCOIN, "ab".repeat(32), hash],
+    [EXCHANGE, hash, hash],
+    [ORIGIN, hash.toUpperCase().replace("0X", "0x"), hash],
+  ] as const)
+    expect(readReport(chains, { chainId, txHash, requestId: "0x01" })).toEqual({
+      chainId,
+      txHash: id,
+      requestId: "0x01",
+    });
+});
+
+test("an id of another family, or of no configured chain, is refused by its field", () => {
+  const fieldOf = (chainId: number, txHash: string): unknown => {
+    try {
+      readReport(chains, { chainId, txHash });
+    } catch (error) {
+      if (error instanceof ServiceError) return [error.code, error.facts.field];
+    }
+    return undefined;
+  };
+  expect(fieldOf(SOLANA, hash)).toEqual(["INVALID_REQUEST", "txHash"]);
+  expect(fieldOf(ORIGIN, "ab".repeat(32))).toEqual(["INVALID_REQUEST", "txHash"]);
+  expect(fieldOf(BITCOIN, spellTransaction({ vmType: "svm" }, signature))).toEqual([
+    "INVALID_REQUEST",
+    "txHash",
+  ]);
+  expect(fieldOf(5, hash)).toEqual(["UNSUPPORTED_CHAIN", "chainId"]);
+});

@@ -1,0 +1,25 @@
+import type { TxHash } from "@causeway/domain";
+import { parseTransaction, ServiceError } from "@causeway/domain";
+import type { ChainDirectory } from "../ports/chains.ts";
+import type { TransactionReport } from "../ports/route-services.ts";
+
+/**
+ * What a client says of a transaction, its id read as its chain's users write it.
+ * @throws ServiceError UNSUPPORTED_CHAIN, INVALID_REQUEST
+ */
+export function readReport<R extends TransactionReport>(
+  chains: Pick<ChainDirectory, "profile">,
+  report: R,
+): Omit<R, "txHash"> & { readonly txHash: TxHash } {
+  const chain = chains.profile(report.chainId);
+  if (chain === undefined)
+    throw new ServiceError("UNSUPPORTED_CHAIN", `Chain ${report.chainId} is not supported`, {
+      field: "chainId",
+    });
+  const txHash = parseTransaction(chain, report.txHash);
+  if (txHash === undefined)
+    throw new ServiceError("INVALID_REQUEST", `txHash is no transaction's id on ${chain.displayName}`, {
+      field: "txHash",
+    });
+  return { ...report, txHash };
+}
