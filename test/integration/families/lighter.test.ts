@@ -145,6 +145,11 @@ test("an endpoint of another network is not believed", async () => {
   const hash = await deposit();
   const right = sourceOf({ lighter: { ...facts, exchangeContract: contract } });
   expect(await right.deposits(hash)).toMatchObject({ kind: "final" });
+  const late = sourceOf({ lighter: { ...facts, exchangeContract: contract } });
+  lighter.faults.broken = "error";
+  await expect(late.deposits(hash)).rejects.toMatchObject({ retryable: true });
+  lighter.faults.broken = undefined;
+  expect(await late.deposits(hash)).toMatchObject({ kind: "final" });
   const wrong = sourceOf({ lighter: { ...facts, exchangeContract: `0x${"99".repeat(20)}` } });
   await expect(wrong.deposits(hash)).rejects.toMatchObject({ kind: "wrongChain", retryable: false });
 });

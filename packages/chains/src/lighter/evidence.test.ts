@@ -1,0 +1,107 @@
+import { encodeLighterTransfer, type AttestationChain, type LighterTransfer } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { ExchangeTransaction } from "./answers.ts";
+import { evidenceOfEndpoint, lighterEvidence } from "./evidence.ts";
+import type { ExchangeRpc } from "./rpc.ts";
+
+const FACTS = { explorerApiUrl: "http://127.0.0.1:1", exchangeChainId: 304n };
+const aChain = (changes: Partial<AttestationChain> = {}): AttestationChain => ({
+  name: "lighter",
+  vmType: "lighter-vm",
+  rpcUrls: ["http://127.0.0.1:1"],
+  rpcQuorum: 1,
+  depository: "460491",
+  additionalDepositories: [],
+  hubChainId: "4004",
+  evm: undefined,
+  lighter: FACTS,
+  ...changes,
+});
+const transfer: LighterTransfer = {
+  nonce: 12n,
+  fromAccountIndex: 460_491n,
+  fromRouteType: 0n,
+  apiKeyIndex: 4n,
+  toAccountIndex: 462_196n,
+  toRouteType: 0n,
+  assetIndex: 3n,
+  amount: 1_000_000n,
+  usdcFee: 0n,
+  lighterChainId: 304n,
+  memo: `0x${"ab".repeat(32)}`,
+};
+const PAYLOAD = encodeLighterTransfer(transfer);
+
+function aTransaction(
+  hash: string,
+  nonce: bigint,
+  fields: Partial<ExchangeTransaction>,
+): ExchangeTransaction {
+  const { lighterChainId: _, ...signed } = transfer;
+  return {
+    hash: hash.repeat(80),
+    standing: "final",
+    queuedAtMs: 1_763_298_993_375n,
+    executedAtMs: 1_763_298_993_375n,
+    blockHeight: 20n,
+    transfer: { ...signed, nonce },
+    ...fields,
+  };
+}
+
+/** Answers of an exchange: of its whole history, as it is at each look. */
+function looks(
+  ...histories: readonly (readonly ExchangeTransaction[])[]
+): ExchangeRpc & { readonly asked: string[] } {
+  let look = -1;
+  const asked: string[] = [];
+  return {
+    asked,
+    hasHistory: true,
+    transaction: async (hash) => {
+      asked.push(hash);
+      return histories[Math.max(0, look)]?.find((one) => one.hash === hash);
+    },
+    transfersOf: async () => {
+      look = Math.min(look + 1, histories.length - 1);
+      const entries = (histories[look] ?? []).map(({ hash }) => ({ hash, fromAccountIndex: "460491" }));
+      return { entries, isLast: true };
+    },
+    close: async () => undefined,
+  };
+}
+
+test("a failure whose block was taken back while it was looked at ends nothing", async () => {
+  const failed = aTransaction("a", 12n, { standing: "failed", blockHeight: 10n });
+  const later = aTransaction("b", 13n, {});
+  const undone = aTransaction("a", 12n, { standing: "failed", blockHeight: 0n });
+  const paid = aTransaction("c", 12n, {});
+  const ask = async (...histories: readonly (readonly ExchangeTransaction[])[]) =>
+    await evidenceOfEndpoint(aChain(), FACTS, looks(...histories)).withdrawal(PAYLOAD, undefined);
+  expect(await ask([later, failed])).toMatchObject({ value: { status: "expired" } });
+  expect(await ask([later, failed], [later, paid, undone])).toMatchObject({ value: { status: "executed" } });
+  expect(await ask([later, failed], [later, undone])).toMatchObject({ value: { status: "pending" } });
+});
+
+test("a transaction in any other spelling is not looked up", async () => {
+  const rpc = looks([]);
+  const source = evidenceOfEndpoint(aChain(), FACTS, rpc);
+  const question = { orderId: transfer.memo, deadline: 1, extraData: "0x", receipts: [], calls: [] } as const;
+  for (const id of ["AB".repeat(40), `0x${"ab".repeat(40)}`, "ab".repeat(32), `${"ab".repeat(39)}a&`, ""]) {
+    expect(await source.deposits(id)).toMatchObject({ kind: "refuted" });
+    expect(await source.payments(id, question)).toMatchObject({ kind: "refuted" });
+    await source.withdrawal(PAYLOAD, id);
+  }
+  expect(rpc.asked).toEqual([]);
+});
+
+test("without a depository neither deposits nor withdrawals are told", async () => {
+  const source = evidenceOfEndpoint(aChain({ depository: undefined }), FACTS, looks([]));
+  expect(await source.deposits("ab".repeat(40))).toMatchObject({ kind: "refuted" });
+  expect(await source.withdrawal(PAYLOAD, undefined)).toMatchObject({ kind: "refuted" });
+});
+
+test("a chain of another family, or endpoints that cannot agree, stop at startup", () => {
+  expect(() => lighterEvidence(aChain({ lighter: undefined as never }))).toThrow(RangeError);
+  expect(() => lighterEvidence(aChain({ rpcQuorum: 2 }))).toThrow(RangeError);
+});
