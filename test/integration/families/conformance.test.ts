@@ -6,6 +6,7 @@ import { describeFamilies, type StartFamily } from "../../contracts/family-confo
 const families: Readonly<Partial<Record<VmType, StartFamily>>> = {
   "ethereum-vm": async () => await (await import("./evm-conformance.ts")).startEvmFamily(),
   "solana-vm": async () => await (await import("./solana-conformance.ts")).startSolanaFamily(),
+  "bitcoin-vm": async () => await (await import("./bitcoin-conformance.ts")).startBitcoinFamily(),
   "tron-vm": async () => await (await import("./tron-conformance.ts")).startTronFamily(),
   // Each family has a file `<family>-conformance.ts` beside this one, and one line here, e.g.
   // "x-vm": async (mappings) => await (await import("./x-conformance.ts")).startXFamily(mappings),

@@ -9,7 +9,8 @@ export interface CarriedText {
   readonly text: string;
 }
 
-const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
+/** What begins so is padding or a number, not an id. */
+const NO_ID = /^0x0{32}/;
 
 /** Fatal: bytes that are no UTF-8 are no text. Keeps a byte-order mark, so that one text has one spelling. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -26,10 +27,10 @@ export function carriedTexts(outputs: readonly BitcoinOutput[]): readonly Carrie
   });
 }
 
-/** The id that a text begins with: `0x` and 64 lower-case hex digits, and then its end or a `|`. Zero is no id. */
+/** The id that a text begins with: `0x` and 64 lower-case hex digits, and then its end or a `|`. Zero is no id, nor is what begins with sixteen zero bytes. */
 export function idIn({ text }: CarriedText): Hex32 | undefined {
   const [, id] = /^(0x[0-9a-f]{64})(?:\||$)/.exec(text) ?? [];
-  return id === undefined || id === NO_ID ? undefined : (id as Hex32);
+  return id === undefined || NO_ID.test(id) ? undefined : (id as Hex32);
 }
 
 /** What a text names as depositor: `|depositor=…|`, unread. */

@@ -63,6 +63,7 @@ test.each([
   ["a digit less", [carry(orderId.slice(0, -1))]],
   ["something before it", [carry(` ${orderId}`)]],
   ["zero", [carry(`0x${"00".repeat(32)}`)]],
+  ["sixteen zero bytes first", [carry(`0x${"00".repeat(16)}${"ab".repeat(16)}`)]],
   ["two ids", [carry(orderId), carry(otherId)]],
   ["one id twice", [carry(orderId), carry(orderId)]],
   ["the id's bytes", [{ amount: 0n, script: `6a20${orderId.slice(2)}` }]],

@@ -1,6 +1,6 @@
 import { p2sh, p2wpkh } from "@scure/btc-signer";
 import { pubECDSA } from "@scure/btc-signer/utils.js";
-import { bitcoinPsbtId } from "@causeway/domain";
+import { bitcoinPsbtId, type Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import {
   aParty,
@@ -33,6 +33,15 @@ test("a payload is its transaction, and is called by the hash of its text", () =
   if ("refusal" in plan) throw new Error(plan.refusal);
   expect(plan.id).toBe(bitcoinPsbtId(payload.slice(2)));
   expect(plan.unsigned).toEqual(aTransaction(held, outputs).transaction);
+  // Bytes behind it, or fewer, make another payload and not this one.
+  for (const other of [
+    `${payload}00`,
+    `${payload}0000`,
+    payload.slice(0, -2),
+    payload.slice(0, -40),
+    `${payload}ff`,
+  ])
+    expect(readWithdrawal(other as Hex)).toHaveProperty("refusal");
   expect(readWithdrawal("0x70736274ff00")).toHaveProperty("refusal");
   expect(readWithdrawal("0x1234")).toHaveProperty("refusal");
 });

@@ -1,5 +1,6 @@
 import { Transaction } from "@scure/btc-signer";
 import { bitcoinPsbtId, decodeBitcoinPsbt, type Hex, type Hex32 } from "@causeway/domain";
+import { countPsbtMaps } from "./psbt-maps.ts";
 import {
   bytesIn,
   readRawTransaction,
@@ -86,13 +87,21 @@ export function meaningOf(
 }
 
 function unsignedIn(psbt: string): BitcoinTransaction | undefined {
+  const bytes = bytesIn(psbt);
+  const unsigned = bytes === undefined ? undefined : transactionIn(bytes);
+  if (bytes === undefined || unsigned === undefined) return undefined;
+  // One map of its own, one for each input and each output.
+  return countPsbtMaps(bytes) === 1 + unsigned.inputs.length + unsigned.outputs.length ? unsigned : undefined;
+}
+
+function transactionIn(psbt: Uint8Array): BitcoinTransaction | undefined {
   try {
     const options = {
       allowUnknownInputs: true,
       allowUnknownOutputs: true,
       disableScriptCheck: true,
     } as const;
-    return readRawTransaction(Transaction.fromPSBT(bytesIn(psbt) ?? new Uint8Array(), options).unsignedTx);
+    return readRawTransaction(Transaction.fromPSBT(psbt, options).unsignedTx);
   } catch {
     // The library throws for what is none.
     return undefined;

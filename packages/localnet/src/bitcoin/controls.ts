@@ -50,6 +50,12 @@ export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> 
   const call = callerOf(rpcUrl);
   const coins = await mineFirstBlocks(call, faucetAddress);
 
+  /** What is left of it is good for others, later. */
+  const takeCoin = (): FaucetCoin => {
+    const coin = coins.shift();
+    if (coin === undefined) throw new Error("the faucet is empty");
+    return coin;
+  };
   const mineExactly = async (rawTransactions: readonly string[]): Promise<string> => {
     const { hash } = (await call("generateblock", faucetAddress, rawTransactions)) as { hash: string };
     return hash;
@@ -65,17 +71,18 @@ export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> 
       for (let mined = 0; mined < depth; mined++) await mineExactly([]);
     },
     fund: async (address, satoshis, confirm = true) => {
-      const next = coins.next();
-      if (next.done === true) throw new Error("the faucet is empty");
-      const { txid, amount } = next.value;
+      const { txid, vout, amount } = takeCoin();
       const tx = new Transaction();
-      tx.addInput({ txid, index: 0, witnessUtxo: { script: faucet.script, amount } });
+      tx.addInput({ txid, index: vout, witnessUtxo: { script: faucet.script, amount } });
       tx.addOutputAddress(address, satoshis, REGTEST);
       tx.addOutput({ script: faucet.script, amount: amount - satoshis - FAUCET_FEE });
       tx.sign(FAUCET_KEY);
       tx.finalize();
       await call("sendrawtransaction", tx.hex);
-      if (confirm) await mineExactly([tx.hex]);
+      if (confirm) {
+        await mineExactly([tx.hex]);
+        coins.push({ txid: tx.id, vout: 1, amount: amount - satoshis - FAUCET_FEE });
+      }
       return { txid: tx.id, vout: 0, amount: satoshis, address };
     },
     send: async (rawTransaction) => String(await call("sendrawtransaction", rawTransaction)),
@@ -87,13 +94,11 @@ export function bitcoinAddress(privateKey: Uint8Array): string {
   return p2wpkh(pubECDSA(privateKey), REGTEST).address ?? "";
 }
 
+type FaucetCoin = Pick<BitcoinCoin, "txid" | "vout" | "amount">;
 type CallNode = BitcoinControls["call"];
 
 /** Old blocks, minutes apart, so that the newest is not from the future. @returns the coins of the first ones */
-async function mineFirstBlocks(
-  call: CallNode,
-  address: string,
-): Promise<Generator<{ txid: string; amount: bigint }>> {
+async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetCoin[]> {
   const hashes: string[] = [];
   const batch = 50;
   const startedAt = Math.floor(Date.now() / 1_000);
@@ -103,16 +108,16 @@ async function mineFirstBlocks(
   }
   await call("setmocktime", 0);
   const ripe = hashes.slice(0, 100);
-  const found: { txid: string; amount: bigint }[] = [];
+  const found: FaucetCoin[] = [];
   for (const hash of ripe) {
     const { tx } = (await call("getblock", hash, 2)) as { tx: { txid: string; vout: { value: number }[] }[] };
     const [coinbase] = tx;
     if (coinbase === undefined) continue;
     // The subsidy has few digits: a float holds it.
     const amount = BigInt(Math.round((coinbase.vout[0]?.value ?? 0) * 100_000_000));
-    found.push({ txid: coinbase.txid, amount });
+    found.push({ txid: coinbase.txid, vout: 0, amount });
   }
-  return found.values() as Generator<{ txid: string; amount: bigint }>;
+  return found;
 }
 
 function callerOf(rpcUrl: string): CallNode {

@@ -1,0 +1,34 @@
+/**
+ * How many maps a partially signed transaction consists of, when they fill its bytes exactly; undefined otherwise (BIP 174: after five magic bytes, maps of
+ * length-prefixed keys and values, each ended by a zero byte).
+ *
+ * Libraries forgive bytes behind the last map. Here they would make a second payload, with an id of its own, of the same transaction.
+ */
+export function countPsbtMaps(bytes: Uint8Array): number | undefined {
+  let at = MAGIC_BYTES;
+  let maps = 0;
+  const length = (): number => {
+    const first = bytes[at++] ?? Number.NaN;
+    if (first < 0xfd) return first;
+    const size = { 0xfd: 2, 0xfe: 4 }[first];
+    // What takes eight bytes to count fits nowhere.
+    if (size === undefined) return Number.NaN;
+    let value = 0;
+    for (let byte = 0; byte < size; byte++) value += (bytes[at + byte] ?? Number.NaN) * 256 ** byte;
+    at += size;
+    return value;
+  };
+  while (at < bytes.length) {
+    for (let key = length(); key !== 0; key = length()) {
+      at += key;
+      const value = length();
+      at += value;
+      if (!(at < bytes.length)) return undefined;
+    }
+    maps += 1;
+  }
+  return at === bytes.length ? maps : undefined;
+}
+
+/** `psbt` and 0xff. */
+const MAGIC_BYTES = 5;

@@ -1,0 +1,355 @@
+import { sha256 } from "viem";
+import type { Transaction } from "@scure/btc-signer";
+import { type AttestationChain, type Hex, type Hex32, nativeCurrency } from "@causeway/domain";
+import { startBitcoin } from "@causeway/localnet";
+import {
+  anAttestationChain,
+  anOwner,
+  CONFIRMATIONS,
+  coinOf,
+  FEE,
+  spend,
+  type Owner,
+  type Paid,
+} from "../../support/bitcoin-world.ts";
+import type {
+  FamilyWorld,
+  MadeDeposits,
+  MadeWithdrawal,
+  NoDeposit,
+  NotApplicable,
+  PaymentWish,
+  WithdrawalWish,
+} from "../../contracts/family-world.ts";
+import { startFaultyFronts, type ChooseFault, type FaultyFronts } from "./faulty-front.ts";
+
+const AMOUNT = 50_000n;
+const BTC = nativeCurrency("bitcoin-vm");
+
+/** Bitcoin on a regtest node, with an explorer beside it. */
+export async function startBitcoinFamily(): Promise<FamilyWorld> {
+  const bitcoin = await startBitcoin();
+  const { controls } = bitcoin;
+  const [depository, former, user, solver] = [anOwner(), anOwner(), anOwner(), anOwner()];
+  const recipients: readonly [Owner, Owner] = [anOwner(), anOwner()];
+  const fronts: FaultyFronts[] = [];
+
+  const ownerOf = (canonical: string): Owner => {
+    const owner = [...recipients, depository, former].find((one) => one.canonical === canonical);
+    if (owner === undefined) throw new Error(`${canonical} is nobody`);
+    return owner;
+  };
+  /** In the newest block, alone. */
+  const mined = async (tx: Transaction): Promise<string> => {
+    await controls.mineExactly([tx.hex]);
+    return tx.id;
+  };
+  const coin = async (owner: Owner, amount = 4n * AMOUNT) => await coinOf(controls, owner, amount);
+  const transfer = async (from: Owner, outputs: readonly Paid[]): Promise<string> =>
+    await mined(spend([await coin(from)], outputs));
+  const deposited = async (
+    texts: readonly string[],
+    {
+      depositId,
+      index = "1",
+      depositor = user.canonical,
+      amount = AMOUNT,
+    }: {
+      depositId: Hex32 | undefined;
+      index?: string;
+      depositor?: string;
+      amount?: bigint;
+    },
+  ): Promise<MadeDeposits> => ({
+    transactionId: await transfer(user, [{ to: depository, amount }, ...texts.map((text) => ({ text }))]),
+    deposits: [{ index, depositor, currency: BTC, amount, depositId }],
+  });
+  const withoutId = async (...texts: readonly string[]): Promise<MadeDeposits> =>
+    await deposited(texts, { depositId: undefined, index: "0" });
+  const pay = async ({ orderId, payments }: PaymentWish): Promise<string> =>
+    await transfer(solver, [...paidBy(payments), { text: orderId }]);
+  const paidBy = (payments: PaymentWish["payments"]): readonly Paid[] =>
+    payments.map(({ recipient, amount }) => ({ to: ownerOf(recipient), amount }));
+  /** The honest node behind a front with which something is always wrong. */
+  const behind = async (fault: ChooseFault): Promise<readonly string[]> => {
+    const front = await startFaultyFronts([bitcoin.rpcUrl]);
+    front.begin(fault);
+    fronts.push(front);
+    return [front.urls[0] ?? "", bitcoin.esploraUrl];
+  };
+  const withoutTime = async () => await behind(() => ({ answer: (json) => (isHeader(json) ? null : json) }));
+  const orphaned = async (id: Hex32): Promise<string> => {
+    const held = await coin(user);
+    const transactionId = await mined(spend([held], [{ to: depository, amount: AMOUNT }, { text: id }]));
+    await controls.reorganize(1, [spend([held], [{ to: user, amount: AMOUNT }]).hex]);
+    return transactionId;
+  };
+  /** What mined coins are paid with comes from nobody. */
+  const coinbase = async (): Promise<NoDeposit> => {
+    const [hash] = (await controls.call("generatetoaddress", 1, depository.address)) as string[];
+    const { tx } = (await controls.call("getblock", hash, 1)) as { tx: string[] };
+    return { transactionId: tx[0] ?? "", as: "empty" };
+  };
+
+  /** The payer of the fee is somebody else: what the depository loses is what the recipient gets. */
+  const payout = async ({ recipient, amount }: WithdrawalWish) => {
+    const held = await coin(depository, amount + AMOUNT);
+    const feeCoin = await coin(solver);
+    const outputs: readonly Paid[] = [
+      { to: ownerOf(recipient), amount },
+      { to: depository, amount: AMOUNT },
+    ];
+    const change = solver;
+    const plan = spend([held, feeCoin], outputs, { signed: false, change });
+    const payload: Hex = `0x${Buffer.from(plan.toPSBT()).toString("hex")}`;
+    const send = async (tx: Transaction): Promise<string> => {
+      await controls.send(tx.hex);
+      return await mined(tx);
+    };
+    /** The depository's coin, spent otherwise. */
+    const instead = async (paid: readonly Paid[]): Promise<string> => await send(spend([held], paid));
+    const made: MadeWithdrawal = {
+      payload,
+      withdrawalId: sha256(Buffer.from(payload)),
+      execute: async () => await send(spend([held, feeCoin], outputs, { change })),
+      expire: async () => {
+        // After it was executed there is nothing left to be spent otherwise.
+        await instead([{ to: user, amount }]).catch(() => undefined);
+      },
+    };
+    return { ...made, instead };
+  };
+
+  return {
+    family: "bitcoin-vm",
+    urls: [bitcoin.rpcUrl, bitcoin.esploraUrl],
+    chainAt: (urls) => chainAt(urls, bitcoin.rpcUrl, depository, former),
+    recipients: [recipients[0].canonical, recipients[1].canonical],
+    currency: BTC,
+    otherCurrency: not("the coin is the only currency"),
+    amount: AMOUNT,
+    extraData: "0x",
+    foreignAddress: `0x${"12".repeat(20)}`,
+    otherSpellings: (id) => [id.toUpperCase(), `0x${id}`, id.slice(0, -1), `${id}00`],
+    omissibleFields: [],
+    deposit: async ({ depositId, amount }) =>
+      depositId === undefined
+        ? await deposited([], { depositId, amount, index: "0" })
+        : await deposited([depositId], { depositId, amount }),
+    pay,
+    withdrawal: payout,
+    finalize: async () => void (await controls.mine(CONFIRMATIONS)),
+
+    deposits: {
+      twoInOne: not("all that a transaction pays a depository is one deposit"),
+      none: async () => empty(await transfer(solver, [{ to: recipients[0], amount: AMOUNT }])),
+      orphaned: async (id) => ({ transactionId: await orphaned(id), as: "not_final" }),
+      splitNode: async (id) => {
+        const transactionId = await orphaned(id);
+        await controls.mine(CONFIRMATIONS);
+        // One node follows the branch that the other one left.
+        const deep = (json: unknown) =>
+          isObject(json) && "height" in json ? { ...json, confirmations: 100 } : json;
+        return { transactionId, urls: await behind(() => ({ answer: deep })), as: "upstream_unavailable" };
+      },
+      failed: not("a transaction in a block did what it says"),
+      lookAlike: async (id) =>
+        empty(await transfer(user, [{ to: recipients[1], amount: AMOUNT }, { text: id }])),
+      lyingToken: ONE_COIN,
+      feeOnTransfer: ONE_COIN,
+      withoutTransfer: not("the output is the deposit: nothing else claims one"),
+      saidTwice: async (ids) => await withoutId(...ids),
+      throughForwarder: async (id) =>
+        await deposited([`${id}|depositor=${recipients[0].address}|`], {
+          depositId: id,
+          depositor: recipients[0].canonical,
+        }),
+      idElsewhere: async (id) => await withoutId(` ${id}`, `${id}ab`),
+      idsThatAreNone: async () => {
+        const all: MadeDeposits[] = [];
+        for (const text of [
+          `0x${"00".repeat(32)}`,
+          `0x${"00".repeat(16)}${"ab".repeat(16)}`,
+          `0x${"ab".repeat(31)}`,
+        ])
+          all.push(await withoutId(text));
+        return all;
+      },
+      arrivedSilently: coinbase,
+      plainWithId: not("a plain transfer with the id beside it is the deposit"),
+      ownTransfer: async (id) =>
+        empty(await transfer(former, [{ to: depository, amount: AMOUNT }, { text: id }])),
+      otherNetwork: async (id) => ({
+        transactionId: (await deposited([id], { depositId: id })).transactionId,
+        // Its first block is another one.
+        urls: await behind(() => ({
+          question: (text) => text.replace('"getblockhash","params":[0]', '"getblockhash","params":[1]'),
+        })),
+        as: "upstream_unavailable",
+      }),
+      withoutTime: async (id) => ({
+        transactionId: (await deposited([id], { depositId: id })).transactionId,
+        urls: await withoutTime(),
+        as: "upstream_unavailable",
+      }),
+    },
+
+    payments: {
+      failed: not("a transaction in a block did what it says"),
+      innerUndone: not("there are no calls within a transaction"),
+      forTwoOrders: async ([first, second], payment) =>
+        await transfer(solver, [...paidBy([payment]), { text: first }, { text: second }]),
+      takenBack: async ({ orderId, payments }) => {
+        const [payment] = payments;
+        if (payment === undefined) throw new Error("a payment is taken back");
+        // The recipient puts in as much as it gets, and the solver takes the rest.
+        const inputs = [await coin(solver), await coin(ownerOf(payment.recipient), payment.amount)];
+        return await mined(spend(inputs, [...paidBy(payments), { text: orderId }]));
+      },
+      saidByStranger: not("there are no contracts"),
+      strangersExtraData: "0x",
+      calls: not("there are no contracts"),
+      withoutTime: async (wish) => ({ transactionId: await pay(wish), urls: await withoutTime() }),
+      idElsewhere: async ({ orderId, payments }) =>
+        await transfer(solver, [...paidBy(payments), { text: `${orderId}|` }]),
+    },
+
+    withdrawals: {
+      failedInside: not("a transaction in a block did what it says"),
+      otherOutputs: async (wish) => {
+        const made = await payout(wish);
+        await made.instead([
+          { to: ownerOf(wish.recipient), amount: wish.amount - 1n },
+          { to: depository, amount: AMOUNT - FEE },
+        ]);
+        return made;
+      },
+      expiryNotFinal: async (wish) => {
+        const made = await payout(wish);
+        await made.expire();
+        return made;
+      },
+      malformed: async (wish) => {
+        const { payload } = await payout(wish);
+        const paysOther = spend(
+          [await coin(depository)],
+          [...paidBy([wish]), { to: recipients[1], amount: AMOUNT / 2n }],
+          { signed: false, change: depository },
+        );
+        const ofOthers = spend([await coin(user)], paidBy([wish]), { signed: false });
+        return [
+          payload.slice(0, -40) as Hex,
+          `${payload}00`,
+          "0x",
+          `0x${payload.slice(4)}`,
+          psbtOf(paysOther),
+          psbtOf(ofOthers),
+        ];
+      },
+    },
+
+    own: {
+      "unconfirmed and replaced by a higher fee": async (tools) => {
+        const held = await coin(user);
+        const paid: readonly Paid[] = [{ to: depository, amount: AMOUNT }, { text: tools.newId() }];
+        const first = spend([held], paid);
+        await controls.send(first.hex);
+        await tools.refuses({ transactionId: first.id, as: "not_final" });
+        await controls.send(spend([held], [{ to: user, amount: AMOUNT }], { fee: 5n * FEE }).hex);
+        await controls.mine(CONFIRMATIONS);
+        await tools.refuses({ transactionId: first.id, as: "not_found" });
+      },
+      "two OP_RETURNs with ids": async (tools) => {
+        const id = tools.newId();
+        for (const made of [await withoutId(id, tools.newId()), await withoutId(id, id)]) {
+          await controls.mine(CONFIRMATIONS);
+          await tools.attests(made);
+        }
+      },
+      "an id in capitals": async (tools) => {
+        const made = await withoutId(tools.newId().toUpperCase().replace("X", "x"));
+        await controls.mine(CONFIRMATIONS);
+        await tools.attests(made);
+      },
+      "a depositor named by somebody else": async (tools) => {
+        // Who names somebody pays for him; what names nobody, or two, is not believed.
+        const id = tools.newId();
+        const named = await deposited([id, `|depositor=${recipients[1].address}|`], {
+          depositId: id,
+          depositor: recipients[1].canonical,
+        });
+        const unclear = await deposited(
+          [id, `|depositor=${recipients[0].address}|`, `|depositor=${recipients[1].address}|`],
+          { depositId: id },
+        );
+        await controls.mine(CONFIRMATIONS);
+        await tools.attests(named);
+        await tools.attests(unclear);
+      },
+      "a coinbase input": async (tools) => {
+        const made = await coinbase();
+        await controls.mine(CONFIRMATIONS);
+        await tools.refuses(made);
+      },
+      "two depositories paid": async (tools) => {
+        const transactionId = await transfer(user, [
+          { to: depository, amount: AMOUNT },
+          { to: former, amount: AMOUNT },
+          { text: tools.newId() },
+        ]);
+        await controls.mine(CONFIRMATIONS);
+        await tools.refuses({ transactionId, as: "rejected" });
+      },
+      "spent by one confirmation only": async (tools) => {
+        const wish = { recipient: recipients[0].canonical, currency: BTC, amount: AMOUNT };
+        for (const what of ["execute", "expire"] as const) {
+          const made = async (asked: WithdrawalWish) => {
+            const one = await payout(asked);
+            if (what === "execute") await one.execute();
+            else await one.expire();
+            return one;
+          };
+          await tools.withdrawal(wish, made, "pending");
+        }
+      },
+    },
+    close: async () => {
+      await Promise.all(fronts.map((front) => front.close()));
+      await bitcoin.stop();
+    },
+  };
+}
+
+/** Fronts know no password: it is the oracle's. */
+function chainAt(
+  [rpc = "", esploraUrl]: readonly string[],
+  honest: string,
+  depository: Owner,
+  former: Owner,
+): AttestationChain {
+  const [url, { username, password }] = [new URL(rpc), new URL(honest)];
+  Object.assign(url, { username, password });
+  return anAttestationChain({ rpcUrls: [url.href], esploraUrl }, depository, {
+    additionalDepositories: [former.canonical],
+  });
+}
+
+function psbtOf(tx: Transaction): Hex {
+  return `0x${Buffer.from(tx.toPSBT()).toString("hex")}`;
+}
+
+function reversed(id: string): string {
+  return Buffer.from(id, "hex").reverse().toString("hex");
+}
+
+function isHeader(json: unknown): boolean {
+  return typeof json === "string" && json.length === 160;
+}
+
+function isObject(json: unknown): json is Record<string, unknown> {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
+const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
+const not = (notApplicable: string): NotApplicable => ({ notApplicable });
+const ONE_COIN = not("there are no tokens");
