@@ -86,7 +86,9 @@ The oracle reads the same file, ignores what it does not need, and does not mind
 | \`additionalData.finalityReason\` | required with them: why that is final enough |
 | \`additionalData.fillContracts\` | contracts whose events prove payments and calls of solvers; absent: \`contracts.router\` |
 | \`additionalData.isZksyncStack\` | the chain shows moves of its native coin as token transfers |
-| \`additionalData.explorerApiUrl\` | order-book exchange: its explorer's API, which lists the transfers of a depository; absent: only transactions that a caller names are found |
+| \`additionalData.explorerApiUrl\` | order-book exchange: its explorer's API, which lists the transfers of a depository; absent: only transactions that a caller names are found. Perpetuals exchange: where its explorer is; absent: at \`rpc.\` where the API is at \`api.\`, else at the API itself |
+| \`additionalData.signingProfile\` | perpetuals exchange: \`default\` or, for the real one, \`hyperliquid\`: the names in its signing types |
+| \`additionalData.exchangeNetwork\`, \`usdcTokenId\` | perpetuals exchange: \`Mainnet\` (when absent) or \`Testnet\`; the token that is dollars there, that of the main network when absent |
 | \`additionalData.exchangeChainId\` | order-book exchange: the number that stands for it in what its users sign; 304, its main network, when absent |
 | \`additionalData.exchangeContract\` | order-book exchange: its contract on Ethereum; an endpoint that names another is not believed. Absent: every endpoint is |
 | \`additionalDepositories\` | earlier depositories that still count |

@@ -1,14 +1,23 @@
-import { MAINNET_USDC_TOKEN_ID, type Hex, type HyperliquidAttestationFacts } from "@causeway/domain";
+import {
+  MAINNET_USDC_TOKEN_ID,
+  parseAddress,
+  type Hex,
+  type HyperliquidAttestationFacts,
+} from "@causeway/domain";
 import type { AttestationChainEntry } from "./attestation-schema.ts";
 
 /** The perpetuals exchange's part of a chain's entry. */
 export function hyperliquidFacts(
-  { additionalData }: AttestationChainEntry,
+  { depository, additionalDepositories, additionalData }: AttestationChainEntry,
   rpcUrls: readonly string[],
   place: string,
   problems: string[],
 ): HyperliquidAttestationFacts {
   const { explorerApiUrl, signingProfile, exchangeNetwork, usdcTokenId } = additionalData;
+  // The family's addresses are its currencies, too, which are of other lengths.
+  for (const account of [depository, ...additionalDepositories])
+    if (account !== undefined && parseAddress(account) === undefined)
+      problems.push(`${place}: a depository is an account of 20 bytes`);
   // An explorer that several endpoints share would be believed alone.
   if (explorerApiUrl !== undefined && rpcUrls.length > 1)
     problems.push(`${place}.additionalData.explorerApiUrl: one explorer cannot confirm several endpoints`);
