@@ -137,7 +137,8 @@ test("a ledger with anything of a transfer gone or of another kind is the endpoi
   const unread = /\/(?:sourceDex|destinationDex|token|usdcValue|fee|nativeTokenFee|feeToken)\b/;
   const transfers = ledger.slice(1);
   for (const [what, copy] of spoilt(transfers)) {
-    if (unread.test(what) || /\/type = ""$/.test(what) || /\/(?:amount|usdc) = ""$/.test(what)) continue;
+    const isEmpty = ["/type", "/amount", "/usdc"].some((name) => what.endsWith(`${name} = ""`));
+    if (unread.test(what) || isEmpty) continue;
     expect(
       outcomeOf(() => ledgerIn(copy)),
       what,

@@ -114,7 +114,7 @@ function otherValues(value: unknown): unknown[] {
   if (typeof value === "number") return [value + 1, value - 1, value + 0.5, -value, `${value}`, null];
   if (typeof value !== "string") return [];
   const hex = /^0x[0-9a-f]+$/.test(value);
-  const changed = [...value].map((character, at) => {
+  const changed = value.split("").map((character, at) => {
     const other = hex && at > 1 ? ((Number.parseInt(character, 16) + 1) % 16).toString(16) : "7";
     return value.slice(0, at) + (character === other ? "8" : other) + value.slice(at + 1);
   });
