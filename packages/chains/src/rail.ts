@@ -39,6 +39,11 @@ export interface ChainRail {
   send(attempt: RailAttempt): Promise<"sent" | { readonly refused: string }>;
   /** What became of an attempt, by a node's final view wherever the answer is final. @throws RpcFault when nothing is known */
   outcome(attempt: RailAttempt): Promise<RailOutcome>;
+  /**
+   * What the solver says of a payment that cannot name its order itself, signed: the same for the same bytes. It must be known where oracles look for it, or the payment is for
+   * nothing. Absent where payments name their orders.
+   */
+  speak?(attempt: RailAttempt, orderId: OrderId): Promise<RailWord>;
   /** Called at something new on the chain, where it can be listened to; else at an interval. Returns the unsubscriber. */
   onNews(listener: () => void): () => void;
   close(): Promise<void>;
@@ -65,6 +70,13 @@ export interface RailPayment {
   readonly amount: bigint;
   /** Undefined: the payment is for no order (a refund of money nobody attributed). */
   readonly orderId: OrderId | undefined;
+}
+
+/** By which nonce a payment is known, and the payer's signature of what it is for (see `nonceMappingTypedData`). */
+export interface RailWord {
+  readonly nonce: bigint;
+  readonly signature: Hex;
+  readonly signatureChainId: number;
 }
 
 /** Signed bytes of a payment. */

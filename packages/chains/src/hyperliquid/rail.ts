@@ -1,5 +1,12 @@
-import { parseAddress, parseExchangeToken, type Address, type Hex } from "@causeway/domain";
-import { privateKeyToAddress } from "viem/accounts";
+import {
+  EXCHANGE_WALLET_CHAIN,
+  nonceMappingTypedData,
+  parseAddress,
+  parseExchangeToken,
+  type Address,
+  type Hex,
+} from "@causeway/domain";
+import { privateKeyToAddress, signTypedData } from "viem/accounts";
 import type { ChainRail } from "../rail.ts";
 import type { RailOptions } from "../rails.ts";
 import type { ExchangeTransaction } from "./answers.ts";
@@ -8,6 +15,7 @@ import { meaningOf } from "./nonce-meaning.ts";
 import { createRailPayments } from "./rail-payments.ts";
 import { createRailReading } from "./rail-reading.ts";
 import { createExchangeRpc } from "./rpc.ts";
+import { nonceOfSigned } from "./signed-action.ts";
 
 /** Milliseconds between two looks for something new. The exchange counts questions. */
 const LOOK_AGAIN_MS = 2_000;
@@ -84,6 +92,14 @@ export function createExchangeRail(options: RailOptions): ChainRail {
     solver,
     ...reading,
     ...payments,
+    speak: async ({ raw }, id) => {
+      const nonce = nonceOfSigned(raw);
+      const word = { walletChain: EXCHANGE_WALLET_CHAIN, wallet: solver, depositor: solver, id, nonce };
+      const { domain, types, primaryType, value } = nonceMappingTypedData({ ...word, signatureChainId: 1 });
+      const { privateKey } = options;
+      const signature = await signTypedData({ privateKey, domain, types, primaryType, message: value });
+      return { nonce, signature, signatureChainId: 1 };
+    },
     onNews: (listener) => {
       const timer = setInterval(listener, LOOK_AGAIN_MS).unref();
       timers.add(timer);

@@ -2,11 +2,15 @@ import { RailShort } from "@causeway/chains";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import type { Attempt, AttemptKind, Slot } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
+import { isUnderstood, ownWordOf, untilUnderstood } from "../exchange/own-word.ts";
 import { factsOf, noteSent } from "../send-slot.ts";
 import type { TransitionServices } from "../transition.ts";
 import { attemptOf, paymentOf, railAttemptOf } from "./rail-payment.ts";
 
-type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
+type Needs = Pick<Services, "uow" | "reads" | "nonceMappings"> & TransitionServices;
+
+/** How long a payment is waited with until what it is for is known where oracles look for it; after that the tracker sends it. */
+const WORD_PATIENCE_MS = 10_000;
 
 /**
  * Gets the first bytes of a slot to the chain: made when nobody has yet, committed, then sent. Safe to call from anywhere, at any time, by any number of processes: nothing is sent that is
@@ -18,17 +22,21 @@ export async function sendRailSlot(services: Needs, connected: ConnectedRail, sl
   if (slot === undefined || slot.state !== "open" || slot.cancelReason !== undefined) return;
   const latest = slot.attempts.at(-1);
   const attempt = latest ?? (await makeAttempt(services, connected, slot, "pay"));
-  if (attempt !== undefined && attempt.broadcastAtMs === undefined)
-    await sendAttempt(services, connected, slot, attempt);
+  if (attempt === undefined || attempt.broadcastAtMs !== undefined) return;
+  if (attempt.kind === "pay")
+    await untilUnderstood(services, connected, slot, railAttemptOf(attempt), WORD_PATIENCE_MS);
+  await sendAttempt(services, connected, slot, attempt);
 }
 
-/** Sends committed bytes and writes down that nodes have them. @throws RpcFault */
+/** Sends committed bytes and writes down that nodes have them; none that oracles would not understand. @throws RpcFault */
 export async function sendAttempt(
   services: Needs,
   { rail }: Pick<ConnectedRail, "rail">,
   slot: Slot,
   attempt: Attempt,
 ): Promise<void> {
+  const isPayment = attempt.kind === "pay";
+  if (isPayment && !(await isUnderstood(services, { rail }, slot, railAttemptOf(attempt)))) return;
   const outcome = await rail.send(railAttemptOf(attempt));
   if (outcome === "sent") return noteSent(services, slot, attempt, "accepted");
   // That they are not taken now proves nothing of before: only the chain tells what became of them.
@@ -83,6 +91,7 @@ async function tryToMake(
     return undefined;
   }
   const attempt = attemptOf(made, slot.attempts.length, kind);
+  const word = kind === "pay" ? await ownWordOf({ rail }, slot, made) : undefined;
   const seen = new Set(others.map(({ txHash }) => txHash));
   return await services.uow.run(async (tx) => {
     await tx.lanes.lockLane(chain.id, slot.sender);
@@ -94,7 +103,11 @@ async function tryToMake(
     if (!isAsItWas) return undefined;
     const now = await tx.rails.unsettledAttempts(chain.id, slot.sender, slot.id);
     if (now.some((txHash) => !seen.has(txHash))) return "again" as const;
-    return (await tx.lanes.addAttempt(slot.id, attempt)) ? attempt : undefined;
+    if (!(await tx.lanes.addAttempt(slot.id, attempt))) return undefined;
+    // Committed with the bytes: of a payment that leaves, what it is for is never lost.
+    if (word !== undefined && (await tx.nonceMappings.say(word, attempt.createdAtMs)) === "taken")
+      throw new Error(`a nonce of ${chain.name} was used for another order`);
+    return attempt;
   });
 }
 

@@ -1,0 +1,63 @@
+import type { RailAttempt } from "@causeway/chains";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ConnectedRail } from "../../ports/chains.ts";
+import type { SaidNonce } from "../../ports/nonce-mappings.ts";
+import type { Slot } from "../../ports/records.ts";
+import type { Services } from "../../ports/services.ts";
+
+const LOOK_AGAIN_MS = 250;
+
+/**
+ * What the solver says of a payment that cannot name its order itself: to be stored in one commit with the payment's bytes, before anything leaves. Undefined where nothing is
+ * to be said: payments of the chain name their orders, or this one is for none.
+ */
+export async function ownWordOf(
+  { rail }: Pick<ConnectedRail, "rail">,
+  { chainId, call, leg }: Pick<Slot, "chainId" | "call" | "leg">,
+  attempt: RailAttempt,
+): Promise<SaidNonce | undefined> {
+  if (rail.speak === undefined || call.data === "0x") return undefined;
+  const { nonce, signature, signatureChainId } = await rail.speak(attempt, call.data);
+  return {
+    chainId,
+    wallet: rail.solver,
+    depositor: rail.solver,
+    id: call.data,
+    nonce,
+    signature,
+    signatureChainId,
+    requestId: leg.requestId,
+  };
+}
+
+/**
+ * Whether a payment may leave. One whose order the oracles would never learn of would be made in vain, so its word must be on the hub before: a hub that is away for longer
+ * than words are waited for then costs time and not the payment.
+ * @throws RpcFault
+ */
+export async function isUnderstood(
+  { nonceMappings }: Pick<Services, "nonceMappings">,
+  connected: Pick<ConnectedRail, "rail">,
+  slot: Pick<Slot, "chainId" | "call" | "leg">,
+  attempt: RailAttempt,
+): Promise<boolean> {
+  if (nonceMappings === undefined) return true;
+  const word = await ownWordOf(connected, slot, attempt);
+  if (word === undefined) return true;
+  const mapped = await nonceMappings.of(word.chainId, word.wallet, word.nonce);
+  return mapped?.id === word.id && mapped.depositor === word.depositor;
+}
+
+/** Waits until a payment may leave, at most so long. @throws RpcFault */
+export async function untilUnderstood(
+  services: Pick<Services, "nonceMappings">,
+  connected: Pick<ConnectedRail, "rail">,
+  slot: Pick<Slot, "chainId" | "call" | "leg">,
+  attempt: RailAttempt,
+  patienceMs: number,
+): Promise<void> {
+  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += LOOK_AGAIN_MS) {
+    if (await isUnderstood(services, connected, slot, attempt)) return;
+    await sleep(LOOK_AGAIN_MS);
+  }
+}

@@ -1,0 +1,163 @@
+import { rawKeySigner, signatureToHex, nonceMappingDigest, recoverSigner } from "@causeway/attest";
+import { RpcFault, type ChainRail } from "@causeway/chains";
+import { EXCHANGE_WALLET_CHAIN, type Hex } from "@causeway/domain";
+import { afterEach, expect, test } from "vitest";
+import type { ConnectedRail } from "../../../apps/api/src/ports/chains.ts";
+import type { MappedNonce } from "../../../apps/api/src/ports/nonce-mappings.ts";
+import type { Services } from "../../../apps/api/src/ports/services.ts";
+import { isUnderstood } from "../../../apps/api/src/usecases/exchange/own-word.ts";
+import { startRailWorld, type AgreedOnRails, type RailWorld } from "../../support/rail-world.ts";
+
+// A payment that cannot name its order leaves when what it is for is known where oracles look for it.
+
+let world: RailWorld;
+afterEach(async () => await world.stop());
+
+const key = rawKeySigner(`0x${"71".repeat(32)}`);
+
+/** Services to whose destination payments are known by a nonce, and a hub that says of nonces what `hub` says. */
+function speaking(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined): Services {
+  const { chains } = world.services;
+  const rails = chains.rails.map((connected): ConnectedRail => {
+    if (connected.chain.id !== world.destination.chain.id) return connected;
+    const rail: ChainRail = {
+      ...connected.rail,
+      speak: async ({ madeAtMs }, id) => {
+        const wallet = key.address;
+        const nonce = BigInt(madeAtMs);
+        const word = { wallet, depositor: wallet, id, nonce, signatureChainId: 1 };
+        const digest = nonceMappingDigest({ ...word, walletChain: EXCHANGE_WALLET_CHAIN });
+        return { nonce, signature: signatureToHex(await key.signDigest(digest)), signatureChainId: 1 };
+      },
+    };
+    return { ...connected, rail };
+  });
+  const of = async (_chainId: number, wallet: Hex, nonce: bigint) => hub(wallet, nonce);
+  return {
+    ...world.services,
+    chains: { ...chains, rails, rail: (id) => rails.find(({ chain }) => chain.id === id) },
+    nonceMappings: {
+      of,
+      read: async (...asked) => ({ mapped: await of(...asked), asOf: 2n ** 40n }),
+    },
+  };
+}
+
+interface WordRow {
+  readonly wallet: Hex;
+  readonly nonce: bigint;
+  readonly mapped_id: Hex;
+  readonly depositor: Hex;
+  readonly signature: Hex;
+  readonly request_id: string;
+}
+async function words(): Promise<WordRow[]> {
+  return (await world.pool.query<WordRow>("select * from nonce_mappings order by key")).rows;
+}
+
+async function deposited(): Promise<AgreedOnRails> {
+  const agreed = await world.agree();
+  world.pay(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  return agreed;
+}
+const sent = () => world.destination.network.payments();
+
+test("the payment waits for its word, which was committed with its bytes, and leaves when the hub has it", async () => {
+  world = await startRailWorld();
+  const agreed = await deposited();
+  const seen: WordRow[][] = [];
+  let asked = 0;
+  const services = speaking((wallet, nonce) => {
+    expect(sent()).toEqual([]);
+    asked += 1;
+    return asked < 3 || nonce === 0n ? undefined : { id: agreed.terms.orderId, depositor: wallet, setAt: 1n };
+  });
+  const before = world.destination.rail.send.bind(world.destination.rail);
+  for (const { rail } of services.chains.rails)
+    Object.assign(rail, {
+      send: async (attempt: Parameters<typeof before>[0]) => {
+        seen.push(await words());
+        return await before(attempt);
+      },
+    });
+  await world.work(services);
+  expect(asked).toBeGreaterThanOrEqual(3);
+  expect(seen[0]).toHaveLength(1);
+  const [word] = seen[0] ?? [];
+  const solver = world.destination.rail.solver;
+  expect(word).toMatchObject({
+    wallet: solver,
+    depositor: solver,
+    mapped_id: agreed.terms.orderId,
+    request_id: agreed.requestId,
+    state: "stored",
+  });
+  if (word === undefined) throw new Error("there is a word");
+  const digest = nonceMappingDigest({
+    walletChain: EXCHANGE_WALLET_CHAIN,
+    wallet: key.address,
+    depositor: key.address,
+    id: word.mapped_id,
+    nonce: word.nonce,
+    signatureChainId: 1,
+  });
+  expect(recoverSigner(digest, word.signature)).toBe(key.address);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+});
+
+test("a hub that cannot be asked keeps the payment here; it leaves once, when the hub is back", async () => {
+  world = await startRailWorld();
+  const agreed = await deposited();
+  let isAway = true;
+  const services = speaking((wallet) => {
+    if (isAway) throw new RpcFault({ kind: "network", method: "eth_call", reason: "no connection" });
+    return { id: agreed.terms.orderId, depositor: wallet, setAt: 1n };
+  });
+  await world.work(services).catch(() => undefined);
+  for (let round = 0; round < 5; round++) {
+    world.clock.forward(60_000);
+    await world.track(world.destination, services).catch(() => undefined);
+    expect(sent()).toEqual([]);
+  }
+  expect(await words()).toHaveLength(1);
+  isAway = false;
+  world.clock.forward(60_000);
+  await world.track(world.destination, services);
+  world.destination.network.settle();
+  await world.track(world.destination, services);
+  expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  expect(await words()).toHaveLength(1);
+});
+
+test("a payment is understood when the hub has its very order and its very depositor", async () => {
+  world = await startRailWorld();
+  const id: Hex = `0x${"0d".repeat(32)}`;
+  const slot = {
+    chainId: 1,
+    call: { to: key.address, data: id, value: 0n },
+    leg: { kind: "fill", id: "1", requestId: id },
+  };
+  const attempt = { raw: "0x", txId: id, fee: 0n, madeAtMs: 5 } as const;
+  const rail = {
+    solver: key.address,
+    speak: async () => ({ nonce: 5n, signature: "0x", signatureChainId: 1 }),
+  } as unknown as ChainRail;
+  const answered = async (mapped: MappedNonce | undefined, plain = rail, of = slot) =>
+    await isUnderstood(
+      { nonceMappings: { of: async () => mapped, read: async () => ({ mapped, asOf: 1n }) } },
+      { rail: plain },
+      of as Parameters<typeof isUnderstood>[2],
+      attempt,
+    );
+  const ours = { id, depositor: key.address, setAt: 1n };
+  expect(await answered(ours)).toBe(true);
+  expect(await answered(undefined)).toBe(false);
+  expect(await answered({ ...ours, id: `0x${"0e".repeat(32)}` })).toBe(false);
+  expect(await answered({ ...ours, depositor: id })).toBe(false);
+  // Payments that name their orders, or have none, need no word.
+  expect(await answered(undefined, { solver: key.address } as ChainRail)).toBe(true);
+  expect(await answered(undefined, rail, { ...slot, call: { ...slot.call, data: "0x" } })).toBe(true);
+});
