@@ -32,7 +32,11 @@ export const openWithdrawals: OpenWithdrawals = ({
       events: loggedEvents(log, createMetrics("causeway-operator").registry),
       signer: rawKeySigner(config.solver.privateKey.reveal()),
       uow: postgresUnitOfWork(pool),
-      chains: { all, get: (chainId) => all.find((one) => one.chain.id === chainId) },
+      chains: {
+        all,
+        rails: config.rails,
+        profile: (chainId) => [...all, ...config.rails].find((one) => one.chain.id === chainId)?.chain,
+      },
     },
     settlementReads(sql),
     settlement,

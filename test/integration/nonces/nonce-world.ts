@@ -124,7 +124,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     events,
     signer: solver,
     uow,
-    chains: { all: [], get: () => undefined },
+    chains: { all: [], rails: [], profile: () => undefined },
     hub: hubChain,
     // The last of them has the other two as peers; asked first it gives a quorum at once.
     oracles: oracles

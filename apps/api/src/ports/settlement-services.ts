@@ -1,4 +1,4 @@
-import type { Chain } from "@causeway/domain";
+import type { Chain, RailChain } from "@causeway/domain";
 import type { HubChain } from "./hub.ts";
 import type { AttestationOracle } from "./oracles.ts";
 import type { Services } from "./services.ts";
@@ -7,8 +7,12 @@ import type { SettlementReads } from "./settlement.ts";
 
 /** The chains as they are configured; settlement asks the oracles about them, never their nodes. */
 export interface KnownChains {
+  /** EVM chains. */
   readonly all: readonly { readonly chain: Chain }[];
-  get(chainId: number): { readonly chain: Chain } | undefined;
+  /** Chains that are reached by a rail. */
+  readonly rails: readonly { readonly chain: RailChain }[];
+  /** A chain of either kind. */
+  profile(chainId: number): Chain | RailChain | undefined;
 }
 
 /** What settlement stands on: nothing of it is used, or waited for, by quotes, fills and refunds. */

@@ -1,4 +1,4 @@
-import { orderToJson } from "@causeway/domain";
+import { spellOrder } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { depositAttestationAnswer, fillAttestationAnswer, refundAttestationAnswer } from "@causeway/wire";
 import type { AnswerForm, AttestationOracle } from "../../ports/oracles.ts";
@@ -48,7 +48,7 @@ export async function askOracle(
     (answer) => judgeDeposits(judge, claim.deposit, answer),
   );
   if (deposit.kind !== "attested") return deposit;
-  const body = paymentBody(payment, claim, orderSignature, deposit.value);
+  const body = paymentBody(judge, payment, claim, orderSignature, deposit.value);
   const judged = (answer: PaymentAnswer) =>
     judgePayment(
       judge,
@@ -60,7 +60,7 @@ export async function askOracle(
         depositTransactionId: claim.deposit.transactionId,
         depositAmount: claim.deposit.amount,
         deposit: deposit.value,
-        paymentTransactionId: payment.txHash,
+        paymentTransactionId: claim.paymentTransactionId,
       },
       answer,
     );
@@ -73,18 +73,19 @@ export async function askOracle(
 }
 
 function paymentBody(
+  judge: Judge,
   payment: DuePayment,
   claim: Claim,
   orderSignature: Hex,
   { onchainId }: AttestedDeposit,
 ): object {
   return {
-    order: orderToJson(claim.order),
+    order: spellOrder(claim.order, judge.familyOf),
     orderSignature,
     inputs: [{ transactionId: claim.deposit.transactionId, onchainId, inputIndex: 0 }],
     ...(payment.kind === "fill"
-      ? { fill: { transactionId: payment.txHash } }
-      : { refunds: [{ transactionId: payment.txHash, inputIndex: 0, refundIndex: 0 }] }),
+      ? { fill: { transactionId: claim.paymentTransactionId } }
+      : { refunds: [{ transactionId: claim.paymentTransactionId, inputIndex: 0, refundIndex: 0 }] }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { SettlementServices } from "../../ports/settlement-services.ts";
 import { askOracle } from "./ask-oracle.ts";
 import type { Attested, Finding } from "./ask-oracle.ts";
 import { backoff } from "./backoff.ts";
-import { judgeFor } from "./hub-facts.ts";
+import { familiesOf, judgeFor } from "./hub-facts.ts";
 import { claimOf } from "./payment-claim.ts";
 
 type Needs = Pick<
@@ -28,9 +28,8 @@ export async function attestPayment(
   if (claimed.kind === "never")
     return postpone(services, payment, [{ kind: "rejected", reason: claimed.reason }]);
   const { claim } = claimed;
-  const names = new Set(services.chains.all.map(({ chain }) => chain.name));
   const { signers: accepted, threshold } = await services.hub.signers();
-  const judge = judgeFor(services.hub.hub, { accepted, threshold }, names);
+  const judge = judgeFor(services.hub.hub, { accepted, threshold }, familiesOf(services.chains));
   const orderSignature = await signPersonalMessage(services.signer, claim.deposit.orderId);
 
   const findings: Failure[] = [];

@@ -1,11 +1,9 @@
-import type { ExecutionDomain, FamilyOf } from "@causeway/attest";
+import type { ExecutionDomain, FamilyOf, HubChain } from "@causeway/attest";
 import { executionDigester } from "@causeway/attest";
 import type { Address, AttestationHub, Hex32 } from "@causeway/domain";
-import { ServiceError } from "@causeway/domain";
+import { familyOf, ServiceError } from "@causeway/domain";
+import type { KnownChains } from "../../ports/settlement-services.ts";
 import type { Execution } from "../../ports/settlement.ts";
-
-/** Chains of this service are of one family. */
-export const FAMILY = "ethereum-vm";
 
 /** What an answer is judged by: whose signatures count, how many are needed, and for which contract they must have been made. */
 export interface Judge {
@@ -14,13 +12,26 @@ export interface Judge {
   readonly settlementKey: AttestationHub["settlementKey"];
   digestOf(execution: Execution): Hex32;
   readonly familyOf: FamilyOf;
+  /** A chain as it enters addresses on the hub. @throws ServiceError UNSUPPORTED_CHAIN */
+  chainOf(name: string): HubChain;
 }
 
-/** The judge for a hub. `chainNames`: chains that this service knows. */
+/** Family of a chain by its name, among those that this service knows. */
+export function familiesOf({ all, rails }: Pick<KnownChains, "all" | "rails">): FamilyOf {
+  const families = new Map([...all, ...rails].map(({ chain }) => [chain.name, familyOf(chain)]));
+  return (name) => {
+    const family = families.get(name);
+    if (family === undefined)
+      throw new ServiceError("UNSUPPORTED_CHAIN", `no chain is called ${name.slice(0, 64)}`);
+    return family;
+  };
+}
+
+/** The judge for a hub and the chains that this service knows. */
 export function judgeFor(
   hub: AttestationHub,
   { accepted, threshold }: { readonly accepted: ReadonlySet<Address>; readonly threshold: number },
-  chainNames: ReadonlySet<string>,
+  families: FamilyOf,
 ): Judge {
   const domain: ExecutionDomain = {
     ...hub.domain,
@@ -32,12 +43,7 @@ export function judgeFor(
     threshold,
     settlementKey: hub.settlementKey,
     digestOf: executionDigester(domain),
-    familyOf: (name) => {
-      if (!chainNames.has(name))
-        throw new ServiceError("UNSUPPORTED_CHAIN", `no chain is called ${name.slice(0, 64)}`);
-      return FAMILY;
-    },
+    familyOf: families,
+    chainOf: (name) => ({ name, vmType: families(name) }),
   };
 }
-
-export const hubChainOf = (name: string) => ({ name, vmType: FAMILY }) as const;

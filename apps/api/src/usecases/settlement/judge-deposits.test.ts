@@ -10,7 +10,9 @@ import {
   rawKeySigner,
   signatureToHex,
 } from "@causeway/attest";
-import type { AttestationHub, Hex32 } from "@causeway/domain";
+import type { HubChain } from "@causeway/attest";
+import { decodeAddress, spellTransaction } from "@causeway/domain";
+import type { AttestationHub, Hex32, VmType } from "@causeway/domain";
 import type { DepositAttestationAnswer } from "@causeway/wire";
 import { expect, test } from "vitest";
 import { someAddress, someHash } from "../../../../../test/support/terms.ts";
@@ -31,12 +33,18 @@ const hub: AttestationHub = {
   fillLeadSeconds: 60,
   finality: { kind: "tag" },
 };
+function familyOf(name: string): VmType {
+  const families: Readonly<Record<string, VmType>> = { one: "ethereum-vm", two: "solana-vm" };
+  const family = families[name];
+  if (family === undefined) throw new Error(`no chain is called ${name}`);
+  return family;
+}
 const judge = judgeFor(
   hub,
   { accepted: new Set(quorum.map(({ address }) => address)), threshold: 2 },
-  new Set(["one"]),
+  familyOf,
 );
-const at = { name: "one", vmType: "ethereum-vm" } as const;
+const at: HubChain = { name: "one", vmType: "ethereum-vm" };
 const digest = executionDigester({
   ...hub.domain,
   chainId: hub.chainId,
@@ -65,10 +73,18 @@ const ours = {
 
 /** What a whole quorum signs when it sees these deposits. */
 async function quorumSees(...deposits: readonly (typeof ours)[]): Promise<DepositAttestationAnswer> {
+  return await quorumSeesOn(at, claim.transactionId, deposits);
+}
+
+async function quorumSeesOn(
+  at: HubChain,
+  transactionId: string,
+  deposits: readonly (typeof ours)[],
+): Promise<DepositAttestationAnswer> {
   const timestamp = 1_700_000_000n;
-  const data = { chainId: "one", transactionId: claim.transactionId };
+  const data = { chainId: at.name, transactionId };
   const execution = {
-    idempotencyKey: depositKey("one", claim.transactionId),
+    idempotencyKey: depositKey(at.name, transactionId),
     actions: deposits.map((deposit) =>
       encodeHubAction({
         kind: "mint",
@@ -91,9 +107,7 @@ async function quorumSees(...deposits: readonly (typeof ours)[]): Promise<Deposi
           quorum.map(async (signer) => ({
             oracle: signer.address,
             signature: signatureToHex(
-              await signer.signDigest(
-                messageDigest(depositoryDepositId(() => "ethereum-vm", { data, result })),
-              ),
+              await signer.signDigest(messageDigest(depositoryDepositId(() => at.vmType, { data, result }))),
             ),
           })),
         ),
@@ -167,4 +181,25 @@ test("spelling in another case is the same deposit", async () => {
     ],
   };
   expect(judgeDeposits(judge, claim, shouted).kind).toBe("true");
+});
+
+test("a deposit of another family is judged in that family's words, in which case says what is meant", async () => {
+  const two: HubChain = { name: "two", vmType: "solana-vm" };
+  const account = () => decodeAddress(two.vmType, someHash());
+  const transactionId = spellTransaction({ vmType: "svm" }, `0x${"5a".repeat(64)}`);
+  const seen = { ...ours, depository: account(), depositor: account(), currency: account() };
+  const { depository, depositor, currency } = seen;
+  const there = { ...claim, chain: "two", transactionId, depository, depositor, currency };
+  expect(judgeDeposits(judge, there, await quorumSeesOn(two, transactionId, [seen]))).toMatchObject({
+    kind: "true",
+    value: {
+      orderAddress: orderAddress(two, { ...seen, timestamp: 1_700_000_000n }),
+      tokenId: hubTokenId(two, currency),
+    },
+  });
+  const answer = await quorumSeesOn(two, transactionId, [seen]);
+  const [message] = answer.messages;
+  if (message === undefined) throw new Error("there is a message");
+  const whispered = { ...message, data: { ...message.data, transactionId: transactionId.toLowerCase() } };
+  expect(judgeDeposits(judge, there, { ...answer, messages: [whispered] }).kind).toBe("lie");
 });

@@ -7,22 +7,22 @@ import {
   messageDigest,
   orderAddress,
 } from "@causeway/attest";
-import type { Address, Hex, Hex32, OrderId, TxHash } from "@causeway/domain";
+import type { HubChain } from "@causeway/attest";
+import type { Address, Hex, Hex32, OrderId } from "@causeway/domain";
 import type { DepositAttestationAnswer, DepositMessage } from "@causeway/wire";
 import type { SignedExecution } from "../../ports/settlement.ts";
-import { hubChainOf } from "./hub-facts.ts";
 import type { Judge } from "./hub-facts.ts";
 import { signedExecution } from "./signed-execution.ts";
 import type { Verdict } from "./signed-execution.ts";
 
-/** What this service saw itself of the deposit that it asks about. */
+/** What this service saw itself of the deposit that it asks about, in the words of oracles. */
 export interface DepositClaim {
   readonly chain: string;
-  readonly transactionId: TxHash;
-  readonly depository: Address;
+  readonly transactionId: string;
+  readonly depository: string;
   readonly orderId: OrderId;
-  readonly depositor: Address;
-  readonly currency: Address;
+  readonly depositor: string;
+  readonly currency: string;
   readonly amount: bigint;
   /** Position among the deposits of the transaction that are alike. */
   readonly ordinal: number;
@@ -44,7 +44,8 @@ export function judgeDeposits(
   claim: DepositClaim,
   answer: DepositAttestationAnswer,
 ): Verdict<AttestedDeposit> {
-  const messages = answer.messages.map(inLowerCase);
+  const at = judge.chainOf(claim.chain);
+  const messages = answer.messages.map((message) => inOneSpelling(at, message));
   const stray = messages.find(
     ({ data }) => data.chainId !== claim.chain || data.transactionId !== claim.transactionId,
   );
@@ -60,7 +61,7 @@ export function judgeDeposits(
     "deposit",
     {
       idempotencyKey: depositKey(claim.chain, claim.transactionId),
-      actions: messages.map((message) => mintOf(claim.chain, message)),
+      actions: messages.map((message) => mintOf(at, message)),
     },
     execution,
     messages.map((message) => ({
@@ -84,25 +85,24 @@ export function judgeDeposits(
     value: {
       execution: signed.value,
       onchainId: ours.result.onchainId as Hex32,
-      orderAddress: holderOf(claim.chain, ours),
-      tokenId: hubTokenId(hubChainOf(claim.chain), claim.currency),
+      orderAddress: holderOf(at, ours),
+      tokenId: hubTokenId(at, claim.currency),
     },
   };
 }
 
 /** Where the money of a deposit goes on the hub: to the order that it names, else to its depositor. */
-function holderOf(chain: string, { result, extraData }: DepositMessage): Address {
-  const at = hubChainOf(chain);
+function holderOf(at: HubChain, { result, extraData }: DepositMessage): Address {
   if (result.depositId === NO_ID) return hubAlias(at, result.depositor);
   const timestamp = BigInt(extraData?.timestamp ?? "0");
   return orderAddress(at, { depositor: result.depositor, timestamp, depositId: result.depositId as Hex32 });
 }
 
-function mintOf(chain: string, message: DepositMessage): Hex {
+function mintOf(at: HubChain, message: DepositMessage): Hex {
   return encodeHubAction({
     kind: "mint",
-    to: holderOf(chain, message),
-    tokenId: hubTokenId(hubChainOf(chain), message.result.currency),
+    to: holderOf(at, message),
+    tokenId: hubTokenId(at, message.result.currency),
     amount: BigInt(message.result.amount),
   });
 }
@@ -119,18 +119,23 @@ function asMessage({ data, result }: DepositMessage): Parameters<typeof deposito
   };
 }
 
-/** All of it is hex of an EVM chain, but for the chain's name. */
-function inLowerCase({ data, result, ...rest }: DepositMessage): DepositMessage {
+/** Hex may come in any case; what is no hex has one spelling, and another one is something else. */
+function inOneSpelling({ vmType }: HubChain, { data, result, ...rest }: DepositMessage): DepositMessage {
+  const one = (text: string) => (isHex(vmType) ? text.toLowerCase() : text);
   return {
     ...rest,
-    data: { ...data, transactionId: data.transactionId.toLowerCase() },
+    data: { ...data, transactionId: one(data.transactionId) },
     result: {
       onchainId: result.onchainId.toLowerCase(),
-      depository: result.depository.toLowerCase(),
+      depository: one(result.depository),
       depositId: result.depositId.toLowerCase(),
-      depositor: result.depositor.toLowerCase(),
-      currency: result.currency.toLowerCase(),
+      depositor: one(result.depositor),
+      currency: one(result.currency),
       amount: result.amount,
     },
   };
+}
+
+function isHex(vmType: HubChain["vmType"]): boolean {
+  return vmType === "ethereum-vm" || vmType === "hyperliquid-vm";
 }

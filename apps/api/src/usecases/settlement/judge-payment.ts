@@ -9,12 +9,11 @@ import {
   solverFillId,
   solverRefundId,
 } from "@causeway/attest";
-import { weightedDifference } from "@causeway/domain";
-import type { Hex, Hex32, Order, OrderId, TxHash } from "@causeway/domain";
+import { decodeAddress, weightedDifference } from "@causeway/domain";
+import type { Hex, Hex32, Order, OrderId } from "@causeway/domain";
 import type { FillAttestationAnswer } from "@causeway/wire";
 import type { Execution, SignedExecution } from "../../ports/settlement.ts";
 import type { AttestedDeposit } from "./judge-deposits.ts";
-import { hubChainOf } from "./hub-facts.ts";
 import type { Judge } from "./hub-facts.ts";
 import { signedExecution } from "./signed-execution.ts";
 import type { Verdict } from "./signed-execution.ts";
@@ -25,10 +24,11 @@ export interface PaymentClaim {
   readonly order: Order;
   readonly orderId: OrderId;
   readonly orderSignature: Hex;
-  readonly depositTransactionId: TxHash;
+  /** Of the deposit, and of the payment, as oracles write ids of their chains. */
+  readonly depositTransactionId: string;
   readonly depositAmount: bigint;
   readonly deposit: AttestedDeposit;
-  readonly paymentTransactionId: TxHash;
+  readonly paymentTransactionId: string;
 }
 
 /** What of an answer counts: signatures, and the execution. Fills and refunds are answered alike. */
@@ -52,7 +52,8 @@ export function judgePayment(
 }
 
 /** The deposit goes to the solver whole, and from there what the order promises to others. */
-function executionOf({ settlementKey }: Judge, claim: PaymentClaim): Execution {
+function executionOf({ settlementKey, familyOf, chainOf }: Judge, claim: PaymentClaim): Execution {
+  const spelled = (chain: string, bytes: Hex) => decodeAddress(familyOf(chain), bytes);
   const { order, deposit, orderId } = claim;
   const chain = claim.kind === "fill" ? order.output.chainId : (order.inputs[0]?.refunds[0]?.chainId ?? "");
   const settlement = {
@@ -60,7 +61,7 @@ function executionOf({ settlementKey }: Judge, claim: PaymentClaim): Execution {
     onchainIds: [deposit.onchainId],
     payment: { chain, transactionId: claim.paymentTransactionId },
   };
-  const solver = hubAlias(hubChainOf(order.solverChainId), order.solver);
+  const solver = hubAlias(chainOf(order.solverChainId), order.solver);
   const toSolver = encodeHubAction({
     kind: "transfer",
     from: deposit.orderAddress,
@@ -72,8 +73,8 @@ function executionOf({ settlementKey }: Judge, claim: PaymentClaim): Execution {
     encodeHubAction({
       kind: "transfer",
       from: solver,
-      to: hubAlias(hubChainOf(fee.recipientChainId), fee.recipient),
-      tokenId: hubTokenId(hubChainOf(fee.currencyChainId), fee.currency),
+      to: hubAlias(chainOf(fee.recipientChainId), spelled(fee.recipientChainId, fee.recipient)),
+      tokenId: hubTokenId(chainOf(fee.currencyChainId), spelled(fee.currencyChainId, fee.currency)),
       amount: fee.amount,
     }),
   );

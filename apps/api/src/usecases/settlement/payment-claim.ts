@@ -1,4 +1,5 @@
-import type { Address, Order } from "@causeway/domain";
+import { decodeAddress, familyOf, spellTransaction } from "@causeway/domain";
+import type { Address, Hex, Order } from "@causeway/domain";
 import type { KnownChains } from "../../ports/settlement-services.ts";
 import type { DuePayment } from "../../ports/settlement.ts";
 import type { DepositClaim } from "./judge-deposits.ts";
@@ -7,6 +8,8 @@ import type { DepositClaim } from "./judge-deposits.ts";
 export interface Claim {
   readonly deposit: DepositClaim;
   readonly order: Order;
+  /** Of the payment, as oracles write ids of its chain. */
+  readonly paymentTransactionId: string;
 }
 
 /**
@@ -15,7 +18,7 @@ export interface Claim {
  */
 export function claimOf(
   payment: DuePayment,
-  chains: Pick<KnownChains, "get">,
+  chains: Pick<KnownChains, "profile">,
   solver: Address,
 ): { readonly kind: "claim"; readonly claim: Claim } | { readonly kind: "never"; readonly reason: string } {
   const never = (reason: string) => ({ kind: "never", reason }) as const;
@@ -26,8 +29,10 @@ export function claimOf(
   if (!deposit.canonical) return never("no block holds the deposit any more");
   if (deposit.orderId !== terms.orderId) return never("the deposit does not carry the order's id");
   if (terms.order.solver !== solver) return never("the order names another solver");
-  const origin = chains.get(deposit.chainId)?.chain;
+  const origin = chains.profile(deposit.chainId);
   if (origin === undefined) return never("the chain of the deposit is not configured");
+  const paidOn = chains.profile(payment.chainId);
+  if (paidOn === undefined) return never("the chain of the payment is not configured");
   if (input === undefined || terms.order.inputs.length !== 1) return never("the order has not one input");
   if (input.payment.chainId !== origin.name || input.payment.currency !== deposit.currency)
     return never("the deposit is not in the currency of the order");
@@ -38,17 +43,21 @@ export function claimOf(
     if (deposit.depositor !== terms.user && option.recipient !== deposit.depositor)
       return never("the refund went to the depositor, whom the order does not name");
   }
+  // Oracles write addresses as their families do, the same on every network of one.
+  const vm = familyOf(origin);
+  const spelled = (bytes: Hex) => decodeAddress(vm, bytes);
   return {
     kind: "claim",
     claim: {
       order: terms.order,
+      paymentTransactionId: spellTransaction(paidOn, payment.txHash),
       deposit: {
         chain: origin.name,
-        transactionId: deposit.txHash,
-        depository: origin.contracts.depository,
+        transactionId: spellTransaction(origin, deposit.txHash),
+        depository: spelled(origin.vmType === "evm" ? origin.contracts.depository : origin.depository),
         orderId: terms.orderId,
-        depositor: deposit.depositor,
-        currency: deposit.currency,
+        depositor: spelled(deposit.depositor),
+        currency: spelled(deposit.currency),
         amount: deposit.amount,
         ordinal: deposit.ordinal,
       },

@@ -36,7 +36,7 @@ import type {
   WithdrawalStore,
 } from "../../ports/withdrawals.ts";
 import { countedSignatures } from "../settlement/counted-signatures.ts";
-import { hubChainOf, judgeFor } from "../settlement/hub-facts.ts";
+import { familiesOf, judgeFor } from "../settlement/hub-facts.ts";
 import type { Judge } from "../settlement/hub-facts.ts";
 import { signedExecution } from "../settlement/signed-execution.ts";
 import { submitExecutions } from "../settlement/submit-executions.ts";
@@ -104,13 +104,12 @@ async function proceed(
   signal: AbortSignal,
 ): Promise<Progress> {
   const { hub, signer, chains } = services;
-  const chain = hubChainOf(order.chainName);
-  const ownerAlias = hubAlias(hubChainOf(services.solverChainName), signer.address);
-  const address = withdrawalAddress(chain, { ...order, ownerAlias });
   const { signers: accepted, threshold } = await hub.signers();
-  const names = new Set(chains.all.map((one) => one.chain.name));
+  const judge = judgeFor(hub.hub, { accepted, threshold }, familiesOf(chains));
+  const chain = judge.chainOf(order.chainName);
+  const ownerAlias = hubAlias(judge.chainOf(services.solverChainName), signer.address);
+  const address = withdrawalAddress(chain, { ...order, ownerAlias });
   const tokenId = hubTokenId(chain, order.currency);
-  const judge = judgeFor(hub.hub, { accepted, threshold }, names);
   const it: Case = { order, address, ownerAlias, tokenId, judge, signal, tell };
 
   refuseAnother(await services.withdrawals.find(order.nonce), it);
