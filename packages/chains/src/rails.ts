@@ -23,6 +23,7 @@ export type CreateRail = (options: RailOptions) => ChainRail | Promise<ChainRail
 const RAILS: Readonly<Partial<Record<VmType, () => Promise<CreateRail>>>> = {
   "bitcoin-vm": async () => (await import("./bitcoin/rail.ts")).createBitcoinRail,
   "hyperliquid-vm": async () => (await import("./hyperliquid/rail.ts")).createExchangeRail,
+  "solana-vm": async () => (await import("./solana/rail.ts")).createSolanaRail,
 };
 
 /** @throws RangeError for a family that this build has no rail for */

@@ -236,20 +236,27 @@ function innerInstruction(entry: unknown, keys: readonly string[]): Instruction 
   };
 }
 
-function lamportsOf(keys: readonly string[], meta: Fields): ReadonlyMap<string, BeforeAndAfter> {
+function lamportsOf(keys: readonly string[], meta: Fields): ReadonlyMap<string, BeforeAndAfter | undefined> {
   const before = listOf(meta["preBalances"], METHOD, "preBalances");
   const after = listOf(meta["postBalances"], METHOD, "postBalances");
   if (before.length !== keys.length || after.length !== keys.length)
     throw garbage(METHOD, "there is not one balance for each account");
   return new Map(
-    keys.map((key, index) => [
-      key,
-      {
-        before: wholeNumber(before[index], METHOD, "a balance"),
-        after: wholeNumber(after[index], METHOD, "a balance"),
-      },
-    ]),
+    keys.map((key, index) => {
+      const [had, has] = [before[index], after[index]];
+      // Somebody very rich may be part of anybody's transaction, and must not keep it from being read.
+      if (isBeyondExact(had) || isBeyondExact(has)) return [key, undefined];
+      const balances = {
+        before: wholeNumber(had, METHOD, "a balance"),
+        after: wholeNumber(has, METHOD, "a balance"),
+      };
+      return [key, balances];
+    }),
   );
+}
+
+function isBeyondExact(value: unknown): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value > Number.MAX_SAFE_INTEGER;
 }
 
 function tokensOf(keys: readonly string[], meta: Fields): readonly TokenHolding[] {

@@ -8,18 +8,14 @@ import type {
 } from "../evidence.ts";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
 import { createRpcTransport, type ObserveCall, type RpcTransportOptions } from "../nodes/transport.ts";
-import { depositsIn, tokenAccountsWanted, vaultKey } from "./deposits.ts";
-import {
-  associatedTokenAddress,
-  depositorySeats,
-  usedRequestAddress,
-  type DepositorySeats,
-} from "./derived-addresses.ts";
+import { depositsIn } from "./deposits.ts";
+import { depositorySeats, usedRequestAddress, type DepositorySeats } from "./derived-addresses.ts";
 import type { TransactionFacts } from "./facts.ts";
 import { RETRY_AFTER_SECONDS } from "./finality.ts";
 import { judgePayments } from "./payments.ts";
 import { CLOCK_SYSVAR } from "./programs.ts";
 import { createSolanaRpc, type SolanaRpc } from "./rpc.ts";
+import { vaultAccountsIn } from "./vault-accounts.ts";
 import { outcomeOf, readWithdrawal } from "./withdrawals.ts";
 
 export interface SolanaEvidenceOptions {
@@ -118,25 +114,6 @@ export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): Evi
 
     close: async () => await rpc.close(),
   };
-}
-
-/** Where the vault's tokens lie, of every mint that the transaction may have moved to it. */
-export async function vaultAccountsIn(
-  seats: DepositorySeats,
-  facts: TransactionFacts,
-): Promise<ReadonlyMap<string, string>> {
-  const wanted = tokenAccountsWanted(seats, facts);
-  return new Map(
-    await Promise.all(
-      wanted.map(
-        async ({ mint, tokenProgram }) =>
-          [
-            vaultKey(mint, tokenProgram),
-            await associatedTokenAddress(seats.vault, mint, tokenProgram),
-          ] as const,
-      ),
-    ),
-  );
 }
 
 const NOT_AN_ID: Evidence<never> = {

@@ -10,8 +10,8 @@ export interface TransactionFacts {
   /** Every instruction in the order in which they began: each of the transaction's own, then those that it led to. */
   readonly instructions: readonly InstructionFact[];
   readonly logs: readonly string[];
-  /** By account: lamports before and after. */
-  readonly lamports: ReadonlyMap<string, BeforeAndAfter>;
+  /** By account: lamports before and after; undefined where a number of JSON is too large to be exact. */
+  readonly lamports: ReadonlyMap<string, BeforeAndAfter | undefined>;
   readonly tokens: readonly TokenHolding[];
 }
 

@@ -60,8 +60,11 @@ function paysOut({ program }: DepositorySeats, { program: called, data }: Instru
 }
 
 function lamportsGained({ lamports }: TransactionFacts, recipient: string): bigint {
+  if (!lamports.has(recipient)) return 0n;
   const balance = lamports.get(recipient);
-  return balance === undefined ? 0n : balance.after - balance.before;
+  if (balance === undefined)
+    throw garbage("getTransaction", "the recipient's balance is too large to be exact");
+  return balance.after - balance.before;
 }
 
 function tokensGained(facts: TransactionFacts, recipient: string, mint: string): bigint | "changedHands" {

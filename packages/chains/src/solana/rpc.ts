@@ -32,7 +32,7 @@ export interface SolanaRpc {
   /** Transactions that name an account, newest first, and older than `before`; at most 1 000. */
   signaturesOf(
     account: string,
-    page: { readonly before?: string; readonly until?: string; readonly limit: number },
+    page: { readonly before?: string; readonly limit: number; readonly minContextSlot?: number },
   ): Promise<readonly SignatureEntry[]>;
   close(): Promise<void>;
 }

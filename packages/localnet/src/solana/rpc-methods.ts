@@ -90,6 +90,19 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
     getGenesisHash: () => ledger.genesisHash,
     getSlot: ([config]) => slotFor(fieldsOf(config)),
     getBlockHeight: ([config]) => slots.block(slotFor(fieldsOf(config)))?.height,
+    getFirstAvailableBlock: () => slots.first,
+    getEpochInfo: ([config]) => {
+      const slot = slotFor(fieldsOf(config));
+      const slotsInEpoch = 432_000;
+      return {
+        absoluteSlot: slot,
+        blockHeight: slots.block(slot)?.height,
+        epoch: Math.floor(slot / slotsInEpoch),
+        slotIndex: slot % slotsInEpoch,
+        slotsInEpoch,
+        transactionCount: null,
+      };
+    },
     getLatestBlockhash: ([config]) => {
       const slot = slotFor(fieldsOf(config));
       const { hash, height } = blockOf(slot, "processed");

@@ -27,6 +27,7 @@ export interface SlotOptions {
 
 /** The sequence of blocks of one node, and how far each view of it reaches. */
 export class Slots {
+  readonly first: number;
   /** The block that transactions go into now. */
   current: Block;
   private readonly blocks = new Map<number, Block>();
@@ -41,6 +42,7 @@ export class Slots {
     // Height and slot differ on every real cluster, and so do they here.
     this.current = this.append({ slot: 1_000, height: 900, parent: undefined });
     this.mostFinal = this.current.slot;
+    this.first = this.current.slot;
     // The first transaction is to meet a chain whose final view lies behind already.
     for (let made = 0; made <= options.finalityLag; made++) this.next();
   }

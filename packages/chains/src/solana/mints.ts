@@ -1,0 +1,76 @@
+import type { AccountFact } from "./facts.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAMS } from "./programs.ts";
+
+/** What a mint is to somebody who pays with its tokens. Pure. */
+export interface MintFact {
+  readonly tokenProgram: string;
+  readonly decimals: number;
+  /** Why its tokens cannot be paid as they are; undefined: they can. */
+  readonly refusal: string | undefined;
+}
+
+/** Undefined: the account is no mint. */
+export function mintOf(account: AccountFact | undefined): MintFact | undefined {
+  if (account === undefined || !TOKEN_PROGRAMS.has(account.owner)) return undefined;
+  const { owner, data } = account;
+  const decimals = data[44];
+  // With extensions a byte behind the common part tells mints from token accounts.
+  const isMint = data.length === 82 || (data.length > 165 && data[165] === 1);
+  if (!isMint || decimals === undefined || data[45] !== 1) return undefined;
+  return {
+    tokenProgram: owner,
+    decimals,
+    refusal: owner === TOKEN_2022_PROGRAM ? extensionRefusal(data) : undefined,
+  };
+}
+
+/** Extensions of a mint that let a recipient get less than was sent, or nothing. */
+const TRANSFER_FEE = 1;
+const DEFAULT_STATE = 6;
+const NON_TRANSFERABLE = 9;
+const TRANSFER_HOOK = 14;
+const FROZEN = 2;
+
+function extensionRefusal(data: Uint8Array): string | undefined {
+  const view = new DataView(data.buffer, data.byteOffset, data.length);
+  for (let at = 166; at + 4 <= data.length;) {
+    const [type, length] = [view.getUint16(at, true), view.getUint16(at + 2, true)];
+    const [from, to] = [at + 4, at + 4 + length];
+    if (type === 0 || to > data.length) break;
+    if (
+      type === TRANSFER_FEE &&
+      (view.getUint16(from + 88, true) > 0 || view.getUint16(from + 106, true) > 0)
+    )
+      return "the token keeps a part of every transfer";
+    if (type === NON_TRANSFERABLE) return "the token cannot be transferred";
+    if (type === DEFAULT_STATE && data[from] === FROZEN) return "accounts of the token begin frozen";
+    if (type === TRANSFER_HOOK && data.subarray(from + 32, from + 64).some((byte) => byte !== 0))
+      return "a program of its own decides about transfers of the token";
+    at = to;
+  }
+  return undefined;
+}
+
+/** Why tokens cannot be paid into an account; undefined: they can. `account` is where they would go: undefined when it is still to be made. */
+export function tokenAccountRefusal(
+  account: AccountFact | undefined,
+  { tokenProgram }: Pick<MintFact, "tokenProgram">,
+  owner: Uint8Array,
+): string | undefined {
+  // Lamports that somebody sent there do not keep it from being made.
+  if (account === undefined || account.data.length === 0) return undefined;
+  if (account.owner !== tokenProgram || account.data.length < 165)
+    return "the recipient's token account is none";
+  if (Buffer.compare(account.data.subarray(32, 64), owner) !== 0)
+    return "the recipient's token account belongs to somebody else";
+  return account.data[108] === FROZEN ? "the recipient's token account is frozen" : undefined;
+}
+
+/** Tokens in an account; 0 when there is none. */
+export function heldIn(account: AccountFact | undefined): bigint {
+  if (account === undefined || !TOKEN_PROGRAMS.has(account.owner) || account.data.length < 165) return 0n;
+  const { data } = account;
+  // What is frozen cannot be paid with.
+  if (data[108] === FROZEN) return 0n;
+  return new DataView(data.buffer, data.byteOffset).getBigUint64(64, true);
+}

@@ -1,0 +1,96 @@
+import { toHex, type Hex } from "@causeway/domain";
+import {
+  payingAccount,
+  readonlyAccount,
+  writableAccount,
+  type PlainInstruction,
+} from "./plain-instruction.ts";
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  MEMO_PROGRAM,
+  SYSTEM_PROGRAM,
+} from "./programs.ts";
+
+/** Instructions that a payment is made of. All keys in base58. Pure. */
+
+/** @param lamports uint64 */
+export function lamportTransferInstruction(from: string, to: string, lamports: bigint): PlainInstruction {
+  return {
+    programId: SYSTEM_PROGRAM,
+    keys: [payingAccount(from), writableAccount(to)],
+    data: numbers([4, 2n], [8, lamports]),
+  };
+}
+
+export interface TokenMove {
+  readonly tokenProgram: string;
+  readonly mint: string;
+  readonly decimals: number;
+  /** Token accounts. */
+  readonly from: string;
+  readonly to: string;
+  /** Who may move what lies in `from`. */
+  readonly owner: string;
+  /** uint64. */
+  readonly amount: bigint;
+}
+
+/** The kind of transfer that names the mint and its decimals, so that nothing else can be moved than what was meant. */
+export function tokenTransferInstruction(move: TokenMove): PlainInstruction {
+  const { tokenProgram, mint, decimals, from, to, owner, amount } = move;
+  return {
+    programId: tokenProgram,
+    keys: [
+      writableAccount(from),
+      readonlyAccount(mint),
+      writableAccount(to),
+      { pubkey: owner, isSigner: true, isWritable: false },
+    ],
+    data: numbers([1, 12n], [8, amount], [1, BigInt(decimals)]),
+  };
+}
+
+/** Makes a wallet's associated token account unless it is there. */
+export function createTokensInstruction(of: {
+  readonly payer: string;
+  readonly tokens: string;
+  readonly wallet: string;
+  readonly mint: string;
+  readonly tokenProgram: string;
+}): PlainInstruction {
+  return {
+    programId: ASSOCIATED_TOKEN_PROGRAM,
+    keys: [
+      payingAccount(of.payer),
+      writableAccount(of.tokens),
+      readonlyAccount(of.wallet),
+      readonlyAccount(of.mint),
+      readonlyAccount(SYSTEM_PROGRAM),
+      readonlyAccount(of.tokenProgram),
+    ],
+    data: "0x01",
+  };
+}
+
+export function memoInstruction(text: string): PlainInstruction {
+  return { programId: MEMO_PROGRAM, keys: [], data: toHex(new TextEncoder().encode(text)) };
+}
+
+/** @param units most that the transaction may compute, uint32 @param price millionths of a lamport for each, uint64 */
+export function computeInstructions(units: number, price: bigint): readonly PlainInstruction[] {
+  const budget = (data: Hex): PlainInstruction => ({ programId: COMPUTE_BUDGET_PROGRAM, keys: [], data });
+  return [budget(numbers([1, 2n], [4, BigInt(units)])), budget(numbers([1, 3n], [8, price]))];
+}
+
+/** Numbers one after the other, little endian: [bytes, value]. @throws RangeError when one does not fit */
+function numbers(...parts: readonly (readonly [bytes: 1 | 4 | 8, value: bigint])[]): Hex {
+  const data = new Uint8Array(parts.reduce((sum, [bytes]) => sum + bytes, 0));
+  let at = 0;
+  for (const [bytes, value] of parts) {
+    if (BigInt.asUintN(bytes * 8, value) !== value)
+      throw new RangeError(`${value} does not fit ${bytes} bytes`);
+    for (let byte = 0; byte < bytes; byte++) data[at++] = Number((value >> BigInt(8 * byte)) & 0xffn);
+  }
+  return toHex(data);
+}

@@ -1,0 +1,82 @@
+import { getBase58Encoder } from "@solana/kit";
+import { toHex, type Hex } from "@causeway/domain";
+import type { BlockRef } from "../family.ts";
+import { garbage, NodeRefusal } from "../nodes/rpc-fault.ts";
+import { fieldsOf, readContextSlot, wholeNumber } from "./answers.ts";
+
+/** What nodes answer to those who pay: shapes checked, nothing guessed. Pure. */
+
+/** What bytes made now are tied to. */
+export interface Lifetime {
+  /** base58. */
+  readonly blockhash: string;
+  /** Height of the last block that can hold them. */
+  readonly lastHeight: bigint;
+  /** A slot before which no block can hold them. */
+  readonly slot: bigint;
+}
+
+export function readLifetime(value: unknown): Lifetime {
+  const method = "getLatestBlockhash";
+  const answer = fieldsOf(value, method);
+  const { blockhash, lastValidBlockHeight } = fieldsOf(answer["value"], method);
+  if (typeof blockhash !== "string") throw garbage(method, "the hash is missing");
+  return {
+    blockhash,
+    lastHeight: wholeNumber(lastValidBlockHeight, method, "lastValidBlockHeight"),
+    slot: readContextSlot(answer, method),
+  };
+}
+
+/** Where a view has got to: both of one state. */
+export function readHeight(value: unknown): { readonly slot: bigint; readonly height: bigint } {
+  const method = "getEpochInfo";
+  const { absoluteSlot, blockHeight } = fieldsOf(value, method);
+  return {
+    slot: wholeNumber(absoluteSlot, method, "absoluteSlot"),
+    height: wholeNumber(blockHeight, method, "blockHeight"),
+  };
+}
+
+export function readBlockRef(value: unknown, slot: bigint): Pick<BlockRef, "number" | "hash" | "timestamp"> {
+  const method = "getBlock";
+  const { blockhash, blockTime } = fieldsOf(value, method);
+  return {
+    number: slot,
+    hash: hashOf(blockhash, method),
+    timestamp: wholeNumber(blockTime, method, "blockTime"),
+  };
+}
+
+function hashOf(text: unknown, method: string): Hex {
+  if (typeof text !== "string" || text.length > 44) throw garbage(method, "the hash is missing");
+  try {
+    return toHex(Uint8Array.from(getBase58Encoder().encode(text)));
+  } catch {
+    throw garbage(method, "the hash is not in base58");
+  }
+}
+
+/** Recent prices of computing, in millionths of a lamport per unit, lowest first. */
+export function readComputePrices(value: unknown): readonly bigint[] {
+  const method = "getRecentPrioritizationFees";
+  if (!Array.isArray(value)) throw garbage(method, "the answer is no list");
+  return value
+    .map((entry: unknown) =>
+      wholeNumber(fieldsOf(entry, method)["prioritizationFee"], method, "prioritizationFee"),
+    )
+    .toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+}
+
+/** Codes of errors that are about the bytes and not about the node: a failed preflight, a wrong signature, bytes that are none. */
+const ABOUT_THE_BYTES: ReadonlySet<number> = new Set([-32002, -32003, -32602]);
+
+/** What a refusal of `sendTransaction` says of the bytes. @throws the refusal itself when it is about the node */
+export function judgeSendRefusal(refusal: NodeRefusal): "sent" | { readonly refused: string } {
+  const { nodeCode, nodeText, nodeData } = refusal;
+  const error =
+    typeof nodeData === "object" && nodeData !== null && "err" in nodeData ? nodeData.err : undefined;
+  if (error === "AlreadyProcessed") return "sent";
+  if (!ABOUT_THE_BYTES.has(nodeCode)) throw refusal;
+  return { refused: error === undefined ? nodeText : JSON.stringify(error) };
+}

@@ -1,0 +1,77 @@
+import { createKeyPairFromPrivateKeyBytes, getAddressFromPublicKey } from "@solana/kit";
+import { bytesOf, decodeAddress, nativeCurrency } from "@causeway/domain";
+import { createRpcTransport } from "../nodes/transport.ts";
+import type { ChainRail } from "../rail.ts";
+import type { RailOptions } from "../rails.ts";
+import { depositorySeats } from "./derived-addresses.ts";
+import { mintOf } from "./mints.ts";
+import { createArrivals } from "./rail-arrivals.ts";
+import { createRailPayments, keyBytes } from "./rail-payments.ts";
+import { createRailReads } from "./rail-reads.ts";
+import { createSolanaRpc } from "./rpc.ts";
+
+/** Milliseconds between two looks for something new. */
+const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * A Solana cluster for the core service: deposits are read in the final view and judged as oracles judge them, payments are the solver's own transfers with the order's id in a memo.
+ * Opens nothing until it is asked.
+ * @throws RangeError when the chain is none of this family, or oracles would look at another depository
+ */
+export async function createSolanaRail(options: RailOptions): Promise<ChainRail> {
+  const { chain, attestation, now, onFault } = options;
+  if (chain.family !== "solana-vm" || attestation.vmType !== "solana-vm")
+    throw new RangeError(`chain ${chain.name} is no Solana cluster`);
+  const program = decodeAddress("solana-vm", chain.depository);
+  if (attestation.depository !== program)
+    throw new RangeError(`chain ${chain.name}: oracles would look at another depository`);
+  const seats = await depositorySeats(program);
+  const pair = await createKeyPairFromPrivateKeyBytes(bytesOf(options.privateKey));
+  const address = await getAddressFromPublicKey(pair.publicKey);
+  const transport = createRpcTransport({ url: chain.rpcUrl, maxAnswerBytes: 8 * 1024 * 1024 });
+  const rpc = createSolanaRpc(transport, attestation.solana?.genesisHash);
+  const reads = createRailReads(transport);
+
+  const native = nativeCurrency("solana-vm");
+  const configured = chain.tokens
+    .map(({ address: bytes }) => decodeAddress("solana-vm", bytes))
+    .filter((mint) => mint !== native);
+  const programs = new Map<string, string>();
+  /** Which program a mint belongs to never changes. */
+  const mints = async (): Promise<readonly { readonly mint: string; readonly tokenProgram: string }[]> => {
+    const unknown = configured.filter((mint) => !programs.has(mint));
+    if (unknown.length > 0) {
+      const accounts = await reads.accounts(unknown, "finalized");
+      unknown.forEach((mint, at) => {
+        const fact = mintOf(accounts[at]);
+        if (fact !== undefined) programs.set(mint, fact.tokenProgram);
+      });
+    }
+    return [...programs].map(([mint, tokenProgram]) => ({ mint, tokenProgram }));
+  };
+
+  const arrivals = createArrivals({ rpc, reads, seats, mints, onFault });
+  const payments = createRailPayments({ rpc, reads, seats, payer: { address, pair }, now });
+  const timers = new Set<NodeJS.Timeout>();
+
+  return {
+    vm: "solana-vm",
+    solver: keyBytes(address),
+    ...arrivals,
+    ...payments,
+    onNews: (listener) => {
+      const timer = setInterval(listener, LOOK_AGAIN_MS);
+      // Waiting for news must not keep a process alive that has nothing else to do.
+      timer.unref();
+      timers.add(timer);
+      return () => {
+        clearInterval(timer);
+        timers.delete(timer);
+      };
+    },
+    close: async () => {
+      for (const timer of timers) clearInterval(timer);
+      await transport.close();
+    },
+  };
+}

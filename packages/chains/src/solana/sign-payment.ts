@@ -1,0 +1,118 @@
+import {
+  AccountRole,
+  address,
+  appendTransactionMessageInstructions,
+  blockhash,
+  compileTransaction,
+  createTransactionMessage,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  getTransactionEncoder,
+  pipe,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransaction,
+  type Instruction,
+} from "@solana/kit";
+import type { webcrypto } from "node:crypto";
+import { bytesOf, toHex, type Hex, type TxHash } from "@causeway/domain";
+import type { PlainInstruction } from "./plain-instruction.ts";
+import type { Lifetime } from "./rail-answers.ts";
+
+/** Whose key signs and pays. */
+export interface Payer {
+  /** base58. */
+  readonly address: string;
+  readonly pair: webcrypto.CryptoKeyPair;
+}
+
+/**
+ * Signed bytes, and what they are tied to: without that nobody could tell later whether they may still come to count. 8 bytes of the last height, 8 of the first slot, both big
+ * endian, then the transaction as it travels.
+ */
+export interface SignedPayment {
+  readonly raw: Hex;
+  /** The signature's 64 bytes. */
+  readonly txId: TxHash;
+}
+
+export async function signPayment(
+  payer: Payer,
+  instructions: readonly PlainInstruction[],
+  lifetime: Lifetime,
+): Promise<SignedPayment> {
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (one) => setTransactionMessageFeePayer(address(payer.address), one),
+    (one) =>
+      setTransactionMessageLifetimeUsingBlockhash(
+        { blockhash: blockhash(lifetime.blockhash), lastValidBlockHeight: lifetime.lastHeight },
+        one,
+      ),
+    (one) => appendTransactionMessageInstructions(instructions.map(toKit), one),
+  );
+  const signed = await signTransaction([payer.pair], compileTransaction(message));
+  const [signature] = Object.values(signed.signatures);
+  if (signature === undefined || signature === null) throw new Error("the transaction was not signed");
+  const transaction = getTransactionEncoder().encode(signed);
+  const raw = new Uint8Array(16 + transaction.length);
+  const view = new DataView(raw.buffer);
+  view.setBigUint64(0, lifetime.lastHeight);
+  view.setBigUint64(8, lifetime.slot);
+  raw.set(transaction, 16);
+  return { raw: toHex(raw), txId: toHex(Uint8Array.from(signature)) as TxHash };
+}
+
+/** What {@link SignedPayment.raw} holds. @throws RangeError when it is none */
+export function readPayment(raw: Hex): {
+  readonly transaction: Uint8Array;
+  readonly lastHeight: bigint;
+  readonly slot: bigint;
+} {
+  const bytes = bytesOf(raw);
+  if (bytes.length < 16 + 65) throw new RangeError("these bytes are no payment");
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  return {
+    transaction: bytes.subarray(16),
+    lastHeight: view.getBigUint64(0),
+    slot: view.getBigUint64(8),
+  };
+}
+
+/** What a signed payment takes from its payer: lamports, and tokens by the account that they leave. The fee is not in it. */
+export function takenBy(raw: Hex): {
+  readonly lamports: bigint;
+  readonly tokens: ReadonlyMap<string, bigint>;
+} {
+  const { messageBytes } = getTransactionDecoder().decode(readPayment(raw).transaction);
+  const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
+  if (message.version === 1) throw new RangeError("these bytes are no payment");
+  let lamports = 0n;
+  const tokens = new Map<string, bigint>();
+  for (const { data: told, accountIndices = [] } of message.instructions) {
+    const data = Uint8Array.from(told ?? []);
+    const view = new DataView(data.buffer);
+    if (data.length === 12 && view.getUint32(0, true) === 2) lamports += view.getBigUint64(4, true);
+    if (data.length === 10 && data[0] === 12) {
+      const from = message.staticAccounts[accountIndices[0] ?? -1] ?? "";
+      tokens.set(from, (tokens.get(from) ?? 0n) + view.getBigUint64(1, true));
+    }
+  }
+  return { lamports, tokens };
+}
+
+function toKit({ programId, keys, data }: PlainInstruction): Instruction {
+  return {
+    programAddress: address(programId),
+    accounts: keys.map(({ pubkey, isSigner, isWritable }) => ({
+      address: address(pubkey),
+      role: roleOf(isSigner, isWritable),
+    })),
+    data: bytesOf(data),
+  };
+}
+
+function roleOf(isSigner: boolean, isWritable: boolean): AccountRole {
+  if (isSigner) return isWritable ? AccountRole.WRITABLE_SIGNER : AccountRole.READONLY_SIGNER;
+  return isWritable ? AccountRole.WRITABLE : AccountRole.READONLY;
+}

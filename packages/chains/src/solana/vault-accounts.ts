@@ -1,0 +1,22 @@
+import { tokenAccountsWanted, vaultKey } from "./deposits.ts";
+import { associatedTokenAddress, type DepositorySeats } from "./derived-addresses.ts";
+import type { TransactionFacts } from "./facts.ts";
+
+/** Where the vault's tokens lie, of every mint that the transaction may have moved to it. */
+export async function vaultAccountsIn(
+  seats: DepositorySeats,
+  facts: TransactionFacts,
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = tokenAccountsWanted(seats, facts);
+  return new Map(
+    await Promise.all(
+      wanted.map(
+        async ({ mint, tokenProgram }) =>
+          [
+            vaultKey(mint, tokenProgram),
+            await associatedTokenAddress(seats.vault, mint, tokenProgram),
+          ] as const,
+      ),
+    ),
+  );
+}
