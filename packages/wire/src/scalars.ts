@@ -72,7 +72,7 @@ export const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
 /** As clients of its chain write it: hex on EVM chains and the exchange, base58 on Solana, bech32 or base58 on Bitcoin. */
 export const accountText = z
   .string()
-  .regex(/^(0x([0-9a-fA-F]{2})+|bc1[02-9ac-hj-np-z]{6,87}|[1-9A-HJ-NP-Za-km-z]{25,44})$/);
+  .regex(/^(0x([0-9a-fA-F]{2})+|(?:bc|tb|bcrt)1[02-9ac-hj-np-z]{6,87}|[1-9A-HJ-NP-Za-km-z]{25,44})$/);
 export const answerHash32 = z.string().regex(HASH_PATTERN);
 export const answerHex = z.string().regex(/^0x([0-9a-fA-F]{2})*$/);
 export const milliseconds = z.int().nonnegative();

@@ -108,13 +108,7 @@ async function furnishedBitcoin({
   });
   let isStopping = false;
   let mining = Promise.resolve();
-  // A node that is being stopped, or was killed on purpose, mines nothing; whoever needs blocks sees that they are missing.
-  const miner = setInterval(() => {
-    mining = mining.then(async () => {
-      if (!isStopping) await node.controls.mine(1).catch(() => undefined);
-    });
-  }, bitcoinBlockMs);
-  miner.unref();
+  let miner: NodeJS.Timeout | undefined;
   const part = {
     node,
     stop: async () => {
@@ -128,6 +122,13 @@ async function furnishedBitcoin({
     const solver = bitcoinAddress(hexToBytes(familyKey("solver")));
     // Several coins, so that payments under way need not wait for each other's change.
     for (let coin = 0; coin < 10; coin++) await node.controls.fund(solver, 2n * SATOSHI);
+    // A node that is being stopped, or was killed on purpose, mines nothing; whoever needs blocks sees that they are missing.
+    miner = setInterval(() => {
+      mining = mining.then(async () => {
+        if (!isStopping) await node.controls.mine(1).catch(() => undefined);
+      });
+    }, bitcoinBlockMs);
+    miner.unref();
     onProgress(
       `Bitcoin (regtest) on port ${ports.bitcoin}: a block every ${bitcoinBlockMs} ms, solver funded`,
     );
