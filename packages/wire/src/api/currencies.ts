@@ -64,7 +64,7 @@ export const listedCurrency = z
     symbol: z.string(),
     name: z.string(),
     decimals: z.int().nonnegative(),
-    vmType: z.enum(["evm"]),
+    vmType: z.enum(["evm", "svm", "bvm", "hypevm"]),
     metadata: z.object({
       logoURI: z.string().describe("URL of the logo; empty when there is none."),
       verified: z

@@ -22,7 +22,7 @@ export function createTokenBook({ chains, lists, unlisted }: TokenBookOptions): 
       // Native coin of a chain that is not here.
       (address === NATIVE_CURRENCY ? undefined : unlisted.token(chainId, address)),
     named(chainId) {
-      const chain = chains.get(chainId)?.chain;
+      const chain = chains.profile(chainId);
       if (chain === undefined) return [];
       const of = lists.of(chainId);
       const held = named.get(chainId);

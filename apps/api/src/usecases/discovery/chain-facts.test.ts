@@ -32,6 +32,7 @@ function health(world: World, pulse: Partial<ChainPulse> = {}) {
     {
       clock,
       chains: {
+        rail: () => undefined,
         get: (id) => {
           const known = chains.get(id);
           return known && { ...known, pulse: { ...known.pulse, head: () => HEAD, ...pulse } };
@@ -98,6 +99,7 @@ test("liquidity that is not known now is a fault, not nothing", async () => {
   };
   await expect(chainLiquidity(away, ORIGIN)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
   const chains = {
+    rail: () => undefined,
     get: (id: number) => {
       const known = services.chains.get(id);
       return known && { ...known, pulse: { ...known.pulse, solverBalance: unknown } };

@@ -1,14 +1,16 @@
 import { ServiceError } from "@causeway/domain";
 import type { ChainHealthAnswer } from "@causeway/wire";
-import type { ChainDirectory, ChainPulse } from "../../ports/chains.ts";
+import type { ChainDirectory, ChainPulse, ConnectedRail } from "../../ports/chains.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { findChain } from "./find-chain.ts";
 
 /** Whether a chain can be used now, and what is wrong with it if not. @throws ServiceError UNSUPPORTED_CHAIN */
 export function chainHealth(
-  { chains, clock }: { readonly chains: Pick<ChainDirectory, "get">; readonly clock: Clock },
+  { chains, clock }: { readonly chains: Pick<ChainDirectory, "get" | "rail">; readonly clock: Clock },
   chainId: number,
 ): ChainHealthAnswer {
+  const onRail = chains.rail(chainId);
+  if (onRail !== undefined) return railHealth(onRail);
   const { chain, pulse } = findChain(chains, chainId);
   const head = pulse.head();
   const lagging = pulse.lagging();
@@ -24,9 +26,28 @@ export function chainHealth(
   };
 }
 
+/** Its blocks are not followed one by one: whether it answers is what is known. */
+function railHealth({ chain, pulse }: ConnectedRail): ChainHealthAnswer {
+  const lagging = pulse.lagging();
+  const fresh = isTold(() => pulse.paymentCost(chain.native.address));
+  return {
+    healthy: !chain.disabled && !lagging && fresh,
+    chainId: chain.id,
+    disabled: chain.disabled,
+    blockProductionLagging: lagging,
+    pricesGas: fresh,
+    blockNumber: null,
+    blockAgeMs: null,
+  };
+}
+
 function hasFreshFacts(pulse: ChainPulse): boolean {
+  return isTold(() => pulse.gasPrices());
+}
+
+function isTold(ask: () => unknown): boolean {
   try {
-    pulse.gasPrices();
+    ask();
     return true;
   } catch (error) {
     if (error instanceof ServiceError) return false;

@@ -1,13 +1,14 @@
 import type { Currency } from "@causeway/domain";
-import { amountToUsdDown, formatUsd } from "@causeway/domain";
+import { amountToUsdDown, formatUsd, spellAddress } from "@causeway/domain";
 import type { ChainLiquidityAnswer } from "@causeway/wire";
-import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { Reservations } from "../../ports/quote.ts";
-import { findChain } from "./find-chain.ts";
+import { isRail } from "../request-end.ts";
+import { findEnd } from "./find-chain.ts";
 
 export interface ChainLiquidityServices {
-  readonly chains: Pick<ChainDirectory, "get">;
+  readonly chains: Pick<ChainDirectory, "get" | "rail">;
   readonly prices: PriceBook;
   readonly reservations: Reservations;
 }
@@ -20,7 +21,7 @@ export async function chainLiquidity(
   services: ChainLiquidityServices,
   chainId: number,
 ): Promise<ChainLiquidityAnswer> {
-  const connected = findChain(services.chains, chainId);
+  const connected = findEnd(services.chains, chainId);
   const held = [connected.chain.native, ...connected.chain.tokens].filter((one) => one.supportsBridging);
   const liquidity = await Promise.all(
     held.map(async (currency) => {
@@ -30,7 +31,7 @@ export async function chainLiquidity(
         chainId,
         currencyId: currency.id,
         symbol: currency.symbol,
-        address: currency.address,
+        address: spellAddress(connected.chain, currency.address),
         decimals: currency.decimals,
         balance: free.toString(),
         amountUsd: formatUsd(amountToUsdDown(free, { decimals: currency.decimals, priceUsd })),
@@ -41,12 +42,10 @@ export async function chainLiquidity(
 }
 
 /** What the solver holds beyond what payments under way will take, smallest units. @throws ServiceError RPC_HTTP_ERROR */
-export function freeBalance(
-  reservations: Reservations,
-  { chain, pulse }: ConnectedChain,
-  { address }: Currency,
-): bigint {
-  const free = pulse.solverBalance(address).amount - reservations.reserved(chain.id, address);
+export function freeBalance(reservations: Reservations, end: RequestEnd, { address }: Currency): bigint {
+  const { chain } = end;
+  const held = isRail(end) ? end.pulse.solverBalance(address) : end.pulse.solverBalance(address).amount;
+  const free = held - reservations.reserved(chain.id, address);
   // Reservations may be a moment older than the balance.
   return free > 0n ? free : 0n;
 }

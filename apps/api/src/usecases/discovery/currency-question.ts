@@ -1,20 +1,23 @@
 import type { Address } from "@causeway/domain";
-import { parseAddress, ServiceError } from "@causeway/domain";
+import { parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
 import type { CurrenciesInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
-import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
+import { endOf } from "../request-end.ts";
 import { termRelevance } from "./term-relevance.ts";
 import type { IndexedToken } from "./token-index.ts";
 
 /** A search whose words have found their meaning. */
 export interface CurrencyQuestion {
-  readonly chains: readonly ConnectedChain[];
-  /** Tokens that are asked for by their address on these chains; undefined: not by address. */
+  readonly chains: readonly RequestEnd[];
+  /** The token that is asked for by its address on EVM chains; undefined: not by address. */
   readonly address: Address | undefined;
+  /** The same on a chain of any family. */
+  addressOn(chain: RequestEnd["chain"]): Address | undefined;
   /** Tokens that are asked for one by one, as `chain id:address`; undefined: all. */
   readonly exact: ReadonlySet<string> | undefined;
   /** How well a named token answers, 0 the best; undefined: not at all. */
-  fits(token: IndexedToken, connected: ConnectedChain): number | undefined;
+  fits(token: IndexedToken, end: RequestEnd): number | undefined;
   readonly limit: number;
   /** Tokens may be asked for on their chains. */
   readonly external: boolean;
@@ -22,22 +25,26 @@ export interface CurrencyQuestion {
 
 /** @throws ServiceError INVALID_ADDRESS naming the field */
 export function readCurrencyQuestion(
-  { all, get }: Pick<ChainDirectory, "all" | "get">,
+  directory: Pick<ChainDirectory, "all" | "rails" | "get" | "rail" | "profile">,
   input: CurrenciesInput,
 ): CurrencyQuestion {
   const term = input.term?.trim().toLowerCase() ?? "";
-  const given = input.address === undefined ? undefined : parseAddress(input.address);
-  if (input.address !== undefined && given === undefined)
+  const all = [...directory.all, ...directory.rails];
+  const given = input.address;
+  if (given !== undefined && isNowhere(given, directory))
     throw new ServiceError("INVALID_ADDRESS", "address must be a 20-byte address", { field: "address" });
-  const address = given ?? parseAddress(term);
-  const exact = input.tokens && new Set(input.tokens.flatMap((token) => tokenKey(token, get)));
+  const sought = given ?? input.term?.trim() ?? "";
+  const exact = input.tokens && new Set(input.tokens.flatMap((token) => tokenKey(token, directory)));
   const currencyId = input.currencyId?.toLowerCase();
   // A client's list may name chains that are not here.
   const chains =
-    input.chainIds === undefined ? all : [...new Set(input.chainIds)].flatMap((id) => get(id) ?? []);
+    input.chainIds === undefined
+      ? all
+      : [...new Set(input.chainIds)].flatMap((id) => endOf(directory, id) ?? []);
   return {
     chains,
-    address,
+    address: parseAddress(sought),
+    addressOn: (chain) => parseCurrency(chain, sought),
     exact,
     limit: wholeNumber(input.limit) ?? 0,
     // These want what this instance or a list vouches for.
@@ -53,28 +60,44 @@ export function readCurrencyQuestion(
       if (input.verified === true && !currency.verified) return undefined;
       if (currencyId !== undefined && currency.id.toLowerCase() !== currencyId) return undefined;
       if (exact?.has(`${currency.chainId}:${currency.address}`) === false) return undefined;
-      if (given !== undefined && currency.address !== given) return undefined;
-      if (
-        input.depositAddressOnly === true &&
-        (chain.contracts.depositAddressFactory === undefined || !currency.supportsBridging)
-      )
+      const address = parseCurrency(chain, sought);
+      if (given !== undefined && currency.address !== address) return undefined;
+      if (input.depositAddressOnly === true && !(hasDepositAddresses(chain) && currency.supportsBridging))
         return undefined;
-      return term === "" || term === currency.address ? 0 : termRelevance(token, term);
+      return term === "" || address === currency.address ? 0 : termRelevance(token, term);
     },
   };
+}
+
+function hasDepositAddresses(chain: RequestEnd["chain"]): boolean {
+  return chain.vmType === "evm" && chain.contracts.depositAddressFactory !== undefined;
+}
+
+/** Whether a text is no currency of any chain that is here. */
+function isNowhere(text: string, { all, rails }: Pick<ChainDirectory, "all" | "rails">): boolean {
+  return (
+    parseAddress(text) === undefined &&
+    [...all, ...rails].every(({ chain }) => parseCurrency(chain, text) === undefined)
+  );
 }
 
 /**
  * `chain id:address` as it is compared. A wallet's list may name tokens of chains that are not here, whose addresses have other forms: none.
  * @throws ServiceError INVALID_ADDRESS
  */
-function tokenKey(token: string, get: ChainDirectory["get"]): readonly [string] | readonly [] {
+function tokenKey(
+  token: string,
+  { profile }: Pick<ChainDirectory, "profile">,
+): readonly [string] | readonly [] {
   const [chainId = "", text = ""] = token.split(":", 2);
-  if (get(Number(chainId)) === undefined) return [];
-  const address = parseAddress(text);
+  const chain = profile(Number(chainId));
+  if (chain === undefined) return [];
+  const address = parseCurrency(chain, text);
   if (address === undefined)
-    throw new ServiceError("INVALID_ADDRESS", `tokens holds ${token}, which names no 20-byte address`, {
-      field: "tokens",
-    });
+    throw new ServiceError(
+      "INVALID_ADDRESS",
+      `tokens holds ${token}, which names no ${chain.vmType === "evm" ? "20-byte address" : `currency of ${chain.displayName}`}`,
+      { field: "tokens" },
+    );
   return [`${Number(chainId)}:${address}`];
 }

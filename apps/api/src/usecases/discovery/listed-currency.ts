@@ -1,18 +1,27 @@
 import type { Currency } from "@causeway/domain";
-import { NATIVE_CURRENCY } from "@causeway/domain";
+import { NATIVE_CURRENCY, spellAddress } from "@causeway/domain";
+import type { ChainDirectory } from "../../ports/chains.ts";
 import type { ListedCurrency } from "@causeway/wire";
 
 /** A currency in the words of token lists. */
-export function toListedCurrency(currency: Currency): ListedCurrency {
+export function toListedCurrency(
+  { profile }: Pick<ChainDirectory, "profile">,
+  currency: Currency,
+): ListedCurrency {
+  const chain = profile(currency.chainId);
   const { id, chainId, address, symbol, name, decimals, logoUri, verified } = currency;
   return {
     id,
     chainId,
-    address,
+    address: chain === undefined ? address : spellAddress(chain, address),
     symbol,
     name,
     decimals,
-    vmType: "evm",
-    metadata: { logoURI: logoUri ?? "", verified, isNative: address === NATIVE_CURRENCY },
+    vmType: chain?.vmType ?? "evm",
+    metadata: {
+      logoURI: logoUri ?? "",
+      verified,
+      isNative: address === (chain?.native.address ?? NATIVE_CURRENCY),
+    },
   };
 }

@@ -1,12 +1,13 @@
-import type { Address, Chain, Currency } from "@causeway/domain";
-import { gasCostWei, NATIVE_CURRENCY, parseAddress, pow10, ServiceError } from "@causeway/domain";
+import type { Address, Currency } from "@causeway/domain";
+import { BPS, divUp, gasCostWei, parseAccount, parseCurrency, pow10, ServiceError } from "@causeway/domain";
 import type { RouteConfigAnswer } from "@causeway/wire";
-import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
 import type { RouteConfigQuestion } from "../../ports/discovery-routes.ts";
 import type { LiquiditySource } from "../../ports/liquidity.ts";
 import type { QuotePolicy, Reservations } from "../../ports/quote.ts";
 import { freeBalance } from "./chain-liquidity.ts";
-import { findChain } from "./find-chain.ts";
+import { isRail } from "../request-end.ts";
+import { findEnd } from "./find-chain.ts";
 
 export interface RouteConfigServices {
   readonly chains: ChainDirectory;
@@ -25,8 +26,8 @@ export async function routeConfig(
   { chains, reservations, quotePolicy, solver, liquidity }: RouteConfigServices,
   question: RouteConfigQuestion,
 ): Promise<RouteConfigAnswer> {
-  const origin = findChain(chains, question.originChainId, "originChainId");
-  const destination = findChain(chains, question.destinationChainId, "destinationChainId");
+  const origin = findEnd(chains, question.originChainId, "originChainId");
+  const destination = findEnd(chains, question.destinationChainId, "destinationChainId");
   const currency = currencyOf(origin, question.currency);
   const counterpart = [destination.chain.native, ...destination.chain.tokens].find(
     ({ id, supportsBridging }) => id === currency.id && supportsBridging,
@@ -51,18 +52,21 @@ export async function routeConfig(
 }
 
 /** Whether services of others, beside the pools of the chain's configuration, are asked for exchanges there. */
-function asksOthers({ id, liquidity: own }: Chain, liquidity: RouteConfigServices["liquidity"]): boolean {
+function asksOthers(chain: RequestEnd["chain"], liquidity: RouteConfigServices["liquidity"]): boolean {
+  if (chain.vmType !== "evm") return false;
+  const { id, liquidity: own } = chain;
   const pools = new Set(own?.sources.map(({ name }) => name));
   return liquidity?.sources(id).some((name) => !pools.has(name)) ?? false;
 }
 
 /** @throws ServiceError UNSUPPORTED_CURRENCY */
-function currencyOf({ chain }: ConnectedChain, word: string | undefined): Currency {
+function currencyOf({ chain }: RequestEnd, word: string | undefined): Currency {
   if (word === undefined) return chain.native;
   const wanted = word.toLowerCase();
+  const named = parseCurrency(chain, word);
   const all = [chain.native, ...chain.tokens];
   const found =
-    all.find(({ address }) => address === wanted) ??
+    all.find(({ address }) => address === named) ??
     all.find(({ id }) => id.toLowerCase() === wanted) ??
     all.find(({ symbol }) => symbol.toLowerCase() === wanted);
   if (found !== undefined) return found;
@@ -71,16 +75,13 @@ function currencyOf({ chain }: ConnectedChain, word: string | undefined): Curren
   });
 }
 
-async function balanceOf(
-  { chain, connection }: ConnectedChain,
-  currency: Currency,
-  text: string,
-): Promise<bigint> {
-  const user = parseAddress(text);
-  if (user === undefined)
-    throw new ServiceError("INVALID_ADDRESS", "user must be a 20-byte address", { field: "user" });
+async function balanceOf(end: RequestEnd, currency: Currency, text: string): Promise<bigint> {
+  const { chain } = end;
+  const user = parseAccount(chain, text, "user");
   try {
-    const state = await connection.reader.accountState(user, currency.address, chain.contracts.depository);
+    if (isRail(end)) return (await end.users?.balance(user, currency.address)) ?? 0n;
+    const { chain: evm, connection } = end;
+    const state = await connection.reader.accountState(user, currency.address, evm.contracts.depository);
     return state.balance;
   } catch (cause) {
     throw new ServiceError("RPC_HTTP_ERROR", `${chain.displayName} did not tell the user's balance`, {
@@ -93,18 +94,22 @@ async function balanceOf(
 /** The most that one fill can be: a native one pays its own gas from the same balance. */
 function capacityOf(
   { gas }: Pick<QuotePolicy, "gas">,
-  { chain, pulse }: ConnectedChain,
+  end: RequestEnd,
   currency: Currency,
   free: bigint,
 ): bigint {
-  const { minPriorityFeeWei, gasMarginBps } = chain.fees;
-  const gasWei =
-    currency.address === NATIVE_CURRENCY
-      ? gasCostWei(gas.fill.nativeToContract, pulse.gasPrices(), minPriorityFeeWei, gasMarginBps)
-      : 0n;
+  const gasWei = currency.address === end.chain.native.address ? paymentCost(gas, end, currency) : 0n;
   const left = free > gasWei ? free - gasWei : 0n;
   const { maxFillAmount } = currency;
   return maxFillAmount !== undefined && maxFillAmount < left ? maxFillAmount : left;
+}
+
+/** Of one payment of native coin, smallest units, with the margin that its price may move by. */
+function paymentCost({ fill }: QuotePolicy["gas"], end: RequestEnd, { address }: Currency): bigint {
+  if (isRail(end))
+    return divUp(end.pulse.paymentCost(address) * (BPS + BigInt(end.chain.fees.gasMarginBps)), BPS);
+  const { minPriorityFeeWei, gasMarginBps } = end.chain.fees;
+  return gasCostWei(fill.nativeToContract, end.pulse.gasPrices(), minPriorityFeeWei, gasMarginBps);
 }
 
 /** An amount of one asset in the smallest units that it has on another chain, rounded down. */

@@ -1,6 +1,6 @@
 import type { Currency } from "@causeway/domain";
 import type { CurrenciesInput, ListedCurrency } from "@causeway/wire";
-import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
 import type { TokenCatalog } from "../../ports/token-catalog.ts";
 import { readCurrencyQuestion } from "./currency-question.ts";
@@ -34,11 +34,12 @@ export function createCurrencySearch(
     const question = readCurrencyQuestion(services.chains, input);
     const isConfigured = ({ chainId, address }: Currency): boolean =>
       services.chains.currency(chainId, address) !== undefined;
-    const search = (connected: ConnectedChain, chainPlace: number): Found[] => {
+    const search = (connected: RequestEnd, chainPlace: number): Found[] => {
       const index = indexOf(services.tokens.named(connected.chain.id), isConfigured);
       // Of one address there is one token at most: no need to look at them all.
-      const only = question.address && index.byAddress.get(question.address);
-      const candidates = question.address === undefined ? index.tokens : only === undefined ? [] : [only];
+      const address = question.addressOn(connected.chain);
+      const only = address && index.byAddress.get(address);
+      const candidates = address === undefined ? index.tokens : only === undefined ? [] : [only];
       const best = new Map<string, number>();
       return candidates.flatMap((token) => {
         const relevance = question.fits(token, connected);
@@ -56,7 +57,7 @@ export function createCurrencySearch(
     const unlisted = await findUnlisted(services, question, found);
     const all = [...found.map(({ currency }) => currency), ...unlisted];
     if (input.includeAllChains === true) all.push(...sameElsewhere(services, all));
-    return all.slice(0, question.limit).map(toListedCurrency);
+    return all.slice(0, question.limit).map((one) => toListedCurrency(services.chains, one));
   };
 }
 
@@ -73,7 +74,7 @@ function inOrder(one: Found, other: Found): number {
 function sameElsewhere({ chains }: SearchServices, found: readonly Currency[]): Currency[] {
   const ids = new Set(found.map(({ id }) => id));
   const known = new Set(found);
-  return chains.all
+  return [...chains.all, ...chains.rails]
     .flatMap(({ chain }) => [chain.native, ...chain.tokens])
     .filter((currency) => ids.has(currency.id) && !known.has(currency));
 }

@@ -1,12 +1,13 @@
-import { parseAddress, ServiceError } from "@causeway/domain";
-import type { ChainDirectory } from "../../ports/chains.ts";
+import { parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
+import type { ChainDirectory, ConnectedRail } from "../../ports/chains.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
-import { findChain } from "./find-chain.ts";
+import { isRail } from "../request-end.ts";
+import { findEnd } from "./find-chain.ts";
 import { poolPrice, type PoolPriceServices } from "./pool-price.ts";
 
 export interface TokenPriceServices extends PoolPriceServices {
-  readonly chains: Pick<ChainDirectory, "get" | "currency">;
+  readonly chains: Pick<ChainDirectory, "get" | "rail" | "currency">;
   readonly tokens: TokenBook;
   readonly prices: PriceBook;
 }
@@ -20,7 +21,9 @@ export async function tokenPrice(
   chainId: number,
   text: string,
 ): Promise<bigint> {
-  const { chain } = findChain(services.chains, chainId);
+  const end = findEnd(services.chains, chainId);
+  if (isRail(end)) return await priceOnRail(services, end, text);
+  const { chain } = end;
   const address = parseAddress(text);
   if (address === undefined)
     throw new ServiceError("INVALID_ADDRESS", "address must be a 20-byte address", { field: "address" });
@@ -31,6 +34,22 @@ export async function tokenPrice(
   const usd = await poolPrice(services, chain, token);
   if (usd === undefined) throw unsupported(`There is no price of ${token.symbol}`);
   return usd;
+}
+
+/** Only what is configured has a price there. */
+async function priceOnRail(
+  { chains, prices }: Pick<TokenPriceServices, "chains" | "prices">,
+  { chain }: ConnectedRail,
+  text: string,
+): Promise<bigint> {
+  const address = parseCurrency(chain, text);
+  if (address === undefined)
+    throw new ServiceError("INVALID_ADDRESS", `address must be a currency of ${chain.displayName}`, {
+      field: "address",
+    });
+  const configured = chains.currency(chain.id, address);
+  if (configured === undefined) throw unsupported("No token is known at this address");
+  return await prices.usd(configured);
 }
 
 function unsupported(message: string): ServiceError {

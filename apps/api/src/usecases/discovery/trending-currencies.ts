@@ -1,14 +1,14 @@
 import type { Currency } from "@causeway/domain";
 import type { ListedCurrency } from "@causeway/wire";
-import type { ChainDirectory } from "../../ports/chains.ts";
+import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
 import type { TrendingQuestion } from "../../ports/discovery-routes.ts";
 import type { RecentTraffic, Traffic } from "../../ports/token-traffic.ts";
 import type { TokenCatalog } from "../../ports/token-catalog.ts";
-import { findChain } from "./find-chain.ts";
+import { findEnd } from "./find-chain.ts";
 import { toListedCurrency } from "./listed-currency.ts";
 
 export interface TrendingServices {
-  readonly chains: Pick<ChainDirectory, "all" | "get">;
+  readonly chains: Pick<ChainDirectory, "all" | "rails" | "get" | "rail" | "profile">;
   readonly tokens: TokenCatalog;
   readonly traffic: RecentTraffic;
 }
@@ -22,7 +22,8 @@ export function trendingCurrencies(
   { chains, tokens, traffic }: TrendingServices,
   { chainId, by, limit }: TrendingQuestion,
 ): readonly ListedCurrency[] {
-  const asked = chainId === undefined ? chains.all : [findChain(chains, chainId)];
+  const asked: readonly RequestEnd[] =
+    chainId === undefined ? [...chains.all, ...chains.rails] : [findEnd(chains, chainId)];
   const named = new Map(
     asked.flatMap(({ chain }) => tokens.named(chain.id).map((token) => [keyOf(token), token] as const)),
   );
@@ -46,7 +47,7 @@ export function trendingCurrencies(
     .filter(({ currency }) => currency.verified)
     .sort((one, other) => one.place - other.place || one.chainPlace - other.chainPlace);
   const inOrder = new Map([...seen, ...featured].map(({ currency }) => [keyOf(currency), currency]));
-  return [...inOrder.values()].slice(0, limit).map(toListedCurrency);
+  return [...inOrder.values()].slice(0, limit).map((one) => toListedCurrency(chains, one));
 }
 
 type Place = Pick<Currency, "chainId" | "address">;
