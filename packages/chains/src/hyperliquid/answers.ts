@@ -43,7 +43,6 @@ export interface LedgerPage {
   /** How many entries of any kind it had. */
   readonly size: number;
   readonly transfers: readonly LedgerTransfer[];
-  readonly lastTime: bigint | undefined;
 }
 
 /** A token of the exchange's spot side. */
@@ -155,13 +154,11 @@ function readAction(
 export function readLedger(answer: unknown, user: Address, from: bigint, to: bigint): LedgerPage {
   const method = "userNonFundingLedgerUpdates";
   if (!Array.isArray(answer)) throw garbage(method, "the answer is no list");
-  let lastTime: bigint | undefined;
   const transfers: LedgerTransfer[] = [];
   for (const entry of answer as unknown[]) {
     const fields = record(method, entry, "an entry");
     const time = natural(method, fields, "time");
     if (time < from || time > to) throw garbage(method, "an entry is of another time than was asked for");
-    if (lastTime === undefined || time > lastTime) lastTime = time;
     const delta = record(method, fields["delta"], "an entry's delta");
     const kind = delta["type"];
     if (typeof kind !== "string") throw garbage(method, "an entry has no type");
@@ -183,7 +180,7 @@ export function readLedger(answer: unknown, user: Address, from: bigint, to: big
       throw garbage(method, "a transfer is somebody else's");
     transfers.push(transfer);
   }
-  return { size: answer.length, transfers, lastTime };
+  return { size: answer.length, transfers };
 }
 
 export function readSpotMeta(answer: unknown): readonly SpotToken[] {

@@ -74,14 +74,6 @@ export interface ExchangeAction {
 
 const NO_CONTRACT: Address = `0x${"0".repeat(40)}`;
 
-/** Types of a domain, for wallets that want them spelled out. */
-export const exchangeDomainTypes = [
-  { name: "name", type: "string" },
-  { name: "version", type: "string" },
-  { name: "chainId", type: "uint256" },
-  { name: "verifyingContract", type: "address" },
-] as const;
-
 /**
  * What the account signs for an action. Only the fields of the action's type are signed; its `type` and `signatureChainId` are not among them, but stand in the
  * name of the type and in the domain.
