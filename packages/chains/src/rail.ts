@@ -44,11 +44,6 @@ export interface ChainRail {
    * nothing. Absent where payments name their orders.
    */
   speak?(attempt: RailAttempt, orderId: OrderId): Promise<RailWord>;
-  /**
-   * The nonce that an attempt uses, where payments cannot name their order and the hub says by that what they are for (the perpetuals exchange): whoever pays must have it said there,
-   * for the solver's own account, within the hour.
-   */
-  nonceOf?(attempt: Pick<RailAttempt, "raw">): bigint;
   /** Called at something new on the chain, where it can be listened to; else at an interval. Returns the unsubscriber. */
   onNews(listener: () => void): () => void;
   close(): Promise<void>;

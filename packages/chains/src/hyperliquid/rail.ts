@@ -16,7 +16,6 @@ import { createRailPayments } from "./rail-payments.ts";
 import { createRailReading } from "./rail-reading.ts";
 import { createExchangeRpc } from "./rpc.ts";
 import { nonceOfSigned } from "./signed-action.ts";
-import { nonceOfSigned } from "./signed-action.ts";
 
 /** Milliseconds between two looks for something new. The exchange counts questions. */
 const LOOK_AGAIN_MS = 2_000;
