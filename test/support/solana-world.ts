@@ -96,8 +96,8 @@ export async function startSolanaWorld(
   const at = await createDepository(node, { owner: await solanaKey(), allocator: await solanaKey() });
   const token = await createMint(node.url, { authority: user, decimals: 6 });
   const feeToken = await createMint(node.url, { authority: user, decimals: 6, feeBps: 100 });
-  for (const of of [token, feeToken])
-    for (const { address } of [user, solver, first]) await mintTo(node.url, of, address, 10n ** 15n);
+  for (const minted of [token, feeToken])
+    for (const { address } of [user, solver, first]) await mintTo(node.url, minted, address, 10n ** 15n);
   const forwarder = (await solanaKey()).address;
   node.controls.addProgram(forwarder, forwarderProgram());
   node.controls.finalize();

@@ -1,0 +1,145 @@
+import {
+  address,
+  createKeyPairFromPrivateKeyBytes,
+  getAddressDecoder,
+  getAddressEncoder,
+  getAddressFromPublicKey,
+  getBase58Decoder,
+  getBase58Encoder,
+  getU64Encoder,
+} from "@solana/kit";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  bytesOf,
+  decodeAddress,
+  encodeAddress,
+  toHex,
+  transactionIdBytes,
+  type Hex,
+  type Hex32,
+} from "@causeway/domain";
+import {
+  DEPOSIT_NATIVE,
+  depositNativeInstruction,
+  depositTokenInstruction,
+} from "./depository-instructions.ts";
+import { depositorySeats } from "./derived-addresses.ts";
+import { lamportTransferInstruction, tokenTransferInstruction } from "./payment-instructions.ts";
+import { TOKEN_PROGRAM } from "./programs.ts";
+import { readCursor, writeCursor } from "./rail-cursor.ts";
+import { readPayment, signPayment, takenBy } from "./sign-payment.ts";
+
+// Our own encodings against those of the network's library.
+
+const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
+const amount = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+const seats = await depositorySeats("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
+const u64 = (value: bigint): string => Buffer.from(getU64Encoder().encode(value)).toString("hex");
+
+test("addresses and transaction ids are spelled and read as the library does", () => {
+  fc.assert(
+    fc.property(key, (bytes) => {
+      const text = getAddressDecoder().decode(bytes);
+      expect(decodeAddress("solana-vm", toHex(bytes))).toBe(text);
+      expect(bytesOf(encodeAddress("solana-vm", text))).toEqual(
+        Uint8Array.from(getAddressEncoder().encode(text)),
+      );
+    }),
+  );
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), (bytes) => {
+      const text = getBase58Decoder().decode(bytes);
+      expect(bytesOf(transactionIdBytes("solana-vm", text))).toEqual(
+        Uint8Array.from(getBase58Encoder().encode(text)),
+      );
+    }),
+  );
+});
+
+test("amounts are written as the library writes them, and none that does not fit", () => {
+  const [sender, id] = [decodeAddress("solana-vm", `0x${"02".repeat(32)}`), `0x${"ab".repeat(32)}` as Hex32];
+  fc.assert(
+    fc.property(amount, (of) => {
+      expect(depositNativeInstruction({ seats, sender, amount: of, id }).data).toBe(
+        `${DEPOSIT_NATIVE}${u64(of)}${id.slice(2)}`,
+      );
+      expect(lamportTransferInstruction(sender, sender, of).data).toBe(`0x02000000${u64(of)}`);
+    }),
+  );
+  for (const wrong of [-1n, 2n ** 64n]) {
+    expect(() => depositNativeInstruction({ seats, sender, amount: wrong, id })).toThrow(RangeError);
+    expect(() => lamportTransferInstruction(sender, sender, wrong)).toThrow(RangeError);
+  }
+});
+
+test("a deposit names its accounts as the program expects them", async () => {
+  const [sender, mint] = [
+    decodeAddress("solana-vm", `0x${"02".repeat(32)}`),
+    decodeAddress("solana-vm", `0x${"03".repeat(32)}`),
+  ];
+  const wish = { seats, sender, amount: 1n, id: `0x${"ab".repeat(32)}` as Hex32 };
+  const signers = ({ keys }: { keys: readonly { pubkey: string; isSigner: boolean }[] }) =>
+    keys.filter(({ isSigner }) => isSigner).map(({ pubkey }) => pubkey);
+  const native = depositNativeInstruction({ ...wish, depositor: mint });
+  expect(native.keys.map(({ pubkey }) => pubkey).slice(0, 4)).toEqual([
+    seats.depository,
+    sender,
+    mint,
+    seats.vault,
+  ]);
+  expect(signers(native)).toEqual([sender]);
+  const tokens = await depositTokenInstruction({ ...wish, mint, tokenProgram: TOKEN_PROGRAM });
+  expect(tokens.keys).toHaveLength(10);
+  expect(tokens.keys.map(({ pubkey }) => pubkey).slice(0, 5)).toEqual([
+    seats.depository,
+    sender,
+    sender,
+    seats.vault,
+    mint,
+  ]);
+  expect(signers(tokens)).toEqual([sender]);
+});
+
+test("what a signed payment takes and how long it lives is read from its bytes", async () => {
+  const pair = await createKeyPairFromPrivateKeyBytes(new Uint8Array(32).fill(7));
+  const payer = { address: await getAddressFromPublicKey(pair.publicKey), pair };
+  const other = address(decodeAddress("solana-vm", `0x${"09".repeat(32)}`));
+  await fc.assert(
+    fc.asyncProperty(amount, amount, amount, async (lamports, tokens, lastHeight) => {
+      const from = decodeAddress("solana-vm", `0x${"0a".repeat(32)}`);
+      const move = {
+        tokenProgram: TOKEN_PROGRAM,
+        mint: other,
+        decimals: 6,
+        from,
+        to: other,
+        owner: payer.address,
+      };
+      const signed = await signPayment(
+        payer,
+        [
+          lamportTransferInstruction(payer.address, other, lamports),
+          tokenTransferInstruction({ ...move, amount: tokens }),
+        ],
+        { blockhash: other, lastHeight, slot: 5n },
+      );
+      expect(readPayment(signed.raw)).toMatchObject({ lastHeight, slot: 5n });
+      expect(takenBy(signed.raw)).toEqual({ lamports, tokens: new Map([[from, tokens]]) });
+      // The id is the first signature of what travels.
+      expect(toHex(readPayment(signed.raw).transaction.subarray(1, 65))).toBe(signed.txId);
+    }),
+    { numRuns: 30 },
+  );
+  expect(() => readPayment("0x00" as Hex)).toThrow(RangeError);
+});
+
+test("a cursor is read as it was written, and nothing else is one", () => {
+  const cursors = fc.record({ slot: amount, known: fc.array(fc.stringMatching(/^[1-9A-Za-z]{64,88}$/)) });
+  fc.assert(
+    fc.property(cursors, (cursor) => {
+      expect(readCursor(writeCursor(cursor))).toEqual(cursor);
+    }),
+  );
+  for (const text of ["", "x", "-1", "1.5 a"]) expect(() => readCursor(text)).toThrow(RangeError);
+});

@@ -1,0 +1,240 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { nativeCurrency, type Hex32 } from "@causeway/domain";
+import type { PaymentQuestion } from "../evidence.ts";
+import { RpcFault } from "../nodes/rpc-fault.ts";
+import { readTransaction } from "./answers.ts";
+import { depositsIn, tokenAccountsWanted, vaultKey } from "./deposits.ts";
+import { depositorySeats } from "./derived-addresses.ts";
+import type { TransactionFacts } from "./facts.ts";
+import { judgePayments } from "./payments.ts";
+import { eventsOf } from "./program-events.ts";
+
+// Judged are answers that a node gave about real transactions of a virtual machine, and the same answers with something changed or left out.
+
+interface Recorded {
+  readonly program: string;
+  readonly user: string;
+  readonly depositor: string;
+  readonly paid: readonly [string, string];
+  readonly token: Minted;
+  readonly feeToken: Minted;
+  readonly vaultAccounts: { readonly token: string; readonly feeToken: string };
+  readonly transactions: Readonly<Record<string, { readonly signature: string; readonly answer: unknown }>>;
+}
+interface Minted {
+  readonly mint: string;
+  readonly tokenProgram: string;
+}
+
+const recorded = JSON.parse(
+  readFileSync(join(import.meta.dirname, "fixtures/recorded.json"), "utf8"),
+) as Recorded;
+const { user, token, feeToken, depositor, paid } = recorded;
+const seats = await depositorySeats(recorded.program);
+const NATIVE = nativeCurrency("solana-vm");
+const id = (byte: number): Hex32 => `0x${byte.toString(16).padStart(2, "0").repeat(32)}`;
+const vaultAccounts = new Map([
+  [vaultKey(token.mint, token.tokenProgram), recorded.vaultAccounts.token],
+  [vaultKey(feeToken.mint, feeToken.tokenProgram), recorded.vaultAccounts.feeToken],
+]);
+
+type Answer = Record<string, unknown> & { meta: Record<string, unknown> };
+
+function facts(name: string, change: (answer: Answer) => unknown = (answer) => answer): TransactionFacts {
+  const { signature, answer } = recorded.transactions[name] ?? { signature: "", answer: null };
+  const told = readTransaction(change(structuredClone(answer) as Answer), signature);
+  if (told === undefined) throw new Error(`nothing was recorded of ${name}`);
+  return { ...told, timestamp: told.blockTime ?? 0n };
+}
+
+const read = (of: TransactionFacts) => {
+  const reading = depositsIn(seats, vaultAccounts, of);
+  if (reading.kind !== "read") throw new Error(reading.kind);
+  return reading.deposits.map(({ index, depositor: by, currency, amount, depositId }) => [
+    index,
+    by,
+    currency,
+    amount,
+    depositId,
+  ]);
+};
+
+test("deposits of lamports, of tokens, of tokens with a fee, and through another program", () => {
+  expect(read(facts("native"))).toEqual([["0", user, NATIVE, 5_000_000n, id(1)]]);
+  expect(read(facts("token"))).toEqual([["0", user, token.mint, 5_000_000n, id(2)]]);
+  expect(read(facts("tokenWithFee"))).toEqual([["0", user, feeToken.mint, 4_950_000n, id(3)]]);
+  // In the order in which they ran; numbered with the transaction's own first.
+  expect(read(facts("forwarded"))).toEqual([
+    ["2", depositor, token.mint, 7n, id(4)],
+    ["1", user, NATIVE, 9n, id(5)],
+  ]);
+});
+
+test("plain transfers to the vault are deposits without an id, of what arrived", () => {
+  expect(read(facts("directLamports"))).toEqual([["0", user, NATIVE, 11n, undefined]]);
+  expect(read(facts("directTokensWithFee"))).toEqual([["0", user, feeToken.mint, 990n, undefined]]);
+});
+
+test("an execution of the depository is no deposit, nor is a payment of the solver", () => {
+  expect(read(facts("execution"))).toEqual([]);
+  expect(read(facts("payment"))).toEqual([]);
+});
+
+test("every mint whose vault account must be known is asked for", () => {
+  expect(tokenAccountsWanted(seats, facts("tokenWithFee"))).toEqual([
+    { mint: feeToken.mint, tokenProgram: feeToken.tokenProgram },
+  ]);
+  expect(tokenAccountsWanted(seats, facts("directTokensWithFee"))).toHaveLength(1);
+  expect(tokenAccountsWanted(seats, facts("payment"))).toEqual([]);
+});
+
+test("a deposit into an account that is not the vault's own is none of ours", () => {
+  const elsewhere = new Map([[vaultKey(token.mint, token.tokenProgram), recorded.vaultAccounts.feeToken]]);
+  expect(depositsIn(seats, elsewhere, facts("token"))).toEqual({ kind: "read", deposits: [] });
+  expect(depositsIn({ ...seats, vault: seats.depository }, vaultAccounts, facts("native"))).toEqual({
+    kind: "read",
+    deposits: [],
+  });
+});
+
+const fault = (act: () => unknown): void => {
+  expect(act).toThrow(RpcFault);
+};
+
+test("what a node leaves out or adds is its fault and never a verdict", () => {
+  const meta =
+    (change: Record<string, unknown>) =>
+    (answer: Answer): Answer => ({ ...answer, meta: { ...answer.meta, ...change } });
+  const logs = (recorded.transactions["token"]?.answer as Answer).meta["logMessages"] as string[];
+  const noEvent = logs.filter((line) => !line.startsWith("Program data: "));
+  fault(() => read(facts("token", meta({ logMessages: noEvent }))));
+  fault(() => read(facts("token", meta({ logMessages: [...logs, ...logs] }))));
+  fault(() => read(facts("token", meta({ logMessages: logs.slice(1) }))));
+  fault(() => read(facts("token", meta({ logMessages: null }))));
+  fault(() => read(facts("token", meta({ innerInstructions: null }))));
+  fault(() => read(facts("forwarded", meta({ innerInstructions: [] }))));
+  fault(() => facts("token", meta({ preBalances: [] })));
+  fault(() => facts("token", meta({ preTokenBalances: null })));
+  fault(() => facts("token", ({ meta: { err: _, ...rest }, ...answer }) => ({ ...answer, meta: rest })));
+  fault(() => facts("token", (answer) => ({ ...answer, slot: -1 })));
+  fault(() => facts("token", () => recorded.transactions["native"]?.answer));
+  fault(() => facts("token", (answer) => ({ ...answer, transaction: ["AAAA", "base64"] })));
+  // Without it, what was there before would count as sent now.
+  fault(() => read(facts("directTokensWithFee", meta({ preTokenBalances: [] }))));
+  fault(() => read(facts("directTokensWithFee", meta({ preTokenBalances: [], postTokenBalances: [] }))));
+});
+
+test("where the node left off telling, nothing is said", () => {
+  const cut = facts("tokenWithFee", (answer) => ({
+    ...answer,
+    meta: {
+      ...answer.meta,
+      logMessages: [...(answer.meta["logMessages"] as string[]).slice(0, 3), "Log truncated"],
+    },
+  }));
+  expect(depositsIn(seats, vaultAccounts, cut)).toEqual({ kind: "logsCut" });
+});
+
+test("the logs tell who speaks: nobody can speak for the depository", () => {
+  const event = Buffer.from("an event").toString("base64");
+  const other = "Other1111111111111111111111111111111111111";
+  const said = (...lines: string[]) => eventsOf(seats.program, lines);
+  const begin = (program: string, depth: number) => `Program ${program} invoke [${depth}]`;
+  expect(
+    said(begin(seats.program, 1), `Program data: ${event}`, `Program ${seats.program} success`),
+  ).toHaveLength(1);
+  expect(said(begin(other, 1), `Program data: ${event}`, `Program ${other} success`)).toEqual([]);
+  expect(
+    said(
+      begin(seats.program, 1),
+      begin(other, 2),
+      `Program data: ${event}`,
+      `Program ${other} success`,
+      `Program ${seats.program} success`,
+    ),
+  ).toEqual([]);
+  expect(
+    said(
+      begin(other, 1),
+      `Program log: Program ${seats.program} invoke [1]`,
+      `Program data: ${event}`,
+      `Program ${other} success`,
+    ),
+  ).toEqual([]);
+});
+
+const question = (fields: Partial<PaymentQuestion> = {}): PaymentQuestion => ({
+  orderId: id(6),
+  deadline: 4_000_000_000,
+  extraData: "0x",
+  receipts: [{ recipient: paid[0], currency: token.mint }],
+  calls: [],
+  ...fields,
+});
+
+test("a payment is what each recipient has more of, in lamports and in tokens", () => {
+  const receipts = [
+    { recipient: paid[0], currency: token.mint },
+    { recipient: paid[1], currency: NATIVE },
+    { recipient: paid[0], currency: NATIVE },
+    { recipient: paid[1], currency: token.mint },
+  ];
+  expect(judgePayments([seats], facts("payment"), question({ receipts }))).toEqual({
+    amounts: [5_000_000n, 3_000_000n, 0n, 0n],
+  });
+});
+
+test("late, for another order, out of a depository or to it, or with calls: refused", () => {
+  const refusal = (fields: Partial<PaymentQuestion>, name = "payment"): unknown =>
+    judgePayments([seats], facts(name), question(fields));
+  const { timestamp } = facts("payment");
+  expect(refusal({ deadline: Number(timestamp) })).toHaveProperty("amounts");
+  expect(refusal({ deadline: Number(timestamp) - 1 })).toHaveProperty("refusal");
+  expect(refusal({ orderId: id(7) })).toHaveProperty("refusal");
+  expect(refusal({ calls: ["0x01"] })).toHaveProperty("refusal");
+  expect(refusal({ receipts: [{ recipient: seats.vault, currency: NATIVE }] })).toHaveProperty("refusal");
+  // Somebody carried out the recipient's own withdrawal and put the order's id beside it.
+  const receipts = [{ recipient: depositor, currency: NATIVE }];
+  expect(refusal({ orderId: id(7), receipts }, "execution")).toHaveProperty("refusal");
+  expect(() =>
+    refusal({
+      receipts: [
+        { recipient: paid[0], currency: NATIVE },
+        { recipient: paid[0], currency: NATIVE },
+      ],
+    }),
+  ).toThrow(RangeError);
+});
+
+test("a balance that the node leaves out is not taken for nothing", () => {
+  const without =
+    (field: "preTokenBalances" | "postTokenBalances", owner: string) =>
+    (answer: Answer): Answer => ({
+      ...answer,
+      meta: {
+        ...answer.meta,
+        [field]: (answer.meta[field] as { owner: string }[]).filter((entry) => entry.owner !== owner),
+      },
+    });
+  const solver = (recorded as unknown as { solver: string }).solver;
+  const asked = question({ receipts: [{ recipient: solver, currency: token.mint }] });
+  expect(judgePayments([seats], facts("payment"), asked)).toEqual({ amounts: [0n] });
+  fault(() => judgePayments([seats], facts("payment", without("preTokenBalances", solver)), asked));
+  fault(() => judgePayments([seats], facts("payment", without("postTokenBalances", solver)), asked));
+});
+
+test("who is too rich for exact numbers keeps nobody else's deposit from being read, and is not paid by guess", () => {
+  const rich = (answer: Answer): Answer => ({
+    ...answer,
+    meta: {
+      ...answer.meta,
+      preBalances: (answer.meta["preBalances"] as number[]).map(() => 2 ** 60),
+      postBalances: (answer.meta["postBalances"] as number[]).map(() => 2 ** 60 + 4096),
+    },
+  });
+  expect(read(facts("native", rich))).toHaveLength(1);
+  const receipts = [{ recipient: paid[1], currency: NATIVE }];
+  fault(() => judgePayments([seats], facts("payment", rich), question({ receipts })));
+});

@@ -1,0 +1,92 @@
+import { decodeAddress, nativeCurrency, type Hex, type OrderId } from "@causeway/domain";
+import { garbage } from "../nodes/rpc-fault.ts";
+import { createRpcTransport } from "../nodes/transport.ts";
+import { depositNativeInstruction, depositTokenInstruction } from "./depository-instructions.ts";
+import { associatedTokenAddress, depositorySeats } from "./derived-addresses.ts";
+import { heldIn, mintOf } from "./mints.ts";
+import { createRailReads } from "./rail-reads.ts";
+
+const NATIVE = nativeCurrency("solana-vm");
+/** Lamports for the one signature that a wallet adds; what it offers on top is its own choice. */
+const SIGNATURE_FEE = 5_000n;
+
+export interface SolanaUsersOptions {
+  readonly rpcUrl: string;
+  /** The depository program, canonical bytes. */
+  readonly depository: Hex;
+}
+
+/** The user's side of a Solana cluster: what he holds, and the instructions that his wallet puts into a transaction of its own. */
+export interface SolanaUsers {
+  /** Smallest units, in the confirmed view. @throws RpcFault */
+  balance(user: Hex, currency: Hex): Promise<bigint>;
+  /** @throws RpcFault; RangeError for an amount that is no uint64 */
+  deposit(payment: {
+    readonly user: Hex;
+    readonly currency: Hex;
+    readonly amount: bigint;
+    readonly orderId: OrderId;
+  }): Promise<{
+    readonly kind: "svm";
+    readonly instructions: readonly {
+      readonly programId: string;
+      readonly keys: readonly {
+        readonly pubkey: string;
+        readonly isSigner: boolean;
+        readonly isWritable: boolean;
+      }[];
+      /** Bare hex. */
+      readonly data: string;
+    }[];
+    readonly addressLookupTableAddresses: readonly string[];
+    readonly fee: bigint;
+  }>;
+  close(): Promise<void>;
+}
+
+export async function createSolanaUsers(options: SolanaUsersOptions): Promise<SolanaUsers> {
+  const seats = await depositorySeats(decodeAddress("solana-vm", options.depository));
+  const transport = createRpcTransport({ url: options.rpcUrl });
+  const reads = createRailReads(transport);
+  /** Which program a mint belongs to never changes. */
+  const programs = new Map<string, string>();
+
+  async function programOf(mint: string): Promise<string> {
+    const known = programs.get(mint);
+    if (known !== undefined) return known;
+    const [account] = await reads.accounts([mint], "confirmed");
+    const fact = mintOf(account);
+    if (fact === undefined) throw garbage("getMultipleAccounts", "a configured currency is no mint");
+    programs.set(mint, fact.tokenProgram);
+    return fact.tokenProgram;
+  }
+
+  return {
+    balance: async (user, currency) => {
+      const [wallet, token] = [spelled(user), spelled(currency)];
+      const place =
+        token === NATIVE ? wallet : await associatedTokenAddress(wallet, token, await programOf(token));
+      const [account] = await reads.accounts([place], "confirmed");
+      return token === NATIVE ? (account?.lamports ?? 0n) : heldIn(account);
+    },
+    deposit: async ({ user, currency, amount, orderId: id }) => {
+      const [sender, mint] = [spelled(user), spelled(currency)];
+      const wish = { seats, sender, amount, id };
+      const { programId, keys, data } =
+        mint === NATIVE
+          ? depositNativeInstruction(wish)
+          : await depositTokenInstruction({ ...wish, mint, tokenProgram: await programOf(mint) });
+      return {
+        kind: "svm",
+        instructions: [{ programId, keys, data: data.slice(2) }],
+        addressLookupTableAddresses: [],
+        fee: SIGNATURE_FEE,
+      };
+    },
+    close: () => transport.close(),
+  };
+}
+
+function spelled(bytes: Hex): string {
+  return decodeAddress("solana-vm", bytes);
+}
