@@ -72,7 +72,7 @@ async function connect(
   await pulse
     .refresh()
     .catch((error: unknown) => events.fault("chain_fault", error, { ...facts, at: "start" }));
-  const users = await createRailUsers({ chain, attestation }, clock);
+  const users = await createRailUsers(options);
   if (users === undefined) return { chain, rail, pulse };
   lifecycle.add(`users of ${chain.name}`, () => users.close());
   return { chain, rail, pulse, users };

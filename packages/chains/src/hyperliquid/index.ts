@@ -1,5 +1,6 @@
 export { hyperliquidEvidence, type HyperliquidEvidenceOptions } from "./evidence.ts";
 export { createExchangeRail } from "./rail.ts";
+export { createExchangeUsers, type ExchangeUsers, type ExchangeUsersOptions } from "./users.ts";
 export {
   decodeSignedAction,
   encodeSignedAction,

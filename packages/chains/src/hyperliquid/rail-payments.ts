@@ -1,22 +1,20 @@
 import {
   exchangeNonceWindow,
-  exchangePlaceOf,
   exchangeSigningProfiles,
   hyperliquidActionId,
   parseAddress,
-  parseDecimal,
   PERPS_CURRENCY,
   PERPS_DECIMALS,
   sendAssetAction,
   type Address,
   type ExchangeFacts,
-  type ExchangePlace,
   type Hex,
   type Hex32,
 } from "@causeway/domain";
 import { RpcFault } from "../nodes/rpc-fault.ts";
 import { RailShort, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
 import { isNonceOver } from "./finality.ts";
+import { heldBy, holdingOf, units, type Holding } from "./holdings.ts";
 import { blockHashOf } from "./rail-reading.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 import {
@@ -57,13 +55,6 @@ export interface RailPaymentsOptions {
 /** Milliseconds by which our clock may be ahead of the exchange's: a payment cannot be in a block older than that before it was made. */
 const SKEW_MS = 600_000n;
 
-/** A place, with its token as the exchange lists it. */
-interface Holding {
-  readonly place: ExchangePlace;
-  readonly token: { readonly name: string; readonly tokenId: Hex; readonly index: number };
-  readonly decimals: number;
-}
-
 /**
  * Payments are `sendAsset` actions: they name currency and place alike for all currencies, and the ledger tells their nonces. The nonce makes them safe to repeat: the exchange takes each of an
  * account's nonces once. New bytes for a payment have the nonce of the old ones as long as those could still be taken; so of both one counts at most.
@@ -73,19 +64,8 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
   const profile = exchangeSigningProfiles[options.exchange.profile];
   let lastNonce = 0n;
 
-  async function holdingOf(currency: Hex): Promise<Holding | undefined> {
-    const place = exchangePlaceOf(currency);
-    if (place === undefined) return undefined;
-    const token = await rpc.token(place.kind === "perps" ? options.usdcTokenId : place.tokenId);
-    return token && { place, token, decimals: place.kind === "perps" ? PERPS_DECIMALS : token.decimals };
-  }
-
-  async function balance({ place, token, decimals }: Holding): Promise<bigint> {
-    if (place.kind !== "spot")
-      return units(await rpc.withdrawable(solver, place.kind === "perps" ? "" : place.dex), decimals);
-    const held = (await rpc.spotBalances(solver)).get(token.index);
-    return held === undefined ? 0n : units(held.total, decimals) - units(held.hold, decimals);
-  }
+  const holdingIn = async (currency: Hex): Promise<Holding | undefined> =>
+    await holdingOf(rpc, currency, options.usdcTokenId);
 
   async function outcome({ raw }: RailAttempt): Promise<RailOutcome> {
     const { action, nonce: number } = decodeSignedAction(raw);
@@ -135,8 +115,8 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       new Map(
         await Promise.all(
           currencies.map(async (currency) => {
-            const holding = await holdingOf(currency);
-            return [currency, holding === undefined ? 0n : await balance(holding)] as const;
+            const holding = await holdingIn(currency);
+            return [currency, holding === undefined ? 0n : await heldBy(rpc, solver, holding)] as const;
           }),
         ),
       ),
@@ -149,7 +129,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       if (account === solver) return "the solver cannot pay itself";
       if (options.depositories.includes(account)) return "what is paid to a depository would be a deposit";
       if (amount <= 0n) return "there is nothing to pay";
-      if ((await holdingOf(currency)) === undefined) return "the exchange does not list the currency";
+      if ((await holdingIn(currency)) === undefined) return "the exchange does not list the currency";
       const { isSanctioned } = await rpc.transferCheck(account, solver);
       return isSanctioned ? "the exchange lets nobody pay this account" : undefined;
     },
@@ -157,7 +137,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
     prepare: async (payment, before, reserved) => {
       const { currency, amount } = payment;
       const recipient = parseAddress(payment.recipient);
-      const holding = await holdingOf(currency);
+      const holding = await holdingIn(currency);
       if (recipient === undefined || holding === undefined)
         throw new RangeError("the exchange has no such recipient or currency");
       const fee = await paymentCost(currency, recipient);
@@ -172,7 +152,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       const outgoing = (raw: Hex): bigint => outflowOf(raw, holding);
       const needed = reserved.reduce((sum, raw) => sum + outgoing(raw), amount);
       const cost = currency === PERPS_CURRENCY ? fee : 0n;
-      const held = await balance(holding);
+      const held = await heldBy(rpc, solver, holding);
       if (held < needed + cost)
         throw new RailShort(
           `has ${held} of ${currency}, needs ${needed + cost} for this and what is under way`,
@@ -217,12 +197,4 @@ function outflowOf(raw: Hex, { place, token, decimals }: Holding): bigint {
   const dex = place.kind === "perps" ? "" : place.kind === "spot" ? "spot" : place.dex;
   if (action["sourceDex"] !== dex || !String(action["token"]).endsWith(token.tokenId)) return 0n;
   return units(String(action["amount"]), decimals);
-}
-
-/** Decimal text in smallest units; what is less than one of them cannot be paid. */
-function units(text: string, decimals: number): bigint {
-  const parsed = parseDecimal(text, decimals);
-  if (parsed === undefined)
-    throw new RpcFault({ kind: "garbage", method: "balance", reason: "an amount is no decimal number" });
-  return parsed < 0n ? 0n : parsed;
 }

@@ -1,5 +1,4 @@
 import type { RailOptions } from "@causeway/chains";
-import type { Clock } from "../../ports/clock.ts";
 import type { RailUsers } from "../../ports/rail-steps.ts";
 
 /** The user's side of a chain, until it is closed. */
@@ -7,23 +6,37 @@ export interface OwnedRailUsers extends RailUsers {
   close(): Promise<void>;
 }
 
+type Needs = Pick<RailOptions, "chain" | "attestation" | "now">;
+
 /**
  * The user's side of a chain that is reached by a rail; the libraries of its family are loaded here, and not before. Undefined where what it takes is not configured: from there nothing is
  * quoted then.
  */
-export async function createRailUsers(
-  { chain, attestation }: Pick<RailOptions, "chain" | "attestation">,
-  clock: Clock,
-): Promise<OwnedRailUsers | undefined> {
+export async function createRailUsers(needs: Needs): Promise<OwnedRailUsers | undefined> {
+  switch (needs.chain.vmType) {
+    case "svm":
+      return await solanaUsers(needs);
+    case "bvm":
+      return await bitcoinUsers(needs);
+    case "hypevm":
+      return await exchangeUsers(needs);
+    default:
+      return needs.chain.vmType satisfies never;
+  }
+}
+
+async function solanaUsers({ chain }: Needs): Promise<OwnedRailUsers> {
+  const { createSolanaUsers } = await import("@causeway/chains/solana");
+  return await createSolanaUsers({ rpcUrl: chain.rpcUrl, depository: chain.depository });
+}
+
+/** Whose coins are whose only an explorer knows. */
+async function bitcoinUsers({ chain, attestation, now }: Needs): Promise<OwnedRailUsers | undefined> {
   const esploraUrl = attestation.bitcoin?.esploraUrl;
-  if (chain.vmType !== "bvm" || chain.bitcoin === undefined || esploraUrl === undefined) return undefined;
+  if (chain.bitcoin === undefined || esploraUrl === undefined) return undefined;
   const { createBitcoinUsers } = await import("@causeway/chains/bitcoin");
-  const users = createBitcoinUsers({
-    esploraUrl,
-    network: chain.bitcoin.network,
-    depository: chain.depository,
-    now: () => clock.nowMs(),
-  });
+  const { network } = chain.bitcoin;
+  const users = createBitcoinUsers({ esploraUrl, network, depository: chain.depository, now });
   return {
     balance: users.balance,
     deposit: async (payment) => {
@@ -34,4 +47,11 @@ export async function createRailUsers(
     },
     close: users.close,
   };
+}
+
+async function exchangeUsers({ chain }: Needs): Promise<OwnedRailUsers | undefined> {
+  if (chain.exchange === undefined) return undefined;
+  const { createExchangeUsers } = await import("@causeway/chains/hyperliquid");
+  const { profile, usdcTokenId } = chain.exchange;
+  return createExchangeUsers({ apiUrl: chain.rpcUrl, profile, usdcTokenId });
 }

@@ -1,0 +1,49 @@
+import {
+  exchangePlaceOf,
+  parseDecimal,
+  PERPS_DECIMALS,
+  type Address,
+  type ExchangePlace,
+  type Hex,
+} from "@causeway/domain";
+import { RpcFault } from "../nodes/rpc-fault.ts";
+import type { ExchangeRpc } from "./rpc.ts";
+
+/** A place, with its token as the exchange lists it. */
+export interface Holding {
+  readonly place: ExchangePlace;
+  readonly token: { readonly name: string; readonly tokenId: Hex; readonly index: number };
+  readonly decimals: number;
+}
+
+/** Undefined when the exchange lists no such currency. @throws RpcFault */
+export async function holdingOf(
+  rpc: Pick<ExchangeRpc, "token">,
+  currency: Hex,
+  usdcTokenId: Hex,
+): Promise<Holding | undefined> {
+  const place = exchangePlaceOf(currency);
+  if (place === undefined) return undefined;
+  const token = await rpc.token(place.kind === "perps" ? usdcTokenId : place.tokenId);
+  return token && { place, token, decimals: place.kind === "perps" ? PERPS_DECIMALS : token.decimals };
+}
+
+/** What an account can move of a holding now, smallest units. @throws RpcFault */
+export async function heldBy(
+  rpc: Pick<ExchangeRpc, "withdrawable" | "spotBalances">,
+  account: Address,
+  { place, token, decimals }: Holding,
+): Promise<bigint> {
+  if (place.kind !== "spot")
+    return units(await rpc.withdrawable(account, place.kind === "perps" ? "" : place.dex), decimals);
+  const held = (await rpc.spotBalances(account)).get(token.index);
+  return held === undefined ? 0n : units(held.total, decimals) - units(held.hold, decimals);
+}
+
+/** Decimal text in smallest units; what is less than one of them cannot be paid. @throws RpcFault */
+export function units(text: string, decimals: number): bigint {
+  const parsed = parseDecimal(text, decimals);
+  if (parsed === undefined)
+    throw new RpcFault({ kind: "garbage", method: "balance", reason: "an amount is no decimal number" });
+  return parsed < 0n ? 0n : parsed;
+}

@@ -1,0 +1,29 @@
+import { parseAddress, type Hex, type HyperliquidAttestationFacts } from "@causeway/domain";
+import { heldBy, holdingOf } from "./holdings.ts";
+import { createExchangeRpc } from "./rpc.ts";
+
+export interface ExchangeUsersOptions {
+  /** Base URL of the exchange's API. */
+  readonly apiUrl: string;
+  readonly profile: HyperliquidAttestationFacts["profile"];
+  readonly usdcTokenId: Hex;
+}
+
+/** What users of the perpetuals exchange hold; what their wallets sign needs nothing of the exchange. */
+export interface ExchangeUsers {
+  /** What can be taken out now, smallest units. @throws RpcFault */
+  balance(user: Hex, currency: Hex): Promise<bigint>;
+  close(): Promise<void>;
+}
+
+export function createExchangeUsers({ apiUrl, profile, usdcTokenId }: ExchangeUsersOptions): ExchangeUsers {
+  const rpc = createExchangeRpc({ apiUrl, profile });
+  return {
+    balance: async (user, currency) => {
+      const account = parseAddress(user);
+      const holding = await holdingOf(rpc, currency, usdcTokenId);
+      return account === undefined || holding === undefined ? 0n : await heldBy(rpc, account, holding);
+    },
+    close: () => rpc.close(),
+  };
+}
