@@ -293,3 +293,15 @@ test("an explorer that refuses to look back leaves the ledger to tell", async ()
   await execute();
   expect(await statusOf(source, payload)).toBe("executed");
 });
+
+test("an explorer that is down is waited for: the ledger alone may be the one that is wrong", async () => {
+  const { payload, execute } = await aWithdrawal();
+  await execute();
+  exchange.control.advance(3 * DAY_MS);
+  const broken = await frontThat((_path, question, honest) => {
+    if (question["type"] === "userNonFundingLedgerUpdates") return [];
+    return question["type"] === "userDetails" ? { type: "userDetails" } : honest;
+  });
+  const source = await evidenceAt([broken]);
+  await expect(source.withdrawal(payload, undefined)).rejects.toBeInstanceOf(RpcFault);
+});
