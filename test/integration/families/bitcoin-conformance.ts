@@ -108,7 +108,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     };
     /** The depository's coin, spent otherwise. */
     const instead = async (paid: readonly Paid[]): Promise<string> => await send(spend([held], paid));
-    const made: MadeWithdrawal = {
+    const made = {
       payload,
       withdrawalId: sha256(Buffer.from(payload)),
       execute: async () => await send(spend([held, feeCoin], outputs, { change })),
@@ -116,7 +116,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         // After it was executed there is nothing left to be spent otherwise.
         await instead([{ to: user, amount }]).catch(() => undefined);
       },
-    };
+    } satisfies MadeWithdrawal;
     return { ...made, instead };
   };
 
@@ -336,10 +336,6 @@ function chainAt(
 
 function psbtOf(tx: Transaction): Hex {
   return `0x${Buffer.from(tx.toPSBT()).toString("hex")}`;
-}
-
-function reversed(id: string): string {
-  return Buffer.from(id, "hex").reverse().toString("hex");
 }
 
 function isHeader(json: unknown): boolean {

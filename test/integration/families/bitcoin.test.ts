@@ -21,6 +21,7 @@ import {
   FEE,
   spend,
 } from "../../support/bitcoin-world.ts";
+import { startFaultyFronts } from "./faulty-front.ts";
 
 // Bitcoin against a node of the regtest network, and the explorer beside it.
 
@@ -126,6 +127,28 @@ test("a deposit becomes final, and one that was replaced or taken back never doe
       deposits: [{ depositId: undefined, depositor: user.canonical, amount: 40_000n }],
     },
   });
+});
+
+test("with several nodes, one that sees confirmations that others do not settles nothing", async () => {
+  const user = anOwner();
+  const front = await startFaultyFronts([bitcoin.rpcUrl]);
+  const { username, password } = new URL(bitcoin.rpcUrl);
+  const lying = Object.assign(new URL(front.urls[0] ?? ""), { username, password }).href;
+  const rpcUrls = [lying, bitcoin.rpcUrl];
+  const both = bitcoinEvidence(
+    anAttestationChain({ rpcUrls, esploraUrl: bitcoin.esploraUrl }, depository, { rpcQuorum: 2 }),
+  );
+  const coin = await coinOf(bitcoinOf(), user, 100_000n);
+  const deposit = spend([coin], [{ to: depository, amount: 50_000n }, { text: newId() }]);
+  await bitcoinOf().mineExactly([deposit.hex]);
+  const deep = (json: unknown) =>
+    typeof json === "object" && json !== null && "height" in json ? { ...json, confirmations: 100 } : json;
+  front.begin(() => ({ answer: deep }));
+  expect(await both.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
+  await bitcoinOf().mine(CONFIRMATIONS - 1);
+  expect(await both.deposits(deposit.id)).toMatchObject({ kind: "final" });
+  await both.close();
+  await front.close();
 });
 
 async function withdrawalStatus(payload: Hex, hint?: string): Promise<string> {

@@ -1,11 +1,4 @@
-import {
-  type Address,
-  encodeAddress,
-  type Hex,
-  nativeCurrency,
-  type OrderId,
-  type TxHash,
-} from "@causeway/domain";
+import { encodeAddress, type Hex, nativeCurrency, type OrderId } from "@causeway/domain";
 import { bitcoinEvidence } from "./evidence.ts";
 import type { DepositFact } from "../family.ts";
 import { inconsistent, NodeRefusal } from "../nodes/rpc-fault.ts";
@@ -33,9 +26,9 @@ import { addressBytesOfScript, scriptOf, scriptOfAddress } from "./scripts.ts";
 import { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
 import { createWallet } from "./wallet.ts";
 
-const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm")) as Address;
+const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 /** What an order's id is as long as. */
-const ANY_ID: OrderId = `0x${"00".repeat(32)}` as OrderId;
+const ANY_ID = `0x${"00".repeat(32)}` as OrderId;
 /** Coins that a payment spends, where nobody knows yet which. */
 const USUAL_INPUTS = ["witnessKey", "witnessKey"] as const;
 /** A replacement may cost so many times what the dearest ordinary payment does. */
@@ -80,16 +73,16 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
     const { deposit } = judgement;
     if (evidence !== undefined && (await evidence.deposits(transaction.txid)).kind !== "final")
       throw inconsistent("quorum", "the other nodes do not say so yet");
-    const depositor = encodeAddress("bitcoin-vm", deposit.depositor) as Address;
+    const depositor = encodeAddress("bitcoin-vm", deposit.depositor);
     return {
-      txHash: `0x${transaction.txid}` as TxHash,
+      txHash: `0x${transaction.txid}`,
       // One deposit for the whole transaction.
       ordinal: 0,
       logIndex: Number(deposit.index),
       blockNumber: BigInt(block.height),
       blockHash: `0x${block.hash}`,
       depositor,
-      sender: (addressBytesOfScript(spent[0]?.script ?? "") ?? depositor) as Address,
+      sender: addressBytesOfScript(spent[0]?.script ?? "") ?? depositor,
       currency: NATIVE,
       amount: deposit.amount,
       id: deposit.depositId,
@@ -107,7 +100,7 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
     const found = await reads.anywhere(own.txid);
     if (found?.block !== undefined) {
       const { height, hash, confirmations } = found.block;
-      const block = { number: BigInt(height), hash: `0x${hash}` as Hex };
+      const block = { number: BigInt(height), hash: `0x${hash}` satisfies Hex };
       return { kind: confirmations >= facts.confirmations ? "final" : "mined", block };
     }
     const rival = await finalRival(reads, explorer, own);
@@ -151,7 +144,7 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
     if (fee > most * DEAREST_REPLACEMENT)
       throw new RailShort("another attempt would cost more than is allowed");
     const { txid, bytes } = signedTransaction(key, inputs, all);
-    return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}` as TxHash, fee, madeAtMs: options.now() };
+    return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
   };
 
   return {

@@ -107,6 +107,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
       throw inconsistent("getblockhash", "the transaction's block is not the one at its height");
   };
 
+  /** Undefined: it knows none. */
   const rawOf = async (txid: string): Promise<unknown> => {
     try {
       return await transport.request("getrawtransaction", [txid, false]);
@@ -167,9 +168,9 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
     bytes: async (txid) => {
       await checkChain();
       const hex = await rawOf(txid);
-      if (hex === undefined) return undefined;
+      if (typeof hex !== "string") return undefined;
       readBytes(hex, txid);
-      return bytesIn(String(hex));
+      return bytesIn(hex);
     },
     isUnspent: async ({ txid, vout }, withWaiting) => {
       const answer = await transport.request("gettxout", [txid, vout, withWaiting]);

@@ -56,6 +56,7 @@ export interface BcoinNode {
     getSpent(hash: string, index: number): BcoinMempoolEntry | undefined;
     evictEntry(entry: BcoinMempoolEntry): void;
   };
+  readonly http: { open: () => Promise<void> };
   readonly pool: { forceSync: () => void };
   readonly miner: {
     mineBlock(tip: null, address: BcoinAddress): Promise<BcoinBlock>;

@@ -31,7 +31,7 @@ const PAGE = 25;
 
 /** Answers a question to the REST interface of Esplora, whose paths begin behind its base. */
 export function answerEsplora(node: RegtestNode, path: string): EsploraAnswer {
-  const [kind, name = "", part, detail] = path.split("/").slice(1);
+  const [kind = "", name = "", part, detail] = path.split("/").slice(1);
   switch (kind) {
     case "tx":
       return aboutTransaction(node, name, part, detail);
@@ -121,7 +121,7 @@ function aboutAddress(
   if (part === "utxo") {
     const outputs = transactionsOf(node, address).flatMap((tx) =>
       tx.outputs.flatMap((output, vout) =>
-        output.address === address && outspend(node, tx.txid, vout).spent === false
+        output.address === address && !outspend(node, tx.txid, vout).spent
           ? [{ txid: tx.txid, vout, status: status(node, tx.txid), value: Number(output.amount) }]
           : [],
       ),

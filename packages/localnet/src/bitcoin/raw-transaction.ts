@@ -75,19 +75,11 @@ function kindOf(script: Uint8Array): Pick<RawOutput, "kind" | "address"> {
   if (script[0] === 0x6a) return { kind: "return", address: undefined };
   try {
     const decoded = OutScript.decode(script);
-    switch (decoded.type) {
-      case "pkh":
-      case "sh":
-      case "wpkh":
-      case "wsh":
-      case "tr":
-        return { kind: decoded.type, address: Address(REGTEST).encode(decoded) };
-      case "pk":
-      case "ms":
-        return { kind: decoded.type, address: undefined };
-      default:
-        return { kind: "other", address: undefined };
-    }
+    const { type } = decoded;
+    if (type === "pk" || type === "ms") return { kind: type, address: undefined };
+    if (type === "pkh" || type === "sh" || type === "wpkh" || type === "wsh" || type === "tr")
+      return { kind: type, address: Address(REGTEST).encode(decoded) };
+    return { kind: "other", address: undefined };
   } catch {
     // Any bytes may stand where a script does.
     return { kind: "other", address: undefined };

@@ -44,6 +44,8 @@ export class RegtestNode {
     const realNow = node.network.now.bind(node.network);
     node.network.now = () => opened.#mockTime ?? realNow();
     node.mempool.options.maxOrphans = 0;
+    // Its own server would listen on a port that every node of the machine wants.
+    node.http.open = async () => await Promise.resolve();
     // It has no peers, and takes that for a fault when blocks are taken back.
     node.pool.forceSync = () => undefined;
     await node.ensure();

@@ -1,0 +1,134 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { depository, recipient, solver } from "../../../../test/support/bitcoin-transactions.ts";
+import { selectCoins, type Coin } from "./coin-selection.ts";
+import { replacementFee, sharedInputs, type FormerAttempt } from "./replacement.ts";
+import { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
+
+const coin = (n: number, amount: bigint): Coin => ({
+  txid: n.toString(16).padStart(64, "0"),
+  vout: n % 3,
+  amount,
+  script: solver.script,
+});
+const coins = fc
+  .array(fc.bigInt(1n, 1_000_000n), { maxLength: 8 })
+  .map((amounts) => amounts.map((amount, n) => coin(n, amount)));
+const rate = 3_000n;
+const wish = (amount: bigint, available: readonly Coin[], required: readonly Coin[] = []) =>
+  ({
+    required,
+    available,
+    kind: "witnessKey",
+    outputs: [recipient.script],
+    amount,
+    changeScript: solver.script,
+    fee: (vsize: bigint) => feeFor(vsize, rate),
+  }) as const;
+const sum = (list: readonly Coin[]) => list.reduce((total, { amount }) => total + amount, 0n);
+
+test("what goes in comes out: payment, change and fee, which is enough, and no change is dust", () => {
+  fc.assert(
+    fc.property(coins, fc.bigInt(600n, 500_000n), (available, amount) => {
+      const selection = selectCoins(wish(amount, available));
+      if (selection === undefined) return;
+      const { inputs, change, fee } = selection;
+      expect(sum(inputs)).toBe(amount + change + fee);
+      expect(new Set(inputs.map(({ txid }) => txid)).size).toBe(inputs.length);
+      const scripts = change > 0n ? [recipient.script, solver.script] : [recipient.script];
+      expect(fee).toBeGreaterThanOrEqual(
+        feeFor(
+          vsizeOf(
+            inputs.map(() => "witnessKey"),
+            scripts,
+          ),
+          rate,
+        ),
+      );
+      if (change > 0n) expect(change).toBeGreaterThanOrEqual(dustLimit(solver.script));
+    }),
+  );
+});
+
+test("nothing is chosen only when everything together does not suffice", () => {
+  fc.assert(
+    fc.property(coins, fc.bigInt(600n, 2_000_000n), (available, amount) => {
+      if (selectCoins(wish(amount, available)) !== undefined) return;
+      const fee = feeFor(
+        vsizeOf(
+          available.map(() => "witnessKey"),
+          [recipient.script],
+        ),
+        rate,
+      );
+      expect(sum(available)).toBeLessThan(amount + fee);
+    }),
+  );
+});
+
+test("the choice does not depend on the order in which coins are listed", () => {
+  fc.assert(
+    fc.property(coins, fc.bigInt(600n, 500_000n), (available, amount) => {
+      expect(selectCoins(wish(amount, available.toReversed()))).toEqual(selectCoins(wish(amount, available)));
+    }),
+  );
+});
+
+test("the smallest coin that suffices is taken, so that large ones stay free", () => {
+  const available = [coin(1, 1_000_000n), coin(2, 60_000n), coin(3, 10_000n)];
+  expect(selectCoins(wish(50_000n, available))?.inputs).toEqual([coin(2, 60_000n)]);
+  expect(selectCoins(wish(1_050_000n, available))?.inputs).toHaveLength(2);
+});
+
+test("coins that must be spent are, and others only when these do not suffice", () => {
+  const required = [coin(9, 20_000n)];
+  const available = [coin(1, 900_000n), coin(2, 60_000n)];
+  expect(selectCoins(wish(10_000n, available, required))?.inputs).toEqual(required);
+  expect(selectCoins(wish(50_000n, available, required))?.inputs).toEqual([coin(2, 60_000n), ...required]);
+});
+
+test("the sizes are never less than those of signed transactions", () => {
+  // One input and two outputs of witness keys: 141 virtual bytes at most.
+  expect(vsizeOf(["witnessKey"], [recipient.script, depository.script])).toBeGreaterThanOrEqual(141n);
+  expect(vsizeOf(["taprootKey"], [`5120${"11".repeat(32)}`])).toBeGreaterThanOrEqual(111n);
+  expect(vsizeOf(["keyHash"], [recipient.script])).toBeGreaterThanOrEqual(189n);
+  expect(dustLimit(recipient.script)).toBe(294n);
+  expect(dustLimit(`76a914${"11".repeat(20)}88ac`)).toBe(546n);
+  expect(dustLimit(`5120${"11".repeat(32)}`)).toBe(330n);
+});
+
+const attempt = (fee: bigint, vsize: bigint, ...inputs: readonly number[]): FormerAttempt => ({
+  txid: "00".repeat(32),
+  fee,
+  vsize,
+  inputs: inputs.map((n) => coin(n, 1n)),
+});
+
+test("a replacement pays more in all and more per byte than every attempt before it", () => {
+  const formers = fc.array(
+    fc.tuple(fc.bigInt(110n, 50_000n), fc.bigInt(110n, 1_000n)).map(([fee, vsize]) => attempt(fee, vsize, 1)),
+    { minLength: 1, maxLength: 4 },
+  );
+  fc.assert(
+    fc.property(formers, fc.bigInt(110n, 1_000n), (before, vsize) => {
+      const fee = replacementFee(before, vsize, rate);
+      expect(fee).toBeGreaterThanOrEqual(feeFor(vsize, rate));
+      for (const former of before) {
+        expect(fee).toBeGreaterThanOrEqual(former.fee + vsize);
+        expect(fee * former.vsize).toBeGreaterThan(former.fee * vsize);
+      }
+    }),
+  );
+  expect(replacementFee([], 141n, rate)).toBe(423n);
+});
+
+test("a replacement spends something of every attempt before it", () => {
+  const groups = fc.array(fc.uniqueArray(fc.nat(9), { minLength: 1, maxLength: 4 }), { maxLength: 5 });
+  fc.assert(
+    fc.property(groups, (lists) => {
+      const before = lists.map((inputs) => attempt(1n, 1n, ...inputs));
+      const shared = new Set(sharedInputs(before).map(({ txid }) => txid));
+      for (const { inputs } of before) expect(inputs.some(({ txid }) => shared.has(txid))).toBe(true);
+    }),
+  );
+});
