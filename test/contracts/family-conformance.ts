@@ -61,7 +61,8 @@ export function describeFamilies(
   for (const family of all) {
     const start = families[family];
     if (start === undefined) continue;
-    describe(family, () => {
+    // Families wait for their own nodes and for nothing else: beside each other. Within one, each case leaves its chain to the next.
+    describe.concurrent(family, () => {
       let oracles: FamilyOracles | undefined;
       let judge: Judge | undefined;
       beforeAll(async () => {
@@ -74,15 +75,19 @@ export function describeFamilies(
         await oracles?.world.close();
       });
       for (const one of familyRows)
-        test(`${one.line === "" ? "" : `(${one.line}) `}${one.name}`, async ({ annotate }) => {
-          if (judge === undefined) throw new Error(`${family} did not start`);
-          cells.set(keyOf(family, one), { failed: true });
-          const outcome = await one.run(judge);
-          if (outcome !== undefined && outcome.notApplicable.trim() === "")
-            throw new Error("no reason is given");
-          cells.set(keyOf(family, one), outcome ?? { passed: true });
-          if (outcome !== undefined) await annotate(outcome.notApplicable);
-        });
+        test(
+          `${one.line === "" ? "" : `(${one.line}) `}${one.name}`,
+          { concurrent: false },
+          async ({ annotate }) => {
+            if (judge === undefined) throw new Error(`${family} did not start`);
+            cells.set(keyOf(family, one), { failed: true });
+            const outcome = await one.run(judge);
+            if (outcome !== undefined && outcome.notApplicable.trim() === "")
+              throw new Error("no reason is given");
+            cells.set(keyOf(family, one), outcome ?? { passed: true });
+            if (outcome !== undefined) await annotate(outcome.notApplicable);
+          },
+        );
     });
   }
 

@@ -183,7 +183,8 @@ export const depositRows: readonly Row[] = [
       expect(spelled).not.toBe(transactionId);
       const ask = async (): Promise<Answer> =>
         await judge.first.post("depository-deposits", { chainId: chain.name, transactionId: spelled });
-      judge.refused(await judge.unsigned(judge.first, ask), "invalid_request");
+      // Or it is the id of something else, which is not there.
+      judge.refused(await judge.unsigned(judge.first, ask), "invalid_request", "not_found");
     }
   }),
   rowOf(

@@ -5,7 +5,7 @@ import { freshId, type Judge } from "./family-judge.ts";
 import { row, type Row } from "./family-row.ts";
 import { payloadOf } from "./family-steps.ts";
 
-const MOST_CUTS = 150;
+const MOST_CUTS = 100;
 
 /** Whatever fails, nothing else is signed than what honest nodes say. */
 export const nodeRows: readonly Row[] = [
