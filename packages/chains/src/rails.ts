@@ -1,23 +1,8 @@
-import type { AttestationChain, Hex32, RailChain, VmType } from "@causeway/domain";
-import type { NonceMappings } from "./nonce-mappings.ts";
+import type { VmType } from "@causeway/domain";
 import type { ChainRail } from "./rail.ts";
+import type { CreateRail, RailOptions } from "./rail-options.ts";
 
-/** What a rail is made of. */
-export interface RailOptions {
-  readonly chain: RailChain;
-  /** The same chain as oracles know it: what it says of deposits must be what they will attest. */
-  readonly attestation: AttestationChain;
-  /** Of the solver on this chain: an ed25519 seed on Solana, a secp256k1 key elsewhere. Never shown or logged. */
-  readonly privateKey: Hex32;
-  /** What the hub says of nonces, where a transfer cannot name its order. */
-  readonly nonceMappings?: NonceMappings | undefined;
-  /** ms since epoch. */
-  now(): number;
-  /** Told of every fault that nobody waits for. */
-  onFault(error: unknown): void;
-}
-
-export type CreateRail = (options: RailOptions) => ChainRail | Promise<ChainRail>;
+export type { CreateRail, RailOptions } from "./rail-options.ts";
 
 /** How each family's rail is loaded: its libraries are read when a chain of it is configured, and not before. */
 const RAILS: Readonly<Partial<Record<VmType, () => Promise<CreateRail>>>> = {

@@ -12,7 +12,7 @@ import {
   RailShort,
   type RailTransaction,
 } from "../rail.ts";
-import type { RailOptions } from "../rails.ts";
+import type { RailOptions } from "../rail-options.ts";
 import { cursorText, finalBlocksAfter, readCursor, upToOf, type BlockToRead } from "./arrivals.ts";
 import { selectCoins } from "./coin-selection.ts";
 import { judgeDeposit } from "./deposits.ts";

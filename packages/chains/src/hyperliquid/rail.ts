@@ -8,7 +8,7 @@ import {
 } from "@causeway/domain";
 import { privateKeyToAddress, signTypedData } from "viem/accounts";
 import type { ChainRail } from "../rail.ts";
-import type { RailOptions } from "../rails.ts";
+import type { RailOptions } from "../rail-options.ts";
 import type { ExchangeTransaction } from "./answers.ts";
 import { depositIn } from "./deposits.ts";
 import { meaningOf } from "./nonce-meaning.ts";

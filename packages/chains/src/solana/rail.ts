@@ -2,7 +2,7 @@ import { createKeyPairFromPrivateKeyBytes, getAddressFromPublicKey } from "@sola
 import { bytesOf, decodeAddress, nativeCurrency } from "@causeway/domain";
 import { createRpcTransport } from "../nodes/transport.ts";
 import type { ChainRail } from "../rail.ts";
-import type { RailOptions } from "../rails.ts";
+import type { RailOptions } from "../rail-options.ts";
 import { depositorySeats } from "./derived-addresses.ts";
 import { mintOf } from "./mints.ts";
 import { createArrivals } from "./rail-arrivals.ts";

@@ -1,0 +1,20 @@
+import type { AttestationChain, Hex32, RailChain } from "@causeway/domain";
+import type { NonceMappings } from "./nonce-mappings.ts";
+import type { ChainRail } from "./rail.ts";
+
+/** What a rail is made of. */
+export interface RailOptions {
+  readonly chain: RailChain;
+  /** The same chain as oracles know it: what it says of deposits must be what they will attest. */
+  readonly attestation: AttestationChain;
+  /** Of the solver on this chain: an ed25519 seed on Solana, a secp256k1 key elsewhere. Never shown or logged. */
+  readonly privateKey: Hex32;
+  /** What the hub says of nonces, where a transfer cannot name its order. */
+  readonly nonceMappings?: NonceMappings | undefined;
+  /** ms since epoch. */
+  now(): number;
+  /** Told of every fault that nobody waits for. */
+  onFault(error: unknown): void;
+}
+
+export type CreateRail = (options: RailOptions) => ChainRail | Promise<ChainRail>;
