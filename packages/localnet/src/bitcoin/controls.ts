@@ -40,6 +40,7 @@ export class BitcoinRefusal extends Error {
 
 /** Mined coins may be spent a hundred blocks later; bcoin's segregated witness is active after 432. */
 const FIRST_BLOCKS = 450;
+const SECONDS_APART = 20;
 const FAUCET_KEY = Uint8Array.from(Buffer.from("c0ffee".padStart(64, "0"), "hex"));
 const FAUCET_FEE = 1_000n;
 
@@ -97,13 +98,16 @@ export function bitcoinAddress(privateKey: Uint8Array): string {
 type FaucetCoin = Pick<BitcoinCoin, "txid" | "vout" | "amount">;
 type CallNode = BitcoinControls["call"];
 
-/** Old blocks, minutes apart, so that the newest is not from the future. @returns the coins of the first ones */
+/** Old blocks, some seconds apart, so that the newest is not from the future. @returns the coins of the first ones */
 async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetCoin[]> {
   const hashes: string[] = [];
   const batch = 50;
   const startedAt = Math.floor(Date.now() / 1_000);
+  const { time } = (await call("getblockheader", await call("getbestblockhash"))) as { time: number };
+  // A chain that is in use is not made older.
+  const isOld = time < startedAt - FIRST_BLOCKS * SECONDS_APART;
   for (let mined = 0; mined < FIRST_BLOCKS; mined += batch) {
-    await call("setmocktime", startedAt - (FIRST_BLOCKS - mined) * 20);
+    if (isOld) await call("setmocktime", startedAt - (FIRST_BLOCKS - mined) * SECONDS_APART);
     hashes.push(...((await call("generatetoaddress", batch, address)) as string[]));
   }
   await call("setmocktime", 0);
