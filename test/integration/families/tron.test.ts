@@ -412,6 +412,11 @@ describe("withdrawals", () => {
     await expect(empty.withdrawal(payload, undefined)).rejects.toMatchObject({ code: "RPC_FAULT" });
   });
 
+  test("a withdrawal to the depository itself moves nothing, and is none", async () => {
+    const native = requestOf({ to: machine.depository, value: 10n }, 1n);
+    expect(await says(native)).toMatchObject({ kind: "refuted" });
+  });
+
   test("case 28: a token's withdrawal is proven by its transaction, named or found, and a lying token's by none", async () => {
     await machine.mint(machine.token, machine.depository, AMOUNT);
     const good = tokenRequest(machine.token);

@@ -91,6 +91,7 @@ test("a call on a state counts only when it ran to its end", () => {
     answer({ result: { result: true, message } }),
     answer({ result: { code: "OTHER_ERROR", message } }),
     answer({ result: {} }),
+    answer({ transaction: { ret: [{ ret: "FAILED" }] } }),
     answer({ constant_result: [] }),
     answer({ constant_result: ["00", "00"] }),
     answer({ constant_result: ["0"] }),

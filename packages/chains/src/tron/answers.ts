@@ -119,8 +119,9 @@ export function readConstantResult(value: unknown): Hex {
   const [answer, ...more] = Array.isArray(fields["constant_result"])
     ? (fields["constant_result"] as unknown[])
     : [];
-  // A call that failed is answered with "result": true and a message.
-  if (result["result"] !== true || result["message"] !== undefined || more.length > 0)
+  // A call that failed is answered with "result": true, a message, and a mark on the transaction that stands for it.
+  const isMarked = JSON.stringify(fields["transaction"] ?? {}).includes('"ret":"FAILED"');
+  if (result["result"] !== true || result["message"] !== undefined || isMarked || more.length > 0)
     throw garbage(method, "the node did not run the call, or it failed");
   return bare(answer, /^(?:[0-9a-f]{2})*$/, "constant_result", method);
 }

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "@causeway/domain";
 import { depositEvidenceIn } from "../evm/deposit-evidence.ts";
 import type { DepositEvidence } from "../evidence.ts";
-import type { SolidTransaction } from "./rpc.ts";
+import type { SolidTransaction } from "./agreement.ts";
 import { tronAddress } from "./spelling.ts";
 
 /**

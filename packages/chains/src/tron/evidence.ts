@@ -6,9 +6,10 @@ import { readWithdrawal } from "../evm/withdrawals.ts";
 import { createRestClient } from "../nodes/rest-client.ts";
 import type { ObserveCall } from "../nodes/rpc-call.ts";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
+import type { SolidTransaction } from "./agreement.ts";
 import { depositsIn } from "./deposits.ts";
 import { paymentsIn } from "./payments.ts";
-import { createTronRpc, type SolidTransaction, type TronRpc } from "./rpc.ts";
+import { createTronRpc, type TronRpc } from "./rpc.ts";
 import { hashOfId, machineAddress, tronAddress } from "./spelling.ts";
 
 export interface TronEvidenceOptions {
@@ -16,8 +17,6 @@ export interface TronEvidenceOptions {
   readonly observeCalls?: (chain: string) => ObserveCall;
   /** Told when endpoints contradict each other about something final. Never holds a URL. */
   readonly onDisagreement?: (disagreement: Disagreement) => void;
-  /** Milliseconds from a question to its whole answer. Default 10 000. */
-  readonly deadlineMs?: number;
 }
 
 /** Blocks in which the execution of a token's withdrawal is looked for when nobody names its transaction: as many as nodes search at once. */
@@ -42,7 +41,6 @@ export function tronEvidence(chain: AttestationChain, options: TronEvidenceOptio
     const rest = createRestClient({
       url: url.replace(JSON_RPC, ""),
       ...(tron.apiKey === undefined ? {} : { headers: { "TRON-PRO-API-KEY": tron.apiKey } }),
-      ...(options.deadlineMs === undefined ? {} : { deadlineMs: options.deadlineMs }),
       ...(onCall === undefined ? {} : { onCall }),
     });
     return evidenceOfEndpoint(chain, tron, createTronRpc(rest, tron));
@@ -55,7 +53,7 @@ export function tronEvidence(chain: AttestationChain, options: TronEvidenceOptio
 }
 
 /** What one node says. */
-export function evidenceOfEndpoint(
+function evidenceOfEndpoint(
   chain: AttestationChain,
   tron: TronAttestationFacts,
   rpc: TronRpc,

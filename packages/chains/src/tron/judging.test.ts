@@ -7,7 +7,7 @@ import { depositsIn } from "./deposits.ts";
 import { finalityOf } from "./finality.ts";
 import recorded from "./fixtures/token-deposit.json" with { type: "json" };
 import { paymentsIn } from "./payments.ts";
-import type { SolidTransaction } from "./rpc.ts";
+import type { SolidTransaction } from "./agreement.ts";
 import { hashOfId, machineAddress, tronAddress } from "./spelling.ts";
 
 const NATIVE = "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb";

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import { judgePayments, type PaymentJudgement } from "../evm/payments.ts";
-import type { SolidTransaction } from "./rpc.ts";
+import type { SolidTransaction } from "./agreement.ts";
 import { machineAddress } from "./spelling.ts";
 
 /** What the configuration says about the chain that was paid on; addresses as the machine knows them. */

@@ -2,7 +2,6 @@ import type { Address, Hex, Hex32, TronAttestationFacts } from "@causeway/domain
 import type { Evidence } from "../evidence.ts";
 import { quantityOf, readReceipt } from "../evm/answers.ts";
 import { rememberedFacts, singleFlight } from "../evm/remembered-facts.ts";
-import type { BlockRef, ReceiptFact, TransactionFact } from "../family.ts";
 import type { RestClient } from "../nodes/rest-client.ts";
 import { jsonOf } from "../nodes/rest-client.ts";
 import { garbage, inconsistent, NodeRefusal, redact, RpcFault } from "../nodes/rpc-fault.ts";
@@ -11,23 +10,12 @@ import {
   readConstantResult,
   readContent,
   readInfo,
-  type TransactionContent,
   type TransactionInfo,
   type TronBlock,
 } from "./answers.ts";
+import { secondsOf, solidTransaction, type SolidTransaction } from "./agreement.ts";
 import { finalityOf } from "./finality.ts";
 import { readRequestState, requestStateProgram, type RequestState } from "./request-state.ts";
-
-/** A transaction in a solid block, in the words in which all chains with this virtual machine are judged. */
-export interface SolidTransaction {
-  readonly receipt: ReceiptFact;
-  readonly block: BlockRef;
-  /** The word for why it failed; undefined when it did not. */
-  readonly failure: string | undefined;
-  readonly transaction: TransactionFact;
-  /** `0x` when it has none. */
-  readonly memo: Hex;
-}
 
 /** Reads of one endpoint. All of them throw RpcFault for whatever it did not say. */
 export interface TronRpc {
@@ -118,15 +106,7 @@ export function createTronRpc(
     const [block, head] = await Promise.all([solidBlock(info.blockNumber), solidBlock()]);
     if (finalityOf(block.number, head.number, facts.blockTimeSeconds).kind !== "final")
       throw inconsistent("getblock", "the block is shown as solid, and is above the newest solid one");
-    checkSameBlock(info, receipt, block);
-    checkSameLogs(info, receipt);
-    const value: SolidTransaction = {
-      receipt,
-      block: blockRef(block),
-      failure: sameFailure(info, content, receipt),
-      transaction: factOf(hash, content),
-      memo: content.memo,
-    };
+    const value = solidTransaction(hash, { info, content, receipt, block });
     if (sizeOf(value) <= LARGEST_REMEMBERED) solidTransactions.set(hash, value);
     return { kind: "final", value };
   };
@@ -176,66 +156,6 @@ function rpcResult(method: string, answer: unknown): unknown {
   }
   if (result === undefined) throw garbage(method, "the answer has no result");
   return result;
-}
-
-function checkSameBlock(info: TransactionInfo, receipt: ReceiptFact, block: TronBlock): void {
-  const method = "eth_getTransactionReceipt";
-  if (receipt.blockNumber !== info.blockNumber || receipt.blockHash !== block.id)
-    throw inconsistent(method, "the receipt's block is not the solid one at its height");
-  if (block.timestampMs !== info.blockTimeMs)
-    throw inconsistent("gettransactioninfobyid", "the block of the transaction has another time");
-}
-
-/** Both interfaces show the same logs, and the second where they stand in the block: that names deposits for good, so it must be unique. */
-function checkSameLogs(info: TransactionInfo, receipt: ReceiptFact): void {
-  const method = "eth_getTransactionReceipt";
-  let last = -1;
-  for (const [at, log] of receipt.logs.entries()) {
-    const other = info.logs[at];
-    const isSame =
-      other?.address === log.address &&
-      other.data === log.data &&
-      other.topics.join() === log.topics.join() &&
-      log.blockNumber === receipt.blockNumber;
-    if (!isSame) throw inconsistent(method, "the two interfaces show other logs");
-    if (!Number.isSafeInteger(log.logIndex) || log.logIndex <= last)
-      throw garbage(method, "the logs' indexes do not rise");
-    last = log.logIndex;
-  }
-  if (info.logs.length !== receipt.logs.length)
-    throw inconsistent(method, "the two interfaces show other logs");
-}
-
-/** Why it failed, when all that is said of it agrees that it did. */
-function sameFailure(
-  info: TransactionInfo,
-  content: TransactionContent,
-  receipt: ReceiptFact,
-): string | undefined {
-  const hasFailed = content.failure !== undefined;
-  if ((info.failure !== undefined) !== hasFailed || (receipt.status === "reverted") !== hasFailed)
-    throw inconsistent("gettransactioninfobyid", "it is said to have failed, and not to have failed");
-  return content.failure;
-}
-
-function factOf(hash: Hex, { owner, to, input, value }: TransactionContent): TransactionFact {
-  // Without an owner it ran no contract and paid nobody: nothing is ever asked about its sender.
-  return { hash, from: owner ?? "0x0000000000000000000000000000000000000000", to, input, value, nonce: 0 };
-}
-
-function blockRef(block: TronBlock): BlockRef {
-  return {
-    number: block.number,
-    hash: block.id,
-    parentHash: block.parentId,
-    timestamp: secondsOf(block),
-    baseFeePerGas: undefined,
-  };
-}
-
-/** As contracts see it. */
-function secondsOf({ timestampMs }: TronBlock): bigint {
-  return timestampMs / 1_000n;
 }
 
 function sizeOf({ receipt, transaction }: SolidTransaction): number {

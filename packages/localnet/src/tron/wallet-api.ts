@@ -165,6 +165,8 @@ async function constantAnswer(chain: TronChain, view: View, body: Body): Promise
   const selector = body["function_selector"];
   const called = typeof selector === "string" ? bare(toFunctionSelector(selector)) : "";
   const data = called === "" ? textOf(body["data"]) : `${called}${textOf(body["parameter"])}`;
+  if (to === undefined && data === "")
+    return refused("OTHER_ERROR", "At least one of contract_address and data must be set.");
   const number = view === "solid" ? await chain.solidNumber() : undefined;
   const tag = number === undefined ? "latest" : quantity(number);
   if (to !== undefined && (await chain.rpc("eth_getCode", [to, tag])) === "0x")

@@ -1,0 +1,80 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+// Addresses of nodes behind which is more than one node, or one that remembers.
+
+/** A server of these tests. */
+export interface Standing {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** An address behind which one node answers, then the other. */
+export async function startBalancer(urls: readonly string[]): Promise<Standing> {
+  let turn = 0;
+  return await startProxy(urls, async (ask) => await ask(turn++ % urls.length));
+}
+
+/** A node that goes on saying of a transaction what it said once. */
+export async function startRememberingFront(url: string, transactionId: string): Promise<Standing> {
+  const bare = transactionId.replace(/^0x/, "");
+  const said = new Map<string, object>();
+  interface Part {
+    readonly id?: number;
+    readonly method?: string;
+    readonly params?: unknown;
+  }
+  return await startProxy([url], async (ask, question, path) => {
+    const asked = JSON.parse(question) as Part | Part[];
+    const answered = JSON.parse(await ask(0)) as Part | Part[];
+    const answers = [answered].flat();
+    const told = [asked].flat().map((part, at): object => {
+      const answer = answers.find(({ id }) => id === part.id) ?? answers[at] ?? {};
+      const key =
+        part.method === undefined ? `${path} ${question}` : JSON.stringify([part.method, part.params]);
+      if (!key.includes(bare)) return answer;
+      const known = said.get(key);
+      if (known !== undefined) return { ...known, ...(part.id === undefined ? {} : { id: part.id }) };
+      if (JSON.stringify(answer).includes(bare)) said.set(key, answer);
+      return answer;
+    });
+    return JSON.stringify(Array.isArray(asked) ? told : told[0]);
+  });
+}
+
+/** @param answer what is said, given how a node of `urls` is asked the same, and what is asked */
+async function startProxy(
+  urls: readonly string[],
+  answer: (ask: (node: number) => Promise<string>, question: string, path: string) => Promise<string>,
+): Promise<Standing> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString("utf8");
+      const ask = async (node: number): Promise<string> => {
+        const target = new URL(urls[node] ?? "");
+        const asked = await fetch(`${target.origin}${request.url ?? "/"}`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body,
+        });
+        return await asked.text();
+      };
+      answer(ask, body, request.url ?? "/").then(
+        (text) => response.writeHead(200, { "content-type": "application/json" }).end(text),
+        () => response.destroy(),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const { pathname } = new URL(urls[0] ?? "");
+  return {
+    url: `http://127.0.0.1:${port}${pathname === "/" ? "" : pathname}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
