@@ -32,6 +32,9 @@ const SLOW_BLOCK_SECONDS = 3;
 /** Each takes one route at a time. */
 const ROUTE_USERS = 48;
 
+/** Those whose users the system funds; the others make users of their own. */
+const usersOf = { load: 1, onceLatency: 1, lane: 1, routes: ROUTE_USERS, families: 6 } as const;
+
 const startedAtMs = performance.now();
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const say = (text: string): void =>
@@ -60,10 +63,7 @@ async function run(): Promise<number> {
   let system: System | undefined;
   try {
     system = await boot(options, accidents);
-    const result =
-      options.mode === "routes"
-        ? await soakRoutes(system, options.seed, accidents, print)
-        : await soak(system, options, accidents);
+    const result = await carryOutMode(system, options, accidents);
     printResult(result, print);
     if (options.jsonFile !== undefined) await writeResult(options.jsonFile, result);
     if (options.keep && !stopAsked.signal.aborted) {
@@ -83,6 +83,16 @@ async function run(): Promise<number> {
   }
 }
 
+async function carryOutMode(system: System, options: SoakOptions, accidents: string[]): Promise<SoakResult> {
+  if (options.mode === "routes") return await soakRoutes(system, options.seed, accidents, print);
+  if (options.mode !== "families") return await soak(system, options, accidents);
+  // What they need is loaded only here.
+  const { soakFamilies } = await import("./soak/families.ts");
+  const { seed, requests, chaos } = options;
+  const kills = chaos ? options.kills : 0;
+  return await soakFamilies(system, { seed, requests, kills, signal: stopAsked.signal, say }, accidents);
+}
+
 async function boot(options: SoakOptions, accidents: string[]): Promise<System> {
   say(`starting a system from port ${options.portBase}, seed ${options.seed}`);
   return await startSystem({
@@ -90,8 +100,9 @@ async function boot(options: SoakOptions, accidents: string[]): Promise<System> 
     portBase: options.portBase,
     apis: options.chaos ? 2 : 1,
     workers: options.chaos ? 2 : 1,
-    oracles: 0,
-    users: options.mode === "routes" ? ROUTE_USERS : 1,
+    oracles: options.mode === "families" ? 3 : 0,
+    families: options.mode === "families",
+    users: usersOf[options.mode],
     blockTimeSeconds: options.mode === "lane" ? SLOW_BLOCK_SECONDS : 1,
     onProgress: say,
     onUnexpectedExit: ({ name, exit, logTail }) => {

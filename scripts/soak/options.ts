@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export type Mode = "load" | "onceLatency" | "lane" | "routes";
+export type Mode = "load" | "onceLatency" | "lane" | "routes" | "families";
 
 export interface SoakOptions {
   readonly mode: Mode;
@@ -24,10 +24,19 @@ export const usage = `usage: npm run soak -- [options]
   --once-latency   30 requests one after another: what a fill takes when nothing else happens
   --lane N         N fills in flight at once on one lane, with slow blocks
   --routes         every pair of currencies with every trade type, swaps of all kinds among them, all at once
+  --families       between chains of all families (EVM, Solana, Bitcoin, a perpetuals exchange), attested and settled; 60 requests unless --requests says
   --port-base P    first of the ports to use (default 19500)
   --seed S         repeats the requests of an earlier run (default: another one each time)
   --json FILE      writes the figures and findings there as well
   --keep           leaves the system up at the end, until Ctrl-C`;
+
+const usualRequests: Readonly<Record<Mode, number>> = {
+  load: 200,
+  families: 60,
+  onceLatency: 30,
+  lane: 30,
+  routes: 30,
+};
 
 /** @throws RangeError for a value that makes no sense, TypeError for an option there is not */
 export function readOptions(args: readonly string[], randomSeed: number): SoakOptions {
@@ -41,6 +50,7 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
       "once-latency": { type: "boolean", default: false },
       lane: { type: "string" },
       routes: { type: "boolean", default: false },
+      families: { type: "boolean", default: false },
       "port-base": { type: "string" },
       seed: { type: "string" },
       json: { type: "string" },
@@ -51,10 +61,13 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
     ...(values.lane === undefined ? [] : ["lane" as const]),
     ...(values["once-latency"] ? ["onceLatency" as const] : []),
     ...(values.routes ? ["routes" as const] : []),
+    ...(values.families ? ["families" as const] : []),
   ];
-  if (modes.length > 1) throw new RangeError("one of --lane, --once-latency and --routes at a time");
+  if (modes.length > 1)
+    throw new RangeError("one of --lane, --once-latency, --routes and --families at a time");
   const [mode = "load"] = modes;
-  if (mode !== "load" && values.chaos) throw new RangeError("--chaos goes with --requests only");
+  if (mode !== "load" && mode !== "families" && values.chaos)
+    throw new RangeError("--chaos goes with --requests and --families only");
   if (!values.chaos && (values.kills ?? values.reorgs) !== undefined)
     throw new RangeError("--kills and --reorgs go with --chaos only");
   return {
@@ -62,7 +75,7 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
     requests:
       mode === "lane"
         ? wholeNumber("lane", values.lane, 100, 500)
-        : wholeNumber("requests", values.requests, mode === "load" ? 200 : 30, 5_000),
+        : wholeNumber("requests", values.requests, usualRequests[mode], 5_000),
     chaos: values.chaos,
     kills: wholeNumber("kills", values.kills, 10, 1_000),
     reorgs: wholeNumber("reorgs", values.reorgs, 5, 1_000),

@@ -172,6 +172,7 @@ async function startOtherFamilies(plan: SystemPlan): Promise<Stoppable & { runni
   const running = await startFamilies({
     ports: plan.ports,
     folder: plan.folder,
+    users: plan.users.length,
     onProgress: plan.onProgress,
     ...plan.signal,
   });

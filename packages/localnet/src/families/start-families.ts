@@ -15,7 +15,7 @@ export interface FamiliesOptions {
   readonly ports: FamilyPorts;
   /** Of logs and data. */
   readonly folder: string;
-  /** Users that get money on Solana and on the exchange. Default 2. */
+  /** Users that get money on each of them. Default 2. */
   readonly users?: number;
   /** Milliseconds between two blocks of Bitcoin. Default 1 500. */
   readonly bitcoinBlockMs?: number;
@@ -97,6 +97,7 @@ async function furnishedSolana({
 async function furnishedBitcoin({
   ports,
   folder,
+  users = 2,
   bitcoinBlockMs = 1_500,
   onProgress,
   signal,
@@ -120,8 +121,13 @@ async function furnishedBitcoin({
   };
   try {
     const solver = bitcoinAddress(hexToBytes(familyKey("solver")));
-    // Several coins, so that payments under way need not wait for each other's change.
-    for (let coin = 0; coin < 10; coin++) await node.controls.fund(solver, 2n * SATOSHI);
+    // Several coins each, so that payments under way need not wait for each other's change.
+    for (let coin = 0; coin < 10; coin++) await node.controls.fund(solver, 2n * SATOSHI, false);
+    for (let index = 0; index < users; index++) {
+      const user = bitcoinAddress(hexToBytes(familyKey("user", index)));
+      for (let coin = 0; coin < 2; coin++) await node.controls.fund(user, SATOSHI / 2n, false);
+    }
+    await node.controls.mine(1);
     // A node that is being stopped, or was killed on purpose, mines nothing; whoever needs blocks sees that they are missing.
     miner = setInterval(() => {
       mining = mining.then(async () => {
@@ -130,7 +136,7 @@ async function furnishedBitcoin({
     }, bitcoinBlockMs);
     miner.unref();
     onProgress(
-      `Bitcoin (regtest) on port ${ports.bitcoin}: a block every ${bitcoinBlockMs} ms, solver funded`,
+      `Bitcoin (regtest) on port ${ports.bitcoin}: a block every ${bitcoinBlockMs} ms, accounts funded`,
     );
     return part;
   } catch (error) {

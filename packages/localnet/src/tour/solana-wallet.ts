@@ -16,6 +16,7 @@ import {
 import { setTimeout as sleep } from "node:timers/promises";
 import { hexToBytes, type Hex } from "viem";
 import { z } from "zod";
+import { solanaTokensOf } from "./solana-holdings.ts";
 
 /** What a step asks a Solana wallet to put into one transaction. */
 const solanaItem = z.object({
@@ -60,13 +61,7 @@ export async function createSolanaWallet(rpcUrl: string, seed: Hex): Promise<Sol
     address: signer.address,
     balanceOf: async (mint) => {
       if (mint === undefined) return (await rpc.getBalance(signer.address).send()).value;
-      const { value } = await rpc
-        .getTokenAccountsByOwner(signer.address, { mint: address(mint) }, { encoding: "jsonParsed" })
-        .send();
-      return value.reduce(
-        (sum, { account }) => sum + BigInt(account.data.parsed.info.tokenAmount.amount),
-        0n,
-      );
+      return await solanaTokensOf(rpcUrl, signer.address, mint);
     },
     carryOut: async (data) => {
       const { instructions } = solanaItem.parse(data);

@@ -1,0 +1,7 @@
+export { createBitcoinWallet, type BitcoinWallet } from "./bitcoin-wallet.ts";
+export { createExchangeWallet, type ExchangeWallet } from "./exchange-wallet.ts";
+export { createSolanaWallet, type SolanaWallet } from "./solana-wallet.ts";
+export { familyWallets } from "./family-wallets.ts";
+export type { FamilyWallet } from "./family-wallet.ts";
+export { exchangeDepository, familyChains, familyKey } from "../families/family-plan.ts";
+export { depositoryVault, solanaTokensOf } from "./solana-holdings.ts";

@@ -1,0 +1,16 @@
+import { address, createSolanaRpc, getProgramDerivedAddress } from "@solana/kit";
+import { LOCAL_DEPOSITORY } from "../solana/depository.ts";
+
+/** Where the depository program of the local system keeps what was deposited. */
+export async function depositoryVault(): Promise<string> {
+  const [vault] = await getProgramDerivedAddress({ programAddress: LOCAL_DEPOSITORY, seeds: ["vault"] });
+  return vault;
+}
+
+/** Smallest units of a token that an account owns, in whatever token accounts. */
+export async function solanaTokensOf(rpcUrl: string, owner: string, mint: string): Promise<bigint> {
+  const { value } = await createSolanaRpc(rpcUrl)
+    .getTokenAccountsByOwner(address(owner), { mint: address(mint) }, { encoding: "jsonParsed" })
+    .send();
+  return value.reduce((sum, { account }) => sum + BigInt(account.data.parsed.info.tokenAmount.amount), 0n);
+}

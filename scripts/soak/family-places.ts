@@ -1,0 +1,135 @@
+import { createPublicClient, erc20Abi, hexToBytes, http, parseUnits, type Address, type Hex } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { bitcoinAddress, type RunningBitcoin, type System } from "@causeway/localnet";
+import {
+  createBitcoinWallet,
+  createSolanaWallet,
+  depositoryVault,
+  exchangeDepository,
+  familyChains,
+  familyKey,
+  solanaTokensOf,
+} from "@causeway/localnet/tour";
+
+/** One currency on one chain, with everybody who may hold it. */
+export interface FamilyPlace {
+  readonly chain: string;
+  readonly chainId: number;
+  readonly currency: string;
+  /** Smallest units of one dollar, about. */
+  readonly perDollar: bigint;
+  readonly depository: string;
+  readonly solver: string;
+  balanceOf(account: string): Promise<bigint>;
+  /** Somebody who never had anything. */
+  newRecipient(): Promise<string>;
+  /** What the network itself took of this currency since the system began. */
+  networkFees(): Promise<bigint>;
+}
+
+const none = async (): Promise<bigint> => 0n;
+
+/** The places of a system with all families. @param currencyOf as `GET /chains` names it */
+export async function familyPlaces(
+  system: System,
+  listed: ReadonlyArray<{ readonly id: number; readonly name: string }>,
+  currencyOf: (chain: string, symbol: string) => string,
+): Promise<readonly FamilyPlace[]> {
+  const { families } = system;
+  if (families === undefined) throw new RangeError("the system was started without other families");
+  const idOf = (name: string): number => {
+    const found = listed.find((chain) => chain.name === name);
+    if (found === undefined) throw new Error(`GET /chains lists no chain called ${name}`);
+    return found.id;
+  };
+  const solverKey = familyKey("solver");
+  const solana = await createSolanaWallet(families.urls.solana, solverKey);
+  const { solver } = system;
+  const evm = system.chains.map((chain): FamilyPlace => {
+    const currency = currencyOf(chain.name, "USDC");
+    const client = createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
+    return {
+      chain: chain.name,
+      chainId: chain.id,
+      currency,
+      perDollar: 1_000_000n,
+      depository: chain.contracts.depository,
+      solver: solver.address,
+      balanceOf: async (account) =>
+        await client.readContract({
+          address: currency as Address,
+          abi: erc20Abi,
+          functionName: "balanceOf",
+          args: [account as Address],
+        }),
+      newRecipient: async () => privateKeyToAddress(generatePrivateKey()),
+      networkFees: none,
+    };
+  });
+  const mint = currencyOf(familyChains.solana, "USDC");
+  const firstHeight = Number(await families.bitcoin.controls.call("getblockcount"));
+  return [
+    ...evm,
+    {
+      chain: familyChains.solana,
+      chainId: idOf(familyChains.solana),
+      currency: mint,
+      perDollar: 1_000_000n,
+      depository: await depositoryVault(),
+      solver: solana.address,
+      balanceOf: async (account) => await solanaTokensOf(families.urls.solana, account, mint),
+      newRecipient: async () =>
+        (await createSolanaWallet(families.urls.solana, generatePrivateKey())).address,
+      networkFees: none,
+    },
+    {
+      chain: familyChains.bitcoin,
+      chainId: idOf(familyChains.bitcoin),
+      currency: currencyOf(familyChains.bitcoin, "BTC"),
+      perDollar: 1_667n,
+      depository: bitcoinAddress(hexToBytes(familyKey("allocator"))),
+      solver: bitcoinAddress(hexToBytes(solverKey)),
+      balanceOf: async (account) => await coinsOf(families.urls.esplora, account),
+      newRecipient: async () =>
+        createBitcoinWallet(families.urls.esplora, generatePrivateKey(), "bcrt").address,
+      networkFees: async () => await bitcoinFees(families.bitcoin, firstHeight),
+    },
+    {
+      chain: familyChains.exchange,
+      chainId: idOf(familyChains.exchange),
+      currency: currencyOf(familyChains.exchange, "USDC"),
+      perDollar: 100_000_000n,
+      depository: exchangeDepository,
+      solver: solver.address,
+      balanceOf: async (account) => parseUnits(families.exchange.control.balance(account as Hex), 8),
+      newRecipient: async () => privateKeyToAddress(generatePrivateKey()),
+      networkFees: none,
+    },
+  ];
+}
+
+async function ask<Answer>(url: string): Promise<Answer> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+  if (!response.ok) throw new Error(`${new URL(url).pathname} was answered ${response.status}`);
+  return (await response.json()) as Answer;
+}
+
+/** Unspent outputs of an address, those that wait for a block too. */
+async function coinsOf(esplora: string, address: string): Promise<bigint> {
+  const coins = await ask<{ value: number }[]>(`${esplora}/address/${address}/utxo`);
+  return coins.reduce((sum, { value }) => sum + BigInt(value), 0n);
+}
+
+/** What miners were paid by the transactions of all blocks above a height. */
+async function bitcoinFees({ controls, esploraUrl }: RunningBitcoin, above: number): Promise<bigint> {
+  let fees = 0n;
+  const tip = Number(await controls.call("getblockcount"));
+  for (let height = above + 1; height <= tip; height++) {
+    const hash = await controls.call("getblockhash", height);
+    const { tx } = (await controls.call("getblock", hash, 1)) as { tx: string[] };
+    // The first makes new money.
+    for (const txid of tx.slice(1))
+      fees += BigInt((await ask<{ fee: number }>(`${esploraUrl}/tx/${txid}`)).fee);
+  }
+  return fees;
+}
