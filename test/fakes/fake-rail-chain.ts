@@ -39,7 +39,7 @@ export interface FakeBlock {
   readonly hash: Hex32;
   /** Unix seconds. */
   readonly timestamp: bigint;
-  readonly transactions: readonly { readonly id: Hex32; readonly transaction: FakeTransaction }[];
+  readonly transactions: readonly { readonly id: Hex; readonly transaction: FakeTransaction }[];
 }
 
 export interface FakeCoin {
@@ -69,10 +69,6 @@ export function fakeTransaction(raw: Hex): FakeTransaction {
   ) as FakeTransaction;
 }
 
-export function fakeId(raw: Hex): Hex32 {
-  return `0x${createHash("sha256").update(raw).digest("hex")}`;
-}
-
 /**
  * A small chain with one account of interest, the solver's: blocks come when the test mines them, blocks that are not final yet may be taken back, and nothing counts twice. All clients of
  * one chain see the same.
@@ -97,7 +93,7 @@ export class FakeRailChain {
   readonly #barred = new Map<Hex, string>();
   readonly #listeners = new Set<() => void>();
   #blocks: FakeBlock[] = [];
-  #pool = new Map<Hex32, FakeTransaction>();
+  #pool = new Map<Hex, FakeTransaction>();
   #broken = false;
 
   constructor(
@@ -114,13 +110,20 @@ export class FakeRailChain {
   }
 
   /** Somebody sends money to the solver; it waits for a block. */
-  deposit(deposit: Omit<FakeDeposit, "type" | "salt">): Hex32 {
+  deposit(deposit: Omit<FakeDeposit, "type" | "salt">): Hex {
     return this.take(fakeBytes({ ...deposit, type: "deposit", salt: randomBytes(8).toString("hex") }));
   }
 
+  /** Id of bytes: as long as those of Solana where they expire, and as Bitcoin's where they spend coins. */
+  idOf(raw: Hex): Hex {
+    return `0x${createHash(this.kind === "expiring" ? "sha512" : "sha256")
+      .update(raw)
+      .digest("hex")}`;
+  }
+
   /** Bytes reach the pool. */
-  take(raw: Hex): Hex32 {
-    const id = fakeId(raw);
+  take(raw: Hex): Hex {
+    const id = this.idOf(raw);
     const isMined = this.#blocks.some((block) => block.transactions.some((one) => one.id === id));
     if (!isMined) this.#pool.set(id, fakeTransaction(raw));
     return id;
@@ -129,7 +132,7 @@ export class FakeRailChain {
   mine(blocks = 1): void {
     for (let at = 0; at < blocks; at++) {
       const number = BigInt(this.#blocks.length);
-      const transactions: { id: Hex32; transaction: FakeTransaction }[] = [];
+      const transactions: { id: Hex; transaction: FakeTransaction }[] = [];
       for (const [id, transaction] of this.#pool) {
         if (this.#broken || !this.#counts(transaction, number, transactions)) continue;
         transactions.push({ id, transaction });
@@ -176,7 +179,7 @@ export class FakeRailChain {
     return { blocks, finalHeight: BigInt(blocks.length) - FINAL_DEPTH };
   }
 
-  isPooled(id: Hex32): boolean {
+  isPooled(id: Hex): boolean {
     return this.#pool.has(id);
   }
 
@@ -221,7 +224,7 @@ export class FakeRailChain {
   }
 
   /** Every payment of the solver in canonical blocks, oldest first. */
-  payments(): readonly { readonly id: Hex32; readonly payment: FakePayment }[] {
+  payments(): readonly { readonly id: Hex; readonly payment: FakePayment }[] {
     return this.#blocks.flatMap(({ transactions }) =>
       transactions.flatMap(({ id, transaction }) =>
         transaction.type === "payment" ? [{ id, payment: transaction }] : [],

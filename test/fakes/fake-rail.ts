@@ -9,7 +9,7 @@ import type {
 } from "@causeway/chains";
 import type { Hex, Hex32, VmType } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
-import { fakeBytes, fakeId, fakeTransaction } from "./fake-rail-chain.ts";
+import { fakeBytes, fakeTransaction } from "./fake-rail-chain.ts";
 import type { FakeBlock, FakePayment, FakeRailChain, FakeView } from "./fake-rail-chain.ts";
 
 /** Blocks for which expiring bytes may count. */
@@ -64,7 +64,7 @@ export function createFakeRail(
             ? withCoins(chain, view, payment, before, reserved)
             : withExpiry(chain, view, payment, before, reserved);
         const raw = fakeBytes(made);
-        return { raw, txId: fakeId(raw), fee: made.fee, madeAtMs: now() };
+        return { raw, txId: chain.idOf(raw), fee: made.fee, madeAtMs: now() };
       }),
     send: ({ raw }) =>
       ask("send", () => {
@@ -95,7 +95,7 @@ function withExpiry(
   if (living.length > 0)
     throw new RpcFault({ kind: "inconsistent", method: "prepare", reason: "the former may still count" });
   const fee = chain.cost;
-  const others = reserved.filter((raw) => blockOf(view.blocks, fakeId(raw)) === undefined).map(paymentIn);
+  const others = reserved.filter((raw) => blockOf(view.blocks, chain.idOf(raw)) === undefined).map(paymentIn);
   const held = (currency: Hex): bigint =>
     others.reduce(
       (sum, other) =>

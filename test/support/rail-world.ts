@@ -1,6 +1,14 @@
 import { rawKeySigner } from "@causeway/attest";
 import type { ChainRail } from "@causeway/chains";
-import { defaultFeePolicy, inChargeOrder, orderIdOf, quotedState, RAIL_FAMILIES } from "@causeway/domain";
+import {
+  defaultFeePolicy,
+  encodeAddress,
+  inChargeOrder,
+  nativeCurrency,
+  orderIdOf,
+  quotedState,
+  RAIL_FAMILIES,
+} from "@causeway/domain";
 import type { Currency, Hex, Order, RailChain, RailVm, RequestId, RequestTerms } from "@causeway/domain";
 import { localAccount } from "@causeway/localnet";
 import { randomBytes } from "node:crypto";
@@ -77,9 +85,12 @@ export interface RailWorld {
   stop(): Promise<void>;
 }
 
+/** An account of a chain where bytes expire. */
 export const anAccount = (): Hex => `0x${randomBytes(32).toString("hex")}`;
-const NATIVE: Hex = `0x${"00".repeat(32)}`;
 const VM_OF: Readonly<Record<FakeRailKind, RailVm>> = { expiring: "svm", coins: "bvm" };
+
+/** Where the solver is at home: a chain of the hub's own kind. */
+export const SOLVER_CHAIN = "home";
 
 export interface RailWorldOptions {
   readonly origin?: FakeRailKind;
@@ -94,10 +105,15 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
   const prices = adjustablePrices({ coin: "1" });
   const events = recordedEvents();
   const ends = [options.origin ?? "expiring", options.destination ?? "expiring"].map((kind, at): RailEnd => {
-    const network = new FakeRailChain(kind, NATIVE, new Map([[NATIVE, opening]]), () => clock.nowMs());
+    const native = encodeAddress(RAIL_FAMILIES[VM_OF[kind]], nativeCurrency(RAIL_FAMILIES[VM_OF[kind]]));
+    const network = new FakeRailChain(kind, native, new Map([[native, opening]]), () => clock.nowMs());
     network.settle();
-    const chain = aRailChain(7_001 + at, ["alpha", "beta"][at] ?? "", VM_OF[kind]);
-    const rail = createFakeRail(network, { vm: chain.family, solver: anAccount(), now: () => clock.nowMs() });
+    const chain = aRailChain(7_001 + at, ["alpha", "beta"][at] ?? "", VM_OF[kind], native);
+    const rail = createFakeRail(network, {
+      vm: chain.family,
+      solver: accountOn(kind),
+      now: () => clock.nowMs(),
+    });
     return { chain, network, rail };
   });
   const [origin, destination] = ends;
@@ -135,7 +151,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
       ...defaultFeePolicy,
       gas: measuredQuoteGas,
       maxTtlSeconds: 3600,
-      solverChainName: "alpha",
+      solverChainName: SOLVER_CHAIN,
     },
     enginePolicy: { ...enginePolicy, maxAttempts: 6 },
     appBalance: {
@@ -242,10 +258,15 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
   return world;
 }
 
-function aRailChain(id: number, name: string, vmType: RailVm): RailChain {
+/** As long as accounts of such a chain are. */
+function accountOn(kind: FakeRailKind): Hex {
+  return kind === "expiring" ? anAccount() : `0x00${randomBytes(20).toString("hex")}`;
+}
+
+function aRailChain(id: number, name: string, vmType: RailVm, native: Hex): RailChain {
   const coin: Currency = {
     chainId: id,
-    address: NATIVE,
+    address: native,
     id: "coin",
     symbol: "COIN",
     name: "Coin",
@@ -265,7 +286,7 @@ function aRailChain(id: number, name: string, vmType: RailVm): RailChain {
     displayName: name,
     vmType,
     family: RAIL_FAMILIES[vmType],
-    depository: anAccount(),
+    depository: accountOn(vmType === "svm" ? "expiring" : "coins"),
     confirmations: 3,
     rpcUrl: "http://127.0.0.1:1",
     publicRpcUrl: "http://127.0.0.1:1",
@@ -290,24 +311,29 @@ function someRailTerms(
   { origin, destination, clock }: Pick<RailWorld, "origin" | "destination" | "clock">,
   change: Partial<RequestTerms>,
 ): RequestTerms {
-  const user = change.user ?? anAccount();
-  const refundTo = change.refundTo ?? anAccount();
-  const recipient = change.recipient ?? anAccount();
+  const user = change.user ?? accountOn(origin.network.kind);
+  const refundTo = change.refundTo ?? accountOn(origin.network.kind);
+  const recipient = change.recipient ?? accountOn(destination.network.kind);
   const createdAtMs = clock.nowMs();
   const fillDeadlineMs = change.fillDeadlineMs ?? createdAtMs + 3_600_000;
   const deadline = Math.floor(fillDeadlineMs / 1000);
   const order: Order = {
     version: "v1",
-    solverChainId: origin.chain.name,
+    solverChainId: SOLVER_CHAIN,
     // An account of the hub, whatever the chains of the order are.
     solver: localAccount("solver").address.toLowerCase() as Hex,
     salt: anAccount(),
     inputs: [
       {
-        payment: { chainId: origin.chain.name, currency: NATIVE, amount: 100_000n, weight: 1n },
+        payment: {
+          chainId: origin.chain.name,
+          currency: origin.network.native,
+          amount: 100_000n,
+          weight: 1n,
+        },
         refunds: [
           {
-            ...{ chainId: origin.chain.name, recipient: refundTo, currency: NATIVE },
+            ...{ chainId: origin.chain.name, recipient: refundTo, currency: origin.network.native },
             ...{ minimumAmount: 0n, deadline: deadline + 86_400, extraData: "0x" },
           },
         ],
@@ -315,7 +341,9 @@ function someRailTerms(
     ],
     output: {
       chainId: destination.chain.name,
-      payments: [{ recipient, currency: NATIVE, minimumAmount: 94_000n, expectedAmount: 95_000n }],
+      payments: [
+        { recipient, currency: destination.network.native, minimumAmount: 94_000n, expectedAmount: 95_000n },
+      ],
       calls: [],
       deadline,
       extraData: "0x",
@@ -330,10 +358,10 @@ function someRailTerms(
     user,
     recipient,
     refundTo,
-    origin: { chainId: origin.chain.id, currency: NATIVE, amount: 100_000n },
+    origin: { chainId: origin.chain.id, currency: origin.network.native, amount: 100_000n },
     destination: {
       chainId: destination.chain.id,
-      currency: NATIVE,
+      currency: destination.network.native,
       expectedAmount: 95_000n,
       minimumAmount: 94_000n,
     },

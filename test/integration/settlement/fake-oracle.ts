@@ -15,8 +15,8 @@ import {
   solverRefundId,
   type Signer,
 } from "@causeway/attest";
-import type { AttestationHub, Hex, Hex32, Order, TxHash } from "@causeway/domain";
-import { orderIdOf, orderToJson } from "@causeway/domain";
+import type { AttestationHub, Hex, Hex32, OrderJson, TxHash, VmType } from "@causeway/domain";
+import { encodeOrder, orderIdOf } from "@causeway/domain";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestChain } from "../../support/test-chain.ts";
@@ -32,7 +32,7 @@ export interface Reply {
 export interface Body {
   readonly chainId: string;
   readonly transactionId: TxHash;
-  readonly order: ReturnType<typeof orderToJson>;
+  readonly order: OrderJson;
   readonly orderSignature: Hex;
   readonly inputs: readonly { transactionId: TxHash; onchainId: Hex32; inputIndex: number }[];
   readonly fill?: { transactionId: TxHash };
@@ -60,10 +60,52 @@ export interface Signing {
 /** Answers to further routes; undefined for all others. */
 export type MoreRoutes = (path: string, body: Body, signing: Signing) => Promise<object | undefined>;
 
+/** A chain as an oracle knows it, in the words of its family. */
+export interface AttestedChain {
+  readonly name: string;
+  readonly family: VmType;
+  depositsOf(transactionId: string): Promise<
+    readonly {
+      /** Last part of its id. */
+      readonly place: string;
+      readonly depository: string;
+      readonly depositId: Hex32;
+      readonly depositor: string;
+      readonly currency: string;
+      readonly amount: bigint;
+      /** Unix seconds. */
+      readonly timestamp: bigint;
+    }[]
+  >;
+}
+
+/** What a real chain says. */
+export function attestedChain({ chain, connected }: TestChain): AttestedChain {
+  return {
+    name: chain.name,
+    family: "ethereum-vm",
+    async depositsOf(transactionId) {
+      const { reader } = connected.connection;
+      const state = await reader.transaction(transactionId as TxHash);
+      if (state.kind !== "mined") throw new Error("not mined");
+      const block = await reader.block(state.receipt.blockNumber);
+      return reader.depositsOf(state).map(({ logIndex, id, depositor, currency, amount }) => ({
+        place: String(logIndex),
+        depository: chain.contracts.depository,
+        depositId: id ?? (`0x${"00".repeat(32)}` as const),
+        depositor,
+        currency,
+        amount,
+        timestamp: block?.timestamp ?? 0n,
+      }));
+    },
+  };
+}
+
 export const honest: Behaviour = async (_path, _body, answer) => ({ status: 200, json: await answer() });
 
 export async function startFakeOracle(
-  chains: readonly TestChain[],
+  chains: readonly AttestedChain[],
   hub: AttestationHub,
   signers: readonly Signer[],
   more: MoreRoutes = async () => undefined,
@@ -87,8 +129,9 @@ export async function startFakeOracle(
     chainId: hub.chainId,
     verifyingContract: hub.oracleAddress,
   });
-  const familyOf = () => "ethereum-vm" as const;
-  const at = (name: string) => ({ name, vmType: "ethereum-vm" }) as const;
+  // The solver's own chain is one of the hub's kind.
+  const familyOf = (name: string): VmType => chains.find((one) => one.name === name)?.family ?? "ethereum-vm";
+  const at = (name: string) => ({ name, vmType: familyOf(name) });
 
   async function attest(path: string, body: Body): Promise<object> {
     const answer = await more(path, body, signing);
@@ -97,30 +140,19 @@ export async function startFakeOracle(
     return await attestPayment(body);
   }
 
-  async function deposits(chainName: string, transactionId: TxHash) {
-    const chain = chains.find((one) => one.chain.name === chainName);
+  async function deposits(chainName: string, transactionId: string) {
+    const chain = chains.find((one) => one.name === chainName);
     if (chain === undefined) throw new Error(`no chain ${chainName}`);
-    const { reader } = chain.connected.connection;
-    const state = await reader.transaction(transactionId);
-    if (state.kind !== "mined") throw new Error("not mined");
-    const block = await reader.block(state.receipt.blockNumber);
-    return reader.depositsOf(state).map((deposit) => ({
+    return (await chain.depositsOf(transactionId)).map(({ place, timestamp, ...rest }) => ({
       message: {
         data: { chainId: chainName, transactionId },
-        result: {
-          onchainId: onchainId(chainName, transactionId, String(deposit.logIndex)),
-          depository: chain.chain.contracts.depository,
-          depositId: deposit.id ?? (`0x${"00".repeat(32)}` as const),
-          depositor: deposit.depositor,
-          currency: deposit.currency,
-          amount: deposit.amount,
-        },
+        result: { onchainId: onchainId(chainName, transactionId, place), ...rest },
       },
-      timestamp: block?.timestamp ?? 0n,
+      timestamp,
     }));
   }
 
-  async function attestDeposits(chainName: string, transactionId: TxHash): Promise<object> {
+  async function attestDeposits(chainName: string, transactionId: string): Promise<object> {
     const found = await deposits(chainName, transactionId);
     const actions = found.map(({ message: { result }, timestamp }) =>
       encodeHubAction({
@@ -144,7 +176,7 @@ export async function startFakeOracle(
   }
 
   async function attestPayment(body: Body): Promise<object> {
-    const order = orderFromJson(body.order);
+    const order = encodeOrder(body.order, familyOf);
     const orderId = orderIdOf(order);
     const [entry] = body.inputs;
     const input = order.inputs[0];
@@ -242,12 +274,4 @@ async function textOf(request: IncomingMessage): Promise<string> {
   let text = "";
   for await (const chunk of request) text += String(chunk);
   return text;
-}
-
-/** The order that the JSON stands for; amounts are numbers again. */
-function orderFromJson(json: Body["order"]): Order {
-  const read = JSON.parse(JSON.stringify(json), (key, value: unknown) =>
-    ["amount", "weight", "minimumAmount", "expectedAmount"].includes(key) ? BigInt(String(value)) : value,
-  ) as unknown;
-  return read as Order;
 }

@@ -10,7 +10,7 @@ import type { SettlementServices } from "../../../apps/api/src/ports/settlement-
 import { attestDue } from "../../../apps/api/src/usecases/settlement/attest-due.ts";
 import { submitExecutions } from "../../../apps/api/src/usecases/settlement/submit-executions.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
-import { startFakeOracle, type FakeOracle } from "./fake-oracle.ts";
+import { attestedChain, startFakeOracle, type FakeOracle } from "./fake-oracle.ts";
 
 export const settlementPolicy = {
   intervalMs: 1_000,
@@ -75,7 +75,7 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
   };
   const opened: FakeOracle[] = [];
   const startOracle = async (by: readonly Signer[]): Promise<FakeOracle> => {
-    const started = await startFakeOracle([engine.origin, engine.destination], hub, by);
+    const started = await startFakeOracle([engine.origin, engine.destination].map(attestedChain), hub, by);
     opened.push(started);
     return started;
   };

@@ -24,7 +24,7 @@ import {
   type Progress,
   type WithdrawalServices,
 } from "../../../apps/api/src/usecases/withdrawal/withdraw.ts";
-import { honest, startFakeOracle, type Behaviour, type MoreRoutes } from "./fake-oracle.ts";
+import { attestedChain, honest, startFakeOracle, type Behaviour, type MoreRoutes } from "./fake-oracle.ts";
 import { startSettlementWorld } from "./settlement-world.ts";
 
 type Lie = "fewSignatures" | "anotherAmount" | undefined;
@@ -193,8 +193,9 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     }
     return undefined;
   };
-  const quorum = await startFakeOracle([origin, engine.destination], hub, world.signers.slice(0, 2), routes);
-  const alone = await startFakeOracle([origin, engine.destination], hub, world.signers.slice(0, 1), routes);
+  const attested = [origin, engine.destination].map(attestedChain);
+  const quorum = await startFakeOracle(attested, hub, world.signers.slice(0, 2), routes);
+  const alone = await startFakeOracle(attested, hub, world.signers.slice(0, 1), routes);
   quorum.behave(async (path, body, answer) =>
     path.includes("depository-withdrawals")
       ? await said(path, body, answer)
