@@ -107,7 +107,7 @@ test("what a node leaves out or adds is its fault and never a verdict", () => {
   const meta =
     (change: Record<string, unknown>) =>
     (answer: Answer): Answer => ({ ...answer, meta: { ...answer.meta, ...change } });
-  const logs = (recorded.transactions["token"]?.answer as Answer).meta["logMessages"] as string[];
+  const logs = (recorded.transactions["token"] as { answer: Answer }).answer.meta["logMessages"] as string[];
   const noEvent = logs.filter((line) => !line.startsWith("Program data: "));
   fault(() => read(facts("token", meta({ logMessages: noEvent }))));
   fault(() => read(facts("token", meta({ logMessages: [...logs, ...logs] }))));

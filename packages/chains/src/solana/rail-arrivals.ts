@@ -179,7 +179,7 @@ function toFacts(
     const ordinal = numbers.get(identity) ?? 0;
     numbers.set(identity, ordinal + 1);
     return {
-      txHash: transactionIdBytes("solana-vm", signature) as TxHash,
+      txHash: transactionIdBytes("solana-vm", signature),
       ordinal,
       logIndex: Number(index),
       blockNumber: slot,

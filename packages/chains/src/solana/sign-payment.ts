@@ -60,7 +60,7 @@ export async function signPayment(
   view.setBigUint64(0, lifetime.lastHeight);
   view.setBigUint64(8, lifetime.slot);
   raw.set(transaction, 16);
-  return { raw: toHex(raw), txId: toHex(Uint8Array.from(signature)) as TxHash };
+  return { raw: toHex(raw), txId: toHex(Uint8Array.from(signature)) };
 }
 
 /** What {@link SignedPayment.raw} holds. @throws RangeError when it is none */
