@@ -1,6 +1,8 @@
 import { parseAddress, ServiceError } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { authorizeAnswer, authorizeQuery, authorizeRequest } from "@causeway/wire";
+import type { AuthorizeAnswer } from "@causeway/wire";
+import type { NonceAuthorization } from "../ports/nonce-mappings.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { chainId, hash } from "./wire-values.ts";
@@ -24,20 +26,24 @@ export function authorizeRoute(app: TypedServer, services: Pick<RouteServices, "
         response: { 200: authorizeAnswer, ...errors(400, 409, 413, 415, 429, 500, 503) },
       },
     },
-    async (request) => {
-      const { walletChainId, wallet, depositor, nonce, id, signatureChainId } = request.body;
-      const requestId = await services.authorizeNonce({
-        walletChainId,
-        wallet: account(wallet, "wallet"),
-        depositor: account(depositor, "depositor"),
-        nonce: BigInt(nonce),
-        id: hash(id),
-        signatureChainId: signatureChain(signatureChainId ?? USUAL_SIGNATURE_CHAIN),
-        signature: request.query.signature.toLowerCase() as Hex,
-      });
-      return { message: "Authorization accepted", requestId };
-    },
+    ({ body, query }) =>
+      accepted(services, {
+        walletChainId: body.walletChainId,
+        wallet: account(body.wallet, "wallet"),
+        depositor: account(body.depositor, "depositor"),
+        nonce: BigInt(body.nonce),
+        id: hash(body.id),
+        signatureChainId: signatureChain(body.signatureChainId ?? USUAL_SIGNATURE_CHAIN),
+        signature: query.signature.toLowerCase() as Hex,
+      }),
   );
+}
+
+async function accepted(
+  services: Pick<RouteServices, "authorizeNonce">,
+  said: NonceAuthorization,
+): Promise<AuthorizeAnswer> {
+  return { message: "Authorization accepted", requestId: await services.authorizeNonce(said) };
 }
 
 function account(text: string, field: string): Address {

@@ -10,7 +10,7 @@ import type { SetEntry } from "./set-entry.ts";
  */
 export function nonceMappingDigest(mapping: NonceMapping): Hex32 {
   const { domain, types, primaryType, value } = nonceMappingTypedData(mapping);
-  return hashTypedData({ domain, types, primaryType, message: value } as Parameters<typeof hashTypedData>[0]);
+  return hashTypedData({ domain, types, primaryType, message: value });
 }
 
 /** Under which id an account of the hub keeps what a nonce is for. */
