@@ -129,6 +129,32 @@ test("what the exchange's public SDK sends is attested: amount, currency, and wh
   });
 });
 
+test("whom a wallet names as depositor of its transfer is the depositor, and the id is the one that it said", async () => {
+  await usdSend(config(), { destination: depository, amount: "1" });
+  const { time } = exchange.control.transactions().at(-1)!;
+  const entry = { id: `0x${"ab".repeat(32)}` as Hex32, depositor: friend, setAt: BigInt(time) / 1_000n };
+  const asked: unknown[] = [];
+  const source = await evidenceAt([exchange.url], {
+    of: async (...question) => {
+      asked.push(question);
+      return await Promise.resolve({ entry, asOf: entry.setAt });
+    },
+  });
+  const found = await source.deposits(lastHash());
+  expect(found).toMatchObject({ value: { deposits: [{ depositor: friend, depositId: entry.id }] } });
+  const { action } = exchange.control.transactions().at(-1)!;
+  expect(asked).toEqual([["hyperliquid", userAddress, BigInt(action["time"] ?? 0)]]);
+});
+
+test("a transaction has one spelling; in any other it is not looked up", async () => {
+  const source = await evidenceAt([exchange.url]);
+  await usdSend(config(), { destination: depository, amount: "1" });
+  const bare = lastHash().slice(2);
+  for (const other of [`0x${bare.toUpperCase()}`, `0X${bare}`, bare, `0x0${bare}`, ""])
+    expect((await source.deposits(other)).kind, other).toBe("refuted");
+  expect((await source.deposits(`0x${bare}`)).kind).toBe("final");
+});
+
 test("a hub that cannot be asked is a fault, and never a deposit of nobody", async () => {
   const silent: NonceMappings = {
     of: () => Promise.reject(new RpcFault({ kind: "network", method: "eth_call", reason: "no answer" })),
