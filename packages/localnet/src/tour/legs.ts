@@ -1,3 +1,5 @@
+import { familyChains } from "../families/family-plan.ts";
+
 /** Where money is while it travels: a chain of `GET /chains` by name, and the symbol of its currency there. */
 export interface Stop {
   readonly chain: string;
@@ -12,9 +14,9 @@ export interface TourLeg {
 }
 
 const evm = (symbol: string): Stop => ({ chain: "local-a", symbol });
-const solana: Stop = { chain: "local-solana", symbol: "USDC" };
-const bitcoin: Stop = { chain: "local-bitcoin", symbol: "BTC" };
-const exchange: Stop = { chain: "local-exchange", symbol: "USDC" };
+const solana: Stop = { chain: familyChains.solana, symbol: "USDC" };
+const bitcoin: Stop = { chain: familyChains.bitcoin, symbol: "BTC" };
+const exchange: Stop = { chain: familyChains.exchange, symbol: "USDC" };
 
 /** Through every family and back: EVM → Solana → EVM → Bitcoin → EVM → exchange → EVM. What a leg takes is less than the one before brought. */
 export const tourLegs: readonly TourLeg[] = [

@@ -1,6 +1,7 @@
 import type { WireChain } from "@causeway/wire";
 import { formatUnits, parseUnits, type Hex } from "viem";
 import { createApiClient } from "../api-client.ts";
+import { familyChains } from "../families/family-plan.ts";
 import type { FamilyWallet } from "./family-wallet.ts";
 import type { Stop, TourLeg } from "./legs.ts";
 
@@ -25,6 +26,8 @@ export interface LegResult {
   readonly leg: TourLeg;
   readonly promised: bigint;
   readonly received: bigint;
+  /** Of what is received. */
+  readonly decimals: number;
   readonly filledMs: number;
   readonly settledMs: number;
   readonly signers: number;
@@ -65,6 +68,7 @@ async function runLeg(
     leg,
     promised,
     received,
+    decimals: destination.decimals,
     filledMs: 0,
     settledMs: 0,
     signers: 0,
@@ -81,7 +85,7 @@ async function runLeg(
       destinationCurrency: destination.currency,
       amount: amount.toString(),
       tradeType: "EXACT_INPUT",
-      ...(leg.from.chain === "local-exchange" && { protocolVersion: "v2" }),
+      ...(leg.from.chain === familyChains.exchange && { protocolVersion: "v2" }),
     });
     promised = BigInt(quote.details.currencyOut.minimumAmount);
     await origin.wallet.carryOut(quote.steps);
@@ -124,10 +128,9 @@ const COLUMNS = [34, 22, 22, 9, 10, 10] as const;
 /** The head of the table that {@link runTour} prints. */
 export const tourHead: string = row(["leg", "paid", "received", "filled", "settled", "attested by"]);
 
-function lineOf({ leg, received, filledMs, settledMs, signers, reason }: LegResult): string {
+function lineOf({ leg, received, decimals, filledMs, settledMs, signers, reason }: LegResult): string {
   const where = `${leg.from.chain} -> ${leg.to.chain}`;
   if (reason !== undefined) return `${where.padEnd(COLUMNS[0])} did not arrive: ${reason}`;
-  const decimals = leg.to.symbol === "BTC" || leg.to.chain === "local-exchange" ? 8 : 6;
   return row([
     where,
     `${leg.amount} ${leg.from.symbol}`,
