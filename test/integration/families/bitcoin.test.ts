@@ -303,6 +303,7 @@ test("coins of payments under way are left alone, and what is too much is said t
   expect(await rail.refusalOf({ ...payment(), amount: 200n })).toMatch(/not relayed/);
   expect(await rail.refusalOf({ ...payment(), recipient: depository.bytes })).toMatch(/depository/);
   expect(await rail.refusalOf({ ...payment(), recipient: NATIVE })).toMatch(/no address/);
+  expect(await rail.refusalOf({ ...payment(), recipient: rail.solver })).toMatch(/payer/);
   await bitcoinOf().mine(1);
   await rail.close();
 });

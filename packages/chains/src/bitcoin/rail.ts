@@ -147,6 +147,10 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
     return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
   };
 
+  // What somebody is paid by himself counts as nothing.
+  const refusal = (payment: Omit<RailPayment, "orderId">): string | undefined =>
+    payment.recipient === solver ? "the recipient is the payer" : refusalOf(payment, depositories);
+
   return {
     vm: "bitcoin-vm",
     solver,
@@ -182,10 +186,10 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
       const to = recipient === undefined ? ownScript : scriptOfAddress(recipient);
       return feeFor(vsizeOf(USUAL_INPUTS, [to, textScript(ANY_ID), ownScript]), await rate());
     },
-    refusalOf: async (payment) => await Promise.resolve(refusalOf(payment, depositories)),
+    refusalOf: async (payment) => await Promise.resolve(refusal(payment)),
     prepare: async (payment, before, reserved) => {
-      const refusal = refusalOf(payment, depositories);
-      if (refusal !== undefined) throw new RangeError(refusal);
+      const why = refusal(payment);
+      if (why !== undefined) throw new RangeError(why);
       const alive: FormerAttempt[] = [];
       for (const attempt of before) {
         const { kind } = await outcome(attempt);

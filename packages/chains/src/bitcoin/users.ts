@@ -7,6 +7,7 @@ import {
   type OrderId,
 } from "@causeway/domain";
 import { createRestClient } from "../nodes/rest-client.ts";
+import type { ReportedCoin } from "./answers.ts";
 import { depositTransaction, usualDepositFee } from "./deposit-psbt.ts";
 import { createExplorer } from "./explorer.ts";
 import { keptFeeRate } from "./fee-rate.ts";
@@ -74,12 +75,18 @@ export function createBitcoinUsers(options: BitcoinUsersOptions): BitcoinUsers {
         depositoryScript,
         amount,
         text: orderId,
-        coins: coins.map((coin) => ({ ...coin, script: userScript })),
         sources,
         rate: perKilobyte,
         publicKey: publicKey === undefined ? undefined : bytesIn(publicKey.replace(/^0x/, "")),
       };
-      const made = depositTransaction(wish);
+      const spendable = (list: readonly ReportedCoin[]) => ({
+        ...wish,
+        coins: list.map((coin) => ({ ...coin, script: userScript })),
+      });
+      // What still waits may be replaced, and a deposit that spends it with it.
+      const made =
+        depositTransaction(spendable(coins.filter(({ isConfirmed }) => isConfirmed))) ??
+        depositTransaction(spendable(coins));
       return { kind: "bvm", psbt: made?.psbt, fee: made?.fee ?? usualDepositFee(wish) };
     },
     close: async () => {
