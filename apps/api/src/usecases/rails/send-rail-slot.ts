@@ -104,6 +104,8 @@ async function tryToMake(
     const now = await tx.rails.unsettledAttempts(chain.id, slot.sender, slot.id);
     if (now.some((txHash) => !seen.has(txHash))) return "again" as const;
     if (!(await tx.lanes.addAttempt(slot.id, attempt))) return undefined;
+    // From now on only the no-op is offered.
+    if (kind === "noop") await tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED");
     // Committed with the bytes: of a payment that leaves, what it is for is never lost.
     if (word !== undefined && (await tx.nonceMappings.say(word, attempt.createdAtMs)) === "taken")
       throw new Error(`a nonce of ${chain.name} was used for another order`);

@@ -15,6 +15,8 @@ type Block = Extract<RailOutcome, { kind: "mined" }>["block"];
 
 /** Whether a payment under way can be made anew with bytes that conflict with the former: else those must have died first. */
 const REPLACES: Readonly<Record<RailVm, boolean>> = { svm: false, bvm: true, hypevm: false };
+/** Whether a payment that no node has can be made impossible by another one of the solver's own. */
+const TAKES_BACK: Readonly<Record<RailVm, boolean>> = { svm: false, bvm: true, hypevm: true };
 /** Nominal blocks after which a payment that nodes have is stuck. */
 const STUCK_BLOCKS = 3;
 /** Slots looked at together. */
@@ -105,10 +107,8 @@ async function careForLiving(
   const isLate = nowMs > slot.cancelAfterMs;
   const replaces = REPLACES[chain.vmType];
   // What nodes have will be in a block, and the recipient may count on it: late is better than taken back. What no node has is taken back where that is possible.
-  if (isLate && replaces && !isOffered && last.kind === "pay") {
-    await services.uow.run((tx) => tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED"));
-    return again(services, connected, slot, "noop", "too late");
-  }
+  if (isLate && TAKES_BACK[chain.vmType] && !isOffered && last.kind === "pay")
+    if (await takeBack(services, connected, slot)) return;
   const since = last.offeredSinceMs ?? last.createdAtMs;
   const patienceMs = isOffered
     ? Math.max(policy.stuckAfterMs, STUCK_BLOCKS * chain.blockTimeSeconds * 1000)
@@ -121,6 +121,18 @@ async function careForLiving(
   // A payment that was given up and has no bytes against it yet may still be sent: it is not.
   const isGivenUp = last.kind === "pay" && slot.cancelReason !== undefined;
   if (!isFresh && isDue && !isGivenUp) await sendAttempt(services, connected, slot, last);
+}
+
+/** False when the chain does not let the solver pay himself: then the payment is made after all, when a node takes it. */
+async function takeBack(services: Needs, connected: ConnectedRail, slot: Slot): Promise<boolean> {
+  try {
+    await again(services, connected, slot, "noop", "too late");
+    return true;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    services.events.alarm("attempt_refused", { ...factsOf(slot), reason: error.message });
+    return false;
+  }
 }
 
 async function again(
