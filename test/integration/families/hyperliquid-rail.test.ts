@@ -1,4 +1,4 @@
-import { createRail, type ChainRail, type RailAttempt, type RailPayment } from "@causeway/chains";
+import { createRail, RailShort, type ChainRail, type RailAttempt, type RailPayment } from "@causeway/chains";
 import { decodeSignedAction, nonceOfSigned, signExchangeAction } from "@causeway/chains/hyperliquid";
 import {
   exchangeCurrency,
@@ -224,6 +224,43 @@ test("what the explorer does not know yet waits, and keeps nothing else waiting"
   expect(late.deposits.map(({ txHash }) => txHash)).toEqual([first]);
 });
 
+test("however long the explorer does not know it, and however far the rest has gone, it is told of in the end", async () => {
+  const { control } = exchange;
+  let { cursor } = await rail.arrivals(undefined);
+  const first = await sent(exchange);
+  control.lie((path, question, honest) =>
+    path === "explorer" && question["hash"] === first ? { type: "error", message: "not found" } : honest,
+  );
+  const told: Hex32[] = [];
+  const made: Hex32[] = [];
+  const read = async (): Promise<void> => {
+    const { deposits, cursor: next } = await rail.arrivals(cursor);
+    told.push(...deposits.map(({ txHash }) => txHash));
+    cursor = next;
+  };
+  for (let n = 0; n < 3; n++) {
+    control.advance(5 * 60_000);
+    made.push(await sent(exchange));
+    await read();
+  }
+  control.lie(undefined);
+  await read();
+  expect(told).toEqual([...made, first]);
+});
+
+test("an index that is behind for some time while nothing else happens hides nothing for good", async () => {
+  const { control } = exchange;
+  let { cursor } = await rail.arrivals(undefined);
+  const late = await sent(exchange);
+  control.holdBack(1);
+  for (let n = 0; n < 4; n++) {
+    control.advance(5 * 60_000);
+    ({ cursor } = await rail.arrivals(cursor));
+  }
+  control.holdBack(0);
+  expect((await rail.arrivals(cursor)).deposits.map(({ txHash }) => txHash)).toEqual([late]);
+});
+
 test("after a long silence, and after a long absence, nothing is missed", async () => {
   const { control } = exchange;
   let { cursor } = await rail.arrivals(undefined);
@@ -269,6 +306,15 @@ test("a payment that failed on the exchange is not dead: the same bytes pay when
   expect((await rail.outcome(attempt)).kind).toBe("unseen");
   expect(await rail.send(attempt)).toBe("sent");
   expect(exchange.control.balance(recipient)).toBe("0.01");
+});
+
+test("what is under way is not promised twice, in its own currency", async () => {
+  const big = { amount: 60_000_000_000n };
+  const first = await prepared(paymentTo(anAccount(), big));
+  const second = paymentTo(anAccount(), big);
+  await expect(rail.prepare(second, [], [first.raw])).rejects.toBeInstanceOf(RailShort);
+  const elsewhere = paymentTo(anAccount(), { ...big, currency: MAINNET_USDC_TOKEN_ID });
+  expect((await rail.prepare(elsewhere, [], [first.raw])).raw).toBeDefined();
 });
 
 test("bytes are dead when the exchange can take their nonce no more, and not a moment before", async () => {
