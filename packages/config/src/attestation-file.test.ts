@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { hexToBigInt, keccak256, stringToBytes } from "viem";
 import { afterAll, expect, test } from "vitest";
+import { decodeAddress } from "@causeway/domain";
 import { loadAttestationChains } from "./attestation-file.ts";
 import { loadChains } from "./chain-file.ts";
 import { ConfigError } from "./config-error.ts";
@@ -14,6 +15,14 @@ afterAll(() => rmSync(dir, { recursive: true }));
 const DEPOSITORY = `0x${"Ab".repeat(20)}`;
 const ROUTER = `0x${"cd".repeat(20)}`;
 const evmChain = { id: "base", vmType: "ethereum-vm", chainId: 8453, httpRpcUrl: "http://127.0.0.1:1" };
+
+/** Something that stands for a variable of that name in the files for real networks. */
+function valueOf(name: string): string {
+  if (name.includes("_WS_")) return "ws://127.0.0.1:1";
+  if (/SOLANA.*(PROGRAM|ADDRESS)$/.test(name)) return "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2";
+  if (/BITCOIN.*ADDRESS$/.test(name)) return "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
+  return name.endsWith("_ADDRESS") ? ROUTER : `http://127.0.0.1:1/${name}`;
+}
 
 function load(entries: unknown, env: Record<string, string> = {}) {
   writeFileSync(join(dir, "chains.edited.json"), JSON.stringify(entries));
@@ -208,20 +217,26 @@ test.each(["local", "testnets.prod", "mainnets.prod"])(
   (environment) => {
     const text = readFileSync(join(configsDir, `chains.${environment}.json`), "utf8");
     const env = Object.fromEntries(
-      [...text.matchAll(/"\$([A-Z0-9_]+)"/g)].map(([, name = ""]) => [
-        name,
-        name.endsWith("_ADDRESS")
-          ? ROUTER
-          : name.includes("_WS_")
-            ? "ws://127.0.0.1:1"
-            : `http://127.0.0.1:1/${name}`,
-      ]),
+      [...text.matchAll(/"\$([A-Z0-9_]+)"/g)].map(([, name = ""]) => [name, valueOf(name)]),
     );
     const { chains } = loadAttestationChains({ environment, configsDir, env });
-    expect(chains.map((chain) => [chain.name, chain.evm?.chainId])).toEqual(
-      loadChains({ environment, configsDir, env }).chains.map((chain) => [chain.name, chain.id]),
+    const evm = chains.filter(({ vmType }) => vmType === "ethereum-vm");
+    const api = loadChains({ environment, configsDir, env });
+    expect(evm.map((chain) => [chain.name, chain.evm?.chainId])).toEqual(
+      api.chains.map((chain) => [chain.name, chain.id]),
     );
-    expect(chains.every((chain) => (chain.evm?.fillContracts.length ?? 0) > 0)).toBe(true);
+    expect(evm.every((chain) => (chain.evm?.fillContracts.length ?? 0) > 0)).toBe(true);
+    // What the service believes to be a deposit must be one to oracles.
+    const rails = chains.filter(({ vmType }) =>
+      ["solana-vm", "bitcoin-vm", "hyperliquid-vm"].includes(vmType),
+    );
+    expect(rails.map(({ name, vmType, depository }) => [name, vmType, depository])).toEqual(
+      api.rails.map(({ name, family, depository }) => [name, family, decodeAddress(family, depository)]),
+    );
+    for (const { exchange, name } of api.rails) {
+      const attested = rails.find((one) => one.name === name)?.hyperliquid;
+      expect([attested?.profile, attested?.usdcTokenId]).toEqual([exchange?.profile, exchange?.usdcTokenId]);
+    }
   },
 );
 

@@ -6,6 +6,7 @@ import * as viemChains from "viem/chains";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, expect, test } from "vitest";
 import { loadChains } from "./chain-file.ts";
+import { spellAddress } from "@causeway/domain";
 import { ConfigError } from "./config-error.ts";
 import { localPrivateKey } from "./local-keys.ts";
 import { loadFixedPrices } from "./price-file.ts";
@@ -14,7 +15,14 @@ const configsDir = resolve(import.meta.dirname, "../../../configs");
 const dir = mkdtempSync(join(tmpdir(), "causeway-chains-"));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-const bothNodes = { LOCAL_A_RPC_URL: "http://127.0.0.1:1", LOCAL_B_RPC_URL: "http://127.0.0.1:2" };
+const bothNodes = {
+  LOCAL_A_RPC_URL: "http://127.0.0.1:1",
+  LOCAL_B_RPC_URL: "http://127.0.0.1:2",
+  LOCAL_SOLANA_RPC_URL: "http://127.0.0.1:3",
+  LOCAL_BITCOIN_RPC_URL: "http://127.0.0.1:4",
+  LOCAL_BITCOIN_ESPLORA_URL: "http://127.0.0.1:5",
+  LOCAL_EXCHANGE_URL: "http://127.0.0.1:6",
+};
 
 type Entry = Record<string, unknown> & { tokens: Record<string, unknown>[] };
 
@@ -87,7 +95,7 @@ test("amounts in the file become integers with their units", () => {
 });
 
 test("a chain whose RPC is unset is disabled with a warning, or refused when required", () => {
-  const env = { LOCAL_A_RPC_URL: bothNodes.LOCAL_A_RPC_URL };
+  const env = { ...bothNodes, LOCAL_B_RPC_URL: "" };
   const { chains, warnings } = loadEdited(() => undefined, env);
   expect(chains.map((c) => c.name)).toEqual(["local-a"]);
   expect(warnings).toEqual(["chain local-b is disabled: not set: LOCAL_B_RPC_URL"]);
@@ -241,36 +249,43 @@ function loadWithEveryVariable(environment: string) {
   const text = readFileSync(join(configsDir, `chains.${environment}.json`), "utf8");
   const variables = [...new Set([...text.matchAll(/"\$([A-Z0-9_]+)"/g)].map((m) => m[1] ?? ""))];
   const valueOf = (name: string) =>
-    name.endsWith("_RPC_URL")
-      ? "https://node.test"
-      : name.endsWith("_WS_URL")
-        ? "wss://node.test"
-        : `0x${"12".repeat(20)}`;
+    name.endsWith("_WS_URL")
+      ? "wss://node.test"
+      : name.endsWith("_URL")
+        ? "https://node.test"
+        : name.startsWith("SOLANA")
+          ? "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2"
+          : name.startsWith("BITCOIN")
+            ? "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
+            : `0x${"12".repeat(20)}`;
   const env = Object.fromEntries(variables.map((name) => [name, valueOf(name)]));
   return loadChains({ environment, configsDir, env });
 }
 
-test.each(["mainnets.prod", "testnets.prod"])(
-  "every chain of %s works once its variables are set",
-  (environment) => {
-    const { chains, warnings } = loadWithEveryVariable(environment);
-    expect(warnings).toEqual([]);
-    expect(chains).toHaveLength(6);
-    expect(loadChains({ environment, configsDir, env: {} }).warnings).toHaveLength(6);
+test.each([
+  ["mainnets.prod", 7],
+  ["testnets.prod", 6],
+])("every chain of %s works once its variables are set", (environment, evmChains) => {
+  const { chains, rails, warnings } = loadWithEveryVariable(environment);
+  expect(warnings).toEqual([]);
+  expect(chains).toHaveLength(evmChains);
+  expect(rails.map(({ vmType }) => vmType)).toEqual(["svm", "bvm", "hypevm"]);
+  expect(loadChains({ environment, configsDir, env: {} }).warnings).toHaveLength(evmChains + 3);
 
-    const known = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
-    for (const chain of chains) {
-      const peer = known.get(chain.id);
-      expect([chain.native.symbol, chain.explorerUrl, chain.contracts.multicall3], chain.name).toEqual([
-        peer?.nativeCurrency.symbol,
-        peer?.blockExplorers?.default.url,
-        (
-          peer?.contracts as { multicall3?: { address: string } } | undefined
-        )?.multicall3?.address.toLowerCase(),
-      ]);
-    }
-  },
-);
+  const known = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
+  // Another chain of the library has the same id.
+  known.set(999, viemChains.hyperEvm);
+  for (const chain of chains) {
+    const peer = known.get(chain.id);
+    expect([chain.native.symbol, chain.explorerUrl, chain.contracts.multicall3], chain.name).toEqual([
+      peer?.nativeCurrency.symbol,
+      peer?.blockExplorers?.default.url,
+      (
+        peer?.contracts as { multicall3?: { address: string } } | undefined
+      )?.multicall3?.address.toLowerCase(),
+    ]);
+  }
+});
 
 test.each([
   ["mainnets.prod", 50_000],
@@ -285,8 +300,12 @@ test.each([
       "polygon-ecosystem-token": 0.25,
       "usd-coin": 1,
       tether: 1,
+      hyperliquid: 35,
+      solana: 130,
+      bitcoin: 87_000,
     };
-    for (const { name, native, tokens } of loadWithEveryVariable(environment).chains)
+    const { chains, rails } = loadWithEveryVariable(environment);
+    for (const { name, native, tokens } of [...chains, ...rails])
       for (const { symbol, decimals, priceId, logoUri, maxFillAmount } of [native, ...tokens]) {
         expect(logoUri, `${name} ${symbol}`).toMatch(/^https:\/\/.+\.png$/);
         const worthUsd = (Number(maxFillAmount) / 10 ** decimals) * (thenUsd[priceId] ?? 0);
@@ -295,9 +314,12 @@ test.each([
   },
 );
 
-test("every mainnet exchanges native money and what it lists, through the make of router that stands there", () => {
+test("every mainnet with pools exchanges native money and what it lists, through the make of router that stands there", () => {
   const { chains } = loadWithEveryVariable("mainnets.prod");
-  for (const { name, tokens, contracts, liquidity } of chains) {
+  // The exchange's own EVM chain is bridged to and from; nothing is exchanged on it.
+  const exchanging = chains.filter(({ id }) => id !== 999);
+  expect(exchanging).toHaveLength(6);
+  for (const { name, tokens, contracts, liquidity } of exchanging) {
     const pools = liquidity?.sources.filter((source) => source.kind === "uniswap-v3") ?? [];
     const old = "0xe592427a0aece92de3edee1f18e0157c05861564";
     expect(pools, name).toHaveLength(1);
@@ -328,4 +350,103 @@ test("fixed prices are USD with 18 decimals, and every currency that the solver 
   writeFileSync(join(dir, "prices.bad.json"), JSON.stringify({ a: 1, b: "0", c: "x", d: "2.5" }));
   const problems = problemsOf(() => loadFixedPrices({ environment: "bad", configsDir: dir }));
   expect(problems.split("\n")).toHaveLength(3);
+});
+
+/** A rail's entry of the file for real networks. */
+function railEntryOf(vmType: string): Entry & Record<string, Record<string, unknown>> {
+  const text = readFileSync(join(configsDir, "chains.mainnets.prod.json"), "utf8");
+  const found = (JSON.parse(text) as Entry[]).find((entry) => entry["vmType"] === vmType);
+  if (found === undefined) throw new Error(`there is a ${vmType}`);
+  return found as ReturnType<typeof railEntryOf>;
+}
+
+const railEnv = {
+  SOLANA_RPC_URL: "https://node.test",
+  SOLANA_DEPOSITORY_PROGRAM: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2",
+  BITCOIN_RPC_URL: "https://node.test",
+  BITCOIN_ESPLORA_URL: "https://node.test",
+  BITCOIN_DEPOSITORY_ADDRESS: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+  HYPERLIQUID_API_URL: "https://node.test",
+  HYPERLIQUID_DEPOSITORY_ADDRESS: `0x${"AB".repeat(20)}`,
+};
+
+test("a chain that is reached by a rail is read with what is on it in bytes, spelled by its family", () => {
+  const { chains, rails } = loadEdited(
+    (entries) =>
+      entries.splice(
+        0,
+        entries.length,
+        ...["solana-vm", "bitcoin-vm", "hyperliquid-vm"].map((vmType) => railEntryOf(vmType)),
+      ),
+    railEnv,
+  );
+  expect(chains).toEqual([]);
+  const [solana, bitcoin, exchange] = rails;
+  expect(solana).toMatchObject({
+    id: 792_703_809,
+    vmType: "svm",
+    family: "solana-vm",
+    native: { address: `0x${"00".repeat(32)}`, decimals: 9, supportsPermit: false },
+    fees: { flatUsd: 20_000_000_000_000_000n },
+  });
+  expect(spellAddress({ vmType: "svm" }, solana?.depository ?? "0x")).toBe(railEnv.SOLANA_DEPOSITORY_PROGRAM);
+  expect(solana?.tokens.map(({ address }) => spellAddress({ vmType: "svm" }, address))).toContain(
+    "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+  );
+  expect(bitcoin).toMatchObject({
+    id: 8_253_038,
+    vmType: "bvm",
+    confirmations: 6,
+    native: { address: `0x${"00".repeat(20)}` },
+    depository: "0x00751e76e8199196d454941c45d1b3a323f1433bd6",
+    bitcoin: { network: "mainnet" },
+  });
+  expect(exchange).toMatchObject({
+    id: 1_337,
+    vmType: "hypevm",
+    native: { address: `0x${"00".repeat(16)}`, symbol: "USDC", decimals: 8 },
+    depository: `0x${"ab".repeat(20)}`,
+    exchange: { profile: "hyperliquid", isTestnet: false, publicApiUrl: "https://api.hyperliquid.xyz" },
+  });
+  // Perps, spot, and a dex of somebody else's.
+  expect(exchange?.tokens.map(({ address }) => address)).toEqual([
+    "0x6d1e7cde53ba9467b783cb7c530ce054",
+    "0x6d1e7cde53ba9467b783cb7c530ce05478797a",
+  ]);
+});
+
+test("an address of another family in a rail's entry is refused with its place", () => {
+  const problemsWith = (vmType: string, change: object): string =>
+    problemsOf(() =>
+      loadEdited((entries) => entries.splice(2, 3, Object.assign(railEntryOf(vmType), change)), {
+        ...bothNodes,
+        ...railEnv,
+      }),
+    );
+  const token = { ...railEntryOf("solana-vm").tokens[0], id: "other" };
+  for (const [vmType, change, problem] of [
+    [
+      "solana-vm",
+      { depository: `0x${"ab".repeat(20)}` },
+      "(solana).depository: must be an address of the family",
+    ],
+    ["bitcoin-vm", { depository: "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8" }, "(bitcoin).depository:"],
+    ["hyperliquid-vm", { depository: `0x${"ab".repeat(16)}` }, "(hyperliquid).depository:"],
+    ["solana-vm", { tokens: [{ ...token, address: `0x${"ab".repeat(20)}` }] }, "(solana).tokens[0].address:"],
+    ["bitcoin-vm", { tokens: [token] }, "(bitcoin).tokens: there are none"],
+    ["hyperliquid-vm", { exchange: undefined }, "(hyperliquid).exchange: must be given"],
+    ["solana-vm", { exchange: { publicApiUrl: "https://api.test" } }, "(solana).exchange: is only for"],
+    ["solana-vm", { contracts: {} }, 'Unrecognized key: "contracts"'],
+    ["solana-vm", { chainId: 72_100_117 }, "the chainId 72100117 occurs more than once"],
+  ] as const)
+    expect(problemsWith(vmType, change), problem).toContain(problem);
+});
+
+test("an unset variable switches a rail off, and entries of families that only oracles know are passed over", () => {
+  const { chains, rails, warnings } = loadEdited((entries) => {
+    entries.splice(2, 3, railEntryOf("solana-vm"), { id: "tron", vmType: "tron-vm", tokens: [] });
+  });
+  expect(chains).toHaveLength(2);
+  expect(rails.filter(({ name }) => name === "solana")).toEqual([]);
+  expect(warnings).toContain("chain solana is disabled: not set: SOLANA_RPC_URL, SOLANA_DEPOSITORY_PROGRAM");
 });

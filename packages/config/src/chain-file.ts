@@ -30,7 +30,12 @@ export interface ConfigLocation {
 }
 
 /** A chain works without these; anything else that is unset switches it off. */
-const optionalFields: readonly string[] = ["wsRpcUrl", "publicWsRpcUrl"];
+const optionalFields: readonly string[] = [
+  "wsRpcUrl",
+  "publicWsRpcUrl",
+  "additionalData.esploraCompatibleApiUrl",
+  "additionalData.explorerApiUrl",
+];
 
 /**
  * Reads and checks `configs/chains.<ENVIRONMENT>.json` whole, chains that are off included. Entries of families that only oracles know are theirs to check.
@@ -56,7 +61,7 @@ export function loadChains(source: ConfigLocation & { readonly env: Env }): Load
     if (!asWritten.enabled) continue;
 
     const resolved = resolvePlaceholders(document, source.env);
-    const missing = resolved.unset.filter(({ path }) => !optionalFields.includes(String(path[0])));
+    const missing = resolved.unset.filter(({ path }) => !optionalFields.includes(path.join(".")));
     if (missing.length > 0) {
       const variables = [...new Set(missing.map((m) => m.variable))].join(", ");
       if (asWritten.required) problems.push(`${place}: is required, but not set: ${variables}`);

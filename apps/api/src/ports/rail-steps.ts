@@ -6,6 +6,8 @@ export interface RailUsers {
   balance(user: Hex, currency: Hex): Promise<bigint>;
   /** Absent where the chain's steps need nothing of it (the perpetuals exchange). @throws RpcFault */
   deposit?(payment: UserDeposit): Promise<UserDepositStep>;
+  /** Of the perpetuals exchange: a currency's token as its actions write it; undefined: it lists none. @throws RpcFault */
+  token?(currency: Hex): Promise<{ readonly name: string; readonly tokenId: Hex } | undefined>;
 }
 
 /** A payment of the user's into the depository that names its order. */

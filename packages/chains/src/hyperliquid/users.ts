@@ -13,6 +13,8 @@ export interface ExchangeUsersOptions {
 export interface ExchangeUsers {
   /** What can be taken out now, smallest units. @throws RpcFault */
   balance(user: Hex, currency: Hex): Promise<bigint>;
+  /** The token of a currency as actions write it; undefined: the exchange lists no such currency. What was listed is remembered. @throws RpcFault */
+  token(currency: Hex): Promise<{ readonly name: string; readonly tokenId: Hex } | undefined>;
   close(): Promise<void>;
 }
 
@@ -24,6 +26,7 @@ export function createExchangeUsers({ apiUrl, profile, usdcTokenId }: ExchangeUs
       const holding = await holdingOf(rpc, currency, usdcTokenId);
       return account === undefined || holding === undefined ? 0n : await heldBy(rpc, account, holding);
     },
+    token: async (currency) => (await holdingOf(rpc, currency, usdcTokenId))?.token,
     close: () => rpc.close(),
   };
 }

@@ -58,7 +58,10 @@ function users(asked: UserDeposit[] = []): { svm: RailUsers; bvm: RailUsers; hyp
         return { kind: "bvm", psbt: "70736274ff01", fee: 700n };
       },
     },
-    hypevm: { balance: async () => 44n },
+    hypevm: {
+      balance: async () => 44n,
+      token: async () => ({ name: "USDC", tokenId: exchange.spot as Hex }),
+    },
   };
 }
 
@@ -483,9 +486,28 @@ test("spot dollars are withdrawn from spot, under the names that the real exchan
     usdcTokenId: exchange.spot as Hex,
     publicApiUrl: "https://api.exchange.example",
   } as const;
-  const { answer } = await quoted("spot", "evm", {}, { hypevm: { chain: { exchange: facts } } });
+  // Whatever it is called here, the exchange knows it by its own name.
+  const named: RailUsers = {
+    balance: async () => 0n,
+    token: async () => ({ name: "DOLLAR", tokenId: exchange.spot as Hex }),
+  };
+  const { answer } = await quoted(
+    "spot",
+    "evm",
+    {},
+    {
+      hypevm: { chain: { exchange: facts }, users: named },
+    },
+  );
   expect(answer.steps[1]?.items[0]?.data).toMatchObject({
-    action: { parameters: { hyperliquidChain: "Testnet", sourceDex: "spot", destinationDex: "spot" } },
+    action: {
+      parameters: {
+        hyperliquidChain: "Testnet",
+        sourceDex: "spot",
+        destinationDex: "spot",
+        token: `DOLLAR:${exchange.spot}`,
+      },
+    },
     eip712PrimaryType: "HyperliquidTransaction:SendAsset",
   });
 });
@@ -710,6 +732,7 @@ test("when the origin does not tell, nothing is stored and the client may ask ag
   const away: RailUsers = {
     balance: () => Promise.reject(new Error("connection refused")),
     deposit: () => Promise.reject(new Error("connection refused")),
+    token: () => Promise.reject(new Error("connection refused")),
   };
   for (const [from, story] of [
     ["svm", { svm: { users: away } }],
@@ -727,4 +750,12 @@ test("requests between EVM chains go as before where rails are configured", asyn
   const plain = quoteWorld();
   const railed = worldOf();
   expect(await createQuote(railed, aQuoteInput())).toEqual(await createQuote(plain, aQuoteInput()));
+});
+
+test("what the exchange does not list cannot be withdrawn from it, whatever is configured", async () => {
+  const unlisted: RailUsers = { balance: async () => 0n, token: async () => undefined };
+  expect(await refusalOf(ask("spot", "evm"), { hypevm: { users: unlisted } })).toEqual([
+    "UNSUPPORTED_CURRENCY",
+    "originCurrency",
+  ]);
 });

@@ -1,7 +1,7 @@
 import type { Address, Chain, Currency, ErrorCode, Hex, RailChain, TradeType } from "@causeway/domain";
 import { parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
+import type { ChainDirectory, ConnectedRail, RequestEnd } from "../../ports/chains.ts";
 import { amountOf, refuseTrap, slippageOf, trap, ttlOf } from "../quote-question.ts";
 import { endOf, isRail } from "../request-end.ts";
 
@@ -43,7 +43,7 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
       `${destination.chain.displayName} takes no deposits for now`,
       "destinationChainId",
     );
-  if (isRail(origin) && origin.chain.exchange === undefined && origin.users?.deposit === undefined)
+  if (isRail(origin) && !makesSteps(origin))
     throw refusal(
       "UNSUPPORTED_ROUTE",
       `Nothing is paid from ${origin.chain.displayName} here`,
@@ -99,6 +99,11 @@ function openEnd(chains: ChainDirectory, id: number, field: string): RequestEnd 
   if (end.chain.disabled)
     throw refusal("CHAIN_DISABLED", `${end.chain.displayName} is disabled for now`, field);
   return end;
+}
+
+/** What the user's wallet signs is told by his side of the chain: all of it, or how the exchange calls what he withdraws. */
+function makesSteps({ chain, users }: ConnectedRail): boolean {
+  return chain.exchange === undefined ? users?.deposit !== undefined : users?.token !== undefined;
 }
 
 /** Transfers on the exchange carry nothing but a nonce: whoever withdraws has to know the steps that say what it is for. */

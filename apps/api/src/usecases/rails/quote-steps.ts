@@ -39,7 +39,7 @@ export async function railSteps(
   const { chain, users } = origin;
   if (chain.exchange !== undefined)
     return {
-      steps: withdrawalSteps(chain, question.originCurrency, terms),
+      steps: withdrawalSteps(chain, question.originCurrency, terms, await tokenOf(origin, terms)),
       gas: 0n,
       balance: await told(chain, async () => (await users?.balance(terms.user, terms.origin.currency)) ?? 0n),
     };
@@ -162,6 +162,18 @@ function depositStep(
   };
 }
 
+/** What a currency is called in the exchange's actions is for the exchange to say. */
+async function tokenOf(
+  { chain, users }: ConnectedRail,
+  { origin: { currency } }: RequestTerms,
+): Promise<{ readonly name: string; readonly tokenId: Hex }> {
+  const token = await told(chain, async () => await users?.token?.(currency));
+  if (token !== undefined) return token;
+  throw new ServiceError("UNSUPPORTED_CURRENCY", `${chain.displayName} lists no such currency now`, {
+    field: "originCurrency",
+  });
+}
+
 /** Chain id of a signature's domain when nobody says which chain the wallet is on; it binds nothing but the signature. */
 const DEFAULT_SIGNATURE_CHAIN = 1;
 
@@ -173,6 +185,7 @@ function withdrawalSteps(
   chain: RailChain,
   currency: Currency,
   { requestId, orderId, user, walletNonce, origin: { amount } }: RequestTerms,
+  token: { readonly name: string; readonly tokenId: Hex },
 ): [AuthorizeStep, RailStep] {
   const place = exchangePlaceOf(currency.address);
   const { exchange } = chain;
@@ -196,14 +209,7 @@ function withdrawalSteps(
       signatureChainId: DEFAULT_SIGNATURE_CHAIN,
       from: place,
       to: place,
-      token: {
-        name: currency.symbol,
-        tokenId: place.kind === "perps" ? exchange.usdcTokenId : place.tokenId,
-      },
-      amount,
-      decimals: currency.decimals,
-      nonce: walletNonce,
-    },
+      token,
   );
   return [
     {
