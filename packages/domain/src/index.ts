@@ -2,6 +2,7 @@ export * from "./ids/hex.ts";
 export * from "./ids/api-key-text.ts";
 export * from "./chain/chain.ts";
 export * from "./chain/rail-chain.ts";
+export * from "./chain/rail-vm.ts";
 export * from "./chain/chain-liquidity.ts";
 export * from "./chain/attestation-chain.ts";
 export type * from "./chain/tron-facts.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "../ids/hex.ts";
 import type { ChainLiquidity } from "./chain-liquidity.ts";
-import type { RailVm } from "./rail-chain.ts";
+import type { RailVm } from "./rail-vm.ts";
 
 /** How much of a fee a currency costs to convert: pairs are priced by the dearer of the two classes. */
 export type CurrencyClass = "stable" | "major" | "minor";

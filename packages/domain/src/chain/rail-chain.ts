@@ -2,9 +2,7 @@ import type { BitcoinNetwork } from "../address/bitcoin.ts";
 import type { Hex } from "../ids/hex.ts";
 import type { VmType } from "./attestation-chain.ts";
 import type { ChainProfile } from "./chain.ts";
-
-/** Kinds of chains without our contracts and without account nonces as EVM chains have them, by the words of the wire: Solana, Bitcoin, the perpetuals exchange. */
-export type RailVm = "svm" | "bvm" | "hypevm";
+import type { RailVm } from "./rail-vm.ts";
 
 /** Family of the oracle's words, by kind. */
 export const RAIL_FAMILIES: Readonly<Record<RailVm, VmType>> = {
