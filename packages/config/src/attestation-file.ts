@@ -165,6 +165,8 @@ function toAttestationChain(
   };
 }
 
+const EVM_BLOCK_TIME_SECONDS = 12;
+
 function evmFacts(entry: AttestationChainEntry, place: string, problems: string[]): EvmAttestationFacts {
   const chainId = entry.chainId ?? Number(entry.hubChainId ?? Number.NaN);
   if (!Number.isSafeInteger(chainId) || chainId < 1)
@@ -177,7 +179,7 @@ function evmFacts(entry: AttestationChainEntry, place: string, problems: string[
   return {
     chainId,
     finality: finalityOf(entry.additionalData, `${place}.additionalData`, problems),
-    blockTimeSeconds: entry.blockTimeSeconds,
+    blockTimeSeconds: entry.blockTimeSeconds ?? EVM_BLOCK_TIME_SECONDS,
     fillContracts: named.map((text, at) => evmAddress(text, `${place}: fill contract ${at}`, problems)),
     isZksyncStack,
   };

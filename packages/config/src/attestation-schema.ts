@@ -45,7 +45,8 @@ export const attestationChainEntry = z.object({
   additionalDepositories: z.array(text).default([]),
   chainId: numericChainId.optional(),
   hubChainId: integerText.optional(),
-  blockTimeSeconds: z.number().positive().max(3600).default(12),
+  /** Absent: what is usual in the family. */
+  blockTimeSeconds: z.number().positive().max(3600).optional(),
   contracts: z.object({ router: evmAddress.optional() }).optional(),
   additionalData: z
     .object({

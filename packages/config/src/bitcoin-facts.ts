@@ -8,7 +8,7 @@ const BLOCK_TIME_SECONDS = 600;
 
 /** Bitcoin's part of a chain's entry. `problems` gets what is wrong with it. */
 export function bitcoinFacts(
-  { additionalData }: AttestationChainEntry,
+  { additionalData, blockTimeSeconds = BLOCK_TIME_SECONDS }: AttestationChainEntry,
   place: string,
   problems: string[],
 ): BitcoinAttestationFacts {
@@ -18,7 +18,7 @@ export function bitcoinFacts(
   return {
     network: additionalData.bitcoinNetwork,
     confirmations,
-    blockTimeSeconds: BLOCK_TIME_SECONDS,
+    blockTimeSeconds,
     esploraUrl: additionalData.esploraCompatibleApiUrl,
   };
 }

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { attestationChainEntry } from "./attestation-schema.ts";
+import { bitcoinFacts } from "./bitcoin-facts.ts";
+
+function facts(
+  additionalData: object | undefined,
+  more: object = {},
+): { facts: unknown; problems: string[] } {
+  const entry = attestationChainEntry.parse({
+    id: "bitcoin",
+    vmType: "bitcoin-vm",
+    httpRpcUrl: "http://node.example",
+    additionalData,
+    ...more,
+  });
+  const problems: string[] = [];
+  return { facts: bitcoinFacts(entry, "chain bitcoin", problems), problems };
+}
+
+test("Bitcoin is the main network with six confirmations when nothing else is said", () => {
+  expect(facts(undefined)).toEqual({
+    facts: { network: "mainnet", confirmations: 6, blockTimeSeconds: 600, esploraUrl: undefined },
+    problems: [],
+  });
+});
+
+test("the explorer, the network, the confirmations and the pace are the file's", () => {
+  const said = {
+    esploraCompatibleApiUrl: "https://explorer.example/api",
+    bitcoinNetwork: "regtest",
+    finalizationBlocks: 2,
+  };
+  expect(facts(said, { blockTimeSeconds: 2 })).toEqual({
+    facts: {
+      network: "regtest",
+      confirmations: 2,
+      blockTimeSeconds: 2,
+      esploraUrl: said.esploraCompatibleApiUrl,
+    },
+    problems: [],
+  });
+});
+
+test("what only waits is never believed, and a network that does not exist is refused", () => {
+  expect(facts({ finalizationBlocks: 0 }).problems).toEqual([
+    "chain bitcoin.additionalData.finalizationBlocks: must be at least 1",
+  ]);
+  expect(() => facts({ bitcoinNetwork: "moonnet" })).toThrow();
+});
