@@ -193,9 +193,7 @@ function withdrawalSteps(
     throw new ServiceError(
       "UNSUPPORTED_CURRENCY",
       `${currency.symbol} lies nowhere on ${chain.displayName}`,
-      {
-        field: "originCurrency",
-      },
+      { field: "originCurrency" },
     );
   const { authorize, deposit } = buildExchangeWithdrawal(
     exchangeSigningProfiles[exchange.profile],
@@ -210,6 +208,10 @@ function withdrawalSteps(
       from: place,
       to: place,
       token,
+      amount,
+      decimals: currency.decimals,
+      nonce: walletNonce,
+    },
   );
   return [
     {
