@@ -80,6 +80,21 @@ test("the smallest coin that suffices is taken, so that large ones stay free", (
   expect(selectCoins(wish(1_050_000n, available))?.inputs).toHaveLength(2);
 });
 
+test("what would be dust is left to the fee, and what is missing from the fee is not overlooked", () => {
+  const { script } = recipient;
+  const withChange = feeFor(vsizeOf(["witnessKey"], [script, solver.script]), rate);
+  const alone = feeFor(vsizeOf(["witnessKey"], [script]), rate);
+  const chosen = (left: bigint) => selectCoins(wish(50_000n, [coin(1, 50_000n + left)]));
+  expect(chosen(withChange + dustLimit(solver.script))).toMatchObject({
+    change: dustLimit(solver.script),
+    fee: withChange,
+  });
+  const dust = withChange + dustLimit(solver.script) - 1n;
+  expect(chosen(dust)).toMatchObject({ change: 0n, fee: dust });
+  expect(chosen(alone)).toMatchObject({ change: 0n, fee: alone });
+  expect(chosen(alone - 1n)).toBeUndefined();
+});
+
 test("coins that must be spent are, and others only when these do not suffice", () => {
   const required = [coin(9, 20_000n)];
   const available = [coin(1, 900_000n), coin(2, 60_000n)];
@@ -92,6 +107,8 @@ test("the sizes are never less than those of signed transactions", () => {
   expect(vsizeOf(["witnessKey"], [recipient.script, depository.script])).toBeGreaterThanOrEqual(141n);
   expect(vsizeOf(["taprootKey"], [`5120${"11".repeat(32)}`])).toBeGreaterThanOrEqual(111n);
   expect(vsizeOf(["keyHash"], [recipient.script])).toBeGreaterThanOrEqual(189n);
+  // A rate of a little more than one per byte pays more than one per byte.
+  expect(feeFor(141n, 1_001n)).toBe(142n);
   expect(dustLimit(recipient.script)).toBe(294n);
   expect(dustLimit(`76a914${"11".repeat(20)}88ac`)).toBe(546n);
   expect(dustLimit(`5120${"11".repeat(32)}`)).toBe(330n);

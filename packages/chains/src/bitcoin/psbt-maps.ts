@@ -27,7 +27,7 @@ export function countPsbtMaps(bytes: Uint8Array): number | undefined {
     }
     maps += 1;
   }
-  return at === bytes.length ? maps : undefined;
+  return maps;
 }
 
 /** `psbt` and 0xff. */
