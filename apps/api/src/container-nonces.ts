@@ -1,9 +1,11 @@
 import { hubAlias, nonceMappingId, readNonceMappingData } from "@causeway/attest";
 import type { NonceMappings } from "@causeway/chains";
 import type { Lifecycle } from "@causeway/service-kit";
+import type { Registry } from "prom-client";
 import { connectHubMappings } from "./adapters/hub/evm-hub-mappings.ts";
 import { nonceMappingStore } from "./adapters/postgres/nonce-mapping-rows.ts";
 import type { Sql } from "./adapters/postgres/pool.ts";
+import { mappingGauges } from "./adapters/telemetry/mapping-gauges.ts";
 import type { ApiConfig } from "./config.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { MappingServices } from "./ports/mapping-services.ts";
@@ -16,8 +18,8 @@ export interface Nonces {
   readonly reads: NonceMappingReads;
   /** The same in the words of chain adapters; undefined without a hub's mapping. */
   readonly ofHub: NonceMappings | undefined;
-  /** What brings wallets' words to the hub's mapping; undefined without one. */
-  publishing(settling: SettlementServices): MappingServices | undefined;
+  /** What brings wallets' words to the hub's mapping, watched by the metrics; undefined without one. */
+  publishing(settling: SettlementServices, registry: Registry): MappingServices | undefined;
 }
 
 /** Undefined where no chain needs it: no transfer of any chain here lacks an id of its own. */
@@ -44,7 +46,11 @@ export function nonces(
   return {
     reads: knownNonces({ clock, stored, hub: mappings, chainName }),
     ofHub: mappings && asAdaptersAsk(mappings),
-    publishing: (settling) => mappings && { ...settling, mappings, said: stored, chainName },
+    publishing(settling, registry) {
+      if (mappings === undefined) return undefined;
+      mappingGauges(registry, stored, clock);
+      return { ...settling, mappings, said: stored, chainName };
+    },
   };
 }
 

@@ -272,7 +272,7 @@ export async function createContainer(
       if (config.settlement) {
         const settling = settlementServices(services, settlementReads(sql), config.settlement);
         lifecycle.add("hub", () => settling.hub.close());
-        const publishing = saidNonces?.publishing(settling);
+        const publishing = saidNonces?.publishing(settling, metrics.registry);
         const settler = settlePayments(
           settling,
           (name, stop) => lead(databaseUrl, name, stop),

@@ -1,8 +1,10 @@
 import { rawKeySigner } from "@causeway/attest";
 import { genericMappingAbi } from "@causeway/contracts";
+import { createMetrics } from "@causeway/service-kit";
 import type { Hex } from "@causeway/domain";
 import { parseEventLogs } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { mappingGauges } from "../../../apps/api/src/adapters/telemetry/mapping-gauges.ts";
 import type { MappingServices } from "../../../apps/api/src/ports/mapping-services.ts";
 import type { NonceAuthorization } from "../../../apps/api/src/ports/nonce-mappings.ts";
 import type { AttestationOracle, OracleAnswer } from "../../../apps/api/src/ports/oracles.ts";
@@ -146,6 +148,26 @@ test("a signature that the hub does not take is asked for anew, and holds up no 
   await world.untilQuiet();
   expect((await world.rowOf(bad)).state).toBe("published");
   expect(await toldSince(fromBlock)).toEqual({ EntrySet: 2, EntryLeftOut: 1 });
+});
+
+test("the metrics tell how many words wait, and how long", async () => {
+  const { registry } = createMetrics("test");
+  mappingGauges(registry, world.services.said, world.clock);
+  const shown = async (name: string, state: string): Promise<number> => {
+    const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] };
+    return Number(values.find(({ labels }) => labels["state"] === state)?.value);
+  };
+  expect(await shown("causeway_mappings_waiting", "stored")).toBe(0);
+  await aSaid();
+  await aSaid();
+  world.clock.forward(60_000);
+  expect(await shown("causeway_mappings_waiting", "stored")).toBe(2);
+  expect(await shown("causeway_mappings_oldest_seconds", "stored")).toBeGreaterThanOrEqual(60);
+  expect(await shown("causeway_mappings_waiting", "signed")).toBe(0);
+  await signMappings(world.services, new AbortController().signal);
+  expect(await shown("causeway_mappings_waiting", "signed")).toBe(2);
+  await world.untilQuiet();
+  expect(await shown("causeway_mappings_waiting", "signed")).toBe(0);
 });
 
 // What oracles may say.

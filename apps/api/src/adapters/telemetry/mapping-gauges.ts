@@ -1,0 +1,48 @@
+import { Gauge } from "prom-client";
+import type { Registry } from "prom-client";
+import type { Clock } from "../../ports/clock.ts";
+import type { NonceMappingStore } from "../../ports/nonce-mappings.ts";
+
+/** Every state is shown, also when nothing is in it: a series that vanishes raises no alarm. */
+const STATES = ["stored", "signed"];
+
+/**
+ * How many words of wallets are not on the hub yet, and how long the oldest waits, asked of the database when somebody reads the metrics. What is not there within an
+ * hour of its transfer counts for nothing.
+ */
+export function mappingGauges(
+  registry: Registry,
+  said: Pick<NonceMappingStore, "waiting">,
+  clock: Clock,
+): void {
+  const shown = (
+    name: string,
+    help: string,
+    value: (row: { readonly count: number; readonly oldestMs: number }) => number,
+  ): void =>
+    void new Gauge({
+      name,
+      help,
+      labelNames: ["state"],
+      registers: [registry],
+      async collect(): Promise<void> {
+        const waiting = await said.waiting().catch(() => undefined);
+        // Unknown is not zero: what was last known stands.
+        if (waiting === undefined) return;
+        for (const state of STATES) {
+          const row = waiting.find((one) => one.state === state);
+          this.set({ state }, row === undefined ? 0 : value(row));
+        }
+      },
+    });
+  shown(
+    "causeway_mappings_waiting",
+    "Meanings of nonces that are not on the hub yet: stored (the oracles are to sign them), signed (not final on the hub)",
+    ({ count }) => count,
+  );
+  shown(
+    "causeway_mappings_oldest_seconds",
+    "Age of the oldest meaning of a nonce that is not on the hub yet",
+    ({ oldestMs }) => (clock.nowMs() - oldestMs) / 1000,
+  );
+}
