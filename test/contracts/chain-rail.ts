@@ -21,6 +21,8 @@ export interface RailWorld {
   settle(): Promise<void>;
   /** Time passes until bytes that were made before and never sent can not count any more; undefined: they never lapse, new ones conflict with them. */
   readonly lapse?: (() => Promise<void>) | undefined;
+  /** A payment to the solver himself takes back the attempts that it is given. */
+  readonly takesBack?: true;
   /** Smallest units that an account has got of the solver. */
   received(recipient: Hex): Promise<bigint>;
   /** From now on the node does not answer, or does again. */
@@ -112,6 +114,22 @@ export function chainRailContract(
       await world.settle();
       expect(await world.received(recipient)).toBe(world.amount);
       expect([await kindOf(first), await kindOf(second)].toSorted()).toEqual(["dead", "final"]);
+    }
+  });
+
+  test(`${name}: what is taken back does not count beside that, or counts in its place`, async () => {
+    if (world.takesBack === undefined) return;
+    for (const isFirst of [true, false]) {
+      const { recipient, attempt } = await pay();
+      const { currency, amount, rail } = world;
+      const toOurselves = { recipient: rail.solver, currency, amount, orderId: undefined };
+      const back = await rail.prepare(toOurselves, [attempt], []);
+      for (const one of isFirst ? [attempt, back] : [back, attempt]) await rail.send(one).catch(() => "sent");
+      await world.settle();
+      const paid = await world.received(recipient);
+      expect([await kindOf(attempt), await kindOf(back), paid]).toEqual(
+        paid === 0n ? ["dead", "final", 0n] : ["final", "dead", amount],
+      );
     }
   });
 

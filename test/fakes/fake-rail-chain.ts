@@ -88,6 +88,8 @@ export class FakeRailChain {
   refusal: string | undefined;
   /** Tells of deposits again that were told before. */
   repeats = false;
+  /** Each payment begins with another of the solver's coins, as a wallet may. */
+  turn = 0;
   readonly #opening: ReadonlyMap<Hex, bigint>;
   readonly #nowMs: () => number;
   readonly #barred = new Map<Hex, string>();

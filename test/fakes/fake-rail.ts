@@ -131,7 +131,9 @@ function withCoins(
     sum += unspent.get(id) ?? 0n;
   };
   if (shared !== undefined) take(shared);
-  for (const id of unspent.keys()) {
+  const all = [...unspent.keys()];
+  const from = chain.turn++ % Math.max(1, all.length);
+  for (const id of [...all.slice(from), ...all.slice(0, from)]) {
     if (sum >= payment.amount + fee) break;
     if (id !== shared && !held.has(id)) take(id);
   }

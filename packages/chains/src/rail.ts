@@ -26,7 +26,8 @@ export interface ChainRail {
   refusalOf(payment: Omit<RailPayment, "orderId">): Promise<string | undefined>;
   /**
    * Makes and signs a payment: nothing leaves. Sent any number of times the result pays once. With `before` (attempts at the same payment, oldest first, of which none is known
-   * to have paid), the new one is such that never both count: it conflicts with them (Bitcoin: an input in common), or they are certain never to count any more.
+   * to have paid), the new one is such that never both count: it conflicts with them (Bitcoin: an input in common), or they are certain never to count any more. One to the solver
+   * himself, for no order, takes them back where that can be.
    * @param reserved what unsettled payments of the solver hold: their raw bytes, so that e.g. no coin is spent twice
    * @throws RpcFault, {@link RailShort} when the solver has not enough
    */

@@ -188,7 +188,8 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
     },
     refusalOf: async (payment) => await Promise.resolve(refusal(payment)),
     prepare: async (payment, before, reserved) => {
-      const why = refusal(payment);
+      const takesBack = payment.recipient === solver && before.length > 0;
+      const why = takesBack ? undefined : refusal(payment);
       if (why !== undefined) throw new RangeError(why);
       const alive: FormerAttempt[] = [];
       for (const attempt of before) {
