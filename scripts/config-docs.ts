@@ -14,7 +14,7 @@ interface WrittenChain {
   readonly chainId: number;
   readonly displayName: string;
   readonly native: { readonly symbol: string };
-  readonly tokens: readonly { readonly symbol: string }[];
+  readonly tokens?: readonly { readonly symbol: string }[];
 }
 
 const text = `# Configuration
@@ -145,7 +145,7 @@ function chainTable(environment: string): string {
     const variables = new Set(
       [...JSON.stringify(chain).matchAll(/"\$([A-Z0-9_]+)"/g)].map((m) => `\`${m[1] ?? ""}\``),
     );
-    const currencies = [chain.native, ...chain.tokens].map((c) => c.symbol).join(", ");
+    const currencies = [chain.native, ...(chain.tokens ?? [])].map((c) => c.symbol).join(", ");
     return `| ${chain.displayName} | \`${chain.id}\` | ${chain.chainId} | ${currencies} | ${[...variables].join(" ")} |`;
   });
   return [
