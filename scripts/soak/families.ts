@@ -80,7 +80,8 @@ export async function soakFamilies(
       : killWorkers({
           workers: system.workers,
           times: kills,
-          withinMs: Math.max(requests * 1_500, 10_000),
+          // About as long as the requests take: a kill when nothing is under way shows nothing.
+          withinMs: Math.max(requests * 600, 10_000),
           random: seededRandom(seed + 1),
           signal,
           say,
