@@ -238,3 +238,16 @@ test("who is too rich for exact numbers keeps nobody else's deposit from being r
   const receipts = [{ recipient: paid[1], currency: NATIVE }];
   fault(() => judgePayments([seats], facts("payment", rich), question({ receipts })));
 });
+
+test("an account that changed hands in the transaction is no payment, whatever lies in it", () => {
+  const { solver } = recorded as unknown as { readonly solver: string };
+  const honest = facts("payment");
+  const handedOver = honest.tokens.map((holding) =>
+    holding.before?.owner === solver && holding.after !== undefined
+      ? { ...holding, after: { ...holding.after, owner: paid[0], amount: holding.before.amount + 1n } }
+      : holding,
+  );
+  expect(handedOver).not.toEqual(honest.tokens);
+  const judgement = judgePayments([seats], { ...honest, tokens: handedOver }, question());
+  expect(judgement).toEqual({ refusal: "a token account changed hands in the transaction" });
+});
