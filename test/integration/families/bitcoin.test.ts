@@ -352,6 +352,16 @@ test("deposits are seen when they are final, each once, and the same again from 
     kind: "final",
     deposits: seen.deposits,
   });
+  // Blocks that counted as final are taken back: what stands there now is read, what was seen is told again.
+  await bitcoinOf().reorganize(CONFIRMATIONS, [tx.hex]);
+  expect((await rail.arrivals(seen.cursor)).upTo.number).toBeLessThan(seen.upTo.number);
+  let told: readonly string[] = [];
+  for (let at = seen.cursor, last = ""; last !== at;) {
+    const read = await rail.arrivals(at);
+    [last, at] = [at, read.cursor];
+    told = [...told, ...read.deposits.map(({ txHash }) => txHash)];
+  }
+  expect(told.filter((txHash) => txHash === `0x${tx.id}`)).toHaveLength(1);
   expect(
     await users.deposit({ user: user.bytes, currency: NATIVE, amount: 10n ** 8n, orderId: id }),
   ).toMatchObject({ psbt: undefined });
