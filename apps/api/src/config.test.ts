@@ -215,3 +215,41 @@ test("oracles without a hub, a hub without the contract that speaks for them, an
   expect(problems).toHaveLength(2);
   expect(problems.join()).not.toContain("hunter2");
 });
+
+const rails = {
+  ...local,
+  LOCAL_SOLANA_RPC_URL: "http://127.0.0.1:3",
+  LOCAL_BITCOIN_RPC_URL: "http://127.0.0.1:4",
+  LOCAL_BITCOIN_ESPLORA_URL: "http://127.0.0.1:5",
+  LOCAL_EXCHANGE_URL: "http://127.0.0.1:6",
+  SOLVER_SOLANA_KEY: localPrivateKey("solver", 1),
+  SOLVER_BITCOIN_KEY: localPrivateKey("solver", 2),
+};
+
+test("chains that are reached by a rail come with what oracles read of them, and with the solver's keys there", () => {
+  const config = readApiConfig(rails);
+  expect(config.chains.map(({ name }) => name)).toEqual(["local-a", "local-b"]);
+  expect(config.rails.map(({ chain, attestation }) => [chain.vmType, chain.name, attestation.name])).toEqual(
+    config.rails.map(({ chain }) => [chain.vmType, chain.name, chain.name]),
+  );
+  expect(config.rails.map(({ chain }) => chain.vmType)).toEqual(["svm", "bvm", "hypevm"]);
+  const [, bitcoin] = config.rails;
+  expect(bitcoin?.attestation.bitcoin?.esploraUrl).toBe("http://127.0.0.1:5");
+  expect(config.solver.solanaKey?.reveal()).toBe(rails.SOLVER_SOLANA_KEY);
+  expect(inspect(config, { depth: 9 })).not.toContain(rails.SOLVER_BITCOIN_KEY);
+});
+
+test("a chain on which the solver has no key does not start", () => {
+  const { SOLVER_SOLANA_KEY: _, SOLVER_BITCOIN_KEY: __, ...keyless } = rails;
+  const problems = problemsOf(keyless).join("\n");
+  expect(problems).toContain("SOLVER_SOLANA_KEY must be set");
+  expect(problems).toContain("SOLVER_BITCOIN_KEY must be set");
+  expect(problemsOf({ ...keyless, LOCAL_SOLANA_RPC_URL: "", LOCAL_BITCOIN_RPC_URL: "" })).toEqual([]);
+});
+
+test("keys that everyone knows pay on no real chain, of whatever family", () => {
+  for (const name of ["SOLVER_SOLANA_KEY", "SOLVER_BITCOIN_KEY"])
+    expect(problemsOf({ ...production, [name]: localPrivateKey("solver", 0) }).join()).toContain(
+      `${name} is a publicly known key`,
+    );
+});
