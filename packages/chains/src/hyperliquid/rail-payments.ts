@@ -1,4 +1,5 @@
 import {
+  exchangeCurrency,
   exchangeNonceWindow,
   exchangeSigningProfiles,
   hyperliquidActionId,
@@ -7,7 +8,10 @@ import {
   PERPS_DECIMALS,
   sendAssetAction,
   type Address,
+  type ExchangeAction,
   type ExchangeFacts,
+  type ExchangeNetwork,
+  type ExchangePlace,
   type Hex,
   type Hex32,
 } from "@causeway/domain";
@@ -52,6 +56,9 @@ export interface RailPaymentsOptions {
   now(): number;
 }
 
+/** Of dollars, in the smallest units of either place. */
+const CENT = 1_000_000n;
+
 /** Milliseconds by which our clock may be ahead of the exchange's: a payment cannot be in a block older than that before it was made. */
 const SKEW_MS = 600_000n;
 
@@ -62,6 +69,7 @@ const SKEW_MS = 600_000n;
 export function createRailPayments(options: RailPaymentsOptions): RailPayments {
   const { rpc, solver } = options;
   const profile = exchangeSigningProfiles[options.exchange.profile];
+  const network: ExchangeNetwork = options.exchange.isTestnet ? "Testnet" : "Mainnet";
   let lastNonce = 0n;
 
   const holdingIn = async (currency: Hex): Promise<Holding | undefined> =>
@@ -110,6 +118,32 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
     return units((await rpc.transferCheck(account, solver)).fee, PERPS_DECIMALS);
   }
 
+  /**
+   * Uses a nonce up, so that nothing else that has it counts: a cent of the solver's own goes from one place of his to another. The exchange does not move money to where it is.
+   * @throws RailShort when he has no cent on either side
+   */
+  async function takingBack(nonce: bigint, before: number): Promise<ExchangeAction> {
+    const perps: ExchangePlace = { kind: "perps" };
+    const spot: ExchangePlace = { kind: "spot", tokenId: options.usdcTokenId };
+    for (const [from, to] of [
+      [perps, spot],
+      [spot, perps],
+    ] as const) {
+      const holding = await holdingIn(exchangeCurrency(from));
+      if (holding === undefined || (await heldBy(rpc, solver, holding)) < CENT) continue;
+      const { token, decimals } = holding;
+      const destination = solver;
+      const moved = { network, destination, from, to, token, amount: CENT, decimals, nonce: Number(nonce) };
+      return sendAssetAction(profile, { ...moved, signatureChainId: chainIdAfter(before) });
+    }
+    throw new RailShort("has no cent to use a nonce up with");
+  }
+
+  async function attemptOf(action: ExchangeAction, fee: bigint): Promise<RailAttempt> {
+    const raw = encodeSignedAction(await signExchangeAction(profile, action, options.privateKey));
+    return { raw, txId: idOfSigned(raw), fee, madeAtMs: options.now() };
+  }
+
   return {
     balances: async (currencies) =>
       new Map(
@@ -148,6 +182,8 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
         if (kind === "final") return attempt;
         if (kind !== "dead") nonce = nonceOfSigned(attempt.raw);
       }
+      nonce ??= await freshNonce(reserved);
+      if (recipient === solver) return await attemptOf(await takingBack(nonce, before.length), 0n);
 
       const outgoing = (raw: Hex): bigint => outflowOf(raw, holding);
       const needed = reserved.reduce((sum, raw) => sum + outgoing(raw), amount);
@@ -160,19 +196,17 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
 
       const { place, token, decimals } = holding;
       const action = sendAssetAction(profile, {
-        network: options.exchange.isTestnet ? "Testnet" : "Mainnet",
-        // The chain that a wallet signs on binds nothing; another number makes other bytes of the same action.
-        signatureChainId: 1 + before.length,
+        network,
+        signatureChainId: chainIdAfter(before.length),
         destination: recipient,
         from: place,
         to: place,
         token,
         amount,
         decimals,
-        nonce: Number(nonce ?? (await freshNonce(reserved))),
+        nonce: Number(nonce),
       });
-      const raw = encodeSignedAction(await signExchangeAction(profile, action, options.privateKey));
-      return { raw, txId: idOfSigned(raw), fee, madeAtMs: options.now() };
+      return await attemptOf(action, fee);
     },
 
     send: async (attempt) => {
@@ -189,6 +223,11 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
 
     outcome,
   };
+}
+
+/** The chain that a wallet signs on binds nothing; another number makes other bytes of the same action. */
+function chainIdAfter(before: number): number {
+  return 1 + before;
 }
 
 /** What signed bytes take out of a place, smallest units of its currency. */
