@@ -167,6 +167,8 @@ test("every change of a single field of a signed action is refused, and moves no
     }
   }
   expect(tried).toBeGreaterThan(600);
+  // Not even as attempts that failed: whoever they were signed by has no account.
+  expect(exchange.control.transactions()).toEqual([]);
   expect(exchange.control.balance(userAddress)).toBe("100.0");
   expect(exchange.control.balance(userAddress, "USDC", "spot")).toBe("10.0");
   expect(exchange.control.balance(userAddress, "HYPE", "spot")).toBe("5.0");
