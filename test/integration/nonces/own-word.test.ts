@@ -108,22 +108,26 @@ test("the payment waits for its word, which was committed with its bytes, and le
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("a hub that cannot be asked keeps the payment here; it leaves once, when the hub is back", async () => {
+test("a hub that cannot be asked, or knows nothing yet, keeps the payment here; it leaves once, when the hub has its word", async () => {
   world = await startRailWorld();
   const agreed = await deposited();
-  let isAway = true;
+  let state: "away" | "silent" | "said" = "away";
   const services = speaking((wallet) => {
-    if (isAway) throw new RpcFault({ kind: "network", method: "eth_call", reason: "no connection" });
+    if (state === "silent") return undefined;
+    if (state === "away")
+      throw new RpcFault({ kind: "network", method: "eth_call", reason: "no connection" });
     return { id: agreed.terms.orderId, depositor: wallet, setAt: 1n };
   });
   await world.work(services).catch(() => undefined);
   for (let round = 0; round < 5; round++) {
     world.clock.forward(60_000);
     await world.track(world.destination, services).catch(() => undefined);
+    world.destination.network.mine();
     expect(sent()).toEqual([]);
+    state = "silent";
   }
   expect(await words()).toHaveLength(1);
-  isAway = false;
+  state = "said";
   world.clock.forward(60_000);
   await world.track(world.destination, services);
   world.destination.network.settle();

@@ -11,6 +11,7 @@ import type { AttestationOracle, OracleAnswer } from "../../../apps/api/src/port
 import { carryMappings } from "../../../apps/api/src/usecases/exchange/carry-mappings.ts";
 import { signMappings } from "../../../apps/api/src/usecases/exchange/sign-mappings.ts";
 import { submitExecutions } from "../../../apps/api/src/usecases/settlement/submit-executions.ts";
+import { settlementPolicy } from "../settlement/settlement-world.ts";
 import { startNonceWorld, type NonceWorld } from "./nonce-world.ts";
 
 // How a wallet's word gets to the hub although processes die, work at once, or are lied to.
@@ -168,6 +169,21 @@ test("the metrics tell how many words wait, and how long", async () => {
   expect(await shown("causeway_mappings_waiting", "signed")).toBe(2);
   await world.untilQuiet();
   expect(await shown("causeway_mappings_waiting", "signed")).toBe(0);
+});
+
+test("a word about a chain that is not here any more waits, and holds up no other", async () => {
+  const gone = await aSaid();
+  await signMappings(world.services, new AbortController().signal);
+  const without = { ...world.services, chainName: () => undefined };
+  await carryMappings(without);
+  expect(await world.rowOf(gone)).toMatchObject({ state: "signed", tries: 1 });
+  const unsigned = await aSaid();
+  await signMappings(without, new AbortController().signal);
+  expect(await world.rowOf(unsigned)).toMatchObject({ state: "stored", tries: 1 });
+  expect(await world.services.said.toCarry(world.clock.nowMs(), 10)).toEqual([]);
+  world.clock.forward(settlementPolicy.rejectedRetryMs + 1);
+  await world.untilQuiet();
+  for (const said of [gone, unsigned]) expect((await world.rowOf(said)).state).toBe("published");
 });
 
 // What oracles may say.

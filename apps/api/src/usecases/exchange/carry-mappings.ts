@@ -44,8 +44,16 @@ async function planNext(services: MappingServices): Promise<void> {
   const waiting: { readonly record: SignedNonceMapping; readonly name: string }[] = [];
   for (const record of await said.toCarry(clock.nowMs(), policy.batchSize)) {
     const name = chainName(record.chainId);
+    if (name === undefined) {
+      // Not to be looked at in every round, in place of others.
+      const nowMs = clock.nowMs();
+      const nextTryMs = nowMs + policy.rejectedRetryMs;
+      const reason = "the chain is not configured any more";
+      await uow.run((tx) => tx.nonceMappings.postpone(record.key, reason, nextTryMs, nowMs));
+      continue;
+    }
     // Somebody else may have brought it there: then nothing is paid for it.
-    if (name !== undefined && !(await settleMapping(services, name, record))) waiting.push({ record, name });
+    if (!(await settleMapping(services, name, record))) waiting.push({ record, name });
   }
   if (waiting.length === 0) return;
   const { threshold } = await hub.signers();
