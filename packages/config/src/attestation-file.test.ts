@@ -235,7 +235,11 @@ test.each(["local", "testnets.prod", "mainnets.prod"])(
     );
     for (const { exchange, name } of api.rails) {
       const attested = rails.find((one) => one.name === name)?.hyperliquid;
-      expect([attested?.profile, attested?.usdcTokenId]).toEqual([exchange?.profile, exchange?.usdcTokenId]);
+      expect([attested?.profile, attested?.usdcTokenId, attested?.network === "Testnet"]).toEqual([
+        exchange?.profile,
+        exchange?.usdcTokenId,
+        exchange?.isTestnet,
+      ]);
     }
   },
 );

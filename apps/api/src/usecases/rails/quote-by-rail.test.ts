@@ -1,4 +1,4 @@
-import { encodeOrder, familyOf, orderIdOf, ServiceError } from "@causeway/domain";
+import { encodeFillContract, encodeOrder, familyOf, orderIdOf, ServiceError } from "@causeway/domain";
 import type { ErrorCode, Hex, OrderJson, VmType } from "@causeway/domain";
 import { mismatch } from "@causeway/service-kit";
 import { quoteAnswer } from "@causeway/wire";
@@ -6,6 +6,7 @@ import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import { decodeFunctionData, getAddress } from "viem";
 import { expect, test } from "vitest";
 import {
+  aChain,
   aQuoteInput,
   DESTINATION,
   foreignOn,
@@ -202,6 +203,14 @@ test("what is agreed is kept in bytes, whatever the client wrote", async () => {
   expect(terms.order.output.extraData).toBe("0x");
   expect(terms.order.inputs[0]?.refunds[0]?.extraData).toBe("0x");
   expect(terms).not.toHaveProperty("walletNonce");
+});
+
+test("on the EVM side of an order the contract is named whose events prove a payment", async () => {
+  const contract = encodeFillContract(aChain(ORIGIN).contracts.router);
+  const { order: out } = (await quoted("evm", "svm")).terms;
+  expect([out.inputs[0]?.refunds[0]?.extraData, out.output.extraData]).toEqual([contract, "0x"]);
+  const { order: back } = (await quoted("svm", "evm")).terms;
+  expect([back.inputs[0]?.refunds[0]?.extraData, back.output.extraData]).toEqual(["0x", contract]);
 });
 
 // ——— prices ———
