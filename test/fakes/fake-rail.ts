@@ -144,7 +144,12 @@ function withCoins(
 function paymentWith({ recipient, currency, amount, orderId }: RailPayment, fee: bigint): FakePayment {
   const salt = randomBytes(8).toString("hex");
   return {
-    ...{ type: "payment", to: recipient, currency, amount, fee, salt },
+    type: "payment",
+    to: recipient,
+    currency,
+    amount,
+    fee,
+    salt,
     ...(orderId !== undefined && { id: orderId }),
   };
 }
@@ -188,8 +193,16 @@ function depositsIn({ number, hash, timestamp, transactions }: FakeBlock): Depos
     if (transaction.type !== "deposit") return [];
     const { from, depositor = from, currency, amount, id, nonce } = transaction;
     const fact: DepositFact = {
-      ...{ txHash, ordinal: 0, logIndex: 0, blockNumber: number, blockHash: hash },
-      ...{ depositor, sender: from, currency, amount, id },
+      txHash,
+      ordinal: 0,
+      logIndex: 0,
+      blockNumber: number,
+      blockHash: hash,
+      depositor,
+      sender: from,
+      currency,
+      amount,
+      id,
       ...(nonce !== undefined && { nonce, timestamp }),
     };
     return [fact];

@@ -3,6 +3,8 @@ import type { Hex } from "@causeway/domain";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { lead } from "../../apps/api/src/adapters/postgres/leader-lock.ts";
+import { watchRail } from "../../apps/api/src/jobs/watch-rail.ts";
 import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
@@ -338,7 +340,7 @@ test("a transfer whose sender says later what it is for waits in sight, is one d
   await world.watch(world.origin);
   const waiting = (await stranded()).find((one) => "tx_hash" in one && one.tx_hash === txHash);
   expect(waiting).toMatchObject({ disposition: "unattributed", wallet_nonce: NONCE });
-  expect(Number((waiting as { mapping_until_ms: number }).mapping_until_ms)).toBeGreaterThan(
+  expect((waiting as { mapping_until_ms: number }).mapping_until_ms).toBeGreaterThan(
     world.clock.nowMs() + HOUR_MS - 60_000,
   );
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
@@ -380,6 +382,44 @@ test("a transfer of which nobody says within an hour what it is for goes back to
   for (let more = 0; more < 4; more++) await world.round();
   expect(back()).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
+});
+
+test("watchers of rails do it by themselves, one at a time: when the one that leads is gone, another goes on", async () => {
+  await start();
+  const hurried = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 50 },
+  };
+  const watch = () => {
+    const watchers = world.services.chains.rails.map((one) =>
+      watchRail(hurried, one, (name, stop) => lead(world.databaseUrl, name, stop)),
+    );
+    return async () => void (await Promise.all(watchers.map(async (one) => await one.close())));
+  };
+  const leads = () => world.events.of("chain_leads").length;
+  const until = async (isSo: () => Promise<boolean> | boolean): Promise<void> => {
+    while (!(await isSo())) {
+      for (const { network } of [world.origin, world.destination]) network.mine();
+      await world.work();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  const before = leads();
+  const first = watch();
+  await until(() => leads() === before + 2);
+  const second = watch();
+  try {
+    for (const end of [first, undefined]) {
+      const agreed = await world.agree();
+      world.pay(agreed);
+      await until(async () => (await world.status(agreed.requestId)).final);
+      expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+      await end?.();
+    }
+    expect(leads()).toBe(before + 4);
+  } finally {
+    await second();
+  }
 });
 
 test("jobs that got lost are given again", async () => {

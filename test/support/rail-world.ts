@@ -59,6 +59,7 @@ export interface RailWorld {
   readonly prices: AdjustablePrices;
   readonly events: RecordedEvents;
   readonly pool: pg.Pool;
+  readonly databaseUrl: string;
   readonly origin: RailEnd;
   readonly destination: RailEnd;
   /** Says what a wallet's nonce on the origin chain is for. */
@@ -176,6 +177,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     prices,
     events,
     pool,
+    databaseUrl: database.url,
     origin,
     destination,
     map(wallet, nonce, mapped) {
@@ -333,8 +335,12 @@ function someRailTerms(
         },
         refunds: [
           {
-            ...{ chainId: origin.chain.name, recipient: refundTo, currency: origin.network.native },
-            ...{ minimumAmount: 0n, deadline: deadline + 86_400, extraData: "0x" },
+            chainId: origin.chain.name,
+            recipient: refundTo,
+            currency: origin.network.native,
+            minimumAmount: 0n,
+            deadline: deadline + 86_400,
+            extraData: "0x",
           },
         ],
       },

@@ -17,6 +17,7 @@ export type FastFillRule =
   | "vouchedBefore"
   | "settledTooSoon"
   | "currencyNotConfigured"
+  | "slowChain"
   | "inputAboveQuote"
   | "inputOfOthersQuote"
   | "belowMinimum"

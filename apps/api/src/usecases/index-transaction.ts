@@ -7,6 +7,7 @@ import type { Services } from "../ports/services.ts";
 import { storeTopUps } from "./app-balance/record-top-ups.ts";
 import { recordDeposits } from "./record-deposits.ts";
 import type { RecordingServices } from "./record-deposits.ts";
+import { notSeen } from "./not-seen.ts";
 import { indexOnRail } from "./rails/index-on-rail.ts";
 import { recordSend } from "./record-send.ts";
 
@@ -80,14 +81,4 @@ export function chainOf(services: Pick<Services, "chains">, chainId: number): Co
   if (connected === undefined)
     throw new ServiceError("UNSUPPORTED_CHAIN", `Chain ${chainId} is not supported`, { field: "chainId" });
   return connected;
-}
-
-export function notSeen(txHash: TxHash): ServiceError {
-  return new ServiceError(
-    "TRANSACTION_NOT_FOUND",
-    `Transaction ${txHash} is not known to the chain yet; try again`,
-    {
-      field: "txHash",
-    },
-  );
 }

@@ -42,6 +42,10 @@ export async function priceFastFill(
       "solverInputCurrencyAmount must be above 0 and at most what is sure to be deposited",
       { quotedAmount: lendable.toString() },
     );
+  // Deposits on such chains are seen when they are final and not before, and payments there take their time.
+  const rails = [terms.origin, terms.destination].map(({ chainId }) => services.chains.rail(chainId));
+  if (rails.some((rail) => rail !== undefined))
+    throw refusal("slowChain", requestId, "requests from or to this chain wait for their deposit");
   const origin = services.chains.get(terms.origin.chainId);
   const destination = services.chains.get(terms.destination.chainId);
   const originCurrency = services.chains.currency(terms.origin.chainId, terms.origin.currency);

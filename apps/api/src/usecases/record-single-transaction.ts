@@ -1,7 +1,8 @@
 import { isWatchedOnly, ServiceError } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
 import type { Services } from "../ports/services.ts";
-import { chainOf, indexTransaction, notSeen } from "./index-transaction.ts";
+import { chainOf, indexTransaction } from "./index-transaction.ts";
+import { notSeen } from "./not-seen.ts";
 import { recordSend } from "./record-send.ts";
 import type { RecordingServices } from "./record-deposits.ts";
 

@@ -55,7 +55,16 @@ async function place(
     await tx.rails.endWaiting(deposit.id, { orderId: id, depositor, requestId, valueUsd });
     const { txHash, ordinal, blockNumber, blockHash, sender, currency, amount, seenAtMs } = waiting;
     const fact: DepositFact = {
-      ...{ txHash, ordinal, logIndex: 0, blockNumber, blockHash, depositor, sender, currency, amount, id },
+      txHash,
+      ordinal,
+      logIndex: 0,
+      blockNumber,
+      blockHash,
+      depositor,
+      sender,
+      currency,
+      amount,
+      id,
     };
     const placed = { fact, deposit: { ...waiting, depositor, orderId: id, requestId } };
     await actOnDeposits(services, tx, { chain, headNumber: blockNumber, seenAtMs }, [placed]);

@@ -1,7 +1,7 @@
 import type { TxHash } from "@causeway/domain";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import type { Services } from "../../ports/services.ts";
-import { notSeen } from "../index-transaction.ts";
+import { notSeen } from "../not-seen.ts";
 import type { RecordingServices } from "../record-deposits.ts";
 import { nameFacts, recordArrivals } from "./record-arrivals.ts";
 
