@@ -384,6 +384,22 @@ test("a transfer of which nobody says within an hour what it is for goes back to
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
+test("what was said too late counts for nothing, although it is there when the transfer is read first", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { user, orderId } = agreed.terms;
+  transfer(agreed);
+  world.origin.network.settle();
+  world.clock.forward(HOUR_MS + 60_000);
+  world.map(user, NONCE, { id: orderId, depositor: user });
+  for (let more = 0; more < 8; more++) {
+    await world.round();
+    world.clock.forward(6_000);
+  }
+  expect(received(user, world.origin)).toBe(99_990n);
+  expect((await world.status(agreed.requestId)).inTxHashes).toEqual([]);
+});
+
 test("watchers of rails do it by themselves, one at a time: when the one that leads is gone, another goes on", async () => {
   await start();
   const hurried = {
