@@ -2,7 +2,7 @@ import type { BitcoinAttestationFacts } from "@causeway/domain";
 import type { AttestationChainEntry } from "./attestation-schema.ts";
 
 /** What auditors ask for, and what makes a double payment cost more than it brings. */
-const DEFAULT_CONFIRMATIONS = 6;
+export const DEFAULT_CONFIRMATIONS = 6;
 /** The network aims at ten minutes. */
 const BLOCK_TIME_SECONDS = 600;
 

@@ -415,7 +415,7 @@ test("a chain that is reached by a rail is read with what is on it in bytes, spe
   ]);
 });
 
-test("an address of another family in a rail's entry is refused with its place", () => {
+test("what does not fit its family in a rail's entry is refused with its place", () => {
   const problemsWith = (vmType: string, change: object): string =>
     problemsOf(() =>
       loadEdited((entries) => entries.splice(2, 3, Object.assign(railEntryOf(vmType), change)), {
@@ -434,6 +434,9 @@ test("an address of another family in a rail's entry is refused with its place",
     ["hyperliquid-vm", { depository: `0x${"ab".repeat(16)}` }, "(hyperliquid).depository:"],
     ["solana-vm", { tokens: [{ ...token, address: `0x${"ab".repeat(20)}` }] }, "(solana).tokens[0].address:"],
     ["bitcoin-vm", { tokens: [token] }, "(bitcoin).tokens: there are none"],
+    // What quotes reckon with and what is believed would be two things.
+    ["bitcoin-vm", { confirmations: 12 }, "(bitcoin).confirmations: must be the same number as"],
+    ["bitcoin-vm", { additionalData: { finalizationBlocks: 12 } }, "(bitcoin).confirmations: must be the"],
     ["hyperliquid-vm", { exchange: undefined }, "(hyperliquid).exchange: must be given"],
     ["solana-vm", { exchange: { publicApiUrl: "https://api.test" } }, "(solana).exchange: is only for"],
     ["solana-vm", { contracts: {} }, 'Unrecognized key: "contracts"'],

@@ -1,6 +1,7 @@
 import type { VmType } from "@causeway/domain";
 import { encodeAddress, nativeCurrency } from "@causeway/domain";
 import { z } from "zod";
+import { DEFAULT_CONFIRMATIONS } from "./bitcoin-facts.ts";
 import { placeholderName } from "./placeholder.ts";
 import { currencyFields, feeFields, httpUrl, profileFields } from "./profile-fields.ts";
 
@@ -27,8 +28,8 @@ export const railEntry = z
     /** Solana: the depository program; Bitcoin and the exchange: the address that receives. */
     depository: familyText,
     additionalDepositories: z.array(familyText).optional(),
-    /** Confirmations after which a deposit is believed and a payment done, where the chain has no finality of its own. */
-    confirmations: z.int().min(1).max(1_000).default(6),
+    /** Bitcoin: confirmations that quotes reckon with. What is believed, and when, says `additionalData.finalizationBlocks`: the two must be one number. */
+    confirmations: z.int().min(1).max(1_000).default(DEFAULT_CONFIRMATIONS),
     /** Templates of the explorer's pages, e.g. `/tx/{TX_HASH}`; absent: the usual ones. */
     explorerPaths: z
       .strictObject({
@@ -52,10 +53,11 @@ export const railEntry = z
         exchangeNetwork: z.enum(["Mainnet", "Testnet"]).default("Mainnet"),
         usdcTokenId: z.string().optional(),
         bitcoinNetwork: z.enum(["mainnet", "testnet", "testnet4", "signet", "regtest"]).default("mainnet"),
+        finalizationBlocks: z.int().optional(),
       })
       .prefault({}),
   })
-  .superRefine(({ vmType, depository, tokens, exchange }, context) => {
+  .superRefine(({ vmType, depository, tokens, exchange, confirmations, additionalData }, context) => {
     const problem = (path: (string | number)[], message: string) =>
       context.addIssue({ code: "custom", path, message });
     if (!isAccount(vmType, depository))
@@ -67,6 +69,13 @@ export const railEntry = z
           `must be a currency of the family ${vmType} beside the native one`,
         );
     if (vmType === "bitcoin-vm" && tokens.length > 0) problem(["tokens"], "there are none on this family");
+    // Else an operator who asks for more would wait for less.
+    const { finalizationBlocks = DEFAULT_CONFIRMATIONS } = additionalData;
+    if (vmType === "bitcoin-vm" && confirmations !== finalizationBlocks)
+      problem(
+        ["confirmations"],
+        `must be the same number as additionalData.finalizationBlocks (${DEFAULT_CONFIRMATIONS} when absent)`,
+      );
     const isExchange = vmType === "hyperliquid-vm";
     if (isExchange && exchange === undefined) problem(["exchange"], "must be given on this family");
     if (!isExchange && exchange !== undefined) problem(["exchange"], "is only for hyperliquid-vm");
