@@ -332,6 +332,25 @@ test("a fill that falls out of the chain is submitted again with the same bytes 
   ]);
 });
 
+test("a fill that falls out of the chain long after it was signed is submitted again, and is not given up: nodes had taken it", async () => {
+  const { destination, clock } = world;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  await world.watch(destination);
+  // Nobody looked after the lane meanwhile.
+  clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await destination.reorg(1);
+  await world.watch(destination);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+
+  await world.care(destination);
+  expect((await slotOf(agreed)).cancelReason).toBeUndefined();
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+});
+
 test("a fill that a reorg moved into another block stays paid once and becomes final there", async () => {
   const { destination } = world;
   const agreed = await aSubmittedFill();

@@ -126,4 +126,6 @@ export interface Attempt {
   readonly broadcastAtMs: number | undefined;
   /** Since when nodes have had it without a break; sending it again does not change that. */
   readonly offeredSinceMs: number | undefined;
+  /** When a node had it first, whatever became of that since; absent: none ever had. */
+  readonly firstBroadcastAtMs?: number;
 }

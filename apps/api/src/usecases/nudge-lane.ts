@@ -70,7 +70,8 @@ async function cancelIfHopeless(
   nowMs: number,
 ): Promise<boolean> {
   const [first] = slot.attempts;
-  const neverTaken = slot.attempts.every(({ offeredSinceMs }) => offeredSinceMs === undefined);
+  // What a block held that fell out was taken; it is offered again, however long ago it was signed.
+  const neverTaken = slot.attempts.every(({ firstBroadcastAtMs }) => firstBroadcastAtMs === undefined);
   const refused =
     first !== undefined &&
     slot.nonce === used &&

@@ -202,12 +202,13 @@ export interface AttemptRow {
   created_at_ms: number;
   broadcast_at_ms: number | null;
   offered_since_ms: number | null;
+  first_broadcast_at_ms: number | null;
 }
 
 export const SLOT_COLUMNS =
   "id, chain_id, sender, nonce, leg_kind, leg_id, request_id, call_to, call_data, call_value, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_reason, cancel_after_ms, mined_attempt, mined_block_number, mined_block_hash, mined_status, gas_used, effective_gas_price, call_authorizations, unexplained_since, created_at_ms";
 export const ATTEMPT_COLUMNS =
-  "slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms, offered_since_ms";
+  "slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms, offered_since_ms, first_broadcast_at_ms";
 
 function legOf(kind: LegKind, id: string, requestId: Hex | undefined): Leg {
   switch (kind) {
@@ -274,5 +275,6 @@ function attemptOf(row: AttemptRow): Attempt {
     createdAtMs: row.created_at_ms,
     broadcastAtMs: row.broadcast_at_ms ?? undefined,
     offeredSinceMs: row.offered_since_ms ?? undefined,
+    ...(row.first_broadcast_at_ms !== null && { firstBroadcastAtMs: row.first_broadcast_at_ms }),
   };
 }
