@@ -57,9 +57,8 @@ export async function soakFamilies(
   const chains = await api.chains();
   const currencyOf = (name: string, symbol: string): string => {
     const chain = chains.find((one) => one.name === name);
-    const found = [...(chain === undefined ? [] : [chain.currency, ...chain.erc20Currencies])].find(
-      (one) => one.symbol === symbol,
-    );
+    const currencies = chain === undefined ? [] : [chain.currency, ...chain.erc20Currencies];
+    const found = currencies.find((one) => one.symbol === symbol);
     if (found?.address === undefined) throw new Error(`GET /chains lists no ${symbol} on ${name}`);
     return found.address;
   };

@@ -13,7 +13,7 @@ import {
   withdrawalAddress,
   type FamilyOf,
 } from "@causeway/attest";
-import { encodeOrder, orderIdOf, type Address, type Hex, type Hex32 } from "@causeway/domain";
+import { encodeOrder, orderIdOf, type Hex, type Hex32 } from "@causeway/domain";
 import type { AttestedOrder } from "@causeway/wire";
 import { expect } from "vitest";
 import type { FamilyOracle, FamilyOracles } from "../integration/families/family-oracles.ts";
@@ -464,5 +464,3 @@ function timeOf(message: unknown): bigint {
   const { extraData } = message as { readonly extraData?: { readonly timestamp: string } };
   return BigInt(extraData?.timestamp ?? 0);
 }
-
-export type { Address };

@@ -55,7 +55,10 @@ export function pushRouteServices(
   const policy = { ...config.push.connections, trustProxy: config.http.trustProxy };
   const sockets = { sockets: 0, streams: 0, subscriptions: 0, messages: 0, closed: 0 };
   pushGauges(registry, () => ({ ...sockets, ...feed.figures() }));
-  return { feed, push: { ...followStatus(feed, spellingOf(chains)), places: connectionPlaces(policy), policy, sockets } };
+  return {
+    feed,
+    push: { ...followStatus(feed, spellingOf(chains)), places: connectionPlaces(policy), policy, sockets },
+  };
 }
 
 /** What the owners of keys ask about their webhooks. */
