@@ -25,6 +25,14 @@ export type DepositJudgement =
   | { readonly deposit: undefined }
   | { readonly refusal: string };
 
+/** Whether a depository receives anything, whatever that is. */
+export function pays(
+  depositories: ReadonlySet<string>,
+  { outputs }: Pick<BitcoinTransaction, "outputs">,
+): boolean {
+  return outputs.some(({ script, amount }) => amount > 0n && depositories.has(script));
+}
+
 /**
  * One deposit for the whole transaction: the sum of its outputs to the one depository that receives.
  *

@@ -255,3 +255,51 @@ test("an explorer that fails is a fault, and no answer", async () => {
   };
   await expect(statusOf(aNode(rival.all, 6), broken)).rejects.toThrow(RpcFault);
 });
+
+/** Counts what a node is asked. */
+function counted(transport: RpcTransport) {
+  let [asked, underWay, most] = [0, 0, 0];
+  const request: RpcTransport["request"] = async (...question) => {
+    asked += 1;
+    most = Math.max(most, (underWay += 1));
+    await new Promise(setImmediate);
+    try {
+      return await transport.request(...question);
+    } finally {
+      underWay -= 1;
+    }
+  };
+  return { transport: { ...transport, request }, asked: () => asked, most: () => most };
+}
+
+/** As many coins, each of a transaction of its own. */
+const crowd = (count: number): BitcoinOutput[] =>
+  Array.from({ length: count }, (_, at) => pay(at === 0 ? depository : user, 1_000n + BigInt(at)));
+
+test("what neither pays a depository nor carries the order's id costs a node no question about what it spends", async () => {
+  const { txid, all } = made(crowd(200).slice(1), [pay(other, 50n)]);
+  const node = counted(aNode(all, 6));
+  expect(await source(node.transport).deposits(txid)).toMatchObject({ value: { deposits: [] } });
+  const question = { orderId, deadline: TIME, extraData: "0x", receipts: [], calls: [] } as const;
+  expect(await source(node.transport).payments(txid, question)).toMatchObject({ kind: "refuted" });
+  expect(node.asked()).toBeLessThan(15);
+});
+
+test("what a withdrawal spends is looked up some at a time, however much it is", async () => {
+  const spent = crowd(300);
+  const node = counted(aNode(spent.map(sourceOf), 6));
+  const paidOut = aPsbt(spent, [pay(recipient, 600n)]);
+  expect(await source(node.transport).withdrawal(paidOut, undefined)).toMatchObject({
+    value: { status: "pending" },
+  });
+  expect(node.most()).toBeLessThanOrEqual(16);
+});
+
+test("a withdrawal of more inputs than a transaction can have is refused unread", async () => {
+  const node = counted(aNode([], 6));
+  expect(await source(node.transport).withdrawal(aPsbt(crowd(2_000), paid), undefined)).toMatchObject({
+    kind: "refuted",
+    reason: "the withdrawal spends more outputs than a transaction can that nodes pass on",
+  });
+  expect(node.asked()).toBe(0);
+});

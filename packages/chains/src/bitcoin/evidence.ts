@@ -15,9 +15,9 @@ import {
   type RpcTransportOptions,
 } from "../nodes/transport.ts";
 import { isHash, type ReportedSpend } from "./answers.ts";
-import { judgeDeposit } from "./deposits.ts";
+import { judgeDeposit, pays } from "./deposits.ts";
 import { createExplorer, type SpendHints } from "./explorer.ts";
-import { judgePayments } from "./payments.ts";
+import { isFor, judgePayments } from "./payments.ts";
 import type { BitcoinOutput } from "./raw-transaction.ts";
 import { createBitcoinReads, type BitcoinReads, type FinalTransaction } from "./rpc.ts";
 import { scriptOf } from "./scripts.ts";
@@ -81,9 +81,11 @@ export function evidenceOfNode(
     deposits: async (transactionId): Promise<Evidence<TransactionDeposits>> => {
       if (primary === undefined) return noDepository(chain);
       if (!isHash(transactionId)) return NOT_A_TXID;
-      const settled = await withSpent(reads, transactionId);
-      if (settled.kind !== "final") return settled;
-      const { transaction, block, spent } = settled.value;
+      const found = await reads.transaction(transactionId);
+      if (found.kind !== "final") return found;
+      const { transaction, block } = found.value;
+      // Anybody's transaction may be asked about: what it spends is looked at only where that matters.
+      const spent = pays(depositories, transaction) ? await spentBy(reads, found.value) : [];
       const judgement = judgeDeposit({ depositories, network: facts.network }, { transaction, spent });
       if ("refusal" in judgement) return { kind: "refuted", reason: judgement.refusal };
       const { deposit } = judgement;
@@ -99,9 +101,10 @@ export function evidenceOfNode(
 
     payments: async (transactionId, question): Promise<Evidence<PaymentAnswer>> => {
       if (!isHash(transactionId)) return NOT_A_TXID;
-      const settled = await withSpent(reads, transactionId);
-      if (settled.kind !== "final") return settled;
-      const { transaction, block, spent } = settled.value;
+      const found = await reads.transaction(transactionId);
+      if (found.kind !== "final") return found;
+      const { transaction, block } = found.value;
+      const spent = isFor(question.orderId, transaction) ? await spentBy(reads, found.value) : [];
       const judgement = judgePayments(
         { depositories },
         { transaction, spent, timestamp: block.time },
@@ -151,16 +154,15 @@ function noDepository(chain: AttestationChain): Evidence<never> {
   return { kind: "refuted", reason: `chain ${chain.name} has no depository` };
 }
 
-type SettledTransaction = FinalTransaction & { readonly spent: readonly BitcoinOutput[] };
-
-/** A final transaction with what it spends: a node that has the one has the other. */
-async function withSpent(reads: BitcoinReads, txid: string): Promise<Evidence<SettledTransaction>> {
-  const settled = await reads.transaction(txid);
-  if (settled.kind !== "final") return settled;
-  const spent = await reads.spentBy(settled.value.transaction.inputs);
+/** What a final transaction spends: a node that has the one has the other. */
+async function spentBy(
+  reads: BitcoinReads,
+  { transaction }: FinalTransaction,
+): Promise<readonly BitcoinOutput[]> {
+  const spent = await reads.spentBy(transaction.inputs);
   if (spent === undefined)
     throw inconsistent("getrawtransaction", "the node has a transaction and not what it spends");
-  return { kind: "final", value: { ...settled.value, spent } };
+  return spent;
 }
 
 /**

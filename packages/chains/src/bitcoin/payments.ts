@@ -1,4 +1,4 @@
-import { nativeCurrency } from "@causeway/domain";
+import { type Hex32, nativeCurrency } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import { carriedTexts, idIn } from "./carried-text.ts";
 import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./raw-transaction.ts";
@@ -44,9 +44,7 @@ export function judgePayments(
   if (isCoinbase(transaction)) return { refusal: "a coinbase transaction is no payment" };
   if (spent.some(({ script }) => depositories.has(script)))
     return { refusal: "the transaction spends what a depository holds" };
-  const carried = carriedTexts(transaction.outputs).filter((text) => idIn(text) !== undefined);
-  const [only] = carried;
-  if (only === undefined || carried.length > 1 || only.text !== question.orderId)
+  if (!isFor(question.orderId, transaction))
     return { refusal: "the transaction does not carry the order's id and that alone" };
 
   const amounts: bigint[] = [];
@@ -57,6 +55,12 @@ export function judgePayments(
     amounts.push(currency === nativeCurrency("bitcoin-vm") && net > 0n ? net : 0n);
   }
   return { amounts };
+}
+
+/** Whether exactly one output carries an id, and its whole text is this one. */
+export function isFor(orderId: Hex32, { outputs }: Pick<BitcoinTransaction, "outputs">): boolean {
+  const [only, ...others] = carriedTexts(outputs).filter((text) => idIn(text) !== undefined);
+  return others.length === 0 && only?.text === orderId;
 }
 
 function sumTo(script: string, outputs: readonly BitcoinOutput[]): bigint {

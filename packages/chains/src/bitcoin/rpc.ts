@@ -41,6 +41,9 @@ export interface FoundTransaction {
   readonly block: (BitcoinBlock & Pick<BlockStanding, "confirmations">) | undefined;
 }
 
+/** Transactions before one that are read at the same time. */
+const SOURCES_AT_ONCE = 16;
+
 /** Reads of one node. */
 export interface BitcoinReads {
   /** A transaction, once enough blocks say so. @throws RpcFault */
@@ -153,17 +156,21 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
     spentBy: async (inputs) => {
       if (isCoinbase({ inputs })) return [];
       await checkChain();
-      const ids = [...new Set(inputs.map(({ txid }) => txid))];
-      const sources = new Map(
-        await Promise.all(ids.map(async (txid) => [txid, await bytesOf(txid)] as const)),
-      );
-      const spent: BitcoinOutput[] = [];
-      for (const { txid, vout } of inputs) {
-        const output = sources.get(txid)?.outputs[vout];
-        if (output === undefined) return undefined;
-        spent.push(output);
-      }
-      return spent;
+      const sources = [...Map.groupBy(inputs, ({ txid }) => txid)];
+      const spent = new Map<BitcoinInput, BitcoinOutput>();
+      // Who made the inputs chose how many and how large the transactions before are: of each only what is spent is kept.
+      for (let at = 0; at < sources.length; at += SOURCES_AT_ONCE)
+        await Promise.all(
+          sources.slice(at, at + SOURCES_AT_ONCE).map(async ([txid, own]) => {
+            const outputs = (await bytesOf(txid))?.outputs ?? [];
+            for (const input of own) {
+              const output = outputs[input.vout];
+              if (output !== undefined) spent.set(input, output);
+            }
+          }),
+        );
+      const found = inputs.map((input) => spent.get(input)).filter((output) => output !== undefined);
+      return found.length === inputs.length ? found : undefined;
     },
     bytes: async (txid) => {
       await checkChain();

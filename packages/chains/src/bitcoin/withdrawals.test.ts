@@ -23,6 +23,11 @@ const depositories = new Set([depository.script, second.script]);
 const held = [pay(depository, 100_000n)];
 const outputs = [pay(recipient, 60_000n), pay(depository, 39_000n)];
 
+/** What looks like a signature, with the byte behind it that says what it is of. */
+function signature(of: number): Uint8Array {
+  return Uint8Array.from([0x30, 6, 2, 1, 1, 2, 1, 1, of]);
+}
+
 function effect(spent: readonly BitcoinOutput[], paid: readonly BitcoinOutput[]) {
   return effectOf(depositories, aTransaction(spent, paid).transaction, spent);
 }
@@ -44,6 +49,36 @@ test("a payload is its transaction, and is called by the hash of its text", () =
     expect(readWithdrawal(other as Hex)).toHaveProperty("refusal");
   expect(readWithdrawal("0x70736274ff00")).toHaveProperty("refusal");
   expect(readWithdrawal("0x1234")).toHaveProperty("refusal");
+});
+
+test.each([
+  ["asks for signatures of some inputs only", { sighashType: 0x81 }],
+  ["asks for signatures of one output only", { sighashType: 3 }],
+  ["is signed for some inputs only", { partialSig: [[pubECDSA(depository.key), signature(0x81)]] }],
+  ["is signed for no outputs", { partialSig: [[pubECDSA(depository.key), signature(2)]] }],
+  ["is signed by a taproot key for some inputs only", { tapKeySig: new Uint8Array(65).fill(0x81) }],
+] as const)(
+  "a payload that %s is refused: it could be carried out by a transaction that is not its own",
+  (_, fields) => {
+    const tx = unsigned(held, outputs);
+    tx.updateInput(0, fields as never, true);
+    expect(readWithdrawal(`0x${hexOf(tx.toPSBT())}`)).toEqual({
+      refusal: "the withdrawal's signatures leave parts of its transaction to others",
+    });
+  },
+);
+
+test("a payload that is signed as a whole, or names that, is one", () => {
+  for (const fields of [
+    { sighashType: 1 },
+    { partialSig: [[pubECDSA(depository.key), signature(1)]] },
+    { tapKeySig: new Uint8Array(64).fill(7) },
+    { tapKeySig: Uint8Array.from([...new Uint8Array(64).fill(7), 1]) },
+  ]) {
+    const tx = unsigned(held, outputs);
+    tx.updateInput(0, fields as never, true);
+    expect(readWithdrawal(`0x${hexOf(tx.toPSBT())}`)).toHaveProperty("unsigned");
+  }
 });
 
 test("it costs the depository what it puts in less its change: the payment and the fee", () => {
