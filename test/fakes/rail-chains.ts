@@ -139,7 +139,7 @@ export function aConnectedRail(vmType: RailVm, story: RailStory = {}): Connected
       arrivals: unused,
       arrivalsOf: unused,
       balances: unused,
-      paymentCost: unused,
+      paymentCost: async () => story.paymentCost ?? costs[vmType],
       refusalOf: async () => undefined,
       prepare: unused,
       send: unused,

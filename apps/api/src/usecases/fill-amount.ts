@@ -12,6 +12,7 @@ import type { FillBudget } from "./exchange-in-budget.ts";
 import { isBeyondCap } from "./quote-limits.ts";
 import { pricingOf } from "./quote-pricing.ts";
 import type { RoutePricing } from "./quote-pricing.ts";
+import { costOfPaying } from "./rails/cost-of-paying.ts";
 import { isRail } from "./request-end.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads" | "liquidity">;
@@ -118,7 +119,14 @@ function isBeyondLimits(
 /** The terms that a fill is priced by. */
 type PricedTerms = Pick<
   RequestTerms,
-  "requestId" | "pairClass" | "originGasUsd" | "appFees" | "sponsorship" | "gasTopup" | "outputCalls"
+  | "requestId"
+  | "recipient"
+  | "pairClass"
+  | "originGasUsd"
+  | "appFees"
+  | "sponsorship"
+  | "gasTopup"
+  | "outputCalls"
 > & {
   readonly origin: Pick<RequestTerms["origin"], "chainId" | "currency">;
   readonly destination: Pick<RequestTerms["destination"], "chainId" | "currency" | "paidFrom">;
@@ -144,12 +152,14 @@ export async function pricingOfFill(
     originCurrency: knownCurrency(services, requestId, terms.origin),
     destinationCurrency: knownCurrency(services, requestId, { chainId, currency: paidFrom ?? currency }),
   };
+  const railCost = await costOfPaying(destination, currency, terms.recipient);
   const priced = async (exchangeGas?: bigint) =>
     agreedPricing(
       await pricingOf(services, route, toContract, originGasUsd, {
         pairClass,
         exchangeGas,
         callsGas: terms.outputCalls?.gas ?? topupGas(services.quotePolicy.gas, terms.gasTopup?.amount),
+        railCost,
       }),
       terms,
     );

@@ -27,7 +27,7 @@ export interface PricedRoute extends Pick<Route, "originCurrency" | "destination
   readonly destination: RequestEnd;
 }
 
-/** What swaps before the deposit and in the fill change about a route's prices. */
+/** What swaps before the deposit and in the fill, and who is paid, change about a route's prices. */
 export interface SwapsOfRoute {
   /** Of the currencies that the user pays and the recipient gets; undefined: they are those of the route. */
   readonly pairClass?: PairClass | undefined;
@@ -35,6 +35,8 @@ export interface SwapsOfRoute {
   readonly exchangeGas?: bigint | undefined;
   /** Gas units of the calls that a fill makes with the output; undefined: it pays the recipient. */
   readonly callsGas?: bigint | undefined;
+  /** What paying this very recipient costs on a rail, smallest units of the native coin; undefined: as for anybody. */
+  readonly railCost?: bigint | undefined;
 }
 
 type Needs = {
@@ -89,7 +91,7 @@ export function* pricingSoon(
       origin: { decimals: originCurrency.decimals, priceUsd: usd.origin },
       destination: { decimals: destinationCurrency.decimals, priceUsd: usd.destination },
       destinationNative: { decimals: destination.chain.native.decimals, priceUsd: usd.destinationNative },
-      fillGasCostWei: fillCost(destination, destinationCurrency, fillGas),
+      fillGasCostWei: fillCost(destination, destinationCurrency, fillGas, swaps.railCost),
       flatUsd: fees.flatUsd + originGasUsd,
       serviceBps: quotePolicy.serviceBps[pairClass] + origin.chain.fees.depositBps + fees.withdrawalBps,
       appBps: 0,
@@ -98,10 +100,15 @@ export function* pricingSoon(
 }
 
 /** What the fill costs the solver beside what is paid, smallest units of the destination's native coin, with the margin that its price may move by. */
-function fillCost(destination: RequestEnd, { address }: Currency, gas: bigint): bigint {
+function fillCost(
+  destination: RequestEnd,
+  { address }: Currency,
+  gas: bigint,
+  railCost: bigint | undefined,
+): bigint {
   if (isRail(destination)) {
     const { chain, pulse } = destination;
-    return divUp(pulse.paymentCost(address) * (BPS + BigInt(chain.fees.gasMarginBps)), BPS);
+    return divUp((railCost ?? pulse.paymentCost(address)) * (BPS + BigInt(chain.fees.gasMarginBps)), BPS);
   }
   const { fees } = destination.chain;
   return gasCostWei(gas, destination.pulse.gasPrices(), fees.minPriorityFeeWei, fees.gasMarginBps);

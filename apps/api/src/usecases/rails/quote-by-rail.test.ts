@@ -240,6 +240,29 @@ test("an exact input pays the payment's cost, the flat part and the pair's fee, 
   expect(terms.destination.minimumAmount).toBe((expected * 9_900n + 9_999n) / 10_000n);
 });
 
+test("whoever is the first to pay an account of the exchange pays what the exchange takes for that: the user, not the solver", async () => {
+  const dollar = 100_000_000n;
+  const { user: fresh } = places.other;
+  const first = { rail: { paymentCost: async (_: Hex, to?: Hex) => (to === fresh ? dollar : 0n) } };
+  const { terms: known } = await quoted("evm", "perps");
+  const { terms } = await quoted("evm", "perps", {}, { hypevm: first });
+  expect(known.destination.expectedAmount - terms.destination.expectedAmount).toBe(dollar);
+  expect(await refusalOf(ask("evm", "spot", { amount: "900000" }), { hypevm: first })).toEqual([
+    "AMOUNT_TOO_LOW",
+    "amount",
+  ]);
+  // Nor does somebody get his deposit back at the solver's cost on an account that he has just thought of.
+  const elsewhere: Hex = `0x${"5a".repeat(20)}`;
+  const back = { rail: { paymentCost: async (_: Hex, to?: Hex) => (to === elsewhere ? dollar : 0n) } };
+  const { terms: refunded } = await quoted("perps", "evm", { refundTo: elsewhere }, { hypevm: back });
+  expect(refunded.order.inputs[0]?.refunds[0]?.minimumAmount).toBe(refunded.origin.amount - 10n * dollar);
+  expect(
+    await refusalOf(ask("evm", "perps"), {
+      hypevm: { rail: { paymentCost: () => Promise.reject(new Error("connection refused")) } },
+    }),
+  ).toEqual(["RPC_HTTP_ERROR", "destinationChainId"]);
+});
+
 test("an exact output costs the least input that brings it, and may not fall short", async () => {
   const exact = { tradeType: "EXACT_OUTPUT", amount: "150000" } as const;
   const { terms } = await quoted("evm", "bvm", exact);

@@ -10,6 +10,7 @@ import type { OrderSigners } from "../order-words.ts";
 import { pricingOf } from "../quote-pricing.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
 import { isRail } from "../request-end.ts";
+import { quotedCostOfPaying } from "./cost-of-paying.ts";
 import { toRailAnswer } from "./quote-answer.ts";
 import { refuseBeyondRails, refuseUnpayable } from "./quote-limits.ts";
 import { readRailQuestion } from "./quote-question.ts";
@@ -91,19 +92,23 @@ async function workOut(
 ): Promise<Worked> {
   refuseOnRails(input);
   const question = readRailQuestion(services, input);
-  const { destination, destinationCurrency, recipient } = question;
+  const { origin, originCurrency, refundTo, destination, destinationCurrency, recipient } = question;
   const toContract =
     !isRail(destination) && destinationCurrency.address === NATIVE_CURRENCY
       ? await services.recipientCodes.hasCode(destination.chain.id, recipient)
       : false;
-  const pricing = await pricingOf(services, question, toContract);
+  const [railCost, refundCost] = await Promise.all([
+    quotedCostOfPaying(destination, destinationCurrency.address, recipient, "destinationChainId"),
+    quotedCostOfPaying(origin, originCurrency.address, refundTo, "originChainId"),
+  ]);
+  const pricing = await pricingOf(services, question, toContract, undefined, { railCost });
   const trade = priceTrade(question.tradeType, question.amount, pricing.facts);
   refuseBeyondRails(services.reservations, question, pricing, trade);
   const agreement = agreeOnRail(
     services,
     question,
     { pricing, trade },
-    { nowMs: services.clock.nowMs(), walletNonce: nonceOf(services, question), keyId },
+    { nowMs: services.clock.nowMs(), walletNonce: nonceOf(services, question), keyId, refundCost },
   );
   return { question, pricing, trade, agreement };
 }

@@ -37,6 +37,7 @@ export interface RailTermServices {
  * Writes down what the quote promises, as terms and as the order whose hash is the id of the deposit. Where transfers carry no id, the nonce that the deposit is to have is part of it.
  * @param walletNonce of the user's transfer; undefined: it names its order itself
  * @param keyId of the API key that asked; undefined: nobody's
+ * @param refundCost of a payment to `refundTo`, smallest units of the native coin; undefined: as to anybody
  */
 export function agreeOnRail(
   services: RailTermServices,
@@ -46,7 +47,13 @@ export function agreeOnRail(
     nowMs,
     walletNonce,
     keyId,
-  }: { readonly nowMs: number; readonly walletNonce: number | undefined; readonly keyId: string | undefined },
+    refundCost,
+  }: {
+    readonly nowMs: number;
+    readonly walletNonce: number | undefined;
+    readonly keyId: string | undefined;
+    readonly refundCost?: bigint | undefined;
+  },
 ): RailAgreement {
   const { quotePolicy, random, solver } = services;
   const { origin, destination, originCurrency, destinationCurrency, user, recipient, refundTo } = question;
@@ -55,7 +62,7 @@ export function agreeOnRail(
       ? 0
       : (question.slippageBps ?? quotePolicy.automaticSlippageBps[pricing.pairClass]);
   const minimumAmount = minimumOutput(question.tradeType, trade.expected, slippageBps);
-  const refundMinimum = leastRefund(quotePolicy, question, pricing, trade.input);
+  const refundMinimum = leastRefund(quotePolicy, question, pricing, trade.input, refundCost);
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const fillDeadlineMs = nowMs + lifetimeSeconds * 1000;
@@ -141,9 +148,14 @@ function leastRefund(
   { origin, originCurrency }: RailQuestion,
   { facts, originNative }: RoutePricing,
   deposit: bigint,
+  refundCost: bigint | undefined,
 ): bigint {
   const cost = isRail(origin)
-    ? divUp(origin.pulse.paymentCost(originCurrency.address) * (BPS + BigInt(policy.refundGasMarginBps)), BPS)
+    ? divUp(
+        (refundCost ?? origin.pulse.paymentCost(originCurrency.address)) *
+          (BPS + BigInt(policy.refundGasMarginBps)),
+        BPS,
+      )
     : gasCostWei(
         gasOf(policy.gas.refund, originCurrency, false),
         origin.pulse.gasPrices(),

@@ -1,0 +1,38 @@
+import { ServiceError } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import type { RequestEnd } from "../../ports/chains.ts";
+import { isRail } from "../request-end.ts";
+
+/**
+ * What paying this very account costs the solver, where that may be more than paying anybody: the exchange takes a dollar for the first that an account ever gets. Never less than what paying
+ * anybody costs: an account may be made dearer after it was asked about. Undefined: as for anybody.
+ * @throws RpcFault when the chain does not say; ServiceError RPC_HTTP_ERROR when nothing fresh is known of it
+ */
+export async function costOfPaying(
+  end: RequestEnd,
+  currency: Hex,
+  account: Hex,
+): Promise<bigint | undefined> {
+  if (!isRail(end) || end.chain.exchange === undefined) return undefined;
+  const usual = end.pulse.paymentCost(currency);
+  const his = await end.rail.paymentCost(currency, account);
+  return his > usual ? his : usual;
+}
+
+/** The same for a quote. @throws ServiceError RPC_HTTP_ERROR */
+export async function quotedCostOfPaying(
+  end: RequestEnd,
+  currency: Hex,
+  account: Hex,
+  field: "originChainId" | "destinationChainId",
+): Promise<bigint | undefined> {
+  try {
+    return await costOfPaying(end, currency, account);
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause;
+    throw new ServiceError("RPC_HTTP_ERROR", `${end.chain.displayName} did not tell what a payment costs`, {
+      field,
+      cause,
+    });
+  }
+}
