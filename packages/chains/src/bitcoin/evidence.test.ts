@@ -303,3 +303,26 @@ test("a withdrawal of more inputs than a transaction can have is refused unread"
   });
   expect(node.asked()).toBe(0);
 });
+
+test("an explorer is asked about some inputs at a time, and no further once one settles it", async () => {
+  const spent = crowd(100);
+  const rivalOf = made(spent.slice(0, 1), [pay(other, 990n)]);
+  let [asked, underWay, most] = [0, 0, 0];
+  const hints: SpendHints = {
+    spendOf: async () => {
+      asked += 1;
+      most = Math.max(most, (underWay += 1));
+      await new Promise(setImmediate);
+      underWay -= 1;
+      return { txid: rivalOf.txid, isConfirmed: true };
+    },
+    close: async () => await Promise.resolve(),
+  };
+  const node = aNode([...spent.map(sourceOf), ...rivalOf.all], 6);
+  const paidOut = aPsbt(spent, [pay(recipient, 600n)]);
+  expect(await source(node, hints).withdrawal(paidOut, undefined)).toMatchObject({
+    value: { status: "expired" },
+  });
+  expect(most).toBeLessThanOrEqual(8);
+  expect(asked).toBeLessThanOrEqual(8);
+});

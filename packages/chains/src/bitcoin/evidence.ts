@@ -14,7 +14,7 @@ import {
   type RpcTransport,
   type RpcTransportOptions,
 } from "../nodes/transport.ts";
-import { isHash, type ReportedSpend } from "./answers.ts";
+import { isHash } from "./answers.ts";
 import { judgeDeposit, pays } from "./deposits.ts";
 import { createExplorer, type SpendHints } from "./explorer.ts";
 import { isFor, judgePayments } from "./payments.ts";
@@ -165,6 +165,9 @@ async function spentBy(
   return spent;
 }
 
+/** Inputs of a payload that the explorer is asked about at the same time. */
+const HINTS_AT_ONCE = 8;
+
 /**
  * What became of a payload: decided by final transactions of the node that spend its inputs. Where such a transaction may be is known from the payload, from the caller and
  * from the explorer; none of these is believed.
@@ -192,19 +195,20 @@ async function statusOf(
     if (settled()) return meaning;
   }
   if (hints === undefined) return meaning;
-  const reported: ReportedSpend[] = await Promise.all(
-    unsigned.inputs.map(async ({ txid, vout }) => await hints.spendOf(txid, vout)),
-  );
-  for (const spend of reported) {
-    if (spend === undefined) continue;
-    const kind = await look(spend.txid);
-    if (settled()) return meaning;
-    // One of the two lies or is far behind: not ours to guess which.
-    if (kind === "absent" && spend.isConfirmed)
-      throw inconsistent(
-        "outspend",
-        "the explorer names a transaction in a block, and the node does not know it",
-      );
+  for (let at = 0; at < unsigned.inputs.length; at += HINTS_AT_ONCE) {
+    const some = unsigned.inputs.slice(at, at + HINTS_AT_ONCE);
+    const reported = await Promise.all(some.map(async ({ txid, vout }) => await hints.spendOf(txid, vout)));
+    for (const spend of reported) {
+      if (spend === undefined) continue;
+      const kind = await look(spend.txid);
+      if (settled()) return meaning;
+      // One of the two lies or is far behind: not ours to guess which.
+      if (kind === "absent" && spend.isConfirmed)
+        throw inconsistent(
+          "outspend",
+          "the explorer names a transaction in a block, and the node does not know it",
+        );
+    }
   }
   return meaning;
 }

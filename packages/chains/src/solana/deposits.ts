@@ -5,7 +5,7 @@ import { DEPOSIT_EVENT, DEPOSIT_NATIVE, DEPOSIT_TOKEN } from "./depository-instr
 import type { DepositorySeats } from "./derived-addresses.ts";
 import type { InstructionFact, TokenHolding, TransactionFacts } from "./facts.ts";
 import { eventsOf } from "./program-events.ts";
-import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAMS } from "./programs.ts";
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_PROGRAMS } from "./programs.ts";
 
 /** The deposits of one transaction that succeeded. Pure. */
 
@@ -18,6 +18,8 @@ interface Asked {
   readonly id: Hex32;
   /** It is about this depository's own accounts. */
   readonly isOurs: boolean;
+  /** All of the amount arrives: nobody can keep a part of lamports, or of tokens of the first token program. */
+  readonly isExact: boolean;
 }
 
 /** What the program told of one. */
@@ -31,7 +33,7 @@ interface Told {
 
 export type DepositReading =
   | { readonly kind: "read"; readonly deposits: readonly DepositEvidence[] }
-  /** The node left off telling the logs: what a mint kept is not to be seen. */
+  /** The node left off telling the logs: what a mint may have kept is not to be seen. */
   | { readonly kind: "logsCut" };
 
 const NATIVE = nativeCurrency("solana-vm");
@@ -62,7 +64,8 @@ export function vaultKey(mint: string, tokenProgram: string): string {
  * The deposits, in the order in which they happened.
  *
  * A call of the depository program, by the transaction itself or by another program, is a deposit of what the program told that arrived; each call has its one event, and
- * both must agree, or the node left something out. Without any such call a transaction may be a plain transfer to the vault: exactly one instruction, and nothing that
+ * both must agree, or the node left something out. Nodes leave off telling when a transaction says much; what nobody
+ * can have kept a part of is then the call's word alone. Without any such call a transaction may be a plain transfer to the vault: exactly one instruction, and nothing that
  * it led to, beside those that set a price for computing.
  *
  * @param vaultAccounts where the vault's tokens lie, by {@link vaultKey}, for all of {@link tokenAccountsWanted}
@@ -79,30 +82,32 @@ export function depositsIn(
     return { kind: "read", deposits: direct === undefined || direct.amount === 0n ? [] : [direct] };
   }
   const events = eventsOf(seats.program, facts.logs);
-  if (events === "cut") return { kind: "logsCut" };
+  if (events === "cut") {
+    const ours = asked.filter(({ isOurs }) => isOurs);
+    return ours.every(({ isExact }) => isExact)
+      ? { kind: "read", deposits: ours.flatMap((one) => depositOf(one, one.amount)) }
+      : { kind: "logsCut" };
+  }
   const told = events.flatMap((event) => toldBy(event));
   if (told.length !== asked.length)
     throw garbage("getTransaction", "the logs tell of another number of deposits than were called for");
-  const deposits = asked.flatMap(({ index, depositor, mint, amount, id, isOurs }, place) => {
+  const deposits = asked.flatMap((one, place) => {
     const event = told[place];
     const agrees =
-      event?.depositor === depositor &&
-      event.mint === mint &&
-      event.id === id &&
-      (mint === undefined ? event.amount === amount : event.amount <= amount);
+      event?.depositor === one.depositor &&
+      event.mint === one.mint &&
+      event.id === one.id &&
+      (one.isExact ? event.amount === one.amount : event.amount <= one.amount);
     if (!agrees) throw garbage("getTransaction", "the logs and the instructions tell of different deposits");
-    if (!isOurs || event.amount === 0n) return [];
-    return [
-      {
-        index: index.toString(),
-        depositor,
-        currency: mint ?? NATIVE,
-        amount: event.amount,
-        depositId: id === ZERO_ID ? undefined : id,
-      },
-    ];
+    return one.isOurs ? depositOf(one, event.amount) : [];
   });
   return { kind: "read", deposits };
+}
+
+function depositOf({ index, depositor, mint, id }: Asked, amount: bigint): readonly DepositEvidence[] {
+  if (amount === 0n) return [];
+  const depositId = id === ZERO_ID ? undefined : id;
+  return [{ index: index.toString(), depositor, currency: mint ?? NATIVE, amount, depositId }];
 }
 
 function askedBy(
@@ -131,6 +136,7 @@ function askedBy(
       amount: view.getBigUint64(8, true),
       id: toHex(data.subarray(16, 48)),
       isOurs,
+      isExact: !isToken || accounts[7] === TOKEN_PROGRAM,
     },
   ];
 }

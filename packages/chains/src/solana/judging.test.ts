@@ -137,6 +137,24 @@ test("where the node left off telling, nothing is said", () => {
   expect(depositsIn(seats, vaultAccounts, cut)).toEqual({ kind: "logsCut" });
 });
 
+test("where it left off telling, what no mint could keep a part of is a deposit all the same: much happened beside it", () => {
+  const cut =
+    (lines: number) =>
+    (answer: Answer): Answer => ({
+      ...answer,
+      meta: {
+        ...answer.meta,
+        logMessages: [...(answer.meta["logMessages"] as string[]).slice(0, lines), "Log truncated"],
+      },
+    });
+  for (const name of ["native", "token", "forwarded"])
+    for (const lines of [0, 3]) expect(read(facts(name, cut(lines)))).toEqual(read(facts(name)));
+  // Into an account that is not the vault's it is none, with logs or without.
+  const elsewhere = new Map([[vaultKey(token.mint, token.tokenProgram), recorded.vaultAccounts.feeToken]]);
+  const none = { kind: "read", deposits: [] };
+  expect(depositsIn(seats, elsewhere, facts("token", cut(0)))).toEqual(none);
+});
+
 test("the logs tell who speaks: nobody can speak for the depository", () => {
   const event = Buffer.from("an event").toString("base64");
   const other = "Other1111111111111111111111111111111111111";
