@@ -249,6 +249,54 @@ test("however long the explorer does not know it, and however far the rest has g
   expect(told).toEqual([...made, first]);
 });
 
+test("a transfer that is told wrongly keeps no other waiting, and after half a day nobody waits for it", async () => {
+  const { control } = exchange;
+  let { cursor } = await rail.arrivals(undefined);
+  const read = async (): Promise<Hex32[]> => {
+    const { deposits, cursor: next } = await rail.arrivals(cursor);
+    cursor = next;
+    return deposits.map(({ txHash }) => txHash as Hex32);
+  };
+  const odd = await sent(exchange);
+  control.lie((path, question, honest) =>
+    path === "explorer" && question["hash"] === odd ? { type: "txDetails", tx: { hash: odd } } : honest,
+  );
+  const next = await sent(exchange);
+  expect(await read()).toEqual([next]);
+  control.advance(13 * HOUR_MS);
+  const before = faults.length;
+  const later = await sent(exchange);
+  expect(await read()).toEqual([later]);
+  expect(faults.slice(before).map(String)).toEqual([expect.stringContaining(odd)]);
+  // Nor does it come up again and again.
+  expect(await read()).toEqual([]);
+  expect(faults).toHaveLength(before + 1);
+  control.lie(undefined);
+  expect(await rail.arrivalsOf(odd)).toMatchObject({ kind: "final", deposits: [{ txHash: odd }] });
+});
+
+test("however many specks come at once, they are asked for in bounded readings, and each is told of once", async () => {
+  const { control } = exchange;
+  let { cursor } = await rail.arrivals(undefined);
+  const made: Hex32[] = [];
+  for (let n = 0; n < 130; n++) made.push(await sent(exchange, { amount: 1n }));
+  let asked = 0;
+  control.lie((path, _, honest) => {
+    if (path === "explorer") asked++;
+    return honest;
+  });
+  const told: Hex32[] = [];
+  for (let readings = 0; readings < 3; readings++) {
+    asked = 0;
+    const { deposits, cursor: next } = await rail.arrivals(cursor);
+    expect(asked).toBeLessThanOrEqual(100);
+    told.push(...deposits.map(({ txHash }) => txHash as Hex32));
+    cursor = next;
+  }
+  control.lie(undefined);
+  expect(told.toSorted()).toEqual(made.toSorted());
+});
+
 test("an index that is behind for some time while nothing else happens hides nothing for good", async () => {
   const { control } = exchange;
   let { cursor } = await rail.arrivals(undefined);

@@ -1,6 +1,6 @@
 import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
 import type { DepositFact } from "../family.ts";
-import { inconsistent } from "../nodes/rpc-fault.ts";
+import { inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
 import type { RailArrivals, RailTransaction } from "../rail.ts";
 import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
 import type { ExchangeDeposit } from "./deposits.ts";
@@ -30,6 +30,14 @@ export interface RailReadingOptions {
   ): Promise<{ readonly id: Hex32; readonly depositor: Address | undefined } | undefined>;
   /** Told of money that arrived in a way that no oracle attests. */
   onStranded(transaction: ExchangeTransaction, why: string): void;
+  /** Told of a transfer of which nobody could be told rightly for too long: it is read only when somebody points at it. */
+  onLeftAside(hash: Hex32): void;
+}
+
+/** What the explorer says of an entry; no block: nothing, so far. */
+interface Told {
+  readonly block: bigint | undefined;
+  readonly deposits: readonly DepositFact[];
 }
 
 /** Without a cursor it begins so many ms before the exchange's clock. */
@@ -38,6 +46,11 @@ const BEGINS_BEFORE_MS = 600_000n;
 const IDLE_MS = 1_800_000n;
 /** Most of a ledger read in one go, ms; halved until it can be read whole. */
 const WIDEST_MS = 86_400_000n;
+/** Transactions asked for in one reading, and of these at once: anybody may send the depository as many specks as he likes. */
+const MOST_READ = 100;
+const AT_ONCE = 8;
+/** A transaction that nobody can tell rightly for so long, ms, is left aside: it must not keep the others waiting for ever. */
+const LEFT_ASIDE_MS = 43_200_000n;
 
 export function createRailReading(options: RailReadingOptions): RailReading {
   const { rpc, depositories } = options;
@@ -68,6 +81,18 @@ export function createRailReading(options: RailReadingOptions): RailReading {
         timestamp,
       },
     ];
+  }
+
+  /** One that is told wrongly keeps no other from being read. @throws RpcFault when nothing is told at all */
+  async function toldOf({ hash }: LedgerTransfer): Promise<Told> {
+    try {
+      const transaction = await rpc.transaction(hash);
+      if (transaction === undefined) return { block: undefined, deposits: [] };
+      return { block: transaction.block, deposits: await factsOf(transaction) };
+    } catch (error) {
+      if (!(error instanceof RpcFault) || error.kind !== "garbage") throw error;
+      return { block: undefined, deposits: [] };
+    }
   }
 
   /** Transfers into the depositories in the range, or in as much of its beginning as can be told whole, oldest first; and how far that is. */
@@ -106,23 +131,32 @@ export function createRailReading(options: RailReadingOptions): RailReading {
       );
       const seen = new Set(cursor.seen);
       const fresh = transfers.filter(({ hash }) => !seen.has(hash));
-      const found = await Promise.all(
-        fresh.map(async (transfer) => ({ transfer, transaction: await rpc.transaction(transfer.hash) })),
-      );
-      // The explorer may be behind the ledger: what it does not know yet stays in front of the cursor.
-      const unread = found.filter(({ transaction }) => transaction === undefined);
-      const read = found.flatMap(({ transfer, transaction }) =>
-        transaction === undefined ? [] : [{ transfer, transaction }],
-      );
-      const facts = await Promise.all(read.map(async ({ transaction }) => await factsOf(transaction)));
+      const found: (Told & { readonly transfer: LedgerTransfer })[] = [];
+      for (let at = 0; at < Math.min(fresh.length, MOST_READ); at += AT_ONCE)
+        found.push(
+          ...(await Promise.all(
+            fresh
+              .slice(at, Math.min(at + AT_ONCE, MOST_READ))
+              .map(async (transfer) => ({ transfer, ...(await toldOf(transfer)) })),
+          )),
+        );
+      // The explorer may be behind the ledger: what it does not know yet stays in front of the cursor, as does what is beyond this reading.
+      const isOver = ({ time }: LedgerTransfer): boolean => time < clock - LEFT_ASIDE_MS;
+      const untold = found.filter(({ block }) => block === undefined).map(({ transfer }) => transfer);
+      const left = untold.filter(isOver);
+      for (const { hash } of left) options.onLeftAside(hash);
+      const unread = [...untold.filter((one) => !isOver(one)), ...fresh.slice(MOST_READ)];
       const behind = cursorBehind(
         { ...cursor, seen: recent(cursor, transfers) },
-        read.map(({ transfer, transaction }) => ({ ...transfer, block: transaction.block })),
-        unread.map(({ transfer }) => transfer),
+        [
+          ...found.flatMap(({ transfer, block }) => (block === undefined ? [] : [{ ...transfer, block }])),
+          ...left.map((transfer) => ({ ...transfer, block: cursor.block })),
+        ],
+        unread,
         reachOf(transfers, { before: cursor.time, upTo, clock }),
       );
       return {
-        deposits: facts.flat(),
+        deposits: found.flatMap(({ deposits }) => deposits),
         cursor: writeCursor(behind),
         upTo: {
           number: behind.block,

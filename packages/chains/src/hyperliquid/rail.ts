@@ -75,6 +75,8 @@ export function createExchangeRail(options: RailOptions): ChainRail {
     },
     onStranded: ({ hash }, why) =>
       options.onFault(new Error(`${chain.name}: ${hash} arrived, and no oracle attests it: ${why}`)),
+    onLeftAside: (hash) =>
+      options.onFault(new Error(`${chain.name}: ${hash} arrived, and the explorer never told of it rightly`)),
   });
   const payments = createRailPayments({
     rpc,
