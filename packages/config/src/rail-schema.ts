@@ -54,6 +54,7 @@ export const railEntry = z
         usdcTokenId: z.string().optional(),
         bitcoinNetwork: z.enum(["mainnet", "testnet", "testnet4", "signet", "regtest"]).default("mainnet"),
         finalizationBlocks: z.int().optional(),
+        esploraCompatibleApiUrl: httpUrl.optional(),
       })
       .prefault({}),
   })
@@ -76,6 +77,9 @@ export const railEntry = z
         ["confirmations"],
         `must be the same number as additionalData.finalizationBlocks (${DEFAULT_CONFIRMATIONS} when absent)`,
       );
+    // Whose coins are whose only an explorer knows: without one nothing is paid.
+    if (vmType === "bitcoin-vm" && additionalData.esploraCompatibleApiUrl === undefined)
+      problem(["additionalData", "esploraCompatibleApiUrl"], "must be given on this family");
     const isExchange = vmType === "hyperliquid-vm";
     if (isExchange && exchange === undefined) problem(["exchange"], "must be given on this family");
     if (!isExchange && exchange !== undefined) problem(["exchange"], "is only for hyperliquid-vm");
