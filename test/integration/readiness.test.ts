@@ -30,6 +30,7 @@ beforeAll(async () => {
     reads: postgresReads(sqlOn(pool)),
     chains: {
       all: [{ chain: { name: "one" }, pulse: { head: () => ({ number: 1n }), lagging: () => false } }],
+      rails: [{ chain: { name: "two" }, pulse: { lagging: () => true } }],
     },
   } as unknown as Services;
   relay = await startOutboxRelay(services, {} as Catalog, {
@@ -58,6 +59,12 @@ async function ready(): Promise<{ status: number; redis: string | undefined }> {
   const { checks } = answer.json<{ checks: Record<string, string> }>();
   return { status: answer.statusCode, redis: checks["redis"] };
 }
+
+test("a chain that is reached by a rail and lags is told of, and takes nobody out of service", async () => {
+  const answer = await server.inject({ method: "GET", url: "/health/ready" });
+  expect(answer.json()).toMatchObject({ checks: { one: "ok", two: "lagging" } });
+  await expect.poll(ready, { timeout: 5_000 }).toMatchObject({ status: 200 });
+});
 
 test("a worker is not ready while its Redis is silent or gone, and says that it is Redis", async () => {
   const isReady = { status: 200, redis: "ok" };
