@@ -133,12 +133,31 @@ test("a ledger is read for its transfers; what else is in it is counted", () => 
   ]);
 });
 
+test("a transfer without a nonce keeps nobody from reading the ledger, nor does one of spot tokens", () => {
+  const [deposited, send, internal] = ledger;
+  const { nonce: _, ...gone } = send?.delta ?? {};
+  const spot = { ...gone, type: "spotTransfer", nonce: null };
+  for (const [delta, kind] of [
+    [gone, "sendAsset"],
+    [{ ...gone, nonce: null }, "sendAsset"],
+    [spot, "spotSend"],
+  ] as const) {
+    const page = ledgerIn([deposited, { ...send, delta }, internal]);
+    expect(page.transfers.map((one) => [one.kind, one.nonce, one.amount])).toEqual([
+      [kind, undefined, "12.5"],
+      ["usdSend", undefined, "1.0"],
+    ]);
+  }
+});
+
 test("a ledger with anything of a transfer gone or of another kind is the endpoint's fault", () => {
   const unread = /\/(?:sourceDex|destinationDex|token|usdcValue|fee|nativeTokenFee|feeToken)\b/;
   const transfers = ledger.slice(1);
   for (const [what, copy] of spoilt(transfers)) {
     const isEmpty = ["/type", "/amount", "/usdc"].some((name) => what.endsWith(`${name} = ""`));
-    if (unread.test(what) || isEmpty) continue;
+    // What no user signed with a nonce is told without one.
+    const isWithout = /\/nonce (?:gone|= null)$/.test(what);
+    if (unread.test(what) || isEmpty || isWithout) continue;
     expect(
       outcomeOf(() => ledgerIn(copy)),
       what,

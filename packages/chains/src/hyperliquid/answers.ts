@@ -25,16 +25,26 @@ export interface ExchangeTransaction {
   readonly action: HyperliquidAction | undefined;
 }
 
+export type TransferKind = "usdSend" | "sendAsset" | "spotSend";
+
+/** How the ledger calls transfers from one account to another. */
+const TRANSFER_KINDS: ReadonlyMap<string, TransferKind> = new Map([
+  ["internalTransfer", "usdSend"],
+  ["send", "sendAsset"],
+  ["spotTransfer", "spotSend"],
+]);
+
 /** A transfer as the ledger of an account tells it: enough to find its transaction, too little to judge it. */
 export interface LedgerTransfer {
   readonly hash: Hex32;
   readonly time: bigint;
-  readonly kind: "usdSend" | "sendAsset";
+  /** What kind of action is usually told so. */
+  readonly kind: TransferKind;
   readonly user: Address;
   readonly destination: Address;
   /** Decimal text. */
   readonly amount: string;
-  /** Undefined for a `usdSend`: the ledger does not tell it. */
+  /** Undefined where the ledger does not tell it: for a `usdSend`, and for what contracts and agents send. */
   readonly nonce: bigint | undefined;
 }
 
@@ -160,21 +170,22 @@ export function readLedger(answer: unknown, user: Address, from: bigint, to: big
     const time = natural(method, fields, "time");
     if (time < from || time > to) throw garbage(method, "an entry is of another time than was asked for");
     const delta = record(method, fields["delta"], "an entry's delta");
-    const kind = delta["type"];
-    if (typeof kind !== "string") throw garbage(method, "an entry has no type");
-    if (kind !== "internalTransfer" && kind !== "send") continue;
+    const { type } = delta;
+    if (typeof type !== "string") throw garbage(method, "an entry has no type");
+    const kind = TRANSFER_KINDS.get(type);
+    if (kind === undefined) continue;
     const hash = typeof fields["hash"] === "string" ? parseHex32(fields["hash"]) : undefined;
     if (hash === undefined) throw garbage(method, "an entry has no hash");
-    const amount = delta[kind === "send" ? "amount" : "usdc"];
+    const amount = delta[kind === "usdSend" ? "usdc" : "amount"];
     if (typeof amount !== "string") throw garbage(method, "a transfer has no amount");
     const transfer: LedgerTransfer = {
       hash,
       time,
-      kind: kind === "send" ? "sendAsset" : "usdSend",
+      kind,
       user: account(method, delta, "user"),
       destination: account(method, delta, "destination"),
       amount,
-      nonce: kind === "send" ? natural(method, delta, "nonce") : undefined,
+      nonce: isAbsent(delta["nonce"]) ? undefined : natural(method, delta, "nonce"),
     };
     if (transfer.user !== user && transfer.destination !== user)
       throw garbage(method, "a transfer is somebody else's");
@@ -250,6 +261,10 @@ export function readPosted(answer: unknown): { readonly refusal: string } | unde
   if (status === "ok") return undefined;
   if (status === "err" && typeof response === "string") return { refusal: redact(response) };
   throw garbage(method, "neither accepted nor refused");
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
 }
 
 function record(method: string, value: unknown, name: string): Fields {

@@ -317,6 +317,14 @@ test("whatever a ledger tells of an execution leads to its transaction", () => {
     const own: LedgerTransfer =
       action.type === "SendAsset" ? entry : { ...entry, kind: "usdSend", amount: "12.500", nonce: undefined };
     expect(mayCarryOut(own, wanted, rules)).toBe(true);
+    // As whatever the ledger shows the action: only another nonce says that it is another one.
+    expect(mayCarryOut(entry, wanted, rules)).toBe(true);
+    expect(mayCarryOut({ ...entry, nonce: undefined }, wanted, rules)).toBe(true);
+    expect(mayCarryOut({ ...entry, kind: "spotSend", nonce: undefined }, wanted, rules)).toBe(true);
+    expect(mayCarryOut({ ...own, kind: "usdSend", nonce: undefined }, wanted, rules)).toBe(true);
+    expect(mayCarryOut({ ...entry, nonce: NOW - 6n }, wanted, rules)).toBe(false);
+    const more: LedgerTransfer = { ...entry, kind: "usdSend", amount: "12.51", nonce: undefined };
+    expect(mayCarryOut(more, wanted, rules)).toBe(false);
     expect(mayCarryOut({ ...own, user }, wanted, rules)).toBe(false);
     expect(mayCarryOut({ ...own, destination: user }, wanted, rules)).toBe(false);
   }

@@ -45,6 +45,11 @@ test("what cannot be told apart by time is not said to be whole", async () => {
   expect(await wholeLedger(cutting(crowd, 500, "oldest"), user, 0n, 10n)).toBeUndefined();
 });
 
+test("what the ledger tells of one hash more than once is told as often: only one of them may be looked for", async () => {
+  const twice = [entryAt(3n, 1), { ...entryAt(3n, 1), nonce: 7n }];
+  expect(await wholeLedger(cutting(twice, 500, "oldest"), user, 0n, 10n)).toEqual(twice);
+});
+
 test("a quiet ledger is one question", async () => {
   const endpoint = cutting([entryAt(3n, 1)], 500, "oldest");
   expect(await wholeLedger(endpoint, user, -5n, 10n)).toHaveLength(1);

@@ -22,7 +22,7 @@ export async function wholeLedger(
   from: bigint,
   to: bigint,
 ): Promise<readonly LedgerTransfer[] | undefined> {
-  const transfers = new Map<string, LedgerTransfer>();
+  const transfers: LedgerTransfer[] = [];
   const open = [{ from: from < 0n ? 0n : from, to }];
   for (let asked = 0; open.length > 0; asked++) {
     const range = open.pop();
@@ -30,12 +30,13 @@ export async function wholeLedger(
     if (asked >= MOST_QUESTIONS) return undefined;
     const page = await rpc.ledger(user, range.from, range.to);
     if (page.size < CERTAINLY_WHOLE) {
-      for (const transfer of page.transfers) transfers.set(transfer.hash, transfer);
+      // No two ranges overlap; one hash may stand for several entries all the same.
+      transfers.push(...page.transfers);
       continue;
     }
     if (range.from === range.to) return undefined;
     const middle = (range.from + range.to) / 2n;
     open.push({ from: range.from, to: middle }, { from: middle + 1n, to: range.to });
   }
-  return [...transfers.values()];
+  return transfers;
 }

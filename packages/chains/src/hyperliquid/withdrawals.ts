@@ -63,17 +63,19 @@ export function carriesOut(
   );
 }
 
-/** Whether a ledger's entry may be the withdrawal's execution; its transaction tells. */
+/**
+ * Whether a ledger's entry may be the withdrawal's execution; its transaction tells. Which kind of entry an action becomes is the exchange's affair, and changes: one
+ * that was passed over would be paid and given back.
+ */
 export function mayCarryOut(
   entry: LedgerTransfer,
   { action, recipient, nonce }: ExchangeWithdrawal,
   { depositories }: WithdrawalRules,
 ): boolean {
   if (!depositories.includes(entry.user) || entry.destination !== recipient) return false;
-  if (action.type === "SendAsset") return entry.kind === "sendAsset" && entry.nonce === nonce;
-  // The ledger does not tell the nonce of these.
+  if (entry.nonce !== undefined) return entry.nonce === nonce;
   return (
-    entry.kind === "usdSend" &&
+    entry.kind !== "usdSend" ||
     parseExactAmount(entry.amount, PERPS_DECIMALS) === parseExactAmount(action.amount, PERPS_DECIMALS)
   );
 }
