@@ -114,7 +114,8 @@ async function careForLiving(
     ? Math.max(policy.stuckAfterMs, STUCK_BLOCKS * chain.blockTimeSeconds * 1000)
     : policy.stuckAfterMs;
   const isStuck = nowMs - since > patienceMs && slot.attempts.length < policy.maxAttempts;
-  if (isStuck && replaces) return again(services, connected, slot, last.kind, "stuck");
+  // What cannot be made anew, for want of money say, is offered as it is.
+  if (isStuck && replaces && (await again(services, connected, slot, last.kind, "stuck"))) return;
   // Whoever made it a moment ago is about to send it.
   const isFresh = last.broadcastAtMs === undefined && nowMs - last.createdAtMs <= policy.orphanedAfterMs;
   const isDue = nowMs - (last.broadcastAtMs ?? 0) > policy.rebroadcastIntervalMs;
@@ -135,15 +136,16 @@ async function takeBack(services: Needs, connected: ConnectedRail, slot: Slot): 
   }
 }
 
+/** False when there are no further bytes: the slot has moved on, or the solver has not enough. */
 async function again(
   services: Needs,
   connected: ConnectedRail,
   slot: Slot,
   kind: Attempt["kind"],
   why: string,
-): Promise<void> {
+): Promise<boolean> {
   const attempt = await makeAttempt(services, connected, slot, kind);
-  if (attempt === undefined) return;
+  if (attempt === undefined) return false;
   services.events.alarm("attempt_replaced", {
     chainId: slot.chainId,
     nonce: slot.nonce,
@@ -153,6 +155,7 @@ async function again(
     why,
   });
   await sendAttempt(services, connected, slot, attempt);
+  return true;
 }
 
 /** Moves a slot and what it pays in one commit, if it still stands where it was seen; false when it does not. */
