@@ -241,6 +241,20 @@ test("a payment that is stuck is made anew with bytes that spend the same coin: 
   await expectFilledOnce(agreed);
 });
 
+test("a payment that is stuck and cannot be made anew is offered again as it is", async () => {
+  // Enough for the first bytes, and not for dearer ones.
+  await start({ destination: "coins", opening: 95_016n });
+  const agreed = await world.agree();
+  world.destination.network.losesBytes = true;
+  await depositAndFill(agreed);
+  world.destination.network.losesBytes = false;
+  world.clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await world.track(world.destination);
+  const { attempts = [] } = (await world.services.reads.slotOfLeg("fill", agreed.requestId)) ?? {};
+  expect(attempts).toHaveLength(1);
+  await expectFilledOnce(agreed);
+});
+
 test("a payment that nobody has and whose time is over is taken back by one to ourselves, and then the deposit goes back", async () => {
   await start({ destination: "coins" });
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
