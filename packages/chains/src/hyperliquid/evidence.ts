@@ -21,7 +21,8 @@ import type { NonceMappings } from "../nonce-mappings.ts";
 import type { ObserveCall } from "../nodes/rpc-call.ts";
 import { RpcFault } from "../nodes/rpc-fault.ts";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
-import type { ExchangeTransaction } from "./answers.ts";
+import { rememberedFacts } from "../evm/remembered-facts.ts";
+import type { ExchangeTransaction, LedgerPage } from "./answers.ts";
 import { depositIn } from "./deposits.ts";
 import { RETRY_AFTER_SECONDS } from "./finality.ts";
 import { meaningOf, type NonceMeaning } from "./nonce-meaning.ts";
@@ -85,6 +86,7 @@ export function evidenceOfEndpoint(
     (one): one is Address => one !== undefined,
   );
   const profile = exchangeSigningProfiles[facts.profile];
+  const told = rememberedFacts<LedgerPage>({ ...REMEMBERED, sizeOf: weightOf });
 
   /** What a transaction of this network says; the exchange refuses actions for another one, so whoever tells of such is another exchange. */
   const find = async (transactionId: string): Promise<Evidence<ExchangeTransaction>> => {
@@ -161,7 +163,7 @@ export function evidenceOfEndpoint(
       const withdrawal = readWithdrawal(payload, rules);
       if ("refusal" in withdrawal) return { kind: "refuted", reason: withdrawal.refusal };
       const hint = transactionId === undefined ? undefined : canonical(transactionId);
-      const outcome = await searchExecution(rpc, withdrawal, rules, hint);
+      const outcome = await searchExecution(rpc, withdrawal, rules, hint, told);
       const { id: withdrawalId, recipient, currency, amount } = withdrawal;
       const value: WithdrawalAnswer = {
         withdrawalId,
@@ -176,6 +178,13 @@ export function evidenceOfEndpoint(
 
     close: async () => await rpc.close(),
   };
+}
+
+/** Pages of ledgers that are remembered, and bytes of them. */
+const REMEMBERED = { entries: 5_000, bytes: 8 * 1024 * 1024 };
+
+function weightOf({ transfers }: LedgerPage): number {
+  return 256 + 512 * transfers.length;
 }
 
 const NOT_A_HASH: Evidence<never> = {

@@ -2,6 +2,7 @@ import type { Address, Hex32 } from "@causeway/domain";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { LedgerPage, LedgerTransfer } from "./answers.ts";
+import { rememberedFacts } from "../evm/remembered-facts.ts";
 import { wholeLedger } from "./whole-ledger.ts";
 
 const user: Address = "0x00000000000000000000000000000000000000a1";
@@ -64,4 +65,20 @@ test("an endpoint that always has too much is not asked for ever", async () => {
   };
   expect(await wholeLedger({ ledger }, user, 0n, 10n ** 12n)).toBeUndefined();
   expect(asked).toBeLessThanOrEqual(64);
+});
+
+test("a long ledger is read in several goes, when what was told of it is remembered", async () => {
+  const entries = Array.from({ length: 40_000 }, (_, at) => entryAt(BigInt(at), at));
+  const endpoint = cutting(entries, 500, "newest");
+  const told = rememberedFacts<LedgerPage>({ entries: 10_000, bytes: 1e9, sizeOf: () => 1 });
+  expect(await wholeLedger(endpoint, user, 0n, 40_000n, told)).toBeUndefined();
+  const goes: number[] = [endpoint.asked()];
+  for (let whole; whole === undefined && goes.length < 20;) {
+    const before = endpoint.asked();
+    whole = await wholeLedger(endpoint, user, 0n, 40_000n, told);
+    goes.push(endpoint.asked() - before);
+    if (whole !== undefined) expect(whole).toHaveLength(entries.length);
+  }
+  expect(goes.length).toBeLessThan(20);
+  expect(Math.max(...goes)).toBeLessThanOrEqual(64);
 });

@@ -1,5 +1,6 @@
 import type { Address } from "@causeway/domain";
-import type { LedgerTransfer } from "./answers.ts";
+import type { RememberedFacts } from "../evm/remembered-facts.ts";
+import type { LedgerPage, LedgerTransfer } from "./answers.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 
 /**
@@ -8,12 +9,14 @@ import type { ExchangeRpc } from "./rpc.ts";
  */
 const CERTAINLY_WHOLE = 300;
 
-/** Most questions for one range. */
+/** Most questions in one go. */
 const MOST_QUESTIONS = 64;
 
 /**
  * All transfers of an account between two block times (ms, both inside), in no order; undefined when it cannot be shown that these are all. A range with so many entries that
  * its answer may have been cut is asked again in halves.
+ *
+ * @param told what was told before, by range, of times to which nothing is added any more: so a ledger for which one go does not suffice is read in several
  * @throws RpcFault
  */
 export async function wholeLedger(
@@ -21,14 +24,19 @@ export async function wholeLedger(
   user: Address,
   from: bigint,
   to: bigint,
+  told?: RememberedFacts<LedgerPage>,
 ): Promise<readonly LedgerTransfer[] | undefined> {
   const transfers: LedgerTransfer[] = [];
   const open = [{ from: from < 0n ? 0n : from, to }];
-  for (let asked = 0; open.length > 0; asked++) {
+  let asked = 0;
+  while (open.length > 0) {
     const range = open.pop();
     if (range === undefined || range.to < range.from) continue;
-    if (asked >= MOST_QUESTIONS) return undefined;
-    const page = await rpc.ledger(user, range.from, range.to);
+    const key = `${user} ${range.from} ${range.to}`;
+    const known = told?.get(key);
+    if (known === undefined && asked++ >= MOST_QUESTIONS) return undefined;
+    const page = known ?? (await rpc.ledger(user, range.from, range.to));
+    if (known === undefined) told?.set(key, page);
     if (page.size < CERTAINLY_WHOLE) {
       // No two ranges overlap; one hash may stand for several entries all the same.
       transfers.push(...page.transfers);

@@ -1,6 +1,7 @@
 import { exchangeNonceWindow, type Address, type Hex32 } from "@causeway/domain";
 import { inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
-import type { ExchangeTransaction } from "./answers.ts";
+import type { RememberedFacts } from "../evm/remembered-facts.ts";
+import type { ExchangeTransaction, LedgerPage } from "./answers.ts";
 import { isNonceOver } from "./finality.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 import { wholeLedger } from "./whole-ledger.ts";
@@ -18,12 +19,14 @@ export type WithdrawalOutcome =
  * which its nonce could be taken. Only what the transaction itself says counts; the ledger says where to look, and that there is nothing to be found.
  *
  * @throws RpcFault also when a ledger tells of a transfer like it whose transaction cannot be looked at: then it is neither executed nor over
+ * @param told pages of ledgers, of times that were over with all the delay that indexes have when they were read
  */
 export async function searchExecution(
   rpc: ExchangeRpc,
   withdrawal: ExchangeWithdrawal,
   rules: WithdrawalRules,
   hint: Hex32 | undefined,
+  told?: RememberedFacts<LedgerPage>,
 ): Promise<WithdrawalOutcome> {
   if (hint !== undefined) {
     const named = await rpc.transaction(hint);
@@ -37,13 +40,17 @@ export async function searchExecution(
   const window = exchangeNonceWindow(withdrawal.nonce);
   if (clock < window.opensAt) return { kind: "pending" };
 
+  const isOver = isNonceOver(withdrawal.nonce, clock);
+  const sent: Pick<ExchangeRpc, "ledger"> = {
+    ledger: async (user, from, to) => sentBy(user, await rpc.ledger(user, from, to)),
+  };
   let isWhole = true;
   for (const depository of rules.depositories) {
     for (const transaction of await newestOf(rpc, depository))
       if (carriesOut(transaction, withdrawal, rules))
         return { kind: "executed", depository, transactionId: transaction.hash };
     const to = clock < window.closesAt ? clock : window.closesAt;
-    const ledger = await wholeLedger(rpc, depository, window.opensAt, to);
+    const ledger = await wholeLedger(sent, depository, window.opensAt, to, isOver ? told : undefined);
     if (ledger === undefined) {
       isWhole = false;
       continue;
@@ -57,7 +64,12 @@ export async function searchExecution(
         return { kind: "executed", depository, transactionId: transaction.hash };
     }
   }
-  return isWhole && isNonceOver(withdrawal.nonce, clock) ? { kind: "over" } : { kind: "pending" };
+  return isWhole && isOver ? { kind: "over" } : { kind: "pending" };
+}
+
+/** Nothing else carries a withdrawal out, and what arrives is much more. */
+function sentBy(account: Address, { size, transfers }: LedgerPage): LedgerPage {
+  return { size, transfers: transfers.filter(({ user }) => user === account) };
 }
 
 /** An explorer may refuse to look so far back as it would have to: the ledger, which is whole or is not believed, is enough. @throws RpcFault for all other trouble */
