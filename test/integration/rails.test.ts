@@ -398,6 +398,57 @@ test("a transfer of which nobody says within an hour what it is for goes back to
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
+test("a stranger's speck is not sent back, even where that costs nothing", async () => {
+  await start({ opening: 800_008n });
+  const { network, chain } = world.origin;
+  const usual = network.cost;
+  network.cost = 0n;
+  world.prices.set("coin", "0.001");
+  const specks = [9n, 10n].map((amount) => {
+    const from = anAccount();
+    return { from, txHash: network.deposit({ from, currency: network.native, amount, nonce: NONCE }) };
+  });
+  network.settle();
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS + 60_000);
+  for (let more = 0; more < 4; more++) await world.round();
+  expect(specks.map(({ from }) => received(from, world.origin))).toEqual([0n, 10n]);
+  expect(await world.depositsAt(specks[0]!.txHash)).toMatchObject([
+    { chainId: chain.id, refundState: "impossible" },
+  ]);
+  network.cost = usual;
+});
+
+test("specks of which nobody ever says anything keep no transfer waiting whose sender has said it", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { user, origin, orderId } = agreed.terms;
+  for (let n = 0n; n < 210n; n++)
+    world.origin.network.deposit({ from: anAccount(), currency: origin.currency, amount: 1n, nonce: n });
+  transfer(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  world.map(user, NONCE, { id: orderId, depositor: user });
+  await world.services.uow.run((tx) =>
+    tx.nonceMappings.say(
+      {
+        chainId: world.origin.chain.id,
+        wallet: user,
+        nonce: NONCE,
+        id: orderId,
+        depositor: user,
+        signature: "0x",
+        signatureChainId: 1,
+        requestId: agreed.requestId,
+      },
+      world.clock.nowMs(),
+    ),
+  );
+  await world.watch(world.origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "pending" });
+  await expectFilledOnce(agreed);
+});
+
 test("what was said too late counts for nothing, although it is there when the transfer is read first", async () => {
   await start();
   const agreed = await world.agree();

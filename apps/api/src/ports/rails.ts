@@ -15,7 +15,7 @@ export interface UnmappedDeposit {
 export interface RailReads {
   /** Undefined: the chain was never read. */
   railCursor(chainId: number): Promise<string | undefined>;
-  /** Oldest first. */
+  /** Those of which their senders have told us something, then the others; of each the oldest first. */
   unmappedDeposits(chainId: number, limit: number): Promise<UnmappedDeposit[]>;
 }
 

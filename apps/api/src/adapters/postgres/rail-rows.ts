@@ -6,10 +6,13 @@ import { DEPOSIT_COLUMNS, depositOf } from "./rows.ts";
 import type { DepositRow } from "./rows.ts";
 
 const cursor = statement("rail_cursor", "select cursor from rail_cursors where chain_id = $1");
+// Those first of which something was said here: the others are anybody's, and may be very many.
 const unmapped = statement(
   "rail_unmapped",
   `select ${DEPOSIT_COLUMNS}, wallet_nonce, mapping_until_ms from deposits
-   where chain_id = $1 and mapping_until_ms is not null order by chain_id, id limit $2`,
+   where chain_id = $1 and mapping_until_ms is not null
+   order by exists (select from nonce_mappings m where m.chain_id = deposits.chain_id and m.wallet = deposits.sender and m.nonce = deposits.wallet_nonce) desc,
+     id limit $2`,
 );
 // Before the first cursor there is no row to lock.
 const lockChain = statement(

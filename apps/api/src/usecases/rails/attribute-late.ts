@@ -12,7 +12,8 @@ import { isInTime } from "./record-arrivals.ts";
 
 type Needs = RecordingServices & Pick<Services, "uow" | "reads" | "nonceMappings">;
 
-const AT_ONCE = 200;
+/** Each is a question to the hub. */
+const AT_ONCE = 50;
 
 /**
  * Looks again at transfers whose senders had not said what they are for: those of which it is known now act on their orders, those of which it will not be known any more go back to whoever

@@ -1,4 +1,4 @@
-import { refundAmount } from "@causeway/domain";
+import { amountToUsdDown, refundAmount } from "@causeway/domain";
 import type { Hex, OrderId } from "@causeway/domain";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
@@ -11,6 +11,11 @@ import { DONE } from "../wait.ts";
 import type { Progress } from "../wait.ts";
 import { railBears, slotPlanOf } from "./rail-payment.ts";
 import { sendRailSlot } from "./send-rail-slot.ts";
+
+/**
+ * What nobody has asked us for is sent back from this worth on, USD with 18 decimals: where payments cost nothing they are counted all the same, and strangers' specks would use them up.
+ */
+const LEAST_UNASKED_USD = 10n ** 16n;
 
 type Needs = Pick<Services, "uow" | "reads" | "chains" | "prices"> & TransitionServices;
 
@@ -41,7 +46,9 @@ export async function refundByRail(
   const promised = request === undefined ? 0n : promisedRefund(request, deposit);
   const rest = due.kind === "refund" ? due.amount : 0n;
   const amount = rest > promised ? rest : promised;
-  if (amount === 0n) return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
+  const unit = { decimals: currency.decimals, priceUsd };
+  const isSpeck = request === undefined && amountToUsdDown(amount, unit) < LEAST_UNASKED_USD;
+  if (amount === 0n || isSpeck) return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
   const refusal = await rail.refusalOf({ recipient, currency: deposit.currency, amount });
   if (refusal !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", refusal);
 
