@@ -451,6 +451,9 @@ test("who cannot be paid is known before", async () => {
   expect(await refusal(owner.address, { currency: bytes(token.mint) })).toMatch(/frozen/);
   changed(32, addressBytes(fresh));
   expect(await refusal(owner.address, { currency: bytes(token.mint) })).toMatch(/somebody else/);
+  // Whoever names the account that he has his tokens in, or the token itself, would never get them.
+  for (const nobody of [account, token.mint, at.program])
+    expect(await refusal(nobody, { currency: bytes(token.mint) })).toMatch(/no wallet|depository/);
 });
 
 test("news are told until nobody listens", async () => {

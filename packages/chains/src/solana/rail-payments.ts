@@ -21,7 +21,7 @@ import {
   tokenTransferInstruction,
 } from "./payment-instructions.ts";
 import type { PlainInstruction } from "./plain-instruction.ts";
-import { TOKEN_PROGRAM } from "./programs.ts";
+import { TOKEN_PROGRAM, TOKEN_PROGRAMS } from "./programs.ts";
 import type { RailReads } from "./rail-reads.ts";
 import type { SolanaRpc } from "./rpc.ts";
 import { readPayment, signPayment, takenBy, type Payer } from "./sign-payment.ts";
@@ -110,10 +110,14 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
       associatedTokenAddress(payer.address, token, fact.tokenProgram),
       associatedTokenAddress(wallet, token, fact.tokenProgram),
     ]);
-    const [mint, target] = await reads.accounts([token, to], "confirmed");
+    const [mint, target, his] = await reads.accounts([token, to, wallet], "confirmed");
     const current = remember(token, mint) ?? fact;
     const refusal =
       depositoryRefusal(wallet) ??
+      // Tokens that an account of tokens holds, or a mint, a program: nobody could ever sign for them.
+      (his !== undefined && (TOKEN_PROGRAMS.has(his.owner) || KEEPS_LAMPORTS_OUT.test(his.owner))
+        ? "the recipient is no wallet"
+        : undefined) ??
       (amount === 0n ? "nothing is no payment" : undefined) ??
       current.refusal ??
       tokenAccountRefusal(target, current, bytesOf(recipient));
