@@ -129,7 +129,7 @@ test("an id that nobody knows has no signature: 404 in the words of the status; 
   expect([none.statusCode, none.json().errorCode]).toEqual([400, "INVALID_REQUEST"]);
 });
 
-test("a reported deposit reaches the use case with its chain id as a number, hashes in lower case", async () => {
+test("a reported deposit reaches the use case with its chain id as a number, and the transaction as it was written: not every chain writes hex", async () => {
   const reports: unknown[] = [];
   const note = async (report: unknown): Promise<{ message: string }> => {
     reports.push(report);
@@ -152,9 +152,9 @@ test("a reported deposit reaches the use case with its chain id as a number, has
     reports.map(() => [200, '{"message":"seen"}']),
   );
   expect(reports).toEqual([
-    { chainId: 11, txHash: A_TX_HASH },
-    { chainId: 11, txHash: A_TX_HASH, requestId: KNOWN_REQUEST_ID },
-    { chainId: 11, txHash: A_TX_HASH, requestId: KNOWN_REQUEST_ID },
+    { chainId: 11, txHash: upper },
+    { chainId: 11, txHash: upper, requestId: KNOWN_REQUEST_ID },
+    { chainId: 11, txHash: upper, requestId: KNOWN_REQUEST_ID },
   ]);
   await noting.close();
 });
