@@ -72,6 +72,14 @@ test("no depository pays for a solver, and none is paid", () => {
   ).toHaveProperty("refusal");
 });
 
+test("a deposit with the order's id is no payment, wherever its change goes", () => {
+  // The user keeps coins under two addresses; the change of his own deposit goes to the one that a refund is to go to.
+  const deposit = [pay(depository, 10_000n), carry(orderId), pay(recipient, 90_000n)];
+  expect(judge([pay(other, 100_000n)], deposit)).toEqual({
+    refusal: "the transaction pays a depository: it is a deposit",
+  });
+});
+
 test("an order with calls cannot be filled there", () => {
   expect(judge(fromSolver, [pay(recipient, 1n), carry(orderId)], { calls: ["0x00"] })).toHaveProperty(
     "refusal",

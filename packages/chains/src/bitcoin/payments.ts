@@ -1,6 +1,7 @@
 import { type Hex32, nativeCurrency } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import { carriedTexts, idIn } from "./carried-text.ts";
+import { pays } from "./deposits.ts";
 import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./raw-transaction.ts";
 import { scriptOf } from "./scripts.ts";
 
@@ -25,8 +26,8 @@ export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { reado
 /**
  * What each recipient received, when the transaction came in time and is for this order alone: exactly one of its outputs carries an id, and its whole text is the order's.
  *
- * What recipients put in themselves is taken off, so that coins sent back to their owner count as nothing. What leaves a depository is no payment of a solver, and what
- * arrives at one is a deposit.
+ * What recipients put in themselves is taken off, so that coins sent back to their owner count as nothing. What leaves a depository is no payment of a solver, and a
+ * transaction that pays one is a deposit.
  *
  * @throws RangeError when the question names a recipient and currency twice: nobody could tell which output is whose.
  */
@@ -44,6 +45,9 @@ export function judgePayments(
   if (isCoinbase(transaction)) return { refusal: "a coinbase transaction is no payment" };
   if (spent.some(({ script }) => depositories.has(script)))
     return { refusal: "the transaction spends what a depository holds" };
+  // Deposits carry the order's id too, and their change is no payment to whom it goes back.
+  if (pays(depositories, transaction))
+    return { refusal: "the transaction pays a depository: it is a deposit" };
   if (!isFor(question.orderId, transaction))
     return { refusal: "the transaction does not carry the order's id and that alone" };
 
