@@ -14,6 +14,7 @@ import { pollFacts } from "./adapters/postgres/polled-facts.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "./adapters/postgres/quoted-requests.ts";
 import { depositAddressReads } from "./adapters/postgres/deposit-address-reads.ts";
+import { openPayments } from "./adapters/postgres/open-payments.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
 import { sponsorReads } from "./adapters/postgres/sponsors.ts";
 import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
@@ -26,6 +27,7 @@ import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
 import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
 import { balanceGauges } from "./adapters/telemetry/balance-gauges.ts";
 import { settlementGauges } from "./adapters/telemetry/settlement-gauges.ts";
+import { solverGauges } from "./adapters/telemetry/solver-gauges.ts";
 import type { ApiConfig } from "./config.ts";
 import { catalog } from "./jobs/catalog.ts";
 import { settlePayments } from "./jobs/settle.ts";
@@ -268,6 +270,7 @@ export async function createContainer(
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
       settlementGauges(metrics.registry, settlementReads(sql), clock);
+      solverGauges(metrics.registry, services.chains, () => openPayments(sql), clock);
       balanceGauges(metrics.registry, services.balances, config.appBalance.currencies, clock);
       if (config.settlement) {
         const settling = settlementServices(services, settlementReads(sql), config.settlement);

@@ -1,0 +1,65 @@
+import { ServiceError } from "@causeway/domain";
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+import type { ChainDirectory } from "../../ports/chains.ts";
+import type { OpenPayments } from "../../ports/open-payments.ts";
+import { solverGauges } from "./solver-gauges.ts";
+
+const coin = { id: "eth", address: "0x00", decimals: 18, supportsBridging: false };
+const usdc = { id: "usdc", address: "0x01", decimals: 6, supportsBridging: true };
+const foreign = { id: "odd", address: "0x02", decimals: 6, supportsBridging: false };
+const bitcoin = { id: "btc", address: "0x03", decimals: 8, supportsBridging: true };
+
+function world() {
+  let isFresh = true;
+  const asks = <T>(answer: T): T => {
+    if (isFresh) return answer;
+    throw new ServiceError("RPC_HTTP_ERROR", "Nothing fresh is known");
+  };
+  const chains = {
+    all: [
+      {
+        chain: { id: 1, name: "base", native: coin, tokens: [usdc, foreign] },
+        pulse: { solverBalance: () => ({ amount: 2_500_000n, blockNumber: 1n }) },
+      },
+    ],
+    rails: [
+      {
+        chain: { id: 2, name: "bitcoin", native: bitcoin, tokens: [] },
+        pulse: { solverBalance: () => asks(150_000_000n) },
+      },
+    ],
+  } as unknown as ChainDirectory;
+  return { chains, loseTrack: () => (isFresh = false) };
+}
+
+test("what the solver holds is told of every chain; of one that nothing fresh is known of, nothing", async () => {
+  const registry = new Registry();
+  const { chains, loseTrack } = world();
+  solverGauges(registry, chains, async () => await Promise.resolve([]), { nowMs: () => 0 });
+  const shown = await registry.metrics();
+  expect(shown).toContain('causeway_solver_balance{chain="base",currency="usdc"} 2.5');
+  expect(shown).toContain('causeway_solver_balance{chain="base",currency="eth"}');
+  expect(shown).not.toContain("odd");
+  expect(shown).toContain('causeway_solver_balance{chain="bitcoin",currency="btc"} 1.5');
+  loseTrack();
+  const later = await registry.metrics();
+  expect(later).toContain('chain="base",currency="usdc"} 2.5');
+  expect(later).not.toContain('causeway_solver_balance{chain="bitcoin"');
+});
+
+test("payments in no block are told by chain with the age of the oldest; none is zero, and unknown is what was known last", async () => {
+  const registry = new Registry();
+  let answer = async (): Promise<readonly OpenPayments[]> =>
+    await Promise.resolve([
+      { chainId: 2, count: 3, oldestMs: 40_000 },
+      { chainId: 2, count: 1, oldestMs: 90_000 },
+    ]);
+  solverGauges(registry, world().chains, () => answer(), { nowMs: () => 100_000 });
+  const shown = await registry.metrics();
+  expect(shown).toContain('causeway_payments_open{chain="bitcoin"} 3');
+  expect(shown).toContain('causeway_payments_oldest_seconds{chain="bitcoin"} 60');
+  expect(shown).toContain('causeway_payments_oldest_seconds{chain="base"} 0');
+  answer = async () => await Promise.reject(new Error("the database is away"));
+  expect(await registry.metrics()).toContain('causeway_payments_open{chain="bitcoin"} 3');
+});

@@ -1,0 +1,93 @@
+import type { Currency } from "@causeway/domain";
+import { formatFixed } from "@causeway/domain";
+import { Gauge } from "prom-client";
+import type { Registry } from "prom-client";
+import type { ChainDirectory } from "../../ports/chains.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { OpenPayments } from "../../ports/open-payments.ts";
+
+/**
+ * What the solver holds on every chain, of whatever family, and how long payments there are in no block. A chain of which nothing fresh is known has no balance: an alarm on absence is one on
+ * its node.
+ */
+export function solverGauges(
+  registry: Registry,
+  chains: Pick<ChainDirectory, "all" | "rails">,
+  openPayments: () => Promise<readonly OpenPayments[]>,
+  clock: Clock,
+): void {
+  void new Gauge({
+    name: "causeway_solver_balance",
+    help: "What the solver holds, whole units",
+    labelNames: ["chain", "currency"],
+    registers: [registry],
+    collect(): void {
+      this.reset();
+      for (const { chain, pulse } of chains.all)
+        for (const currency of held(chain)) {
+          const balance = ifFresh(() => pulse.solverBalance(currency.address).amount);
+          if (balance !== undefined) this.set(labelsOf(chain, currency), whole(balance, currency));
+        }
+      for (const { chain, pulse } of chains.rails)
+        for (const currency of held(chain)) {
+          const balance = ifFresh(() => pulse.solverBalance(currency.address));
+          if (balance !== undefined) this.set(labelsOf(chain, currency), whole(balance, currency));
+        }
+    },
+  });
+  const shown = (name: string, help: string, value: (open: OpenPayments) => number): void =>
+    void new Gauge({
+      name,
+      help,
+      labelNames: ["chain"],
+      registers: [registry],
+      async collect(): Promise<void> {
+        const open = await openPayments().catch(() => undefined);
+        // Unknown is not zero: what was last known stands.
+        if (open === undefined) return;
+        for (const { chain } of [...chains.all, ...chains.rails]) {
+          const values = open.filter(({ chainId }) => chainId === chain.id).map(value);
+          // Also when nothing is under way: a series that vanishes raises no alarm.
+          this.set({ chain: chain.name }, Math.max(0, ...values));
+        }
+      },
+    });
+  shown(
+    "causeway_payments_open",
+    "Payments that are in no block yet, in the fuller of the chain's lanes",
+    ({ count }) => count,
+  );
+  shown(
+    "causeway_payments_oldest_seconds",
+    "Age of the chain's oldest payment that is in no block yet",
+    ({ oldestMs }) => (clock.nowMs() - oldestMs) / 1000,
+  );
+}
+
+interface Currencies {
+  readonly name: string;
+  readonly native: Currency;
+  readonly tokens: readonly Currency[];
+}
+
+/** The native coin pays for gas also where it is not bridged. */
+function held({ native, tokens }: Currencies): readonly Currency[] {
+  return [native, ...tokens.filter(({ supportsBridging }) => supportsBridging)];
+}
+
+/** By their ids, which are unique on a chain: symbols are not. */
+function labelsOf({ name }: Currencies, { id }: Currency) {
+  return { chain: name, currency: id };
+}
+
+function whole(amount: bigint, { decimals }: Currency): number {
+  return Number(formatFixed(amount, decimals, Math.min(decimals, 9)));
+}
+
+function ifFresh(read: () => bigint): bigint | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

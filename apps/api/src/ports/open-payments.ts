@@ -1,0 +1,7 @@
+/** Payments of one lane that are in no block. */
+export interface OpenPayments {
+  readonly chainId: number;
+  readonly count: number;
+  /** ms since epoch. */
+  readonly oldestMs: number;
+}
