@@ -226,6 +226,28 @@ test("late, for another order, out of a depository or to it, or with calls: refu
   ).toThrow(RangeError);
 });
 
+test("a deposit is no payment, whatever its depositor has more of afterwards", () => {
+  const honest = facts("payment");
+  const judge = (changed: Partial<TransactionFacts>): unknown =>
+    judgePayments([seats], { ...honest, ...changed }, question());
+  const refused = { refusal: "the transaction pays a depository: it is a deposit" };
+  expect(judge({})).toHaveProperty("amounts");
+  const called = facts("native").instructions.filter(({ program }) => program === seats.program);
+  expect(called).toHaveLength(1);
+  expect(judge({ instructions: [...honest.instructions, ...called] })).toEqual(refused);
+  const lamports = new Map([...honest.lamports, [seats.vault as string, { before: 5n, after: 6n }]]);
+  expect(judge({ lamports })).toEqual(refused);
+  const ofVault = { mint: token.mint, owner: seats.vault, program: token.tokenProgram };
+  for (const before of [undefined, { ...ofVault, amount: 1n }]) {
+    const held = { account: recorded.vaultAccounts.token, before, after: { ...ofVault, amount: 2n } };
+    expect(judge({ tokens: [...honest.tokens, held] })).toEqual(refused);
+  }
+  // That somebody looks at the vault changes nothing.
+  expect(
+    judge({ lamports: new Map([...honest.lamports, [seats.vault as string, { before: 5n, after: 5n }]]) }),
+  ).toEqual(judge({}));
+});
+
 test("a balance that the node leaves out is not taken for nothing", () => {
   const without =
     (field: "preTokenBalances" | "postTokenBalances", owner: string) =>

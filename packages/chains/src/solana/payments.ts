@@ -41,6 +41,9 @@ export function judgePayments(
   // Anybody may carry out the recipient's own withdrawal, and put an order's id beside it.
   if (facts.instructions.some((one) => seats.some((own) => paysOut(own, one))))
     return { refusal: "what leaves a depository is no payment of a solver" };
+  // Its depositor may have put the order's id beside it, and get something back in it.
+  if (seats.some((own) => paysIn(own, facts)))
+    return { refusal: "the transaction pays a depository: it is a deposit" };
 
   const amounts: bigint[] = [];
   for (const { recipient, currency } of question.receipts) {
@@ -57,6 +60,16 @@ export function judgePayments(
 
 function paysOut({ program }: DepositorySeats, { program: called, data }: InstructionFact): boolean {
   return called === program && data.length >= 8 && toHex(data.subarray(0, 8)) === EXECUTE_TRANSFER;
+}
+
+function paysIn({ program, vault }: DepositorySeats, facts: TransactionFacts): boolean {
+  const { instructions, lamports, tokens } = facts;
+  const held = lamports.get(vault);
+  return (
+    instructions.some(({ program: called }) => called === program) ||
+    (held !== undefined && held.after > held.before) ||
+    tokens.some(({ before, after }) => after?.owner === vault && after.amount > (before?.amount ?? 0n))
+  );
 }
 
 function lamportsGained({ lamports }: TransactionFacts, recipient: string): bigint {
