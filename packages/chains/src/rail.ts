@@ -10,6 +10,8 @@ export interface ChainRail {
   readonly vm: VmType;
   /** Where deposits to the solver's depository arrive, and what the solver pays from: canonical bytes. */
   readonly solver: Hex;
+  /** An attempt's `txId` is ours alone, until `outcome` tells the chain's: nobody else could look it up. */
+  readonly idsComeLater?: true;
   /**
    * Deposits that have become final (by the chain's policy) after `cursor`, oldest first, and the cursor behind them. Read again from the same cursor it gives the same,
    * or more. Without a cursor it begins a little before now.

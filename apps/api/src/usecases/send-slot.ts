@@ -108,12 +108,16 @@ async function noteOutcome(
   }
 }
 
-/** Nodes have the bytes: writes it down, and what it means to the request. */
+/**
+ * Nodes have the bytes: writes it down, and what it means to the request.
+ * @param isId whether the attempt's hash is what its chain knows it by: else clients are told it later
+ */
 export async function noteSent(
   services: Pick<Services, "uow"> & TransitionServices,
   slot: Slot,
   attempt: Attempt,
   outcome: string,
+  isId = true,
 ): Promise<void> {
   const facts = factsOf(slot, attempt);
   const atMs = services.clock.nowMs();
@@ -128,7 +132,7 @@ export async function noteSent(
           tx,
           record,
           { kind: "fillBroadcast" },
-          { txHashes: [attempt.txHash] },
+          isId ? { txHashes: [attempt.txHash] } : {},
           { txHash: attempt.txHash, nonce: slot.nonce, broadcastAtMs: atMs },
         );
         if (decision.kind === "applied" && record.state.front !== "none")

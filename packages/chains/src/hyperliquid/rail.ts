@@ -92,6 +92,7 @@ export function createExchangeRail(options: RailOptions): ChainRail {
   return {
     vm: "hyperliquid-vm",
     solver,
+    idsComeLater: true,
     ...reading,
     ...payments,
     speak: async ({ raw }, id) => {

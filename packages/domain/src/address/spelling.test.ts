@@ -96,6 +96,7 @@ test("where nobody says which chain, the form alone decides", () => {
   expect(parseAnyAccount(spellAddress(svm, key))).toBe(key);
   expect(parseAnyAccount(spellAddress(bvm, `0x01${"ab".repeat(32)}`))).toBe(`0x01${"ab".repeat(32)}`);
   expect(parseAnyAccount(`0x${"AB".repeat(20)}`)).toBe(`0x${"ab".repeat(20)}`);
+  expect(parseAnyAccount(spellAddress(regtest, `0x00${"75".repeat(20)}`))).toBe(`0x00${"75".repeat(20)}`);
   expect(parseAnyAccount("nobody")).toBeUndefined();
   const signature: Hex = `0x${"cd".repeat(64)}`;
   expect(parseAnyTransaction(spellTransaction(svm, signature))).toBe(signature);

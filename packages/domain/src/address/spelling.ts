@@ -91,13 +91,20 @@ function bytesIn(vm: VmType, text: string): Hex | undefined {
   }
 }
 
-const RAIL_KINDS = ["svm", "bvm"] as const;
+/** Every way in which an account may be written that is not in hex; networks that spell alike stand for each other. */
+const SPELLINGS: readonly Spelled[] = [
+  { vmType: "svm" },
+  ...(["mainnet", "testnet", "regtest"] as const).map((network): Spelled => ({
+    vmType: "bvm",
+    bitcoin: { network },
+  })),
+];
 
 /** An account or currency of whatever chain it may be on, where nobody says which: hex in lower case, any other spelling as bytes; undefined when it is no family's. */
 export function parseAnyAccount(text: string): Hex | undefined {
   if (/^0x[0-9a-fA-F]+$/.test(text)) return text.toLowerCase() as Hex;
-  for (const vmType of RAIL_KINDS) {
-    const account = railAccount({ vmType }, text);
+  for (const spelled of SPELLINGS) {
+    const account = railAccount(spelled, text);
     if (account !== undefined) return account;
   }
   return undefined;

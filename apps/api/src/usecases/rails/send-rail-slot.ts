@@ -38,7 +38,7 @@ export async function sendAttempt(
   const isPayment = attempt.kind === "pay";
   if (isPayment && !(await isUnderstood(services, { rail }, slot, railAttemptOf(attempt)))) return;
   const outcome = await rail.send(railAttemptOf(attempt));
-  if (outcome === "sent") return noteSent(services, slot, attempt, "accepted");
+  if (outcome === "sent") return noteSent(services, slot, attempt, "accepted", rail.idsComeLater !== true);
   // That they are not taken now proves nothing of before: only the chain tells what became of them.
   services.events.alarm("attempt_refused", { ...factsOf(slot, attempt), reason: outcome.refused });
 }
