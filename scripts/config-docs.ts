@@ -13,8 +13,8 @@ interface WrittenChain {
   readonly id: string;
   readonly chainId: number;
   readonly displayName: string;
-  readonly native: { readonly symbol: string };
-  readonly tokens?: readonly { readonly symbol: string }[];
+  readonly native: { readonly id: string; readonly symbol: string };
+  readonly tokens?: readonly { readonly id: string; readonly symbol: string }[];
 }
 
 const text = `# Configuration
@@ -51,7 +51,7 @@ the variables.
 | Field | Meaning |
 |---|---|
 | \`id\` | name in order data and attestations; \`chainId\` is the number |
-| \`vmType\` | \`ethereum-vm\` |
+| \`vmType\` | \`ethereum-vm\`; \`solana-vm\`, \`bitcoin-vm\` and \`hyperliquid-vm\`, see [below](#chains-of-other-families); \`lighter-vm\` and \`tron-vm\`, which only oracles read |
 | \`enabled\`, \`required\` | leave the chain out; refuse to start without it |
 | \`httpRpcUrl\`, \`wsRpcUrl\` | what the service uses; may carry credentials, never shown |
 | \`publicRpcUrl\`, \`publicWsRpcUrl\` | what clients are told |
@@ -72,6 +72,20 @@ the variables.
 | \`fees\` | \`flatUsd\`, \`depositBps\`, \`withdrawalBps\`, \`gasMarginBps\`, \`minPriorityFeeGwei\`, \`maxFeePerGasGwei\`; \`gasCountsData\` for rollups that count the price of data as gas: steps then name no gas, wallets estimate it |
 | \`hubChainId\`, \`additionalData\` | for attestations only, see below |
 
+### Chains of other families
+
+Entries of \`solana-vm\`, \`bitcoin-vm\` and \`hyperliquid-vm\` have the fields above, addresses in the chain's own spelling, and no \`contracts\`, \`liquidity\`, \`confirmationTiers\`, \`maxUnconfirmedUsd\`,
+\`finalityBlocks\` and gas prices. How to add one: [OPERATIONS.md](OPERATIONS.md#chains-of-other-families).
+
+| Field | Meaning |
+|---|---|
+| \`depository\` | Solana: the program; Bitcoin: the address; the exchange: the account |
+| \`additionalDepositories\` | earlier ones: what comes there is a deposit still |
+| \`explorerPaths\` | \`transaction\`, \`address\`, \`token\`: paths of the explorer, with \`{TX_HASH}\` and \`{ADDRESS}\`; the usual ones when absent |
+| \`confirmations\` | Bitcoin: blocks that quotes reckon with; the same number as \`additionalData.finalizationBlocks\`, which says when a deposit is believed (both 6 when absent) |
+| \`exchange.publicApiUrl\` | perpetuals exchange: where clients post signed actions |
+| \`additionalData\` | as below; Bitcoin needs \`esploraCompatibleApiUrl\`: without it the chain is off |
+
 ### What the oracle reads of it
 
 The oracle reads the same file, ignores what it does not need, and does not mind a variable that is unset there. It needs
@@ -82,10 +96,14 @@ The oracle reads the same file, ignores what it does not need, and does not mind
 |---|---|
 | \`httpRpcUrl\` | may be a list of different endpoints; the API uses the first |
 | \`additionalData.rpcQuorum\` | so many endpoints must say the same before a fact counts; more than half of them when absent; 1: the first answer is believed |
-| \`additionalData.finalizationBlocks\`, \`finalizationTime\` | a block is final when so many blocks lie on top of it and the newest is so many seconds younger (60 when absent). Without them: when the node tags it \`finalized\` |
+| \`additionalData.finalizationBlocks\`, \`finalizationTime\` | a block is final when so many blocks lie on top of it and the newest is so many seconds younger (60 when absent). Without them: when the node tags it \`finalized\`. Bitcoin: confirmations, the block's own among them; 6 when absent |
 | \`additionalData.finalityReason\` | required with them: why that is final enough |
 | \`additionalData.fillContracts\` | contracts whose events prove payments and calls of solvers; absent: \`contracts.router\` |
 | \`additionalData.isZksyncStack\` | the chain shows moves of its native coin as token transfers |
+| \`additionalData.genesisHash\` | Solana: hash of the cluster's first block; a node of another cluster is not believed. Absent: every node is |
+| \`additionalData.bitcoinNetwork\` | Bitcoin: \`mainnet\` (when absent), \`testnet\`, \`testnet4\`, \`signet\` or \`regtest\`; a node of another network is not believed |
+| \`additionalData.esploraCompatibleApiUrl\` | Bitcoin: an explorer with Esplora's REST interface; absent: withdrawals that were replaced stay pending |
+| \`additionalData.rpcApiKey\` | Tron: goes with every question to a node, as \`TRON-PRO-API-KEY\` |
 | \`additionalData.explorerApiUrl\` | order-book exchange: its explorer's API, which lists the transfers of a depository; absent: only transactions that a caller names are found. Perpetuals exchange: where its explorer is; absent: at \`rpc.\` where the API is at \`api.\`, else at the API itself |
 | \`additionalData.signingProfile\` | perpetuals exchange: \`default\` or, for the real one, \`hyperliquid\`: the names in its signing types |
 | \`additionalData.exchangeNetwork\`, \`usdcTokenId\` | perpetuals exchange: \`Mainnet\` (when absent) or \`Testnet\`; the token that is dollars there, that of the main network when absent |
@@ -145,7 +163,11 @@ function chainTable(environment: string): string {
     const variables = new Set(
       [...JSON.stringify(chain).matchAll(/"\$([A-Z0-9_]+)"/g)].map((m) => `\`${m[1] ?? ""}\``),
     );
-    const currencies = [chain.native, ...(chain.tokens ?? [])].map((c) => c.symbol).join(", ");
+    const all = [chain.native, ...(chain.tokens ?? [])];
+    const isShared = (symbol: string) => all.filter((one) => one.symbol === symbol).length > 1;
+    const currencies = all
+      .map(({ symbol, id }) => (isShared(symbol) ? `${symbol} (\`${id}\`)` : symbol))
+      .join(", ");
     return `| ${chain.displayName} | \`${chain.id}\` | ${chain.chainId} | ${currencies} | ${[...variables].join(" ")} |`;
   });
   return [
