@@ -145,6 +145,9 @@ function tellWhereEverythingIs(system: System): void {
   print(`API            ${api.url}   (documentation: ${api.url}/documentation)`);
   for (const chain of system.chains)
     print(`${chain.displayName.padEnd(14)} ${chain.rpcUrl}   (chain id ${chain.id})`);
+  if (system.families !== undefined)
+    for (const [name, url] of Object.entries(system.families.urls))
+      print(`${name.padEnd(14)} ${withoutPassword(String(url))}`);
   const { hub, oracles } = system.endpoints;
   if (hub !== undefined) print(`${hub.name.padEnd(14)} ${hub.rpcUrl}   (chain id ${hub.id})`);
   for (const { key } of system.endpoints.apiKeys)
