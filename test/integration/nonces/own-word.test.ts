@@ -84,7 +84,13 @@ test("the payment waits for its word, which was committed with its bytes, and le
       },
     });
   await world.work(services);
-  expect(asked).toBeGreaterThanOrEqual(3);
+  // No job waits for a hub: payments of other chains would wait with it.
+  expect(asked).toBe(1);
+  for (let rounds = 0; rounds < 3 && sent().length === 0 && seen.length === 0; rounds++) {
+    world.clock.forward(6_000);
+    await world.track(world.destination, services);
+  }
+  expect(asked).toBe(3);
   expect(seen[0]).toHaveLength(1);
   const [word] = seen[0] ?? [];
   const solver = world.destination.rail.solver;

@@ -1,11 +1,8 @@
 import type { RailAttempt } from "@causeway/chains";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import type { SaidNonce } from "../../ports/nonce-mappings.ts";
 import type { Slot } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
-
-const LOOK_AGAIN_MS = 250;
 
 /**
  * What the solver says of a payment that cannot name its order itself: to be stored in one commit with the payment's bytes, before anything leaves. Undefined where nothing is
@@ -46,18 +43,4 @@ export async function isUnderstood(
   if (word === undefined) return true;
   const mapped = await nonceMappings.of(word.chainId, word.wallet, word.nonce);
   return mapped?.id === word.id && mapped.depositor === word.depositor;
-}
-
-/** Waits until a payment may leave, at most so long. @throws RpcFault */
-export async function untilUnderstood(
-  services: Pick<Services, "nonceMappings">,
-  connected: Pick<ConnectedRail, "rail">,
-  slot: Pick<Slot, "chainId" | "call" | "leg">,
-  attempt: RailAttempt,
-  patienceMs: number,
-): Promise<void> {
-  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += LOOK_AGAIN_MS) {
-    if (await isUnderstood(services, connected, slot, attempt)) return;
-    await sleep(LOOK_AGAIN_MS);
-  }
 }

@@ -2,19 +2,16 @@ import { RailShort } from "@causeway/chains";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import type { Attempt, AttemptKind, Slot } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
-import { isUnderstood, ownWordOf, untilUnderstood } from "../exchange/own-word.ts";
+import { isUnderstood, ownWordOf } from "../exchange/own-word.ts";
 import { factsOf, noteSent } from "../send-slot.ts";
 import type { TransitionServices } from "../transition.ts";
 import { attemptOf, paymentOf, railAttemptOf } from "./rail-payment.ts";
 
 type Needs = Pick<Services, "uow" | "reads" | "nonceMappings"> & TransitionServices;
 
-/** How long a payment is waited with until what it is for is known where oracles look for it; after that the tracker sends it. */
-const WORD_PATIENCE_MS = 10_000;
-
 /**
  * Gets the first bytes of a slot to the chain: made when nobody has yet, committed, then sent. Safe to call from anywhere, at any time, by any number of processes: nothing is sent that is
- * not committed, and sent twice it pays once. What becomes of it, and whatever else is ever signed for it, is the tracker's.
+ * not committed, and sent twice it pays once. What becomes of it, and whatever else is ever signed for it, is the tracker's. Nothing is waited for: whoever calls has other chains' payments to make.
  * @throws RpcFault: the slot stays as it is, and the tracker tries again
  */
 export async function sendRailSlot(services: Needs, connected: ConnectedRail, slotId: string): Promise<void> {
@@ -23,8 +20,6 @@ export async function sendRailSlot(services: Needs, connected: ConnectedRail, sl
   const latest = slot.attempts.at(-1);
   const attempt = latest ?? (await makeAttempt(services, connected, slot, "pay"));
   if (attempt === undefined || attempt.broadcastAtMs !== undefined) return;
-  if (attempt.kind === "pay")
-    await untilUnderstood(services, connected, slot, railAttemptOf(attempt), WORD_PATIENCE_MS);
   await sendAttempt(services, connected, slot, attempt);
 }
 
