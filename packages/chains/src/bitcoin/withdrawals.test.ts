@@ -13,6 +13,7 @@ import {
   read,
   recipient,
   solver,
+  sourceOf,
   unsigned,
 } from "../../../../test/support/bitcoin-transactions.ts";
 import { hexOf, type BitcoinOutput } from "./raw-transaction.ts";
@@ -49,6 +50,13 @@ test("a payload is its transaction, and is called by the hash of its text", () =
     expect(readWithdrawal(other as Hex)).toHaveProperty("refusal");
   expect(readWithdrawal("0x70736274ff00")).toHaveProperty("refusal");
   expect(readWithdrawal("0x1234")).toHaveProperty("refusal");
+});
+
+test("a payload that spends nothing, or one output twice, is refused", () => {
+  const twice = unsigned(held, outputs);
+  twice.addInput({ txid: sourceOf(pay(depository, 100_000n), 0).txid, index: 0 });
+  for (const tx of [twice, unsigned([], outputs)])
+    expect(readWithdrawal(`0x${hexOf(tx.toPSBT())}`)).toHaveProperty("refusal");
 });
 
 test.each([

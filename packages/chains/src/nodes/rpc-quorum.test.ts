@@ -70,6 +70,15 @@ test("what enough endpoints say is said, at once, whoever is dead or silent", as
   expect(await asked(2, silent, seen(1n), seen(1n)).source.deposits("0x")).toEqual(seen(1n));
 });
 
+test("what only an endpoint cannot show contradicts nobody, and is the answer when no other shows it", async () => {
+  const blind: Deposits = { kind: "refuted", reason: "not all logs are told", ofEndpoint: true };
+  const { source: one, told } = asked(2, blind, seen(1n), seen(1n));
+  expect(await one.deposits("0x")).toEqual(seen(1n));
+  expect(told).toEqual([]);
+  expect(await asked(2, seen(1n), blind, blind).source.deposits("0x")).toMatchObject({ kind: "notFinal" });
+  expect(await asked(2, blind, blind, dead).source.deposits("0x")).toEqual(blind);
+});
+
 test("fewer than enough say nothing: the fault of the others is the answer", async () => {
   await expect(asked(2, seen(1n), dead, dead).source.deposits("0x")).rejects.toBe(dead);
   await expect(asked(3, seen(1n), seen(1n), dead).source.deposits("0x")).rejects.toBe(dead);

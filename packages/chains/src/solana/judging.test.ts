@@ -226,6 +226,30 @@ test("late, for another order, out of a depository or to it, or with calls: refu
   ).toThrow(RangeError);
 });
 
+test("a transaction that names its order twice, another one too, or among other words, pays none", () => {
+  const honest = facts("payment");
+  const memo = honest.instructions.find(({ program }) => program.startsWith("Memo"));
+  if (memo === undefined) throw new Error("no memo was recorded");
+  const saying = (...texts: string[]): unknown => {
+    const memos = texts.map((text) => ({ ...memo, data: new TextEncoder().encode(text) }));
+    const instructions = [...honest.instructions.filter((one) => one !== memo), ...memos];
+    return judgePayments([seats], { ...honest, instructions }, question());
+  };
+  expect(saying(id(6))).toHaveProperty("amounts");
+  expect(saying("thanks", id(6), "bye")).toHaveProperty("amounts");
+  for (const texts of [
+    [],
+    [id(6), id(6)],
+    [id(6), id(7)],
+    [id(7), id(6)],
+    [id(6), id(7).slice(2).toUpperCase()],
+    [`${id(6)} ${id(7)}`],
+    [`${id(6)} `],
+    [id(6).toUpperCase()],
+  ])
+    expect(saying(...texts), texts.join()).toHaveProperty("refusal");
+});
+
 test("a deposit is no payment, whatever its depositor has more of afterwards", () => {
   const honest = facts("payment");
   const judge = (changed: Partial<TransactionFacts>): unknown =>
