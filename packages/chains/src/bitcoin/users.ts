@@ -17,6 +17,9 @@ import { scriptOfAddress } from "./scripts.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 
+/** So many of an address's coins, the largest, are thought of: anybody may ask about an address with a hundred thousand. */
+const MOST_COINS = 50;
+
 export interface BitcoinUsersOptions {
   /** Base URL of an explorer with Esplora's REST interface. */
   readonly esploraUrl: string;
@@ -63,7 +66,8 @@ export function createBitcoinUsers(options: BitcoinUsersOptions): BitcoinUsers {
       currency === NATIVE ? (await coinsOf(user)).reduce((sum, { amount }) => sum + amount, 0n) : 0n,
     deposit: async ({ user, amount, orderId, publicKey }) => {
       const userScript = scriptOfAddress(user);
-      const [coins, perKilobyte] = await Promise.all([coinsOf(user), rate()]);
+      const [listed, perKilobyte] = await Promise.all([coinsOf(user), rate()]);
+      const coins = listed.toSorted(largestFirst).slice(0, MOST_COINS);
       const sources = new Map<string, Uint8Array>();
       if (inputKindOf(userScript) === "keyHash")
         for (const { txid } of coins) {
@@ -93,4 +97,8 @@ export function createBitcoinUsers(options: BitcoinUsersOptions): BitcoinUsers {
       await Promise.all([explorer.close(), client.close()]);
     },
   };
+}
+
+function largestFirst(a: ReportedCoin, b: ReportedCoin): number {
+  return a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1;
 }
