@@ -14,10 +14,11 @@ import {
   wethOn,
 } from "../../../../test/fakes/quote-world.ts";
 import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
+import { aConnectedRail, exchange } from "../../../../test/fakes/rail-chains.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import { createQuote } from "./create-quote.ts";
 import { amountToPay } from "./fill-amount.ts";
-import type { AmountDue } from "./fill-amount.ts";
+import type { AmountDue, Ends } from "./fill-amount.ts";
 
 /** A quote for the locked token, which is swapped before its deposit. */
 async function promised(world: World = {}): Promise<{ services: QuoteWorld; terms: RequestTerms }> {
@@ -37,8 +38,8 @@ async function promised(world: World = {}): Promise<{ services: QuoteWorld; term
 async function dueOf(
   { services, terms }: Awaited<ReturnType<typeof promised>>,
   amount: bigint,
+  ends: Ends = { origin: services.chains.get(ORIGIN)!, destination: services.chains.get(DESTINATION)! },
 ): Promise<AmountDue> {
-  const ends = { origin: services.chains.get(ORIGIN)!, destination: services.chains.get(DESTINATION)! };
   const reads = { execution: async () => undefined };
   return await amountToPay(
     { ...services, reads } as unknown as Parameters<typeof amountToPay>[0],
@@ -73,6 +74,34 @@ test.each(["origin", "destination"] as const)(
     expect(await dueOf(world, 2_100n * 10n ** 6n)).toMatchObject({ reason: "SOLVER_CAPACITY_EXCEEDED" });
   },
 );
+
+test("what the exchange takes for the first payment to this very recipient counts when he is paid, too", async () => {
+  let cost = 0n;
+  const rail = aConnectedRail("hypevm", { rail: { paymentCost: async () => cost } });
+  const services = quoteWorld({ rails: [rail] });
+  await createQuote(
+    services,
+    aQuoteInput({
+      originCurrency: usdcOn(ORIGIN),
+      destinationChainId: rail.chain.id,
+      destinationCurrency: exchange.perps,
+      recipient: `0x${"5a".repeat(20)}`,
+      amount: "10000000",
+    }),
+  );
+  const terms = services.stored[0]!;
+  const due = async () =>
+    await dueOf({ services, terms }, terms.origin.amount, {
+      origin: services.chains.get(ORIGIN)!,
+      destination: rail,
+    });
+  expect(await due()).toEqual(
+    expect.objectContaining({ kind: "pay", amount: terms.destination.expectedAmount }),
+  );
+  // A dollar of ten is more than the solver bears.
+  cost = 100_000_000n;
+  expect(await due()).toMatchObject({ kind: "refund" });
+});
 
 test("a firm quote of one asset is no option on another that lies between", async () => {
   const origin = aChain(ORIGIN);
