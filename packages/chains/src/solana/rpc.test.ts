@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { RpcTransport } from "../nodes/transport.ts";
+import { createSolanaRpc } from "./rpc.ts";
+
+const recorded = JSON.parse(readFileSync(join(import.meta.dirname, "fixtures/recorded.json"), "utf8")) as {
+  readonly transactions: {
+    readonly native: { readonly signature: string; readonly answer: { readonly slot: number } };
+  };
+};
+const { signature, answer } = recorded.transactions.native;
+
+/** A node whose final view has reached a slot, and that shows the transaction all the same. */
+function aNode(finalSlot: number): RpcTransport {
+  const answers: Readonly<Record<string, unknown>> = {
+    getSlot: finalSlot,
+    getTransaction: answer,
+    getBlockTime: 1_763_761_234,
+  };
+  return {
+    request: async (method) => await Promise.resolve(answers[method]),
+    requestTogether: async () => await Promise.reject(new Error("not asked here")),
+    close: async () => await Promise.resolve(),
+  };
+}
+
+test("what a node shows of a slot that is not final there is not final, whatever view was asked for", async () => {
+  const look = async (finalSlot: number): Promise<string> =>
+    (await createSolanaRpc(aNode(finalSlot), undefined).transaction(signature)).kind;
+  expect(await look(answer.slot)).toBe("final");
+  expect(await look(answer.slot - 1)).toBe("notFinal");
+});
