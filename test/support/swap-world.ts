@@ -16,7 +16,7 @@ import { pricingOfFill } from "../../apps/api/src/usecases/fill-amount.ts";
 import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import { approveCall } from "./execution-world.ts";
-import { someHash } from "./terms.ts";
+import { someAddress, someHash } from "./terms.ts";
 import type { TestChain } from "./test-chain.ts";
 
 /** What is agreed on: a deposit of 100 USDC on the first chain, and a fill on the second that is exchanged from USDC, unless said otherwise. */
@@ -121,6 +121,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
     const [origin, destination] = [world.origin.connected, world.destination.connected];
     const terms = {
       requestId: someHash(),
+      recipient: someAddress(),
       origin: { chainId: origin.chain.id, currency: from },
       destination: {
         chainId: destination.chain.id,
