@@ -30,7 +30,7 @@ test("however many coins lie at an address that anybody may ask about, few are l
     currency: `0x${"00".repeat(20)}`,
     amount: 900n,
   } as const;
-  const orderId: OrderId = `0x${"0a".repeat(32)}`;
+  const orderId = `0x${"0a".repeat(32)}` as OrderId;
   expect(await users.deposit({ ...deposit, orderId })).toMatchObject({ psbt: undefined });
   expect(sources.length).toBeGreaterThan(0);
   expect(sources.length).toBeLessThanOrEqual(50);
