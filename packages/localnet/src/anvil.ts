@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -40,14 +41,16 @@ export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil> {
   try {
     return await onPort(options.port, async (port) => {
       const url = `http://127.0.0.1:${port}`;
+      const opened = join(home, `${port}.json`);
       const node = await startProcess({
         name: `anvil ${options.chainId}`,
         command: anvilBinary(),
-        args: anvilArgs(port, options),
+        args: [...anvilArgs(port, options), "--config-out", opened],
         env: { PATH: systemPath, HOME: home },
         cwd: home,
         logFile: options.logFile ?? join(home, "log"),
-        isReady: async (signal) => (await askChainId(url, signal)) === options.chainId,
+        // Written once the port is its own: a node of the same chain that somebody else has there would answer as well.
+        isReady: async (signal) => existsSync(opened) && (await askChainId(url, signal)) === options.chainId,
         askEveryMs: 5,
         stopWithinMs: 3_000,
         ...(options.signal === undefined ? {} : { signal: options.signal }),

@@ -4,6 +4,18 @@ import { createServer } from "node:net";
 /** Below the range from which the kernel picks ports of outgoing connections, above the usual fixed ones. */
 const range = { from: 20_000, to: 32_000 };
 
+/**
+ * Ports of one process. Test processes that run side by side have neighbouring ids, so their slices differ and they
+ * never race for a port.
+ */
+const sliceSize = 200;
+
+const slices = (range.to - range.from) / sliceSize;
+
+const firstOfSlice = range.from + (process.pid % slices) * sliceSize;
+
+let given = randomInt(sliceSize);
+
 /** Something already listens on a port that was asked for. */
 export class PortInUse extends Error {
   override readonly name = "PortInUse";
@@ -16,13 +28,16 @@ export class PortInUse extends Error {
   }
 }
 
-/** A TCP port on 127.0.0.1 that nothing listens on right now, chosen at random so that parallel runs seldom meet. */
+/**
+ * A TCP port on 127.0.0.1 that nothing listens on right now; the next call gives another one, though nothing listens on
+ * the first one yet.
+ */
 export async function freePort(): Promise<number> {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const port = randomInt(range.from, range.to);
+  for (let attempt = 0; attempt < sliceSize; attempt++) {
+    const port = firstOfSlice + (given++ % sliceSize);
     if (await isPortFree(port)) return port;
   }
-  throw new Error(`no free port found between ${range.from} and ${range.to} in 100 attempts`);
+  throw new Error(`no free port found from ${firstOfSlice} on in ${sliceSize} attempts`);
 }
 
 /** Whether a listener on 127.0.0.1:`port` could be opened now. */

@@ -4,6 +4,7 @@ import {
   http,
   keccak256,
   publicActions,
+  TransactionReceiptNotFoundError,
   walletActions,
   type Chain,
   type Client,
@@ -69,9 +70,10 @@ export class LocalTransactionFailed extends Error {
 }
 
 /**
- * Signs all calls with consecutive nonces, hands them over together and mines them at once, whatever the block time.
+ * Signs all calls with consecutive nonces, hands them over in that order and mines them at once, whatever the block
+ * time. One after the other: of many that arrive together the node's pool forgets one now and then.
  *
- * @throws LocalTransactionFailed when one of them reverts.
+ * @throws LocalTransactionFailed when one of them reverts or is never included.
  */
 export async function sendPipelined(
   client: LocalClient,
@@ -95,9 +97,7 @@ export async function sendPipelined(
       }),
     ),
   );
-  await Promise.all(
-    signed.map(async (serializedTransaction) => client.sendRawTransaction({ serializedTransaction })),
-  );
+  for (const serializedTransaction of signed) await client.sendRawTransaction({ serializedTransaction });
   const receipts = await mineAll(client, signed);
   const failed = calls.find((_, index) => receipts[index]?.status !== "success");
   if (failed !== undefined)
@@ -105,26 +105,41 @@ export async function sendPipelined(
   return receipts;
 }
 
-/** From this round on what is missing is handed over again: a node may have lost one of many that came at once and out of order. */
+/**
+ * From this round on what is missing is taken out of the pool and handed over again: a transaction that came while the
+ * one before it was mined may wait in the pool for a predecessor that the pool no longer knows.
+ */
 const ROUNDS_BEFORE_RESENDING = 3;
 
 /** Mines until every transaction has a receipt; a block holds only as much as its gas limit. */
 async function mineAll(client: LocalClient, signed: readonly Hex[]): Promise<TransactionReceipt[]> {
   const hashes = signed.map((bytes) => keccak256(bytes));
+  let refusal: unknown;
   for (let round = 0; round < hashes.length + 5; round++) {
     await client.mine({ blocks: 1 });
     const found = await Promise.all(
-      hashes.map(async (hash) => await client.getTransactionReceipt({ hash }).catch(() => undefined)),
+      hashes.map(async (hash) => await client.getTransactionReceipt({ hash }).catch(notYet)),
     );
     const receipts = found.filter((receipt) => receipt !== undefined);
     if (receipts.length === hashes.length) return receipts;
     if (round < ROUNDS_BEFORE_RESENDING) continue;
-    for (const [at, receipt] of found.entries()) {
-      const serializedTransaction = signed[at];
-      // The same bytes: one that the node still has is refused, and that is fine.
-      if (receipt === undefined && serializedTransaction !== undefined)
-        await client.sendRawTransaction({ serializedTransaction }).catch(() => undefined);
+    for (const [at, serializedTransaction] of signed.entries()) {
+      const hash = hashes[at];
+      if (found[at] !== undefined || hash === undefined) continue;
+      await client.dropTransaction({ hash });
+      // Mined meanwhile: refused, and that is fine.
+      await client.sendRawTransaction({ serializedTransaction }).catch((error: unknown) => (refusal = error));
     }
   }
-  throw new LocalTransactionFailed(`chain ${client.chain.id} does not include what was sent to it`);
+  const pool = await client.getTxpoolStatus();
+  throw new LocalTransactionFailed(
+    `chain ${client.chain.id} does not include what was sent to it; its pool holds ${pool.pending} pending and ${pool.queued} queued`,
+    { cause: refusal },
+  );
+}
+
+/** Only the lack of a receipt is an answer; a node that does not answer is a fault of its own. */
+function notYet(error: unknown): undefined {
+  if (error instanceof TransactionReceiptNotFoundError) return undefined;
+  throw error;
 }
