@@ -23,7 +23,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
   return {
     listChains: () => chains,
     swapSources: () => ({ sources: ["uniswap-v3"] }),
-    createQuote: async () => anAnswer,
+    createQuote: async (_input, tell) => tell(anAnswer),
     priceIntent: async () => ({ fees: anAnswer.fees, details: anAnswer.details }),
     requestFastFill: async () => "queued",
     executeCalls: async () => ({

@@ -177,10 +177,10 @@ test("a hundred parallel quotes with one Idempotency-Key on two processes are on
     pools.map(async (pool) =>
       aServer({
         idempotency: idempotencyStore(sqlOn(pool)),
-        createQuote: async () => {
+        createQuote: async (_input, tell) => {
           quotes++;
           await new Promise((resolve) => setTimeout(resolve, 30));
-          return { ...aQuote, expiresAt: quotes };
+          return tell({ ...aQuote, expiresAt: quotes });
         },
       }),
     ),

@@ -54,7 +54,7 @@ import { reconcileClaims } from "./usecases/app-balance/reconcile-claims.ts";
 import { authorizeNonce } from "./usecases/exchange/authorize-nonce.ts";
 import { carryMappings } from "./usecases/exchange/carry-mappings.ts";
 import { signMappings } from "./usecases/exchange/sign-mappings.ts";
-import { createQuote } from "./usecases/create-quote.ts";
+import { quoteAs } from "./usecases/create-quote.ts";
 import { swapSources } from "./usecases/discovery/swap-sources.ts";
 import { storeQuotes } from "./usecases/deposit-addresses/give-address.ts";
 import { executeCalls } from "./usecases/execute-calls.ts";
@@ -214,7 +214,7 @@ export async function createContainer(
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
         swapSources: (chainId) => swapSources(services, chainId),
-        createQuote: (input, keyId, key) => createQuote(quoting, input, keyId, key),
+        createQuote: (input, tell, keyId, key) => quoteAs(quoting, input, tell, keyId, key),
         priceIntent: (input, keyId, key) => priceIntent(quoting, input, keyId, key),
         executeCalls: (caller, input, lease) => executeCalls(executing, caller, input, lease),
         executePermit,

@@ -188,7 +188,10 @@ test("a fault of a chain node answers 503, never the caller's fault, and names n
 
 test("a route that hangs answers 503 at its deadline, and its late answer does no harm", async () => {
   const late = Promise.withResolvers<typeof anAnswer>();
-  const { app: slow } = await aServer({ createQuote: () => late.promise }, { handlerTimeoutMs: 40 });
+  const { app: slow } = await aServer(
+    { createQuote: async (_input, tell) => tell(await late.promise) },
+    { handlerTimeoutMs: 40 },
+  );
   const answer = await slow.inject({ method: "POST", url: "/quote/v2", payload: aQuoteBody });
   expect([answer.statusCode, answer.json().errorCode]).toEqual([503, "REQUEST_TIMED_OUT"]);
   late.resolve(anAnswer);
@@ -200,7 +203,7 @@ test("a route that hangs answers 503 at its deadline, and its late answer does n
 
 test("an answer that its schema does not describe is a 500 where answers are checked", async () => {
   const { app: checked, lines } = await aServer({
-    createQuote: async () => ({ ...anAnswer, requestId: "1" }),
+    createQuote: async (_input, tell) => tell({ ...anAnswer, requestId: "1" }),
     readiness: async () => ({ ready: true, checks: {}, secretField: 1 }) as never,
   });
   for (const ask of [

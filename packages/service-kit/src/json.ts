@@ -7,6 +7,15 @@ export function sendJson(reply: FastifyReply, json: string | Buffer): FastifyRep
   return reply.header("content-type", JSON_TYPE).send(json);
 }
 
+/**
+ * The same text in one piece of memory: one that was put together of hundreds remains hundreds of objects until somebody reads it whole, and a garbage
+ * collector has to carry each of them along while the text waits.
+ */
+export function inOnePiece(text: string): string {
+  Buffer.byteLength(text);
+  return text;
+}
+
 /** No quote, no backslash, no control character, no surrogate (one alone must be escaped). */
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 

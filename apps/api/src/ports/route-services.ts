@@ -35,7 +35,13 @@ export interface RouteServices {
   listChains(): ChainsAnswer;
   /** @throws ServiceError UNSUPPORTED_CHAIN */
   swapSources(chainId: number): SwapSourcesAnswer;
-  createQuote(input: QuoteInput, keyId?: string, key?: AskingKey): Promise<QuoteAnswer>;
+  /** In the words of `tell`. */
+  createQuote<Told>(
+    input: QuoteInput,
+    tell: (answer: QuoteAnswer) => Told,
+    keyId?: string,
+    key?: AskingKey,
+  ): Promise<Told>;
   /** @throws ServiceError as a quote does */
   priceIntent(input: QuoteInput, keyId?: string, key?: AskingKey): Promise<PriceAnswer>;
   /** @throws ServiceError for whatever is refused or cannot be done now, RpcFault, LeaseLost */

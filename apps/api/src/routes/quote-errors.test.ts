@@ -430,7 +430,7 @@ describe("a refused quote", () => {
       const services: QuoteServices = { ...quoteWorld(world), appBalance };
       const given = { ...services, ...change?.(services) };
       const { app } = await aServer({
-        createQuote: async (input) => await createQuote(given, input, key?.id, key),
+        createQuote: async (input, tell) => tell(await createQuote(given, input, key?.id, key)),
       });
       const payload = { ...aQuoteInput({ destinationCurrency: NATIVE_CURRENCY }), ...ask };
       const answer = await app.inject({ method: "POST", url: "/quote/v2", payload });

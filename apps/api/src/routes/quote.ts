@@ -1,5 +1,7 @@
-import { plainFirst } from "@causeway/service-kit";
+import { inOnePiece, plainFirst } from "@causeway/service-kit";
 import { quoteAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
+import type { QuoteAnswer } from "@causeway/wire";
+import type { StoredAnswer } from "../ports/idempotency.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import { deprecated } from "./deprecated.ts";
 import { plainQuoteBody } from "./plain-inputs.ts";
@@ -36,10 +38,13 @@ export function quoteRoutes(
         },
       },
       async (request, reply) =>
-        await withIdempotency(services, request, reply, async () => ({
-          status: 200,
-          body: quoteJson(await services.createQuote(request.body, request.apiKey?.id, request.apiKey)),
-        })),
+        await withIdempotency(services, request, reply, async () =>
+          services.createQuote(request.body, inWords, request.apiKey?.id, request.apiKey),
+        ),
     );
   }
+}
+
+function inWords(answer: QuoteAnswer): StoredAnswer {
+  return { status: 200, body: inOnePiece(quoteJson(answer)) };
 }

@@ -25,10 +25,10 @@ const { app } = await aServer({
     page: anApiKey({ id: "3".repeat(16), scopes: ["quote"], origins: ["https://app.example"] }),
   }),
   idempotency: counted,
-  createQuote: async () => {
+  createQuote: async (_input, tell) => {
     quotes++;
     await run();
-    return { ...anAnswer, expiresAt: quotes };
+    return tell({ ...anAnswer, expiresAt: quotes });
   },
 });
 afterAll(() => app.close());

@@ -92,24 +92,56 @@ export async function createQuote(
   keyId?: string,
   key?: AskingKey,
 ): Promise<QuoteAnswer> {
+  return await quoteAs(services, input, (answer) => answer, keyId, key);
+}
+
+/**
+ * {@link createQuote}, whose answer `tell` puts into its words before the promise is stored: what waits for the commit is a text then, and not the hundreds of
+ * objects that it was made of, which the garbage collector would have to carry along.
+ */
+export async function quoteAs<Told>(
+  services: QuoteServices,
+  input: QuoteInput,
+  tell: (answer: QuoteAnswer) => Told,
+  keyId?: string,
+  key?: AskingKey,
+): Promise<Told> {
   refuseUnsupported(input);
-  if (goesByRail(services.chains, input)) return await quoteByRail(services, input, keyId);
+  if (goesByRail(services.chains, input)) return tell(await quoteByRail(services, input, keyId));
+  const { told, stored } = await promised(services, input, tell, keyId, key);
+  await stored;
+  return told;
+}
+
+async function promised<Told>(
+  services: QuoteServices,
+  input: QuoteInput,
+  tell: (answer: QuoteAnswer) => Told,
+  keyId: string | undefined,
+  key: AskingKey | undefined,
+): Promise<{ readonly told: Told; readonly stored: Promise<void> | undefined }> {
   const worked = settle(workOut(services, input, keyId, key));
   const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
-  if (key !== undefined && agreement.terms.sponsorship !== undefined)
-    await judgeSponsor(services, key, agreement.terms);
+  const { terms } = agreement;
+  if (key !== undefined && terms.sponsorship !== undefined) await judgeSponsor(services, key, terms);
   const answer = toQuoteAnswer({
     policy: services.quotePolicy,
     question,
     ...valued,
     agreement,
     account: await accountOf(question, valued.route),
-    timeEstimateSeconds: timeEstimate(services.timings, question, valued.route, agreement.terms.inputUsd),
+    timeEstimateSeconds: timeEstimate(services.timings, question, valued.route, terms.inputUsd),
   });
-  await services.requests.insertQuoted(agreement.terms, givenOut(agreement.terms, input));
-  if (input.includeProtocolData !== true) return answer;
-  const signed = await orderWords(services, agreement.terms.orderId);
-  return { ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } };
+  if (input.includeProtocolData !== true) {
+    const told = tell(answer);
+    return { told, stored: services.requests.insertQuoted(terms, givenOut(terms, input)) };
+  }
+  await services.requests.insertQuoted(terms, givenOut(terms, input));
+  const signed = await orderWords(services, terms.orderId);
+  return {
+    told: tell({ ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } }),
+    stored: undefined,
+  };
 }
 
 /** What is asked, the best way it can go, and what is agreed upon: from memory, where everything is there. */

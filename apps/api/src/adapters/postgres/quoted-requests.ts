@@ -27,25 +27,32 @@ const insertMany = statement(
  * a quote that was answered can be found when its deposit comes.
  */
 export function groupedQuoteInserts(sql: Sql): (terms: RequestTerms) => Promise<void> {
-  return tickBatcher(
-    async (batch: readonly RequestTerms[]) => {
-      await sql.query(insertMany, columnsOf(batch));
-      return batch.map(() => undefined);
+  const insert = tickBatcher(
+    async (rows: readonly QuoteRow[]) => {
+      await sql.query(insertMany, columnsOf(rows));
+      return rows.map(() => undefined);
     },
     { inFlight: 2, maxBatch: 200 },
   );
+  // Written at once: what waits for its group is a few texts, and not the objects of the terms.
+  return (terms) => insert(rowOf(terms));
 }
 
-function columnsOf(batch: readonly RequestTerms[]): string[] {
-  const column = (valueOf: (terms: RequestTerms) => string | number): string => batch.map(valueOf).join(",");
-  return [
-    column((terms) => terms.requestId),
-    column((terms) => terms.orderId),
-    column((terms) => terms.kind),
-    column((terms) => terms.origin.chainId),
-    column((terms) => terms.destination.chainId),
-    column((terms) => terms.createdAtMs),
-    column((terms) => terms.fillDeadlineMs),
-    batch.map(termsToJson).join(SEPARATOR),
-  ];
+/** A row's values but the last, which stay the same order everywhere; and its terms. */
+interface QuoteRow {
+  readonly values: readonly (string | number)[];
+  readonly terms: string;
+}
+
+function rowOf(terms: RequestTerms): QuoteRow {
+  const { requestId, orderId, kind, origin, destination, createdAtMs, fillDeadlineMs } = terms;
+  return {
+    values: [requestId, orderId, kind, origin.chainId, destination.chainId, createdAtMs, fillDeadlineMs],
+    terms: termsToJson(terms),
+  };
+}
+
+function columnsOf(rows: readonly QuoteRow[]): string[] {
+  const columns = (rows[0]?.values ?? []).map((_, at) => rows.map(({ values }) => values[at]).join(","));
+  return [...columns, rows.map(({ terms }) => terms).join(SEPARATOR)];
 }

@@ -19,14 +19,15 @@ export function storeQuotes(
   insertPlain: (terms: RequestTerms) => Promise<void>,
 ): QuotedRequests {
   const checked = new Set<number>();
+  const insertGivingOut = async (terms: RequestTerms, address: DepositAddress): Promise<void> => {
+    const { chainId } = terms.origin;
+    if (!checked.has(chainId)) await checkFactory(services, chainId);
+    checked.add(chainId);
+    await insertWithAddress(services, terms, address);
+  };
   return {
-    async insertQuoted(terms, address) {
-      if (address === undefined) return await insertPlain(terms);
-      const { chainId } = terms.origin;
-      if (!checked.has(chainId)) await checkFactory(services, chainId);
-      checked.add(chainId);
-      await insertWithAddress(services, terms, address);
-    },
+    insertQuoted: (terms, address) =>
+      address === undefined ? insertPlain(terms) : insertGivingOut(terms, address),
   };
 }
 
