@@ -40,7 +40,7 @@ export * from "./money/usd.ts";
 export * from "./order/order-calls.ts";
 export * from "./order/order-hash.ts";
 export * from "./order/order-signing.ts";
-export { keccak } from "./hashing/struct-writer.ts";
+export { keccak, keccakOf } from "./hashing/struct-writer.ts";
 export * from "./order/order-json.ts";
 export * from "./order/order-text.ts";
 export * from "./order/weighted-difference.ts";

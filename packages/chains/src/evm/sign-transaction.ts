@@ -1,10 +1,9 @@
 import {
-  keccak256,
   serializeTransaction,
   type TransactionSerializableEIP1559,
   type TransactionSerializableEIP7702,
 } from "viem";
-import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
+import { keccakOf, type Address, type Hex, type Hex32, type TxHash } from "@causeway/domain";
 import type { Authorization } from "../family.ts";
 
 /** An EIP-1559 (type 2) transaction, or with authorizations an EIP-7702 (type 4) one; prices in wei per gas. */
@@ -38,7 +37,7 @@ const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681
 
 /** keccak256 of the unsigned transaction: what the sender signs (EIP-1559, EIP-7702). @throws RangeError when a field is out of range */
 export function transactionDigest(transaction: UnsignedTransaction): Hex32 {
-  return keccak256(serializeTransaction(serializable(transaction)));
+  return keccakOf(serializeTransaction(serializable(transaction)));
 }
 
 /**
@@ -54,7 +53,7 @@ export async function signTransaction(
   if (BigInt(s) > HALF_ORDER)
     throw new RangeError("the signature's s is in the upper half of the curve order");
   const raw = serializeTransaction(serializable(transaction), { r, s, yParity });
-  return { raw, hash: keccak256(raw) };
+  return { raw, hash: keccakOf(raw) };
 }
 
 type Serializable = TransactionSerializableEIP1559 | TransactionSerializableEIP7702;

@@ -1,4 +1,4 @@
-import { decodeFunctionData } from "viem";
+import { decodeAbiParameters, getAbiItem } from "viem";
 import { entryPoint07Abi, entryPoint07Address, entryPoint08Address } from "viem/account-abstraction";
 import {
   readUserOperationEvent,
@@ -34,6 +34,9 @@ export interface PackedOp {
 
 const HANDLE_OPS = "0x765e827f";
 const HANDLE_AGGREGATED_OPS = "0xdbed18e0";
+// Entry point 0.8 has the same functions. Looked up once: by its selector a function is found by hashing those of all others, each time.
+const handleOpsInputs = getAbiItem({ abi: entryPoint07Abi, name: "handleOps" }).inputs;
+const handleAggregatedOpsInputs = getAbiItem({ abi: entryPoint07Abi, name: "handleAggregatedOps" }).inputs;
 /** `handleOps` and `handleAggregatedOps` of entry point 0.6. */
 const unsupported: ReadonlySet<string> = new Set(["0x1fad948c", "0x4b1d7cf5"]);
 
@@ -57,14 +60,13 @@ export function readHandleOps(data: Hex): HandleOps | undefined {
   const selector = data.slice(0, 10).toLowerCase();
   if (unsupported.has(selector)) return { kind: "unsupported", version: "0.6" };
   if (selector !== HANDLE_OPS && selector !== HANDLE_AGGREGATED_OPS) return undefined;
+  const encoded: Hex = `0x${data.slice(10)}`;
   try {
-    // Entry point 0.8 has the same functions.
-    const { functionName, args } = decodeFunctionData({ abi: entryPoint07Abi, data });
-    if (functionName === "handleOps") return read(args[0], args[1]);
-    if (functionName !== "handleAggregatedOps") return { kind: "malformed" };
+    if (selector === HANDLE_OPS) return read(...decodeAbiParameters(handleOpsInputs, encoded));
+    const [perAggregator, beneficiary] = decodeAbiParameters(handleAggregatedOpsInputs, encoded);
     return read(
-      args[0].flatMap(({ userOps }) => userOps),
-      args[1],
+      perAggregator.flatMap(({ userOps }) => userOps),
+      beneficiary,
     );
   } catch {
     return { kind: "malformed" };

@@ -1,4 +1,4 @@
-import { keccak256 } from "viem";
+import { keccakOf } from "@causeway/domain";
 import type { ChainWriter } from "../family.ts";
 import { hashOf } from "./answers.ts";
 import { broadcastOutcomeOf } from "./rpc-errors.ts";
@@ -12,7 +12,7 @@ export function createChainWriter(transport: RpcTransport): ChainWriter {
       const method = "eth_sendRawTransaction";
       try {
         const hash = hashOf(await transport.request(method, [raw]), method);
-        if (hash !== keccak256(raw)) throw garbage(method, "the node accepted another transaction");
+        if (hash !== keccakOf(raw)) throw garbage(method, "the node accepted another transaction");
         return { kind: "accepted" };
       } catch (error) {
         const outcome = error instanceof NodeRefusal ? broadcastOutcomeOf(error) : undefined;

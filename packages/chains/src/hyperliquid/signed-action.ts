@@ -3,7 +3,7 @@ import {
   exchangeNonceOf,
   exchangeTypedData,
   hyperliquidActionId,
-  keccak,
+  keccakOf,
   toHex,
   type ExchangeAction,
   type ExchangeSigningProfile,
@@ -47,7 +47,7 @@ export function decodeSignedAction(raw: Hex): SignedAction {
 
 /** Different for different bytes. */
 export function idOfSigned(raw: Hex): Hex32 {
-  return toHex(keccak(bytesOf(raw)));
+  return keccakOf(raw);
 }
 
 /** The nonce that signed bytes use, and under which the exchange will tell of them. @throws as {@link decodeSignedAction} */

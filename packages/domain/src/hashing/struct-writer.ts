@@ -74,6 +74,11 @@ export function keccakHex(hex: string): Uint8Array {
   return keccak(bytesOf(hex));
 }
 
+/** The same as hex: the hash of a transaction's bytes, say. @throws RangeError when `hex` is not `0x` and whole bytes of hex */
+export function keccakOf(hex: string): `0x${string}` {
+  return toHex(keccakHex(hex));
+}
+
 /**
  * Lays 32-byte words one after another, as EIP-712's `encodeData` does, and hashes them. One writer serves one struct type and is used again
  * for every value of it: allocation costs more than hashing here. A struct type that contains itself would need two; no order type does.
