@@ -18,6 +18,8 @@ export interface PreparedOperation {
 export interface ContenderFigures {
   /** Accepted operations per second, one figure per round. */
   readonly acceptedPerSecond: readonly number[];
+  /** The same operations, until the last of them is in a block: what it can keep up for long. */
+  readonly includedPerSecond: readonly number[];
   /** From sending to the block, ms: medians of the rounds, at an even pace that neither side notices. */
   readonly inclusionMs: readonly number[];
 }
@@ -40,26 +42,36 @@ export async function contest(
   watch: InclusionWatch,
   options: ContestOptions,
 ): Promise<Map<string, ContenderFigures>> {
-  const rates = new Map(contenders.map(({ name }) => [name, [] as number[]]));
+  const loads = new Map(contenders.map(({ name }) => [name, [] as Load[]]));
   const waits = new Map(contenders.map(({ name }) => [name, [] as number[]]));
   for (let round = 0; round < options.rounds; round++)
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
-      rates.get(contender.name)?.push(await underLoad(contender, watch, options));
+      loads.get(contender.name)?.push(await underLoad(contender, watch, options));
       waits.get(contender.name)?.push(await atAnEvenPace(contender, watch, options));
     }
   return new Map(
     contenders.map(({ name }) => [
       name,
-      { acceptedPerSecond: rates.get(name) ?? [], inclusionMs: waits.get(name) ?? [] },
+      {
+        acceptedPerSecond: (loads.get(name) ?? []).map(({ accepted }) => accepted),
+        includedPerSecond: (loads.get(name) ?? []).map(({ included }) => included),
+        inclusionMs: waits.get(name) ?? [],
+      },
     ]),
   );
+}
+
+/** Operations per second of one round. */
+interface Load {
+  readonly accepted: number;
+  readonly included: number;
 }
 
 async function underLoad(
   contender: Contender,
   watch: InclusionWatch,
   { operations, connections }: ContestOptions,
-): Promise<number> {
+): Promise<Load> {
   const prepared = await contender.prepare(operations);
   const queue = prepared.values();
   const startedAtMs = performance.now();
@@ -68,10 +80,11 @@ async function underLoad(
       for (const { send } of queue) await send();
     }),
   );
-  const seconds = (performance.now() - startedAtMs) / 1_000;
+  const perSecond = (endedAtMs: number): number => operations / ((endedAtMs - startedAtMs) / 1_000);
+  const acceptedAtMs = performance.now();
   // Accepting what is never carried out would be worth nothing; and the next round begins with an idle node.
-  await Promise.all(prepared.map(async ({ hash }) => await included(watch, hash)));
-  return operations / seconds;
+  const seenAtMs = await Promise.all(prepared.map(async ({ hash }) => await included(watch, hash)));
+  return { accepted: perSecond(acceptedAtMs), included: perSecond(Math.max(...seenAtMs)) };
 }
 
 async function atAnEvenPace(

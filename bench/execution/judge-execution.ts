@@ -39,10 +39,14 @@ export function executionLines(figures: ExecutionFigures): string[] {
   ];
 }
 
-function lines(name: string, { acceptedPerSecond, inclusionMs }: ContenderFigures): string[] {
+function lines(
+  name: string,
+  { acceptedPerSecond, includedPerSecond, inclusionMs }: ContenderFigures,
+): string[] {
   const rounds = (values: readonly number[]): string => values.map((value) => value.toFixed(0)).join(" ");
   return [
     `  ${name.padEnd(26)} accepted median ${median(acceptedPerSecond).toFixed(0)} /s   rounds ${rounds(acceptedPerSecond)}`,
+    `  ${"".padEnd(26)} carried out, the same: ${median(includedPerSecond).toFixed(0)} /s   rounds ${rounds(includedPerSecond)}`,
     `  ${"".padEnd(26)} included after median ${median(inclusionMs).toFixed(0)} ms   rounds ${rounds(inclusionMs)}`,
   ];
 }

@@ -35,8 +35,8 @@ export async function measureExecution(
     const system = await startSystem({
       env,
       portBase,
+      // Blocks as often as on a chain, whoever sends what: a block for each transaction would charge the side that sends more of them with reading them.
       oracles: 0,
-      mixedMining: true,
       onProgress: say,
       onUnexpectedExit: ({ name, logTail }) => say(`${name} ended by itself\n${logTail}`),
       signal,
@@ -66,11 +66,11 @@ export async function measureExecution(
       bundlerContender(system, bundler, accounts, keys),
     ];
     say("warming both up");
-    await contest(contenders, watch, { ...quick, rounds: 1 });
+    await contest(contenders, watch, { ...options, rounds: 2, paced: 1 });
     say("measuring executions");
     const figures = await contest(contenders, watch, options);
     const of = (name: string): ContenderFigures =>
-      figures.get(name) ?? { acceptedPerSecond: [], inclusionMs: [] };
+      figures.get(name) ?? { acceptedPerSecond: [], includedPerSecond: [], inclusionMs: [] };
     return { kind: "measured", ours: of(OURS), bundler: of(BUNDLER) };
   } finally {
     await stopTogether(toStop);
