@@ -19,8 +19,9 @@ const connections = {
   mostSubscriptions: 100,
   heartbeatMs: 20_000,
 };
+const clock = { nowMs: () => Date.now() };
 const { push } = pushRouteServices(
-  { events: loggedEvents(log, metrics.registry), chains: createChainDirectory([]) },
+  { clock, events: loggedEvents(log, metrics.registry), chains: createChainDirectory([]) },
   {
     config: {
       database: { url: new Secret(databaseUrl), poolSize: 10, statementTimeoutMs: 30_000 },
@@ -33,7 +34,7 @@ const { push } = pushRouteServices(
   },
 );
 const app = await buildServer(
-  { ...fakeRouteServices({ push, clock: { nowMs: () => Date.now() } }), log, metrics },
+  { ...fakeRouteServices({ push, clock }), log, metrics },
   { interactiveDocumentation: false },
 );
 await app.listen({ host: "127.0.0.1", port: 0, backlog: 4_096 });

@@ -102,7 +102,7 @@ export async function pushWorld({
   };
   const { registry } = createMetrics("push");
   const { feed, push } = pushRouteServices(
-    { events, chains: noChains },
+    { clock, events, chains: noChains },
     { config, sql, lifecycle, registry },
   );
   const reads = postgresReads(sql);

@@ -25,8 +25,10 @@ import { followStatus } from "./usecases/push/follow-status.ts";
 import { webhookAdmin } from "./usecases/push/keep-webhooks.ts";
 import { spellingOf } from "./usecases/spelling.ts";
 
-/** So long after the feed went silent, at most twice, whoever follows it is told so. */
-const BEAT_MS = 5_000;
+/** Answers are kept for as long as a heartbeat of the feed has just been heard. */
+const BEAT_MS = 1_000;
+/** So many beats after the feed went silent whoever follows it is told so: each comes again then, so that a short stall must not end them all. */
+const BEATS_UNTIL_LOST = 5;
 /** Deliveries and events are remembered so long after they ended. */
 const HISTORY_KEPT_MS = 14 * 24 * 3600 * 1000;
 const PRUNE_BATCH = 5_000;
@@ -41,7 +43,7 @@ interface Ground {
 
 /** What routes push from: the feed of changes, and who listens. */
 export function pushRouteServices(
-  { events, chains }: Pick<Services, "events" | "chains">,
+  { clock, events, chains }: Pick<Services, "clock" | "events" | "chains">,
   { config, sql, lifecycle, registry }: Ground,
 ): { readonly push: PushRoutes; readonly feed: StatusFeed } {
   const feed = statusFeed({
@@ -49,7 +51,9 @@ export function pushRouteServices(
     listen: (on) => listen(config.database.url.reveal(), STATUS_CHANNEL, on),
     announce: async (text) => void (await sql.query(announce, [text])),
     events,
+    clock,
     beatMs: BEAT_MS,
+    beatsUntilLost: BEATS_UNTIL_LOST,
   });
   lifecycle.add("status feed", () => feed.close());
   const policy = { ...config.push.connections, trustProxy: config.http.trustProxy };

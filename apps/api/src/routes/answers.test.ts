@@ -1,4 +1,4 @@
-import { NATIVE_CURRENCY } from "@causeway/domain";
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import { statusAnswer, type QuoteInput } from "@causeway/wire";
 import { mismatch } from "@causeway/service-kit";
 import { afterAll, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import {
   aView,
   KNOWN_REQUEST_ID,
 } from "../../../../test/fakes/route-services.ts";
-import { statusJson } from "./status-json.ts";
+import { statusJson, statusJsonOnce } from "./status-json.ts";
 import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
 
 const { app } = await aServer();
@@ -97,6 +97,39 @@ test("status text that needs escaping, and several hashes, are still the JSON of
   expect(mismatch(statusAnswer, read)).toBeUndefined();
   expect(read).toMatchObject({ details: view.details, nextAction: view.nextAction, txHashes: [] });
   expect(read.inTxHashes).toEqual([A_TX_HASH, A_TX_HASH]);
+});
+
+test("a status that is kept is answered as one that is read, and an unknown one, or a failure, in the same words", async () => {
+  const read = { known: async () => aView, unknown: async () => undefined, failing: async () => fail() };
+  const kept = { known: () => aView, unknown: () => undefined, failing: fail };
+  function fail(): never {
+    throw new ServiceError("SERVICE_UNAVAILABLE", "the database is away");
+  }
+  const answers = async (from: typeof read | typeof kept): Promise<unknown[]> => {
+    const got: unknown[] = [];
+    for (const requestStatus of [from.known, from.known, from.unknown, from.failing]) {
+      const { app: server } = await aServer({ requestStatus });
+      const answer = await server.inject({ url: `/intents/status/v3?requestId=${KNOWN_REQUEST_ID}` });
+      const { requestId, ...body } = answer.json();
+      got.push([answer.statusCode, answer.headers["content-type"], body, requestId?.length]);
+      await server.close();
+    }
+    return got;
+  };
+  const asRead = await answers(read);
+  expect(asRead.map((answer) => (answer as unknown[])[0])).toEqual([200, 200, 404, 503]);
+  expect(await answers(kept)).toEqual(asRead);
+});
+
+test("the text of a view is written once, and another view has its own", () => {
+  const json = statusJsonOnce();
+  const view = { ...aView };
+  const text = json(view);
+  expect(text).toBe(statusJson(view));
+  expect(json({ ...aView, updatedAtMs: 77 })).toContain('"updatedAt":77');
+  // It is not written again: this is not in it.
+  view.updatedAtMs = 78;
+  expect(json(view)).toBe(text);
 });
 
 test("GET /requests/{requestId}/signature answers what was agreed and the signature, whatever the case of the id", async () => {

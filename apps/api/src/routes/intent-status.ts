@@ -1,14 +1,18 @@
+import type { RequestId } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import { plainFirst, sendJson } from "@causeway/service-kit";
 import { statusAnswer, statusQuery, unknownRequest } from "@causeway/wire";
+import type { FastifyReply } from "fastify";
 import type { RouteServices } from "../ports/route-services.ts";
+import type { StatusView } from "../ports/status-view.ts";
 import { plainStatusQuery } from "./plain-inputs.ts";
-import { statusJson } from "./status-json.ts";
+import { statusJson, statusJsonOnce } from "./status-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { hash } from "./wire-values.ts";
 
 /** `GET /intents/status/v3` and its two older paths: one body with the fields of all three. */
 export function intentStatusRoutes(app: TypedServer, services: Pick<RouteServices, "requestStatus">): void {
+  const keptJson = statusJsonOnce();
   for (const { url, deprecated } of [
     { url: "/intents/status/v3", deprecated: false },
     { url: "/intents/status/v2", deprecated: true },
@@ -27,14 +31,25 @@ export function intentStatusRoutes(app: TypedServer, services: Pick<RouteService
           response: { 200: statusAnswer, 404: unknownRequest, ...errors(400, 401, 403, 429, 500, 503) },
         },
       },
-      async (request, reply) => {
+      (request, reply) => {
         const requestId = hash(request.query.requestId);
-        const view = await services.requestStatus(requestId);
-        if (view === undefined) {
-          throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
-        }
-        sendJson(reply, statusJson(view));
+        const view = services.requestStatus(requestId);
+        // What is kept is answered in the same turn: waiting for it would cost more than the answer. And it is what is asked for again.
+        if (view instanceof Promise) return view.then((read) => tell(reply, requestId, read, statusJson));
+        tell(reply, requestId, view, keptJson);
+        return undefined;
       },
     );
   }
+}
+
+function tell(
+  reply: FastifyReply,
+  requestId: RequestId,
+  view: StatusView | undefined,
+  json: (view: StatusView) => string,
+): void {
+  if (view === undefined)
+    throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
+  sendJson(reply, json(view));
 }

@@ -29,12 +29,17 @@ function view(requestId: RequestId, status: StatusView["status"], final = false)
 /** A store that answers when it is told to, and a feed that says what it is told to. */
 function world(limit = 10) {
   let nowMs = 0;
+  /** How long ago the feed gave its last sign of life; undefined: it gave none. */
+  const feed: { silentMs: number | undefined } = { silentMs: 0 };
   let forget: (requestId: RequestId | undefined) => void = () => undefined;
   const stored = new Map<RequestId, StatusView>();
   const reads: { requestId: RequestId; answer: () => void }[] = [];
   let isSlow = false;
   const ask = keptStatuses(
-    { onChange: (listener) => ((forget = listener), () => undefined) },
+    {
+      onChange: (listener) => ((forget = listener), () => undefined),
+      heardUpToMs: () => (feed.silentMs === undefined ? undefined : nowMs - feed.silentMs),
+    },
     { nowMs: () => nowMs },
     async (requestId) => {
       const read = stored.get(requestId);
@@ -46,6 +51,7 @@ function world(limit = 10) {
   );
   return {
     ask,
+    feed,
     stored,
     reads,
     pass: (ms: number) => (nowMs += ms),
@@ -54,16 +60,67 @@ function world(limit = 10) {
   };
 }
 
-test("a status that nobody changed is read once a second, however often it is asked for", async () => {
+test("a status that nobody changed is read once in ten seconds, however often it is asked for", async () => {
   const { ask, stored, reads, pass } = world();
   stored.set(A, view(A, "pending"));
   for (let times = 0; times < 5; times++) expect((await ask(A))?.status).toBe("pending");
-  pass(999);
+  pass(9_999);
   await ask(A);
   expect(reads).toHaveLength(1);
   pass(1);
   await ask(A);
   expect(reads).toHaveLength(2);
+});
+
+test.each([undefined, 2_501])(
+  "while changes may go unheard (the last sign of life %s ms ago) a status is read once a second",
+  async (silentMs) => {
+    const { ask, feed, stored, reads, pass } = world();
+    stored.set(A, view(A, "pending"));
+    await ask(A);
+    feed.silentMs = silentMs;
+    pass(999);
+    await ask(A);
+    expect(reads).toHaveLength(1);
+    pass(1);
+    await ask(A);
+    expect(reads).toHaveLength(2);
+  },
+);
+
+test("one late sign of life of the feed costs no reading, and what it kept meanwhile is good when it is heard again", async () => {
+  const { ask, feed, stored, reads, pass } = world();
+  stored.set(A, view(A, "pending"));
+  await ask(A);
+  feed.silentMs = 2_500;
+  pass(5_000);
+  await ask(A);
+  expect(reads).toHaveLength(1);
+});
+
+test("a status that tells of another request, whose changes are announced by another id, is read once a second until it is final", async () => {
+  const { ask, stored, reads, pass } = world();
+  stored.set(A, { ...view(A, "pending"), supersededByRequestId: B });
+  await ask(A);
+  pass(999);
+  await ask(A);
+  expect(reads).toHaveLength(1);
+  pass(1);
+  stored.set(A, { ...view(A, "success", true), supersededByRequestId: B });
+  await ask(A);
+  expect(reads).toHaveLength(2);
+  pass(59_999);
+  await ask(A);
+  expect(reads).toHaveLength(2);
+});
+
+test("a status is given in the turn in which it is asked for, once it is kept", async () => {
+  const { ask, stored } = world();
+  stored.set(A, view(A, "pending"));
+  expect(ask(A)).toBeInstanceOf(Promise);
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(ask(A)).toBe(stored.get(A));
 });
 
 test("a change is seen by the next who asks", async () => {

@@ -4,22 +4,31 @@ import type { MaybePromise } from "../ports/liquidity.ts";
 import type { StatusView } from "../ports/status-view.ts";
 import type { StatusFeed } from "../ports/status-feed.ts";
 
-/** How long a status is kept that may still change; ms. The feed makes it forgotten earlier: this is the net beneath, and for what changes without a word to clients. */
-const OPEN_KEPT_MS = 1_000;
+/** How long a status is given that may still change, ms. The feed makes it forgotten when it does: this is the net beneath. */
+const OPEN_KEPT_MS = 10_000;
 /** The same for one that has ended for good, ms. */
 const FINAL_KEPT_MS = 60_000;
+/** The same while changes may go unheard, ms. */
+const UNHEARD_KEPT_MS = 1_000;
+/** Changes are heard if the feed's last sign of life is no older, ms. One comes every second; one may be late. */
+const HEARD_WITHIN_MS = 2_500;
+
+interface Kept {
+  readonly view: StatusView;
+  readonly sinceMs: number;
+}
 
 /**
  * Statuses that were read are kept until the feed says that they changed: clients ask for the same one every second. What changed is forgotten milliseconds after its commit, by whichever
  * process it was made; an unknown id is never kept. A status that was being read while it changed is not kept either: nobody knows which of the two was read.
  */
 export function keptStatuses(
-  feed: Pick<StatusFeed, "onChange">,
+  feed: Pick<StatusFeed, "onChange" | "heardUpToMs">,
   clock: Clock,
   read: (requestId: RequestId) => Promise<StatusView | undefined>,
   limit: number,
 ): (requestId: RequestId) => MaybePromise<StatusView | undefined> {
-  const kept = new Map<RequestId, { readonly view: StatusView; readonly untilMs: number }>();
+  const kept = new Map<RequestId, Kept>();
   /** Being read now; what changes meanwhile is taken out. */
   const reading = new Map<RequestId, Promise<StatusView | undefined>>();
 
@@ -47,15 +56,26 @@ export function keptStatuses(
 
   function keep(requestId: RequestId, view: StatusView): void {
     kept.delete(requestId);
-    kept.set(requestId, { view, untilMs: clock.nowMs() + (view.final ? FINAL_KEPT_MS : OPEN_KEPT_MS) });
+    kept.set(requestId, { view, sinceMs: clock.nowMs() });
     // A map keeps the order in which keys came: the oldest goes first.
     const oldest = kept.size > limit ? kept.keys().next().value : undefined;
     if (oldest !== undefined) kept.delete(oldest);
   }
 
+  function mayBeGiven({ view, sinceMs }: Kept): boolean {
+    const nowMs = clock.nowMs();
+    const ageMs = nowMs - sinceMs;
+    if (ageMs < UNHEARD_KEPT_MS) return true;
+    if (view.final) return ageMs < FINAL_KEPT_MS;
+    // It tells of another request, whose changes are announced by that one's id.
+    if (view.supersededByRequestId !== undefined || ageMs >= OPEN_KEPT_MS) return false;
+    const heardUpToMs = feed.heardUpToMs();
+    return heardUpToMs !== undefined && nowMs - heardUpToMs <= HEARD_WITHIN_MS;
+  }
+
   return (requestId) => {
     const known = kept.get(requestId);
-    if (known !== undefined && clock.nowMs() < known.untilMs) return known.view;
+    if (known !== undefined && mayBeGiven(known)) return known.view;
     return readAndKeep(requestId);
   };
 }

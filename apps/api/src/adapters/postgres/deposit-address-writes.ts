@@ -59,11 +59,14 @@ const release = statement(
   "deposit_address_release",
   "update deposit_address_funds set held_reason = null where chain_id = $1 and address = $2",
 );
+// It is no event of the request, but answers that are kept tell it.
 const noteHeld = statement(
   "deposit_address_note_held",
-  `with held as (select exists (select from deposit_address_funds where address = $1 and held_reason is not null) as is_held)
-   update requests r set funds_held = held.is_held from held, deposit_addresses a
-   where a.address = $1 and r.request_id = a.request_id and r.funds_held <> held.is_held`,
+  `with held as (select exists (select from deposit_address_funds where address = $1 and held_reason is not null) as is_held),
+   changed as (
+     update requests r set funds_held = held.is_held from held, deposit_addresses a
+     where a.address = $1 and r.request_id = a.request_id and r.funds_held <> held.is_held returning r.request_id)
+   select pg_notify('${STATUS_CHANNEL}', request_id) from changed`,
 );
 const addSweep = statement(
   "deposit_sweep_insert",

@@ -4,7 +4,10 @@ import type { RequestChange } from "../../ports/unit-of-work.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 
-/** Channel on which a commit that changed what clients see of a request is announced: `<request id> <sequence> <key id or nothing>`. */
+/**
+ * Channel on which a commit that changed what clients see of a request is announced: `<request id> <sequence> <key id or nothing>`. A change that is no event, because
+ * clients know it by the same words, is announced as `<request id>`: nobody is told of it, but whoever keeps an answer has an old one.
+ */
 export const STATUS_CHANNEL = "causeway_status";
 /** Channel on which a commit with something to deliver to webhooks is announced. */
 export const WEBHOOK_CHANNEL = "causeway_webhooks";
@@ -13,6 +16,9 @@ export const WEBHOOK_CHANNEL = "causeway_webhooks";
 const WORDS_CHANGED = `not state = any($12::text[]) or fail_reason is distinct from $3 or refund_fail_reason is distinct from $4
   or coalesce($6 <> in_tx_hashes, false) or coalesce($7 <> tx_hashes, false) or coalesce($8 <> refund_tx_hashes, false)`;
 
+/** Whether a row of `requests` that is saved tells anything else than before in an answer. */
+const ANSWER_CHANGED = `state <> $2 or deposit_id is distinct from $10 or front <> $11 or updated_at_ms < $9`;
+
 /**
  * Saves the state and, in the same statement, writes down what a client sees of it when that is not what it saw before, for whoever wants to be told.
  * The sequence counts under the lock of the request, so its order is that of the commits.
@@ -20,7 +26,7 @@ const WORDS_CHANGED = `not state = any($12::text[]) or fail_reason is distinct f
 const save = statement(
   "request_save",
   `with before as materialized (
-     select status_seq, ${WORDS_CHANGED} as words_changed from requests where request_id = $1),
+     select status_seq, ${WORDS_CHANGED} as words_changed, ${ANSWER_CHANGED} as answer_changed from requests where request_id = $1),
    saved as (
      update requests set state = $2, fail_reason = $3, refund_fail_reason = $4, final = $5,
        in_tx_hashes = coalesce($6, in_tx_hashes), tx_hashes = coalesce($7, tx_hashes),
@@ -41,6 +47,7 @@ const save = statement(
      select w.id, e.request_id, e.seq, $9, $9 from event e join webhook_endpoints w on w.key_id = e.key_id join api_keys k on k.id = w.key_id
      where w.deleted_at_ms is null and k.revoked_at_ms is null and not e.only_final returning id)
    select pg_notify('${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id)) from event
+   union all select pg_notify('${STATUS_CHANNEL}', s.request_id) from saved s, before b where s.status_seq = b.status_seq and b.answer_changed
    union all select pg_notify('${WEBHOOK_CHANNEL}', '') where exists (select from told)`,
 );
 

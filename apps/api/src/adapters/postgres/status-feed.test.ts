@@ -10,12 +10,15 @@ import { statusFeed } from "./status-feed.ts";
 afterEach(() => void vi.useRealTimers());
 
 const BEAT_MS = 1_000;
+const BEATS_UNTIL_LOST = 5;
 
 /** A store of changes that a test commits to, and whose announcements it may hold back. */
 function aStore() {
   const stored = new Map<RequestId, StoredChange[]>();
   const snapshots: PromiseWithResolvers<void>[] = [];
-  const state = { heard: true, fails: false, queries: 0, listeners: 0, holdsSnapshots: false };
+  const state = { heard: true, fails: false, queries: 0, listeners: 0, holdsSnapshots: false, isSlow: false };
+  /** Announced, and not brought yet. */
+  const late: string[] = [];
   let notice: (payload: string | undefined) => void = () => undefined;
   const events = recordedEvents();
   const change = (requestId: RequestId, sequence: number, keyId?: string): StoredChange => ({
@@ -59,10 +62,13 @@ function aStore() {
       return { close: async () => undefined };
     },
     announce: async (text) => {
-      if (state.heard) notice(text);
+      if (state.isSlow) late.push(text);
+      else if (state.heard) notice(text);
     },
     events,
+    clock: { nowMs: () => Date.now() },
     beatMs: BEAT_MS,
+    beatsUntilLost: BEATS_UNTIL_LOST,
   });
   return {
     feed,
@@ -78,7 +84,10 @@ function aStore() {
       changes.push(change(requestId, changes.length, keyId));
       if (state.heard) notice(`${requestId} ${changes.length - 1} ${keyId ?? ""}`);
     },
+    announced: (text: string) => notice(text),
     again: () => notice(undefined),
+    /** Brings the first of what is late. */
+    bring: () => notice(late.shift() ?? ""),
     letSnapshotsGo() {
       state.holdsSnapshots = false;
       for (const held of snapshots.splice(0)) held.resolve();
@@ -196,7 +205,7 @@ test("when changes cannot be read everybody is told that the feed is lost, and n
   expect(events.of("status_feed_fault")).toHaveLength(1);
 });
 
-test("a heartbeat that is not heard means that nothing is: followers are told, and another connection is made", async () => {
+test("heartbeats of which none is heard mean that nothing is: followers are told, and another connection is made", async () => {
   vi.useFakeTimers();
   const { feed, state, aRequest } = aStore();
   const listener = aListener();
@@ -204,10 +213,89 @@ test("a heartbeat that is not heard means that nothing is: followers are told, a
   await vi.advanceTimersByTimeAsync(3 * BEAT_MS);
   expect(listener.heard).toEqual([0]);
   state.heard = false;
-  await vi.advanceTimersByTimeAsync(2 * BEAT_MS);
+  await vi.advanceTimersByTimeAsync(BEATS_UNTIL_LOST * BEAT_MS);
+  expect(listener.heard).toEqual([0]);
+  await vi.advanceTimersByTimeAsync(BEAT_MS);
   expect(listener.heard).toEqual([0, "lost"]);
   expect(state.listeners).toBe(2);
+  // The other connection has the same time.
+  await vi.advanceTimersByTimeAsync((BEATS_UNTIL_LOST - 1) * BEAT_MS);
+  expect(state.listeners).toBe(2);
+  await vi.advanceTimersByTimeAsync(BEAT_MS);
+  expect(state.listeners).toBe(3);
   await feed.close();
+});
+
+test("heartbeats that are all late end nobody, as long as each comes before so many others are due", async () => {
+  vi.useFakeTimers();
+  const { feed, state, aRequest, bring } = aStore();
+  const listener = aListener();
+  await feed.follow(aRequest(), listener);
+  state.isSlow = true;
+  await vi.advanceTimersByTimeAsync((BEATS_UNTIL_LOST - 1) * BEAT_MS);
+  for (let beat = 0; beat < 10; beat++) {
+    await vi.advanceTimersByTimeAsync(BEAT_MS);
+    bring();
+  }
+  expect(listener.heard).toEqual([0]);
+  expect(state.listeners).toBe(1);
+  await vi.advanceTimersByTimeAsync(2 * BEAT_MS);
+  expect(listener.heard).toEqual([0, "lost"]);
+  await feed.close();
+});
+
+test("all is heard up to the time at which the last heartbeat that came back was announced, and nothing is sure after a loss", async () => {
+  vi.useFakeTimers();
+  const { feed, state, again, bring } = aStore();
+  const startMs = Date.now();
+  const since = (): number | undefined => {
+    const heardUpToMs = feed.heardUpToMs();
+    return heardUpToMs && heardUpToMs - startMs;
+  };
+  expect(since()).toBeUndefined();
+  state.isSlow = true;
+  await vi.advanceTimersByTimeAsync(2.5 * BEAT_MS);
+  expect(since()).toBeUndefined();
+  bring();
+  expect(since()).toBe(BEAT_MS);
+  bring();
+  expect(since()).toBe(2 * BEAT_MS);
+  again();
+  expect(since()).toBeUndefined();
+  state.isSlow = false;
+  await vi.advanceTimersByTimeAsync(BEAT_MS);
+  expect(since()).toBe(3 * BEAT_MS);
+  state.heard = false;
+  await vi.advanceTimersByTimeAsync(BEATS_UNTIL_LOST * BEAT_MS);
+  expect(since()).toBe(3 * BEAT_MS);
+  await vi.advanceTimersByTimeAsync(BEAT_MS);
+  expect(since()).toBeUndefined();
+  await feed.close();
+});
+
+test("a change that clients know by the same words makes answers forgotten, and is told to nobody", async () => {
+  const { feed, state, aRequest, announced } = aStore();
+  const id = aRequest();
+  const [one, ofKey] = [aListener(), aListener()];
+  await feed.follow(id, one);
+  feed.followKey("k", ofKey);
+  const forgotten: unknown[] = [];
+  feed.onChange((which) => forgotten.push(which));
+  announced(id);
+  await soon();
+  expect(forgotten).toEqual([id]);
+  expect([one.heard, ofKey.heard, state.queries]).toEqual([[0], [], 0]);
+});
+
+test("another process's heartbeat is no change and no sign of life", async () => {
+  const { feed, announced } = aStore();
+  const forgotten: unknown[] = [];
+  feed.onChange((which) => forgotten.push(which));
+  const other = "beat 6b1e2f10-7f0e-4d7e-9a39-0d1e6f8f5a11";
+  announced(other);
+  announced(`${other} 3 1700000000000`);
+  expect(forgotten).toEqual([]);
+  expect(feed.heardUpToMs()).toBeUndefined();
 });
 
 test("who comes again is told what was missed, and a request that nobody knows is followed by nobody", async () => {

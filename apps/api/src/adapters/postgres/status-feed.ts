@@ -1,11 +1,14 @@
 import type { RequestId } from "@causeway/domain";
 import { randomUUID } from "node:crypto";
+import type { Clock } from "../../ports/clock.ts";
 import type { Events } from "../../ports/events.ts";
 import type { StatusChange, StatusFeed, StatusListener, StopListening } from "../../ports/status-feed.ts";
 import type { StatusEventReads } from "./status-event-reads.ts";
 
 /** Requests whose changes are read in one query. */
 const MOST_AT_ONCE = 2_000;
+/** The first word of a heartbeat, which no request is called by. */
+const BEAT = "beat";
 
 /** One who follows a request. Until it is told how the request stands, changes wait. */
 interface Follower {
@@ -33,8 +36,14 @@ export interface StatusFeedParts {
   /** Announces a text to all that listen, this process included. */
   readonly announce: (text: string) => Promise<void>;
   readonly events: Pick<Events, "fault">;
-  /** A heartbeat is announced so often; when one is not heard before the next, nothing else is either. */
+  readonly clock: Clock;
+  /** A heartbeat is announced so often. */
   readonly beatMs: number;
+  /**
+   * When so many in a row were not heard before the next was due, nothing else is heard either. They are counted, not timed: a process that stood still finds
+   * what came meanwhile before it counts another.
+   */
+  readonly beatsUntilLost: number;
 }
 
 /** How much the feed does, for who measures it. */
@@ -48,7 +57,15 @@ export interface StatusFeedFigures {
  * Passes on changes as they are announced. Whatever was announced while another read ran is read together in the next one, however many follow it: one query a wake.
  * An announcement that nobody here wants costs no query.
  */
-export function statusFeed({ reads, listen, announce, events, beatMs }: StatusFeedParts): StatusFeed & {
+export function statusFeed({
+  reads,
+  listen,
+  announce,
+  events,
+  clock,
+  beatMs,
+  beatsUntilLost,
+}: StatusFeedParts): StatusFeed & {
   figures(): StatusFeedFigures;
   close(): Promise<void>;
 } {
@@ -58,21 +75,23 @@ export function statusFeed({ reads, listen, announce, events, beatMs }: StatusFe
   /** Announced and not read yet, with the sequences that followers of a key are to be told. */
   const pending = new Map<RequestId, Set<number>>();
   const figures = { changes: 0, losses: 0 };
-  const beats = `beat ${randomUUID()}`;
+  const beats = `${BEAT} ${randomUUID()}`;
+  /** Numbers of the last heartbeat that was announced, and of the last that came back. */
+  const counted = { announced: 0, heard: 0 };
+  let heardUpToMs: number | undefined;
   let isReading = false;
   let isScheduled = false;
-  let isBeatOut = false;
 
   function onNotice(payload: string | undefined): void {
     if (payload === undefined) return listensAgain();
-    if (payload === beats) {
-      isBeatOut = false;
+    if (payload.startsWith(BEAT)) {
+      if (payload.startsWith(beats)) hearsBeat(payload);
       return;
     }
     const [id, sequence, keyId] = payload.split(" ");
-    if (sequence === undefined) return;
     const requestId = id as RequestId;
     for (const forget of forgetters) forget(requestId);
+    if (sequence === undefined) return;
     const followed = requests.get(requestId);
     // What it stood at before this change is not known yet to have been told to anybody.
     if (followed !== undefined) followed.read ??= Number(sequence) - 1;
@@ -84,8 +103,16 @@ export function statusFeed({ reads, listen, announce, events, beatMs }: StatusFe
     schedule();
   }
 
+  /** Announcements come in the order of their commits: with this one, all that was committed before it was announced has been heard. */
+  function hearsBeat(payload: string): void {
+    const [, , number, announcedAtMs] = payload.split(" ").map(Number);
+    counted.heard = Math.max(counted.heard, number ?? 0);
+    heardUpToMs = Math.max(heardUpToMs ?? 0, announcedAtMs ?? 0);
+  }
+
   /** A connection was made (again): what happened without one is read now, request by request. Of a key's requests nobody knows which. */
   function listensAgain(): void {
+    heardUpToMs = undefined;
     for (const forget of forgetters) forget(undefined);
     for (const requestId of requests.keys()) if (!pending.has(requestId)) pending.set(requestId, new Set());
     schedule();
@@ -160,6 +187,7 @@ export function statusFeed({ reads, listen, announce, events, beatMs }: StatusFe
 
   function lose(): void {
     figures.losses++;
+    heardUpToMs = undefined;
     pending.clear();
     const ended = [...requests.values()].flatMap(({ followers }) => [...followers]);
     requests.clear();
@@ -175,14 +203,16 @@ export function statusFeed({ reads, listen, announce, events, beatMs }: StatusFe
     });
   let listener = startListening();
   const beat = setInterval(() => {
-    if (isBeatOut) {
+    if (counted.announced - counted.heard >= beatsUntilLost) {
       lose();
+      counted.heard = counted.announced;
       // A connection whose other end is gone without a word may take hours to notice.
       listener.close().catch(() => undefined);
       listener = startListening();
     }
-    isBeatOut = true;
-    announce(beats).catch((error: unknown) => events.fault("status_feed_fault", error, { part: "beat" }));
+    announce(`${beats} ${++counted.announced} ${clock.nowMs()}`).catch((error: unknown) =>
+      events.fault("status_feed_fault", error, { part: "beat" }),
+    );
   }, beatMs);
 
   return {
@@ -238,6 +268,7 @@ export function statusFeed({ reads, listen, announce, events, beatMs }: StatusFe
       forgetters.add(forget);
       return () => void forgetters.delete(forget);
     },
+    heardUpToMs: () => heardUpToMs,
     figures: () => ({ ...figures, followed: requests.size }),
     async close(): Promise<void> {
       clearInterval(beat);

@@ -1,0 +1,206 @@
+import { Secret } from "@causeway/config";
+import type { RequestId, RequestState } from "@causeway/domain";
+import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { listen } from "../../apps/api/src/adapters/postgres/listen.ts";
+import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { STATUS_CHANNEL } from "../../apps/api/src/adapters/postgres/request-save.ts";
+import { pushRouteServices } from "../../apps/api/src/container-push.ts";
+import type { MaybePromise } from "../../apps/api/src/ports/liquidity.ts";
+import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
+import type { RequestChange, Tx } from "../../apps/api/src/ports/unit-of-work.ts";
+import { keptStatuses } from "../../apps/api/src/usecases/kept-statuses.ts";
+import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
+import { noChains } from "../fakes/no-chains.ts";
+import { recordedEvents } from "../fakes/recorded-events.ts";
+import { deposited, pushWorld, type PushWorld } from "../support/push-world.ts";
+import { someAddress, someHash } from "../support/terms.ts";
+
+// Requests change in one process and are asked for in another, which keeps what it read. Its clock stands still: nothing is forgotten but what it hears of.
+
+interface Asked {
+  ask(requestId: RequestId): MaybePromise<StatusView | undefined>;
+  /** All that was announced so far, in order. */
+  readonly announced: readonly string[];
+  /** Requests of which the other process's feed heard. */
+  readonly heard: readonly (RequestId | undefined)[];
+  close(): Promise<void>;
+}
+
+let world: PushWorld;
+let other: Asked;
+beforeAll(async () => {
+  world = await pushWorld();
+  other = await anotherProcess(world.database.url);
+});
+afterAll(async () => {
+  await other.close();
+  await world.close();
+});
+
+async function anotherProcess(url: string): Promise<Asked> {
+  const pool = createPool(url, { max: 4, statementTimeoutMs: 10_000, applicationName: "other" });
+  const sql = sqlOn(pool);
+  const lifecycle = createLifecycle(createLogger({ name: "test", level: "silent" }), 10_000);
+  const clock = { nowMs: () => 1_000_000 };
+  const connections = { mostConnections: 1, mostPerAddress: 1, mostSubscriptions: 1, heartbeatMs: 20_000 };
+  const { feed } = pushRouteServices(
+    { clock, events: recordedEvents(), chains: noChains },
+    {
+      config: {
+        database: { url: new Secret(url), poolSize: 1, statementTimeoutMs: 1 },
+        push: { connections, webhooks: { allowPrivate: true, timeoutMs: 1_000 } },
+        http: { host: "", port: 0, bodyLimitBytes: 1, trustProxy: false, responseCheck: true },
+      },
+      sql,
+      lifecycle,
+      registry: createMetrics("other").registry,
+    },
+  );
+  const reads = postgresReads(sql);
+  const announced: string[] = [];
+  const heard: (RequestId | undefined)[] = [];
+  feed.onChange((requestId) => heard.push(requestId));
+  const ready = Promise.withResolvers<void>();
+  const listener = listen(url, STATUS_CHANNEL, {
+    onNotice: (payload) => void (payload === undefined ? ready.resolve() : announced.push(payload)),
+    onFault: ready.reject,
+  });
+  await ready.promise;
+  // With the first heartbeat that comes back it hears everything.
+  await vi.waitFor(() => expect(feed.heardUpToMs()).toBe(clock.nowMs()), { timeout: 10_000 });
+  return {
+    ask: keptStatuses(feed, clock, (requestId) => requestStatus({ reads, chains: noChains }, requestId), 100),
+    announced,
+    heard,
+    async close() {
+      await listener.close();
+      await lifecycle.close();
+      await pool.end();
+    },
+  };
+}
+
+/** Reads the status, and sees that it is kept. */
+async function keeps(requestId: RequestId): Promise<StatusView> {
+  const read = await other.ask(requestId);
+  const kept = other.ask(requestId);
+  if (read === undefined) throw new Error("the request is stored");
+  expect(kept).toBe(read);
+  return read;
+}
+
+async function inOneCommit(act: (tx: Tx) => Promise<void>): Promise<void> {
+  await world.uow.run(act);
+}
+
+/** Saves the request with some of its state changed, as of a time that changes nothing by itself. */
+async function saves(
+  requestId: RequestId,
+  change: Partial<RequestState>,
+  hashes: Omit<RequestChange, "state"> = {},
+  atMs = 0,
+): Promise<void> {
+  await inOneCommit(async (tx) => {
+    const record = await tx.requests.lock(requestId);
+    if (record === undefined) throw new Error("the request is stored");
+    await tx.requests.save(requestId, { ...hashes, state: { ...record.state, ...change } }, atMs);
+  });
+}
+
+/** A request whose deposit waits for blocks; one event was announced. */
+async function aDeposited(): Promise<RequestId> {
+  const { requestId } = await world.aRequest();
+  const event = deposited();
+  await world.happens(requestId, { ...event, confirmed: false } as typeof event);
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
+  return requestId;
+}
+
+/** Announcements of a request until now: they are heard, by the feed too, when a later one is. */
+async function announcements(requestId: RequestId): Promise<readonly string[]> {
+  const later = someHash();
+  await world.pool.query("select pg_notify($1, $2)", [STATUS_CHANNEL, later]);
+  await expect.poll(() => other.announced).toContain(later);
+  await expect.poll(() => other.heard).toContain(later);
+  return other.announced.filter((payload) => payload.startsWith(requestId));
+}
+
+test.for<[what: string, change: Partial<RequestState>, told: Partial<StatusView>]>([
+  [
+    "another state that clients call by the same word",
+    { name: "fillable" },
+    { nextAction: "wait_for_fill", status: "pending" },
+  ],
+  ["another deposit", { depositId: undefined }, {}],
+  ["another word for how far an app vouches", { front: "held" }, {}],
+])("%s is no event, and a status that another process keeps is forgotten", async ([, change, told]) => {
+  const requestId = await aDeposited();
+  const before = await keeps(requestId);
+  await saves(requestId, change);
+  await expect.poll(() => other.ask(requestId)).not.toBe(before);
+  expect(await other.ask(requestId)).toMatchObject(told);
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `, requestId]);
+});
+
+test("a later time alone is no event, and makes a kept status forgotten: the answer tells it", async () => {
+  const requestId = await aDeposited();
+  const before = await keeps(requestId);
+  await saves(requestId, {}, {}, before.updatedAtMs + 5);
+  await expect.poll(async () => (await other.ask(requestId))?.updatedAtMs).toBe(before.updatedAtMs + 5);
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `, requestId]);
+});
+
+test("a save that changes nothing is announced to nobody", async () => {
+  const requestId = await aDeposited();
+  const before = await keeps(requestId);
+  await saves(requestId, {});
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
+  expect(other.ask(requestId)).toBe(before);
+});
+
+test.for<[what: string, change: Partial<RequestState>, hashes: Omit<RequestChange, "state">]>([
+  ["another word", { name: "submitted" }, {}],
+  ["another hash", {}, { txHashes: [someHash()] }],
+  ["that nothing will change any more", { final: true }, {}],
+])("%s is announced once, as the event that it is, and a kept status is forgotten", async ([, ...change]) => {
+  const requestId = await aDeposited();
+  const before = await keeps(requestId);
+  await saves(requestId, ...change);
+  await expect.poll(async () => await other.ask(requestId)).not.toEqual(before);
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `, `${requestId} 2 `]);
+});
+
+test("money that waits at a deposit address for somebody is no event of the request, and a kept status is forgotten when it does and when it does not any more", async () => {
+  const requestId = await aDeposited();
+  const place = { address: someAddress(), chainId: 1, currency: someAddress() };
+  await inOneCommit(async ({ depositAddresses }) => {
+    await depositAddresses.insert({
+      address: place.address,
+      requestId,
+      key: { id: someHash(), depositor: someAddress(), recovery: someAddress(), strict: false },
+      refundTo: "nobody",
+      question: {} as never,
+      keyId: undefined,
+      createdAtMs: 0,
+      activeAtMs: 0,
+    });
+    await depositAddresses.observe([{ ...place, amount: 5n, seenBlock: 1n, unseenBlock: undefined }], 0);
+  });
+  const before = await keeps(requestId);
+  await inOneCommit(async ({ depositAddresses }) => {
+    await depositAddresses.hold(place, "AMOUNT_TOO_LOW");
+    await depositAddresses.noteHeld(place.address);
+  });
+  await expect.poll(async () => (await other.ask(requestId))?.fundsAt).toBe("depositAddress");
+  await keeps(requestId);
+  await inOneCommit(async ({ depositAddresses }) => {
+    await depositAddresses.noteHeld(place.address);
+    await depositAddresses.release(place.chainId, place.address);
+    await depositAddresses.noteHeld(place.address);
+  });
+  await expect.poll(async () => await other.ask(requestId)).toEqual(before);
+  await inOneCommit(async ({ depositAddresses }) => await depositAddresses.noteHeld(place.address));
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `, requestId, requestId]);
+});
