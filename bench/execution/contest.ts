@@ -34,19 +34,28 @@ export interface ContestOptions {
   readonly paceMs: number;
 }
 
+/** What both meet alike. */
+export interface Arena {
+  readonly watch: InclusionWatch;
+  /** Makes gas as cheap as before: full blocks raise its price, for whoever comes next. */
+  readonly calm: () => Promise<void>;
+}
+
 const INCLUDED_WITHIN_MS = 60_000;
 
 /** Lets the contenders take turns, the first of a round changing, on one node that mines for both. */
 export async function contest(
   contenders: readonly Contender[],
-  watch: InclusionWatch,
+  { watch, calm }: Arena,
   options: ContestOptions,
 ): Promise<Map<string, ContenderFigures>> {
   const loads = new Map(contenders.map(({ name }) => [name, [] as Load[]]));
   const waits = new Map(contenders.map(({ name }) => [name, [] as number[]]));
   for (let round = 0; round < options.rounds; round++)
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
+      await calm();
       loads.get(contender.name)?.push(await underLoad(contender, watch, options));
+      await calm();
       waits.get(contender.name)?.push(await atAnEvenPace(contender, watch, options));
     }
   return new Map(

@@ -1,4 +1,5 @@
 import {
+  createLocalClient,
   localAccountAbstraction,
   startSystem,
   stopTogether,
@@ -8,7 +9,13 @@ import {
 import { join } from "node:path";
 import type { BenchOptions } from "../options.ts";
 import { installBundler, startBundler, type Bundler } from "./bundler.ts";
-import { contest, type Contender, type ContenderFigures, type ContestOptions } from "./contest.ts";
+import {
+  contest,
+  type Arena,
+  type Contender,
+  type ContenderFigures,
+  type ContestOptions,
+} from "./contest.ts";
 import { watchInclusions } from "./inclusions.ts";
 import { deployAccounts, handleOps, signOperation, type BenchAccount } from "./operations.ts";
 import { wireOperation } from "./wire-operation.ts";
@@ -20,6 +27,8 @@ export type ExecutionFigures =
 
 const OURS = "POST /execute";
 const BUNDLER = "bundler";
+/** They lower the base fee, and leave no tips that the next one would outbid. */
+const EMPTY_BLOCKS = 40;
 const full: ContestOptions = { rounds: 4, operations: 200, connections: 16, paced: 40, paceMs: 100 };
 const quick: ContestOptions = { rounds: 2, operations: 60, connections: 16, paced: 10, paceMs: 100 };
 
@@ -58,6 +67,11 @@ export async function measureExecution(
     const accounts = await deployAccounts(node, options.operations);
     const watch = watchInclusions(node);
     toStop.push(watch);
+    const client = createLocalClient(node);
+    const arena: Arena = {
+      watch,
+      calm: async () => await client.mine({ blocks: EMPTY_BLOCKS }),
+    };
     // Each of an account's operations has a sequence of nonces of its own: nothing waits for anything else.
     let nextKey = 1n;
     const keys = (): bigint => nextKey++;
@@ -66,9 +80,9 @@ export async function measureExecution(
       bundlerContender(system, bundler, accounts, keys),
     ];
     say("warming both up");
-    await contest(contenders, watch, { ...options, rounds: 2, paced: 1 });
+    await contest(contenders, arena, { ...options, rounds: 2, paced: 1 });
     say("measuring executions");
-    const figures = await contest(contenders, watch, options);
+    const figures = await contest(contenders, arena, options);
     const of = (name: string): ContenderFigures =>
       figures.get(name) ?? { acceptedPerSecond: [], includedPerSecond: [], inclusionMs: [] };
     return { kind: "measured", ours: of(OURS), bundler: of(BUNDLER) };

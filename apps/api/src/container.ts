@@ -76,7 +76,7 @@ import { requestStatus } from "./usecases/request-status.ts";
 /** How old the shared facts of quotes may be. */
 const POLLED_EVERY_MS = 1_000;
 const PRUNE_EVERY_MS = 60_000;
-/** About a kilobyte each. */
+/** About two kilobytes each. */
 const STATUSES_KEPT = 50_000;
 /** Reports of one transaction within this time are one report. */
 const INDEXING = { keptMs: 2_000, limit: 10_000 };
