@@ -18,7 +18,7 @@ export interface PreparedOperation {
 export interface ContenderFigures {
   /** Accepted operations per second, one figure per round. */
   readonly acceptedPerSecond: readonly number[];
-  /** The same operations, until the last of them is in a block: what it can keep up for long. */
+  /** The same operations, until the last of one round is in a block; the wait for that block included. */
   readonly includedPerSecond: readonly number[];
   /** From sending to the block, ms: medians of the rounds, at an even pace that neither side notices. */
   readonly inclusionMs: readonly number[];

@@ -33,7 +33,7 @@ export function executionLines(figures: ExecutionFigures): string[] {
       `!!! ${figures.reason}`,
     ];
   return [
-    "Sponsored executions: the same operations by the service and by a bundler, on one node",
+    "Sponsored executions: the same operations by the service and by a bundler, on one node with a block every second",
     ...lines("POST /execute", figures.ours),
     ...lines("bundler", figures.bundler),
   ];

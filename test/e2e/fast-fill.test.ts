@@ -19,7 +19,7 @@ let api: Client;
 let users = 0;
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 32_500, durable: false, users: 4 });
+  system = await startSystem({ env: {}, portBase: 20_500, durable: false, users: 4 });
   api = createClient(system.endpoints.api.url);
   await system.sponsorship.funded;
 });

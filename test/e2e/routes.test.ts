@@ -15,7 +15,7 @@ let anyone: Wallet;
 let check: RouteCheck;
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 33_500, oracles: 0, durable: false, users: 48 });
+  system = await startSystem({ env: {}, portBase: 22_000, oracles: 0, durable: false, users: 48 });
   const api = createClient(system.endpoints.api.url);
   chains = await api.chains();
   const users = system.users.map(({ privateKey }) => createWallet(privateKey, chains, 250));

@@ -29,6 +29,8 @@ export function createFakeRail(
   return {
     vm,
     solver,
+    replaces: chain.kind === "coins",
+    takesBack: chain.kind === "coins",
     arrivals: (cursor) =>
       ask("arrivals", (view): RailArrivals => {
         const first = cursor === undefined ? larger(0n, view.finalHeight - LOOK_BACK) : BigInt(cursor) + 1n;

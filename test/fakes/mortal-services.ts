@@ -65,6 +65,8 @@ export function mortalServices(services: Services, dieAt?: number): MortalServic
     return {
       vm: rail.vm,
       solver: rail.solver,
+      replaces: rail.replaces,
+      takesBack: rail.takesBack,
       arrivals: async (cursor) => await acted.arrivals(cursor),
       arrivalsOf: async (id) => await acted.arrivalsOf(id),
       balances: async (currencies) => await acted.balances(currencies),

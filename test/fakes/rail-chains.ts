@@ -136,6 +136,8 @@ export function aConnectedRail(vmType: RailVm, story: RailStory = {}): Connected
     rail: {
       vm: chain.family,
       solver: bytesOn(vmType, texts.solver),
+      replaces: vmType === "bvm",
+      takesBack: vmType !== "svm",
       arrivals: unused,
       arrivalsOf: unused,
       balances: unused,

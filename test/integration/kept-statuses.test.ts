@@ -7,10 +7,12 @@ import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts"
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { STATUS_CHANNEL } from "../../apps/api/src/adapters/postgres/request-save.ts";
 import { pushRouteServices } from "../../apps/api/src/container-push.ts";
+import type { CurrencyAt } from "../../apps/api/src/ports/deposit-addresses.ts";
 import type { MaybePromise } from "../../apps/api/src/ports/liquidity.ts";
 import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
 import type { RequestChange, Tx } from "../../apps/api/src/ports/unit-of-work.ts";
 import { keptStatuses } from "../../apps/api/src/usecases/kept-statuses.ts";
+import { followStatus } from "../../apps/api/src/usecases/push/follow-status.ts";
 import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
 import { noChains } from "../fakes/no-chains.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
@@ -21,6 +23,8 @@ import { someAddress, someHash } from "../support/terms.ts";
 
 interface Asked {
   ask(requestId: RequestId): MaybePromise<StatusView | undefined>;
+  /** What somebody who follows the request from now on is told, as it comes. */
+  follow(requestId: RequestId): Promise<readonly StatusView[]>;
   /** All that was announced so far, in order. */
   readonly announced: readonly string[];
   /** Requests of which the other process's feed heard. */
@@ -71,7 +75,18 @@ async function anotherProcess(url: string): Promise<Asked> {
   // With the first heartbeat that comes back it hears everything.
   await vi.waitFor(() => expect(feed.heardUpToMs()).toBe(clock.nowMs()), { timeout: 10_000 });
   return {
-    ask: keptStatuses(feed, clock, (requestId) => requestStatus({ reads, chains: noChains }, requestId), 100),
+    ask: keptStatuses(feed, clock, (requestId) => requestStatus({ reads, chains: noChains }, requestId), {
+      limit: 100,
+      heardWithinMs: 2_500,
+    }),
+    async follow(requestId) {
+      const told: StatusView[] = [];
+      await followStatus(feed).follow(requestId, {
+        updated: ({ view }) => void told.push(view),
+        lost: () => undefined,
+      });
+      return told;
+    },
     announced,
     heard,
     async close() {
@@ -172,8 +187,8 @@ test.for<[what: string, change: Partial<RequestState>, hashes: Omit<RequestChang
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `, `${requestId} 2 `]);
 });
 
-test("money that waits at a deposit address for somebody is no event of the request, and a kept status is forgotten when it does and when it does not any more", async () => {
-  const requestId = await aDeposited();
+/** A deposit address that was given out for the request, with money on it. */
+async function anAddressOf(requestId: RequestId): Promise<CurrencyAt> {
   const place = { address: someAddress(), chainId: 1, currency: someAddress() };
   await inOneCommit(async ({ depositAddresses }) => {
     await depositAddresses.insert({
@@ -188,19 +203,47 @@ test("money that waits at a deposit address for somebody is no event of the requ
     });
     await depositAddresses.observe([{ ...place, amount: 5n, seenBlock: 1n, unseenBlock: undefined }], 0);
   });
-  const before = await keeps(requestId);
+  return place;
+}
+
+async function holds(place: CurrencyAt): Promise<void> {
   await inOneCommit(async ({ depositAddresses }) => {
     await depositAddresses.hold(place, "AMOUNT_TOO_LOW");
     await depositAddresses.noteHeld(place.address);
   });
+}
+
+test("money that waits at a deposit address for somebody is told to whoever follows the request, and a kept status is forgotten, when it does and when it does not any more", async () => {
+  const requestId = await aDeposited();
+  const place = await anAddressOf(requestId);
+  const told = await other.follow(requestId);
+  const before = await keeps(requestId);
+  expect(told).toEqual([before]);
+  await holds(place);
   await expect.poll(async () => (await other.ask(requestId))?.fundsAt).toBe("depositAddress");
-  await keeps(requestId);
+  await expect.poll(() => told.at(-1)).toEqual(await keeps(requestId));
+  expect((await other.follow(requestId)).at(-1)?.nextAction).toBe("contact_operator");
   await inOneCommit(async ({ depositAddresses }) => {
     await depositAddresses.noteHeld(place.address);
     await depositAddresses.release(place.chainId, place.address);
     await depositAddresses.noteHeld(place.address);
   });
   await expect.poll(async () => await other.ask(requestId)).toEqual(before);
-  await inOneCommit(async ({ depositAddresses }) => await depositAddresses.noteHeld(place.address));
-  expect(await announcements(requestId)).toEqual([`${requestId} 1 `, requestId, requestId]);
+  await expect.poll(() => told).toHaveLength(3);
+  expect(told.at(-1)).toEqual(before);
+  expect(await announcements(requestId)).toEqual([1, 2, 3].map((sequence) => `${requestId} ${sequence} `));
+});
+
+test("a request in whose place another one stands still tells what waits at its own address", async () => {
+  const [requestId, standIn] = [await aDeposited(), await aDeposited()];
+  const place = await anAddressOf(requestId);
+  await inOneCommit(async ({ depositAddresses }) => depositAddresses.supersede(requestId, standIn, 0));
+  const told = await other.follow(requestId);
+  expect(told.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
+  await holds(place);
+  await expect
+    .poll(() => told.at(-1))
+    .toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depositAddress" });
+  await expect.poll(async () => await other.ask(requestId)).toEqual(told.at(-1));
+  expect((await other.ask(standIn))?.fundsAt).toBe("depository");
 });

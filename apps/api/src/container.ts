@@ -43,7 +43,7 @@ import { appBalanceRouteServices } from "./container-app-balance.ts";
 import { historyRouteServices } from "./container-history.ts";
 import { discoveryRoutes, tokenBook } from "./container-discovery.ts";
 import { permitServices } from "./container-permits.ts";
-import { pushRouteServices, startWebhooks, webhookRouteServices } from "./container-push.ts";
+import { HEARD_WITHIN_MS, pushRouteServices, startWebhooks, webhookRouteServices } from "./container-push.ts";
 import { depositAddressRoutes, startDepositAddresses } from "./container-deposit-addresses.ts";
 import { liquidityServices } from "./container-liquidity.ts";
 import { connectRails } from "./container-rails.ts";
@@ -220,12 +220,10 @@ export async function createContainer(
         executePermit,
         authorizeNonce: (said) => authorizeNonce(services, said),
         requestFastFill: (wish) => requestFastFill(services, wish),
-        requestStatus: keptStatuses(
-          feed,
-          clock,
-          (requestId) => requestStatus(services, requestId),
-          STATUSES_KEPT,
-        ),
+        requestStatus: keptStatuses(feed, clock, (requestId) => requestStatus(services, requestId), {
+          limit: STATUSES_KEPT,
+          heardWithinMs: HEARD_WITHIN_MS,
+        }),
         requestSignature: createRequestSignature(services),
         indexTransaction: (report) =>
           sharedIndexing(

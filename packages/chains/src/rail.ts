@@ -10,6 +10,10 @@ export interface ChainRail {
   readonly vm: VmType;
   /** Where deposits to the solver's depository arrive, and what the solver pays from: canonical bytes. */
   readonly solver: Hex;
+  /** Whether a payment under way can be made anew with bytes that conflict with the former: else those must have died first. */
+  readonly replaces: boolean;
+  /** Whether a payment that no node has can be made impossible by another one of the solver's own. */
+  readonly takesBack: boolean;
   /** An attempt's `txId` is ours alone, until `outcome` tells the chain's: nobody else could look it up. */
   readonly idsComeLater?: true;
   /**

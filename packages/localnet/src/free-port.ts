@@ -1,13 +1,10 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Below the range from which the kernel picks ports of outgoing connections, above the usual fixed ones. */
-const range = { from: 20_000, to: 32_000 };
+/** Below the ports of whole systems (`portBase`) and those that the kernel picks for outgoing connections, above the usual fixed ones. */
+const range = { from: 10_000, to: 18_000 };
 
-/**
- * Ports of one process. Test processes that run side by side have neighbouring ids, so their slices differ and they
- * never race for a port.
- */
+/** Ports of one process: processes that run side by side seldom share a slice, and then begin at different places in it. */
 const sliceSize = 200;
 
 const slices = (range.to - range.from) / sliceSize;

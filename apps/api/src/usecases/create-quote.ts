@@ -96,7 +96,7 @@ export async function createQuote(
 }
 
 /**
- * {@link createQuote}, whose answer `tell` puts into its words before the promise is stored: what waits for the commit is a text then, and not the hundreds of
+ * {@link createQuote}, whose answer `tell` puts into its words before the promise is stored (after it, where somebody signs first, and on rails): what waits for the commit is a text then, and not the hundreds of
  * objects that it was made of, which the garbage collector would have to carry along.
  */
 export async function quoteAs<Told>(

@@ -47,7 +47,7 @@ function world(limit = 10) {
       else reads.push({ requestId, answer: () => undefined });
       return read;
     },
-    limit,
+    { limit, heardWithinMs: 2_500 },
   );
   return {
     ask,

@@ -10,12 +10,17 @@ const OPEN_KEPT_MS = 10_000;
 const FINAL_KEPT_MS = 60_000;
 /** The same while changes may go unheard, ms. */
 const UNHEARD_KEPT_MS = 1_000;
-/** Changes are heard if the feed's last sign of life is no older, ms. One comes every second; one may be late. */
-const HEARD_WITHIN_MS = 2_500;
 
 interface Kept {
   readonly view: StatusView;
   readonly sinceMs: number;
+}
+
+export interface KeepingPolicy {
+  /** Statuses that are kept at most. */
+  readonly limit: number;
+  /** Changes are heard if the feed's last sign of life is no older, ms. */
+  readonly heardWithinMs: number;
 }
 
 /**
@@ -26,7 +31,7 @@ export function keptStatuses(
   feed: Pick<StatusFeed, "onChange" | "heardUpToMs">,
   clock: Clock,
   read: (requestId: RequestId) => Promise<StatusView | undefined>,
-  limit: number,
+  { limit, heardWithinMs }: KeepingPolicy,
 ): (requestId: RequestId) => MaybePromise<StatusView | undefined> {
   const kept = new Map<RequestId, Kept>();
   /** Being read now; what changes meanwhile is taken out. */
@@ -65,12 +70,14 @@ export function keptStatuses(
   function mayBeGiven({ view, sinceMs }: Kept): boolean {
     const nowMs = clock.nowMs();
     const ageMs = nowMs - sinceMs;
+    // The clock was put back: nothing is known of ages.
+    if (ageMs < 0) return false;
     if (ageMs < UNHEARD_KEPT_MS) return true;
     if (view.final) return ageMs < FINAL_KEPT_MS;
     // It tells of another request, whose changes are announced by that one's id.
     if (view.supersededByRequestId !== undefined || ageMs >= OPEN_KEPT_MS) return false;
     const heardUpToMs = feed.heardUpToMs();
-    return heardUpToMs !== undefined && nowMs - heardUpToMs <= HEARD_WITHIN_MS;
+    return heardUpToMs !== undefined && nowMs - heardUpToMs <= heardWithinMs;
   }
 
   return (requestId) => {

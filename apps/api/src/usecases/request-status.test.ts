@@ -92,6 +92,18 @@ test("a request whose deposit address got another sum is told as the one that st
   });
 });
 
+test("what waits at the address of a request in whose place another one stands is told with the other one's words", async () => {
+  const reads = {
+    status: async (id: string) =>
+      id === "0x01" ? { ...record, supersededBy: "0x09", fundsHeld: true } : { ...record, requestId: "0x09" },
+  };
+  expect(await requestStatus({ reads, chains: noChains } as never, "0x01")).toMatchObject({
+    supersededByRequestId: "0x09",
+    fundsAt: "depositAddress",
+    nextAction: "contact_operator",
+  });
+});
+
 test("money that waits at a deposit address is said to be there, and the operator to be asked", () => {
   expect(statusView({ ...record, fundsHeld: true })).toMatchObject({
     fundsAt: "depositAddress",

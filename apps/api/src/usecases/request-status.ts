@@ -18,7 +18,17 @@ export async function requestStatus(
   const successor = await services.reads.status(record.supersededBy);
   return successor === undefined
     ? statusView(record, spelling)
-    : { ...statusView(successor, spelling), requestId, supersededByRequestId: record.supersededBy };
+    : standInView(record, { ...successor, requestId: record.supersededBy }, spelling);
+}
+
+/** The client's words for a request in whose place another one stands: that one's, under its own id. What its deposit address holds it alone knows. */
+export function standInView(own: StatusRecord, standIn: StatusRecord, spelling: Spelling): StatusView {
+  const known = own.fundsHeld === true ? { ...standIn, fundsHeld: own.fundsHeld } : standIn;
+  return {
+    ...statusView(known, spelling),
+    requestId: own.requestId,
+    supersededByRequestId: standIn.requestId,
+  };
 }
 
 /** The client's words for a stored state. */

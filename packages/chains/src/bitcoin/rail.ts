@@ -154,6 +154,9 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
   return {
     vm: "bitcoin-vm",
     solver,
+    // Both spend a coin in common.
+    replaces: true,
+    takesBack: true,
     arrivals: async (text): Promise<RailArrivals> => {
       const cursor = text === undefined ? undefined : readCursor(text);
       const blocks = await finalBlocksAfter(reads, cursor, {

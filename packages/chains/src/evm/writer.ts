@@ -10,9 +10,10 @@ export function createChainWriter(transport: RpcTransport): ChainWriter {
   return {
     broadcast: async (raw) => {
       const method = "eth_sendRawTransaction";
+      const expected = keccakOf(raw);
       try {
         const hash = hashOf(await transport.request(method, [raw]), method);
-        if (hash !== keccakOf(raw)) throw garbage(method, "the node accepted another transaction");
+        if (hash !== expected) throw garbage(method, "the node accepted another transaction");
         return { kind: "accepted" };
       } catch (error) {
         const outcome = error instanceof NodeRefusal ? broadcastOutcomeOf(error) : undefined;

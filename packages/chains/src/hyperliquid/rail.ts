@@ -92,6 +92,9 @@ export function createExchangeRail(options: RailOptions): ChainRail {
   return {
     vm: "hyperliquid-vm",
     solver,
+    replaces: false,
+    // Another action uses up its nonce.
+    takesBack: true,
     idsComeLater: true,
     ...reading,
     ...payments,

@@ -57,6 +57,9 @@ export async function createSolanaRail(options: RailOptions): Promise<ChainRail>
   return {
     vm: "solana-vm",
     solver: keyBytes(address),
+    // Its bytes die by themselves, when their blockhash is too old.
+    replaces: false,
+    takesBack: false,
     ...arrivals,
     ...payments,
     onNews: (listener) => {

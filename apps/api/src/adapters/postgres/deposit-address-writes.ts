@@ -59,14 +59,26 @@ const release = statement(
   "deposit_address_release",
   "update deposit_address_funds set held_reason = null where chain_id = $1 and address = $2",
 );
-// It is no event of the request, but answers that are kept tell it.
+/**
+ * Tells whoever follows the requests `told` how they stand, in the same words but for what is not among the words of a change: where its money is held, and which request stands
+ * in for it. Webhooks are not told: of another request they hear by itself.
+ */
+function toldAgain(atMs: string): string {
+  return `event as (
+     insert into status_events (request_id, seq, key_id, at_ms, only_final, state, deposit_id, fail_reason, refund_fail_reason, final,
+       front, in_tx_hashes, tx_hashes, refund_tx_hashes)
+     select t.request_id, t.status_seq, substring(t.terms from '"keyId":"([^"]+)"'), ${atMs}, true, t.state, t.deposit_id, t.fail_reason,
+       t.refund_fail_reason, t.final, t.front, t.in_tx_hashes, t.tx_hashes, t.refund_tx_hashes
+     from told t returning request_id, seq, key_id)
+   select pg_notify('${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id)) from event`;
+}
 const noteHeld = statement(
   "deposit_address_note_held",
   `with held as (select exists (select from deposit_address_funds where address = $1 and held_reason is not null) as is_held),
-   changed as (
-     update requests r set funds_held = held.is_held from held, deposit_addresses a
-     where a.address = $1 and r.request_id = a.request_id and r.funds_held <> held.is_held returning r.request_id)
-   select pg_notify('${STATUS_CHANNEL}', request_id) from changed`,
+   told as (
+     update requests r set funds_held = held.is_held, status_seq = status_seq + 1 from held, deposit_addresses a
+     where a.address = $1 and r.request_id = a.request_id and r.funds_held <> held.is_held returning r.*),
+   ${toldAgain("t.updated_at_ms")}`,
 );
 const addSweep = statement(
   "deposit_sweep_insert",
@@ -95,18 +107,11 @@ const setAddress = statement(
   "request_set_deposit_address",
   "update requests set deposit_address = $2 where request_id = $1",
 );
-// Whoever follows the request hears of it, and follows the other one. Webhooks are told of that one by itself.
 const supersede = statement(
   "request_supersede",
   `with told as (
      update requests set superseded_by = $2, status_seq = status_seq + 1 where request_id = $1 and superseded_by is null returning *),
-   event as (
-     insert into status_events (request_id, seq, key_id, at_ms, only_final, state, deposit_id, fail_reason, refund_fail_reason, final,
-       front, in_tx_hashes, tx_hashes, refund_tx_hashes)
-     select t.request_id, t.status_seq, substring(t.terms from '"keyId":"([^"]+)"'), $3, true, t.state, t.deposit_id, t.fail_reason,
-       t.refund_fail_reason, t.final, t.front, t.in_tx_hashes, t.tx_hashes, t.refund_tx_hashes
-     from told t returning request_id, seq, key_id)
-   select pg_notify('${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id)) from event`,
+   ${toldAgain("$3")}`,
 );
 const supersededBy = statement(
   "request_superseded_by",

@@ -38,7 +38,7 @@ export function groupedQuoteInserts(sql: Sql): (terms: RequestTerms) => Promise<
   return (terms) => insert(rowOf(terms));
 }
 
-/** A row's values but the last, which stay the same order everywhere; and its terms. */
+/** A row: the values of {@link insertMany}'s parameters in their order, and its terms, which are the last. */
 interface QuoteRow {
   readonly values: readonly (string | number)[];
   readonly terms: string;

@@ -105,9 +105,10 @@ export function statusFeed({
 
   /** Announcements come in the order of their commits: with this one, all that was committed before it was announced has been heard. */
   function hearsBeat(payload: string): void {
-    const [, , number, announcedAtMs] = payload.split(" ").map(Number);
-    counted.heard = Math.max(counted.heard, number ?? 0);
-    heardUpToMs = Math.max(heardUpToMs ?? 0, announcedAtMs ?? 0);
+    const [, , number = 0, announcedAtMs] = payload.split(" ").map(Number);
+    if (number <= counted.heard) return;
+    counted.heard = number;
+    heardUpToMs = announcedAtMs;
   }
 
   /** A connection was made (again): what happened without one is read now, request by request. Of a key's requests nobody knows which. */

@@ -1,8 +1,9 @@
 import type { RequestId } from "@causeway/domain";
 import type { PushRoutes, StatusFollower } from "../../ports/push-routes.ts";
+import type { StatusRecord } from "../../ports/records.ts";
 import type { Spelling } from "../../ports/spelling.ts";
-import type { StatusFeed, StatusListener, StopListening } from "../../ports/status-feed.ts";
-import { statusView } from "../request-status.ts";
+import type { StatusChange, StatusFeed, StatusListener, StopListening } from "../../ports/status-feed.ts";
+import { standInView, statusView } from "../request-status.ts";
 import { hexSpelling } from "../spelling.ts";
 
 /** Following requests in the client's words. */
@@ -26,37 +27,43 @@ async function followOne(
 ): Promise<StopListening | undefined> {
   let isOver = false;
   let stopStandIn: StopListening | undefined;
+  let own: StatusRecord | undefined;
+  let standIn: { readonly ready: Promise<void>; last?: StatusChange } | undefined;
   const told = inWords(follower, spelling);
-  const followStandIn = async (supersededByRequestId: RequestId): Promise<void> => {
+
+  const tellStandIn = ({ record, onlyFinal }: StatusChange): void => {
+    if (own === undefined) return;
+    // Not a change of the request that is followed: who comes back with it is told where everything stands.
+    follower.updated({ view: standInView(own, record, spelling), sequence: 0, onlyFinal });
+  };
+  const followStandIn = async (supersededBy: RequestId): Promise<void> => {
     const listener: StatusListener = {
-      changed: ({ record, onlyFinal }) =>
-        follower.updated({
-          view: { ...statusView(record, spelling), requestId, supersededByRequestId },
-          // Not a change of the request that is followed: who comes back with it is told where everything stands.
-          sequence: 0,
-          onlyFinal,
-        }),
+      changed: (change) => {
+        if (standIn !== undefined) standIn.last = change;
+        tellStandIn(change);
+      },
       lost: () => follower.lost(),
     };
-    stopStandIn = await feed.follow(supersededByRequestId, listener).catch(() => undefined);
+    stopStandIn = await feed.follow(supersededBy, listener).catch(() => undefined);
     if (stopStandIn === undefined) follower.lost();
     if (isOver) stopStandIn?.();
   };
-  let standIn: Promise<void> | undefined;
   const stop = await feed.follow(
     requestId,
     {
       changed: (change) => {
-        const { supersededBy } = change.record;
-        if (supersededBy === undefined) return told.changed(change);
-        standIn ??= followStandIn(supersededBy);
+        own = change.record;
+        const { supersededBy } = own;
+        if (supersededBy === undefined) told.changed(change);
+        else if (standIn === undefined) standIn = { ready: followStandIn(supersededBy) };
+        else if (standIn.last !== undefined) tellStandIn({ ...standIn.last, onlyFinal: true });
       },
       lost: () => told.lost(),
     },
     after,
   );
   // What is told first is how the other one stands.
-  await standIn;
+  await standIn?.ready;
   return (
     stop &&
     ((): void => {

@@ -1,5 +1,5 @@
 import type { RailOutcome, ReceiptFact } from "@causeway/chains";
-import type { FailReason, RailVm } from "@causeway/domain";
+import type { FailReason } from "@causeway/domain";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import type { Attempt, Slot } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
@@ -13,10 +13,6 @@ type Needs = LegServices & Pick<Services, "reads">;
 
 type Block = Extract<RailOutcome, { kind: "mined" }>["block"];
 
-/** Whether a payment under way can be made anew with bytes that conflict with the former: else those must have died first. */
-const REPLACES: Readonly<Record<RailVm, boolean>> = { svm: false, bvm: true, hypevm: false };
-/** Whether a payment that no node has can be made impossible by another one of the solver's own. */
-const TAKES_BACK: Readonly<Record<RailVm, boolean>> = { svm: false, bvm: true, hypevm: true };
 /** Nominal blocks after which a payment that nodes have is stuck. */
 const STUCK_BLOCKS = 3;
 /** Slots looked at together. */
@@ -101,13 +97,12 @@ async function careForLiving(
   slot: Slot,
   { last, isOffered }: { readonly last: Attempt; readonly isOffered: boolean },
 ): Promise<void> {
-  const { chain } = connected;
+  const { chain, rail } = connected;
   const { enginePolicy: policy, clock } = services;
   const nowMs = clock.nowMs();
   const isLate = nowMs > slot.cancelAfterMs;
-  const replaces = REPLACES[chain.vmType];
   // What nodes have will be in a block, and the recipient may count on it: late is better than taken back. What no node has is taken back where that is possible.
-  if (isLate && TAKES_BACK[chain.vmType] && !isOffered && last.kind === "pay")
+  if (isLate && rail.takesBack && !isOffered && last.kind === "pay")
     if (await takeBack(services, connected, slot)) return;
   const since = last.offeredSinceMs ?? last.createdAtMs;
   const patienceMs = isOffered
@@ -115,7 +110,7 @@ async function careForLiving(
     : policy.stuckAfterMs;
   const isStuck = nowMs - since > patienceMs && slot.attempts.length < policy.maxAttempts;
   // What cannot be made anew, for want of money say, is offered as it is.
-  if (isStuck && replaces && (await again(services, connected, slot, last.kind, "stuck"))) return;
+  if (isStuck && rail.replaces && (await again(services, connected, slot, last.kind, "stuck"))) return;
   // Whoever made it a moment ago is about to send it.
   const isFresh = last.broadcastAtMs === undefined && nowMs - last.createdAtMs <= policy.orphanedAfterMs;
   const isDue = nowMs - (last.broadcastAtMs ?? 0) > policy.rebroadcastIntervalMs;
