@@ -88,6 +88,21 @@ test.each([undefined, 2_501])(
   },
 );
 
+test("after the clock was put back nothing that was kept is given: it may be of any age", async () => {
+  const { ask, feed, stored, reads, pass } = world();
+  stored.set(A, view(A, "pending"));
+  stored.set(B, view(B, "success", true));
+  await Promise.all([ask(A), ask(B)]);
+  pass(-1);
+  await Promise.all([ask(A), ask(B)]);
+  expect(reads).toHaveLength(4);
+  // Of what was read since, only the feed's sign of life is from before.
+  feed.silentMs = -30_000;
+  pass(1_000);
+  await Promise.all([ask(A), ask(B)]);
+  expect(reads.map(({ requestId }) => requestId)).toEqual([A, B, A, B, A]);
+});
+
 test("one late sign of life of the feed costs no reading, and what it kept meanwhile is good when it is heard again", async () => {
   const { ask, feed, stored, reads, pass } = world();
   stored.set(A, view(A, "pending"));

@@ -76,8 +76,8 @@ export function keptStatuses(
     if (view.final) return ageMs < FINAL_KEPT_MS;
     // It tells of another request, whose changes are announced by that one's id.
     if (view.supersededByRequestId !== undefined || ageMs >= OPEN_KEPT_MS) return false;
-    const heardUpToMs = feed.heardUpToMs();
-    return heardUpToMs !== undefined && nowMs - heardUpToMs <= heardWithinMs;
+    const silentMs = nowMs - (feed.heardUpToMs() ?? -Infinity);
+    return silentMs >= 0 && silentMs <= heardWithinMs;
   }
 
   return (requestId) => {
