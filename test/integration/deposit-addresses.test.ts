@@ -14,6 +14,7 @@ import { lookAtAddresses } from "../../apps/api/src/usecases/deposit-addresses/l
 import { lookUpAddress } from "../../apps/api/src/usecases/deposit-addresses/look-up-address.ts";
 import { reindexAddress } from "../../apps/api/src/usecases/deposit-addresses/reindex-address.ts";
 import { startAddressWorld, type AddressWorld } from "../support/address-world.ts";
+import { aSponsor } from "../support/sponsors.ts";
 import type { TestChain } from "../support/test-chain.ts";
 
 // Money is sent to addresses by people who only can send: all of it is filled, or goes back, or stays where everyone sees it.
@@ -227,6 +228,96 @@ test("who asks for the first request of an address is told what became of the on
   await world.pool.query("update requests set fill_deadline_ms = 1 where request_id = $1", [requestId]);
   await world.round();
   expect((await world.request(requestId)).state.name).toBe("quoted");
+});
+
+test.each([
+  ["open", {}],
+  ["strict", { strict: true }],
+])(
+  "a fast fill of a request with an %s deposit address waits until its money is on its way to the depository, and pays once",
+  async (_, kind) => {
+    const { origin, destination, usdc } = world;
+    const app = await aSponsor(world, 10_000);
+    const { at, requestId, ...agreed } = await world.address({
+      amount: usd(2_500).toString(),
+      refundTo: world.anAddress(),
+      ...kind,
+    });
+    const fastFill = async () => await app.fastFill({ ...agreed, requestId });
+    const notSwept = { code: "REQUEST_IN_PROGRESS", facts: { data: { rule: "depositAddressNotSwept" } } };
+    await expect(fastFill(), "nothing came").rejects.toMatchObject(notSwept);
+    await world.sendTo(at, usd(2_500));
+    await origin.mine();
+    await world.watch(origin);
+    await expect(fastFill(), "the money waits for its confirmations").rejects.toMatchObject(notSwept);
+    await origin.mine();
+    await world.watch(origin);
+    await expect(fastFill(), "the sweep has no nonce").rejects.toMatchObject(notSwept);
+    await world.work();
+    expect(await fastFill()).toBe("queued");
+    await world.work();
+    await destination.mine();
+    await world.watch(destination);
+    const { recipient, destination: out } = agreed.terms;
+    expect(await destination.balance(recipient, usdc)).toBe(out.expectedAmount);
+    expect(await app.holdState({ ...agreed, requestId })).toBe("active");
+    expect(await world.untilSettled(at, 1)).toEqual([requestId]);
+    for (let n = 0; n < 3; n++) await world.round();
+    expect(await app.holdState({ ...agreed, requestId })).toBe("released");
+    expect(await destination.balance(recipient, usdc)).toBe(out.expectedAmount);
+    expect(await world.requestsOf(at)).toEqual([requestId]);
+  },
+);
+
+test("a sweep that cannot become the agreed deposit does not let a fast fill through", async () => {
+  const { origin } = world;
+  const app = await aSponsor(world, 10_000);
+  const agreed = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(agreed.at, usd(60));
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  expect(await world.sweepsFrom(agreed.at)).toMatchObject([{ state: "sent", requestId: agreed.requestId }]);
+  await expect(app.fastFill(agreed)).rejects.toMatchObject({
+    facts: { data: { rule: "depositAddressNotSwept" } },
+  });
+});
+
+test("a request that another one stands in for is not fast filled; the refusal names the other one", async () => {
+  const { origin, destination, usdc, services } = world;
+  const app = await aSponsor(world, 10_000);
+  const agreed = await world.address();
+  await world.sendTo(agreed.at, usd(55));
+  await origin.mine();
+  await world.watch(origin);
+  const [, standIn] = await world.requestsOf(agreed.at);
+  if (standIn === undefined) throw new Error("55 USDC are another request's");
+  await expect(app.fastFill(agreed)).rejects.toMatchObject({
+    code: "FAST_FILL_REFUSED",
+    message: expect.stringContaining(standIn) as string,
+    facts: { data: { rule: "superseded", supersededByRequestId: standIn } },
+  });
+  await world.work();
+  const other = { ...agreed, requestId: standIn, terms: (await world.request(standIn)).terms };
+  expect(await app.fastFill(other)).toBe("queued");
+  await world.untilSettled(agreed.at, 1);
+  expect(await destination.balance(agreed.terms.recipient, usdc)).toBe(
+    other.terms.destination.expectedAmount,
+  );
+
+  const late = await world.quote({ recipient: world.anAddress() });
+  const supersededMeanwhile = {
+    ...services,
+    uow: {
+      run: async <T>(job: Parameters<typeof services.uow.run<T>>[0]): Promise<T> => {
+        await services.uow.run((tx) => tx.depositAddresses.supersede(late.requestId, standIn, 1));
+        return await services.uow.run(job);
+      },
+    },
+  };
+  await expect(app.fastFill(late, {}, supersededMeanwhile)).rejects.toMatchObject({
+    facts: { data: { rule: "superseded" } },
+  });
 });
 
 test("an open address without refundTo keeps what nobody can route, for everyone to see, and its recovery address takes it", async () => {

@@ -252,3 +252,25 @@ test("the execution of one request does not speak for another one whose order it
   expect((await world.request(other.requestId)).state.name).toBe("quoted");
   expect(await world.status(other.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
 });
+
+test("a quote that another request stands in for is not executed; the refusal names the other one", async () => {
+  const { services } = world;
+  const agreed = await agree();
+  const asked = call(await payer(agreed), agreed);
+  const other = await agree();
+  const message = expect.stringContaining(`superseded by request ${other.requestId}`) as string;
+  const supersede = async () =>
+    await services.uow.run((tx) => tx.depositAddresses.supersede(agreed.requestId, other.requestId, 1));
+  const supersededMeanwhile = {
+    ...services,
+    uow: {
+      run: async <T>(job: (tx: Tx) => Promise<T>): Promise<T> => {
+        await supersede();
+        return await services.uow.run(job);
+      },
+    },
+  };
+  await expect(world.tryExecute(asked, undefined, supersededMeanwhile)).rejects.toMatchObject({ message });
+  await expect(world.tryExecute(asked)).rejects.toMatchObject({ code: "INVALID_REQUEST", message });
+  expect((await world.pool.query("select from executions")).rowCount).toBe(0);
+});

@@ -103,6 +103,8 @@ export interface DepositAddressWrites {
   ): Promise<void>;
   /** Whether something was swept for this request, or is about to be. */
   hasSweep(requestId: RequestId): Promise<boolean>;
+  /** Sweeps for this request that have a nonce of the executor's lane which is not known to be dead. */
+  sweepsWithNonce(requestId: RequestId): Promise<readonly SweepRecord[]>;
   /** Whether a transaction is one by which money was moved for this request. */
   isSweepOf(requestId: RequestId, txHash: TxHash): Promise<boolean>;
   /** The request's money comes through this address. */

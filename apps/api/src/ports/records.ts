@@ -21,6 +21,8 @@ export interface RequestRecord {
   readonly txHashes: readonly TxHash[];
   readonly refundTxHashes: readonly TxHash[];
   readonly updatedAtMs: number;
+  /** The request that took its place: the money at their deposit address belongs to that one. */
+  readonly supersededBy?: RequestId;
 }
 
 /** What the status answer needs, and nothing more. */

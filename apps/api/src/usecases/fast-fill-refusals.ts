@@ -1,10 +1,12 @@
 import { formatUsd, ServiceError, unreachable } from "@causeway/domain";
-import type { ErrorCode, RequestId, RequestState, RequestTerms } from "@causeway/domain";
+import type { ErrorCode, RequestId } from "@causeway/domain";
+import type { RequestRecord } from "../ports/records.ts";
 
 /** What refuses a fast fill: each is counted, and named in `errorData.rule`. */
 export type FastFillRule =
   | "noSponsoringWallet"
   | "unknownRequest"
+  | "superseded"
   | "notABridge"
   | "exchangedInFill"
   | "othersShare"
@@ -14,6 +16,7 @@ export type FastFillRule =
   | "failed"
   | "underWay"
   | "executionNotSent"
+  | "depositAddressNotSwept"
   | "vouchedBefore"
   | "settledTooSoon"
   | "currencyNotConfigured"
@@ -65,6 +68,7 @@ const codes: Readonly<Partial<Record<FastFillRule, ErrorCode>>> = {
   unknownRequest: "REQUEST_NOT_FOUND",
   underWay: "REQUEST_IN_PROGRESS",
   executionNotSent: "REQUEST_IN_PROGRESS",
+  depositAddressNotSwept: "REQUEST_IN_PROGRESS",
 };
 
 /**
@@ -72,10 +76,18 @@ const codes: Readonly<Partial<Record<FastFillRule, ErrorCode>>> = {
  * @throws ServiceError FAST_FILL_REFUSED, REQUEST_IN_PROGRESS
  */
 export function standingOf(
-  { requestId, kind, forceRefund, fillDeadlineMs, destination, ...shared }: RequestTerms,
-  { name }: RequestState,
+  { terms, state: { name }, supersededBy }: Pick<RequestRecord, "terms" | "state" | "supersededBy">,
   nowMs: number,
 ): "open" | "filled" {
+  const { requestId, kind, forceRefund, fillDeadlineMs, destination, ...shared } = terms;
+  // The money at their address is deposited for the successor: filling both would pay twice.
+  if (supersededBy !== undefined)
+    throw refusal(
+      "superseded",
+      requestId,
+      `the request is superseded by request ${supersededBy}; fast fill that one instead`,
+      { supersededByRequestId: supersededBy },
+    );
   if (kind !== "bridge")
     throw refusal("notABridge", requestId, "only a request with a fill on another chain can be fast filled");
   switch (name) {

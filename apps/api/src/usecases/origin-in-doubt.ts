@@ -21,7 +21,9 @@ export async function refuseDoubtfulOrigin(
 ): Promise<void> {
   // Its deposit is in a block, or the service's own transaction carries it.
   if (request.state.name !== "quoted") return;
-  const { requestId, origin } = request.terms;
+  const { requestId, origin, depositAddress } = request.terms;
+  // The service's own sweep makes the deposit.
+  if (depositAddress !== undefined) return;
   const connected = services.chains.get(origin.chainId);
   if (connected === undefined) return;
   const hashes = named === undefined ? await services.reads.originTransactions(requestId) : [named];

@@ -48,7 +48,7 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
   const request = await services.reads.request(requestId);
   if (request === undefined) throw refusal("unknownRequest", requestId, "no request has this requestId");
   const { terms } = request;
-  if (standingOf(terms, request.state, services.clock.nowMs()) === "filled") return "filled";
+  if (standingOf(request, services.clock.nowMs()) === "filled") return "filled";
 
   refuseOthersInput(terms, wish);
   refuseUnsettled(services, terms);
@@ -63,7 +63,7 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
   const outcome = await services.uow.run(async (tx): Promise<FastFillOutcome> => {
     const current = await tx.requests.lock(requestId);
     if (current === undefined) throw refusal("unknownRequest", requestId, "no request has this requestId");
-    if (standingOf(terms, current.state, services.clock.nowMs()) === "filled") return "filled";
+    if (standingOf(current, services.clock.nowMs()) === "filled") return "filled";
     await vouch(services, tx, current, wish, { wallet, priced });
     if (wish.finish) await tx.idempotency.finish(wish.finish.lease, wish.finish.answer);
     return "queued";
@@ -115,6 +115,7 @@ async function vouch(
   // Its job finds a request that waits for it, or sends nothing: the deposit would never come.
   if (current.state.name === "accepted" && !(await tx.lanes.hasLiveSlot({ kind: "execution", requestId })))
     throw refusal("executionNotSent", requestId, "the request's own transaction is not sent yet; try again");
+  await refuseUnswept(tx, current);
   const { amount, inputAmount, usd, surplus } = priced;
   const hold = await placeHold(services, tx, {
     wallet,
@@ -136,6 +137,29 @@ async function vouch(
     { kind: "fastFillAccepted" },
     {},
     { triggeredByFastFill: true, amount, inputAmount, usd: formatUsd(usd) },
+  );
+}
+
+/**
+ * Until a sweep of its own has a nonce, the money at a deposit address may still become another request's, and filling this one ahead would pay its recipient twice.
+ */
+async function refuseUnswept(
+  tx: Pick<Tx, "depositAddresses">,
+  { terms, state }: RequestRecord,
+): Promise<void> {
+  const { requestId, depositAddress, origin } = terms;
+  if (depositAddress === undefined || state.depositId !== undefined) return;
+  const sweeps = await tx.depositAddresses.sweepsWithNonce(requestId);
+  const isAgreed = sweeps.some(
+    ({ chainId, currency, amount }) =>
+      chainId === origin.chainId && currency === origin.currency && amount === origin.amount,
+  );
+  if (isAgreed) return;
+  throw refusal(
+    "depositAddressNotSwept",
+    requestId,
+    "the agreed amount is not on its way from the deposit address to the depository yet; try again once it is",
+    { depositAddress: depositAddress.address },
   );
 }
 

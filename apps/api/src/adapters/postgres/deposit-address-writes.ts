@@ -97,6 +97,11 @@ const hasSweep = statement(
   "deposit_sweep_any",
   "select from deposit_sweeps where request_id = $1 and state <> 'void' limit 1",
 );
+const sweepsWithNonce = statement(
+  "deposit_sweeps_with_nonce",
+  `select ${SWEEP_COLUMNS} from deposit_sweeps w where request_id = $1 and state <> 'void'
+     and exists (select from slots s where s.leg_kind = 'sweep' and s.leg_id = w.id::text and s.state <> 'dead')`,
+);
 // The hash is unique, so that this reads one row.
 const isSweepOf = statement(
   "deposit_sweep_attempt",
@@ -195,6 +200,8 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     async hasSweep(requestId) {
       return (await sql.query(hasSweep, [requestId])).length > 0;
     },
+    sweepsWithNonce: async (requestId) =>
+      (await sql.query<SweepRow>(sweepsWithNonce, [requestId])).map(sweepOf),
     async isSweepOf(requestId, txHash) {
       return (await sql.query(isSweepOf, [txHash, requestId])).length > 0;
     },

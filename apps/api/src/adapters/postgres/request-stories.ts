@@ -16,7 +16,7 @@ import type { RequestRow } from "./rows.ts";
 /** Every table that knows of a request, asked once for all requests of a page. */
 const requests = statement(
   "story_requests",
-  `select ${REQUEST_COLUMNS}, superseded_by from requests where request_id = any($1::text[])`,
+  `select ${REQUEST_COLUMNS} from requests where request_id = any($1::text[])`,
 );
 const deposits = statement(
   "story_deposits",

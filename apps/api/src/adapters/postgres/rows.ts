@@ -45,7 +45,7 @@ export interface StatusRow extends StateRow {
   in_tx_hashes: string[];
   tx_hashes: string[];
   refund_tx_hashes: string[];
-  /** Only where the status itself is read. */
+  /** Absent where only some columns are read. */
   superseded_by?: string | null;
   funds_held?: boolean;
 }
@@ -57,7 +57,7 @@ export interface RequestRow extends StatusRow {
 
 export const STATUS_COLUMNS =
   "request_id, kind, state, deposit_id, fail_reason, refund_fail_reason, final, front, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms, in_tx_hashes, tx_hashes, refund_tx_hashes";
-export const REQUEST_COLUMNS = `${STATUS_COLUMNS}, order_id, terms`;
+export const REQUEST_COLUMNS = `${STATUS_COLUMNS}, superseded_by, order_id, terms`;
 
 function stateOf(row: StateRow): RequestState {
   return {
@@ -88,8 +88,16 @@ export function statusOf(row: StatusRow): StatusRecord {
 }
 
 export function requestOf(row: RequestRow): RequestRecord {
-  const { state, inTxHashes, txHashes, refundTxHashes, updatedAtMs } = statusOf(row);
-  return { terms: termsFromJson(row.terms), state, inTxHashes, txHashes, refundTxHashes, updatedAtMs };
+  const { state, inTxHashes, txHashes, refundTxHashes, updatedAtMs, supersededBy } = statusOf(row);
+  return {
+    terms: termsFromJson(row.terms),
+    state,
+    inTxHashes,
+    txHashes,
+    refundTxHashes,
+    updatedAtMs,
+    ...(supersededBy !== undefined && { supersededBy }),
+  };
 }
 
 export interface DepositRow {

@@ -105,7 +105,11 @@ async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): 
   else {
     const current = await tx.requests.lock(requestId);
     const hasCallsBeside = acceptable.question.destination !== undefined;
-    if (current === undefined || !acceptsExecution(current.state, hasCallsBeside))
+    if (
+      current === undefined ||
+      current.supersededBy !== undefined ||
+      !acceptsExecution(current.state, hasCallsBeside)
+    )
       throw new QuoteTaken(requestId);
     await transition(services, tx, current, { kind: "executionAccepted" }, {}, facts);
   }

@@ -37,7 +37,12 @@ export async function findQuoted(
     if (execution.keyId === caller.id && execution.questionHash === hash) return { kind: "already" };
     throw refusal(`requestId ${requestId} is executed already, by another call`);
   }
-  const { terms } = record;
+  const { terms, supersededBy } = record;
+  // Their deposit address has given its money to the successor.
+  if (supersededBy !== undefined)
+    throw refusal(
+      `requestId ${requestId} is superseded by request ${supersededBy}; execute that one instead`,
+    );
   if (terms.kind !== "bridge")
     throw refusal(
       `requestId ${requestId} is a payment by the user himself: send it as a call without requestId`,
