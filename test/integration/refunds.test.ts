@@ -107,6 +107,24 @@ for (const { what, deviation, reason } of mismatches)
     expect(await world.paymentsOf(agreed, world.destination)).toEqual([]);
   });
 
+for (const [part, deviation] of [
+  ["one percent", { amount: 1_000_000n }],
+  ["half a percent", { amount: 500_000n }],
+  ["twice", { amount: 200_000_000n }],
+] as const)
+  test(`a deposit of ${part} of the quote comes back with at least the part of the promise that oracles attest`, async () => {
+    const agreed = await agree();
+    const { amount, currency, confirmAtBlock } = await deposited(agreed, deviation);
+    await confirmed(confirmAtBlock);
+    await world.work();
+    await world.untilFinal(agreed.requestId);
+    const paid = await world.origin.balance(agreed.terms.refundTo, currency);
+    const promised = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+    expect(promised).toBeGreaterThan(0n);
+    expect(paid).toBeLessThanOrEqual(amount);
+    expect(paid * agreed.terms.origin.amount).toBeGreaterThanOrEqual(promised * amount);
+  });
+
 test("a deposit in the name of another goes back to that other, and the request of the user waits on", async () => {
   const agreed = await agree();
   const beneficiary = world.anAddress();

@@ -43,6 +43,7 @@ export * from "./order/order-signing.ts";
 export { keccak, keccakOf } from "./hashing/struct-writer.ts";
 export * from "./order/order-json.ts";
 export * from "./order/order-text.ts";
+export * from "./order/refund-rule.ts";
 export * from "./order/weighted-difference.ts";
 export * from "./quote/calldata.ts";
 export * from "./quote/app-fees.ts";

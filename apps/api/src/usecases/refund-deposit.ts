@@ -8,7 +8,7 @@ import { burntByCalls } from "./burnt-by-calls.ts";
 import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "./quote-pricing.ts";
-import { priceOfRefund, PRICE_WAIT_MS, promisedRefund, REFUND_CANCEL_AFTER_MS } from "./refund-terms.ts";
+import { planRefundOf, priceOfRefund, PRICE_WAIT_MS, refundCancelAfterMs } from "./refund-terms.ts";
 import { giveUpRefund } from "./give-up-refund.ts";
 import { refundByRail } from "./rails/refund-by-rail.ts";
 import { resumeSlot } from "./resume-slot.ts";
@@ -97,14 +97,14 @@ async function pay(
   const broughtUnits = await gasOfBringing(services, request, deposit);
   const broughtWei = gasCostWei(broughtUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const whole = refundAmount(deposit.amount, gasWei + broughtWei, native, priced);
-  // The order promised a least refund of the agreed deposit: gas that has risen beyond it is the solver's.
-  const promised = promisedRefund(request, deposit);
   const burnt = await burntByCalls(services, request, deposit, priced);
   // Gas that has risen since it was brought does not eat all of it.
   const kept = whole.kind === "refund" ? whole : due;
   const rest = kept.kind === "refund" ? kept.amount - burnt : 0n;
-  const amount = rest > promised ? rest : promised;
-  if (amount === 0n) return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
+  const nowMs = services.clock.nowMs();
+  const refund = planRefundOf(chain, request, deposit, { recipient, rest, nowMs });
+  if (refund.kind === "tooLow") return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
+  const { amount } = refund;
 
   const planned = await planPayment(services, connected, {
     leg: { kind: "refund", depositId: deposit.id, requestId: request.terms.requestId },
@@ -114,7 +114,7 @@ async function pay(
     toContract,
     maxGas: gasAllowance(connected, gasUnits, native),
     orderId,
-    cancelAfterMs: services.clock.nowMs() + REFUND_CANCEL_AFTER_MS,
+    cancelAfterMs: refundCancelAfterMs(request, refund.unattestable === undefined, nowMs),
   });
   if (planned.kind === "tooDear")
     return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", `it would use ${planned.gas} gas`);

@@ -1,12 +1,23 @@
-import { agreedUsd, leastDeposit, scaledMinimum, ServiceError, weightedDifference } from "@causeway/domain";
-import type { Currency } from "@causeway/domain";
+import {
+  agreedUsd,
+  familyOf,
+  leastDeposit,
+  planRefund,
+  scaledMinimum,
+  ServiceError,
+  weightedDifference,
+} from "@causeway/domain";
+import type { Chain, Currency, Hex, RailChain, RefundPlan } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 
 /** A token without a price is waited for this long; ms. */
 export const PRICE_WAIT_MS = 3600 * 1000;
 /** A refund is kept trying for this long; money that is owed does not lapse. */
-export const REFUND_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
+const REFUND_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
+/** Time for a refund to get into a block before the order's deadline: at least seconds, and blocks. */
+const MIN_MINING_SECONDS = 600;
+const MINING_BLOCKS = 6;
 
 /** Undefined: no source of prices knows it now. Pools are not asked: who moves one would choose what is kept back for gas. */
 export async function priceOfRefund(
@@ -22,10 +33,44 @@ export async function priceOfRefund(
 }
 
 /**
+ * How much of a deposit goes back, and whether oracles can attest that refund.
+ * @param rest the deposit minus what its refund costs; 0 when nothing is left
+ */
+export function planRefundOf(
+  chain: Chain | RailChain,
+  request: RequestRecord,
+  deposit: DepositRecord,
+  { recipient, rest, nowMs }: { readonly recipient: Hex; readonly rest: bigint; readonly nowMs: number },
+): RefundPlan {
+  const { currency, depositor, amount } = deposit;
+  const miningSeconds = Math.max(MIN_MINING_SECONDS, MINING_BLOCKS * chain.blockTimeSeconds);
+  return planRefund({
+    order: request.terms.order,
+    vm: familyOf(chain),
+    deposit: { chainId: chain.name, currency, depositor, amount },
+    recipient,
+    rest,
+    promised: promisedRefund(request, deposit),
+    paidBy: Math.ceil(nowMs / 1000 + miningSeconds),
+  });
+}
+
+/** When an unmined refund is given up: an attestable one at its order's deadline, since a later block would make it unattestable. It is planned again then. */
+export function refundCancelAfterMs(
+  request: RequestRecord | undefined,
+  isAttestable: boolean,
+  nowMs: number,
+): number {
+  const latestMs = nowMs + REFUND_CANCEL_AFTER_MS;
+  const deadline = request?.terms.order.inputs[0]?.refunds[0]?.deadline;
+  return isAttestable && deadline !== undefined ? Math.min(latestMs, deadline * 1000) : latestMs;
+}
+
+/**
  * What the order says comes back at least, when the deposit is one that was agreed; 0 for any other. After a swap it may be more than the order asks for: then the
  * minimum grows with it, as whoever attests the refund demands.
  */
-export function promisedRefund({ terms }: RequestRecord, deposit: DepositRecord): bigint {
+function promisedRefund({ terms }: RequestRecord, deposit: DepositRecord): bigint {
   const { order } = terms;
   const isAgreed = agreedUsd(terms, deposit) !== undefined && deposit.amount >= leastDeposit(terms);
   if (!isAgreed) return 0n;

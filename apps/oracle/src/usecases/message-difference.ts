@@ -1,8 +1,6 @@
-import { weightedDifference } from "@causeway/domain";
+import { fitsMessage, weightedDifference } from "@causeway/domain";
 import type { Order } from "@causeway/domain";
 import { rejected } from "../ports/attestation-error.ts";
-
-const INT256_LIMIT = 1n << 255n;
 
 /**
  * The weighted difference of the deposits, as a message can say it.
@@ -11,7 +9,7 @@ const INT256_LIMIT = 1n << 255n;
  */
 export function messageDifference(order: Order, paid: readonly bigint[]): bigint {
   const difference = weightedDifference(order, paid);
-  if (difference >= INT256_LIMIT || difference < -INT256_LIMIT)
+  if (!fitsMessage(difference))
     throw rejected("order.inputs", "the deposits are out of all proportion to the order");
   return difference;
 }

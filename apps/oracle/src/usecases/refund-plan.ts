@@ -1,11 +1,5 @@
-import {
-  canonicalAddress,
-  canonicalTransactionId,
-  encodeAddress,
-  nativeCurrency,
-  scaledMinimum,
-} from "@causeway/domain";
-import type { Hex } from "@causeway/domain";
+import { canonicalTransactionId, decodeAddress, encodeAddress, refundDemand } from "@causeway/domain";
+import type { Hex, OrderRefund } from "@causeway/domain";
 import type { AttestedOrder, RefundEntry } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
 import type { AttestedChain, AttestedChains } from "../ports/attested-chains.ts";
@@ -20,6 +14,8 @@ export interface ClaimedRefund {
   readonly refundIndex: number;
   readonly chain: AttestedChain;
   readonly option: AttestedOrder["inputs"][number]["refunds"][number];
+  /** The same option with its addresses as bytes. */
+  readonly bytes: OrderRefund;
 }
 
 /** What one transaction must have paid. */
@@ -43,7 +39,7 @@ export interface RefundPayment {
  */
 export function readClaimedRefunds(
   chains: AttestedChains,
-  { json }: SignedOrder,
+  { json, order }: SignedOrder,
   entries: readonly RefundEntry[],
 ): readonly ClaimedRefund[] {
   const claimed = entries.map((entry, at): ClaimedRefund => {
@@ -51,7 +47,8 @@ export function readClaimedRefunds(
     if (input === undefined)
       throw invalid(`refunds[${at}].inputIndex`, `the order has no input ${entry.inputIndex}`);
     const option = input.refunds[entry.refundIndex];
-    if (option === undefined)
+    const bytes = order.inputs[entry.inputIndex]?.refunds[entry.refundIndex];
+    if (option === undefined || bytes === undefined)
       throw invalid(
         `refunds[${at}].refundIndex`,
         `Invalid refund information for order input payment ${entry.inputIndex}: it has no refund ${entry.refundIndex}`,
@@ -67,6 +64,7 @@ export function readClaimedRefunds(
       refundIndex: entry.refundIndex,
       chain,
       option,
+      bytes,
     };
   });
   if (new Set(claimed.map(({ inputIndex }) => inputIndex)).size < claimed.length)
@@ -75,18 +73,6 @@ export function readClaimedRefunds(
     if (!claimed.some(({ inputIndex }) => inputIndex === index))
       throw invalid("refunds", `Missing refund information for order input payment ${index}`);
   return claimed;
-}
-
-/** Who is given an input back: the option's recipient, or the depositor where the option names the family's native currency instead. */
-export function refundRecipient(
-  { chain, option }: ClaimedRefund,
-  { deposit }: SettledInput,
-  field: string,
-): string {
-  const vm = chain.chain.vmType;
-  return encodeAddress(vm, option.recipient) === encodeAddress(vm, nativeCurrency(vm))
-    ? canonicalAddress(vm, deposit.depositor, field)
-    : option.recipient;
 }
 
 /**
@@ -101,12 +87,15 @@ export function refundPayments(
 ): readonly RefundPayment[] {
   const payments = new Map<string, RefundPayment>();
   for (const claim of claimed.toSorted((a, b) => a.inputIndex - b.inputIndex)) {
-    const { chain, option, transactionId, inputIndex } = claim;
+    const { chain, option, bytes, transactionId, inputIndex } = claim;
     const field = `refunds[${inputIndex}].transactionId`;
     const input = inputs[inputIndex];
     if (input === undefined) throw new TypeError("a refund without an input");
-    const recipient = refundRecipient(claim, input, field);
-    const minimum = scaledMinimum(BigInt(option.minimumAmount), difference);
+    const vm = chain.chain.vmType;
+    const depositor = encodeAddress(input.chain.vmType, input.deposit.depositor, field);
+    const demand = refundDemand(bytes, vm, depositor, difference);
+    const recipient = decodeAddress(vm, demand.recipient, field);
+    const { minimum } = demand;
     const key = `${chain.chain.name}\n${transactionId}`;
     const before = payments.get(key);
     if (before !== undefined && before.extraData !== option.extraData)

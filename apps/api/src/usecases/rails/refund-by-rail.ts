@@ -1,11 +1,11 @@
 import { amountToUsdDown, refundAmount } from "@causeway/domain";
-import type { Hex, OrderId } from "@causeway/domain";
+import type { Hex, OrderId, RefundPlan } from "@causeway/domain";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
 import { giveUpRefund } from "../give-up-refund.ts";
-import { PRICE_WAIT_MS, priceOfRefund, promisedRefund, REFUND_CANCEL_AFTER_MS } from "../refund-terms.ts";
+import { planRefundOf, PRICE_WAIT_MS, priceOfRefund, refundCancelAfterMs } from "../refund-terms.ts";
 import type { TransitionServices } from "../transition.ts";
 import { DONE } from "../wait.ts";
 import type { Progress } from "../wait.ts";
@@ -42,13 +42,17 @@ export async function refundByRail(
   const { recipient, orderId } = recipientOf(deposit, request);
   const cost = await rail.paymentCost(deposit.currency, recipient);
   const due = refundAmount(deposit.amount, cost, native, { decimals: currency.decimals, priceUsd });
-  // The order promised a least refund of the agreed deposit: a cost that has risen beyond it is the solver's.
-  const promised = request === undefined ? 0n : promisedRefund(request, deposit);
   const rest = due.kind === "refund" ? due.amount : 0n;
-  const amount = rest > promised ? rest : promised;
+  const nowMs = services.clock.nowMs();
+  const refund =
+    request === undefined ? unasked(rest) : planRefundOf(chain, request, deposit, { recipient, rest, nowMs });
   const unit = { decimals: currency.decimals, priceUsd };
-  const isSpeck = request === undefined && amountToUsdDown(amount, unit) < LEAST_UNASKED_USD;
-  if (amount === 0n || isSpeck) return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
+  const isDust =
+    request === undefined &&
+    refund.kind === "pay" &&
+    amountToUsdDown(refund.amount, unit) < LEAST_UNASKED_USD;
+  if (refund.kind === "tooLow" || isDust) return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
+  const { amount } = refund;
   const refusal = await rail.refusalOf({ recipient, currency: deposit.currency, amount });
   if (refusal !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", refusal);
 
@@ -58,7 +62,7 @@ export async function refundByRail(
     amount,
     recipient,
     orderId,
-    cancelAfterMs: services.clock.nowMs() + REFUND_CANCEL_AFTER_MS,
+    cancelAfterMs: refundCancelAfterMs(request, refund.unattestable === undefined, nowMs),
     cost,
   });
   const slotId = await services.uow
@@ -95,6 +99,13 @@ export async function refundByRail(
   });
   await sendRailSlot(services, connected, slotId);
   return DONE;
+}
+
+/** Money that names no request has no order under which its refund could be attested. */
+function unasked(rest: bigint): RefundPlan {
+  return rest > 0n
+    ? { kind: "pay", amount: rest, unattestable: "the deposit names no order" }
+    : { kind: "tooLow" };
 }
 
 /** `refundTo` was named by the request's user; another depositor's money goes to that depositor, and nobody's to whoever sent it. */

@@ -1,0 +1,133 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Hex } from "../ids/hex.ts";
+import type { Order } from "./order.ts";
+import { planRefund, refundRule } from "./refund-rule.ts";
+import type { RefundFacts } from "./refund-rule.ts";
+
+const USDC: Hex = `0x${"a0".repeat(20)}`;
+const NATIVE: Hex = `0x${"00".repeat(20)}`;
+const USER: Hex = `0x${"11".repeat(20)}`;
+const STRANGER: Hex = `0x${"22".repeat(20)}`;
+
+function orderOf(amount: bigint, minimumAmount: bigint, recipient = USER): Order {
+  return {
+    version: "v1",
+    solverChainId: "one",
+    solver: "0x",
+    salt: "0x",
+    inputs: [
+      {
+        payment: { chainId: "one", currency: USDC, amount, weight: 1n },
+        refunds: [
+          { chainId: "one", recipient, currency: USDC, minimumAmount, deadline: 1_000, extraData: "0x" },
+        ],
+      },
+    ],
+    output: { chainId: "two", payments: [], calls: [], deadline: 0, extraData: "0x" },
+    fees: [],
+  };
+}
+
+const facts: RefundFacts = {
+  order: orderOf(1_000_000n, 900_000n),
+  vm: "ethereum-vm",
+  deposit: { chainId: "one", currency: USDC, depositor: USER, amount: 1_000_000n },
+  recipient: USER,
+  rest: 990_000n,
+  promised: 0n,
+  paidBy: 1_000,
+};
+
+/** What the attestation contract asks of the refund of an order with one input, written out independently of the code under test. */
+function isAttested(
+  order: Order,
+  deposit: RefundFacts["deposit"],
+  paid: { to: Hex; amount: bigint },
+): boolean {
+  const input = order.inputs[0];
+  const option = input?.refunds[0];
+  if (input === undefined || option === undefined) return false;
+  const { amount } = input.payment;
+  const difference = ((deposit.amount - amount) * 10n ** 18n) / amount;
+  const minimum = option.minimumAmount + (option.minimumAmount * difference) / 10n ** 18n;
+  return (
+    input.payment.currency === deposit.currency &&
+    option.recipient === paid.to &&
+    paid.amount >= minimum &&
+    paid.amount <= deposit.amount
+  );
+}
+
+test("every refund of the order's own currency and user can be attested, from one unit to twice the quote and at any gas price", () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 1_000n, max: 10n ** 27n }),
+      fc.bigInt({ min: 1n, max: 2_000_000n }),
+      fc.bigInt({ min: 1n, max: 10n ** 6n }),
+      fc.integer({ min: 1, max: 40 }),
+      (quoted, partsPerMillion, gasParts, gasHalves) => {
+        const gas = (quoted * gasParts) / 10n ** 8n + 1n;
+        const least = quoted > 10n * gas ? quoted - 10n * gas : 0n;
+        const amount = (quoted * partsPerMillion) / 1_000_000n || 1n;
+        const gasNow = (gas * BigInt(gasHalves)) / 2n || 1n;
+        const deposit = { ...facts.deposit, amount };
+        const order = orderOf(quoted, least);
+        const rest = amount > gasNow ? amount - gasNow : 0n;
+        const plan = planRefund({ ...facts, order, deposit, rest });
+        if (plan.kind === "tooLow") return rest === 0n;
+        expect(plan.amount >= rest).toBe(true);
+        expect(plan.unattestable).toBe(undefined);
+        return isAttested(order, deposit, { to: USER, amount: plan.amount });
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a refund is never called attestable when the attestation contract would refuse it", () => {
+  const one = fc.bigInt({ min: 1n, max: 2_000n });
+  const address = fc.constantFrom(USER, STRANGER);
+  fc.assert(
+    fc.property(
+      fc.record({
+        quoted: one,
+        least: one,
+        amount: one,
+        rest: one,
+        promised: fc.bigInt({ min: 0n, max: 2_000n }),
+      }),
+      fc.record({ currency: fc.constantFrom(USDC, NATIVE), recipient: address, named: address }),
+      ({ quoted, least, amount, rest, promised }, { currency, recipient, named }) => {
+        const order = orderOf(quoted, least < quoted ? least : quoted, named);
+        const deposit = { ...facts.deposit, currency, amount };
+        const plan = planRefund({ ...facts, order, deposit, recipient, rest, promised });
+        if (plan.kind === "tooLow" || plan.unattestable !== undefined) return true;
+        return isAttested(order, deposit, { to: recipient, amount: plan.amount });
+      },
+    ),
+    { numRuns: 5_000 },
+  );
+});
+
+test("a refund in another currency, to a stranger or after the order's deadline cannot be attested, and says why", () => {
+  const why = (change: Partial<RefundFacts>): string | undefined => {
+    const plan = planRefund({ ...facts, ...change });
+    return plan.kind === "pay" ? plan.unattestable : plan.kind;
+  };
+  expect(why({})).toBe(undefined);
+  expect(why({ deposit: { ...facts.deposit, currency: NATIVE } })).toMatch(/another currency/);
+  expect(why({ deposit: { ...facts.deposit, chainId: "two" } })).toMatch(/another chain/);
+  expect(why({ recipient: STRANGER })).toMatch(/does not name/);
+  expect(why({ paidBy: 1_001 })).toMatch(/time for refunds is over/);
+  expect(why({ rest: 0n })).toBe("tooLow");
+  expect(why({ rest: 0n, promised: 5n })).toBe(undefined);
+});
+
+test("an order that names the native currency as recipient refunds the depositor", () => {
+  const rule = refundRule(orderOf(10n, 0n, NATIVE), "ethereum-vm", {
+    ...facts.deposit,
+    depositor: STRANGER,
+  });
+  expect(rule).toMatchObject({ kind: "attestable", demand: { recipient: STRANGER } });
+});

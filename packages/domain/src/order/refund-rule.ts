@@ -1,0 +1,130 @@
+import { encodeAddress, nativeCurrency } from "../address/codec.ts";
+import type { VmType } from "../chain/attestation-chain.ts";
+import type { Hex } from "../ids/hex.ts";
+import type { Order, OrderRefund } from "./order.ts";
+import { scaledMinimum, weightedDifference } from "./weighted-difference.ts";
+
+/** What oracles demand of a refund. Oracles judge by it, and the service plans by it, so that it pays nothing that cannot be attested. */
+
+/** Signed messages carry the weighted difference as an int256. */
+const INT256_LIMIT = 1n << 255n;
+
+/** Whether a signed message can carry the difference. */
+export function fitsMessage(difference: bigint): boolean {
+  return difference < INT256_LIMIT && difference >= -INT256_LIMIT;
+}
+
+/** What the payment that returns one input must be. Addresses are bytes. */
+export interface RefundDemand {
+  /** Name of the chain. */
+  readonly chainId: string;
+  readonly currency: Hex;
+  readonly recipient: Hex;
+  /** Base units. */
+  readonly minimum: bigint;
+  /** Unix seconds: the payment's block must not be later. */
+  readonly deadline: number;
+}
+
+/**
+ * The demand of one refund option. An option that names the native currency as its recipient pays the depositor.
+ * @param vm family of the option's chain
+ * @param depositor as bytes
+ * @param difference see `weightedDifference`
+ */
+export function refundDemand(
+  option: OrderRefund,
+  vm: VmType,
+  depositor: Hex,
+  difference: bigint,
+): RefundDemand {
+  const { chainId, currency, deadline } = option;
+  const isToDepositor = option.recipient === encodeAddress(vm, nativeCurrency(vm));
+  return {
+    chainId,
+    currency,
+    recipient: isToDepositor ? depositor : option.recipient,
+    minimum: scaledMinimum(option.minimumAmount, difference),
+    deadline,
+  };
+}
+
+/** A deposit as a refund of it is judged. */
+export interface RefundableDeposit {
+  /** Name of the chain. */
+  readonly chainId: string;
+  readonly currency: Hex;
+  readonly depositor: Hex;
+  readonly amount: bigint;
+}
+
+export type RefundRule =
+  | { readonly kind: "attestable"; readonly demand: RefundDemand }
+  /** No payment for this deposit can be attested under its order. */
+  | { readonly kind: "unattestable"; readonly reason: string };
+
+/** What a refund of a deposit under an order with one input must be, so that oracles attest it. */
+export function refundRule(order: Order, vm: VmType, deposit: RefundableDeposit): RefundRule {
+  const unattestable = (reason: string) => ({ kind: "unattestable", reason }) as const;
+  const [input, ...more] = order.inputs;
+  const option = input?.refunds[0];
+  if (input === undefined || more.length > 0)
+    return unattestable("the order does not have exactly one input");
+  if (option === undefined) return unattestable("the order has no refund option");
+  if (input.payment.chainId !== deposit.chainId)
+    return unattestable("the deposit is on another chain than the order's input");
+  if (input.payment.currency !== deposit.currency)
+    return unattestable("the deposit is in another currency than the order's input");
+  if (input.payment.amount * input.payment.weight === 0n) return unattestable("the order asks for nothing");
+  const difference = weightedDifference(order, [deposit.amount]);
+  if (!fitsMessage(difference)) return unattestable("the deposit is out of all proportion to the order");
+  const demand = refundDemand(option, vm, deposit.depositor, difference);
+  if (demand.chainId !== deposit.chainId || demand.currency !== deposit.currency)
+    return unattestable("the order refunds in another currency or on another chain");
+  return { kind: "attestable", demand };
+}
+
+export interface RefundFacts {
+  readonly order: Order;
+  /** Family of the deposit's chain. */
+  readonly vm: VmType;
+  readonly deposit: RefundableDeposit;
+  /** Who is paid: bytes. */
+  readonly recipient: Hex;
+  /** The deposit minus the cost of returning it; 0 when the cost eats it up. */
+  readonly rest: bigint;
+  /** What the order promised for the deposit that was agreed; 0 for any other deposit. */
+  readonly promised: bigint;
+  /** Unix seconds at which the payment is expected in a block at the latest. */
+  readonly paidBy: number;
+}
+
+export type RefundPlan =
+  /** `unattestable`: why settlement can never repay it. */
+  | { readonly kind: "pay"; readonly amount: bigint; readonly unattestable: string | undefined }
+  | { readonly kind: "tooLow" };
+
+/** How much is paid back, and whether oracles can attest it. Where the order's minimum exceeds the rest, the minimum is paid: a smaller refund would never be repaid. */
+export function planRefund({
+  order,
+  vm,
+  deposit,
+  recipient,
+  rest,
+  promised,
+  paidBy,
+}: RefundFacts): RefundPlan {
+  const amount = rest > promised ? rest : promised;
+  if (amount <= 0n) return { kind: "tooLow" };
+  const unattestable = (reason: string) => ({ kind: "pay", amount, unattestable: reason }) as const;
+  const rule = refundRule(order, vm, deposit);
+  if (rule.kind === "unattestable") return unattestable(rule.reason);
+  const { demand } = rule;
+  if (demand.recipient !== recipient)
+    return unattestable("the refund goes to somebody whom the order does not name");
+  if (demand.deadline < paidBy) return unattestable("the order's time for refunds is over");
+  const attested = amount > demand.minimum ? amount : demand.minimum;
+  // Rounding can raise the minimum above a tiny deposit, and oracles attest no refund that exceeds its deposit.
+  if (attested > deposit.amount) return unattestable("the order demands more than was deposited");
+  return { kind: "pay", amount: attested, unattestable: undefined };
+}
