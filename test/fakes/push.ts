@@ -8,7 +8,7 @@ export function fakePush(change: Partial<PushRoutes> = {}): PushRoutes {
     mostPerAddress: 100,
     mostSubscriptions: 100,
     heartbeatMs: 60_000,
-    trustProxy: false,
+    trustProxy: false as const,
     ...change.policy,
   };
   return {

@@ -9,7 +9,7 @@ import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { buildHealthServer } from "../../apps/api/src/health-server.ts";
 import type { Catalog } from "../../apps/api/src/jobs/define-job.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
-import { readiness } from "../../apps/api/src/usecases/readiness.ts";
+import { readiness, readinessCheck } from "../../apps/api/src/usecases/readiness.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -77,4 +77,26 @@ test("a worker is not ready while its Redis is silent or gone, and says that it 
 
   await redis.stop();
   await expect.poll(ready, { timeout: 5_000 }).toEqual({ status: 503, redis: "does not answer" });
+});
+
+test("callers of a public readiness route share one check per second", async () => {
+  let nowMs = 0;
+  let pings = 0;
+  const services = {
+    clock: { nowMs: () => nowMs },
+    reads: {
+      ping: async () => {
+        pings++;
+      },
+    },
+    chains: { all: [], rails: [] },
+  } as unknown as Services;
+  const check = readinessCheck(services);
+  await Promise.all(Array.from({ length: 50 }, () => check()));
+  nowMs += 999;
+  await check();
+  expect(pings).toBe(1);
+  nowMs += 1;
+  await check();
+  expect(pings).toBe(2);
 });

@@ -125,6 +125,7 @@ test("exchanges are found in pools alone unless a service is named", () => {
 
 test("callers are limited as documented unless that is switched off, and no operator's token is shown or short", () => {
   expect(readApiConfig(local).access).toEqual({
+    metricsToken: undefined,
     operatorToken: undefined,
     limits: {
       key: { quote: 50, status: 1_200, other: 200 },
@@ -161,14 +162,23 @@ test("token lists are files and https URLs: what came over an open line vouches 
     ]);
 });
 
-test("a proxy is believed by hops, by address or not at all", () => {
+test("trusts proxies by count, by address, or not at all, and never all of them", () => {
   const trust = (text: string) => readApiConfig({ ...local, TRUST_PROXY: text }).http.trustProxy;
-  expect([trust("false"), trust("true"), trust("10.0.0.0/8,::1")]).toEqual([
-    false,
-    true,
-    ["10.0.0.0/8", "::1"],
+  expect([trust("false"), trust("2"), trust("10.0.0.0/8,::1")]).toEqual([false, 2, ["10.0.0.0/8", "::1"]]);
+  for (const text of ["true", "0", "17", "yes please"])
+    expect(problemsOf({ ...local, TRUST_PROXY: text })).toEqual([
+      "TRUST_PROXY must be `false`, a number of proxies from 1 to 16, or addresses and ranges separated by commas",
+    ]);
+});
+
+test("a metrics token must be long enough that nobody guesses it", () => {
+  const token = "0123456789abcdef0123456789abcdef";
+  const config = readApiConfig({ ...local, METRICS_TOKEN: token });
+  expect(config.access.metricsToken?.reveal()).toBe(token);
+  expect(readApiConfig(local).access.metricsToken).toBeUndefined();
+  expect(problemsOf({ ...local, METRICS_TOKEN: token.slice(1) })).toEqual([
+    "METRICS_TOKEN must have at least 32 characters",
   ]);
-  expect(problemsOf({ ...local, TRUST_PROXY: "yes please" })).toHaveLength(1);
 });
 
 /** What makes the local environment settle. */

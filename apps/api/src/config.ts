@@ -1,3 +1,4 @@
+import type { TrustedProxies } from "@causeway/service-kit";
 import type { Env, Secret, SettingValues } from "@causeway/config";
 import {
   ConfigError,
@@ -114,11 +115,12 @@ export interface ApiConfig {
     readonly port: number;
     readonly bodyLimitBytes: number;
     /** Proxies whose `X-Forwarded-For` is believed: all, none, or these addresses and ranges. */
-    readonly trustProxy: boolean | readonly string[];
+    readonly trustProxy: TrustedProxies;
     readonly responseCheck: boolean;
   };
   readonly access: {
     /** Undefined: keys are not kept over HTTP. */
+    readonly metricsToken: Secret | undefined;
     readonly operatorToken: Secret | undefined;
     /** Undefined: nothing is limited. */
     readonly limits: RateLimitPolicy | undefined;
@@ -203,6 +205,8 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     );
   if (access?.operatorToken && access.operatorToken.reveal().length < SHORTEST_TOKEN)
     problems.push(`OPERATOR_TOKEN must have at least ${SHORTEST_TOKEN} characters`);
+  if (access?.metricsToken && access.metricsToken.reveal().length < SHORTEST_TOKEN)
+    problems.push(`METRICS_TOKEN must have at least ${SHORTEST_TOKEN} characters`);
   if (location && location.environment !== LOCAL && access?.operatorToken?.reveal().startsWith(LOCAL_TOKEN))
     problems.push(
       `OPERATOR_TOKEN is the publicly known one of a local system: refused in ENVIRONMENT ${location.environment}`,
@@ -257,7 +261,11 @@ export function readApiConfig(processEnv: Env): ApiConfig {
       trustProxy: trustProxyOf(http.trustProxy),
       responseCheck: http.responseCheck,
     },
-    access: { operatorToken: access.operatorToken, limits: rateLimits(access) },
+    access: {
+      metricsToken: access.metricsToken,
+      operatorToken: access.operatorToken,
+      limits: rateLimits(access),
+    },
     push: {
       connections: {
         mostConnections: push.mostConnections,
@@ -506,6 +514,7 @@ function chainProblems(
   return problems;
 }
 
-function trustProxyOf(text: string): boolean | readonly string[] {
-  return text === "true" || text === "false" ? text === "true" : text.split(",");
+function trustProxyOf(text: string): TrustedProxies {
+  if (text === "false") return false;
+  return /^\d+$/.test(text) ? Number(text) : text.split(",");
 }

@@ -62,7 +62,7 @@ import { indexTransaction } from "./usecases/index-transaction.ts";
 import { createChainList } from "./usecases/list-chains.ts";
 import { priceIntent } from "./usecases/price-intent.ts";
 import { measuredQuoteGas } from "./usecases/quote-gas.ts";
-import { readiness } from "./usecases/readiness.ts";
+import { readinessCheck } from "./usecases/readiness.ts";
 import { pruneHistory, reconcileRequests } from "./usecases/reconcile-requests.ts";
 import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
 import { readReport } from "./usecases/reported-transaction.ts";
@@ -232,7 +232,7 @@ export async function createContainer(
           ),
         recordSingleTransaction: async (report) =>
           await recordSingleTransaction(services, readReport(services.chains, report)),
-        readiness: () => readiness(services),
+        readiness: readinessCheck(services),
         depositAddresses: depositAddressRoutes(services, quoting),
         discovery: discoveryRoutes(quoting, { sql, lifecycle }),
         appBalance: appBalanceRouteServices(services),

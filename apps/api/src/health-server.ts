@@ -1,5 +1,5 @@
 import { createHttpServer } from "@causeway/service-kit";
-import type { HttpServices } from "@causeway/service-kit";
+import type { HttpOptions, HttpServices } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import type { RouteServices } from "./ports/route-services.ts";
 import { healthRoutes } from "./routes/health.ts";
@@ -8,6 +8,7 @@ import { typed } from "./routes/typed.ts";
 /** The worker's own server: health for orchestrators, figures for the operator. Never listens. */
 export async function buildHealthServer(
   services: HttpServices & Pick<RouteServices, "readiness">,
+  options: Pick<HttpOptions, "metrics"> = {},
 ): Promise<FastifyInstance> {
   const description = {
     title: "Causeway worker",
@@ -15,7 +16,7 @@ export async function buildHealthServer(
     description: "Health and metrics of the worker process.",
     tags: [{ name: "health", description: "For orchestrators." }],
   };
-  const app = await createHttpServer(services, description, { interactiveDocumentation: false });
+  const app = await createHttpServer(services, description, { ...options, interactiveDocumentation: false });
   healthRoutes(typed(app), services);
   return app;
 }

@@ -1,13 +1,15 @@
+import { metricsAccess } from "./metrics-access.ts";
 import { runProcess } from "./run-process.ts";
 import { buildServer } from "./server.ts";
 
 await runProcess(process.env, {
   name: "causeway-api",
-  serve: async (container, { http }, services) =>
+  serve: async (container, { http, access }, services) =>
     buildServer(
       { ...services, ...(await container.routes()) },
       {
-        trustProxy: typeof http.trustProxy === "boolean" ? http.trustProxy : [...http.trustProxy],
+        trustProxy: http.trustProxy,
+        metrics: metricsAccess(access.metricsToken, "closed"),
         bodyLimitBytes: http.bodyLimitBytes,
         checkResponses: http.responseCheck,
       },

@@ -217,6 +217,21 @@ test("an answer that its schema does not describe is a 500 where answers are che
   await checked.close();
 });
 
+test("serves metrics only to the bearer of the configured token, or not at all", async () => {
+  const token = "0123456789abcdef0123456789abcdef";
+  const { app: guarded } = await aServer({}, { metrics: { token } });
+  const statusWith = async (authorization?: string) =>
+    (await guarded.inject({ url: "/metrics", headers: authorization === undefined ? {} : { authorization } }))
+      .statusCode;
+  expect([await statusWith(), await statusWith("Bearer wrong"), await statusWith(`Bearer ${token}`)]).toEqual(
+    [401, 401, 200],
+  );
+  await guarded.close();
+  const { app: closed } = await aServer({}, { metrics: "closed" });
+  expect((await closed.inject({ url: "/metrics" })).statusCode).toBe(404);
+  await closed.close();
+});
+
 test("answers are counted by route pattern and status", async () => {
   const { app: counted } = await aServer();
   await counted.inject({ url: `/intents/status/v3?requestId=${KNOWN_REQUEST_ID}` });

@@ -92,12 +92,12 @@ export const httpSettings = {
     16_777_216,
   )({ name: "BODY_LIMIT_BYTES", describe: "Larger request bodies are refused.", default: 262_144 }),
   trustProxy: matching(
-    "`true`, `false` or addresses and ranges separated by commas",
-    /^(true|false|[0-9a-fA-F.:/,]+)$/,
+    "`false`, a number of proxies from 1 to 16, or addresses and ranges separated by commas",
+    /^(false|[1-9]|1[0-6]|(?=[^,]*[.:])[0-9a-fA-F.:/]+(,[0-9a-fA-F.:/]+)*)$/,
   )({
     name: "TRUST_PROXY",
     describe:
-      "Proxies whose `X-Forwarded-For` is believed: all, none, or those of these addresses and ranges.",
+      "Proxies whose `X-Forwarded-For` entry is trusted: how many stand in front of the API, or their addresses and ranges. `true` is refused: callers could then write any address into that header and escape the rate limits.",
     default: "false",
   }),
   responseCheck: flag({
@@ -127,6 +127,12 @@ const perMinute = integer(1, 1_000_000);
 
 /** Who may call how often, and who keeps the keys. */
 export const accessSettings = {
+  metricsToken: secret({
+    name: "METRICS_TOKEN",
+    describe:
+      "Token that a scraper of `GET /metrics` sends as `Authorization: Bearer`; at least 32 characters. Unset: the API does not serve `/metrics`, and the worker serves it without a token on `HEALTH_PORT`, which must not be public.",
+    optional: true,
+  }),
   operatorToken: secret({
     name: "OPERATOR_TOKEN",
     describe:

@@ -1,15 +1,16 @@
 import { buildHealthServer } from "./health-server.ts";
+import { metricsAccess } from "./metrics-access.ts";
 import { runProcess } from "./run-process.ts";
-import { readiness } from "./usecases/readiness.ts";
+import { readinessCheck } from "./usecases/readiness.ts";
 
 await runProcess(process.env, {
   name: "causeway-worker",
-  serve: async (container, _config, services) => {
+  serve: async (container, { access }, services) => {
     const queue = await container.work();
-    return buildHealthServer({
-      ...services,
-      readiness: () => readiness(container.services, { redis: () => queue.ping() }),
-    });
+    return buildHealthServer(
+      { ...services, readiness: readinessCheck(container.services, { redis: () => queue.ping() }) },
+      { metrics: metricsAccess(access.metricsToken, "open") },
+    );
   },
   port: ({ healthPort }) => healthPort,
 });

@@ -7,11 +7,12 @@ import { noteErrorCode } from "./error-codes.ts";
 import { answerFor, type ErrorAnswer } from "./error-map.ts";
 import { sendJson } from "./json.ts";
 import type { Logger } from "./logging.ts";
-import { type Metrics, serveMetrics } from "./metrics.ts";
+import { type Metrics, type MetricsAccess, serveMetrics } from "./metrics.ts";
 import { type ApiDescription, serveDocumentation } from "./openapi.ts";
 import { checkResponses } from "./response-check.ts";
 import { routeTimes } from "./route-times.ts";
 import { type FieldErrorCodes, schemaProblem } from "./schema-problem.ts";
+import { trustedHops, type TrustedProxies } from "./trusted-proxies.ts";
 import { noteRoutes } from "./unknown-route.ts";
 import { watchAnswers } from "./watch-answers.ts";
 
@@ -26,8 +27,10 @@ declare module "fastify" {
 
 /** How a server behaves towards the network. All times in ms. */
 export interface HttpOptions {
-  /** Proxies whose `x-forwarded-for` is believed: true for all, or addresses and ranges. Default: none. */
-  readonly trustProxy?: boolean | readonly string[];
+  /** Default: none. */
+  readonly trustProxy?: TrustedProxies;
+  /** Who may read `GET /metrics`. Default: everyone who reaches the port. */
+  readonly metrics?: MetricsAccess;
   /** Time to receive a whole request. */
   readonly requestTimeoutMs?: number;
   /** Time for a route to answer before the client gets 503 `REQUEST_TIMED_OUT`. */
@@ -76,8 +79,7 @@ export async function createHttpServer(
     // Every body is read through a schema that keeps only the fields it names, so no key can reach a prototype.
     onProtoPoisoning: "ignore",
     onConstructorPoisoning: "ignore",
-    trustProxy:
-      typeof options.trustProxy === "object" ? [...options.trustProxy] : (options.trustProxy ?? false),
+    trustProxy: trustedHops(options.trustProxy ?? false),
     frameworkErrors: (error, _request, reply) => send(reply as unknown as FastifyReply, answerTo(error)),
   });
   app.setValidatorCompiler(validatorCompiler);
@@ -115,7 +117,7 @@ export async function createHttpServer(
   endConnectionsOnClose(app);
   watchAnswers(app, options.handlerTimeoutMs ?? 20_000, routeTimes(services.metrics.registry));
   if (options.checkResponses === true) checkResponses(app);
-  serveMetrics(app, services.metrics);
+  serveMetrics(app, services.metrics, options.metrics);
   allowEveryOrigin(app);
   await serveDocumentation(app, description, options.interactiveDocumentation ?? true);
   return app;

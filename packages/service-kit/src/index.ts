@@ -1,3 +1,4 @@
+export * from "./bearer-token.ts";
 export * from "./durations.ts";
 export * from "./error-codes.ts";
 export * from "./error-map.ts";
@@ -10,5 +11,6 @@ export type { NothingLeft } from "./nothing-left.ts";
 export * from "./openapi.ts";
 export * from "./plain-first.ts";
 export * from "./response-check.ts";
+export * from "./trusted-proxies.ts";
 export type { FieldErrorCodes } from "./schema-problem.ts";
 export type { ZodTypeProvider } from "fastify-type-provider-zod";

@@ -1,3 +1,4 @@
+import type { TrustedProxies } from "@causeway/service-kit";
 import type { RequestId } from "@causeway/domain";
 import type { StatusView } from "./status-view.ts";
 import type { StopListening } from "./status-feed.ts";
@@ -28,7 +29,7 @@ export interface PushPolicy {
   /** How often a sign of life is sent, and asked of sockets. */
   readonly heartbeatMs: number;
   /** Proxies whose `X-Forwarded-For` is believed, as the HTTP server has it. */
-  readonly trustProxy: boolean | readonly string[];
+  readonly trustProxy: TrustedProxies;
 }
 
 /** Connections that stay open, counted by whose they are. */

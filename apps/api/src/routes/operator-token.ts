@@ -1,25 +1,20 @@
 import { ServiceError } from "@causeway/domain";
+import { bearerTokenCheck } from "@causeway/service-kit";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { hash, timingSafeEqual } from "node:crypto";
-
-const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
 /**
- * Lets pass who gives the operator's token as `Authorization: Bearer`. Compared in constant time, whatever the lengths. To be hung before the body is read, but after
- * calls are limited: nobody tries out tokens at will.
+ * Admits only requests with the operator's token as `Authorization: Bearer`. Runs before the body is read, but after the rate limit,
+ * so that tokens cannot be guessed at will.
  */
 export function onlyOperator(token: string) {
-  const expected = digest(token);
+  const isOperator = bearerTokenCheck(token);
   return (
     request: FastifyRequest,
     _reply: FastifyReply,
     _body: unknown,
     done: (error?: Error) => void,
   ): void => {
-    const { authorization = "" } = request.headers;
-    const given = /^bearer /i.test(authorization) ? authorization.slice("bearer ".length).trim() : "";
-    const isOperator = timingSafeEqual(digest(given), expected);
-    if (isOperator) done();
+    if (isOperator(request)) done();
     else done(new ServiceError("UNAUTHORIZED", "the operator's token is required as Authorization: Bearer"));
   };
 }

@@ -1,5 +1,11 @@
 import { Secret } from "@causeway/config";
-import { answerFor, createHttpServer, createLogger, createMetrics } from "@causeway/service-kit";
+import {
+  answerFor,
+  createHttpServer,
+  createLogger,
+  createMetrics,
+  type HttpOptions,
+} from "@causeway/service-kit";
 import { expect, test } from "vitest";
 import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
 import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
@@ -23,16 +29,19 @@ function fakeLimits(): RateLimits & { readonly buckets: Map<string, number> } {
   };
 }
 
-async function aLimitedServer() {
+async function aLimitedServer(options: HttpOptions = {}) {
   const limits = fakeLimits();
-  const { app } = await aServer({
-    limits,
-    apiKeys: fakeApiKeys({
-      usual: anApiKey({ id: "a".repeat(16) }),
-      large: anApiKey({ id: "b".repeat(16), limits: { quotePerMinute: 6, otherPerMinute: 7 } }),
-      page: anApiKey({ id: "c".repeat(16), scopes: ["quote"], origins: [PAGE] }),
-    }),
-  });
+  const { app } = await aServer(
+    {
+      limits,
+      apiKeys: fakeApiKeys({
+        usual: anApiKey({ id: "a".repeat(16) }),
+        large: anApiKey({ id: "b".repeat(16), limits: { quotePerMinute: 6, otherPerMinute: 7 } }),
+        page: anApiKey({ id: "c".repeat(16), scopes: ["quote"], origins: [PAGE] }),
+      }),
+    },
+    options,
+  );
   const quote = async (headers: Record<string, string> = {}, remoteAddress = "192.0.2.1") =>
     await app.inject({ method: "POST", url: "/quote/v2", headers, payload: aQuoteBody, remoteAddress });
   const get = async (url: string, headers: Record<string, string> = {}, remoteAddress = "192.0.2.1") =>
@@ -72,6 +81,17 @@ test("an answer tells the limit, what is left of it and when it is renewed; a re
   expect(refused.headers["access-control-expose-headers"]).toMatch(
     /Retry-After.*RateLimit-Limit.*RateLimit-Remaining.*RateLimit-Reset/,
   );
+  await app.close();
+});
+
+test("a forged X-Forwarded-For entry gives a caller no further quotes", async () => {
+  const { app, quote } = await aLimitedServer({ trustProxy: 1 });
+  let forged = 0;
+  const limit = await passing(() =>
+    // The last entry is the one that the trusted proxy has written.
+    quote({ "x-forwarded-for": `203.0.113.${forged++}, 198.51.100.7` }, "10.0.0.1"),
+  );
+  expect(limit).toBe(2);
   await app.close();
 });
 

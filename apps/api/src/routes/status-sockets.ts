@@ -1,7 +1,7 @@
 import proxyAddr from "@fastify/proxy-addr";
 import { normalizeIP } from "@fastify/rate-limit";
 import { ServiceError } from "@causeway/domain";
-import { answerFor } from "@causeway/service-kit";
+import { answerFor, trustedHops, type TrustedProxies } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -180,9 +180,10 @@ function isForSockets({ url = "", headers, method }: IncomingMessage): boolean {
   );
 }
 
-function remoteAddress(trust: boolean | readonly string[]): (request: IncomingMessage) => string {
-  if (trust === false) return ({ socket }) => socket.remoteAddress ?? "";
-  const trusted = trust === true ? () => true : proxyAddr.compile([...trust]);
+function remoteAddress(trust: TrustedProxies): (request: IncomingMessage) => string {
+  const hops = trustedHops(trust);
+  if (hops === false) return ({ socket }) => socket.remoteAddress ?? "";
+  const trusted = typeof hops === "function" ? hops : proxyAddr.compile(hops);
   return (request) => proxyAddr(request, trusted);
 }
 

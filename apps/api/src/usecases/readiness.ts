@@ -3,6 +3,23 @@ import type { Services } from "../ports/services.ts";
 /** How long a server may take to answer, ms. */
 const DEADLINE_MS = 2_000;
 
+/** How long one answer serves every caller, ms: the route is public and not rate limited, so it must not reach the database per call. */
+const KEPT_MS = 1_000;
+
+/** {@link readiness} for a public route: concurrent callers share one check, and an answer is reused for a second. */
+export function readinessCheck(
+  services: Pick<Services, "reads" | "chains" | "clock">,
+  further: Readonly<Record<string, () => Promise<void>>> = {},
+): () => ReturnType<typeof readiness> {
+  let latest: { readonly atMs: number; readonly answer: ReturnType<typeof readiness> } | undefined;
+  return () => {
+    const nowMs = services.clock.nowMs();
+    if (latest === undefined || Math.abs(nowMs - latest.atMs) >= KEPT_MS)
+      latest = { atMs: nowMs, answer: readiness(services, further) };
+    return latest.answer;
+  };
+}
+
 /**
  * Whether this process can do its work: the database answers, so does every one of `further` (the worker cannot work without Redis, the API can), and at least one chain
  * is followed. A single chain that is away makes its own routes fail and nothing else, so it is told but does not take the process out of service.

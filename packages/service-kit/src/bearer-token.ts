@@ -1,0 +1,13 @@
+import type { FastifyRequest } from "fastify";
+import { hash, timingSafeEqual } from "node:crypto";
+
+const digest = (text: string): Buffer => hash("sha256", text, "buffer");
+
+/** Checks `Authorization: Bearer <token>`, in constant time whatever the lengths. */
+export function bearerTokenCheck(token: string): (request: Pick<FastifyRequest, "headers">) => boolean {
+  const expected = digest(token);
+  return ({ headers: { authorization = "" } }) => {
+    const given = /^bearer /i.test(authorization) ? authorization.slice("bearer ".length).trim() : "";
+    return timingSafeEqual(digest(given), expected);
+  };
+}
