@@ -1,11 +1,13 @@
-import { createChainReader, createRpcTransport } from "@causeway/chains";
+import { createChainReader, createRpcTransport, type RpcTransport } from "@causeway/chains";
 import { testTokenAbi } from "@causeway/contracts";
 import { depositErc20Calldata } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { laggingNode } from "../fakes/lagging-node.ts";
 import { batchCode, type BatchedCall } from "../support/batch-code.ts";
 import { deposit } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
@@ -271,4 +273,76 @@ test("when gas gets a hundred times dearer a refund of what was agreed still pay
   expect(minimum).toBeGreaterThan(0n);
   expect(refunded).toBeGreaterThanOrEqual(minimum);
   expect(refunded).toBeLessThan(agreed.terms.origin.amount);
+});
+
+/** The watcher's services, with the origin's node replaced by one behind which another node lags. */
+function behindBalancer(
+  options: Omit<Parameters<typeof laggingNode>[1], "blocks"> & { readonly blocks?: bigint },
+): Services {
+  const honest = createRpcTransport({ url: world.origin.chain.rpcUrl });
+  transports.push(honest);
+  const lagging = laggingNode(honest, { blocks: 2n, ...options });
+  const reader = createChainReader(world.origin.chain, lagging, { knownHead: () => undefined });
+  return withChain(world.services, world.origin.connected, { connection: { reader } });
+}
+const transports: RpcTransport[] = [];
+afterAll(async () => await Promise.all(transports.map(async (transport) => await transport.close())));
+
+for (const lag of ["logs", "logs without an error", "blocks", "receipts"] as const)
+  test(`every deposit in a final block is recorded although a node behind the same address lags: ${lag}`, async () => {
+    const { origin } = world;
+    const first = (await origin.client.getBlockNumber({ cacheTime: 0 })) + 1n;
+    const missedBefore = world.events.of("deposit_missed").length;
+    let tries = 0;
+    let failed = 0;
+    const by = behindBalancer({ lag, isLagging: () => tries === 0 });
+    const watch = async (): Promise<void> => {
+      for (tries = 0; tries < 3; tries++)
+        try {
+          await world.watch(origin, by);
+          return;
+        } catch {
+          failed++;
+        }
+      throw new Error("no watch succeeded");
+    };
+    for (const blocks of [1, 3, 12, 1, 2, 1]) {
+      await deposit(origin, world.user, await agree());
+      await origin.mine(blocks);
+      await watch();
+    }
+    await origin.mine(20);
+    await watch();
+    const onChain = await origin.client.getLogs({
+      address: origin.chain.contracts.depository,
+      fromBlock: first,
+      toBlock: "latest",
+    });
+    const { rows } = await world.pool.query<{ tx_hash: string }>(
+      "select tx_hash from deposits where chain_id = $1 and block_number >= $2 and canonical order by block_number",
+      [origin.chain.id, first],
+    );
+    expect(onChain).toHaveLength(6);
+    expect(rows.map((row) => row.tx_hash)).toEqual(onChain.map((log) => log.transactionHash));
+    const missed = world.events.of("deposit_missed").length - missedBefore;
+    expect({ failed: failed > 0, missed: missed > 0 }).toEqual({
+      // A node that refuses is asked again at once; one that hides what it does not have is found out when the block is final.
+      failed: lag !== "logs without an error",
+      missed: lag === "logs without an error",
+    });
+  });
+
+test("a deposit whose transaction was reported is looked for on chain before its request is told that nothing came", async () => {
+  const { origin } = world;
+  const agreed = await agree({ ttl: 60 });
+  const txHash = await deposit(origin, world.user, agreed);
+  const report = { chainId: origin.chain.id, txHash, requestId: agreed.requestId };
+  expect((await indexTransaction(world.services, report)).message).toMatch(/waiting to be mined/);
+  await origin.mine();
+  await world.watch(origin, behindBalancer({ lag: "logs without an error", isLagging: () => true }));
+  expect(await world.depositsOf(agreed.requestId)).toEqual([]);
+
+  await rounds(4, 300_000);
+  expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "refund"]);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", failReason: "TTL_EXPIRED" });
 });

@@ -1,9 +1,12 @@
+import { rawKeySigner } from "@causeway/attest";
 import type { BlockRef } from "@causeway/chains";
 import { defaultFeePolicy } from "@causeway/domain";
 import type { Address, RequestEvent, RequestTerms } from "@causeway/domain";
+import { localAccount } from "@causeway/localnet";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type pg from "pg";
+import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 import { lead } from "../../apps/api/src/adapters/postgres/leader-lock.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
@@ -438,6 +441,8 @@ test("the reconciler closes what is past its deadline and brings back jobs that 
     uow,
     enginePolicy,
     quotePolicy,
+    chains: createChainDirectory([]),
+    signer: rawKeySigner(localAccount("solver").privateKey),
     clock: { nowMs: () => NOW_MS + ms },
   });
   await pool.query("truncate outbox");

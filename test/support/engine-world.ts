@@ -38,6 +38,7 @@ import { nudgeLane } from "../../apps/api/src/usecases/nudge-lane.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { recheckFinalBlocks } from "../../apps/api/src/usecases/recheck-final-blocks.ts";
 import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
 import { loadTrail, scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
 import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";
@@ -247,6 +248,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       const trail = await scanChain(by, connected, await loadTrail(by, connected), head);
       await trackLane(by, connected, trail);
       await trackSends(by, connected, trail);
+      await recheckFinalBlocks(by, connected, trail);
       return trail;
     },
     async work(by = services) {

@@ -16,6 +16,16 @@ export interface BlockRef {
   readonly baseFeePerGas: bigint | undefined;
 }
 
+/** Consecutive blocks of the chain that the caller follows. */
+export interface BlockRange {
+  /** Inclusive. */
+  readonly from: bigint;
+  /** Inclusive. */
+  readonly to: bigint;
+  /** Hashes of the blocks as far as the caller knows them: answers about others are refused. */
+  readonly hashes: ReadonlyMap<bigint, Hex>;
+}
+
 /** A new head, with the moment (ms since epoch) at which this process first heard of it. */
 export interface Head extends BlockRef {
   readonly seenAtMs: number;
@@ -240,12 +250,14 @@ export interface ChainReader {
   head(): Promise<BlockRef>;
   block(number: bigint): Promise<BlockRef | undefined>;
   blockByHash(hash: Hex): Promise<BlockRef | undefined>;
-  /** Deposits in the canonical blocks from…to, in chain order; one log query for events and transfers together where possible. Verifies that the block at `to` still has `toHash` after the reads, else throws RpcFault. */
-  depositsIn(from: bigint, to: bigint, toHash: Hex): Promise<DepositFact[]>;
+  /** Deposits in these blocks, in chain order. @throws RpcFault when an answer is about other blocks, or the node does not have all of them */
+  depositsIn(range: BlockRange): Promise<DepositFact[]>;
   /** Deposits of one mined transaction; empty when it holds none. */
   depositsOf(state: TransactionState): DepositFact[];
   /** Top-ups by transfers to `solver` in these blocks (consecutive, ascending, of the chain that the caller follows): one log query, and the blocks' transactions. @throws RpcFault when an answer is about other blocks */
   topUpsIn(solver: Address, blocks: readonly BlockRef[]): Promise<TopUpFact[]>;
+  /** Those of them that are transfers of tokens, without reading whole blocks. @throws RpcFault as `depositsIn` */
+  tokenTopUpsIn(solver: Address, range: BlockRange): Promise<TopUpFact[]>;
   /** Top-ups of one mined transaction; empty when it holds none. */
   topUpsOf(solver: Address, state: TransactionState): TopUpFact[];
   transaction(hash: TxHash): Promise<TransactionState>;

@@ -4,6 +4,7 @@ import type { Lead, Leadership } from "../ports/leadership.ts";
 import type { Services } from "../ports/services.ts";
 import { nudgeLane } from "../usecases/nudge-lane.ts";
 import { openLane } from "../usecases/open-lane.ts";
+import { recheckFinalBlocks } from "../usecases/recheck-final-blocks.ts";
 import { TrailMoved, loadTrail, scanChain } from "../usecases/scan-chain.ts";
 import { trackLane } from "../usecases/track-lane.ts";
 import { trackSends } from "../usecases/track-sends.ts";
@@ -85,9 +86,10 @@ async function lead(
   const onStop = (): void => wake();
   stop.addEventListener("abort", onStop);
   const caretaker = createCaretaker(services, connected);
-  const neighbour = oneAtATime(beside, (error) =>
-    services.events.fault("chain_fault", error, { chain: chain.name }),
-  );
+  const onFault = (error: unknown): void =>
+    services.events.fault("chain_fault", error, { chain: chain.name });
+  const neighbour = oneAtATime(beside, onFault);
+  const recheck = oneAtATime(() => recheckFinalBlocks(services, connected, trail), onFault);
   let openAtMs = services.clock.nowMs() + reconcileIntervalMs;
   try {
     while (!stop.aborted) {
@@ -104,6 +106,7 @@ async function lead(
           looked = head;
           const scanned = trail.at(-1);
           if (scanned !== undefined) neighbour.look(scanned.number);
+          if (scanned !== undefined) recheck.look(scanned.number);
           // What a reorg dropped is sent again at once.
           if (reorged) caretaker.hurry();
         }
@@ -132,7 +135,7 @@ async function lead(
   } finally {
     stop.removeEventListener("abort", onStop);
     unsubscribe();
-    await Promise.all([caretaker.idle(), neighbour.idle()]);
+    await Promise.all([caretaker.idle(), neighbour.idle(), recheck.idle()]);
   }
 }
 

@@ -15,6 +15,7 @@ export type EventName =
   | "deposit_unattributed"
   | "deposit_unmapped"
   | "deposit_removed"
+  | "deposit_missed"
   | "deposit_exposed"
   | "send_seen"
   | "send_removed"

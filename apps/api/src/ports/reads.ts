@@ -22,6 +22,8 @@ export interface Reads extends RailReads {
   /** Open and mined slots of a lane in nonce order. */
   unsettledSlots(chainId: number, sender: Address): Promise<Slot[]>;
   unsettledSends(chainId: number): Promise<SendRecord[]>;
+  /** Up to which block the logs of final blocks were read a second time; undefined before that began. */
+  recheckedBlock(chainId: number): Promise<bigint | undefined>;
   cursor(chainId: number): Promise<{ number: bigint; hash: Hex } | undefined>;
   /** The stored tail of the chain, oldest first. */
   trail(chainId: number): Promise<BlockRef[]>;
@@ -34,6 +36,11 @@ export interface Reads extends RailReads {
   fastFill(requestId: RequestId): Promise<FastFillRecord | undefined>;
   /** Transactions reported for a request before they were mined, oldest first. */
   originTransactions(requestId: RequestId): Promise<TxHash[]>;
+  /** Waiting requests past their deadline with the transactions that were reported for them; when there are more than `limit`, any of them. */
+  overdueReported(
+    deadlineBeforeMs: number,
+    limit: number,
+  ): Promise<{ requestId: RequestId; chainId: number; txHashes: TxHash[] }[]>;
   /** Fast fills beyond recall whose deposit is not there, with a deadline before this and the origin chain read beyond it. */
   overdueFronts(deadlineBeforeMs: number, readBeyondMs: number, limit: number): Promise<RequestId[]>;
   execution(requestId: RequestId): Promise<ExecutionRecord | undefined>;

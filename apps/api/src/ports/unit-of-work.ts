@@ -95,8 +95,8 @@ export interface RequestWrites {
   measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
   /** Forgets quotes that nobody ever paid for, closed before `beforeMs`; returns how many. */
   prune(beforeMs: number, limit: number): Promise<number>;
-  /** Locks waiting requests whose deadline has passed. */
-  lockOverdue(nowMs: number, limit: number): Promise<RequestRecord[]>;
+  /** Locks waiting requests whose deadline has passed; of those with reported origin transactions only the ones in `looked`. */
+  lockOverdue(nowMs: number, limit: number, looked: readonly RequestId[]): Promise<RequestRecord[]>;
 }
 
 export interface NewDeposit extends Omit<
@@ -194,6 +194,8 @@ export interface TrailWrites {
   /** Locks the chain's cursor. */
   lockCursor(chainId: number): Promise<{ number: bigint; hash: Hex } | undefined>;
   setCursor(chainId: number, block: BlockRef): Promise<void>;
+  /** Notes that the logs up to this block were read a second time. */
+  setRechecked(chainId: number, blockNumber: bigint): Promise<void>;
   /** Hash that the watcher read at a height; undefined when it has not come there or has forgotten it. */
   hashAt(chainId: number, number: bigint): Promise<Hex | undefined>;
   /** Replaces everything above `ancestor` by `blocks`, keeping the newest `keep`. */

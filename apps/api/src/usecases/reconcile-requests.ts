@@ -2,6 +2,7 @@ import { IDEMPOTENCY_KEPT_MS } from "../ports/idempotency.ts";
 import type { Services } from "../ports/services.ts";
 import { debitOverdueFronts } from "./debit-overdue-fronts.ts";
 import { settleEndedExecutions } from "./execution/settle-ended.ts";
+import { lookAgainAtReports } from "./look-again-at-reports.ts";
 import { rescueJob, transition, executeJob, fillJob, refundJob } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 
@@ -16,11 +17,15 @@ const UNPAID_KEPT_MS = 30 * 24 * 3600 * 1000;
  * The net under everything: requests past their deadline are closed, and what stands longer than it should gets its job again. Any number of processes may run it.
  */
 export async function reconcileRequests(
-  services: Pick<Services, "reads" | "uow" | "enginePolicy" | "quotePolicy"> & TransitionServices,
+  services: Pick<Services, "reads" | "uow" | "enginePolicy" | "quotePolicy"> &
+    TransitionServices &
+    Parameters<typeof lookAgainAtReports>[0],
 ): Promise<void> {
   const nowMs = services.clock.nowMs();
+  const deadlineBeforeMs = nowMs - services.enginePolicy.expiryGraceMs;
+  const looked = await lookAgainAtReports(services, deadlineBeforeMs);
   const expired = await services.uow.run(async (tx) => {
-    const overdue = await tx.requests.lockOverdue(nowMs - services.enginePolicy.expiryGraceMs, BATCH);
+    const overdue = await tx.requests.lockOverdue(deadlineBeforeMs, BATCH, looked);
     for (const record of overdue) await transition(services, tx, record, { kind: "deadlinePassed" });
     return overdue.length;
   });

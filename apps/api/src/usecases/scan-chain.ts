@@ -1,4 +1,4 @@
-import { followTrail } from "@causeway/chains";
+import { followTrail, rangeOf } from "@causeway/chains";
 import type { BlockRef, Head, TrailChange } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
@@ -68,7 +68,7 @@ export async function scanChain(
     if (first === undefined || last === undefined) return known;
     const isHome = chain.id === services.appBalance.chainId;
     const [facts, topUps] = await Promise.all([
-      connection.reader.depositsIn(first.number, last.number, last.hash),
+      connection.reader.depositsIn(rangeOf(change.append)),
       isHome ? connection.reader.topUpsIn(services.signer.address, change.append) : [],
     ]);
     await services.uow.run(async (tx) => {

@@ -1,5 +1,5 @@
 import type { Hex } from "@causeway/domain";
-import type { BlockRef } from "../family.ts";
+import type { BlockRange, BlockRef } from "../family.ts";
 
 /** What the trail needs or becomes when a new head is heard of. */
 export type TrailStep =
@@ -58,4 +58,13 @@ export function extendTrail(
     append.push(parent);
     oldest = parent;
   }
+}
+
+/** The range that these consecutive blocks are. @throws RangeError when there is none */
+export function rangeOf(blocks: readonly BlockRef[]): BlockRange {
+  const [first] = blocks;
+  const last = blocks.at(-1);
+  if (first === undefined || last === undefined) throw new RangeError("blocks must not be empty");
+  const hashes = new Map(blocks.map(({ number, hash }) => [number, hash]));
+  return { from: first.number, to: last.number, hashes };
 }

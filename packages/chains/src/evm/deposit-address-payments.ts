@@ -53,7 +53,7 @@ async function tokenPayments(
         log.topics[2] === topic &&
         log.topics.length === 3,
     },
-    { from, to, toHash: await hashAt(transport, to) },
+    { from, to, hashes: new Map([[to, await hashAt(transport, to)]]) },
   );
   return logs.flatMap((log) => {
     const sender = addressOfTopic(log.topics[1]);

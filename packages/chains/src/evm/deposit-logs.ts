@@ -1,4 +1,4 @@
-import type { DepositFact } from "../family.ts";
+import type { BlockRange, DepositFact } from "../family.ts";
 import {
   addressTopic,
   depositsInLogs,
@@ -9,13 +9,13 @@ import {
   type DepositQuestion,
   type IgnoredLog,
 } from "./deposits.ts";
-import { fetchRangeLogs, type BlockRange } from "./range-logs.ts";
+import { fetchRangeLogs } from "./range-logs.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
  * Deposits of a block range, in chain order, judged by {@link depositsInLogs}.
  *
- * @throws RpcFault when any answer is not about the asked blocks, or `to` no longer has `toHash`.
+ * @throws RpcFault when any answer is not about the asked blocks, or the node does not have all of them.
  */
 export async function fetchDeposits(
   transport: RpcTransport,

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { depositoryAbi, testTokenAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
-import type { BlockRef, ChainReader, Head } from "../family.ts";
+import type { BlockRange, BlockRef, ChainReader, Head } from "../family.ts";
+import { rangeOf } from "./block-trail.ts";
 import { connectEvmChain, type EvmConnection } from "./connect.ts";
 import { nativeTransferCall, paymentCall, routerCall } from "./fill-calldata.ts";
 import { followTrail } from "./follow-trail.ts";
@@ -73,6 +74,13 @@ async function headWhere(heads: EvmConnection["heads"], wanted: (head: Head) => 
   });
 }
 
+/** Blocks of which only the last one is known. */
+const ending = ({ number, hash }: BlockRef, from: bigint): BlockRange => ({
+  from,
+  to: number,
+  hashes: new Map([[number, hash]]),
+});
+
 async function head(): Promise<BlockRef> {
   return await reader.head();
 }
@@ -88,7 +96,7 @@ test("deposits of every kind are read alike from a block range, from its single 
     await wallet.send({ to: depository, data: depositErc20(feeToken, 10_000n) }),
   ];
   const last = await head();
-  const deposits = await reader.depositsIn(first, last.number, last.hash);
+  const deposits = await reader.depositsIn(ending(last, first));
 
   const held = await reader.balances(depository, [NATIVE_CURRENCY, token, feeToken]);
   expect(held.blockNumber).toBe(last.number);
@@ -113,7 +121,7 @@ test("deposits of every kind are read alike from a block range, from its single 
   const fromBlocks = [];
   for (let number = first; number <= last.number; number++) {
     const block = await reader.block(number);
-    if (block !== undefined) fromBlocks.push(...(await reader.depositsIn(number, number, block.hash)));
+    if (block !== undefined) fromBlocks.push(...(await reader.depositsIn(rangeOf([block]))));
   }
   expect(fromBlocks).toEqual(deposits);
 });
@@ -127,15 +135,15 @@ test("deposits of a block that is no longer the chain's are a fault, not an answ
   const { wallet } = world;
   await wallet.send({ to: depository, data: depositNative(), value: 1n });
   const orphan = await head();
-  expect(await reader.depositsIn(orphan.number, orphan.number, orphan.hash)).toHaveLength(1);
+  expect(await reader.depositsIn(rangeOf([orphan]))).toHaveLength(1);
   await wallet.rpc("anvil_reorg", [1, []]);
   const replaced = await reader.block(orphan.number);
   expect(replaced?.hash).not.toBe(orphan.hash);
   const early = orphan.number - 1n;
-  await expect(reader.depositsIn(orphan.number, orphan.number, orphan.hash)).rejects.toMatchObject({
+  await expect(reader.depositsIn(rangeOf([orphan]))).rejects.toMatchObject({
     name: expect.stringMatching(/RpcFault|NodeRefusal/),
   });
-  await expect(reader.depositsIn(early, orphan.number, orphan.hash)).rejects.toMatchObject({
+  await expect(reader.depositsIn(ending(orphan, early))).rejects.toMatchObject({
     kind: "inconsistent",
   });
 });

@@ -83,9 +83,12 @@ async function nodeWith(
 const says = (result: unknown) => (): Answer => ({ result });
 const deposit = { depositor: alice, amount: 7n, txHash, blockHash };
 
+/** Blocks up to the one with the deposit, of which only that one is known. */
+const until100 = (from: bigint) => ({ from, to: 100n, hashes: new Map([[100n, blockHash]]) });
+
 async function rangeOf(lies: Record<string, (call: RpcCall) => Answer>, from = 100n): Promise<DepositFact[]> {
   const { reader } = await nodeWith(lies);
-  return await reader.depositsIn(from, 100n, blockHash);
+  return await reader.depositsIn(until100(from));
 }
 
 test("an honest node gives the deposit, for a block and for a range", async () => {
@@ -95,7 +98,7 @@ test("an honest node gives the deposit, for a block and for a range", async () =
 
 test("the logs and the look at the block are asked for at once, the transactions after", async () => {
   const { node, reader } = await nodeWith({});
-  await reader.depositsIn(100n, 100n, blockHash);
+  await reader.depositsIn(until100(100n));
   const asked = node.requests.map((calls) => calls.map(({ method }) => method));
   expect(asked.slice(0, 2).toSorted()).toEqual([["eth_getBlockByNumber"], ["eth_getLogs", "eth_getLogs"]]);
   expect(asked.slice(2)).toEqual([["eth_getTransactionByHash"]]);
@@ -154,7 +157,7 @@ test("a range that the node refuses as too large is split until it passes, and s
       return { result: to === 100n && JSON.stringify(filter).includes(NATIVE_DEPOSIT_TOPIC) ? [log] : [] };
     },
   });
-  expect(await reader.depositsIn(91n, 100n, blockHash)).toMatchObject([deposit]);
+  expect(await reader.depositsIn(until100(91n))).toMatchObject([deposit]);
   // Each part is asked for twice: events and transfers.
   const parts = [...new Set(ranges.map(String))].map((text) => text.split(",").map(Number));
   expect(parts[0]?.[0]).toBe(91);
@@ -168,7 +171,7 @@ test("a node that refuses for another reason is not asked for less", async () =>
   const { node, reader } = await nodeWith({
     eth_getLogs: () => ({ error: { code: -32_005, message: "rate limit exceeded" } }),
   });
-  await expect(reader.depositsIn(90n, 100n, blockHash)).rejects.toMatchObject({ kind: "refused" });
+  await expect(reader.depositsIn(until100(90n))).rejects.toMatchObject({ kind: "refused" });
   expect(node.requests).toHaveLength(1);
 });
 

@@ -1,20 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "@causeway/domain";
-import type { LogFact, TransactionFact } from "../family.ts";
+import type { BlockRange, BlockRef, LogFact, TransactionFact } from "../family.ts";
 import { readBlock, readLog, readTransaction, toQuantity } from "./answers.ts";
 import { isRangeTooLarge } from "./rpc-errors.ts";
 import { garbage, inconsistent, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
-
-/** Blocks of the chain that the caller follows. */
-export interface BlockRange {
-  /** Inclusive. */
-  readonly from: bigint;
-  /** Inclusive. */
-  readonly to: bigint;
-  /** Hash of the block at `to` in the chain that the caller follows. */
-  readonly toHash: Hex;
-}
 
 /** What logs are asked for, and which of the answers count as asked for. */
 export interface LogQuestion {
@@ -23,30 +13,24 @@ export interface LogQuestion {
   accepts(log: LogFact): boolean;
 }
 
+/** Up to this many blocks are asked for one by one, by hash: a node that lacks one of them refuses instead of answering with less. */
+const MAX_BLOCKS_BY_HASH = 8;
+
 /**
- * Logs of a block range and the transactions behind them, all of the followed chain.
+ * Logs of consecutive blocks and the transactions behind them, all of the chain that the caller follows.
  *
- * All filters travel in one HTTP request, the transactions of what they found in a later one. A single block is asked for by
- * its hash. A range that the node refuses as too large is split.
+ * Few blocks are asked for by hash. More are asked for as a range, in one HTTP request with two looks at the last block, so that a node that
+ * lags is found out. A range that the node refuses as too large is split.
  *
- * @throws RpcFault when any answer is not about the asked blocks, or `to` no longer has `toHash`.
+ * @throws RpcFault when any answer is not about the asked blocks, or the node does not have all of them.
  */
 export async function fetchRangeLogs(
   transport: RpcTransport,
   question: LogQuestion,
   range: BlockRange,
 ): Promise<{ readonly logs: readonly LogFact[]; readonly transactions: ReadonlyMap<Hex, TransactionFact> }> {
-  // Logs asked for by block hash cannot come from another fork, so one look beside them is enough; a range is looked at after.
-  const isPinned = range.from === range.to;
-  const [logs] = await Promise.all([
-    fetchLogs(transport, question, range),
-    isPinned ? checkStillCanonical(transport, range) : undefined,
-  ]);
-  const [transactions] = await Promise.all([
-    fetchTransactions(transport, logs),
-    isPinned ? undefined : checkStillCanonical(transport, range),
-  ]);
-  return { logs, transactions };
+  const logs = await fetchLogs(transport, question, range);
+  return { logs, transactions: await fetchTransactions(transport, logs) };
 }
 
 async function fetchLogs(
@@ -54,35 +38,99 @@ async function fetchLogs(
   question: LogQuestion,
   range: BlockRange,
 ): Promise<LogFact[]> {
+  if (range.to - range.from < MAX_BLOCKS_BY_HASH && hasAllHashes(range))
+    return await fetchByHash(transport, question, range);
   try {
-    const answers = await Promise.all(
-      question.filters.map((filter) => transport.request("eth_getLogs", [{ ...blocksOf(range), ...filter }])),
-    );
-    return answers.flatMap((answer) => logsIn(answer, question, range));
+    return await fetchTogether(transport, question, range);
   } catch (error) {
+    // An endpoint that takes no batches cannot show which node answered: the blocks' hashes are asked for instead.
+    if (error instanceof RpcFault && error.kind === "batchRefused")
+      return await fetchByHash(transport, question, await withHashes(transport, range));
     const tooLarge =
       error instanceof NodeRefusal
         ? isRangeTooLarge(error)
         : error instanceof RpcFault && error.kind === "tooLarge";
-    if (!tooLarge || range.from === range.to) throw error;
+    if (!tooLarge) throw error;
+    if (range.from === range.to)
+      return await fetchByHash(transport, question, await withHashes(transport, range));
     const middle = (range.from + range.to) / 2n;
     // One after the other: a node that finds the range too large is not helped by both halves at once.
-    const lower = await fetchLogs(transport, question, await endingAt(transport, range.from, middle));
+    const lower = await fetchLogs(transport, question, { ...range, to: middle });
     const upper = await fetchLogs(transport, question, { ...range, from: middle + 1n });
     return [...lower, ...upper];
   }
 }
 
-/** The filters' blocks: by hash when it is one. */
-function blocksOf({ from, to, toHash }: BlockRange): object {
-  return from === to ? { blockHash: toHash } : { fromBlock: toQuantity(from), toBlock: toQuantity(to) };
+function hasAllHashes({ from, to, hashes }: BlockRange): boolean {
+  for (let number = from; number <= to; number++) if (!hashes.has(number)) return false;
+  return true;
 }
 
-async function endingAt(transport: RpcTransport, from: bigint, to: bigint): Promise<BlockRange> {
-  const method = "eth_getBlockByNumber";
-  const block = readBlock(await transport.request(method, [toQuantity(to), false]), method);
-  if (block?.number !== to) throw inconsistent(method, `block ${to} is not there`);
-  return { from, to, toHash: block.hash };
+async function withHashes(transport: RpcTransport, range: BlockRange): Promise<BlockRange> {
+  const hashes = new Map(range.hashes);
+  const numbers = Array.from(
+    { length: Number(range.to - range.from) + 1 },
+    (_, at) => range.from + BigInt(at),
+  );
+  await Promise.all(
+    numbers.map(async (number) => {
+      if (hashes.has(number)) return;
+      const block = readBlock(await transport.request(BY_NUMBER, [toQuantity(number), false]), BY_NUMBER);
+      hashes.set(number, blockAt(block, number, undefined).hash);
+    }),
+  );
+  return { ...range, hashes };
+}
+
+/** Logs asked for by block hash cannot come from another fork, so one look at the last block beside them is enough. */
+async function fetchByHash(
+  transport: RpcTransport,
+  question: LogQuestion,
+  range: BlockRange,
+): Promise<LogFact[]> {
+  const asked: Promise<LogFact[]>[] = [];
+  for (let number = range.from; number <= range.to; number++) {
+    const block = { from: number, to: number, hashes: range.hashes };
+    for (const filter of question.filters) {
+      const params = [{ blockHash: range.hashes.get(number), ...filter }];
+      asked.push(transport.request("eth_getLogs", params).then((answer) => logsIn(answer, question, block)));
+    }
+  }
+  const canonical = transport
+    .request(BY_NUMBER, [toQuantity(range.to), false])
+    .then((answer) => blockAt(readBlock(answer, BY_NUMBER), range.to, range.hashes.get(range.to)));
+  const [logs] = await Promise.all([Promise.all(asked), canonical]);
+  return logs.flat();
+}
+
+/** The last block is looked at before and after the logs: a node may learn of it, or leave it, between the two. */
+async function fetchTogether(
+  transport: RpcTransport,
+  question: LogQuestion,
+  range: BlockRange,
+): Promise<LogFact[]> {
+  const { from, to, hashes } = range;
+  const look = { method: BY_NUMBER, params: [toQuantity(to), false] };
+  const blocks = { fromBlock: toQuantity(from), toBlock: toQuantity(to) };
+  const asked = question.filters.map((filter) => ({
+    method: "eth_getLogs",
+    params: [{ ...blocks, ...filter }],
+  }));
+  const [before, ...answers] = await transport.requestTogether([look, ...asked, look]);
+  const after = answers.pop();
+  const { hash } = blockAt(readBlock(before, BY_NUMBER), to, hashes.get(to));
+  blockAt(readBlock(after, BY_NUMBER), to, hash);
+  const known = { from, to, hashes: new Map(hashes).set(to, hash) };
+  return answers.flatMap((answer) => logsIn(answer, question, known));
+}
+
+const BY_NUMBER = "eth_getBlockByNumber";
+
+function blockAt(block: BlockRef | undefined, number: bigint, hash: Hex | undefined): BlockRef {
+  if (block?.number !== number) throw inconsistent(BY_NUMBER, `block ${number} is not there`);
+  if (hash !== undefined && block.hash !== hash)
+    throw inconsistent(BY_NUMBER, `block ${number} is no longer the asked one`);
+  return block;
 }
 
 /** Checks that each log is one that was asked for: a node that ignores a filter must not add facts. */
@@ -94,9 +142,9 @@ function logsIn(answer: unknown, question: LogQuestion, range: BlockRange): LogF
     if (log.blockNumber < range.from || log.blockNumber > range.to) {
       throw garbage(method, "a log is outside the asked blocks");
     }
-    if (log.blockNumber === range.to && log.blockHash !== range.toHash) {
-      throw inconsistent(method, `block ${range.to} has another hash`);
-    }
+    const hash = range.hashes.get(log.blockNumber);
+    if (hash !== undefined && log.blockHash !== hash)
+      throw inconsistent(method, `block ${log.blockNumber} has another hash`);
     if (!question.accepts(log)) throw garbage(method, "a log does not match the filter");
     return log;
   });
@@ -127,12 +175,4 @@ async function fetchTransactions(
     }),
   );
   return new Map(found);
-}
-
-async function checkStillCanonical(transport: RpcTransport, { to, toHash }: BlockRange): Promise<void> {
-  const method = "eth_getBlockByNumber";
-  const block = readBlock(await transport.request(method, [toQuantity(to), false]), method);
-  if (block?.number !== to || block.hash !== toHash) {
-    throw inconsistent(method, `block ${to} is no longer the asked one`);
-  }
 }

@@ -14,7 +14,7 @@ import { isMethodMissing } from "./rpc-errors.ts";
 import { garbage, inconsistent, NodeRefusal } from "../nodes/rpc-fault.ts";
 import { knownContractsOf } from "./known-contracts.ts";
 import { simulateCall } from "./simulate.ts";
-import { fetchTopUps, topUpsOf } from "./top-up-reads.ts";
+import { fetchTokenTopUps, fetchTopUps, topUpsOf } from "./top-up-reads.ts";
 import { createTracer } from "./trace.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
@@ -91,8 +91,7 @@ export function createChainReader(
         throw garbage(method, "the answer is about another block");
       return block;
     },
-    depositsIn: async (from, to, toHash) =>
-      await fetchDeposits(transport, question, { from, to, toHash }, options.onIgnored),
+    depositsIn: async (range) => await fetchDeposits(transport, question, range, options.onIgnored),
     depositsOf: (state) => {
       if (state.kind !== "mined" || state.receipt.status !== "success") return [];
       const { receipt: mined, transaction } = state;
@@ -100,6 +99,8 @@ export function createChainReader(
       return [...deposits];
     },
     topUpsIn: async (solver, blocks) => await fetchTopUps(transport, { solver, tokens: held }, blocks),
+    tokenTopUpsIn: async (solver, range) =>
+      await fetchTokenTopUps(transport, { solver, tokens: held }, range),
     topUpsOf: (solver, state) =>
       state.kind === "mined" ? topUpsOf({ solver, tokens: held }, state.transaction, state.receipt) : [],
     transaction: async (hash): Promise<TransactionState> => {

@@ -1,7 +1,8 @@
 import type { Address, TxHash } from "@causeway/domain";
-import type { BlockRef, ReceiptFact, TopUpFact, TransactionFact } from "../family.ts";
+import type { BlockRange, BlockRef, ReceiptFact, TopUpFact, TransactionFact } from "../family.ts";
 import { readBlockTransactions, readReceipt } from "./answers.ts";
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
+import { rangeOf } from "./block-trail.ts";
 import { fetchRangeLogs } from "./range-logs.ts";
 import { inconsistent } from "../nodes/rpc-fault.ts";
 import { isMarkedNativeTransfer, isTransferToSolver, nativeTopUp, tokenTopUps } from "./top-ups.ts";
@@ -21,23 +22,22 @@ export async function fetchTopUps(
   question: TopUpQuestion,
   blocks: readonly BlockRef[],
 ): Promise<TopUpFact[]> {
-  const [first] = blocks;
-  const last = blocks.at(-1);
-  if (first === undefined || last === undefined) return [];
-  const range = { from: first.number, to: last.number, toHash: last.hash };
+  if (blocks.length === 0) return [];
   const [inTokens, native] = await Promise.all([
-    // An empty list of addresses means "any" to nodes.
-    question.tokens.size === 0 ? [] : fetchTokenTopUps(transport, question, range),
+    fetchTokenTopUps(transport, question, rangeOf(blocks)),
     fetchNativeTopUps(transport, question.solver, blocks),
   ]);
   return [...inTokens, ...native];
 }
 
-async function fetchTokenTopUps(
+/** Top-ups by transfers of tokens. @throws RpcFault when any answer is not about these blocks */
+export async function fetchTokenTopUps(
   transport: RpcTransport,
   question: TopUpQuestion,
-  range: { readonly from: bigint; readonly to: bigint; readonly toHash: BlockRef["hash"] },
+  range: BlockRange,
 ): Promise<TopUpFact[]> {
+  // An empty list of addresses means "any" to nodes.
+  if (question.tokens.size === 0 || range.from > range.to) return [];
   const filter = {
     address: [...question.tokens],
     topics: [TRANSFER_TOPIC, null, addressTopic(question.solver)],

@@ -21,6 +21,9 @@ import {
 import type { AttemptRow, DepositRow, RequestRow, SendRow, SlotRow } from "./rows.ts";
 import { batchedStatusReads } from "./status-reads.ts";
 
+/** Reported transactions of one request that are looked at, the newest first. */
+const MAX_REPORTED = 10;
+
 const ping = statement("read_ping", "select 1 from requests limit 1");
 const request = statement("read_request", `select ${REQUEST_COLUMNS} from requests where request_id = $1`);
 const byOrders = statement(
@@ -54,6 +57,10 @@ const cursor = statement(
   "read_cursor",
   "select block_number, block_hash from chain_cursors where chain_id = $1",
 );
+const rechecked = statement(
+  "read_rechecked_block",
+  "select rechecked_block from chain_cursors where chain_id = $1",
+);
 const trail = statement(
   "read_trail",
   "select number, hash, parent_hash, timestamp from chain_blocks where chain_id = $1 order by number",
@@ -75,6 +82,15 @@ const overdueRefunds = statement(
 const originTransactions = statement(
   "read_origin_transactions",
   "select tx_hash from origin_transactions where request_id = $1 order by reported_at_ms, tx_hash limit 10",
+);
+const overdueReported = statement(
+  "read_overdue_reported",
+  `select r.request_id, r.origin_chain_id, array_agg(o.tx_hash order by o.reported_at_ms desc, o.tx_hash) as tx_hashes
+   from requests r join origin_transactions o on o.request_id = r.request_id
+   where r.state in ('quoted', 'depositing') and r.fill_deadline_ms < $1 and r.superseded_by is null
+   group by r.request_id, r.origin_chain_id
+   -- At random, so that those of a chain that does not answer are not in the way of others.
+   order by random() limit $2`,
 );
 const overdueFronts = statement(
   "read_overdue_fronts",
@@ -158,6 +174,10 @@ export function postgresReads(sql: Sql): Reads {
       const [row] = await sql.query<{ block_number: number; block_hash: string }>(cursor, [chainId]);
       return row && { number: BigInt(row.block_number), hash: row.block_hash as Hex };
     },
+    async recheckedBlock(chainId) {
+      const [row] = await sql.query<{ rechecked_block: number | null }>(rechecked, [chainId]);
+      return row?.rechecked_block == null ? undefined : BigInt(row.rechecked_block);
+    },
     async trail(chainId): Promise<BlockRef[]> {
       const rows = await sql.query<{ number: number; hash: string; parent_hash: string; timestamp: number }>(
         trail,
@@ -188,6 +208,17 @@ export function postgresReads(sql: Sql): Reads {
     async originTransactions(requestId) {
       const rows = await sql.query<{ tx_hash: string }>(originTransactions, [requestId]);
       return rows.map((row) => row.tx_hash as TxHash);
+    },
+    async overdueReported(deadlineBeforeMs, limit) {
+      const rows = await sql.query<{ request_id: string; origin_chain_id: number; tx_hashes: string[] }>(
+        overdueReported,
+        [deadlineBeforeMs, limit],
+      );
+      return rows.map((row) => ({
+        requestId: row.request_id as RequestId,
+        chainId: row.origin_chain_id,
+        txHashes: row.tx_hashes.slice(0, MAX_REPORTED) as TxHash[],
+      }));
     },
     async overdueFronts(deadlineBeforeMs, readBeyondMs, limit) {
       const rows = await sql.query<{ request_id: string }>(overdueFronts, [

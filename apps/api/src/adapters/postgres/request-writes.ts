@@ -31,6 +31,8 @@ const lockOverdue = statement(
   `select ${REQUEST_COLUMNS} from requests where state in ('quoted', 'depositing') and fill_deadline_ms < $1
      -- A deposit made in time may lie in a block that nobody has read yet.
      and superseded_by is null and fill_deadline_ms < (select max(b.timestamp) * 1000 from chain_blocks b where b.chain_id = requests.origin_chain_id)
+     -- What was reported for it is looked at first.
+     and (request_id = any($3::text[]) or not exists (select from origin_transactions o where o.request_id = requests.request_id))
    order by fill_deadline_ms limit $2 for update skip locked`,
 );
 const note = statement(
@@ -109,8 +111,8 @@ export function requestWrites(sql: Sql): RequestWrites {
     async prune(beforeMs, limit): Promise<number> {
       return (await sql.query(prune, [beforeMs, limit])).length;
     },
-    async lockOverdue(nowMs, limit): Promise<RequestRecord[]> {
-      return (await sql.query<RequestRow>(lockOverdue, [nowMs, limit])).map(requestOf);
+    async lockOverdue(nowMs, limit, looked): Promise<RequestRecord[]> {
+      return (await sql.query<RequestRow>(lockOverdue, [nowMs, limit, looked])).map(requestOf);
     },
   };
 }

@@ -13,6 +13,10 @@ const setCursor = statement(
   `insert into chain_cursors (chain_id, block_number, block_hash) values ($1, $2, $3)
    on conflict (chain_id) do update set block_number = excluded.block_number, block_hash = excluded.block_hash`,
 );
+const setRechecked = statement(
+  "cursor_set_rechecked",
+  "update chain_cursors set rechecked_block = greatest(coalesce(rechecked_block, 0), $2) where chain_id = $1",
+);
 const hashAt = statement(
   "trail_hash_at",
   "select hash from chain_blocks where chain_id = $1 and number = $2",
@@ -36,6 +40,9 @@ export function trailWrites(sql: Sql): TrailWrites {
     },
     async setCursor(chainId, block): Promise<void> {
       await sql.query(setCursor, [chainId, block.number, block.hash]);
+    },
+    async setRechecked(chainId, blockNumber): Promise<void> {
+      await sql.query(setRechecked, [chainId, blockNumber]);
     },
     async hashAt(chainId, number): Promise<Hex | undefined> {
       const [row] = await sql.query<{ hash: string }>(hashAt, [chainId, number]);

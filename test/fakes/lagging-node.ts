@@ -1,0 +1,67 @@
+import { NodeRefusal, type RpcTransport } from "@causeway/chains";
+
+/** What a node that lags does not have of its newest blocks. */
+export type Lag =
+  /** Ranges of logs are answered with what is there, single blocks are refused. */
+  | "logs"
+  /** Logs it does not have are an empty list, even for a single block. */
+  | "logs without an error"
+  /** Neither blocks nor their logs. */
+  | "blocks"
+  /** Neither receipts nor transactions. */
+  | "receipts";
+
+type Asked = { readonly method: string; readonly params: readonly unknown[] };
+const numberOf = (entry: { readonly blockNumber?: string; readonly number?: string } | null): bigint =>
+  BigInt(entry?.blockNumber ?? entry?.number ?? 0);
+
+/**
+ * An address with two nodes behind it: one is honest, the other lags by `blocks`; each HTTP request that carries one of its questions goes to the one that `isLagging` says.
+ */
+export function laggingNode(
+  honest: RpcTransport,
+  {
+    lag,
+    blocks,
+    isLagging,
+  }: { readonly lag: Lag; readonly blocks: bigint; readonly isLagging: () => boolean },
+): RpcTransport {
+  const newestKnown = async (): Promise<bigint> =>
+    BigInt(String(await honest.request("eth_blockNumber", []))) - blocks;
+
+  const cut = async ({ method, params }: Asked, answer: unknown): Promise<unknown> => {
+    const known = await newestKnown();
+    if (method === "eth_getLogs" && lag !== "receipts" && Array.isArray(answer)) {
+      const [{ blockHash }] = params as [{ readonly blockHash?: string }];
+      if (blockHash !== undefined && lag !== "logs without an error") {
+        const block = await honest.request("eth_getBlockByHash", [blockHash, false]);
+        if (numberOf(block as null) > known)
+          throw new NodeRefusal({
+            method,
+            nodeCode: -32_000,
+            nodeText: "unknown block",
+            nodeData: undefined,
+          });
+      }
+      return answer.filter((log: { blockNumber: string }) => numberOf(log) <= known);
+    }
+    const isBlock = method === "eth_getBlockByNumber" || method === "eth_getBlockByHash";
+    const isReceipt = method === "eth_getTransactionReceipt" || method === "eth_getTransactionByHash";
+    if ((lag === "blocks" && isBlock) || (lag === "receipts" && isReceipt))
+      return numberOf(answer as null) > known ? null : answer;
+    return answer;
+  };
+
+  return {
+    ...honest,
+    request: async (method, params, options) => {
+      const answer = await honest.request(method, params, options);
+      return isLagging() ? await cut({ method, params }, answer) : answer;
+    },
+    requestTogether: async (calls, options) => {
+      const answers = await honest.requestTogether(calls, options);
+      if (!isLagging()) return answers;
+      return await Promise.all(calls.map(async (call, at) => await cut(call, answers[at])));
+    },
+  };
+}
