@@ -40,7 +40,7 @@ export interface TransactionDeposits {
 
 /** One deposit. Addresses and currencies in the family's canonical spelling (lower case on EVM chains). */
 export interface DepositEvidence {
-  /** Third part of the on-chain id: the block-wide log index on EVM chains. */
+  /** Third part of the on-chain id. On EVM chains the block-wide log index: of the Transfer where there is one, else of the event. */
   readonly index: string;
   readonly depositor: string;
   readonly currency: string;

@@ -246,7 +246,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       }
       const of = machineOf(currency);
       const transactionId = await send("user", depositErc20(of, amount, depositId ?? NO_ID));
-      const index = await logIndex(transactionId, ERC20_DEPOSIT);
+      const index = await logIndex(transactionId, TRANSFER);
       return { transactionId, deposits: [deposit(index, depositId, { currency: of, amount })] };
     },
     pay: async (wish) => await send("solver", await paying(wish)),
@@ -324,7 +324,8 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       },
       feeOnTransfer: async (id) => {
         const transactionId = await send("user", depositErc20(feeToken, AMOUNT, id));
-        const index = await logIndex(transactionId, ERC20_DEPOSIT);
+        // The fee's Transfer comes first.
+        const index = await logIndex(transactionId, TRANSFER, 1);
         const of = { currency: feeToken, amount: AMOUNT - AMOUNT / 100n };
         return { transactionId, deposits: [deposit(index, id, of)] };
       },
@@ -341,7 +342,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
           "user",
           together([depositErc20(liar, AMOUNT, one), depositErc20(liar, AMOUNT, two)]),
         );
-        return { transactionId, deposits: [deposit("1", one, { currency: liar })] };
+        return { transactionId, deposits: [deposit("0", one, { currency: liar })] };
       },
       throughForwarder: async (id) => ({
         transactionId: await send("solver", together([depositNative(AMOUNT, id)])),

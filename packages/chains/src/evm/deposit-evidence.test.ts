@@ -47,6 +47,13 @@ test("a deposit is named by the block-wide index of its log, in decimal", () => 
   ]);
 });
 
+test("an ERC-20 deposit is named by its Transfer's log index", () => {
+  const said = [transfer(usdc, bob, depository, 5n), erc20Deposit(alice, usdc, 5n, orderId)];
+  expect(read(said)).toEqual([
+    { index: "40", depositor: alice, currency: usdc, amount: 5n, depositId: orderId },
+  ]);
+});
+
 test("case 4: events of a look-alike contract are nobody's deposits", () => {
   expect(read([nativeDeposit(alice, 5n, orderId, lookalike)])).toEqual([]);
   expect(read([erc20Deposit(alice, usdc, 5n, orderId, lookalike)])).toEqual([]);
@@ -191,7 +198,7 @@ test("case 15: equal ids of two users, and of two currencies, stay separate depo
   expect(read(said).map(({ index, depositor, currency }) => [index, depositor, currency])).toEqual([
     ["40", alice, NATIVE_CURRENCY],
     ["41", bob, NATIVE_CURRENCY],
-    ["43", alice, usdc],
+    ["42", alice, usdc],
   ]);
 });
 

@@ -17,10 +17,7 @@ export interface DepositRules {
  * Whether the transaction itself must be known to judge its deposits: only a direct transfer can carry its id in the calldata, events carry their own.
  */
 export function needsCalldata(rules: DepositRules, receipt: ReceiptFact): boolean {
-  const direct = new Set(
-    receipt.logs.filter((log) => log.topics[0] === TRANSFER_TOPIC).map((log) => log.logIndex),
-  );
-  return read(rules, receipt, undefined).deposits.some(({ logIndex }) => direct.has(logIndex));
+  return read(rules, receipt, undefined).direct.size > 0;
 }
 
 /** In chain order. `transaction` may be left out where {@link needsCalldata} says so. */
@@ -29,10 +26,7 @@ export function depositEvidenceIn(
   receipt: ReceiptFact,
   transaction: TransactionFact | undefined,
 ): DepositEvidence[] {
-  const { deposits } = read(rules, receipt, transaction);
-  const direct = new Set(
-    receipt.logs.filter((log) => log.topics[0] === TRANSFER_TOPIC).map((log) => log.logIndex),
-  );
+  const { deposits, direct } = read(rules, receipt, transaction);
   const kept = keptOf(rules.depository, receipt.logs, deposits, direct);
   return deposits.flatMap(({ logIndex, depositor, currency, id }) => {
     const amount = kept.get(logIndex) ?? 0n;
@@ -54,15 +48,15 @@ function keptOf(
   depository: Address,
   logs: readonly LogFact[],
   deposits: readonly DepositFact[],
-  direct: ReadonlySet<number>,
+  direct: ReadonlySet<DepositFact>,
 ): ReadonlyMap<number, bigint> {
   const kept = new Map<number, bigint>();
   for (const currency of new Set(deposits.map((deposit) => deposit.currency))) {
     const credits = deposits.filter((deposit) => deposit.currency === currency);
     let left = currency === NATIVE_CURRENCY ? undefined : netInflow(depository, currency, logs);
     for (const { logIndex, amount } of [
-      ...credits.filter((deposit) => !direct.has(deposit.logIndex)),
-      ...credits.filter((deposit) => direct.has(deposit.logIndex)),
+      ...credits.filter((deposit) => !direct.has(deposit)),
+      ...credits.filter((deposit) => direct.has(deposit)),
     ]) {
       const share = left === undefined || amount <= left ? amount : left;
       kept.set(logIndex, share);

@@ -33,6 +33,8 @@ export interface IgnoredLog {
 export interface DepositReading {
   /** In chain order. */
   readonly deposits: readonly DepositFact[];
+  /** Those of them that only a token's Transfer proves: the depository reported none of these. */
+  readonly direct: ReadonlySet<DepositFact>;
   readonly ignored: readonly IgnoredLog[];
 }
 
@@ -57,15 +59,17 @@ export function depositsInLogs(
     else group.push(log);
   }
   const deposits: DepositFact[] = [];
+  const direct = new Set<DepositFact>();
   const ignored: IgnoredLog[] = [];
   for (const [txHash, group] of byTransaction) {
     const transaction = transactions.get(txHash);
     if (transaction === undefined) throw new RangeError(`no transaction given for the logs of ${txHash}`);
     const reading = depositsOfTransaction(question, group, transaction);
     deposits.push(...reading.deposits);
+    for (const deposit of reading.direct) direct.add(deposit);
     ignored.push(...reading.ignored);
   }
-  return { deposits, ignored };
+  return { deposits, direct, ignored };
 }
 
 /** Whether a log may belong to a deposit: what the two log filters of a node select. */
@@ -92,7 +96,9 @@ interface Transfer {
 }
 
 interface Credit {
+  /** Names the deposit: its Transfer where there is one, else the depository's event. */
   readonly log: LogFact;
+  readonly isDirect: boolean;
   readonly depositor: Address;
   readonly currency: Address;
   readonly amount: bigint;
@@ -120,16 +126,17 @@ function depositsOfTransaction(
     const id = isAlone
       ? idAfterCalldata(question.depository, log.address, from, amount, transaction)
       : undefined;
-    credits.push({ log, depositor: from, currency: log.address, amount, id });
+    credits.push({ log, isDirect: true, depositor: from, currency: log.address, amount, id });
   }
   const numbers = new Map<string, number>();
+  const directDeposits = new Set<DepositFact>();
   // Numbered before they are sorted: events, which every configuration sees, come before the direct transfers of listed tokens.
-  const deposits = credits.map(({ log, ...credit }): DepositFact => {
+  const deposits = credits.map(({ log, isDirect, ...credit }): DepositFact => {
     const { depositor, currency, amount, id } = credit;
     const identity = `${depositor} ${currency} ${amount} ${id}`;
     const ordinal = numbers.get(identity) ?? 0;
     numbers.set(identity, ordinal + 1);
-    return {
+    const deposit: DepositFact = {
       txHash: log.txHash,
       ordinal,
       logIndex: log.logIndex,
@@ -138,8 +145,14 @@ function depositsOfTransaction(
       sender: transaction.from,
       ...credit,
     };
+    if (isDirect) directDeposits.add(deposit);
+    return deposit;
   });
-  return { deposits: deposits.sort((a, b) => a.logIndex - b.logIndex), ignored };
+  return {
+    deposits: deposits.sort((a, b) => a.logIndex - b.logIndex),
+    direct: directDeposits,
+    ignored,
+  };
 }
 
 /** The credit that a depository event gives; Transfers are collected for events that follow and for what remains. */
@@ -171,16 +184,17 @@ function creditOf(
   const id = idOf(words[words.length - 1]);
   if (depositor === undefined || currency === undefined || amount === undefined) return ignore("malformed");
   if (amount === 0n) return ignore("zeroAmount");
-  if (isNative) return { log, depositor, currency, amount, id };
+  const event = { log, isDirect: false, depositor, currency, amount, id };
+  if (isNative) return event;
   // Nothing was asked about this token's Transfers. What the depository measured is told all the same, so that the money is not
   // forgotten; whoever pays for it must know the token.
   if (question.tokens !== undefined && !question.tokens.has(currency))
-    return { log, depositor, currency, amount, id };
+    return event;
 
   const transfer = transferBehind(currency, amount, transfers);
   if (transfer === undefined) return ignore("eventWithoutTransfer");
   transfer.taken = true;
-  return { log, depositor, currency, amount, id };
+  return { ...event, log: transfer.log };
 }
 
 /**
