@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { concat, encodePacked, hashTypedData, keccak256 } from "viem";
+import { concat, encodePacked, getAddress, hashTypedData, isAddress, keccak256 } from "viem";
 import type { NonceMapping } from "@causeway/domain";
 import { expect, test } from "vitest";
 import {
@@ -54,6 +54,7 @@ test("what a wallet signs is the typed data of the interface, in the domain of t
 test("the entry is of the wallet's account on the hub, under the nonce, and holds the id and the depositor", () => {
   const chain = { name: "exchange-main", vmType: "hyperliquid-vm" } as const;
   const user = `0x${keccak256(encodePacked(["string", "address"], [chain.name, mapping.wallet])).slice(26)}`;
+  if (!isAddress(user)) throw new Error("the alias is an address");
   const upper = (hex: string): `0x${string}` => `0x${hex.slice(2).toUpperCase()}`;
   const written = {
     ...mapping,
@@ -66,8 +67,10 @@ test("the entry is of the wallet's account on the hub, under the nonce, and hold
       user,
       id: sha256("NONCE_MAPPING:1763000000123"),
       data: concat([mapping.id, mapping.depositor]),
-      nonce: sha256(`${user}:1763000000123`),
+      nonce: sha256(`${getAddress(user)}:1763000000123`),
     });
+  // The alias has letters, so this is the EIP-55 spelling and no other.
+  expect(getAddress(user)).not.toBe(user);
   expect(nonceMappingId(0n)).toBe(sha256("NONCE_MAPPING:0"));
 });
 

@@ -1,6 +1,6 @@
 import { nonceMappingTypedData, sha256Text, toHex } from "@causeway/domain";
 import type { Address, Hex, Hex32, NonceMapping } from "@causeway/domain";
-import { hashTypedData } from "viem";
+import { getAddress, hashTypedData } from "viem";
 import { hubAlias, type HubChain } from "./hub-addressing.ts";
 import type { SetEntry } from "./set-entry.ts";
 
@@ -31,7 +31,8 @@ export function nonceMappingEntry(
     user,
     id: nonceMappingId(nonce),
     data: `${id.toLowerCase() as Hex}${depositor.slice(2).toLowerCase()}`,
-    nonce: toHex(sha256Text(`${user}:${nonce}`)),
+    // Hashed as text, so the spelling counts: EIP-55, as other implementations write it.
+    nonce: toHex(sha256Text(`${getAddress(user)}:${nonce}`)),
   };
 }
 
