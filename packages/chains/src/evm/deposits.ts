@@ -188,8 +188,7 @@ function creditOf(
   if (isNative) return event;
   // Nothing was asked about this token's Transfers. What the depository measured is told all the same, so that the money is not
   // forgotten; whoever pays for it must know the token.
-  if (question.tokens !== undefined && !question.tokens.has(currency))
-    return event;
+  if (question.tokens !== undefined && !question.tokens.has(currency)) return event;
 
   const transfer = transferBehind(currency, amount, transfers);
   if (transfer === undefined) return ignore("eventWithoutTransfer");

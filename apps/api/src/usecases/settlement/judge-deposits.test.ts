@@ -142,6 +142,25 @@ test("our deposit is found among others of its transaction, with its id and wher
   expect(verdict.kind === "true" && verdict.value.execution.signature).toHaveLength(2 + 2 * 130);
 });
 
+test("requires a timestamp only of deposits with an id", async () => {
+  const withoutId = { ...ours, onchainId: someHash(), depositId: NO_ID, amount: 1n };
+  const { messages, execution } = await quorumSees(ours, withoutId);
+  const withoutTime = (place: number): DepositAttestationAnswer => ({
+    messages: messages.map(({ extraData, ...message }, at) =>
+      at === place || extraData === undefined ? message : { ...message, extraData },
+    ),
+    ...(execution && { execution }),
+  });
+  expect(judgeDeposits(judge, claim, withoutTime(1))).toMatchObject({
+    kind: "true",
+    value: { onchainId: ours.onchainId },
+  });
+  expect(judgeDeposits(judge, claim, withoutTime(0))).toEqual({
+    kind: "lie",
+    reason: "a deposit with an id has no timestamp",
+  });
+});
+
 test("of deposits that are alike, the one in our place is ours", async () => {
   const twin = { ...ours, onchainId: someHash() };
   const answer = await quorumSees(ours, twin);

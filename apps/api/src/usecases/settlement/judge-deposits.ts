@@ -53,8 +53,9 @@ export function judgeDeposits(
   const { execution } = answer;
   if (execution === undefined)
     return { kind: "lie", reason: "it sees no deposit in the transaction, but we do" };
-  if (messages.some(({ extraData }) => extraData === undefined))
-    return { kind: "lie", reason: "a deposit has no time" };
+  // Only the account of an order depends on the time. Peers' answers leave it out of deposits without an id, where no signature proves it.
+  if (messages.some(({ result, extraData }) => result.depositId !== NO_ID && extraData === undefined))
+    return { kind: "lie", reason: "a deposit with an id has no timestamp" };
 
   const signed = signedExecution(
     judge,
