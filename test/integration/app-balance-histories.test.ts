@@ -130,7 +130,13 @@ async function happen(names: Names, { kind, at, asset, cents }: Act): Promise<vo
     case "reserve":
       await world.in(
         async (tx) =>
-          await reserveFees(services, tx, { wallet, usd, requestId, movementKey: `${requestId}:r` }),
+          await reserveFees(services, tx, {
+            wallet,
+            usd,
+            transferredUsd: usd / 2n,
+            requestId,
+            movementKey: `${requestId}:r`,
+          }),
       );
       return;
     case "pay":

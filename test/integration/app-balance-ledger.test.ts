@@ -24,10 +24,21 @@ afterAll(async () => {
   await world.stop();
 });
 
-const reserve = async (wallet: Address, usd: bigint, requestId: RequestId = someHash()) =>
+const reserve = async (
+  wallet: Address,
+  usd: bigint,
+  requestId: RequestId = someHash(),
+  transferredUsd: bigint = 0n,
+) =>
   await world.in(
     async (tx) =>
-      await reserveFees(world.services, tx, { wallet, usd, requestId, movementKey: `reserve:${requestId}` }),
+      await reserveFees(world.services, tx, {
+        wallet,
+        usd,
+        transferredUsd,
+        requestId,
+        movementKey: `reserve:${requestId}`,
+      }),
   );
 
 const hold = async (
@@ -82,8 +93,8 @@ test("fees are taken from the preferred currency first, then from the next, and 
 
 test("fees are all or nothing: a dollar short reserves nothing and says what there is", async () => {
   const wallet = await aWallet(3_000_000n);
-  expect(await reserve(wallet, 4n * ONE)).toEqual({ kind: "insufficient", availableUsd: 3n * ONE });
-  expect(await world.line(wallet, usdc)).toEqual({ balance: 3_000_000n, pending: 0n, owed: 0n });
+  expect(await reserve(wallet, 4n * ONE)).toMatchObject({ kind: "insufficient", availableUsd: 3n * ONE });
+  expect(await world.line(wallet, usdc)).toMatchObject({ balance: 3_000_000n, pending: 0n, owed: 0n });
 });
 
 test("reserving, paying and releasing the same request twice does it once", async () => {
@@ -172,6 +183,23 @@ test("a hold lessens what fast fills and claims may use, and not what sponsorshi
   expect(await hold(wallet, 4n * ONE)).toEqual({ kind: "insufficient", availableUsd: 3n * ONE });
   expect((await reserve(wallet, 9n * ONE)).kind).toBe("reserved");
   expect(await world.available(wallet, "claim")).toBe(0n);
+});
+
+test("what a sponsored charge transfers to others is not paid out of what is held, whatever its fees are", async () => {
+  const wallet = await aWallet(10_000_000n);
+  expect(await hold(wallet, 7n * ONE)).toEqual({ kind: "placed" });
+  expect(await reserve(wallet, 9n * ONE, someHash(), 3n * ONE + 1n)).toEqual({
+    kind: "insufficient",
+    availableUsd: 3n * ONE,
+    requiredUsd: 3n * ONE + 1n,
+    isHeld: true,
+  });
+  expect(await reserve(wallet, 11n * ONE, someHash(), 3n * ONE)).toMatchObject({
+    requiredUsd: 11n * ONE,
+    isHeld: false,
+  });
+  expect((await reserve(wallet, 9n * ONE, someHash(), 3n * ONE)).kind).toBe("reserved");
+  expect((await reserve(wallet, ONE, someHash(), 1n)).kind).toBe("insufficient");
 });
 
 test("a key vouches for no more at once than it may, whatever its wallet has", async () => {
@@ -264,7 +292,13 @@ test("a transaction that fails leaves no trace in the ledger", async () => {
   const requestId = someHash();
   await expect(
     world.in(async (tx) => {
-      await reserveFees(world.services, tx, { wallet, usd: ONE, requestId, movementKey: requestId });
+      await reserveFees(world.services, tx, {
+        wallet,
+        usd: ONE,
+        transferredUsd: 0n,
+        requestId,
+        movementKey: requestId,
+      });
       throw new Error("the process dies before its commit");
     }),
   ).rejects.toThrow("before its commit");

@@ -44,7 +44,13 @@ beforeAll(async () => {
   await world.give(wallet, ether, ONE);
   await world.in(
     async (tx) =>
-      await reserveFees(services, tx, { wallet, usd: 10n * ONE, requestId, movementKey: requestId }),
+      await reserveFees(services, tx, {
+        wallet,
+        usd: 10n * ONE,
+        transferredUsd: 0n,
+        requestId,
+        movementKey: requestId,
+      }),
   );
   await hold(heldId, 20n * ONE);
   await hold(lostId, 5n * ONE);

@@ -159,7 +159,13 @@ test("what vanishes after it was credited is taken back, into debt where it was 
   const requestId = someHash();
   const spent = await services.uow.run(
     async (tx) =>
-      await reserveFees(services, tx, { wallet, usd: 10n ** 18n, requestId, movementKey: requestId }),
+      await reserveFees(services, tx, {
+        wallet,
+        usd: 10n ** 18n,
+        transferredUsd: 0n,
+        requestId,
+        movementKey: requestId,
+      }),
   );
   expect(spent.kind).toBe("reserved");
   await world.origin.reorg(2);

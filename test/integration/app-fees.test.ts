@@ -193,6 +193,31 @@ test("holds do not keep a sponsor from paying, and what is set aside for one fil
   expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
 });
 
+test("app fees are not sponsored out of what is held for a fast fill, neither in the quote nor in the fill", async () => {
+  const payer = await aPayingKey(world, 1_000);
+  const app = world.anAddress();
+  const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
+  const agreed = await agree(ask, payer);
+  // The quote was given before: 990 of 1,000 USDC are vouched with now.
+  const front = await agree({ amount: "990000000" }, payer);
+  await payer.fastFill(front);
+  await expect(agree(ask, payer)).rejects.toMatchObject({
+    code: "INSUFFICIENT_FUNDS",
+    message: expect.stringContaining("not held for fast fills") as string,
+  });
+  await depositAndFill(agreed);
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "SPONSOR_BALANCE_TOO_LOW",
+  });
+  expect(await lineOf(app)).toEqual({ balance: 0n, pending: 0n });
+  expect(await lineOf(payer.wallet)).toEqual({ balance: 1_000_000_000n, pending: 0n });
+  // Gas and the service's own fee are still paid.
+  const plain = await agree(sponsored, payer);
+  await depositAndFill(plain);
+  expect((await world.untilFinal(plain.requestId)).status).toBe("success");
+});
+
 test("the key's budget of the day is kept by what its fills cost together", async () => {
   const probe = await agree(sponsored, await aPayingKey(world, 1));
   const usd = probe.terms.sponsorship?.usd ?? 0n;

@@ -35,7 +35,7 @@ export function groupedAcceptance(
   };
   return async (acceptable) => {
     if (!isPlain(acceptable)) return await acceptExecution(services, acceptable);
-    const { wallet, requestId, sponsorship } = acceptable;
+    const { wallet, requestId } = acceptable;
     let outcome: AcceptedTogether;
     try {
       outcome = await groupOf(wallet)(acceptable);
@@ -43,8 +43,7 @@ export function groupedAcceptance(
       // Nothing of it was committed, or all of it: then the request's id is taken, and this fails.
       return await acceptExecution(services, acceptable);
     }
-    if (outcome.kind === "insufficient")
-      throw insufficient(wallet, outcome.availableUsd, sponsorship.costUsd);
+    if (outcome.kind === "insufficient") throw insufficient(wallet, outcome);
     return acceptedAnswer(requestId);
   };
 }

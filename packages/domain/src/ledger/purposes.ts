@@ -2,7 +2,7 @@
 export const balancePurposes = ["fastFill", "claim", "sponsorship"] as const;
 export type BalancePurpose = (typeof balancePurposes)[number];
 
-/** Whether active holds lessen what a purpose may use: what an app vouches for can be neither vouched for twice nor claimed, but fees go on being paid. */
+/** Whether active holds lessen what a purpose may use. Only the service's own fees and gas are paid out of what is held; whatever moves value to somebody else is bound like a claim. */
 const countsHolds: Readonly<Record<BalancePurpose, boolean>> = {
   fastFill: true,
   claim: true,

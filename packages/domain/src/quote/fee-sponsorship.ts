@@ -114,6 +114,20 @@ export function feeSponsorshipOf(
   };
 }
 
+/**
+ * The part of a sponsor's payment that ends with somebody else than the service: app fees, what the exchange takes, and what a fixed rate adds beyond the quoted sum. USD with 18
+ * decimals; never more than the payment. Gas and the service's own fee are the rest.
+ * @param usd what the sponsor pays of the fill
+ */
+export function transferredUsd(
+  { components: { app, swap }, usd: quotedUsd }: FeeSponsorship,
+  usd: bigint,
+): bigint {
+  const beyondQuoteUsd = usd > quotedUsd ? usd - quotedUsd : 0n;
+  const transferred = app.sponsoredUsd + swap.sponsoredUsd + beyondQuoteUsd;
+  return transferred < usd ? transferred : usd;
+}
+
 /** A sponsorship in the words of the wire: USD texts with six decimals. */
 export interface FeeSponsorshipText {
   readonly selectedComponents: FeeComponent[];

@@ -10,6 +10,8 @@ export interface FeeCharge {
   readonly wallet: Address;
   /** USD with 18 decimals. */
   readonly usd: bigint;
+  /** The part of it that ends with somebody else than the service: holds stand in its way as in that of a claim. */
+  readonly transferredUsd: bigint;
   readonly requestId: RequestId;
   readonly movementKey: string;
   /** Default: `execution`. */
@@ -19,20 +21,36 @@ export interface FeeCharge {
   readonly budget?: FeeBudget;
 }
 
+/** What a balance lacks for a charge; USD with 18 decimals. */
+export interface Shortfall {
+  readonly kind: "insufficient";
+  readonly availableUsd: bigint;
+  readonly requiredUsd: bigint;
+  /** It is there, but held for fast fills, and would go to somebody else than the service. */
+  readonly isHeld: boolean;
+}
+
 /** `closed`: fees of this request were reserved before, and paid or released, or by another wallet; a request reserves once in a round. */
 export type ReservedFees =
-  | { readonly kind: "reserved"; readonly reservation: Reservation }
-  | { readonly kind: "insufficient"; readonly availableUsd: bigint }
-  | { readonly kind: "closed" };
+  { readonly kind: "reserved"; readonly reservation: Reservation } | Shortfall | { readonly kind: "closed" };
 
 /**
- * Sets the fees of a request aside, all or nothing: balance → pending. Holds do not stand in the way. Asked again while the reservation is open, it answers the same.
+ * Sets the fees of a request aside, all or nothing: balance → pending. Holds stand in the way of what is transferred to others, not of fees. Asked again while the reservation is open, it answers the same.
  * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
  */
 export async function reserveFees(
   services: Pick<Services, "clock" | "prices" | "appBalance">,
   tx: Pick<Tx, "ledger">,
-  { wallet, usd, requestId, movementKey, purpose = "execution", round = 1, budget }: FeeCharge,
+  {
+    wallet,
+    usd,
+    transferredUsd,
+    requestId,
+    movementKey,
+    purpose = "execution",
+    round = 1,
+    budget,
+  }: FeeCharge,
 ): Promise<ReservedFees> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
@@ -42,7 +60,7 @@ export async function reserveFees(
       ? { kind: "reserved", reservation: known }
       : { kind: "closed" };
 
-  const planned = planCharge(appraise(services, book), usd);
+  const planned = planCharge(appraise(services, book), { usd, transferredUsd });
   if (planned.kind === "insufficient") return planned;
   const { parts } = planned;
   const entries = mergeEntries(
@@ -81,19 +99,26 @@ export type PlannedCharge =
       /** What there is when they are taken. */
       readonly left: Appraisal;
     }
-  | { readonly kind: "insufficient"; readonly availableUsd: bigint };
+  | Shortfall;
 
 /**
- * What a charge takes from a wallet that was appraised, all or nothing. Holds do not stand in the way. Pure.
+ * What a charge takes from a wallet that was appraised, all or nothing. Pure.
  * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
  */
-export function planCharge(appraisal: Appraisal, usd: bigint): PlannedCharge {
+export function planCharge(
+  appraisal: Appraisal,
+  { usd, transferredUsd }: Pick<FeeCharge, "usd" | "transferredUsd">,
+): PlannedCharge {
   const { balances, standing, unpriced } = appraisal;
   const availableUsd = availableFor("sponsorship", standing);
+  const transferableUsd = availableFor("claim", standing);
   const { parts, uncoveredUsd } = splitCharge(usd, balances);
-  if (availableUsd < usd || uncoveredUsd > 0n) {
+  const isCovered = availableUsd >= usd && uncoveredUsd === 0n;
+  if (!isCovered || transferableUsd < transferredUsd) {
     if (unpriced) throw unpriced;
-    return { kind: "insufficient", availableUsd };
+    return isCovered
+      ? { kind: "insufficient", availableUsd: transferableUsd, requiredUsd: transferredUsd, isHeld: true }
+      : { kind: "insufficient", availableUsd, requiredUsd: usd, isHeld: false };
   }
   const taken = new Map(parts.map(({ asset, amount }) => [assetKey(asset), amount]));
   const rest = balances.map((balance) => ({

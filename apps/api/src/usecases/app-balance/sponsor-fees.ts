@@ -1,4 +1,4 @@
-import { bindsFees, formatUsd, judgeFees } from "@causeway/domain";
+import { bindsFees, formatUsd, judgeFees, transferredUsd } from "@causeway/domain";
 import type { RequestId, RequestState, RequestTerms } from "@causeway/domain";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
@@ -15,7 +15,7 @@ type SponsoredTerms = Pick<RequestTerms, "requestId" | "user" | "keyId" | "spons
 
 /**
  * Sets aside what a sponsor pays of a fill, in the commit that plans it: all of it, by the rules of the key as they are now, or nothing. Planned again, what stands is what counts; for
- * another sum it is set aside anew. Holds do not stand in the way.
+ * another sum it is set aside anew.
  * @param usd USD with 18 decimals
  * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
  */
@@ -45,6 +45,7 @@ export async function reserveSponsorship(
   const reserved = await reserveFees(services, tx, {
     wallet,
     usd,
+    transferredUsd: transferredUsd(sponsorship, usd),
     requestId,
     purpose: "fees",
     round,
@@ -54,7 +55,9 @@ export async function reserveSponsorship(
   if (reserved.kind === "insufficient")
     return {
       kind: "refused",
-      why: `the app balance has $${formatUsd(reserved.availableUsd)}, and $${formatUsd(usd)} were promised`,
+      why: reserved.isHeld
+        ? `the app balance has $${formatUsd(reserved.availableUsd)} that is not held for fast fills, and $${formatUsd(reserved.requiredUsd)} of app fees, swap costs or rate were promised`
+        : `the app balance has $${formatUsd(reserved.availableUsd)}, and $${formatUsd(usd)} were promised`,
     };
   if (reserved.kind === "closed") throw new Error(`the fees of ${requestId} were closed under its own lock`);
   return { kind: "reserved" };

@@ -9,6 +9,7 @@ import type { RequestRecord } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { reserveFees } from "../app-balance/reserve-fees.ts";
+import type { Shortfall } from "../app-balance/reserve-fees.ts";
 import { executeJob, transition } from "../transition.ts";
 import { acceptedAnswer } from "./accepted-answer.ts";
 import { acceptsExecution } from "./awaits-execution.ts";
@@ -212,18 +213,15 @@ async function setAside(
   tx: Tx,
   { payer, requestId, sponsorship }: Acceptable,
 ): Promise<void> {
-  const { costUsd } = sponsorship;
+  const { costUsd, valueUsd } = sponsorship;
   const reserved = await reserveFees(services, tx, {
     wallet: payer,
     usd: costUsd,
+    transferredUsd: valueUsd,
     requestId,
     movementKey: `execution:${requestId}:reserve`,
   });
-  if (reserved.kind === "insufficient")
-    throw refusal(
-      `the app balance of ${payer} has $${formatUsd(reserved.availableUsd)}, and this execution may cost $${formatUsd(costUsd)}: nothing is set aside in part`,
-      "INSUFFICIENT_FUNDS",
-    );
+  if (reserved.kind === "insufficient") throw insufficient(payer, reserved);
   if (reserved.kind === "closed") throw new QuoteTaken(requestId);
 }
 
@@ -232,9 +230,14 @@ export function reserveKey(requestId: RequestId): string {
   return `execution:${requestId}:reserve`;
 }
 
-export function insufficient(wallet: Address, availableUsd: bigint, costUsd: bigint): ServiceError {
+export function insufficient(
+  wallet: Address,
+  { availableUsd, requiredUsd, isHeld }: Omit<Shortfall, "kind">,
+): ServiceError {
   return refusal(
-    `the app balance of ${wallet} has $${formatUsd(availableUsd)}, and this execution may cost $${formatUsd(costUsd)}: nothing is sponsored in part`,
+    isHeld
+      ? `the app balance of ${wallet} has $${formatUsd(availableUsd)} that is not held for fast fills, and this execution transfers $${formatUsd(requiredUsd)}`
+      : `the app balance of ${wallet} has $${formatUsd(availableUsd)}, and this execution may cost $${formatUsd(requiredUsd)}: nothing is sponsored in part`,
     "INSUFFICIENT_FUNDS",
   );
 }

@@ -3,6 +3,7 @@ import type { AcceptedCall } from "../../ports/executions.ts";
 import type { FeesToReserve } from "../../ports/ledger.ts";
 import { appraise } from "../app-balance/appraise.ts";
 import { planCharge } from "../app-balance/reserve-fees.ts";
+import type { Shortfall } from "../app-balance/reserve-fees.ts";
 import { executeJob } from "../transition.ts";
 import { freshCall, hasBudgets, newExecution, reserveKey, tellAccepted } from "./accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./accept-execution.ts";
@@ -17,8 +18,7 @@ export function isPlain(acceptable: Acceptable): acceptable is PlainAcceptable {
   return wallet !== undefined && quoted === undefined && lease === undefined && !hasBudgets(caller);
 }
 
-export type AcceptedTogether =
-  { readonly kind: "accepted" } | { readonly kind: "insufficient"; readonly availableUsd: bigint };
+export type AcceptedTogether = { readonly kind: "accepted" } | Shortfall;
 
 /**
  * Accepts plain calls of one wallet in one commit, in their order, each as far as the balance bears it after those before it: what is too much is refused and the others stand.
@@ -38,7 +38,7 @@ export async function acceptTogether(
     const judged = all.map((acceptable): AcceptedTogether => {
       const { requestId, sponsorship } = acceptable;
       const usd = sponsorship.costUsd;
-      const planned = planCharge(appraisal, usd);
+      const planned = planCharge(appraisal, { usd, transferredUsd: sponsorship.valueUsd });
       if (planned.kind === "insufficient") return planned;
       appraisal = planned.left;
       fees.push({ requestId, usd, parts: planned.parts, movementKey: reserveKey(requestId) });

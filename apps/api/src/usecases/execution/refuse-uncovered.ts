@@ -17,5 +17,6 @@ export async function refuseUncovered(
   const book = await services.uow.run((tx) => tx.ledger.lockWallet(wallet, services.clock.nowMs()));
   const { standing, unpriced } = appraise(services, book);
   const availableUsd = availableFor("sponsorship", standing);
-  if (unpriced === undefined && availableUsd < leastUsd) throw insufficient(wallet, availableUsd, leastUsd);
+  if (unpriced === undefined && availableUsd < leastUsd)
+    throw insufficient(wallet, { availableUsd, requiredUsd: leastUsd, isHeld: false });
 }

@@ -1,4 +1,4 @@
-import { formatUsd, judgeFees, ServiceError } from "@causeway/domain";
+import { formatUsd, judgeFees, ServiceError, transferredUsd } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import type { AppBalancePolicy } from "../../ports/app-balance.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -43,14 +43,19 @@ export async function judgeSponsor(
       field: "subsidizeFees",
       data: { rule: refusal.rule, costUsd: formatUsd(usd) },
     });
-  const planned = planCharge(appraise({ prices, appBalance }, book), usd);
+  const planned = planCharge(appraise({ prices, appBalance }, book), {
+    usd,
+    transferredUsd: transferredUsd(sponsorship, usd),
+  });
   if (planned.kind === "insufficient")
     throw new ServiceError(
       "INSUFFICIENT_FUNDS",
-      `the app balance of ${wallet} has $${formatUsd(planned.availableUsd)}, and these fees are $${formatUsd(usd)}: nothing is sponsored in part`,
+      planned.isHeld
+        ? `the app balance of ${wallet} has $${formatUsd(planned.availableUsd)} that is not held for fast fills, and $${formatUsd(planned.requiredUsd)} of app fees, swap costs or rate are to be sponsored`
+        : `the app balance of ${wallet} has $${formatUsd(planned.availableUsd)}, and these fees are $${formatUsd(usd)}: nothing is sponsored in part`,
       {
         field: "subsidizeFees",
-        data: { availableUsd: formatUsd(planned.availableUsd), requiredUsd: formatUsd(usd) },
+        data: { availableUsd: formatUsd(planned.availableUsd), requiredUsd: formatUsd(planned.requiredUsd) },
       },
     );
 }
