@@ -480,6 +480,76 @@ test("a sweep that reverts because its owner took the money out first leaves the
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
 });
 
+/** The owner of an address takes everything back before a sweep that was broadcast is mined. */
+async function recoverBeforeSweep(agreed: Awaited<ReturnType<AddressWorld["address"]>>): Promise<void> {
+  const { origin, usdc, user } = world;
+  const { orderId, user: depositor, depositAddress } = agreed.terms;
+  const strict = depositAddress?.strict === true;
+  const key = { id: orderId, depositor, recovery: user.address, strict };
+  await origin.client.sendTransaction({
+    account: privateKeyToAccount(user.privateKey),
+    to: origin.chain.contracts.depositAddressFactory as Address,
+    data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "recover", args: [key, usdc] }),
+    gas: 300_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 50_000_000_000n,
+    nonce: await origin.client.getTransactionCount({ address: user.address }),
+  });
+}
+
+test.each([
+  ["an open address", {}],
+  ["a strict address", { strict: true, refundTo: "0x00000000000000000000000000000000000b0b0b" }],
+  ["a strict address that refunds to the sender", { strict: true, refundTo: NATIVE_CURRENCY }],
+])(
+  "a payment to %s covers the fast fill whose first payment was taken back, late and one unit too large: the recipient is paid once",
+  async (_, kind) => {
+    const { origin, destination, usdc } = world;
+    const app = await aSponsor(world, 1_000);
+    const first = await world.address({ recoveryAddress: world.user.address, ...kind });
+    await world.sendTo(first.at, usd(100));
+    await origin.mine();
+    await world.watch(origin);
+    await world.work();
+    const [sweep] = await world.sweepsFrom(first.at);
+    if (sweep === undefined) throw new Error("the payment is on its way");
+    // Where a refund goes to the sender the order is made anew with the sender in it.
+    const agreed = {
+      ...first,
+      requestId: sweep.requestId,
+      terms: (await world.request(sweep.requestId)).terms,
+    };
+    expect(await app.fastFill(agreed)).toBe("queued");
+    await recoverBeforeSweep(first);
+    for (let n = 0; n < 5; n++) await world.round();
+    expect((await world.sweepsFrom(first.at)).map(({ state }) => state)).toEqual(["void"]);
+    const { recipient, destination: out, firmUntilMs } = agreed.terms;
+    expect(await destination.balance(recipient, usdc)).toBe(out.expectedAmount);
+    expect(await app.holdState(agreed)).toBe("active");
+    const requests = await world.requestsOf(first.at);
+
+    world.clock.forward(120_000);
+    expect(world.clock.nowMs()).toBeGreaterThan(firmUntilMs);
+    // Less than the agreed amount covers nothing: filled or refunded, it would be paid twice.
+    await world.sendTo(first.at, usd(60));
+    for (let n = 0; n < 3; n++) await world.round();
+    expect(await world.sweepsFrom(first.at)).toHaveLength(1);
+    await world.sendTo(first.at, usd(40) + 1n);
+    await world.untilSettled(first.at, 1);
+    for (let n = 0; n < 3; n++) await world.round();
+    expect(
+      (await world.sweepsFrom(first.at)).map(({ state, amount, excess }) => [state, amount, excess]),
+    ).toEqual([
+      ["void", usd(100), 0n],
+      ["final", usd(100), 0n],
+    ]);
+    expect(await app.holdState(agreed)).toBe("released");
+    expect(await world.requestsOf(first.at)).toEqual(requests);
+    expect(await destination.balance(recipient, usdc)).toBe(out.expectedAmount);
+    expect(await origin.balance(first.at, usdc)).toBe(1n);
+  },
+);
+
 test("money that a reorg takes back before it was moved is not owed to anybody, and what comes again is moved once", async () => {
   const { origin, destination, usdc } = world;
   const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });

@@ -150,6 +150,8 @@ export interface DepositAddressReads {
   sweepOf(requestId: RequestId): Promise<SweepRecord | undefined>;
   /** Whether something was swept for this request, or another request took its place. */
   isUsed(requestId: RequestId): Promise<boolean>;
+  /** Requests of an address that were filled ahead of their deposit and have neither the deposit nor a sweep, the oldest first. */
+  frontedAt(address: Address): Promise<readonly RequestId[]>;
   /** Planned sweeps that stand so for longer than they should. */
   overdue(createdBeforeMs: number, limit: number): Promise<readonly string[]>;
   unswept(): Promise<readonly UnsweptTotal[]>;

@@ -18,6 +18,7 @@ function open(changes: Partial<AddressFacts> = {}): AddressFacts {
     strict: false,
     quoted,
     isUnused: true,
+    isFronted: false,
     isFirm: true,
     refundTo: "nobody",
     sender: undefined,
@@ -39,6 +40,7 @@ const anAddress = fc.record({
     amount: fc.bigInt(1n, 200n),
   }),
   isUnused: fc.boolean(),
+  isFronted: fc.boolean(),
   isFirm: fc.boolean(),
   refundTo: fc.constantFrom<AddressFacts["refundTo"]>("nobody", "sender", back),
   sender: fc.constantFrom(undefined, sender),
@@ -68,7 +70,7 @@ test("never more is moved than is there, and what is left behind would not pay i
         expect(amount).toBeGreaterThan(0n);
         expect(amount).toBeLessThanOrEqual(funds.amount);
         const left = funds.amount - amount;
-        if (left > 0n && returning.isWorthMoving(left))
+        if (left > 0n && returning.isWorthMoving(left) && !address.isFronted)
           expect([address.refundTo, address.sender]).toEqual(["sender", undefined]);
       }
     }),
@@ -99,7 +101,7 @@ test("the promise of a quote is kept for its own sum and nothing less, and only 
       const decision = decideFunds(address, funds, returning);
       const isMoney = funds.chainId === address.quoted.chainId && funds.currency === address.quoted.currency;
       if (decision.kind === "own" && !address.strict) {
-        expect([isMoney, address.isUnused, address.isFirm]).toEqual([true, true, true]);
+        expect([isMoney, address.isUnused, address.isFirm || address.isFronted]).toEqual([true, true, true]);
         expect([decision.amount, decision.excess]).toEqual([address.quoted.amount, 0n]);
       }
       if (decision.kind === "own" && decision.excess > 0n)
@@ -159,6 +161,44 @@ test("an open address keeps its quote for exactly what was quoted while it is fi
       amount: funds.amount,
       otherwise: { kind: "hold", reason: "NO_REFUND_ADDRESS" },
     });
+});
+
+test("money for a request that was filled ahead of it covers that fill or stays at the address: it is never quoted anew or refunded", () => {
+  fc.assert(
+    fc.property(anAddress, someFunds, someReturn, (address, funds, returning) => {
+      const fronted = { ...address, isUnused: true, isFronted: true };
+      const { quoted } = fronted;
+      const isCovered =
+        funds.chainId === quoted.chainId &&
+        funds.currency === quoted.currency &&
+        funds.amount >= quoted.amount;
+      const decision = decideFunds(fronted, funds, returning);
+      if (!isCovered) expect(decision.kind).toBe("hold");
+      else expect(decision).toMatchObject({ kind: "own", amount: quoted.amount, refundTo: undefined });
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a fast fill is covered by exactly the quoted amount, however late, and the excess follows the address's own rules", () => {
+  const fronted = { isFronted: true, isFirm: false };
+  const covers = { kind: "own", amount: 100n, excess: 0n, refundTo: undefined };
+  expect(decideFunds(open(fronted), found(), canReturn)).toEqual(covers);
+  expect(decideFunds(open(fronted), found({ amount: 150n }), canReturn)).toEqual(covers);
+  expect(decideFunds(strict(fronted), found({ amount: 150n }), canReturn)).toEqual({
+    ...covers,
+    excess: 50n,
+  });
+  const toSender = strict({ ...fronted, refundTo: "sender", sender });
+  expect(decideFunds(toSender, found({ amount: 150n }), canReturn)).toEqual(covers);
+  expect(decideFunds(open(fronted), found({ amount: 99n }), canReturn)).toEqual({
+    kind: "hold",
+    reason: "NO_REFUND_ADDRESS",
+  });
+  expect(decideFunds(strict(fronted), found({ amount: 99n }), canReturn)).toEqual({
+    kind: "hold",
+    reason: "FAST_FILL_NOT_COVERED",
+  });
 });
 
 test("what cannot be given back stays where its owner can take it", () => {

@@ -16,8 +16,10 @@ export interface AddressFacts {
   readonly strict: boolean;
   /** What its quote asked for. */
   readonly quoted: FoundFunds;
-  /** Its quote waits for its money: nothing came for it, and no other request stands in for it. */
+  /** The request waits for its money: there is no deposit and no sweep for it, and it is not superseded. */
   readonly isUnused: boolean;
+  /** An app vouched for the quoted amount, so the recipient is paid already. Matters only while `isUnused`. */
+  readonly isFronted: boolean;
   /** The quoted output is still kept although prices move. */
   readonly isFirm: boolean;
   readonly refundTo: RefundWish;
@@ -40,7 +42,9 @@ export type HoldReason =
   /** The solver does not hold this currency: from the depository nobody could give it back. */
   | "CURRENCY_NOT_HELD"
   | "NO_REFUND_ADDRESS"
-  | "SENDER_UNKNOWN";
+  | "SENDER_UNKNOWN"
+  /** The recipient was paid ahead by a fast fill, and this does not cover the quoted amount: filling or refunding it would pay twice. */
+  | "FAST_FILL_NOT_COVERED";
 
 export type FundsDecision =
   /**
@@ -80,20 +84,23 @@ export function decideFunds(
   { canReturn, isWorthMoving }: ReturnFacts,
 ): FundsDecision {
   const { strict, quoted, isUnused, refundTo, sender } = address;
+  const isFronted = isUnused && address.isFronted;
   const isQuotedMoney = found.chainId === quoted.chainId && found.currency === quoted.currency;
   const isEnough = isUnused && isQuotedMoney && found.amount >= quoted.amount;
-  if (isEnough && (strict || (found.amount === quoted.amount && address.isFirm))) {
+  if (isEnough && (strict || isFronted || (found.amount === quoted.amount && address.isFirm))) {
     const over = found.amount - quoted.amount;
-    // Without knowing who sent it, what is over can wait at the address for somebody to ask.
-    const isReturned = over > 0n && isWorthMoving(over) && !(refundTo === "sender" && sender === undefined);
+    // Only the order that was filled ahead covers the fill, and its refunds go to the user: the excess waits for a decision of its own.
+    const renamed = refundTo === "sender" && !isFronted ? sender : undefined;
+    const isReturnable = strict && !(refundTo === "sender" && renamed === undefined);
     return {
       kind: "own",
       amount: quoted.amount,
-      excess: isReturned ? over : 0n,
-      refundTo: refundTo === "sender" ? sender : undefined,
+      excess: isReturnable && over > 0n && isWorthMoving(over) ? over : 0n,
+      refundTo: renamed,
     };
   }
   const back = giveBack(address, found, { canReturn, isWorthMoving });
+  if (isFronted) return back.kind === "hold" ? back : { kind: "hold", reason: "FAST_FILL_NOT_COVERED" };
   if (!strict) return { kind: "requote", amount: found.amount, otherwise: back };
   // Under the order of its own, so that its request tells what became of it.
   return back.kind === "refund" && refundTo !== "sender"

@@ -309,7 +309,7 @@ function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
 }
 
 /** A fill that an app vouched for, under way or made. */
-function isFronted({ name, front }: RequestState): boolean {
+export function isFronted({ name, front }: Pick<RequestState, "name" | "front">): boolean {
   if (front === "none") return false;
   return name === "fillable" || name === "filling" || name === "submitted" || name === "filled";
 }

@@ -83,7 +83,7 @@ export const depositAddressAnswer = z
             .string()
             .nullable()
             .describe(
-              "Null: it waits for confirmations. AMOUNT_TOO_LOW: it would not pay its own way. CURRENCY_NOT_HELD: from the depository nobody could give it back. NO_REFUND_ADDRESS, SENDER_UNKNOWN: there is nobody to give it back to.",
+              "Null: it waits for confirmations. AMOUNT_TOO_LOW: it would not pay its own way. CURRENCY_NOT_HELD: from the depository nobody could give it back. NO_REFUND_ADDRESS, SENDER_UNKNOWN: there is nobody to give it back to. FAST_FILL_NOT_COVERED: the recipient was paid ahead, and this is not the amount that was agreed.",
             ),
         }),
       )

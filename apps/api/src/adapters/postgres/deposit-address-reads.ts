@@ -1,4 +1,4 @@
-import type { Address, HoldReason } from "@causeway/domain";
+import type { Address, HoldReason, RequestId } from "@causeway/domain";
 import type { DepositAddressReads } from "../../ports/deposit-addresses.ts";
 import {
   ADDRESS_COLUMNS,
@@ -54,6 +54,12 @@ const isUsed = statement(
   `select from requests where request_id = $1 and superseded_by is not null
    union all select from deposit_sweeps where request_id = $1 and state <> 'void' limit 1`,
 );
+const frontedAt = statement(
+  "deposit_address_fronted",
+  `select request_id from requests r where deposit_address = $1 and front in ('held', 'debited') and deposit_id is null and superseded_by is null
+     and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void')
+   order by created_at_ms, request_id`,
+);
 const overdue = statement(
   "deposit_sweeps_overdue",
   "select id from deposit_sweeps where state = 'planned' and created_at_ms < $1 order by created_at_ms limit $2",
@@ -94,6 +100,10 @@ export function depositAddressReads(sql: Sql): DepositAddressReads {
       return row && sweepOf(row);
     },
     isUsed: async (requestId) => (await sql.query(isUsed, [requestId])).length > 0,
+    async frontedAt(address) {
+      const rows = await sql.query<{ request_id: string }>(frontedAt, [address]);
+      return rows.map(({ request_id }) => request_id as RequestId);
+    },
     async overdue(createdBeforeMs, limit) {
       const rows = await sql.query<{ id: number }>(overdue, [createdBeforeMs, limit]);
       return rows.map(({ id }) => String(id));

@@ -6,6 +6,8 @@ import type { DepositAddress, ObservedFunds } from "../../ports/deposit-addresse
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { sweepJob } from "../transition.ts";
 import type { AddressServices } from "./address-services.ts";
+import { awaitingRequest, lockedStanding } from "./awaiting-request.ts";
+import type { AwaitingRequest } from "./awaiting-request.ts";
 import { findSender } from "./find-sender.ts";
 import { returnFacts, valueOf } from "./return-facts.ts";
 import { refundTerms, sameWithRefundTo } from "./standing-in.ts";
@@ -45,10 +47,10 @@ export async function actOnFunds(
   at: DepositAddress,
   funds: ObservedFunds,
 ): Promise<void> {
-  const first = await services.reads.request(at.requestId);
-  if (first === undefined) throw new Error(`the request of deposit address ${at.address} is gone`);
-  const planned = await plan(services, connected, at, first, funds);
-  if (planned.kind === "later") return;
+  const awaiting = await awaitingRequest(services, at, funds);
+  const planned = await plan(services, connected, at, awaiting, funds);
+  // Decided again while the fast fill is not covered; the answer is told once.
+  if (planned.kind === "later" || (planned.kind === "hold" && planned.reason === funds.held)) return;
   const facts = {
     chain: connected.chain.name,
     address: funds.address,
@@ -60,14 +62,17 @@ export async function actOnFunds(
     // Somebody else has decided, or something else is there now.
     if (current === undefined) return false;
     const observed = await tx.depositAddresses.lockFunds(funds, funds.observation);
-    if (observed === undefined || observed.amount !== funds.amount || observed.held !== undefined)
+    if (observed === undefined || observed.amount !== funds.amount || observed.held !== funds.held)
       return false;
+    // A fast fill or a deposit came in between: the next look decides by what is so now.
+    if ((await lockedStanding(tx, awaiting)) !== awaiting.standing) return false;
     if (planned.kind === "hold") {
       await tx.depositAddresses.hold(funds, planned.reason);
       await tx.depositAddresses.noteHeld(at.address);
       return true;
     }
-    return await sweep(services, tx, at, funds, planned);
+    await sweep(services, tx, { at, funds, awaiting }, planned);
+    return true;
   });
   if (!isDone) return;
   if (planned.kind === "hold") services.events.alarm("funds_held", { ...facts, reason: planned.reason });
@@ -83,24 +88,20 @@ export async function actOnFunds(
 async function sweep(
   services: AddressServices,
   tx: Tx,
-  at: DepositAddress,
-  funds: ObservedFunds,
+  {
+    at,
+    funds,
+    awaiting,
+  }: { readonly at: DepositAddress; readonly funds: ObservedFunds; readonly awaiting: AwaitingRequest },
   { amount, excess, terms, isOwn }: Extract<Plan, { kind: "sweep" }>,
-): Promise<boolean> {
+): Promise<void> {
   const nowMs = services.clock.nowMs();
   const { depositAddresses } = tx;
-  const first = await tx.requests.lock(at.requestId);
-  if (first === undefined) return false;
-  const isUnused =
-    isWaiting(first) &&
-    (await depositAddresses.supersededBy(at.requestId)) === undefined &&
-    !(await depositAddresses.hasSweep(at.requestId));
-  // The quote of an open address serves once; what is sent to a strict one is always its order's.
-  if (isOwn && !isUnused && !at.key.strict) return false;
   if (!isOwn) {
     await tx.requests.insert(terms, quotedState(terms.kind));
     await depositAddresses.setAddress(terms.requestId, at.address);
-    if (isUnused) await depositAddresses.supersede(at.requestId, terms.requestId, nowMs);
+    if (awaiting.standing === "waiting")
+      await depositAddresses.supersede(at.requestId, terms.requestId, nowMs);
   }
   const sweepId = await depositAddresses.addSweep({
     address: funds.address,
@@ -126,29 +127,22 @@ async function sweep(
     ...(!isOwn && { first: at.requestId }),
   });
   await tx.outbox.add([sweepJob(sweepId, nowMs)], nowMs);
-  return true;
-}
-
-type First = NonNullable<Awaited<ReturnType<AddressServices["reads"]["request"]>>>;
-
-function isWaiting({ state }: First): boolean {
-  return state.name === "quoted" && state.depositId === undefined;
 }
 
 async function plan(
   services: AddressServices,
   connected: ConnectedChain,
   at: DepositAddress,
-  first: First,
+  { terms, standing }: AwaitingRequest,
   funds: ObservedFunds,
 ): Promise<Plan> {
   const nowMs = services.clock.nowMs();
   const isLate = nowMs - funds.seenAtMs > services.enginePolicy.inventoryWaitMs;
-  const { terms } = first;
   const facts: AddressFacts = {
     strict: at.key.strict,
     quoted: terms.origin,
-    isUnused: isWaiting(first) && !(await services.depositAddresses.isUsed(at.requestId)),
+    isUnused: standing !== "used",
+    isFronted: standing === "fronted",
     isFirm: nowMs <= terms.firmUntilMs,
     refundTo: at.refundTo,
     sender: at.refundTo === "sender" ? await findSender(services, connected, funds) : undefined,

@@ -67,8 +67,9 @@ export async function lookAtAddresses(
   const current = changed.length === 0 ? known : await services.depositAddresses.funds(chain.id, asked);
   for (const funds of current) {
     const at = here.get(funds.address);
-    if (at === undefined || funds.held !== undefined || !(await isDue(services, chain, funds, atBlock)))
-      continue;
+    // What does not cover a fast fill is decided again as soon as the fast fill stands otherwise.
+    const isDecided = funds.held !== undefined && funds.held !== "FAST_FILL_NOT_COVERED";
+    if (at === undefined || isDecided || !(await isDue(services, chain, funds, atBlock))) continue;
     try {
       await actOnFunds(services, connected, at, funds);
     } catch (error) {
