@@ -131,6 +131,22 @@ test("what is not what was agreed goes back, less what that costs; a stranger's 
   expect(received(agreed.terms.refundTo, world.origin)).toBe(99_989n);
 });
 
+test("a stranger's deposit under somebody's order goes back within the daily limit, and above it is left to the operator", async () => {
+  await start();
+  const { enginePolicy } = world.services;
+  const limited = { ...world.services, enginePolicy: { ...enginePolicy, maxUnrepaidRefundsUsd: 1n } };
+  const agreed = await world.agree();
+  const stranger = anAccount();
+  const txHash = world.pay(agreed, { from: stranger });
+  world.origin.network.settle();
+  for (let more = 0; more < 8; more++) await world.round(limited);
+  expect(received(stranger, world.origin)).toBe(0n);
+  expect(await stranded()).toContainEqual(
+    expect.objectContaining({ tx_hash: txHash, refund_fail_reason: "MANUAL_REFUND_REQUIRED" }),
+  );
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+});
+
 test("what a refund would cost more than is left of is not sent, and somebody is told", async () => {
   await start();
   const agreed = await world.agree();

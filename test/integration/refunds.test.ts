@@ -2,6 +2,10 @@ import { NATIVE_CURRENCY, gasCostWei, refundAmount } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import { refundDeposit } from "../../apps/api/src/usecases/refund-deposit.ts";
 import { gasOf } from "../../apps/api/src/usecases/quote-pricing.ts";
 import { deposit, type Deviation } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
@@ -372,4 +376,93 @@ test("a deposit in a token that no source of prices knows waits for its price fo
     nextAction: "contact_operator",
   });
   world.prices.set("causeway-test-token", "0.5");
+});
+
+/** Services whose daily limit of unrepaid refunds has so much left, whatever other tests have spent. */
+async function limitedTo(usd: bigint): Promise<Services> {
+  await world.pool.query("update deposits set unrepaid_at_ms = 0 where unrepaid_at_ms is not null");
+  const { enginePolicy } = world.services;
+  return {
+    ...world.services,
+    enginePolicy: { ...enginePolicy, maxUnrepaidRefundsUsd: usd * 10n ** 18n },
+  };
+}
+
+/** A confirmed deposit of native tokens under an order that asks for USDC: settlement repays no refund of it. */
+async function depositedNative(ether: string) {
+  const agreed = await agree();
+  const found = await deposited(agreed, { currency: NATIVE_CURRENCY, amount: parseEther(ether) });
+  await confirmed(found.confirmAtBlock);
+  return { agreed, found };
+}
+
+const fundsListed = async (depositId: string) =>
+  (await strandedFunds(sqlOn(world.pool))).filter((row) => "id" in row && String(row.id) === depositId);
+
+test("a refund that settlement never repays waits when the day's limit is spent, visibly, and is paid when it has room again", async () => {
+  const limited = await limitedTo(150n);
+  const first = await depositedNative("0.04");
+  await world.work(limited);
+  const second = await depositedNative("0.04");
+  const alarms = world.events.of("refund_limit_reached").length;
+  await world.work(limited);
+  await world.work(limited);
+  await world.round(limited);
+  expect((await world.status(first.agreed.requestId)).status).toBe("refund");
+  expect(await world.status(second.agreed.requestId)).toMatchObject({
+    status: "pending",
+    fundsAt: "depository",
+    nextAction: "wait_for_refund",
+    refundTxHashes: [],
+  });
+  expect(world.events.of("refund_limit_reached")).toHaveLength(alarms + 1);
+  expect(await fundsListed(first.found.id)).toEqual([]);
+  expect(await fundsListed(second.found.id)).toMatchObject([
+    { refund_state: "none", refund_waits: expect.stringMatching(/another currency/) },
+  ]);
+
+  world.clock.forward(24 * 3600_000);
+  await world.work(limited);
+  await world.round(limited);
+  expect(await world.status(second.agreed.requestId)).toMatchObject({ status: "refund" });
+  expect(await fundsListed(second.found.id)).toEqual([]);
+});
+
+test("a refund above the whole daily limit is left to the operator, and no inventory moves", async () => {
+  const limited = await limitedTo(150n);
+  const { agreed, found } = await depositedNative("1");
+  await world.work(limited);
+  await world.round(limited);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+    fundsAt: "depository",
+    nextAction: "contact_operator",
+  });
+  expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+  expect(await fundsListed(found.id)).toHaveLength(1);
+});
+
+test("two workers at once stay within the daily limit together", async () => {
+  const limited = await limitedTo(150n);
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++) ids.push((await depositedNative("0.04")).found.id);
+  await Promise.all([...ids, ...ids].map(async (id) => await refundDeposit(limited, id)));
+  const states = await Promise.all(
+    ids.map(async (id) => (await world.services.reads.deposit(id))?.refundState),
+  );
+  expect(states.toSorted()).toEqual(["none", "none", "sent"]);
+});
+
+test("a refund after the order's time for refunds counts against the daily limit", async () => {
+  const limited = await limitedTo(50n);
+  const agreed = await agree({ ttl: 60 });
+  const deadline = agreed.terms.order.inputs[0]?.refunds[0]?.deadline ?? 0;
+  world.clock.forward(deadline * 1000 - world.clock.nowMs());
+  await deposited(agreed);
+  await world.work(limited);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+  });
 });

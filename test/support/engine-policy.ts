@@ -10,6 +10,7 @@ export const enginePolicy: EnginePolicy = {
   cancelAfterDeadlineMs: 60_000,
   expiryGraceMs: 600_000,
   inventoryWaitMs: 300_000,
+  maxUnrepaidRefundsUsd: 10n ** 24n,
   fastFillGraceMs: 600_000,
   nudgeIntervalMs: 1_000,
   reconcileIntervalMs: 3_000,

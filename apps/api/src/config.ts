@@ -22,6 +22,7 @@ import type {
   RailChain,
 } from "@causeway/domain";
 import { parseAddress } from "@causeway/domain";
+import { parseUnits } from "viem";
 import { appBalancePolicy } from "./app-balance-policy.ts";
 import { readOracleUrls } from "./oracle-urls.ts";
 import type { OracleUrl } from "./oracle-urls.ts";
@@ -294,7 +295,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     aggregator: aggregatorConfig(swap),
     fees: feePolicy(quote),
     maxTtlSeconds: quote.maxTtlSeconds,
-    engine: { ...engine, fillLeadMs: settlement && settlement.hub.fillLeadSeconds * 1000 },
+    engine: enginePolicy(engine, settlement),
     appBalance,
     permits: { dailyUsd: permits.permitDailyUsd, perUser: permits.permitsPerUser },
     settlement,
@@ -308,6 +309,17 @@ export function readApiConfig(processEnv: Env): ApiConfig {
         : []),
     ],
   });
+}
+
+function enginePolicy(
+  { unrepaidRefundsDailyUsd, ...engine }: SettingValues<typeof engineSettings>,
+  settlement: SettlementConfig | undefined,
+): EnginePolicy {
+  return {
+    ...engine,
+    maxUnrepaidRefundsUsd: parseUnits(unrepaidRefundsDailyUsd, 18),
+    fillLeadMs: settlement && settlement.hub.fillLeadSeconds * 1000,
+  };
 }
 
 /** 32 characters of hex are 128 bits. */
@@ -370,7 +382,7 @@ const SETTLEMENT_CONCURRENCY = 8;
 function settlementConfig(
   source: SettingValues<typeof locationSettings> & { readonly env: Env },
   settling: SettingValues<typeof settlementSettings>,
-  engine: EnginePolicy | undefined,
+  engine: Pick<EnginePolicy, "rebroadcastIntervalMs" | "bumpBps" | "maxAttempts"> | undefined,
 ): SettlementConfig | undefined {
   if (settling.oracleUrls === undefined || engine === undefined) return undefined;
   const oracles = readOracleUrls(settling.oracleUrls.reveal());

@@ -19,7 +19,7 @@ import { KEYS_USAGE, runKeys } from "./keys-command.ts";
 import { runWithdraw, WITHDRAW_USAGE } from "./withdraw-command.ts";
 
 const USAGE = `usage:
-  operator funds              money in the depositories, or meant for an app balance, that was not attributed or cannot be sent back by itself
+  operator funds              money in the depositories, or meant for an app balance, that is unattributed, cannot be refunded automatically, or waits for the daily limit
   operator addresses          money at deposit addresses that is not on its way, and why; sweeps that are not final
   operator trace <requestId>  everything that happened to a request, in order
   operator lanes              payments that are not final yet, by chain

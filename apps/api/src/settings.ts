@@ -482,6 +482,15 @@ export const engineSettings = {
     describe: "How long a fill waits for inventory before the deposit is refunded.",
     default: 5 * MINUTE_MS,
   }),
+  unrepaidRefundsDailyUsd: matching(
+    "USD as a decimal number, e.g. 1000",
+    /^\d{1,9}(\.\d{1,18})?$/,
+  )({
+    name: "UNREPAID_REFUNDS_DAILY_USD",
+    describe:
+      "Most that refunds within 24 hours may cost which settlement can never repay: deposits in another currency than their order's, by another depositor, after the order's time for refunds, or for no order. A single refund above it is left to the operator (`MANUAL_REFUND_REQUIRED`); one for which the day has no room left waits, and `operator funds` lists both.",
+    default: "1000",
+  }),
   fastFillGraceMs: millis({
     name: "FAST_FILL_GRACE_MS",
     describe:

@@ -1,3 +1,4 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
 import { repositoryRoot, workspaceNode } from "@causeway/localnet";
 import { createMetrics } from "@causeway/service-kit";
 import { execFile } from "node:child_process";
@@ -11,6 +12,7 @@ import {
 } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
 import { settlementGauges } from "../../../apps/api/src/adapters/telemetry/settlement-gauges.ts";
+import { deposit } from "../../support/deposits.ts";
 import { honest } from "./fake-oracle.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
@@ -74,6 +76,24 @@ test("a payment that no oracle can attest says so, and asks nobody", async () =>
     rejected: true,
     reason: "the deposit does not carry the order's id",
   });
+  expect(world.oracle.asked).toHaveLength(asked);
+});
+
+test("a refund in another currency than the order's is never due: the hub cannot repay it", async () => {
+  const { engine } = world;
+  const agreed = await engine.quote({ refundTo: engine.anAddress() });
+  const { user, origin } = engine;
+  await deposit(origin, user, agreed, { currency: NATIVE_CURRENCY, amount: 10n ** 16n });
+  await engine.untilFinal(agreed.requestId);
+  const asked = world.oracle.asked.length;
+  await world.attest();
+  expect(await world.stateOf(agreed.requestId)).toEqual({
+    state: "unrepayable",
+    rejected: true,
+    reason: "the deposit is in another currency than the order's input",
+  });
+  engine.clock.forward(7 * 86_400_000);
+  await world.attest();
   expect(world.oracle.asked).toHaveLength(asked);
 });
 

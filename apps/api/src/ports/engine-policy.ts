@@ -16,6 +16,8 @@ export interface EnginePolicy {
   readonly expiryGraceMs: number;
   /** How long a fill waits for inventory before the deposit is refunded. */
   readonly inventoryWaitMs: number;
+  /** Refunds within 24 hours that settlement can never repay, USD with 18 decimals. */
+  readonly maxUnrepaidRefundsUsd: bigint;
   /** An app pays for a fast fill whose deposit has not come so long after the order's deadline. */
   readonly fastFillGraceMs: number;
   /** The network settles a fill against deposits that are younger by so much at most; undefined: nothing is settled here. */

@@ -30,6 +30,7 @@ export type EventName =
   | "funds_held"
   | "deposit_address_fault"
   | "refund_impossible"
+  | "refund_limit_reached"
   | "attempt_broadcast"
   | "attempt_refused"
   | "attempt_replaced"

@@ -65,6 +65,8 @@ export interface DepositRecord {
   readonly reason: FailReason | undefined;
   readonly refundState: RefundState;
   readonly refundFailReason: RefundFailReason | undefined;
+  /** Why settlement never repays the refund that is under way or made; absent: it does, or there is none. */
+  readonly unrepaidReason?: string;
   readonly seenAtMs: number;
 }
 

@@ -79,6 +79,8 @@ export interface SettlementWrites {
   /** Hands payments that have become final to settlement; returns how many. */
   notePayments(atMs: number, limit: number): Promise<number>;
   postpone(slotId: string, why: Postponement, atMs: number): Promise<void>;
+  /** The payment is never repaid. */
+  giveUp(slotId: string, reason: string, atMs: number): Promise<void>;
   /** The quorum has signed: what settles the payment stands in the executions of these keys. False when it was not due any more. */
   attested(slotId: string, keys: { deposit: Hex32; payment: Hex32 }, atMs: number): Promise<boolean>;
   /** Remembers executions, in the order in which they are to be carried out. Known ones stay as they are, but for refused ones: their new signature counts. */

@@ -101,7 +101,7 @@ export interface RequestWrites {
 
 export interface NewDeposit extends Omit<
   DepositRecord,
-  "id" | "refundState" | "refundFailReason" | "canonical"
+  "id" | "refundState" | "refundFailReason" | "unrepaidReason" | "canonical"
 > {
   /** USD with 18 decimals when it was agreed, else 0. */
   readonly valueUsd: bigint;
@@ -119,7 +119,18 @@ export interface DepositWrites {
     reason: FailReason | undefined,
     requestId: RequestId | undefined,
   ): Promise<void>;
+  /** A refund that is not under way any more takes nothing out of the limit of unrepaid refunds. */
   setRefund(id: DepositId, state: RefundState, failReason: RefundFailReason | undefined): Promise<void>;
+  /** USD (18 decimals) of unrepaid refunds since then. Locks the limit until the end of the transaction. */
+  lockUnrepaid(sinceMs: number): Promise<bigint>;
+  /** The refund under way is never repaid by settlement. */
+  setUnrepaid(
+    id: DepositId,
+    unrepaid: { readonly usd: bigint; readonly reason: string },
+    atMs: number,
+  ): Promise<void>;
+  /** The refund waits for room in the limit. False when it did so already. */
+  noteRefundWaits(id: DepositId, reason: string): Promise<boolean>;
   /** Marks deposits of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone; returns them. */
   removeOrphaned(
     chainId: number,

@@ -11,6 +11,7 @@ import { gasOf } from "./quote-pricing.ts";
 import { planRefundOf, priceOfRefund, PRICE_WAIT_MS, refundCancelAfterMs } from "./refund-terms.ts";
 import { giveUpRefund } from "./give-up-refund.ts";
 import { refundByRail } from "./rails/refund-by-rail.ts";
+import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "./unrepaid-refunds.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
 import { DONE } from "./wait.ts";
@@ -38,8 +39,9 @@ const PLACEHOLDERS: ReadonlySet<Address> = new Set<Address>([
 ]);
 
 /**
- * Sends a deposit back on its own chain, minus the gas, to the request's `refundTo` (or to the depositor when he is not the request's user). The solver pays from its own
- * inventory; the deposit itself is settled with the depository like a fill. Waits until the deposit has its confirmations: what vanishes need not be sent back.
+ * Sends a deposit back on its own chain, minus the gas, to the request's `refundTo` (or to the depositor if that is not the request's user). The solver pays from its own
+ * inventory. Settlement repays a refund of the order's currency to the order's recipient like a fill, and no other; the others are limited per day.
+ * Waits until the deposit has its confirmations: what vanishes need not be sent back.
  */
 export async function refundDeposit(services: Needs, depositId: DepositId): Promise<Progress> {
   const deposit = await services.reads.deposit(depositId);
@@ -105,6 +107,9 @@ async function pay(
   const refund = planRefundOf(chain, request, deposit, { recipient, rest, nowMs });
   if (refund.kind === "tooLow") return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
   const { amount } = refund;
+  const unrepaid = unrepaidOf(refund, priced);
+  const excess = refuseUnrepaid(services, unrepaid);
+  if (excess !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", excess);
 
   const planned = await planPayment(services, connected, {
     leg: { kind: "refund", depositId: deposit.id, requestId: request.terms.requestId },
@@ -134,10 +139,12 @@ async function pay(
       const current = await tx.deposits.lock(deposit.id);
       if (current?.disposition !== "refund" || current.refundState !== "none" || !current.canonical)
         return undefined;
+      if (!(await hasRoomForUnrepaid(services, tx, deposit, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       if (!(await inventoryBears(tx, connected, plan))) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await tx.deposits.setRefund(deposit.id, "sent", undefined);
+      if (unrepaid !== undefined) await tx.deposits.setUnrepaid(deposit.id, unrepaid, services.clock.nowMs());
       await tx.requests.note(request.terms.requestId, services.clock.nowMs(), "refundPlanned", {
         depositId: deposit.id,
         amount,
@@ -151,12 +158,15 @@ async function pay(
       throw error;
     });
   if (slotId === undefined) return DONE;
+  if (slotId === "limit")
+    return { waitMs: LIMIT_WAIT_MS, why: "the daily limit of unrepaid refunds is spent" };
   if (slotId === "short") return { waitMs: 5_000, why: "the solver's inventory does not bear the refund" };
   services.events.happened("refund_planned", {
     requestId: request.terms.requestId,
     depositId: deposit.id,
     amount,
     chain: chain.name,
+    unrepaid: unrepaid?.reason,
   });
   await sendSlot(services, slotId);
   return DONE;

@@ -275,7 +275,9 @@ const commonFields = {
     ),
     settlement: nullable(
       z.object({
-        state: plainText.describe("`due`, `attested` or `settled` on the hub."),
+        state: plainText.describe(
+          "`due`, `attested` or `settled` on the hub; `unrepayable` if no oracle can attest the payment, so that the hub never repays it.",
+        ),
         reason: nullable(plainText),
         updatedAt: time,
       }),

@@ -35,7 +35,27 @@ const setDisposition = statement(
 );
 const setRefund = statement(
   "deposit_set_refund",
-  "update deposits set refund_state = $2, refund_fail_reason = $3 where id = $1",
+  `update deposits set refund_state = $2, refund_fail_reason = $3, refund_waits = null,
+     unrepaid_usd = case when $2 in ('none', 'impossible') then null else unrepaid_usd end,
+     unrepaid_at_ms = case when $2 in ('none', 'impossible') then null else unrepaid_at_ms end,
+     unrepaid_reason = case when $2 in ('none', 'impossible') then null else unrepaid_reason end
+   where id = $1`,
+);
+const lockUnrepaid = statement(
+  "deposit_lock_unrepaid",
+  "select pg_advisory_xact_lock(hashtextextended('causeway:unrepaid refunds', 0))",
+);
+const unrepaidSince = statement(
+  "deposit_unrepaid_since",
+  "select coalesce(sum(unrepaid_usd), 0) as usd from deposits where unrepaid_at_ms > $1",
+);
+const setUnrepaid = statement(
+  "deposit_set_unrepaid",
+  "update deposits set unrepaid_usd = $2, unrepaid_reason = $3, unrepaid_at_ms = $4 where id = $1",
+);
+const noteRefundWaits = statement(
+  "deposit_note_refund_waits",
+  "update deposits set refund_waits = $2 where id = $1 and refund_waits is null returning id",
 );
 const removeOrphaned = statement(
   "deposit_remove_orphaned",
@@ -108,6 +128,17 @@ export function depositWrites(sql: Sql): DepositWrites {
     },
     async setRefund(id, state, failReason): Promise<void> {
       await sql.query(setRefund, [id, state, failReason ?? null]);
+    },
+    async lockUnrepaid(sinceMs): Promise<bigint> {
+      await sql.query(lockUnrepaid, []);
+      const [row] = await sql.query<{ usd: bigint }>(unrepaidSince, [sinceMs]);
+      return row?.usd ?? 0n;
+    },
+    async setUnrepaid(id, { usd, reason }, atMs): Promise<void> {
+      await sql.query(setUnrepaid, [id, usd, reason, atMs]);
+    },
+    async noteRefundWaits(id, reason): Promise<boolean> {
+      return (await sql.query(noteRefundWaits, [id, reason])).length > 0;
     },
     async removeOrphaned(chainId, aboveBlock, upToBlock, canonicalHashes): Promise<DepositRecord[]> {
       const rows = await sql.query<DepositRow>(removeOrphaned, [

@@ -5,8 +5,8 @@ import type { Sql } from "./pool.ts";
 const stranded = statement(
   "operator_stranded",
   `select id, chain_id, tx_hash, currency, amount, depositor, sender, order_id, request_id, disposition, reason,
-     refund_state, refund_fail_reason, canonical, seen_at_ms, wallet_nonce, mapping_until_ms
-   from deposits where disposition = 'unattributed' or refund_state = 'impossible' order by id`,
+     refund_state, refund_fail_reason, refund_waits, canonical, seen_at_ms, wallet_nonce, mapping_until_ms
+   from deposits where disposition = 'unattributed' or refund_state = 'impossible' or refund_waits is not null order by id`,
 );
 const trace = statement(
   "operator_trace",
@@ -63,7 +63,7 @@ const lanes = statement(
    group by 1, 2, 3 order by 1`,
 );
 
-/** Money in the depositories that nobody could place, or that cannot be sent back by itself, and top-ups that credit nobody. */
+/** Money in the depositories that is unattributed, cannot be refunded automatically or waits for room in the daily limit, and top-ups that credit nobody. */
 export async function strandedFunds(sql: Sql): Promise<object[]> {
   return [...(await sql.query<object>(stranded, [])), ...(await unattributedTopUps(sql))];
 }

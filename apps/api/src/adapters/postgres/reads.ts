@@ -77,7 +77,9 @@ const overdueFills = statement(
 );
 const overdueRefunds = statement(
   "read_overdue_refunds",
-  `select id from deposits where disposition = 'refund' and refund_state = 'none' and canonical and seen_at_ms < $1 order by id limit $2`,
+  // Those that wait for room in the daily limit come last: they must not keep others from being retried.
+  `select id from deposits where disposition = 'refund' and refund_state = 'none' and canonical and seen_at_ms < $1
+   order by refund_waits is not null, id limit $2`,
 );
 const originTransactions = statement(
   "read_origin_transactions",

@@ -23,6 +23,10 @@ const postpone = statement(
   `update settlements set reason = $2, rejected = $3, next_try_ms = $4, tries = tries + 1, updated_at_ms = $5
    where slot_id = $1 and state = 'due'`,
 );
+const giveUp = statement(
+  "settlement_give_up",
+  "update settlements set state = 'unrepayable', reason = $2, rejected = true, updated_at_ms = $3 where slot_id = $1 and state = 'due'",
+);
 const attested = statement(
   "settlement_attested",
   `update settlements set state = 'attested', deposit_key = $2, payment_key = $3, reason = null, rejected = false, tries = 0,
@@ -104,6 +108,9 @@ export function settlementWrites(sql: Sql): SettlementWrites {
     },
     async postpone(slotId, why, atMs) {
       await sql.query(postpone, [slotId, why.reason, why.rejected, why.nextTryMs, atMs]);
+    },
+    async giveUp(slotId, reason, atMs) {
+      await sql.query(giveUp, [slotId, reason, atMs]);
     },
     async attested(slotId, keys, atMs) {
       return (await sql.query(attested, [slotId, keys.deposit, keys.payment, atMs])).length > 0;

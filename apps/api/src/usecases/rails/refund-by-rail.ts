@@ -6,6 +6,7 @@ import type { DepositRecord, RequestRecord } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
 import { giveUpRefund } from "../give-up-refund.ts";
 import { planRefundOf, PRICE_WAIT_MS, priceOfRefund, refundCancelAfterMs } from "../refund-terms.ts";
+import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "../unrepaid-refunds.ts";
 import type { TransitionServices } from "../transition.ts";
 import { DONE } from "../wait.ts";
 import type { Progress } from "../wait.ts";
@@ -17,7 +18,7 @@ import { sendRailSlot } from "./send-rail-slot.ts";
  */
 const LEAST_UNASKED_USD = 10n ** 16n;
 
-type Needs = Pick<Services, "uow" | "reads" | "chains" | "prices"> & TransitionServices;
+type Needs = Pick<Services, "uow" | "reads" | "chains" | "prices" | "enginePolicy"> & TransitionServices;
 
 /**
  * Sends a deposit back on a chain that is reached by a rail, minus what the payment costs: to the request's `refundTo`, or to the depositor when he is not the request's user, or to the sender of
@@ -53,6 +54,9 @@ export async function refundByRail(
     amountToUsdDown(refund.amount, unit) < LEAST_UNASKED_USD;
   if (refund.kind === "tooLow" || isDust) return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
   const { amount } = refund;
+  const unrepaid = unrepaidOf(refund, unit);
+  const excess = refuseUnrepaid(services, unrepaid);
+  if (excess !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", excess);
   const refusal = await rail.refusalOf({ recipient, currency: deposit.currency, amount });
   if (refusal !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", refusal);
 
@@ -72,10 +76,12 @@ export async function refundByRail(
       const current = await tx.deposits.lock(deposit.id);
       if (current?.disposition !== "refund" || current.refundState !== "none" || !current.canonical)
         return undefined;
+      if (!(await hasRoomForUnrepaid(services, tx, deposit, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       if (!(await railBears(tx, connected, plan))) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await tx.deposits.setRefund(deposit.id, "sent", undefined);
+      if (unrepaid !== undefined) await tx.deposits.setUnrepaid(deposit.id, unrepaid, services.clock.nowMs());
       if (deposit.requestId !== undefined)
         await tx.requests.note(deposit.requestId, services.clock.nowMs(), "refundPlanned", {
           depositId: deposit.id,
@@ -90,12 +96,15 @@ export async function refundByRail(
       throw error;
     });
   if (slotId === undefined) return DONE;
+  if (slotId === "limit")
+    return { waitMs: LIMIT_WAIT_MS, why: "the daily limit of unrepaid refunds is spent" };
   if (slotId === "short") return { waitMs: 5_000, why: "the solver's inventory does not bear the refund" };
   services.events.happened("refund_planned", {
     requestId: deposit.requestId,
     depositId: deposit.id,
     amount,
     chain: chain.name,
+    unrepaid: unrepaid?.reason,
   });
   await sendRailSlot(services, connected, slotId);
   return DONE;

@@ -25,6 +25,7 @@ export async function attestPayment(
   signal: AbortSignal,
 ): Promise<void> {
   const claimed = claimOf(payment, services.chains, services.signer.address);
+  if (claimed.kind === "never" && claimed.isForGood) return giveUp(services, payment, claimed.reason);
   if (claimed.kind === "never")
     return postpone(services, payment, [{ kind: "rejected", reason: claimed.reason }]);
   const { claim } = claimed;
@@ -71,6 +72,11 @@ async function remember(
     return true;
   });
   if (fresh) services.events.happened("settlement_attested", { ...factsOf(payment), oracle });
+}
+
+async function giveUp(services: Needs, payment: DuePayment, reason: string): Promise<void> {
+  await services.uow.run((tx) => tx.settlement.giveUp(payment.slotId, reason, services.clock.nowMs()));
+  services.events.alarm("settlement_rejected", { ...factsOf(payment), reason, tries: payment.tries });
 }
 
 async function postpone(services: Needs, payment: DuePayment, findings: readonly Failure[]): Promise<void> {

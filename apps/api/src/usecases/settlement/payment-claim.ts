@@ -12,20 +12,23 @@ export interface Claim {
   readonly paymentTransactionId: string;
 }
 
+export type Claimed =
+  | { readonly kind: "claim"; readonly claim: Claim }
+  /** `isForGood`: neither a reorg nor a change of the configuration makes it attestable. */
+  | { readonly kind: "never"; readonly reason: string; readonly isForGood: boolean };
+
 /**
  * What a payment claims, as far as an oracle can attest it; else in words why none can. What is not the order's own (another currency, another recipient, another
  * solver) was right to pay, but the hub cannot repay it.
  */
-export function claimOf(
-  payment: DuePayment,
-  chains: Pick<KnownChains, "profile">,
-  solver: Address,
-): { readonly kind: "claim"; readonly claim: Claim } | { readonly kind: "never"; readonly reason: string } {
-  const never = (reason: string) => ({ kind: "never", reason }) as const;
+export function claimOf(payment: DuePayment, chains: Pick<KnownChains, "profile">, solver: Address): Claimed {
+  const never = (reason: string) => ({ kind: "never", reason, isForGood: false }) as const;
   const { deposit, request } = payment;
   const { terms } = request;
   const input = terms.order.inputs[0];
   if (deposit === undefined) return never("the deposit is not known");
+  if (payment.kind === "refund" && deposit.unrepaidReason !== undefined)
+    return { kind: "never", reason: deposit.unrepaidReason, isForGood: true };
   if (!deposit.canonical) return never("no block holds the deposit any more");
   if (deposit.orderId !== terms.orderId) return never("the deposit does not carry the order's id");
   if (terms.order.solver !== solver) return never("the order names another solver");
@@ -36,13 +39,6 @@ export function claimOf(
   if (input === undefined || terms.order.inputs.length !== 1) return never("the order has not one input");
   if (input.payment.chainId !== origin.name || input.payment.currency !== deposit.currency)
     return never("the deposit is not in the currency of the order");
-  if (payment.kind === "refund") {
-    const option = input.refunds[0];
-    if (option === undefined) return never("the order promises no refund");
-    // A stranger's deposit went back to the stranger, not to whom the order names.
-    if (deposit.depositor !== terms.user && option.recipient !== deposit.depositor)
-      return never("the refund went to the depositor, whom the order does not name");
-  }
   // Oracles write addresses as their families do, the same on every network of one.
   const vm = familyOf(origin);
   const spelled = (bytes: Hex) => decodeAddress(vm, bytes);
