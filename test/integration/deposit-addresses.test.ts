@@ -111,6 +111,53 @@ test("money waits at its address for as many blocks as a deposit of its value wo
   expect((await world.sweepsFrom(at)).map(({ amount }) => amount)).toEqual([usd(2_500)]);
 });
 
+test("dust in every block for an hour postpones no payment: it is moved when it has the confirmations of its value, and the dust stays", async () => {
+  const { origin, usdc } = world;
+  const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });
+  const { connection } = origin.connected;
+  const first = (await origin.announce()).number;
+  const addresses = (await world.reads.active(0, 10_000)).filter(({ address }) => address === at);
+  let balance = 0n;
+  const dusted = {
+    ...origin.connected,
+    chain: {
+      ...origin.chain,
+      confirmationTiers: [
+        { belowUsd: parseEther("1"), confirmations: 1 },
+        { belowUsd: undefined, confirmations: 64 },
+      ],
+    },
+    connection: {
+      ...connection,
+      reader: {
+        ...connection.reader,
+        heldAmounts: async (accounts: readonly Address[], currencies: readonly Address[]) =>
+          accounts.flatMap((account) =>
+            currencies.map((currency) => ({ account, currency, amount: currency === usdc ? balance : 0n })),
+          ),
+      },
+    },
+  };
+  const alarms = world.events.of("funds_held").length;
+  const PAID_IN = 20;
+  let movedIn: number | undefined;
+  for (let block = 1; block <= 300; block++) {
+    world.clock.forward(12_000);
+    balance += block === PAID_IN ? usd(100) : 1n;
+    const look = { addresses, currencies: [usdc], atBlock: first + BigInt(block) };
+    await lookAtAddresses(world.watching(), dusted, look);
+    movedIn ??= (await world.sweepsFrom(at)).length > 0 ? block : undefined;
+  }
+  expect(movedIn).toBe(PAID_IN + 63);
+  expect(await world.sweepsFrom(at)).toMatchObject([{ requestId, amount: usd(100), excess: 0n }]);
+  const [dust] = await world.reads.fundsAt(at);
+  expect(dust?.amount).toBe(299n);
+  expect(dust?.layers.length).toBeLessThanOrEqual(8);
+  expect(world.events.of("funds_held").length - alarms).toBeLessThanOrEqual(1);
+  // The balance was made up: nothing is to be moved.
+  await world.pool.query("update deposit_sweeps set state = 'void' where address = $1", [at]);
+});
+
 test("a strict address that gets less than was quoted gives it back to refundTo, less the gas", async () => {
   const { origin, usdc } = world;
   const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });

@@ -201,7 +201,7 @@ async function anAddressOf(requestId: RequestId): Promise<CurrencyAt> {
       createdAtMs: 0,
       activeAtMs: 0,
     });
-    await depositAddresses.observe([{ ...place, amount: 5n, seenBlock: 1n, unseenBlock: undefined }], 0);
+    await depositAddresses.observe(place, [{ amount: 5n, sinceBlock: 1n, seenAtMs: 0 }], 1n);
   });
   return place;
 }

@@ -1,6 +1,7 @@
 import type {
   Address,
   DepositAddressKey,
+  FundsLayer,
   HoldReason,
   OrderId,
   RefundWish,
@@ -39,12 +40,16 @@ export interface ObservedFunds extends CurrencyAt {
   /** Another one whenever the amount changes. */
   readonly observation: number;
   readonly amount: bigint;
-  readonly seenBlock: bigint;
-  /** The last block before that in which it was not there; undefined: nobody looked. */
-  readonly unseenBlock: bigint | undefined;
+  /** What makes up the amount, the oldest first. */
+  readonly layers: readonly FundsLayer[];
+  /** The block in which the amount was seen to change last. */
+  readonly changedBlock: bigint;
+  /** When some of it was seen first. */
   readonly seenAtMs: number;
   /** Why it stays there; undefined: it is not decided yet. */
   readonly held: HoldReason | undefined;
+  /** The reason that the operator was told last, if money stayed there before. */
+  readonly alarmed: HoldReason | undefined;
 }
 
 export type SweepState = "planned" | "sent" | "mined" | "final" | "void";
@@ -58,6 +63,8 @@ export interface SweepRecord extends CurrencyAt {
   readonly excess: bigint;
   readonly orderId: OrderId;
   readonly requestId: RequestId;
+  /** When `amount` was at the address first. */
+  readonly arrivedAtMs: number;
   readonly state: SweepState;
   readonly txHash: TxHash | undefined;
   readonly createdAtMs: number;
@@ -69,15 +76,10 @@ export interface DepositAddressWrites {
   /** Locks the address: nothing is decided about its money elsewhere until the end of the transaction. */
   lock(address: Address): Promise<DepositAddress | undefined>;
   setActive(address: Address, atMs: number): Promise<void>;
-  /** Writes down what is there now; an amount that is 0 is forgotten. */
-  observe(
-    seen: readonly (CurrencyAt & {
-      readonly amount: bigint;
-      readonly seenBlock: bigint;
-      readonly unseenBlock: bigint | undefined;
-    })[],
-    atMs: number,
-  ): Promise<void>;
+  /** What is observed at a locked address on a chain. */
+  funds(chainId: number, address: Address): Promise<readonly ObservedFunds[]>;
+  /** Writes down what is there now, as another observation that is to be decided about; nothing is forgotten. */
+  observe(place: CurrencyAt, layers: readonly FundsLayer[], changedBlock: bigint): Promise<void>;
   /** As {@link DepositAddressReads.underWay}; of an address that is locked it stays so until the end of the transaction, but for blocks that come. */
   underWay(
     chainId: number,
@@ -89,8 +91,6 @@ export interface DepositAddressWrites {
   hold(place: CurrencyAt, reason: HoldReason): Promise<void>;
   /** What is on hold at an address of a chain is to be decided about again. */
   release(chainId: number, address: Address): Promise<void>;
-  /** Forgets an observation: its money is on its way. */
-  forget(place: CurrencyAt): Promise<void>;
   /** Writes to the request whose money comes through the address whether some of it is on hold there. */
   noteHeld(address: Address): Promise<void>;
   /** @throws when there is a sweep of this observation already */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Address } from "../ids/hex.ts";
-import { decideFunds } from "./funds-rule.ts";
+import { awaitsRest, decideFunds } from "./funds-rule.ts";
 import type { AddressFacts, FoundFunds, FundsDecision, ReturnFacts } from "./funds-rule.ts";
 
 const usd: Address = `0x${"11".repeat(20)}`;
@@ -151,7 +151,7 @@ test("an open address keeps its quote for exactly what was quoted while it is fi
   for (const [address, funds] of [
     [open({ isFirm: false }), found()],
     [open({ isUnused: false }), found()],
-    [open(), found({ amount: 101n })],
+    [open(), found({ amount: 100n + LEAST })],
     [open(), found({ amount: 99n })],
     [open(), found({ currency: other })],
     [open(), found({ chainId: 2 })],
@@ -178,6 +178,20 @@ test("money for a request that was filled ahead of it covers that fill or stays 
     }),
     { numRuns: 2_000 },
   );
+});
+
+test("dust that anyone can add does not make the quoted amount another payment, and never keeps it waiting", () => {
+  const own = { kind: "own", amount: 100n, excess: 0n, refundTo: undefined };
+  expect(decideFunds(open(), found({ amount: 100n + LEAST - 1n }), canReturn)).toEqual(own);
+  // Without a price nobody can tell what is dust.
+  const unpriced: ReturnFacts = { canReturn: false, isWorthMoving: () => false };
+  expect(decideFunds(open(), found({ amount: 101n }), unpriced).kind).toBe("requote");
+  // In two parts: the confirmed one waits for the other only while both make the quoted amount.
+  expect(awaitsRest(open(), found({ amount: 60n }), 100n)).toBe(true);
+  expect(awaitsRest(open(), found({ amount: 60n }), 99n)).toBe(false);
+  expect(awaitsRest(open(), found({ amount: 100n }), 101n)).toBe(false);
+  expect(awaitsRest(open({ isUnused: false }), found({ amount: 60n }), 100n)).toBe(false);
+  expect(awaitsRest(open(), found({ amount: 60n, currency: other }), 100n)).toBe(false);
 });
 
 test("a fast fill is covered by exactly the quoted amount, however late, and the excess follows the address's own rules", () => {

@@ -87,8 +87,10 @@ export function decideFunds(
   const isFronted = isUnused && address.isFronted;
   const isQuotedMoney = found.chainId === quoted.chainId && found.currency === quoted.currency;
   const isEnough = isUnused && isQuotedMoney && found.amount >= quoted.amount;
-  if (isEnough && (strict || isFronted || (found.amount === quoted.amount && address.isFirm))) {
-    const over = found.amount - quoted.amount;
+  const over = found.amount - quoted.amount;
+  // Anyone can add dust: what would not pay for being moved does not make it another payment.
+  const isExact = isEnough && (over === 0n || (canReturn && !isWorthMoving(over)));
+  if (isEnough && (strict || isFronted || (isExact && address.isFirm))) {
     // Only the order that was filled ahead covers the fill, and its refunds go to the user: the excess waits for a decision of its own.
     const renamed = refundTo === "sender" && !isFronted ? sender : undefined;
     const isReturnable = strict && !(refundTo === "sender" && renamed === undefined);
@@ -106,6 +108,16 @@ export function decideFunds(
   return back.kind === "refund" && refundTo !== "sender"
     ? { kind: "own", amount: found.amount, excess: 0n, refundTo: undefined }
     : back;
+}
+
+/** Whether a confirmed part waits for the rest, which is there and makes it the quoted amount. */
+export function awaitsRest(
+  { quoted, isUnused }: Pick<AddressFacts, "quoted" | "isUnused">,
+  { chainId, currency, amount }: FoundFunds,
+  whole: bigint,
+): boolean {
+  const isQuotedMoney = chainId === quoted.chainId && currency === quoted.currency;
+  return isUnused && isQuotedMoney && amount < quoted.amount && whole >= quoted.amount;
 }
 
 function giveBack(

@@ -1,5 +1,13 @@
-import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { Address, HoldReason, OrderId, RefundWish, RequestId, TxHash } from "@causeway/domain";
+import { NATIVE_CURRENCY, totalOf } from "@causeway/domain";
+import type {
+  Address,
+  FundsLayer,
+  HoldReason,
+  OrderId,
+  RefundWish,
+  RequestId,
+  TxHash,
+} from "@causeway/domain";
 import type {
   DepositAddress,
   ObservedFunds,
@@ -11,9 +19,9 @@ import type {
 export const ADDRESS_COLUMNS =
   "address, request_id, order_id, depositor, recovery, strict, refund_to, question, key_id, created_at_ms, active_at_ms";
 export const FUNDS_COLUMNS =
-  "address, chain_id, currency, observation, amount, seen_block, unseen_block, seen_at_ms, held_reason";
+  "address, chain_id, currency, observation, amount, seen_block, layers, seen_at_ms, held_reason, alarmed_reason";
 export const SWEEP_COLUMNS =
-  "id, observation, address, chain_id, currency, amount, excess, order_id, request_id, state, tx_hash, created_at_ms";
+  "id, observation, address, chain_id, currency, amount, excess, order_id, request_id, coalesce(arrived_at_ms, created_at_ms) as arrived_at_ms, state, tx_hash, created_at_ms";
 
 export interface AddressRow {
   address: string;
@@ -65,9 +73,10 @@ export interface FundsRow {
   observation: number;
   amount: bigint;
   seen_block: number;
-  unseen_block: number | null;
+  layers: string | null;
   seen_at_ms: number;
   held_reason: string | null;
+  alarmed_reason: string | null;
 }
 
 export function fundsOf(row: FundsRow): ObservedFunds {
@@ -77,11 +86,41 @@ export function fundsOf(row: FundsRow): ObservedFunds {
     currency: row.currency as Address,
     observation: row.observation,
     amount: row.amount,
-    seenBlock: BigInt(row.seen_block),
-    unseenBlock: row.unseen_block === null ? undefined : BigInt(row.unseen_block),
+    layers: layersOf(row),
+    changedBlock: BigInt(row.seen_block),
     seenAtMs: row.seen_at_ms,
     held: (row.held_reason as HoldReason | null) ?? undefined,
+    alarmed: (row.alarmed_reason as HoldReason | null) ?? undefined,
   };
+}
+
+/** A layer as it is stored: amount, block in which it was seen first, the last one before (null: nobody looked), and when, ms. */
+type StoredLayer = [amount: string, since: string, unseen: string | null, seenAtMs: number];
+
+export function layersText(layers: readonly FundsLayer[]): string {
+  return JSON.stringify(
+    layers.map(({ amount, sinceBlock, unseenBlock, seenAtMs }): StoredLayer => [
+      amount.toString(),
+      sinceBlock.toString(),
+      unseenBlock?.toString() ?? null,
+      seenAtMs,
+    ]),
+  );
+}
+
+/** Rows of a version that knows no layers are one layer: all of it is as young as its last change. */
+function layersOf({ layers, amount, seen_block, seen_at_ms }: FundsRow): readonly FundsLayer[] {
+  const stored = ((layers === null ? [] : JSON.parse(layers)) as StoredLayer[]).map(
+    ([part, since, unseen, seenAtMs]): FundsLayer => ({
+      amount: BigInt(part),
+      sinceBlock: BigInt(since),
+      ...(unseen !== null && { unseenBlock: BigInt(unseen) }),
+      seenAtMs,
+    }),
+  );
+  return totalOf(stored) === amount
+    ? stored
+    : [{ amount, sinceBlock: BigInt(seen_block), seenAtMs: seen_at_ms }];
 }
 
 export interface SweepRow {
@@ -94,6 +133,7 @@ export interface SweepRow {
   excess: bigint;
   order_id: string;
   request_id: string;
+  arrived_at_ms: number;
   state: string;
   tx_hash: string | null;
   created_at_ms: number;
@@ -110,6 +150,7 @@ export function sweepOf(row: SweepRow): SweepRecord {
     excess: row.excess,
     orderId: row.order_id as OrderId,
     requestId: row.request_id as RequestId,
+    arrivedAtMs: row.arrived_at_ms,
     state: row.state as SweepState,
     txHash: (row.tx_hash as TxHash | null) ?? undefined,
     createdAtMs: row.created_at_ms,

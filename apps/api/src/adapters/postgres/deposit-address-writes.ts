@@ -1,3 +1,4 @@
+import { totalOf } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import type { DepositAddressWrites, CurrencyAt } from "../../ports/deposit-addresses.ts";
 import {
@@ -5,6 +6,7 @@ import {
   addressOf,
   FUNDS_COLUMNS,
   fundsOf,
+  layersText,
   refundColumn,
   SWEEP_COLUMNS,
   sweepOf,
@@ -27,24 +29,20 @@ const setActive = statement(
   "deposit_address_active",
   "update deposit_addresses set active_at_ms = greatest(active_at_ms, $2) where address = $1",
 );
-// A balance that is the same is the same money, as far as anybody can tell: its observation stays.
+const fundsOn = statement(
+  "deposit_address_funds_locked",
+  `select ${FUNDS_COLUMNS} from deposit_address_funds where chain_id = $1 and address = $2`,
+);
 const observe = statement(
   "deposit_address_observe",
-  `insert into deposit_address_funds as f (address, chain_id, currency, amount, seen_block, unseen_block, seen_at_ms)
+  `insert into deposit_address_funds as f (address, chain_id, currency, amount, layers, seen_block, seen_at_ms)
    values ($1, $2, $3, $4, $5, $6, $7)
-   on conflict (address, chain_id, currency) do update set amount = excluded.amount, seen_block = excluded.seen_block,
-     -- What was there before came before.
-     unseen_block = case when f.amount < excluded.amount then f.unseen_block else excluded.unseen_block end,
-     seen_at_ms = excluded.seen_at_ms, observation = excluded.observation, held_reason = null
-   where f.amount <> excluded.amount and f.seen_block <= excluded.seen_block`,
+   on conflict (address, chain_id, currency) do update set amount = excluded.amount, layers = excluded.layers,
+     seen_block = excluded.seen_block, seen_at_ms = excluded.seen_at_ms, observation = excluded.observation, held_reason = null`,
 );
 const forget = statement(
   "deposit_address_forget",
   "delete from deposit_address_funds where address = $1 and chain_id = $2 and currency = $3",
-);
-const forgetGone = statement(
-  "deposit_address_forget_gone",
-  "delete from deposit_address_funds where address = $1 and chain_id = $2 and currency = $3 and seen_block <= $4",
 );
 const lockFunds = statement(
   "deposit_address_lock_funds",
@@ -53,7 +51,7 @@ const lockFunds = statement(
 );
 const hold = statement(
   "deposit_address_hold",
-  "update deposit_address_funds set held_reason = $4 where address = $1 and chain_id = $2 and currency = $3",
+  "update deposit_address_funds set held_reason = $4, alarmed_reason = $4 where address = $1 and chain_id = $2 and currency = $3",
 );
 const release = statement(
   "deposit_address_release",
@@ -82,8 +80,8 @@ const noteHeld = statement(
 );
 const addSweep = statement(
   "deposit_sweep_insert",
-  `insert into deposit_sweeps (observation, address, chain_id, currency, amount, excess, order_id, request_id, created_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id`,
+  `insert into deposit_sweeps (observation, address, chain_id, currency, amount, excess, order_id, request_id, arrived_at_ms, created_at_ms)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id`,
 );
 const lockSweep = statement(
   "deposit_sweep_lock",
@@ -153,11 +151,18 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     async setActive(address, atMs) {
       await sql.query(setActive, [address, atMs]);
     },
-    async observe(seen, atMs) {
-      for (const { amount, seenBlock, unseenBlock, ...place } of seen) {
-        if (amount === 0n) await sql.query(forgetGone, [...keyOf(place), seenBlock]);
-        else await sql.query(observe, [...keyOf(place), amount, seenBlock, unseenBlock ?? null, atMs]);
-      }
+    funds: async (chainId, address) => (await sql.query<FundsRow>(fundsOn, [chainId, address])).map(fundsOf),
+    async observe(place, layers, changedBlock) {
+      const [oldest] = layers;
+      if (oldest === undefined) await sql.query(forget, keyOf(place));
+      else
+        await sql.query(observe, [
+          ...keyOf(place),
+          totalOf(layers),
+          layersText(layers),
+          changedBlock,
+          oldest.seenAtMs,
+        ]);
     },
     underWay: async (chainId, addresses, balanceBlock) =>
       await sumUnderWay(sql, chainId, addresses, balanceBlock),
@@ -171,9 +176,6 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     async release(chainId, address) {
       await sql.query(release, [chainId, address]);
     },
-    async forget(place) {
-      await sql.query(forget, keyOf(place));
-    },
     async noteHeld(address) {
       await sql.query(noteHeld, [address]);
     },
@@ -185,6 +187,7 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
         sweep.excess,
         sweep.orderId,
         sweep.requestId,
+        sweep.arrivedAtMs,
         sweep.createdAtMs,
       ]);
       if (row === undefined) throw new Error("the sweep was not stored");

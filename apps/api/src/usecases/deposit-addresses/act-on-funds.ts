@@ -1,5 +1,14 @@
 import { RpcFault } from "@causeway/chains";
-import { decideFunds, quotedState, ServiceError, unreachable } from "@causeway/domain";
+import {
+  awaitsRest,
+  decideFunds,
+  layersBeyond,
+  oldestLayers,
+  quotedState,
+  seenSince,
+  ServiceError,
+  unreachable,
+} from "@causeway/domain";
 import type { AddressFacts, ErrorCode, FundsDecision, HoldReason, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { DepositAddress, ObservedFunds } from "../../ports/deposit-addresses.ts";
@@ -9,6 +18,7 @@ import type { AddressServices } from "./address-services.ts";
 import { awaitingRequest, lockedStanding } from "./awaiting-request.ts";
 import type { AwaitingRequest } from "./awaiting-request.ts";
 import { findSender } from "./find-sender.ts";
+import type { ConfirmedFunds } from "./find-sender.ts";
 import { returnFacts, valueOf } from "./return-facts.ts";
 import { refundTerms, sameWithRefundTo } from "./standing-in.ts";
 
@@ -37,7 +47,7 @@ const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * Decides what becomes of money that was observed at an address, and writes it down: a request for it where one is needed, the sweep that brings it to the depository, and the job that
+ * Decides what becomes of the confirmed part of the money that was observed at an address, and writes it down: a request for it where one is needed, the sweep that brings it to the depository, and the job that
  * makes it, in one commit. Two processes, or one twice, come to one sweep: the address is locked, and an observation has room for one.
  * @throws RpcFault, ServiceError: nothing was decided, the next look tries again
  */
@@ -46,16 +56,17 @@ export async function actOnFunds(
   connected: ConnectedChain,
   at: DepositAddress,
   funds: ObservedFunds,
+  confirmed: bigint,
 ): Promise<void> {
   const awaiting = await awaitingRequest(services, at, funds);
-  const planned = await plan(services, connected, at, awaiting, funds);
+  const planned = await plan(services, connected, at, awaiting, { funds, confirmed });
   // Decided again while the fast fill is not covered; the answer is told once.
   if (planned.kind === "later" || (planned.kind === "hold" && planned.reason === funds.held)) return;
   const facts = {
     chain: connected.chain.name,
     address: funds.address,
     currency: funds.currency,
-    amount: funds.amount,
+    amount: confirmed,
   };
   const isDone = await services.uow.run(async (tx) => {
     const current = await tx.depositAddresses.lock(at.address);
@@ -75,8 +86,11 @@ export async function actOnFunds(
     return true;
   });
   if (!isDone) return;
-  if (planned.kind === "hold") services.events.alarm("funds_held", { ...facts, reason: planned.reason });
-  else
+  if (planned.kind === "hold") {
+    // Once for a reason: whoever keeps sending dust does not keep calling the operator.
+    if (planned.reason !== funds.alarmed)
+      services.events.alarm("funds_held", { ...facts, reason: planned.reason });
+  } else
     services.events.happened("funds_decided", {
       ...facts,
       requestId: planned.terms.requestId,
@@ -112,9 +126,11 @@ async function sweep(
     excess,
     orderId: terms.orderId,
     requestId: terms.requestId,
+    arrivedAtMs: seenSince(funds.layers, amount) ?? nowMs,
     createdAtMs: nowMs,
   });
-  await depositAddresses.forget(funds);
+  // What came later is the next observation.
+  await depositAddresses.observe(funds, layersBeyond(funds.layers, amount + excess), funds.changedBlock);
   await depositAddresses.noteHeld(at.address);
   await depositAddresses.setActive(at.address, nowMs);
   await tx.requests.note(terms.requestId, nowMs, "fundsFound", {
@@ -134,10 +150,19 @@ async function plan(
   connected: ConnectedChain,
   at: DepositAddress,
   { terms, standing }: AwaitingRequest,
-  funds: ObservedFunds,
+  { funds, confirmed }: { readonly funds: ObservedFunds; readonly confirmed: bigint },
 ): Promise<Plan> {
   const nowMs = services.clock.nowMs();
-  const isLate = nowMs - funds.seenAtMs > services.enginePolicy.inventoryWaitMs;
+  // Since most of it was there: dust before or after makes it neither older nor younger.
+  const sinceMs = seenSince(funds.layers, (confirmed + 1n) / 2n) ?? nowMs;
+  const isLate = nowMs - sinceMs > services.enginePolicy.inventoryWaitMs;
+  const found: ConfirmedFunds = {
+    address: funds.address,
+    chainId: funds.chainId,
+    currency: funds.currency,
+    amount: confirmed,
+    layers: oldestLayers(funds.layers, confirmed),
+  };
   const facts: AddressFacts = {
     strict: at.key.strict,
     quoted: terms.origin,
@@ -145,20 +170,30 @@ async function plan(
     isFronted: standing === "fronted",
     isFirm: nowMs <= terms.firmUntilMs,
     refundTo: at.refundTo,
-    sender: at.refundTo === "sender" ? await findSender(services, connected, funds) : undefined,
+    sender: at.refundTo === "sender" ? await findSender(services, connected, found) : undefined,
   };
+  if (awaitsRest(facts, found, funds.amount)) return { kind: "later" };
   const back = await returnFacts(services, connected, funds);
   // Of what this instance holds a price comes back; until then nobody knows whether it can be returned.
   if (!back.canReturn && !isLate && services.chains.currency(funds.chainId, funds.currency)?.supportsBridging)
     return { kind: "later" };
-  const decision = decideFunds(facts, funds, back);
-  return await carryOut(services, connected, { at, terms, funds, decision, isLate, sender: facts.sender });
+  const decision = decideFunds(facts, found, back);
+  const decided = await carryOut(services, connected, {
+    at,
+    terms,
+    funds: found,
+    decision,
+    isLate,
+    sender: facts.sender,
+  });
+  // What stays for its amount or its sender may be decided otherwise together with what came later.
+  return decided.kind === "hold" && confirmed < funds.amount ? { kind: "later" } : decided;
 }
 
 interface Deciding {
   readonly at: DepositAddress;
   readonly terms: RequestTerms;
-  readonly funds: ObservedFunds;
+  readonly funds: ConfirmedFunds;
   readonly decision: FundsDecision;
   /** What could have passed has not. */
   readonly isLate: boolean;

@@ -2,8 +2,8 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { ConnectedChain } from "../../ports/chains.ts";
-import type { ObservedFunds } from "../../ports/deposit-addresses.ts";
 import { findSender } from "./find-sender.ts";
+import type { ConfirmedFunds } from "./find-sender.ts";
 
 const address = (n: number): Address => `0x${String(n).repeat(40)}`;
 const [at, token, alice, bob, solver, executor] = [1, 2, 3, 4, 5, 6].map(address) as [
@@ -26,7 +26,15 @@ type Payments = readonly { readonly from: Address; readonly amount: bigint }[];
 
 async function senderOf(
   payments: Payments | undefined,
-  changes: Partial<ObservedFunds> = {},
+  {
+    amount = 60n,
+    seenBlock = 9_000n,
+    unseenBlock = 8_998n,
+    ...changes
+  }: Partial<ConfirmedFunds> & {
+    readonly seenBlock?: bigint;
+    readonly unseenBlock?: bigint | "unknown";
+  } = {},
 ): Promise<{ sender: Address | undefined; asked: unknown }> {
   let asked: unknown;
   const connected = {
@@ -46,11 +54,18 @@ async function senderOf(
   const funds = {
     address: at,
     currency: token,
-    amount: 60n,
-    seenBlock: 9_000n,
-    unseenBlock: 8_998n,
+    chainId: 1,
+    amount,
+    layers: [
+      {
+        amount,
+        sinceBlock: seenBlock,
+        seenAtMs: 0,
+        ...(unseenBlock !== "unknown" && { unseenBlock }),
+      },
+    ],
     ...changes,
-  } as ObservedFunds;
+  };
   return { sender: await findSender(signers, connected, funds), asked };
 }
 
@@ -106,8 +121,17 @@ test("nobody keeps money from its sender with dust of his own, and a tenth is no
 
 test("it is searched for in the blocks since it was not there, or in some before it was first seen", async () => {
   expect((await senderOf([])).asked).toEqual([at, token, 8_999n, 9_000n]);
-  expect((await senderOf([], { unseenBlock: undefined })).asked).toEqual([at, token, 4_000n, 9_000n]);
-  const native = { unseenBlock: undefined, currency: NATIVE_CURRENCY };
+  expect((await senderOf([], { unseenBlock: "unknown" })).asked).toEqual([at, token, 4_000n, 9_000n]);
+  const native = { unseenBlock: "unknown" as const, currency: NATIVE_CURRENCY };
   expect((await senderOf([], native)).asked).toEqual([at, NATIVE_CURRENCY, 8_985n, 9_000n]);
-  expect((await senderOf([], { unseenBlock: undefined, seenBlock: 3n })).asked).toEqual([at, token, 0n, 3n]);
+  expect((await senderOf([], { unseenBlock: "unknown", seenBlock: 3n })).asked).toEqual([at, token, 0n, 3n]);
+});
+
+test("dust of long ago does not make the search reach back to it", async () => {
+  const layers = [
+    { amount: 1n, sinceBlock: 10n, unseenBlock: 9n, seenAtMs: 0 },
+    { amount: 60_000n, sinceBlock: 9_000n, unseenBlock: 8_998n, seenAtMs: 1 },
+  ];
+  const { sender, asked } = await senderOf([{ from: alice, amount: 60_000n }], { amount: 60_001n, layers });
+  expect([sender, asked]).toEqual([alice, [at, token, 8_999n, 9_000n]]);
 });

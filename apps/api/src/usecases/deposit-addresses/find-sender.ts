@@ -1,7 +1,8 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { Address } from "@causeway/domain";
+import { layersBeyond, totalOf } from "@causeway/domain";
+import type { Address, FundsLayer } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
-import type { ObservedFunds } from "../../ports/deposit-addresses.ts";
+import type { CurrencyAt } from "../../ports/deposit-addresses.ts";
 import type { Services } from "../../ports/services.ts";
 
 /** Blocks that are searched for the payment when nobody knows since when it was not there. */
@@ -12,6 +13,13 @@ const SEARCHED_NATIVE_BLOCKS = 15n;
 /** What others sent, if it is less than one part in so many, does not count: anybody could keep money from its sender with a smallest unit of his own. */
 const DUST_PART = 1_000n;
 
+/** Confirmed money at an address. */
+export interface ConfirmedFunds extends CurrencyAt {
+  readonly amount: bigint;
+  /** What makes up the amount, the oldest first. */
+  readonly layers: readonly FundsLayer[];
+}
+
 /**
  * Who sent what was found at an address: the newest payments add up to exactly that, and are one account's but for dust. Undefined when several accounts did, when something of it left no
  * trace, or when it was an account from which nobody would get it back.
@@ -20,8 +28,15 @@ const DUST_PART = 1_000n;
 export async function findSender(
   services: Pick<Services, "signer" | "executor">,
   { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
-  { address, currency, amount, seenBlock, unseenBlock }: ObservedFunds,
+  { address, currency, amount, layers }: ConfirmedFunds,
 ): Promise<Address | undefined> {
+  // Dust of long ago would make the search reach back to it.
+  const recent = withoutOldDust(layers, amount / DUST_PART);
+  const [first, last] = [recent.at(0), recent.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const { unseenBlock } = first;
+  const seenBlock = last.sinceBlock;
+  const searchedAmount = totalOf(recent);
   const searched = currency === NATIVE_CURRENCY ? SEARCHED_NATIVE_BLOCKS : SEARCHED_BLOCKS;
   const earliest = seenBlock > searched ? seenBlock - searched : 0n;
   const from = unseenBlock === undefined ? earliest : unseenBlock + 1n;
@@ -32,9 +47,9 @@ export async function findSender(
   for (const payment of payments?.toReversed() ?? []) {
     sent.set(payment.from, (sent.get(payment.from) ?? 0n) + payment.amount);
     found += payment.amount;
-    if (found >= amount) break;
+    if (found >= searchedAmount) break;
   }
-  if (found !== amount) return undefined;
+  if (found !== searchedAmount) return undefined;
   const [sender] = [...sent].find(([, part]) => amount - part <= amount / DUST_PART) ?? [];
   if (sender === undefined) return undefined;
   const { depository, router, approvalProxy, serviceReceiver, multicall3 } = chain.contracts;
@@ -42,4 +57,13 @@ export async function findSender(
   const isOurs =
     ours.includes(sender) || sender === services.signer.address || sender === services.executor?.address;
   return isOurs ? undefined : sender;
+}
+
+function withoutOldDust(layers: readonly FundsLayer[], dust: bigint): readonly FundsLayer[] {
+  let skipped = 0n;
+  for (const { amount } of layers) {
+    if (skipped + amount > dust) break;
+    skipped += amount;
+  }
+  return layersBeyond(layers, skipped);
 }

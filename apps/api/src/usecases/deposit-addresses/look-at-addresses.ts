@@ -1,4 +1,4 @@
-import { confirmAtBlock, confirmationsFor } from "@causeway/domain";
+import { amountToUsdDown, confirmationsFor, confirmedPart, readBalance } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import { placeKey } from "../../ports/deposit-addresses.ts";
@@ -6,7 +6,7 @@ import type { DepositAddress, CurrencyAt, ObservedFunds } from "../../ports/depo
 import { actOnFunds } from "./act-on-funds.ts";
 import { isAddressOn } from "./address-on.ts";
 import type { AddressServices } from "./address-services.ts";
-import { valueOf } from "./return-facts.ts";
+import { priceOf } from "./return-facts.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
 
@@ -69,9 +69,11 @@ export async function lookAtAddresses(
     const at = here.get(funds.address);
     // What does not cover a fast fill is decided again as soon as the fast fill stands otherwise.
     const isDecided = funds.held !== undefined && funds.held !== "FAST_FILL_NOT_COVERED";
-    if (at === undefined || isDecided || !(await isDue(services, chain, funds, atBlock))) continue;
+    if (at === undefined || isDecided) continue;
+    const confirmed = await confirmedOf(services, chain, funds, atBlock);
+    if (confirmed === 0n) continue;
     try {
-      await actOnFunds(services, connected, at, funds);
+      await actOnFunds(services, connected, at, funds, confirmed);
     } catch (error) {
       // One address's fault does not keep the others waiting.
       services.events.fault("deposit_address_fault", error, { chain: chain.name, address: funds.address });
@@ -105,26 +107,40 @@ async function writeDown(
       const [{ chainId } = { chainId: 0 }] = places;
       await depositAddresses.lock(address);
       const underWay = await depositAddresses.underWay(chainId, [address], atBlock);
-      const seen = places.map((place) => ({
-        ...place,
-        amount: leftOf(place, underWay),
-        seenBlock: atBlock,
-        unseenBlock: lookedAt?.get(address),
-      }));
-      await depositAddresses.observe(seen, nowMs);
+      const known = await depositAddresses.funds(chainId, address);
+      for (const place of places) {
+        const before = known.find(({ currency }) => currency === place.currency);
+        const amount = leftOf(place, underWay);
+        // An older look knows less.
+        if (amount === (before?.amount ?? 0n) || (before?.changedBlock ?? 0n) > atBlock) continue;
+        const unseenBlock = lookedAt?.get(address);
+        const reading = {
+          amount,
+          sinceBlock: atBlock,
+          ...(unseenBlock !== undefined && { unseenBlock }),
+          seenAtMs: nowMs,
+        };
+        await depositAddresses.observe(place, readBalance(before?.layers ?? [], reading), atBlock);
+      }
       await depositAddresses.noteHeld(address);
       // It is looked at with every block until this is done.
-      if (seen.some(({ amount }) => amount > 0n)) await depositAddresses.setActive(address, nowMs);
+      if (places.some((place) => leftOf(place, underWay) > 0n))
+        await depositAddresses.setActive(address, nowMs);
     });
 }
 
-/** Whether it has lain there for as many blocks as a deposit of its value would need. */
-async function isDue(
+/** How much has been there for as many blocks as a deposit of its value would need. */
+async function confirmedOf(
   services: AddressServices,
-  chain: Chain,
+  { confirmationTiers }: Chain,
   funds: ObservedFunds,
   atBlock: bigint,
-): Promise<boolean> {
-  const valueUsd = (await valueOf(services, funds)) ?? BEYOND_ALL_TIERS;
-  return atBlock >= confirmAtBlock(funds.seenBlock, confirmationsFor(chain.confirmationTiers, valueUsd));
+): Promise<bigint> {
+  const unit = await priceOf(services, funds);
+  return confirmedPart(funds.layers, atBlock, (amount) =>
+    confirmationsFor(
+      confirmationTiers,
+      unit === undefined ? BEYOND_ALL_TIERS : amountToUsdDown(amount, unit),
+    ),
+  );
 }

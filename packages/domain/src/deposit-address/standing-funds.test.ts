@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  confirmedPart,
+  layersBeyond,
+  MAX_FUNDS_LAYERS,
+  oldestLayers,
+  readBalance,
+  seenSince,
+  totalOf,
+} from "./standing-funds.ts";
+import type { FundsLayer } from "./standing-funds.ts";
+
+const at = (block: number, amount: bigint): FundsLayer => ({
+  amount,
+  sinceBlock: BigInt(block),
+  unseenBlock: BigInt(block) - 1n,
+  seenAtMs: block * 1_000,
+});
+
+/** The layers after these balances were read, one a block. */
+function read(balances: readonly bigint[], first = 1): readonly FundsLayer[] {
+  return balances.reduce<readonly FundsLayer[]>(
+    (layers, balance, n) => readBalance(layers, at(first + n, balance)),
+    [],
+  );
+}
+
+test("a payment is confirmed when its value asks for it, however often somebody adds dust to it", () => {
+  const payment = 1_000_000n;
+  for (const before of [0, 3, 20]) {
+    const dusted = Array.from({ length: before }, (_, n) => BigInt(n + 1));
+    const paid = before + 1;
+    const later = Array.from({ length: 300 }, (_, n) => payment + BigInt(before + n));
+    for (let blocks = 1; blocks <= 300; blocks++) {
+      const layers = read([...dusted, ...later.slice(0, blocks)]);
+      const confirmed = confirmedPart(layers, BigInt(paid + blocks - 1), (amount) =>
+        amount >= payment ? 64 : 1,
+      );
+      expect([before, blocks, confirmed >= payment]).toEqual([before, blocks, blocks >= 64]);
+      expect(layers.length).toBeLessThanOrEqual(MAX_FUNDS_LAYERS);
+    }
+  }
+});
+
+test("what is confirmed has been there all the time, and layers add up to the balance", () => {
+  const balances = fc.array(fc.bigInt(0n, 1_000n), { minLength: 1, maxLength: 40 });
+  fc.assert(
+    fc.property(balances, fc.integer({ min: 1, max: 12 }), (seen, confirmations) => {
+      const layers = read(seen);
+      expect(totalOf(layers)).toBe(seen.at(-1));
+      const confirmed = confirmedPart(layers, BigInt(seen.length), () => confirmations);
+      const lowest = seen.slice(-confirmations).reduce((a, b) => (a < b ? a : b));
+      expect(confirmed).toBeLessThanOrEqual(seen.length >= confirmations ? lowest : 0n);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("the oldest part and what is beyond it are the whole", () => {
+  const some = fc
+    .array(fc.bigInt(1n, 100n), { maxLength: 8 })
+    .map((amounts) => amounts.map((a, n) => at(n, a)));
+  fc.assert(
+    fc.property(some, fc.bigInt(0n, 900n), (layers, amount) => {
+      const total = totalOf(layers);
+      expect(totalOf(oldestLayers(layers, amount))).toBe(amount < total ? amount : total);
+      expect(totalOf(layersBeyond(layers, amount))).toBe(amount < total ? total - amount : 0n);
+    }),
+  );
+});
+
+test("an amount arrived when that much was there first: what came before or after does not matter", () => {
+  const layers = [at(1, 1n), at(5, 100n), at(9, 1n)];
+  expect(seenSince(layers, 100n)).toBe(5_000);
+  expect(seenSince(layers, 102n)).toBe(9_000);
+  expect(seenSince(layers, 103n)).toBeUndefined();
+  // The youngest leaves first.
+  expect(readBalance(layers, at(10, 50n))).toEqual([at(1, 1n), at(5, 49n)]);
+});
