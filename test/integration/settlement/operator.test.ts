@@ -83,9 +83,8 @@ test("a refund in another currency than the order's is never due: the hub cannot
   const { engine } = world;
   const agreed = await engine.quote({ refundTo: engine.anAddress() });
   const { user, origin } = engine;
-  await deposit(origin, user, agreed, { currency: NATIVE_CURRENCY, amount: 10n ** 16n });
+  const hash = await deposit(origin, user, agreed, { currency: NATIVE_CURRENCY, amount: 10n ** 16n });
   await engine.untilFinal(agreed.requestId);
-  const asked = world.oracle.asked.length;
   await world.attest();
   expect(await world.stateOf(agreed.requestId)).toEqual({
     state: "unrepayable",
@@ -94,7 +93,7 @@ test("a refund in another currency than the order's is never due: the hub cannot
   });
   engine.clock.forward(7 * 86_400_000);
   await world.attest();
-  expect(world.oracle.asked).toHaveLength(asked);
+  expect(JSON.stringify(world.oracle.asked)).not.toContain(hash);
 });
 
 test("a request that nobody made is told from one that has nothing to settle", async () => {
