@@ -218,3 +218,17 @@ test("a recipient whose code wants more gas than the router gives it is not paid
   });
   expect(end.received).toBe(before);
 });
+
+test("fills of a volatile asset beyond the bound of a minute wait for the next minute", async () => {
+  const { enginePolicy } = world.services;
+  const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
+  // Full minutes of the clock, so that the three fills are of one minute.
+  world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
+  const deposits = [await aDeposit(), await aDeposit()];
+  await world.work(bounded);
+  const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state.name;
+  expect((await Promise.all(deposits.map(stateOf))).sort()).toEqual(["fillable", "submitted"]);
+  world.clock.forward(60_000);
+  await world.work(bounded);
+  expect(await Promise.all(deposits.map(stateOf))).toEqual(["submitted", "submitted"]);
+});

@@ -11,6 +11,7 @@ export const enginePolicy: EnginePolicy = {
   expiryGraceMs: 600_000,
   inventoryWaitMs: 300_000,
   maxUnrepaidRefundsUsd: 10n ** 24n,
+  maxPriceExposureUsd: 100_000_000,
   fastFillGraceMs: 600_000,
   nudgeIntervalMs: 1_000,
   reconcileIntervalMs: 3_000,

@@ -67,8 +67,18 @@ export type PriceConfig = {
       readonly source: "fixed";
       /** USD with 18 decimals by price id. */ readonly usd: ReadonlyMap<string, bigint>;
     }
-  | { readonly source: "coingecko" | "defillama"; readonly url: string; readonly apiKey: Secret | undefined }
+  | (PriceEndpointConfig & {
+      /** Confirms each price; undefined: none does. */
+      readonly second: PriceEndpointConfig | undefined;
+    })
 );
+
+/** An HTTP service that knows prices. */
+export interface PriceEndpointConfig {
+  readonly source: "coingecko" | "defillama";
+  readonly url: string;
+  readonly apiKey: Secret | undefined;
+}
 
 /** Lists of tokens that somebody vouches for. */
 export interface TokenListConfig {
@@ -243,6 +253,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     !loaded ||
     !rails ||
     !prices ||
+    !price ||
     home === undefined
   )
     throw new ConfigError(["a part of the configuration is missing without a reported problem"]);
@@ -293,7 +304,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
       timeoutMs: token.tokenListTimeoutMs,
     },
     aggregator: aggregatorConfig(swap),
-    fees: feePolicy(quote),
+    fees: feePolicy(quote, price),
     maxTtlSeconds: quote.maxTtlSeconds,
     engine: enginePolicy(engine, settlement),
     appBalance,
@@ -353,8 +364,17 @@ function priceConfig(
     timeoutMs: price.priceTimeoutMs,
   };
   if (price.priceSource === "fixed") return { ...bounds, source: "fixed", usd: loadFixedPrices(location) };
-  const url = price.priceUrl ?? publicPriceUrls[price.priceSource];
-  return { ...bounds, source: price.priceSource, url, apiKey: price.priceApiKey };
+  const endpoint = (
+    source: PriceEndpointConfig["source"],
+    url: string | undefined,
+    apiKey: Secret | undefined,
+  ): PriceEndpointConfig => ({ source, url: url ?? publicPriceUrls[source], apiKey });
+  const { priceSecondSource: second } = price;
+  return {
+    ...bounds,
+    ...endpoint(price.priceSource, price.priceUrl, price.priceApiKey),
+    second: second === "none" ? undefined : endpoint(second, price.priceSecondUrl, price.priceSecondApiKey),
+  };
 }
 
 /** Two sources of one name could not be told apart by whoever names one. */
@@ -420,7 +440,10 @@ function tokenListProblems(sources: readonly string[]): string[] {
   return sources.some(isOpen) ? ["TOKEN_LISTS must be file paths or https URLs"] : [];
 }
 
-function feePolicy(quote: SettingValues<typeof quoteSettings>): FeePolicy {
+function feePolicy(
+  quote: SettingValues<typeof quoteSettings>,
+  { priceVolatileMaxAgeMs }: SettingValues<typeof priceSettings>,
+): FeePolicy {
   return {
     serviceBps: {
       sameAsset: quote.sameAssetFeeBps,
@@ -443,6 +466,7 @@ function feePolicy(quote: SettingValues<typeof quoteSettings>): FeePolicy {
     fillGraceSeconds: quote.fillGraceSeconds,
     refundGraceSeconds: quote.refundGraceSeconds,
     refundGasMarginBps: quote.refundGasMarginBps,
+    maxVolatilePriceAgeMs: priceVolatileMaxAgeMs,
   };
 }
 

@@ -1,6 +1,6 @@
 import { rawKeySigner, signatureToHex, signPersonalMessage } from "@causeway/attest";
 import { RpcFault, connectEvmChain, type EvmConnection } from "@causeway/chains";
-import type { Address, Chain, Hex32, OrderId } from "@causeway/domain";
+import type { Address, Chain, CurrencyClass, Hex32, OrderId } from "@causeway/domain";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { startOutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
 import type { OutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
@@ -22,13 +22,16 @@ import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
 import { createCoingeckoCompatiblePrices } from "./adapters/prices/coingecko-compatible.ts";
 import { createDefillamaCompatiblePrices } from "./adapters/prices/defillama-compatible.ts";
 import { createFixedPrices } from "./adapters/prices/fixed.ts";
+import { createConfirmedPrices } from "./adapters/prices/confirmed-prices.ts";
+import { vetoedByPools } from "./adapters/prices/pool-veto.ts";
 import { createPriceBook } from "./adapters/prices/price-book.ts";
+import { priceAgeGauge } from "./adapters/telemetry/price-age-gauge.ts";
 import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
 import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
 import { balanceGauges } from "./adapters/telemetry/balance-gauges.ts";
 import { settlementGauges } from "./adapters/telemetry/settlement-gauges.ts";
 import { solverGauges } from "./adapters/telemetry/solver-gauges.ts";
-import type { ApiConfig } from "./config.ts";
+import type { ApiConfig, PriceEndpointConfig } from "./config.ts";
 import { catalog } from "./jobs/catalog.ts";
 import { settlePayments } from "./jobs/settle.ts";
 import { watchChain } from "./jobs/watch-chain.ts";
@@ -125,8 +128,8 @@ export async function createContainer(
   );
   const saidNonces = nonces(config, { clock, sql, lifecycle });
   const rails = await connectRails(config, { clock, events }, lifecycle, saidNonces?.ofHub);
-  const prices = createPriceBook({
-    source: priceSource(config.prices, clock),
+  const book = createPriceBook({
+    source: priceSource(config, clock, (error) => events.fault("price_fault", error, {})),
     clock,
     priceIds: [
       ...new Set(
@@ -140,15 +143,17 @@ export async function createContainer(
     retryMs: PRICE_RETRY_MS,
     onFault: (error) => events.fault("price_fault", error, {}),
   });
-  lifecycle.add("prices", () => prices.close());
+  lifecycle.add("prices", () => book.close());
+  priceAgeGauge(metrics.registry, book);
   // Without prices there are no quotes, but requests under way can still be refunded and reported.
-  await prices.refresh().catch((error: unknown) => events.fault("price_fault", error, { at: "start" }));
+  await book.refresh().catch((error: unknown) => events.fault("price_fault", error, { at: "start" }));
   const { liquidity, poolUsd } = liquidityServices(
     connected,
-    { clock, events, prices },
+    { clock, events, prices: book },
     config.aggregator,
     lifecycle,
   );
+  const prices = vetoedByPools(book, poolUsd, ({ class: kind }) => MAX_DIVERGENCE_BPS[kind], clock);
   const services: Services = {
     clock,
     events,
@@ -340,14 +345,32 @@ async function connect(
   return { chain, connection, pulse };
 }
 
-function priceSource(config: ApiConfig["prices"], clock: Services["clock"]): PriceSource {
+/** How far a second source or a deep pool may be from a price, bps: further, and the price is not used between different assets. */
+const MAX_DIVERGENCE_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 50, major: 150, minor: 150 };
+
+function priceSource(
+  { prices: config, chains, rails }: ApiConfig,
+  clock: Services["clock"],
+  onFault: (error: unknown) => void,
+): PriceSource {
   if (config.source === "fixed") return createFixedPrices(config.usd, clock);
+  const primary = httpPrices(config, config.timeoutMs);
+  if (config.second === undefined) return primary;
+  const bounds = new Map<string, number>();
+  for (const { native, tokens } of [...chains, ...rails.map(({ chain }) => chain)])
+    for (const { priceId, class: kind } of [native, ...tokens])
+      bounds.set(priceId, Math.min(bounds.get(priceId) ?? Infinity, MAX_DIVERGENCE_BPS[kind]));
+  const second = httpPrices(config.second, config.timeoutMs);
+  return createConfirmedPrices(primary, second, (id) => bounds.get(id) ?? MAX_DIVERGENCE_BPS.stable, onFault);
+}
+
+function httpPrices({ source, url, apiKey }: PriceEndpointConfig, timeoutMs: number): PriceSource {
   const endpoint = {
-    baseUrl: config.url,
-    timeoutMs: config.timeoutMs,
-    ...(config.apiKey && { keyHeader: { name: priceKeyHeader(config.url), value: config.apiKey.reveal() } }),
+    baseUrl: url,
+    timeoutMs,
+    ...(apiKey && { keyHeader: { name: priceKeyHeader(url), value: apiKey.reveal() } }),
   };
-  return config.source === "coingecko"
+  return source === "coingecko"
     ? createCoingeckoCompatiblePrices(endpoint)
     : createDefillamaCompatiblePrices(endpoint);
 }

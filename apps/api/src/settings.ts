@@ -296,6 +296,35 @@ export const priceSettings = {
     describe: "A price older than this is not used: quotes answer 503 `PRICE_FETCH_FAILED`.",
     default: 5 * MINUTE_MS,
   }),
+  priceVolatileMaxAgeMs: millis({
+    name: "PRICE_VOLATILE_MAX_AGE_MS",
+    describe:
+      "An older price of a currency that is not a stablecoin is not used between different assets: quotes answer 503 `PRICE_FETCH_FAILED`. The age is the source's own timestamp, and younger prices pay a spread for theirs, so a fresher source quotes better.",
+    default: 90_000,
+  }),
+  priceSecondSource: choice(
+    "none",
+    "coingecko",
+    "defillama",
+  )({
+    name: "PRICE_SECOND_SOURCE",
+    describe:
+      "A second source that must confirm each price within 0.5 % (stablecoins) or 1.5 %. An unconfirmed price, also while the second source is down, is not used between different assets.",
+    default: "none",
+  }),
+  priceSecondUrl: url(
+    "http",
+    "https",
+  )({
+    name: "PRICE_SECOND_URL",
+    describe: "Base URL of the second source. Default: its public one.",
+    optional: true,
+  }),
+  priceSecondApiKey: secret({
+    name: "PRICE_SECOND_API_KEY",
+    describe: "Key for the second source, where it needs one.",
+    optional: true,
+  }),
   priceTimeoutMs: millis({
     name: "PRICE_TIMEOUT_MS",
     describe: "Bound of one request to the source.",
@@ -476,6 +505,15 @@ export const engineSettings = {
     describe:
       "A request without a deposit is told failed so long after its deadline. Until then a late deposit goes back as a refund that no failure preceded.",
     default: 10 * MINUTE_MS,
+  }),
+  maxPriceExposureUsd: integer(
+    1,
+    1_000_000_000,
+  )({
+    name: "PRICE_EXPOSURE_USD_PER_MINUTE",
+    describe:
+      "Fills between different assets that may be begun per minute for one volatile asset, whole USD; further fills wait for the next minute. One fill of a minute always passes. Bounds what a wrong price can cost before somebody looks.",
+    default: 250_000,
   }),
   inventoryWaitMs: millis({
     name: "FILL_INVENTORY_WAIT_MS",

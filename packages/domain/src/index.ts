@@ -60,6 +60,7 @@ export * from "./quote/impact.ts";
 export * from "./quote/invert.ts";
 export * from "./quote/minimum-amount.ts";
 export * from "./quote/payout.ts";
+export * from "./quote/price-spread.ts";
 export * from "./quote/price-trade.ts";
 export * from "./quote/promise.ts";
 export * from "./quote/refund-amount.ts";

@@ -65,4 +65,8 @@ export interface LiquiditySource {
  * What a token is worth by its pools, for tokens that no source of prices knows: USD per whole unit with 18 decimals, by the deepest way to a token with a price.
  * Read from memory, so that the first question of a token has no answer yet. Whoever moves a pool moves this: it is good for what is shown, never for what is paid.
  */
-export type PoolUsd = (token: Pick<Currency, "chainId" | "address" | "decimals">) => bigint | undefined;
+export type PoolUsd = (
+  token: Pick<Currency, "chainId" | "address" | "decimals">,
+  /** Shallower pools say nothing, USD with 18 decimals. Default 1,000 USD. */
+  minDepthUsd?: bigint,
+) => bigint | undefined;

@@ -1,4 +1,4 @@
-import type { Currency } from "@causeway/domain";
+import type { Currency, PriceReading } from "@causeway/domain";
 
 /** USD per whole unit of a currency. */
 export interface UsdPrice {
@@ -6,11 +6,15 @@ export interface UsdPrice {
   readonly usd: bigint;
   /** When the source says the price was true, ms since epoch. */
   readonly asOfMs: number;
+  /** Another source contradicts it: good for showing and for gas, not for a pair of different assets. */
+  readonly isDisputed?: boolean;
 }
 
 /** Fetches prices from somewhere; slow, may fail. One adapter per source. */
 export interface PriceSource {
   readonly name: string;
+  /** Prices from configuration: they never age. */
+  readonly isFixed?: boolean;
   /** Prices by `priceId`; ids without a price are absent. @throws ServiceError PRICE_FETCH_FAILED */
   fetch(priceIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, UsdPrice>>;
 }
@@ -22,4 +26,6 @@ export interface PriceBook {
    * @throws ServiceError PRICE_FETCH_FAILED when no price within the staleness bound can be had.
    */
   usd(currency: Currency): bigint | Promise<bigint>;
+  /** How far the price in memory can be trusted; undefined when it is exact (configured) or none is in memory. */
+  reading?(currency: Currency): PriceReading | undefined;
 }

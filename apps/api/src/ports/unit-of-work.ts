@@ -58,6 +58,7 @@ export interface Tx {
   readonly outbox: Outbox;
   readonly settlement: SettlementWrites;
   readonly idempotency: IdempotencyWrites;
+  readonly priceExposure: PriceExposureWrites;
 }
 
 /** What changes with a transition besides the state. */
@@ -227,4 +228,14 @@ export interface Outbox {
   add(entries: readonly OutboxEntry[], atMs: number): Promise<void>;
   /** Forgets jobs that were queued before `beforeMs`; returns how many. */
   prune(beforeMs: number, limit: number): Promise<number>;
+}
+
+export interface PriceExposureWrites {
+  /**
+   * Adds a fill to what was begun for an asset in this minute; false: it would exceed the bound, and nothing was added. The first fill of a
+   * minute is always added, or a fill above the bound would wait for ever.
+   * @param usd 18 decimals
+   * @param maxUsd 18 decimals
+   */
+  add(priceId: string, usd: bigint, maxUsd: bigint, nowMs: number): Promise<boolean>;
 }

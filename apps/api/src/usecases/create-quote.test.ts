@@ -377,6 +377,26 @@ test("without a price there is no quote", async () => {
   });
 });
 
+test("between two assets the age of a price costs a spread and is limited, on one asset it is neither", async () => {
+  const services = quoteWorld();
+  const aged = (ageMs: number) => ({
+    ...services,
+    prices: { ...services.prices, reading: () => ({ ageMs, volatilityBps: 0 }) },
+  });
+  const between = aQuoteInput();
+  const output = async (ageMs: number) =>
+    BigInt((await createQuote(aged(ageMs), between)).details.currencyOut.amount);
+  const [fresh, older] = [await output(0), await output(60_000)];
+  // Two standard deviations of a minute: 16 bps of the input.
+  expect(Number(((fresh - older) * 100_000n) / fresh)).toBeCloseTo(160, -1);
+  await expect(createQuote(aged(90_001), between)).rejects.toMatchObject({
+    code: "PRICE_FETCH_FAILED",
+    message: "The price of ethereum is 90 s old; at most 90 s are allowed between different assets",
+  });
+  const oneAsset = aQuoteInput({ destinationCurrency: usdcOn(DESTINATION) });
+  await expect(createQuote(aged(250_000), oneAsset)).resolves.toBeDefined();
+});
+
 test("native to a contract is priced by its way through the router, native to anybody else by the direct one", async () => {
   const input = aQuoteInput({ destinationCurrency: NATIVE_CURRENCY, recipient });
   const direct = await createQuote(quoteWorld(), input);

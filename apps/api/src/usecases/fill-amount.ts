@@ -1,4 +1,12 @@
-import { BPS, forward, NATIVE_CURRENCY, pairClassOf, payout, usdToAmountDown } from "@causeway/domain";
+import {
+  BPS,
+  forward,
+  isOneAsset,
+  NATIVE_CURRENCY,
+  pairClassOf,
+  payout,
+  usdToAmountDown,
+} from "@causeway/domain";
 import type { Address, Currency, PairClass, Payout, PayoutTimes, RequestTerms } from "@causeway/domain";
 import type { RequestEnd } from "../ports/chains.ts";
 import type { RequestRecord } from "../ports/records.ts";
@@ -255,10 +263,6 @@ function honourOf(
   ];
   if (!deposited || !paid || !delivered) return classOf("minor");
   return Math.min(classOf(pairClassOf(deposited, paid)), classOf(pairClassOf(paid, delivered)));
-}
-
-function isOneAsset(pairClass: PairClass): boolean {
-  return pairClass === "sameAsset" || pairClass === "wrap";
 }
 
 function knownCurrency(

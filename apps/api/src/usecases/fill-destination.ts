@@ -1,8 +1,10 @@
-import type { FailReason, OutputCalls, RequestId } from "@causeway/domain";
+import { isOneAsset, pairClassOf, pow10, USD_DECIMALS } from "@causeway/domain";
+import type { FailReason, OutputCalls, RequestId, RequestTerms } from "@causeway/domain";
 import type { RequestEnd } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { RequestRecord, SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
+import type { Tx } from "../ports/unit-of-work.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
 import { reserveSponsorship } from "./app-balance/sponsor-fees.ts";
 import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
@@ -218,6 +220,8 @@ async function commitAndSend(
         ? await railBears(tx, destination, plan)
         : await inventoryBears(tx, destination, plan);
       if (!isBorne) return "short" as const;
+      // Last, so that a fill that is not begun does not count.
+      await countExposure(services, tx, current.terms);
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await transition(
         services,
@@ -234,10 +238,18 @@ async function commitAndSend(
     })
     .catch((error: unknown) => {
       if (error instanceof LegTaken) return "moved" as const;
+      if (error instanceof ExposureReached) return "exposed" as const;
       throw error;
     });
   if (outcome === "moved") return DONE;
   if (outcome === "short") return wait(services, request, "the solver's inventory does not bear the fill");
+  if (outcome === "exposed")
+    return wait(
+      services,
+      request,
+      "PRICE_EXPOSURE_USD_PER_MINUTE is used up for one of its assets",
+      "SLIPPAGE",
+    );
   if ("why" in outcome) return giveUp(services, requestId, "SPONSOR_BALANCE_TOO_LOW", outcome.why);
   services.events.happened("fill_planned", {
     requestId,
@@ -249,6 +261,30 @@ async function commitAndSend(
   if (isRail(destination)) await sendRailSlot(services, destination, outcome.slotId);
   else await sendSlot(services, outcome.slotId);
   return DONE;
+}
+
+/** Takes back the whole commit: of two assets, one may have been counted already. */
+class ExposureReached extends Error {}
+
+/**
+ * Counts a fill between different assets against the bound of each volatile one.
+ * @throws ExposureReached
+ */
+async function countExposure(
+  { chains, clock, enginePolicy }: Needs,
+  tx: Pick<Tx, "priceExposure">,
+  { origin, destination, inputUsd }: RequestTerms,
+): Promise<void> {
+  const deposited = chains.currency(origin.chainId, origin.currency);
+  const paidFrom = chains.currency(destination.chainId, destination.paidFrom ?? destination.currency);
+  if (deposited === undefined || paidFrom === undefined) return;
+  if (isOneAsset(pairClassOf(deposited, paidFrom))) return;
+  const maxUsd = BigInt(enginePolicy.maxPriceExposureUsd) * pow10(USD_DECIMALS);
+  // In one order everywhere: two fills that lock two assets must not wait for each other.
+  const volatile = [deposited, paidFrom].filter((currency) => currency.class !== "stable");
+  for (const priceId of volatile.map((currency) => currency.priceId).sort())
+    if (!(await tx.priceExposure.add(priceId, inputUsd, maxUsd, clock.nowMs())))
+      throw new ExposureReached(priceId);
 }
 
 /** Waits for what may pass, but not for ever: then the deposit goes back, or is waited for again if an app had vouched for it. */

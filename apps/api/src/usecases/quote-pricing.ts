@@ -1,5 +1,22 @@
-import type { ChainProfile, Currency, PairClass, PricedUnit, PricingFacts } from "@causeway/domain";
-import { BPS, divUp, gasCostWei, NATIVE_CURRENCY, pairClassOf, settle, soon } from "@causeway/domain";
+import type {
+  ChainProfile,
+  Currency,
+  PairClass,
+  PricedUnit,
+  PriceReading,
+  PricingFacts,
+} from "@causeway/domain";
+import {
+  BPS,
+  divUp,
+  gasCostWei,
+  NATIVE_CURRENCY,
+  pairClassOf,
+  pairSpread,
+  ServiceError,
+  settle,
+  soon,
+} from "@causeway/domain";
 import type { Soon } from "@causeway/domain";
 import type { ConnectedChain, RequestEnd } from "../ports/chains.ts";
 import type { PriceBook } from "../ports/price-source.ts";
@@ -41,7 +58,7 @@ export interface SwapsOfRoute {
 
 type Needs = {
   readonly prices: PriceBook;
-  readonly quotePolicy: Pick<QuotePolicy, "gas" | "serviceBps">;
+  readonly quotePolicy: Pick<QuotePolicy, "gas" | "serviceBps" | "maxVolatilePriceAgeMs">;
 };
 
 /**
@@ -79,6 +96,7 @@ export function* pricingSoon(
   const usd = allKnown(asked) ? asked : yield* soon(allAnswered(asked));
 
   const pairClass = swaps.pairClass ?? pairClassOf(originCurrency, destinationCurrency);
+  const spreadBps = spreadOf(services, originCurrency, destinationCurrency);
   const { fees } = destination.chain;
   const fillGas =
     swaps.exchangeGas === undefined && swaps.callsGas === undefined
@@ -93,11 +111,37 @@ export function* pricingSoon(
       destinationNative: { decimals: destination.chain.native.decimals, priceUsd: usd.destinationNative },
       fillGasCostWei: fillCost(destination, destinationCurrency, fillGas, swaps.railCost),
       flatUsd: fees.flatUsd + originGasUsd,
-      serviceBps: quotePolicy.serviceBps[pairClass] + origin.chain.fees.depositBps + fees.withdrawalBps,
+      serviceBps:
+        quotePolicy.serviceBps[pairClass] + spreadBps + origin.chain.fees.depositBps + fees.withdrawalBps,
       appBps: 0,
     },
   };
 }
+
+/**
+ * Spread for the age of a route's prices, bps.
+ * @throws ServiceError PRICE_FETCH_FAILED when they cannot carry a trade between two assets
+ */
+function spreadOf(
+  { prices, quotePolicy: { maxVolatilePriceAgeMs } }: Needs,
+  ...currencies: readonly Currency[]
+): number {
+  const sides = currencies.flatMap((currency) => {
+    const reading = prices.reading?.(currency);
+    return [{ currency, reading: reading ?? EXACT }];
+  });
+  const spread = pairSpread(sides, maxVolatilePriceAgeMs);
+  if (spread.kind === "spread") return spread.bps;
+  const { priceId } = spread;
+  const message =
+    spread.kind === "disputed"
+      ? `The price of ${priceId} is contradicted by a ${spread.by}; try again later`
+      : `The price of ${priceId} is ${Math.round(spread.ageMs / 1000)} s old; at most ${maxVolatilePriceAgeMs / 1000} s are allowed between different assets`;
+  throw new ServiceError("PRICE_FETCH_FAILED", message, { data: { priceId } });
+}
+
+/** A configured price. */
+const EXACT: PriceReading = { ageMs: 0, volatilityBps: 0 };
 
 /** What the fill costs the solver beside what is paid, smallest units of the destination's native coin, with the margin that its price may move by. */
 function fillCost(

@@ -32,6 +32,8 @@ export interface FeePolicy {
    * promise, scaled down, must hold for a deposit of a part of what was agreed, or its refund could not be attested.
    */
   readonly refundGasMarginBps: number;
+  /** An older price of a volatile currency is not used for a pair of different assets, ms. */
+  readonly maxVolatilePriceAgeMs: number;
 }
 
 /** The documented defaults of the fee policy. */
@@ -45,13 +47,22 @@ export const defaultFeePolicy: FeePolicy = {
   fillGraceSeconds: 15 * 60,
   refundGraceSeconds: 7 * 24 * 3600,
   refundGasMarginBps: 90_000,
+  maxVolatilePriceAgeMs: 90_000,
 };
 
 const RANK = { stable: 0, major: 1, minor: 2 } as const;
 
 /** The class by which a pair is priced. */
-export function pairClassOf(origin: Currency, destination: Currency): PairClass {
+export function pairClassOf(
+  origin: Pick<Currency, "id" | "priceId" | "class">,
+  destination: Pick<Currency, "id" | "priceId" | "class">,
+): PairClass {
   if (origin.id === destination.id) return "sameAsset";
   if (origin.priceId === destination.priceId) return "wrap";
   return RANK[origin.class] >= RANK[destination.class] ? origin.class : destination.class;
+}
+
+/** The two currencies are one asset: whatever its price is, it cancels out. */
+export function isOneAsset(pairClass: PairClass): boolean {
+  return pairClass === "sameAsset" || pairClass === "wrap";
 }

@@ -69,7 +69,7 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
     if (answer instanceof Promise) answer.catch(() => undefined);
   }
 
-  return (currency) => {
+  return (currency, minDepthUsd = 0n) => {
     const { chainId, address, decimals } = currency;
     const chain = byId.get(chainId);
     if (chain === undefined) return undefined;
@@ -77,7 +77,8 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
     if (token === undefined) return undefined;
     remember(currency, chain, token);
     const found = unitUsd(chain, token, MOST_POOLS);
-    return found && (found.numerator * pow10(decimals)) / found.denominator;
+    if (found === undefined || found.depthUsd < minDepthUsd) return undefined;
+    return (found.numerator * pow10(decimals)) / found.denominator;
   };
 }
 

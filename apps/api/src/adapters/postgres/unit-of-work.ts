@@ -12,6 +12,7 @@ import { ledgerWrites } from "./ledger-writes.ts";
 import { nonceMappingWrites } from "./nonce-mapping-rows.ts";
 import { outbox } from "./outbox.ts";
 import { sqlOn } from "./pool.ts";
+import { priceExposureWrites } from "./price-exposure.ts";
 import { railWrites } from "./rail-rows.ts";
 import { requestWrites } from "./request-writes.ts";
 import { sendWrites } from "./send-writes.ts";
@@ -59,6 +60,7 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
       outbox: outbox(sql),
       settlement: settlementWrites(sql),
       idempotency: idempotencyWrites(sql),
+      priceExposure: priceExposureWrites(sql),
     });
   });
 }

@@ -5,6 +5,7 @@ import type { PriceSource, UsdPrice } from "../../ports/price-source.ts";
 export function createFixedPrices(prices: ReadonlyMap<string, bigint>, clock: Clock): PriceSource {
   return {
     name: "fixed",
+    isFixed: true,
     fetch: async (priceIds) => {
       const asOfMs = clock.nowMs();
       const known = new Map<string, UsdPrice>();

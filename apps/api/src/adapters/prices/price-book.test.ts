@@ -287,3 +287,40 @@ test("fixed prices are always as of now", async () => {
     new Map([["ethereum", { usd: 7n, asOfMs: 9 }]]),
   );
 });
+
+test("a reading tells the age of the price by its source and how far it moved lately", async () => {
+  const { book, answer, wait, now } = aBook();
+  const first = book.usd(eth);
+  await answer(10_000n, now() - 20_000);
+  await first;
+  expect(book.reading(eth)).toEqual({ ageMs: 20_000, volatilityBps: 0 });
+  wait(60_000);
+  const refreshed = book.refresh();
+  // 1 % in 60 s.
+  await answer(10_100n, now() - 20_000);
+  await refreshed;
+  expect(book.reading(eth)?.volatilityBps).toBeCloseTo(100);
+  wait(15 * 60_000);
+  const calm = book.refresh();
+  await answer(10_100n, now() - 20_000);
+  await calm;
+  // Half of the variance is forgotten.
+  expect(book.reading(eth)?.volatilityBps).toBeCloseTo(100 / Math.SQRT2);
+});
+
+test("configured prices never age", async () => {
+  let nowMs = 0;
+  const clock = { nowMs: () => nowMs };
+  const book = createPriceBook({
+    source: createFixedPrices(new Map([["ethereum", 1n]]), clock),
+    clock,
+    priceIds: ["ethereum"],
+    refreshMs: 10_000,
+    maxAgeMs: 60_000,
+    retryMs: 1_000,
+    onFault: () => {},
+  });
+  await book.refresh();
+  nowMs = 30_000;
+  expect([book.reading(eth), book.agesMs().get("ethereum")]).toEqual([undefined, 0]);
+});

@@ -1,4 +1,5 @@
 import { ServiceError } from "@causeway/domain";
+import type { Currency, PriceReading } from "@causeway/domain";
 import type { Clock } from "../../ports/clock.ts";
 import type { PriceBook, PriceSource } from "../../ports/price-source.ts";
 
@@ -21,6 +22,9 @@ export interface PriceBookOptions {
 
 /** A price book that can be filled before the first quote and ends its fetch when closed. */
 export interface OwnedPriceBook extends PriceBook {
+  reading(currency: Pick<Currency, "priceId">): PriceReading | undefined;
+  /** Age of each price in memory by its source, ms by price id. */
+  agesMs(): ReadonlyMap<string, number>;
   /** Fetches now, or joins the fetch under way. @throws ServiceError PRICE_FETCH_FAILED */
   refresh(): Promise<void>;
   close(): void;
@@ -30,6 +34,9 @@ interface KeptPrice {
   readonly usd: bigint;
   readonly asOfMs: number;
   readonly fetchedAtMs: number;
+  readonly isDisputed?: boolean;
+  /** Exponentially weighted mean of squared moves per minute, bps². */
+  readonly varianceBps?: number;
 }
 
 /** Quotes are firm: a price that the market has left behind would be an option given for nothing. */
@@ -58,8 +65,8 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
       const fetchedAtMs = clock.nowMs();
       paused = undefined;
       // Of a price from the future only its arrival is certain.
-      for (const [id, { usd, asOfMs }] of fetched)
-        take(id, { usd, asOfMs: Math.min(asOfMs, fetchedAtMs), fetchedAtMs });
+      for (const [id, price] of fetched)
+        take(id, { ...price, asOfMs: Math.min(price.asOfMs, fetchedAtMs), fetchedAtMs });
       const missing = priceIds.filter((id) => !fetched.has(id));
       untold = {
         errors: new Map(missing.map((id) => [id, unpriced(id, undefined)])),
@@ -82,7 +89,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
     if (doubt !== undefined && reading.asOfMs <= doubt.asOfMs) return;
     const isConfirmed = doubt !== undefined && isNear(reading.usd, doubt.usd);
     if (held === undefined || isNear(reading.usd, held.usd) || isConfirmed) {
-      prices.set(id, reading);
+      prices.set(id, withVariance(held, reading));
       doubted.delete(id);
       return;
     }
@@ -143,9 +150,39 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
       answer.catch(() => undefined);
       return answer;
     },
+    reading: ({ priceId }) => {
+      const price = prices.get(priceId);
+      if (price === undefined || source.isFixed === true) return undefined;
+      return {
+        ageMs: Math.max(0, clock.nowMs() - price.asOfMs),
+        volatilityBps: Math.sqrt(price.varianceBps ?? 0),
+        ...(price.isDisputed === true && { disputedBy: "second source" }),
+      };
+    },
+    agesMs: () => {
+      const nowMs = clock.nowMs();
+      return new Map(
+        [...prices].map(([id, { asOfMs }]) => [id, source.isFixed === true ? 0 : nowMs - asOfMs]),
+      );
+    },
     refresh,
     close: () => closing.abort(),
   };
+}
+
+/** Half of what a move adds to the measured variance is forgotten after so long, ms. */
+const VARIANCE_HALF_LIFE_MS = 15 * 60_000;
+
+/** Adds the move since the price before to the measured variance. The same reading again changes nothing. */
+function withVariance(before: KeptPrice | undefined, reading: KeptPrice): KeptPrice {
+  if (before === undefined) return reading;
+  const minutes = (reading.asOfMs - before.asOfMs) / 60_000;
+  if (minutes <= 0) return { ...reading, varianceBps: before.varianceBps ?? 0 };
+  const moveBps = (Number(reading.usd - before.usd) / Number(before.usd)) * 10_000;
+  const kept = 0.5 ** ((minutes * 60_000) / VARIANCE_HALF_LIFE_MS);
+  // A lone jump counts at once: it would otherwise be averaged away just when it matters.
+  const variance = Math.max((before.varianceBps ?? 0) * kept, moveBps ** 2 / minutes);
+  return { ...reading, varianceBps: variance };
 }
 
 function unpriced(priceId: string, cause: unknown): ServiceError {

@@ -1,5 +1,6 @@
 import type { Soon } from "@causeway/domain";
 import {
+  isOneAsset,
   forward,
   leastDepositFor,
   minimumOutput,
@@ -95,8 +96,7 @@ function borneBps(
   ] as const;
   return pairs.reduce((least, [from, to]) => {
     const pairClass = pairClassOf(from, to);
-    const isOneAsset = pairClass === "sameAsset" || pairClass === "wrap";
-    return isOneAsset ? least : Math.min(least, serviceBps[pairClass]);
+    return isOneAsset(pairClass) ? least : Math.min(least, serviceBps[pairClass]);
   }, honourBps);
 }
 

@@ -1,0 +1,24 @@
+import type { PriceExposureWrites } from "../../ports/unit-of-work.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+
+const add = statement(
+  "price_exposure_add",
+  `insert into price_exposure as e (price_id, minute, usd) values ($1, $2, $3)
+   on conflict (price_id) do update set
+     minute = excluded.minute,
+     usd = case when e.minute = excluded.minute then e.usd + excluded.usd else excluded.usd end
+   where e.minute <> excluded.minute or e.usd + excluded.usd <= $4
+   returning 1`,
+);
+
+/** One row per asset, so that nothing grows; its lock puts fills of one asset in line. */
+export function priceExposureWrites(sql: Sql): PriceExposureWrites {
+  return {
+    add: async (priceId, usd, maxUsd, nowMs) => {
+      const minute = Math.floor(nowMs / 60_000);
+      const added = await sql.query(add, [priceId, minute, usd, maxUsd]);
+      return added.length === 1;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { pairSpread } from "./price-spread.ts";
+
+const usdc = { id: "usdc", priceId: "usd-coin", class: "stable" } as const;
+const usdt = { id: "usdt", priceId: "tether", class: "stable" } as const;
+const eth = { id: "eth", priceId: "ethereum", class: "major" } as const;
+const weth = { id: "weth", priceId: "ethereum", class: "major" } as const;
+const MAX_AGE_MS = 90_000;
+const aged = (ageMs: number, volatilityBps = 0) => ({ ageMs, volatilityBps });
+
+test("one asset on two chains, or wrapped, needs no spread however old its price is", () => {
+  for (const other of [eth, weth])
+    expect(
+      pairSpread(
+        [
+          { currency: eth, reading: { ...aged(3_600_000), disputedBy: "pool" } },
+          { currency: other, reading: aged(3_600_000) },
+        ],
+        MAX_AGE_MS,
+      ),
+    ).toEqual({ kind: "spread", bps: 0 });
+});
+
+test("charges two standard deviations for the age of a volatile price", () => {
+  const spread = (ageMs: number, volatilityBps = 0) =>
+    pairSpread(
+      [
+        { currency: usdc, reading: aged(0) },
+        { currency: eth, reading: aged(ageMs, volatilityBps) },
+      ],
+      MAX_AGE_MS,
+    );
+  expect(spread(0)).toEqual({ kind: "spread", bps: 0 });
+  expect(spread(15_000)).toEqual({ kind: "spread", bps: 8 });
+  expect(spread(60_000)).toEqual({ kind: "spread", bps: 16 });
+  expect(spread(60_000, 25)).toEqual({ kind: "spread", bps: 50 });
+});
+
+test("refuses a volatile price beyond the age limit, but not a stablecoin's", () => {
+  const pair = (ethAgeMs: number, usdcAgeMs: number) =>
+    pairSpread(
+      [
+        { currency: eth, reading: aged(ethAgeMs) },
+        { currency: usdc, reading: aged(usdcAgeMs) },
+      ],
+      MAX_AGE_MS,
+    );
+  expect(pair(90_001, 0)).toEqual({ kind: "tooOld", priceId: "ethereum", ageMs: 90_001 });
+  expect(pair(0, 300_000)).toEqual({ kind: "spread", bps: 0 });
+});
+
+test("refuses two stablecoins one of whose prices is contradicted", () => {
+  const disputed = { ...aged(0), disputedBy: "pool" } as const;
+  expect(
+    pairSpread(
+      [
+        { currency: usdc, reading: disputed },
+        { currency: usdt, reading: aged(0) },
+      ],
+      MAX_AGE_MS,
+    ),
+  ).toEqual({ kind: "disputed", priceId: "usd-coin", by: "pool" });
+});
+
+test("an older or more volatile price never costs a smaller spread", () => {
+  const reading = fc.record({ ageMs: fc.integer({ min: 0, max: MAX_AGE_MS }), volatilityBps: fc.nat(500) });
+  fc.assert(
+    fc.property(reading, fc.nat(10_000), fc.nat(100), (one, olderMs, wilderBps) => {
+      const spread = (ageMs: number, volatilityBps: number) =>
+        pairSpread(
+          [
+            { currency: eth, reading: aged(Math.min(ageMs, MAX_AGE_MS), volatilityBps) },
+            { currency: usdt, reading: one },
+          ],
+          MAX_AGE_MS,
+        );
+      const before = spread(one.ageMs, one.volatilityBps);
+      const after = spread(one.ageMs + olderMs, one.volatilityBps + wilderBps);
+      if (before.kind !== "spread" || after.kind !== "spread") throw new Error("a spread was expected");
+      expect(after.bps).toBeGreaterThanOrEqual(before.bps);
+    }),
+  );
+});

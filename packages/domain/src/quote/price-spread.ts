@@ -1,0 +1,52 @@
+import type { Currency, CurrencyClass } from "../chain/chain.ts";
+import { isOneAsset, pairClassOf } from "./fee-policy.ts";
+
+/** How far a price can be trusted at this moment. */
+export interface PriceReading {
+  /** How long ago the price was true, by its source. */
+  readonly ageMs: number;
+  /** Standard deviation of the price over one minute, bps, measured from the latest readings. */
+  readonly volatilityBps: number;
+  /** Where a second source or a pool contradicts the price, which one. */
+  readonly disputedBy?: "second source" | "pool";
+}
+
+/** What a pair of different assets pays for the age of its prices, or why it cannot be priced now. */
+export type PairSpread =
+  | { readonly kind: "spread"; readonly bps: number }
+  | { readonly kind: "disputed"; readonly priceId: string; readonly by: string }
+  | { readonly kind: "tooOld"; readonly priceId: string; readonly ageMs: number };
+
+/** Standard deviation over one minute that is assumed at least, bps: a calm minute says little about the next. 60 % a year are 8 bps a minute. */
+const MIN_VOLATILITY_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 8, minor: 15 };
+
+/** Standard deviations that the spread covers: an exact multiple of what a trader can gain by waiting for the price to move. */
+const DEVIATIONS = 2;
+
+/**
+ * Spread for the age of two prices, bps: `2 × volatility × sqrt(age in minutes)` of each asset (a random walk), added up. Whoever sees the
+ * market earlier than the price source would otherwise hold an option that costs nothing. One asset on two chains needs none: its price
+ * cancels out.
+ * @param maxVolatileAgeMs an older price of a currency that is not a stablecoin is not used
+ */
+export function pairSpread(
+  sides: readonly {
+    readonly currency: Pick<Currency, "id" | "priceId" | "class">;
+    readonly reading: PriceReading;
+  }[],
+  maxVolatileAgeMs: number,
+): PairSpread {
+  const [first, second] = sides;
+  if (first === undefined || second === undefined) return { kind: "spread", bps: 0 };
+  if (isOneAsset(pairClassOf(first.currency, second.currency))) return { kind: "spread", bps: 0 };
+  let bps = 0;
+  for (const { currency, reading } of sides) {
+    const { priceId } = currency;
+    if (reading.disputedBy !== undefined) return { kind: "disputed", priceId, by: reading.disputedBy };
+    if (currency.class !== "stable" && reading.ageMs > maxVolatileAgeMs)
+      return { kind: "tooOld", priceId, ageMs: reading.ageMs };
+    const volatilityBps = Math.max(MIN_VOLATILITY_BPS[currency.class], reading.volatilityBps);
+    bps += DEVIATIONS * volatilityBps * Math.sqrt(Math.max(0, reading.ageMs) / 60_000);
+  }
+  return { kind: "spread", bps: Math.ceil(bps) };
+}
