@@ -100,6 +100,7 @@ export function mortalServices(services: Services, dieAt?: number): MortalServic
     mortal: (connected) => all.find(({ chain }) => chain.id === connected.chain.id) ?? mortal(connected),
     signer: mortalSigner(services.signer),
     executor: services.executor && mortalSigner(services.executor),
+    depositAddressOperator: services.depositAddressOperator && mortalSigner(services.depositAddressOperator),
     chains: {
       ...services.chains,
       all,

@@ -262,7 +262,7 @@ function connect(chain: Chain, world: World, spenders: Address[]): ConnectedChai
       head: () => undefined,
       gasPrices: () => world.gasPrices ?? defaultGasPrices,
       solverBalance: (currency) => ({ amount: held(currency), blockNumber: 1n }),
-      executorBalance: () => ({ amount: 0n, blockNumber: 0n }),
+      gasBalance: () => ({ amount: 0n, blockNumber: 0n }),
       lagging: () => false,
     },
   };

@@ -47,9 +47,10 @@ export interface AddressWorld extends EngineWorld {
 /** Starts the chains. */
 export async function startAddressWorld(options: WorldOptions = {}): Promise<AddressWorld> {
   const world = await startEngineWorld(options);
-  const executor = world.services.executor?.address;
+  const { executor, depositAddressOperator } = world.services;
   for (const chain of [world.origin, world.destination]) {
-    if (executor !== undefined) await chain.client.setBalance({ address: executor, value: 10n ** 21n });
+    for (const key of [executor, depositAddressOperator])
+      if (key !== undefined) await chain.client.setBalance({ address: key.address, value: 10n ** 21n });
     await chain.announce();
   }
   const reads = depositAddressReads(sqlOn(world.pool));

@@ -120,6 +120,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
   const events = recordedEvents();
   const solver = localAccount("solver");
   const executor = localAccount("executor");
+  const depositAddressOperator = localAccount("depositAddressOperator");
   const user = localAccount("user", 0);
   const stranger = localAccount("user", 1);
   const solverAddress = solver.address.toLowerCase() as Address;
@@ -131,7 +132,9 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         await startTestChain((rpcUrl) => ({ ...chain, ...options.chain, rpcUrl }), chain.id, {
           clock,
           solver: solverAddress,
-          executor: executor.address.toLowerCase() as Address,
+          gasPayers: [executor, depositAddressOperator].map(
+            ({ address }) => address.toLowerCase() as Address,
+          ),
           onFault: (error) => events.fault("chain_fault", error, { chain: chain.name }),
         }),
     ),
@@ -146,6 +149,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     events,
     signer: rawKeySigner(solver.privateKey),
     executor: rawKeySigner(executor.privateKey),
+    depositAddressOperator: rawKeySigner(depositAddressOperator.privateKey),
     chains: createChainDirectory(chains.map(({ connected }) => connected)),
     uow: postgresUnitOfWork(pool),
     reads: postgresReads(sql),

@@ -137,6 +137,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     events,
     signer: rawKeySigner(localAccount("solver").privateKey),
     executor: undefined,
+    depositAddressOperator: undefined,
     chains: createChainDirectory([], connected),
     uow: postgresUnitOfWork(pool),
     reads: postgresReads(sql),

@@ -65,7 +65,7 @@ export async function startTestChain(
   options: {
     readonly clock: Clock;
     readonly solver: Address;
-    readonly executor?: Address;
+    readonly gasPayers?: readonly Address[];
     readonly onFault: (error: unknown) => void;
   },
 ): Promise<TestChain> {
@@ -87,7 +87,7 @@ export async function startTestChain(
     connection,
     clock: options.clock,
     solver: options.solver,
-    executor: options.executor,
+    gasPayers: options.gasPayers ?? [],
     maxAgeMs: Number.MAX_SAFE_INTEGER,
     quietRefreshMs: 2 ** 30,
     onFault: options.onFault,

@@ -276,3 +276,21 @@ test("keys that everyone knows pay on no real chain, of whatever family", () => 
       `${name} is a publicly known key`,
     );
 });
+
+test.each([
+  ["EXECUTOR_PRIVATE_KEY", "SOLVER_PRIVATE_KEY"],
+  ["DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY", "SOLVER_PRIVATE_KEY"],
+  ["DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY", "EXECUTOR_PRIVATE_KEY"],
+])("%s must be another key than %s, however they are spelled", (name, other) => {
+  const key = `0x${"5d".repeat(32)}`;
+  const env = { ...production, [other]: key, [name]: key.toUpperCase().replace("0X", "0x") };
+  expect(problemsOf(env)).toContain(`${name} must be another key than ${other}`);
+});
+
+test("without a key for deposit addresses the start warns of every chain that has a factory", () => {
+  const warned = (env: Record<string, string>) =>
+    readApiConfig(env).warnings.filter((warning) => warning.includes("DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY"));
+  expect(warned(local)).toHaveLength(2);
+  const key = localPrivateKey("depositAddressOperator", 0);
+  expect(warned({ ...local, DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: key })).toEqual([]);
+});

@@ -153,6 +153,8 @@ export interface ApiConfig {
   };
   /** Undefined: calls are not sent for users. */
   readonly executor: { readonly privateKey: Secret } | undefined;
+  /** Undefined: no enabled chain has deposit addresses. */
+  readonly depositAddressOperator: { readonly privateKey: Secret } | undefined;
   readonly prices: PriceConfig;
   readonly tokenLists: TokenListConfig;
   /** Undefined: exchanges are found in pools only. */
@@ -297,6 +299,9 @@ export function readApiConfig(processEnv: Env): ApiConfig {
       bitcoinKey: solver.solverBitcoinKey,
     },
     executor: solver.executorPrivateKey && { privateKey: solver.executorPrivateKey },
+    depositAddressOperator: solver.depositAddressOperatorPrivateKey && {
+      privateKey: solver.depositAddressOperatorPrivateKey,
+    },
     prices,
     tokenLists: {
       sources: token.tokenLists,
@@ -314,6 +319,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     rails,
     warnings: [
       ...loaded.warnings,
+      ...(solver.depositAddressOperatorPrivateKey === undefined ? withoutOperator(loaded.chains) : []),
       // Elsewhere settlement may begin later; what a transfer without an id was for must be on the hub within the hour.
       ...(settlement === undefined
         ? unnamed.map((name) => `chain ${name}: deposits there are never settled: ORACLE_URLS is not set`)
@@ -470,24 +476,32 @@ function feePolicy(
   };
 }
 
-/** Keys that are known to everybody, or one key for two purposes: a call sent for a user must never run in the name of who holds the inventory. */
+/** Publicly known keys, and keys used twice: a user's call must never run as the account that holds the inventory, or that moves money from deposit addresses. */
 function keyProblems(environment: string, solver: SettingValues<typeof solverSettings>): string[] {
-  const { solverPrivateKey, executorPrivateKey } = solver;
+  const senders = {
+    SOLVER_PRIVATE_KEY: solver.solverPrivateKey,
+    EXECUTOR_PRIVATE_KEY: solver.executorPrivateKey,
+    DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: solver.depositAddressOperatorPrivateKey,
+  };
   const keys = {
-    SOLVER_PRIVATE_KEY: solverPrivateKey,
-    EXECUTOR_PRIVATE_KEY: executorPrivateKey,
+    ...senders,
     SOLVER_SOLANA_KEY: solver.solverSolanaKey,
     SOLVER_BITCOIN_KEY: solver.solverBitcoinKey,
   };
   const known = Object.entries(keys).filter(
     ([, key]) => key !== undefined && environment !== LOCAL && isLocalKey(key.reveal()),
   );
-  const isOne = executorPrivateKey?.reveal().toLowerCase() === solverPrivateKey.reveal().toLowerCase();
+  const used = Object.entries(senders).flatMap(([name, key]) =>
+    key === undefined ? [] : [{ name, key: key.reveal().toLowerCase() }],
+  );
   return [
     ...known.map(
       ([name]) => `${name} is a publicly known key of a local system: refused in ENVIRONMENT ${environment}`,
     ),
-    ...(isOne ? ["EXECUTOR_PRIVATE_KEY must be another key than SOLVER_PRIVATE_KEY"] : []),
+    ...used.flatMap(({ name, key }, at) => {
+      const other = used.slice(0, at).find((earlier) => earlier.key === key);
+      return other === undefined ? [] : [`${name} must be another key than ${other.name}`];
+    }),
   ];
 }
 
@@ -502,6 +516,16 @@ function railConfigs(
       throw new ConfigError([`chain ${chain.name} has no part for attestation in the chain file`]);
     return { chain, attestation };
   });
+}
+
+function withoutOperator(chains: readonly Chain[]): readonly string[] {
+  return chains.flatMap(({ name, contracts }) =>
+    contracts.depositAddressFactory === undefined
+      ? []
+      : [
+          `chain ${name}: no deposit addresses, and money at those already given out is not moved: DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY is not set`,
+        ],
+  );
 }
 
 /** Chains whose transfers carry no id: oracles know from the hub alone what one was for. */

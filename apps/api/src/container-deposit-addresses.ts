@@ -69,7 +69,7 @@ export interface AddressWork {
   readonly reconcile: () => Promise<void>;
 }
 
-/** Watches deposit addresses in the worker. Without an executor there are none. */
+/** Watches deposit addresses in the worker. Without an operator key there are none. */
 export async function startDepositAddresses(
   services: Services,
   {
@@ -83,7 +83,7 @@ export async function startDepositAddresses(
   },
 ): Promise<AddressWork> {
   const { depositAddresses, events, clock } = services;
-  if (depositAddresses === undefined || services.executor === undefined)
+  if (depositAddresses === undefined || services.depositAddressOperator === undefined)
     return { beside: () => async () => undefined, reconcile: async () => undefined };
   const polled = await pollFacts(
     services.reads,

@@ -59,6 +59,7 @@ import { carryMappings } from "./usecases/exchange/carry-mappings.ts";
 import { signMappings } from "./usecases/exchange/sign-mappings.ts";
 import { quoteAs } from "./usecases/create-quote.ts";
 import { swapSources } from "./usecases/discovery/swap-sources.ts";
+import { checkFactoryAtStart } from "./usecases/deposit-addresses/check-factory.ts";
 import { storeQuotes } from "./usecases/deposit-addresses/give-address.ts";
 import { executeCalls } from "./usecases/execute-calls.ts";
 import { indexTransaction } from "./usecases/index-transaction.ts";
@@ -101,7 +102,8 @@ export interface Container {
 
 /**
  * Builds everything from the configuration: the only place that knows every adapter.
- * @throws RpcFault of kind `wrongChain` when a node serves another chain than configured; a node that does not answer now is waited for later.
+ * @throws RpcFault of kind `wrongChain` when a node serves another chain than configured, ServiceError when a deposit address factory is unsafe; a node that does not answer now is waited
+ * for later.
  */
 export async function createContainer(
   config: ApiConfig,
@@ -122,9 +124,16 @@ export async function createContainer(
   const signer = overrides.signer ?? rawKeySigner(config.solver.privateKey.reveal());
   const executor =
     overrides.executor ?? (config.executor && rawKeySigner(config.executor.privateKey.reveal()));
-  const senders = { solver: signer.address, executor: executor?.address };
+  const depositAddressOperator =
+    overrides.depositAddressOperator ??
+    (config.depositAddressOperator && rawKeySigner(config.depositAddressOperator.privateKey.reveal()));
+  const gasPayers = [executor, depositAddressOperator].flatMap((key) => key?.address ?? []);
+  const senders = { solver: signer.address, gasPayers };
   const connected = await Promise.all(
     config.chains.map((chain) => connect(chain, senders, { clock, events, lifecycle })),
+  );
+  await Promise.all(
+    connected.map((one) => checkFactoryAtStart({ signer, executor, depositAddressOperator }, one, events)),
   );
   const saidNonces = nonces(config, { clock, sql, lifecycle });
   const rails = await connectRails(config, { clock, events }, lifecycle, saidNonces?.ofHub);
@@ -159,6 +168,7 @@ export async function createContainer(
     events,
     signer,
     executor,
+    depositAddressOperator,
     prices,
     liquidity,
     poolUsd,
@@ -273,7 +283,12 @@ export async function createContainer(
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
       settlementGauges(metrics.registry, settlementReads(sql), clock);
-      solverGauges(metrics.registry, services.chains, () => openPayments(sql), clock);
+      solverGauges(metrics.registry, services.chains, () => openPayments(sql), clock, [
+        ...(executor === undefined ? [] : [{ name: "executor", address: executor.address } as const]),
+        ...(depositAddressOperator === undefined
+          ? []
+          : [{ name: "depositAddressOperator", address: depositAddressOperator.address } as const]),
+      ]);
       balanceGauges(metrics.registry, services.balances, config.appBalance.currencies, clock);
       if (config.settlement) {
         const settling = settlementServices(services, settlementReads(sql), config.settlement);
@@ -314,7 +329,7 @@ export async function createContainer(
 
 async function connect(
   chain: Chain,
-  senders: { readonly solver: Address; readonly executor: Address | undefined },
+  senders: { readonly solver: Address; readonly gasPayers: readonly Address[] },
   { clock, events, lifecycle }: Pick<Services, "clock" | "events"> & { readonly lifecycle: Lifecycle },
 ): Promise<ConnectedChain & { readonly connection: EvmConnection }> {
   const facts = { chain: chain.name };

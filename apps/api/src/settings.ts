@@ -243,6 +243,12 @@ export const solverSettings = {
       "Sends the calls of `POST /execute`, on every chain. Another key than the solver's, with native coin for gas and nothing else: whatever a user signed runs in its name. Unset: no gasless execution.",
     optional: true,
   }),
+  depositAddressOperatorPrivateKey: privateKey({
+    name: "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY",
+    describe:
+      "Moves money from deposit addresses into the depository: the `operator` of every `depositAddressFactory`, on every chain. A key of its own, with native token for gas and nothing else. Unset: no deposit addresses, and what is at those already given out is not moved.",
+    optional: true,
+  }),
   solverSolanaKey: privateKey({
     name: "SOLVER_SOLANA_KEY",
     describe:

@@ -9,6 +9,7 @@ export const LOCAL_ROLES = [
   "allocator",
   "solver",
   "executor",
+  "depositAddressOperator",
   "sponsor",
   "user",
   "oracle",

@@ -77,11 +77,11 @@ test("contracts and tokens are on the chain, with the names that the configurati
   }
 });
 
-test("the executor may move what was paid to deposit addresses, and the owner may name another", async () => {
+test("a key of its own operates the deposit addresses, and the owner may name another", async () => {
   const client = createPublicClient({ transport: http(node.url) });
   const read = { abi: depositAddressFactoryAbi, address: localDeployment.depositAddressFactory } as const;
   expect(await client.readContract({ ...read, functionName: "operator" })).toBe(
-    localAccount("executor").address,
+    localAccount("depositAddressOperator").address,
   );
   expect(await client.readContract({ ...read, functionName: "owner" })).toBe(localAccount("owner").address);
 });

@@ -47,7 +47,7 @@ export interface LocalDeployment extends ExchangeContracts {
   readonly receiver: Address;
   readonly multicall3: Address;
   readonly permit2: Address;
-  /** The executor moves what was paid to its addresses. */
+  /** The account `depositAddressOperator` moves what was paid to its addresses. */
   readonly depositAddressFactory: Address;
   /** Made for these chains and anyone's to mint, but for WETH. */
   readonly tokens: readonly LocalToken[];
@@ -92,7 +92,7 @@ function depositAddresses(): Creation {
   const args = [
     localDeployment.depository,
     localAccount("owner").address,
-    localAccount("executor").address,
+    localAccount("depositAddressOperator").address,
   ] as const;
   return {
     label: "DepositAddressFactory",

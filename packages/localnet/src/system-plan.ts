@@ -61,6 +61,8 @@ export interface SystemPlan {
   readonly solver: LocalAccount;
   /** Sends sponsored executions; has native money for their gas and nothing else. */
   readonly executor: LocalAccount;
+  /** Moves money from deposit addresses; has native money for gas and nothing else. */
+  readonly depositAddressOperator: LocalAccount;
   /** Pays for its users from its app balance. */
   readonly sponsor: LocalAccount;
   /** Where app balances live, and the token that the sponsor pays in. */
@@ -88,6 +90,7 @@ export function planSystem(options: SystemOptions): SystemPlan {
     chains,
     solver: localAccount("solver"),
     executor: localAccount("executor"),
+    depositAddressOperator: localAccount("depositAddressOperator"),
     sponsor: localAccount("sponsor"),
     home: homeOf(chains),
     users: localAccounts("user", options.users ?? 10),
@@ -151,6 +154,7 @@ export function fundings(chain: Chain, plan: SystemPlan): Funding[] {
   return [
     { address: plan.solver.address, ...rich },
     { address: plan.executor.address, nativeWei: parseEther("1000") },
+    { address: plan.depositAddressOperator.address, nativeWei: parseEther("1000") },
     { address: plan.sponsor.address, ...usual },
     ...staff.map(({ address }) => ({ address, nativeWei: parseEther("1000") })),
     ...plan.users.map(({ address }) => ({ address, ...usual })),

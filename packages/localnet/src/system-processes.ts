@@ -71,6 +71,7 @@ function appEnvironment(
     HTTP_HOST: "127.0.0.1",
     SOLVER_PRIVATE_KEY: plan.solver.privateKey,
     EXECUTOR_PRIVATE_KEY: plan.executor.privateKey,
+    DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: plan.depositAddressOperator.privateKey,
     OPERATOR_TOKEN: localOperatorToken,
     APP_BALANCE_CHAIN_ID: String(plan.home.chain.id),
     // As on the chains themselves: one block is believed.

@@ -44,6 +44,7 @@ export interface System extends Stoppable {
   readonly solver: LocalAccount;
   /** Sends sponsored executions. */
   readonly executor: LocalAccount;
+  readonly depositAddressOperator: LocalAccount;
   /** Pays for its users from its app balance. */
   readonly sponsor: LocalAccount;
   /** The sponsor's key, ready for use, and its app balance, which is there some seconds later. */
@@ -86,7 +87,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       chains: plan.chains,
       ...describeSettlement(plan),
       apiKeys: [sponsorship.apiKey],
-      accounts: [plan.solver, plan.executor, plan.sponsor, ...plan.users],
+      accounts: [plan.solver, plan.executor, plan.depositAddressOperator, plan.sponsor, ...plan.users],
     });
     // An operator sits where the allocator's key is: without it nobody withdraws.
     const operatorEnvironment = {
@@ -102,7 +103,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     let stopping: Promise<void> | undefined;
     const { databaseUrl, redisUrl, nodes, hubNode } = ground;
     const { apis, workers, oracles } = processes;
-    const { folder, chains, solver, executor, sponsor, users } = plan;
+    const { folder, chains, solver, executor, depositAddressOperator, sponsor, users } = plan;
     return {
       endpoints,
       databaseUrl,
@@ -118,6 +119,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       workers,
       solver,
       executor,
+      depositAddressOperator,
       sponsor,
       sponsorship,
       users,

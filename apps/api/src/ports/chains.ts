@@ -10,8 +10,11 @@ export interface ChainPulse {
   gasPrices(): GasPrices;
   /** What the solver holds of a configured currency, smallest units, at the newest block read. @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known. */
   solverBalance(currency: Address): { readonly amount: bigint; readonly blockNumber: bigint };
-  /** Native coin of the executor, wei, at the newest block read. @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known; RangeError without an executor */
-  executorBalance(): { readonly amount: bigint; readonly blockNumber: bigint };
+  /**
+   * What an account of ours that only pays for gas has of the native token, wei, at the newest block read.
+   * @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known; RangeError for an account that is not watched
+   */
+  gasBalance(account: Address): { readonly amount: bigint; readonly blockNumber: bigint };
   /** True when no block came for much longer than the chain's block time. */
   lagging(): boolean;
 }

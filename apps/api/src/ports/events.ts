@@ -29,6 +29,7 @@ export type EventName =
   | "funds_decided"
   | "funds_held"
   | "deposit_address_fault"
+  | "deposit_addresses_unusable"
   | "refund_impossible"
   | "refund_limit_reached"
   | "attempt_broadcast"

@@ -27,6 +27,11 @@ export interface Services {
   readonly signer: Signer;
   /** Sends calls for users and holds nothing but coin for gas; undefined: this instance does not. Never the solver's own key: a call runs in its sender's name. */
   readonly executor: Signer | undefined;
+  /**
+   * Moves money from deposit addresses into the depository: the operator of their factories. Its key signs nothing else, so that no call of a user ever runs in its name. Undefined:
+   * this instance has no deposit addresses.
+   */
+  readonly depositAddressOperator: Signer | undefined;
   readonly uow: UnitOfWork;
   readonly reads: Reads;
   readonly balances: BalanceReads;

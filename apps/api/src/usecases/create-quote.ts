@@ -70,7 +70,9 @@ export interface QuoteServices extends OrderSigners {
   readonly solver: Address;
   /** Undefined: nobody pays by signature here. */
   readonly permitTokens?: PermitTokens | undefined;
-  /** Moves what comes to deposit addresses, and submits signatures; undefined: there are none. */
+  /** Moves what comes to deposit addresses; undefined: there are none. */
+  readonly depositAddressOperator?: { readonly address: Address } | undefined;
+  /** Submits signatures; undefined: there are none. */
   readonly executor?: { readonly address: Address } | undefined;
   /** Undefined: no fees of apps are collected or paid here. */
   readonly appBalance?: AppBalancePolicy | undefined;
@@ -157,7 +159,7 @@ function* workOut(
   const read = wishes === undefined ? plain : yield* withFees(services, plain, wishes);
   const asked = input.usePermit === true ? yield* soon(paidBySignature(services, read, input)) : read;
   const { origin, originCurrency } = asked;
-  if (wish) refuseUnmovable(asked, services.executor);
+  if (wish) refuseUnmovable(asked, services.depositAddressOperator);
   const paid = wish ? { ...asked, sweepGas: sweepGasOf(originCurrency.address) } : asked;
   const question = yield* looked(services, input, paid);
   const valued = yield* chooseRoute(services, question);

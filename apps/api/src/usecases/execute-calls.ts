@@ -7,6 +7,7 @@ import type { ExecuteOutcome } from "../ports/execute.ts";
 import type { IdempotencyLease } from "../ports/idempotency.ts";
 import type { Random } from "../ports/quote.ts";
 import type { Services } from "../ports/services.ts";
+import { ownAccounts } from "./lane-signers.ts";
 import { acceptExecution } from "./execution/accept-execution.ts";
 import type { Acceptable } from "./execution/accept-execution.ts";
 import { acceptedAnswer } from "./execution/accepted-answer.ts";
@@ -28,6 +29,7 @@ export interface ExecuteServices extends Pick<
   | "clock"
   | "enginePolicy"
   | "events"
+  | "depositAddressOperator"
   | "executor"
   | "prices"
   | "quotePolicy"
@@ -88,13 +90,13 @@ export async function executeCalls(
         from: executor.address,
         call: question.call,
         fees: prices,
-        ours: [executor.address, services.signer.address],
+        ours: ownAccounts(services),
       },
       {
         signal,
         maxGas: MOST_GAS,
         roomBps: GAS_HEADROOM_BPS,
-        senderHasWei: pulse.executorBalance().amount,
+        senderHasWei: pulse.gasBalance(executor.address).amount,
       },
     ),
     question.destination && terms && priceDestination(services, terms, question.destination, signal),

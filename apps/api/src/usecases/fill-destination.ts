@@ -37,6 +37,7 @@ type Needs = Pick<
   | "prices"
   | "liquidity"
   | "signer"
+  | "depositAddressOperator"
   | "executor"
   | "uow"
   | "reads"

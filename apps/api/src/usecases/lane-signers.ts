@@ -2,15 +2,29 @@ import type { Signer } from "@causeway/attest";
 import type { Address } from "@causeway/domain";
 import type { Services } from "../ports/services.ts";
 
-type Needs = Pick<Services, "signer" | "executor">;
+/** The keys that send transactions, each with a lane of its own on every chain. */
+export type LaneKeys = Pick<Services, "signer" | "executor" | "depositAddressOperator">;
 
-/** Whoever has a lane on each chain. */
-export function laneSigners({ signer, executor }: Needs): readonly Signer[] {
-  return executor === undefined ? [signer] : [signer, executor];
+export function laneSigners({ signer, executor, depositAddressOperator }: LaneKeys): readonly Signer[] {
+  return [signer, executor, depositAddressOperator].filter((key) => key !== undefined);
+}
+
+type Account = Pick<Signer, "address">;
+
+/** The accounts of these keys, where only the addresses matter. */
+export interface OwnKeys {
+  readonly signer: Account;
+  readonly executor?: Account | undefined;
+  readonly depositAddressOperator?: Account | undefined;
+}
+
+/** Accounts of ours: no call that is made for others may take anything from them. */
+export function ownAccounts({ signer, executor, depositAddressOperator }: OwnKeys): readonly Address[] {
+  return [signer, executor, depositAddressOperator].flatMap((key) => key?.address ?? []);
 }
 
 /** Who signs for this lane. @throws Error when the key is not configured any more: its bytes can not be replaced. */
-export function signerOf(services: Needs, sender: Address): Signer {
+export function signerOf(services: LaneKeys, sender: Address): Signer {
   const found = laneSigners(services).find(({ address }) => address === sender);
   if (found === undefined) throw new Error(`no key of this instance signs for ${sender}`);
   return found;

@@ -3,12 +3,12 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import type { Attempt, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { laneSigners } from "./lane-signers.ts";
+import type { LaneKeys } from "./lane-signers.ts";
 import { broadcast, sendSlot } from "./send-slot.ts";
 import { signAttempt } from "./sign-attempt.ts";
 import type { TransitionServices } from "./transition.ts";
 
-type Needs = Pick<Services, "uow" | "reads" | "signer" | "executor" | "chains" | "enginePolicy"> &
-  TransitionServices;
+type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "chains" | "enginePolicy"> & TransitionServices;
 
 /** Slots looked after in one go: those in front come first, and the others get their turn. */
 const WINDOW = 200;

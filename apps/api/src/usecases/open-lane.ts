@@ -1,13 +1,14 @@
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
 import { laneSigners } from "./lane-signers.ts";
+import type { LaneKeys } from "./lane-signers.ts";
 
 /**
  * Makes sure that every sender has its lane, and that it gives no nonce away that the chain has used: with every start and every round of care, because the key may have been used elsewhere.
  * @throws RpcFault
  */
 export async function openLane(
-  services: Pick<Services, "uow" | "signer" | "executor">,
+  services: LaneKeys & Pick<Services, "uow">,
   { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
 ): Promise<void> {
   for (const { address } of laneSigners(services)) {

@@ -6,7 +6,7 @@ import {
   withoutOwnMovements,
 } from "@causeway/chains";
 import type { FillThroughCalls } from "@causeway/chains";
-import type { Address, FrameLog, OutputCalls, SimulationFailure } from "@causeway/domain";
+import type { FrameLog, OutputCalls, SimulationFailure } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { LaneCall } from "../ports/leg.ts";
 import type { Services } from "../ports/services.ts";
@@ -14,13 +14,13 @@ import { GAS_HEADROOM_BPS, withHeadroom } from "./execution/price-execution.ts";
 import { canPayWithCalls } from "./execution/simulate-fill-with-calls.ts";
 import { exchangeInBudget, MAX_EXCHANGE_GAS_FACTOR } from "./exchange-in-budget.ts";
 import type { FillBudget } from "./exchange-in-budget.ts";
+import { ownAccounts } from "./lane-signers.ts";
+import type { OwnKeys } from "./lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import { tryFill } from "./try-fill.ts";
 
 /** What plans of fills are made with: by those who send them, and by those who only try them. */
-export interface FillPlanServices extends Pick<Services, "quotePolicy"> {
-  readonly signer: { readonly address: Address };
-  readonly executor?: { readonly address: Address } | undefined;
+export interface FillPlanServices extends OwnKeys, Pick<Services, "quotePolicy"> {
   readonly liquidity?: Services["liquidity"] | undefined;
 }
 
@@ -102,7 +102,7 @@ export async function planFillThroughCalls(
       from: solver,
       call,
       fees,
-      ours: services.executor === undefined ? [solver] : [solver, services.executor.address],
+      ours: ownAccounts(services),
       withoutOwn: (logs: readonly FrameLog[]) => withoutOwnMovements(logs, pull),
     },
     { maxGas: MOST_GAS, roomBps: GAS_HEADROOM_BPS },

@@ -2,9 +2,10 @@ import type { CallPlan, FeeCaps } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { DestinationExecution } from "../ports/executions.ts";
-import type { Services } from "../ports/services.ts";
 import { withHeadroom } from "./execution/price-execution.ts";
 import { canPayWithCalls, simulateFillWithCalls } from "./execution/simulate-fill-with-calls.ts";
+import { ownAccounts } from "./lane-signers.ts";
+import type { OwnKeys } from "./lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 
 /** `short`: it may pass by waiting. `dear`: that too, when gas gets cheaper. `callsFail`: the calls, or what they do, stand in the way. */
@@ -19,7 +20,7 @@ export type FillWithCallsPlan =
  * @throws RpcFault, ServiceError RPC_HTTP_ERROR
  */
 export async function planFillWithCalls(
-  services: Pick<Services, "signer" | "executor">,
+  services: OwnKeys,
   connected: ConnectedChain,
   question: PaymentQuestion,
   beside: DestinationExecution,
@@ -37,7 +38,7 @@ export async function planFillWithCalls(
   if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > beside.maxFeePerGas)
     return { kind: "dear", why: "gas costs more than was set aside for the calls" };
   const fees = cappedBy(prices, beside.maxFeePerGas);
-  const ours = services.executor === undefined ? [solver] : [solver, services.executor.address];
+  const ours = ownAccounts(services);
   const payment = { currency, amount, recipient, orderId };
   const { call, simulated } = await simulateFillWithCalls(connected, { payment, beside, solver, ours, fees });
   switch (simulated.kind) {

@@ -6,7 +6,7 @@ import {
   withoutOwnMovements,
 } from "@causeway/chains";
 import type { FillWithSwap } from "@causeway/chains";
-import type { Address, FrameLog, SimulationFailure } from "@causeway/domain";
+import type { FrameLog, SimulationFailure } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { LaneCall } from "../ports/leg.ts";
 import type { Services } from "../ports/services.ts";
@@ -14,6 +14,8 @@ import { withHeadroom } from "./execution/price-execution.ts";
 import { canPayWithCalls } from "./execution/simulate-fill-with-calls.ts";
 import { exchangeInBudget, MAX_EXCHANGE_GAS_FACTOR } from "./exchange-in-budget.ts";
 import type { FillBudget } from "./exchange-in-budget.ts";
+import { ownAccounts } from "./lane-signers.ts";
+import type { OwnKeys } from "./lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import { tryFill } from "./try-fill.ts";
 
@@ -38,11 +40,8 @@ export interface TriedFill {
  * @throws RpcFault; ServiceError SWAP_QUOTE_FAILED, RPC_HTTP_ERROR: nothing is known, ask again
  */
 export async function planFillWithSwap(
-  services: Pick<Services, "quotePolicy"> & {
-    readonly signer: { readonly address: Address };
-    readonly executor?: { readonly address: Address } | undefined;
-    readonly liquidity?: Services["liquidity"] | undefined;
-  },
+  services: OwnKeys &
+    Pick<Services, "quotePolicy"> & { readonly liquidity?: Services["liquidity"] | undefined },
   connected: ConnectedChain,
   question: PaymentQuestion,
   budget: FillBudget,
@@ -81,7 +80,7 @@ export async function planFillWithSwap(
     from: solver,
     call: { ...call, authorizationList: undefined },
     fees,
-    ours: services.executor === undefined ? [solver] : [solver, services.executor.address],
+    ours: ownAccounts(services),
     withoutOwn: (logs: readonly FrameLog[]) => withoutOwnMovements(logs, pull),
   });
   const refused = (reason: string) =>

@@ -1,6 +1,6 @@
 import { nativeTransferCall } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { Services } from "../ports/services.ts";
+import type { OwnKeys } from "./lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import { planFillWithCalls } from "./plan-fill-with-calls.ts";
 
@@ -17,7 +17,7 @@ export type FillWithTopupPlan =
  * @throws RpcFault, ServiceError RPC_HTTP_ERROR
  */
 export async function planFillWithTopup(
-  services: Pick<Services, "signer" | "executor">,
+  services: OwnKeys,
   connected: ConnectedChain,
   question: PaymentQuestion,
   topupWei: bigint,

@@ -23,6 +23,7 @@ type Needs = Pick<
   | "chains"
   | "prices"
   | "signer"
+  | "depositAddressOperator"
   | "executor"
   | "uow"
   | "reads"
@@ -177,16 +178,16 @@ async function pay(
  * for both; or by the user's signature, unless an app has paid.
  */
 async function gasOfBringing(
-  { reads, executor }: Pick<Needs, "reads" | "executor">,
+  { reads, executor, depositAddressOperator }: Pick<Needs, "reads" | "executor" | "depositAddressOperator">,
   { terms, state }: RequestRecord,
   { id, txHash, sender, currency }: DepositRecord,
 ): Promise<bigint> {
-  if (sender !== executor?.address) return 0n;
   if (terms.permit !== undefined) {
+    if (sender !== executor?.address) return 0n;
     const execution = await reads.execution(terms.requestId);
     return execution !== undefined && execution.wallet === undefined ? terms.permit.gasUnits : 0n;
   }
-  if (terms.depositAddress === undefined) return 0n;
+  if (terms.depositAddress === undefined || sender !== depositAddressOperator?.address) return 0n;
   const filled =
     state.depositId === undefined || state.depositId === id
       ? undefined

@@ -3,11 +3,12 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import type { Facts } from "../ports/events.ts";
 import type { Attempt, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
+import type { LaneKeys } from "./lane-signers.ts";
 import { signAttempt } from "./sign-attempt.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 
-type Needs = Pick<Services, "signer" | "executor" | "uow" | "reads" | "chains"> & TransitionServices;
+type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "chains"> & TransitionServices;
 
 /**
  * Gets a slot's newest bytes to the node: signs them when nobody has yet, commits them, then broadcasts. Safe to call from anywhere, at any time, by any number

@@ -2,13 +2,14 @@ import { signTransaction } from "@causeway/chains";
 import type { Attempt, AttemptKind, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { signerOf } from "./lane-signers.ts";
+import type { LaneKeys } from "./lane-signers.ts";
 
 /**
  * Signs the next variant of a slot. A payment repeats the slot's call; a no-op sends nothing to ourselves at the same nonce.
  * Nothing leaves this process: the caller commits the bytes first.
  */
 export async function signAttempt(
-  services: Pick<Services, "signer" | "executor" | "clock">,
+  services: LaneKeys & Pick<Services, "clock">,
   slot: Slot,
   kind: AttemptKind,
   terms: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint; readonly gasLimit: bigint },

@@ -12,6 +12,8 @@ import { isOpen } from "./execution/open-execution.ts";
 import { sendExecution } from "./execution/send-execution.ts";
 import { forgiveCosts, noteCosts } from "./execution/settle-execution.ts";
 import { simulateExecution } from "./execution/simulate-execution.ts";
+import { ownAccounts } from "./lane-signers.ts";
+import type { LaneKeys } from "./lane-signers.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
@@ -19,10 +21,8 @@ import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
 type Needs = TransitionServices &
-  Pick<
-    Services,
-    "chains" | "signer" | "executor" | "uow" | "reads" | "enginePolicy" | "sendExecution" | "executionTurn"
-  >;
+  LaneKeys &
+  Pick<Services, "chains" | "uow" | "reads" | "enginePolicy" | "sendExecution" | "executionTurn">;
 
 /**
  * Sends an accepted call: looks at it once more on the newest state, gives it a nonce of the executor, then sends. What would fail now is not sent, and costs nobody anything.
@@ -100,7 +100,7 @@ async function plan(
   if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > maxFeePerGas)
     return { kind: "waits", why: "gas costs more than was set aside" };
   const fees = cappedBy(prices, maxFeePerGas);
-  const ours = [executor, services.signer.address];
+  const ours = ownAccounts(services);
   const simulated = await simulateExecution(connected, { from: executor, call, fees, gas: gasLimit, ours });
   switch (simulated.kind) {
     case "reverts": {

@@ -4,10 +4,11 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import type { Attempt, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { laneSigners } from "./lane-signers.ts";
+import type { LaneKeys } from "./lane-signers.ts";
 import { legOf } from "./legs/leg-of.ts";
 import type { LegServices } from "./legs/leg-course.ts";
 
-type Needs = LegServices & Pick<Services, "reads" | "signer" | "executor">;
+type Needs = LegServices & LaneKeys & Pick<Services, "reads">;
 
 /**
  * Compares the lanes of a chain with it after a new head: which of our nonces are in a block, which fell out of one, which are beyond doubt. One nonce count per head and lane,

@@ -35,7 +35,7 @@ export function depositAddressOf(factory: Address, key: DepositAddressKey): Addr
 export function cloneCodeHash(factory: Address): Hex32 {
   const known = codeHashes.get(factory);
   if (known !== undefined) return known;
-  const implementation = firstContractOf(factory);
+  const implementation = cloneImplementation(factory);
   const code =
     `6100643d81600a3d39f336602c57343d527f${TOPIC}593da1005b363d3d373d3d3d3d61000280606236393601` +
     `3d73${implementation.slice(2)}5af43d3d93803e606057fd5bf30002`;
@@ -58,9 +58,9 @@ function saltOf({ id, depositor, recovery, strict }: DepositAddressKey): Uint8Ar
   return encoded.hash();
 }
 
-/** The first contract that a contract creates: its nonce begins with one. */
-function firstContractOf(creator: Address): Address {
-  return toAddress(keccak(bytesOf(`0xd694${creator.slice(2)}01`)));
+/** What all clones of a factory call: the first contract that it creates, whose nonce is one. */
+export function cloneImplementation(factory: Address): Address {
+  return toAddress(keccak(bytesOf(`0xd694${factory.slice(2)}01`)));
 }
 
 function toAddress(hash: Uint8Array): Address {

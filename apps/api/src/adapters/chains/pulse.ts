@@ -9,8 +9,8 @@ export interface ChainPulseOptions {
   readonly connection: Pick<ChainConnection, "reader" | "heads">;
   readonly clock: Clock;
   readonly solver: Address;
-  /** Undefined when this instance sends no calls for users. */
-  readonly executor?: Address | undefined;
+  /** Accounts of ours that send transactions and hold nothing but the native token for their gas. */
+  readonly gasPayers?: readonly Address[];
   /** Facts read longer ago are not used, ms. */
   readonly maxAgeMs: number;
   /** While no head comes the facts are read again this often, ms: the solver may have been funded, gas repriced. */
@@ -31,7 +31,7 @@ interface Facts {
   readonly gasPrices: GasPrices;
   readonly balances: ReadonlyMap<Address, bigint>;
   readonly blockNumber: bigint;
-  readonly executor: { readonly amount: bigint; readonly blockNumber: bigint } | undefined;
+  readonly gasBalances: ReadonlyMap<Address, ReturnType<ChainPulse["gasBalance"]>>;
 }
 
 /** Silence for so many block times is late, but never less than half a minute of it. */
@@ -43,7 +43,7 @@ const LATE_LEAST_MS = 30_000;
  * currency are read together, as one batch. At most one reading runs; heads that come meanwhile cause exactly one more.
  */
 export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
-  const { chain, connection, clock, solver, executor, maxAgeMs, quietRefreshMs, onFault } = options;
+  const { chain, connection, clock, solver, gasPayers = [], maxAgeMs, quietRefreshMs, onFault } = options;
   const { reader, heads } = connection;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
   const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);
@@ -53,21 +53,23 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   let again = false;
   let closed = false;
 
+  async function nativeOf(account: Address): Promise<ReturnType<ChainPulse["gasBalance"]>> {
+    const { balances, blockNumber } = await reader.balances(account, [NATIVE_CURRENCY]);
+    return { amount: balances.get(NATIVE_CURRENCY) ?? 0n, blockNumber };
+  }
+
   async function read(): Promise<void> {
-    const [gasPrices, { blockNumber, balances }, executorHas] = await Promise.all([
+    const [gasPrices, { blockNumber, balances }, gasBalances] = await Promise.all([
       reader.gasPrices(),
       reader.balances(solver, currencies),
-      executor === undefined ? undefined : reader.balances(executor, [NATIVE_CURRENCY]),
+      Promise.all(gasPayers.map(async (account) => [account, await nativeOf(account)] as const)),
     ]);
     facts = {
       readAtMs: clock.nowMs(),
       gasPrices,
       balances,
       blockNumber,
-      executor: executorHas && {
-        amount: executorHas.balances.get(NATIVE_CURRENCY) ?? 0n,
-        blockNumber: executorHas.blockNumber,
-      },
+      gasBalances: new Map(gasBalances),
     };
   }
 
@@ -117,9 +119,10 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
         throw new RangeError(`${currency} is no configured currency of ${chain.name}`);
       return { amount, blockNumber };
     },
-    executorBalance: () => {
-      const has = fresh().executor;
-      if (has === undefined) throw new RangeError(`there is no executor on ${chain.name}`);
+    gasBalance: (account) => {
+      const has = fresh().gasBalances.get(account);
+      if (has === undefined)
+        throw new RangeError(`the balance of ${account} is not watched on ${chain.name}`);
       return has;
     },
     lagging: () => clock.nowMs() - (heads.latest?.seenAtMs ?? startedAtMs) > lateMs,

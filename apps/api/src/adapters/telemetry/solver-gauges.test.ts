@@ -20,7 +20,10 @@ function world() {
     all: [
       {
         chain: { id: 1, name: "base", native: coin, tokens: [usdc, foreign] },
-        pulse: { solverBalance: () => ({ amount: 2_500_000n, blockNumber: 1n }) },
+        pulse: {
+          solverBalance: () => ({ amount: 2_500_000n, blockNumber: 1n }),
+          gasBalance: () => asks({ amount: 25n * 10n ** 16n, blockNumber: 1n }),
+        },
       },
     ],
     rails: [
@@ -46,6 +49,21 @@ test("what the solver holds is told of every chain; of one that nothing fresh is
   const later = await registry.metrics();
   expect(later).toContain('chain="base",currency="usdc"} 2.5');
   expect(later).not.toContain('causeway_solver_balance{chain="bitcoin"');
+});
+
+test("shows the gas balance of each account that only pays for gas, and nothing when it is not known", async () => {
+  const registry = new Registry();
+  const { chains, loseTrack } = world();
+  const none = async (): Promise<readonly OpenPayments[]> => await Promise.resolve([]);
+  solverGauges(registry, chains, none, { nowMs: () => 0 }, [
+    { name: "executor", address: "0x0e" },
+    { name: "depositAddressOperator", address: "0x0f" },
+  ]);
+  const shown = await registry.metrics();
+  expect(shown).toContain('causeway_gas_balance{chain="base",account="executor"} 0.25');
+  expect(shown).toContain('causeway_gas_balance{chain="base",account="depositAddressOperator"} 0.25');
+  loseTrack();
+  expect(await registry.metrics()).not.toContain("causeway_gas_balance{");
 });
 
 test("payments in no block are told by chain with the age of the oldest; none is zero, and unknown is what was known last", async () => {

@@ -1,4 +1,4 @@
-import type { Currency } from "@causeway/domain";
+import type { Address, Currency } from "@causeway/domain";
 import { formatFixed } from "@causeway/domain";
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
@@ -6,8 +6,14 @@ import type { ChainDirectory } from "../../ports/chains.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { OpenPayments } from "../../ports/open-payments.ts";
 
+/** An account that sends transactions and holds nothing but the native token for their gas. */
+export interface GasPayer {
+  readonly name: "executor" | "depositAddressOperator";
+  readonly address: Address;
+}
+
 /**
- * What the solver holds on every chain, of whatever family, and how long payments there are in no block. A chain of which nothing fresh is known has no balance: an alarm on absence is one on
+ * What the solver and the accounts that pay for gas hold on every chain, of whatever family, and how long payments there are in no block. A chain of which nothing fresh is known has no balance: an alarm on absence is one on
  * its node.
  */
 export function solverGauges(
@@ -15,6 +21,7 @@ export function solverGauges(
   chains: Pick<ChainDirectory, "all" | "rails">,
   openPayments: () => Promise<readonly OpenPayments[]>,
   clock: Clock,
+  gasPayers: readonly GasPayer[] = [],
 ): void {
   void new Gauge({
     name: "causeway_solver_balance",
@@ -32,6 +39,21 @@ export function solverGauges(
         for (const currency of held(chain)) {
           const balance = ifFresh(() => pulse.solverBalance(currency.address));
           if (balance !== undefined) this.set(labelsOf(chain, currency), whole(balance, currency));
+        }
+    },
+  });
+  void new Gauge({
+    name: "causeway_gas_balance",
+    help: "Native token of an account of ours that only pays for gas, whole units",
+    labelNames: ["chain", "account"],
+    registers: [registry],
+    collect(): void {
+      this.reset();
+      for (const { chain, pulse } of chains.all)
+        for (const { name, address } of gasPayers) {
+          const balance = ifFresh(() => pulse.gasBalance(address).amount);
+          if (balance !== undefined)
+            this.set({ chain: chain.name, account: name }, whole(balance, chain.native));
         }
     },
   });

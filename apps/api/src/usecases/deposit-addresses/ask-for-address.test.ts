@@ -20,7 +20,7 @@ import type { QuoteServices } from "../create-quote.ts";
 import { sweepGasOf } from "./sweep-gas.ts";
 
 const factory: Address = `0x${"fa".repeat(20)}`;
-const executor: Address = `0x${"e1".repeat(20)}`;
+const operator: Address = `0x${"e1".repeat(20)}`;
 const wallet: Address = `0x${"77".repeat(20)}`;
 
 type World = Parameters<typeof quoteWorld>[0];
@@ -39,7 +39,7 @@ function addressWorld(world: World = {}): {
     given,
     services: {
       ...services,
-      executor: { address: executor },
+      depositAddressOperator: { address: operator },
       requests: {
         insertQuoted: async (terms, address) => {
           if (address !== undefined) given.push(address);
@@ -112,7 +112,7 @@ test.each<[string, Partial<QuoteInput>, string, string]>([
       origin: { tokens, contracts: { ...chain.contracts, depositAddressFactory: factory } },
     });
     await expect(
-      createQuote({ ...services, executor: { address: executor } }, asking(changes)),
+      createQuote({ ...services, depositAddressOperator: { address: operator } }, asking(changes)),
     ).rejects.toMatchObject({ code, facts: { field } });
     return;
   }
@@ -123,10 +123,12 @@ test("without a factory on the chain, or anybody to move what comes, there are n
   const field = "useDepositAddress";
   const refused = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field } };
   await expect(
-    createQuote({ ...quoteWorld(), executor: { address: executor } }, asking()),
+    createQuote({ ...quoteWorld(), depositAddressOperator: { address: operator } }, asking()),
   ).rejects.toMatchObject(refused);
   const { services } = addressWorld();
-  await expect(createQuote({ ...services, executor: undefined }, asking())).rejects.toMatchObject(refused);
+  await expect(
+    createQuote({ ...services, depositAddressOperator: undefined }, asking()),
+  ).rejects.toMatchObject(refused);
 });
 
 test("a payment to oneself on one chain is none", async () => {

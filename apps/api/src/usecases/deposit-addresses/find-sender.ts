@@ -3,7 +3,8 @@ import { layersBeyond, totalOf } from "@causeway/domain";
 import type { Address, FundsLayer } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { CurrencyAt } from "../../ports/deposit-addresses.ts";
-import type { Services } from "../../ports/services.ts";
+import { ownAccounts } from "../lane-signers.ts";
+import type { LaneKeys } from "../lane-signers.ts";
 
 /** Blocks that are searched for the payment when nobody knows since when it was not there. */
 const SEARCHED_BLOCKS = 5_000n;
@@ -26,7 +27,7 @@ export interface ConfirmedFunds extends CurrencyAt {
  * @throws RpcFault
  */
 export async function findSender(
-  services: Pick<Services, "signer" | "executor">,
+  services: LaneKeys,
   { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
   { address, currency, amount, layers }: ConfirmedFunds,
 ): Promise<Address | undefined> {
@@ -53,10 +54,9 @@ export async function findSender(
   const [sender] = [...sent].find(([, part]) => amount - part <= amount / DUST_PART) ?? [];
   if (sender === undefined) return undefined;
   const { depository, router, approvalProxy, serviceReceiver, multicall3 } = chain.contracts;
-  const ours = [depository, router, approvalProxy, serviceReceiver, multicall3, NATIVE_CURRENCY, address];
-  const isOurs =
-    ours.includes(sender) || sender === services.signer.address || sender === services.executor?.address;
-  return isOurs ? undefined : sender;
+  const contracts = [depository, router, approvalProxy, serviceReceiver, multicall3];
+  const ours = [...contracts, ...ownAccounts(services), NATIVE_CURRENCY, address];
+  return ours.includes(sender) ? undefined : sender;
 }
 
 function withoutOldDust(layers: readonly FundsLayer[], dust: bigint): readonly FundsLayer[] {

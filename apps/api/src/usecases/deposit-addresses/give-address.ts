@@ -1,18 +1,16 @@
-import { cloneCodeHash, quotedState, ServiceError } from "@causeway/domain";
+import { quotedState, ServiceError } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import type { DepositAddress } from "../../ports/deposit-addresses.ts";
 import type { QuotedRequests } from "../../ports/quote.ts";
 import type { Services } from "../../ports/services.ts";
+import type { LaneKeys } from "../lane-signers.ts";
+import { factoryProblem } from "./check-factory.ts";
 
-type Needs = Pick<Services, "uow" | "chains" | "executor">;
-
-/** `initCodeHash()` and `operator()` of the factory. */
-const CODE_HASH = "0xdb4c545e";
-const OPERATOR = "0x570ca735";
+type Needs = LaneKeys & Pick<Services, "uow" | "chains" | "events">;
 
 /**
- * Stores quotes, those with a deposit address together with it. Before the first address of a chain is given out the factory is asked whether it makes the clones that addresses are
- * computed for, and obeys this instance's executor: what is sent to an address that nobody can empty would be lost.
+ * Stores quotes, those with a deposit address together with it. Before the first address of a chain is given out its factory is checked: what is sent to an address that this instance
+ * cannot empty would be lost.
  */
 export function storeQuotes(
   services: Needs,
@@ -43,30 +41,26 @@ async function insertWithAddress(
   });
 }
 
-/** @throws ServiceError SERVICE_UNAVAILABLE when the factory is another one, RPC_HTTP_ERROR when the chain does not tell */
-async function checkFactory({ chains, executor }: Needs, chainId: number): Promise<void> {
-  const connected = chains.get(chainId);
-  const factory = connected?.chain.contracts.depositAddressFactory;
-  if (connected === undefined || factory === undefined) return;
-  const { reader } = connected.connection;
-  const [codeHash, operator] = await Promise.all([
-    reader.ask(factory, CODE_HASH),
-    reader.ask(factory, OPERATOR),
-  ]).catch((cause: unknown) => {
-    throw new ServiceError("RPC_HTTP_ERROR", `${connected.chain.displayName} did not tell its factory`, {
-      field: "originChainId",
-      cause,
-    });
-  });
-  const isOurs =
-    codeHash === cloneCodeHash(factory) &&
-    operator !== undefined &&
-    executor !== undefined &&
-    operator.endsWith(executor.address.slice(2));
-  if (!isOurs)
+/** @throws ServiceError SERVICE_UNAVAILABLE when the factory cannot be used, RPC_HTTP_ERROR when its node does not answer */
+async function checkFactory(services: Needs, chainId: number): Promise<void> {
+  const connected = services.chains.get(chainId);
+  if (connected === undefined) return;
+  const { displayName, name } = connected.chain;
+  const problem = await factoryProblem(services, connected).catch((cause: unknown) => {
     throw new ServiceError(
-      "SERVICE_UNAVAILABLE",
-      `The deposit addresses of ${connected.chain.displayName} cannot be used now`,
-      { field: "useDepositAddress" },
+      "RPC_HTTP_ERROR",
+      `The node of ${displayName} could not be asked for its factory`,
+      {
+        field: "originChainId",
+        cause,
+      },
     );
+  });
+  if (problem === undefined) return;
+  services.events.alarm("deposit_addresses_unusable", { chain: name, why: problem.message });
+  throw new ServiceError(
+    "SERVICE_UNAVAILABLE",
+    `The deposit addresses of ${displayName} cannot be used now`,
+    { field: "useDepositAddress" },
+  );
 }

@@ -5,14 +5,15 @@ import type { DepositAddress, SweepRecord } from "../../ports/deposit-addresses.
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { SlotPlan } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
+import { factoryProblem } from "./check-factory.ts";
 import { mostWei, uncommittedCoin } from "../execution/send-execution.ts";
+import type { LaneKeys } from "../lane-signers.ts";
 import { sendSlot } from "../send-slot.ts";
 import type { TransitionServices } from "../transition.ts";
 import { DONE } from "../wait.ts";
 import type { Progress } from "../wait.ts";
 
-type Needs = TransitionServices &
-  Pick<Services, "chains" | "signer" | "executor" | "uow" | "reads" | "depositAddresses">;
+type Needs = TransitionServices & LaneKeys & Pick<Services, "chains" | "uow" | "reads" | "depositAddresses">;
 
 /** A sweep that the chain refuses for so long is given up: somebody else has moved the money, or it was never there. */
 const REFUSED_FOR_MS = 60_000;
@@ -38,14 +39,15 @@ export async function submitSweep(services: Needs, sweepId: string): Promise<Pro
   if (sweep.state !== "planned") return DONE;
   const connected = services.chains.get(sweep.chainId);
   const from = await services.depositAddresses?.find(sweep.address);
-  if (connected === undefined || services.executor === undefined || from === undefined)
-    return { waitMs: 60_000, why: "the chain or the executor is disabled" };
-  const planned = await plan(services, connected, services.executor.address, from, sweep);
+  const { depositAddressOperator: operator } = services;
+  if (connected === undefined || operator === undefined || from === undefined)
+    return { waitMs: 60_000, why: "the chain or the deposit address operator is not configured" };
+  const planned = await plan(services, connected, operator.address, from, sweep);
   if (planned.kind === "waits") return waits(services, sweep, planned.why);
   if (planned.kind === "refused") return refused(services, connected, sweep, planned.reason);
   const slotId = await reserve(services, connected, sweep, planned.plan);
   if (slotId === undefined) return DONE;
-  if (slotId === "short") return waits(services, sweep, LACKS_COIN);
+  if (slotId === "short") return waits(services, sweep, INSUFFICIENT_GAS);
   services.events.happened("sweep_planned", {
     chain: connected.chain.name,
     address: sweep.address,
@@ -57,7 +59,7 @@ export async function submitSweep(services: Needs, sweepId: string): Promise<Pro
   return DONE;
 }
 
-const LACKS_COIN = "the executor lacks the coin";
+const INSUFFICIENT_GAS = "the deposit address operator has insufficient native balance for gas";
 
 /** For as long as it takes: the money is where its owner sent it, and nobody else has it. */
 function waits(
@@ -76,25 +78,29 @@ type Planned =
 
 async function plan(
   services: Needs,
-  { chain, connection, pulse }: ConnectedChain,
-  executor: SlotPlan["sender"],
+  connected: ConnectedChain,
+  operator: SlotPlan["sender"],
   { key }: DepositAddress,
   { id, currency, amount, excess, orderId, requestId }: SweepRecord,
 ): Promise<Planned> {
+  const { chain, connection, pulse } = connected;
   const factory = chain.contracts.depositAddressFactory;
   if (factory === undefined) return { kind: "waits", why: "the chain's factory is not configured" };
+  // It may have been replaced since the start, or its node did not answer then: a sweep cannot be undone.
+  const problem = await factoryProblem(services, connected);
+  if (problem !== undefined) return { kind: "waits", why: problem.message };
   const deposits = [{ amount, orderId }, ...(excess > 0n ? [{ amount: excess, orderId }] : [])];
   const call = sweepCall(factory, key, currency, deposits);
   const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
   const fees = { maxFeePerGas, maxPriorityFeePerGas };
-  const outcome = await connection.reader.simulate(executor, call, fees);
-  if (outcome.kind === "insufficientFunds") return { kind: "waits", why: LACKS_COIN };
+  const outcome = await connection.reader.simulate(operator, call, fees);
+  if (outcome.kind === "insufficientFunds") return { kind: "waits", why: INSUFFICIENT_GAS };
   if (outcome.kind === "reverts") return { kind: "refused", reason: outcome.reason };
   return {
     kind: "ready",
     plan: {
       chainId: chain.id,
-      sender: executor,
+      sender: operator,
       leg: { kind: "sweep", sweepId: id, requestId },
       call,
       gasLimit: outcome.gas + (outcome.gas * GAS_HEADROOM_BPS) / 10_000n,

@@ -6,6 +6,8 @@ import type { Hex, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { DestinationExecution } from "../../ports/executions.ts";
 import type { Services } from "../../ports/services.ts";
+import { ownAccounts } from "../lane-signers.ts";
+import type { LaneKeys } from "../lane-signers.ts";
 import { isNativeToContract } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { mostGasOf, valueOf } from "../plan-fill-with-calls.ts";
@@ -14,10 +16,7 @@ import { refusal } from "./read-execution.ts";
 import type { DestinationCalls } from "./read-execution.ts";
 import { canPayWithCalls, simulateFillWithCalls } from "./simulate-fill-with-calls.ts";
 
-type Needs = Pick<
-  Services,
-  "chains" | "prices" | "quotePolicy" | "enginePolicy" | "events" | "signer" | "executor"
->;
+type Needs = LaneKeys & Pick<Services, "chains" | "prices" | "quotePolicy" | "enginePolicy" | "events">;
 
 export type PricedDestination =
   | { readonly kind: "reverts"; readonly failure: SimulationFailure }
@@ -58,9 +57,12 @@ export async function priceDestination(
 
   const fees = pulse.gasPrices();
   const payment = { currency, recipient: terms.recipient, amount: expectedAmount, orderId: terms.orderId };
-  const ours = services.executor === undefined ? [solver] : [solver, services.executor.address];
   const [{ simulated }, dataFeeWei] = await Promise.all([
-    simulateFillWithCalls(connected, { payment, beside, solver, ours, fees }, { signal }),
+    simulateFillWithCalls(
+      connected,
+      { payment, beside, solver, ours: ownAccounts(services), fees },
+      { signal },
+    ),
     dataFeeOf(connected, beside),
   ]);
   switch (simulated.kind) {

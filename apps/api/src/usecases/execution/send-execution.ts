@@ -5,14 +5,14 @@ import { LegTaken } from "../../ports/leg-taken.ts";
 import type { Slot, SlotPlan } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
 import type { LaneWrites } from "../../ports/unit-of-work.ts";
+import type { LaneKeys } from "../lane-signers.ts";
 import { broadcastAll, sendSlot } from "../send-slot.ts";
 import { signAttempt } from "../sign-attempt.ts";
 import type { TransitionServices } from "../transition.ts";
 import { awaitsExecution } from "./awaits-execution.ts";
 import { isOpen } from "./open-execution.ts";
 
-export type SendServices = TransitionServices &
-  Pick<Services, "chains" | "signer" | "executor" | "uow" | "reads">;
+export type SendServices = TransitionServices & LaneKeys & Pick<Services, "chains" | "uow" | "reads">;
 
 /** Gives one execution its nonce and sends it. @throws as a `SendExecution` does */
 export async function sendExecution(
@@ -128,18 +128,18 @@ async function reserveTogether(
   });
 }
 
-/** The executor's coin beside everything that the balance read does not show yet, wei; may be below zero. Call with the lane locked. */
+/** What a sender of ours can still spend: its native balance less everything that this does not show yet, wei; may be below zero. Call with the lane locked. */
 export async function uncommittedCoin(
   tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
   { chain, pulse }: ConnectedChain,
   { sender }: Pick<SlotPlan, "sender">,
 ): Promise<bigint> {
-  const has = pulse.executorBalance();
+  const has = pulse.gasBalance(sender);
   const { amount, gasWei } = await tx.lanes.reserved(chain.id, sender, NATIVE_CURRENCY, has.blockNumber);
   return has.amount - amount - gasWei;
 }
 
-/** What a call takes of the executor's coin at the most, its gas included. */
+/** The most native token that a call can cost its sender, its gas included. */
 export function mostWei({
   call,
   gasLimit,

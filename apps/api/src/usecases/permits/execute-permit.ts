@@ -10,6 +10,7 @@ import { expectDeposit } from "../execution/expect-deposit.ts";
 import { findQuoted } from "../execution/find-quoted.ts";
 import { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "../execution/price-execution.ts";
 import { simulateExecution } from "../execution/simulate-execution.ts";
+import { ownAccounts } from "../lane-signers.ts";
 import { acceptPermit } from "./accept-permit.ts";
 import { permitCall } from "./permit-call.ts";
 import { isSigned, typedDataOf } from "./typed-data.ts";
@@ -21,6 +22,7 @@ export interface ExecutePermitServices extends Pick<
   | "clock"
   | "enginePolicy"
   | "events"
+  | "depositAddressOperator"
   | "executor"
   | "appBalance"
   | "prices"
@@ -97,12 +99,12 @@ export async function executePermit(
   const [simulated, dataFeeWei] = await Promise.all([
     simulateExecution(
       origin,
-      { from: executor.address, call, fees: prices, ours: [executor.address, services.signer.address] },
+      { from: executor.address, call, fees: prices, ours: ownAccounts(services) },
       {
         signal: AbortSignal.timeout(SIMULATION_DEADLINE_MS),
         maxGas: permit.gasUnits * MOST_GAS_FACTOR,
         roomBps: GAS_HEADROOM_BPS,
-        senderHasWei: pulse.executorBalance().amount,
+        senderHasWei: pulse.gasBalance(executor.address).amount,
       },
     ),
     connection.reader.dataFee(call),

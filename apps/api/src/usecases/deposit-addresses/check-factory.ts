@@ -1,0 +1,64 @@
+import { cloneImplementation, judgeFactory, ServiceError } from "@causeway/domain";
+import type { FactoryProblem, Hex } from "@causeway/domain";
+import type { ConnectedChain } from "../../ports/chains.ts";
+import type { Events } from "../../ports/events.ts";
+import type { OwnKeys } from "../lane-signers.ts";
+
+const SELECTORS = {
+  initCodeHash: "0xdb4c545e",
+  operator: "0x570ca735",
+  owner: "0x8da5cb5b",
+  depository: "0xbedd12a5",
+} as const satisfies Readonly<Record<string, Hex>>;
+
+/**
+ * Asks the deposit address factory of a chain who may move what is paid to its addresses, and where to; undefined: it is as configured, or there is none.
+ * @throws RpcFault
+ */
+export async function factoryProblem(
+  { signer, executor, depositAddressOperator }: OwnKeys,
+  { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
+): Promise<FactoryProblem | undefined> {
+  const { depositAddressFactory: factory, depository } = chain.contracts;
+  if (factory === undefined) return undefined;
+  const { reader } = connection;
+  const [initCodeHash, operator, owner, paidInto] = await Promise.all([
+    reader.ask(factory, SELECTORS.initCodeHash),
+    reader.ask(factory, SELECTORS.operator),
+    reader.ask(factory, SELECTORS.owner),
+    reader.ask(cloneImplementation(factory), SELECTORS.depository),
+  ]);
+  return judgeFactory(
+    { initCodeHash, operator, owner, depository: paidInto },
+    {
+      factory,
+      depository,
+      operator: depositAddressOperator?.address,
+      otherKeys: [signer.address, ...(executor === undefined ? [] : [executor.address])],
+    },
+  );
+}
+
+/**
+ * At the start of a process: a factory from which money could be taken, or would go where nobody looks, is a wrong configuration. A node that does not answer now is asked again before an
+ * address is given out and before anything is moved.
+ * @throws ServiceError SERVICE_UNAVAILABLE
+ */
+export async function checkFactoryAtStart(
+  keys: OwnKeys,
+  connected: Pick<ConnectedChain, "chain" | "connection">,
+  events: Events,
+): Promise<void> {
+  const { name } = connected.chain;
+  let problem: FactoryProblem | undefined;
+  try {
+    problem = await factoryProblem(keys, connected);
+  } catch (error) {
+    events.fault("chain_fault", error, { chain: name, at: "start" });
+    return;
+  }
+  if (problem?.kind === "unsafe")
+    throw new ServiceError("SERVICE_UNAVAILABLE", `chain ${name}: ${problem.message}`);
+  if (problem !== undefined)
+    events.alarm("deposit_addresses_unusable", { chain: name, why: problem.message });
+}

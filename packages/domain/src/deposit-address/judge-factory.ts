@@ -1,0 +1,59 @@
+import type { Address, Hex } from "../ids/hex.ts";
+import { cloneCodeHash } from "./clone-address.ts";
+
+/** What a deposit address factory answered; undefined: it reverted. */
+export interface FactoryFacts {
+  readonly initCodeHash: Hex | undefined;
+  readonly operator: Hex | undefined;
+  readonly owner: Hex | undefined;
+  /** Of the implementation that its clones call: where everything paid to its addresses ends up. */
+  readonly depository: Hex | undefined;
+}
+
+/** What the configuration expects of it. */
+export interface ExpectedFactory {
+  readonly factory: Address;
+  readonly depository: Address;
+  /** Undefined: this instance has no key for deposit addresses. */
+  readonly operator: Address | undefined;
+  /** The other keys of this instance: calls of users, or payments to them, are sent in their name. */
+  readonly otherKeys: readonly Address[];
+}
+
+/**
+ * What is wrong with a factory; undefined: nothing. `unsafe`: money paid to its addresses could be taken, or would end up where nobody looks, so the service must not start with it.
+ * `unusable`: its money stays where it is until the operator is set.
+ */
+export type FactoryProblem = { readonly kind: "unsafe" | "unusable"; readonly message: string };
+
+export function judgeFactory(
+  { initCodeHash, operator, owner, depository }: FactoryFacts,
+  expected: ExpectedFactory,
+): FactoryProblem | undefined {
+  const { factory } = expected;
+  const unsafe = (message: string): FactoryProblem => ({ kind: "unsafe", message });
+  if (initCodeHash !== cloneCodeHash(factory))
+    return unsafe(`${factory} is not a deposit address factory of this version`);
+  const paidInto = addressIn(depository);
+  if (paidInto !== expected.depository)
+    return unsafe(
+      `the deposit address factory ${factory} deposits into ${paidInto ?? "an unknown depository"}, expected ${expected.depository}: deploy a factory for the configured depository`,
+    );
+  for (const [role, account] of Object.entries({ operator: addressIn(operator), owner: addressIn(owner) }))
+    if (account !== undefined && expected.otherKeys.includes(account))
+      return unsafe(
+        `the ${role} of the deposit address factory ${factory} is ${account}, a key of this service that sends other transactions: calls made for users could move what is at deposit addresses. Give the role to a key of its own`,
+      );
+  const operated = addressIn(operator);
+  if (expected.operator === undefined || operated !== expected.operator)
+    return {
+      kind: "unusable",
+      message: `the operator of the deposit address factory ${factory} is ${operated ?? "unknown"}, expected ${expected.operator ?? "none: DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY is not set"}`,
+    };
+  return undefined;
+}
+
+/** The address in an answer of one word. */
+function addressIn(word: Hex | undefined): Address | undefined {
+  return word?.length === 66 ? `0x${word.slice(-40).toLowerCase()}` : undefined;
+}
