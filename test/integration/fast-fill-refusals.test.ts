@@ -316,8 +316,27 @@ const sendDeposit = async (
 const report = async ({ requestId }: Agreed, txHash: TxHash): Promise<unknown> =>
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash, requestId });
 
-test("nothing known of the origin transaction is no doubt: the app bears the risk", async () => {
-  expect(await rich.fastFill(await agree())).toBe("queued");
+test("without a known origin transaction only a key whose rules allow it fast fills", async () => {
+  const strict = await aSponsor(world, 1_000, { rules: { maxCallValueUsd: 0n, allowUnsubmitted: false } });
+  const agreed = await agree();
+  await expect(strict.fastFill(agreed)).rejects.toMatchObject(
+    refused("FAST_FILL_REFUSED", "originTransactionMissing"),
+  );
+  await untouched(agreed, "quoted");
+  expect(await rich.fastFill(agreed)).toBe("queued");
+
+  const reported = await agree();
+  await approved(reported);
+  const txHash = await sendDeposit(reported);
+  await report(reported, txHash);
+  expect(await strict.fastFill(reported)).toBe("queued");
+  const seen = await agree({ amount: "20000000000" });
+  await deposit(world.origin, world.user, seen);
+  await mineOrigin();
+  const rule = await strict.fastFill(seen).catch((error: unknown) => error);
+  expect(rule, "its deposit is in a block: only the balance is too small").toMatchObject(
+    refused("INSUFFICIENT_APP_BALANCE", "appBalance"),
+  );
 });
 
 test.each(["reported", "named"] as const)(

@@ -1,5 +1,5 @@
 import type { Address, HoldState } from "@causeway/domain";
-import { availableFor, usdToAmountUp } from "@causeway/domain";
+import { availableFor, defaultSponsorshipRules, usdToAmountUp } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
 import type { FastFillOutcome, FastFillWish } from "../../apps/api/src/ports/fast-fill-wish.ts";
@@ -37,7 +37,13 @@ export async function aSponsor(
 ): Promise<Sponsor> {
   const { services } = world;
   const wallet: Address = `0x${randomBytes(20).toString("hex")}`;
-  const key = anApiKey({ id: randomBytes(8).toString("hex"), fundingAddress: wallet, ...change });
+  const key = anApiKey({
+    id: randomBytes(8).toString("hex"),
+    fundingAddress: wallet,
+    ...change,
+    // Most tests fast fill before anybody has paid.
+    rules: { ...(change.rules ?? defaultSponsorshipRules), allowUnsubmitted: true, ...change.rules },
+  });
   const [currency] = services.appBalance.currencies;
   if (currency === undefined) throw new Error("app balances have a currency");
   const unit = { decimals: currency.decimals, priceUsd: await services.prices.usd(currency) };

@@ -32,6 +32,7 @@ export type FastFillRule =
 
 /** What the origin transaction itself says against a fast fill. */
 export type OriginRule =
+  | "originTransactionMissing"
   | "originTransactionUnknown"
   | "originOtherSender"
   | "originOtherCall"

@@ -1,6 +1,7 @@
 import type { TransactionState } from "@causeway/chains";
 import type { RequestTerms, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
+import type { FastFillWish } from "../ports/fast-fill-wish.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { refusal } from "./fast-fill-refusals.ts";
@@ -10,14 +11,14 @@ import type { Doubt, SenderFacts } from "./judge-origin.ts";
 type Needs = Pick<Services, "chains" | "reads">;
 
 /**
- * Looks at the origin transaction of a request, where one is known: the one that the app names, else those that were reported before. One that can not become the agreed deposit
- * refuses the fast fill; of several that were reported one that can suffices (a wallet replaces what is stuck). Nothing known is no doubt: the app bears the risk.
+ * Checks the origin transaction of a request: the one that the app names, else those that were reported before. One that cannot become the agreed deposit refuses the fast fill;
+ * of several that were reported, one that can is enough (a wallet replaces what is stuck). Without any, only a key whose rules allow it may fast fill.
  * @throws ServiceError FAST_FILL_REFUSED. @throws RpcFault
  */
 export async function refuseDoubtfulOrigin(
   services: Needs,
   request: RequestRecord,
-  named: TxHash | undefined,
+  { key, txHash: named }: Pick<FastFillWish, "key" | "txHash">,
 ): Promise<void> {
   // Its deposit is in a block, or the service's own transaction carries it.
   if (request.state.name !== "quoted") return;
@@ -27,6 +28,12 @@ export async function refuseDoubtfulOrigin(
   const connected = services.chains.get(origin.chainId);
   if (connected === undefined) return;
   const hashes = named === undefined ? await services.reads.originTransactions(requestId) : [named];
+  if (hashes.length === 0 && key.rules.allowUnsubmitted !== true)
+    throw refusal(
+      "originTransactionMissing",
+      requestId,
+      "no origin transaction of the request is known: pass its txHash, report it to /transactions/index, or set the key's rule allowUnsubmitted",
+    );
   let first: { readonly hash: TxHash; readonly doubt: Doubt } | undefined;
   for (const hash of hashes) {
     const doubt = await doubtAbout(connected, request, hash);

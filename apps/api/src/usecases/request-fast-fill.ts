@@ -58,7 +58,7 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
   ]);
   const caps = { maxFillAmountUsd: wish.maxUsd, maxFastFillUsd: key.rules.maxFastFillUsd };
   refuseBeyondCaps(requestId, priced.usd, caps);
-  await refuseDoubtfulOrigin(services, request, wish.txHash);
+  await refuseDoubtfulOrigin(services, request, wish);
 
   const outcome = await services.uow.run(async (tx): Promise<FastFillOutcome> => {
     const current = await tx.requests.lock(requestId);

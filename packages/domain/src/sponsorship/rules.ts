@@ -31,6 +31,8 @@ export interface SponsorshipRules {
   readonly maxHoldsUsd?: bigint;
   /** Most that one fast fill may be worth. */
   readonly maxFastFillUsd?: bigint;
+  /** Requests are fast filled although no transaction of their user is known that could become the deposit; absent: they are not. */
+  readonly allowUnsubmitted?: boolean;
   /** Below this much available balance the owner is warned. */
   readonly lowBalanceWarningUsd?: bigint;
 }

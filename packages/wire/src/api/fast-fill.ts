@@ -26,7 +26,7 @@ export const fastFillRequest = z
       txHash: hash32
         .optional()
         .describe(
-          "The origin transaction, mined or not: it is looked at before the app's balance is put at risk, and refuses the fill when it cannot become the agreed deposit.",
+          "The origin transaction, mined or not. Required unless it was reported to `/transactions/index`, the service sends it itself, or the key's rules say `allowUnsubmitted`. The fill is refused when the transaction cannot become the agreed deposit.",
         ),
     },
     because("must be a JSON object"),

@@ -30,6 +30,7 @@ const anyRules: fc.Arbitrary<SponsorshipRules> = fc.record(
     maxHoldsUsd: usd,
     maxFastFillUsd: usd,
     lowBalanceWarningUsd: usd,
+    allowUnsubmitted: fc.boolean(),
   },
   { requiredKeys: ["maxCallValueUsd"] },
 );

@@ -54,6 +54,12 @@ export const sponsorshipRules = z
         .describe("Most native currency that one call may carry from the sponsor; default 0."),
       maxHoldsUsd: usd.optional().describe("Most that fast fills may have at risk at once."),
       maxFastFillUsd: usd.optional().describe("Most that one fast fill may be worth."),
+      allowUnsubmitted: z
+        .boolean(because("must be true or false"))
+        .optional()
+        .describe(
+          "Fast fill requests whose origin transaction is neither known to the service nor named in the call; default false.",
+        ),
       lowBalanceWarningUsd: usd.optional().describe("Below this much available balance there is a warning."),
     },
     becauseStrict("must be an object"),
@@ -78,6 +84,7 @@ export function rulesFromJson(json: SponsorshipRulesJson): SponsorshipRules {
   return {
     maxCallValueUsd: usdOf(json.maxCallValueUsd ?? "0"),
     ...present(figures, (name) => json[name], usdOf),
+    ...(json.allowUnsubmitted !== undefined && { allowUnsubmitted: json.allowUnsubmitted }),
     ...present(
       targetLists,
       (name) => json[name],
@@ -105,6 +112,7 @@ export function rulesToJson(rules: SponsorshipRules): SponsorshipRulesJson {
   return {
     maxCallValueUsd: usdText(rules.maxCallValueUsd),
     ...present(figures, (name) => rules[name], usdText),
+    ...(rules.allowUnsubmitted !== undefined && { allowUnsubmitted: rules.allowUnsubmitted }),
     ...present(
       targetLists,
       (name) => rules[name],
