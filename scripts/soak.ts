@@ -5,7 +5,7 @@ import { startSystem, type System } from "@causeway/localnet";
 import { openDatabase } from "./soak/database.ts";
 import { planLane, runLane } from "./soak/lane.ts";
 import { readAlarms } from "./soak/log-events.ts";
-import { runLoad } from "./soak/load.ts";
+import { NO_CHAOS, runLoad, type Chaos } from "./soak/load.ts";
 import { planMix, type RequestPlan, type SoakCurrency } from "./soak/mix.ts";
 import { readOptions, usage, type SoakOptions } from "./soak/options.ts";
 import { seededRandom } from "./soak/random.ts";
@@ -134,7 +134,7 @@ async function soak(system: System, options: SoakOptions, accidents: string[]): 
   const database = await openDatabase(system.databaseUrl);
   try {
     say(`${users.length} users funded; ${runs.length} requests begin`);
-    const broken = await carryOut(world, runs, options);
+    const chaos = await carryOut(world, runs, options);
     // Half a run proves nothing.
     stopAsked.signal.throwIfAborted();
     say("waiting until nothing can change any more");
@@ -149,7 +149,7 @@ async function soak(system: System, options: SoakOptions, accidents: string[]): 
       succeeded: runs.filter(({ last }) => last?.status === "success").length,
       measures,
       remarks: [
-        ...broken,
+        ...chaos.remarks,
         ...(resent > 0 ? [`${resent} dropped transactions of users were sent again`] : []),
         ...retries,
         ...verdict.remarks,
@@ -160,6 +160,7 @@ async function soak(system: System, options: SoakOptions, accidents: string[]): 
       ],
       problems: [
         ...accidents,
+        ...chaos.problems,
         ...verdict.problems,
         ...missedBounds(options.mode, runs.length, measures, busiest),
       ],
@@ -185,7 +186,7 @@ function smallest({ tradeType, pay, receive }: RequestPlan): bigint {
   return (2_000n * 10n ** BigInt(decimals)) / usdCents;
 }
 
-async function carryOut(world: World, runs: readonly RequestRun[], options: SoakOptions): Promise<string[]> {
+async function carryOut(world: World, runs: readonly RequestRun[], options: SoakOptions): Promise<Chaos> {
   const { signal } = stopAsked;
   const boundMs = options.chaos ? BOUND_MS.chaos : BOUND_MS.plain;
   if (options.mode === "load")
@@ -198,7 +199,7 @@ async function carryOut(world: World, runs: readonly RequestRun[], options: Soak
     });
   if (options.mode === "lane") {
     await runLane(world, runs, AbortSignal.any([signal, AbortSignal.timeout(boundMs)]));
-    return [];
+    return NO_CHAOS;
   }
   for (const run of runs) {
     if (signal.aborted) break;
@@ -208,5 +209,5 @@ async function carryOut(world: World, runs: readonly RequestRun[], options: Soak
       `request ${plan.index} (${plan.kind} ${plan.pay.symbol} to ${plan.receive.symbol}): ${error ?? last?.status}`,
     );
   }
-  return [];
+  return NO_CHAOS;
 }

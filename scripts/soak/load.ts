@@ -15,17 +15,26 @@ export interface LoadOptions {
   readonly say: (text: string) => void;
 }
 
-/** Starts all requests, spread evenly, and returns when each has its outcome or the time is over. @returns what was broken meanwhile */
+/** What a run broke on purpose, and where it broke less than it was asked to. */
+export interface Chaos {
+  readonly remarks: readonly string[];
+  readonly problems: readonly string[];
+}
+
+export const NO_CHAOS: Chaos = { remarks: [], problems: [] };
+
+/** Starts all requests, spread evenly, and returns when each has its outcome or the time is over. */
 export async function runLoad(
   world: World,
   runs: readonly RequestRun[],
   options: LoadOptions,
-): Promise<string[]> {
+): Promise<Chaos> {
   const { withinMs, chaos, signal, say } = options;
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
   const beat = setInterval(() => say(progressOf(runs)), 5_000);
   try {
-    const broken = chaos === undefined ? Promise.resolve([]) : breakThings(world, chaos, options, deadline);
+    const broken =
+      chaos === undefined ? Promise.resolve(NO_CHAOS) : breakThings(world, chaos, options, deadline);
     await Promise.all(
       runs.map(async (run) => {
         await sleep(run.plan.startAfterMs, undefined, { signal }).catch(() => undefined);
@@ -44,7 +53,7 @@ async function breakThings(
   chaos: { readonly kills: number; readonly reorgs: number },
   { spreadMs, say }: LoadOptions,
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<Chaos> {
   const random = seededRandom(world.seed + 1);
   // A little longer than requests are started, so that the last ones are hit as well.
   const withinMs = spreadMs + 5_000;
@@ -53,9 +62,24 @@ async function breakThings(
     killWorkers({ workers: world.system.workers, times: chaos.kills, withinMs, random, signal, say }),
     reorganise({ chain, times: chaos.reorgs, withinMs, random: seededRandom(world.seed + 2), signal, say }),
   ]);
+  return {
+    remarks: [
+      `${kills} workers killed`,
+      `${chain.chain.name} reorganised ${reorgs.depths.length} times (${reorgs.depths.join(", ")} deep), ${reorgs.dropped} transactions of users dropped`,
+    ],
+    problems: missedChaos(chaos, { kills, reorgs: reorgs.depths.length, dropped: reorgs.dropped }),
+  };
+}
+
+/** A run that broke less than it was asked to proves less than it says. */
+export function missedChaos(
+  asked: { readonly kills: number; readonly reorgs: number },
+  made: { readonly kills: number; readonly reorgs: number; readonly dropped: number },
+): string[] {
   return [
-    `${kills} workers killed`,
-    `${chain.chain.name} reorganised ${reorgs.depths.length} times (${reorgs.depths.join(", ")} deep), ${reorgs.dropped} transactions of users dropped`,
+    ...(made.kills < asked.kills ? [`only ${made.kills} of ${asked.kills} worker kills were made`] : []),
+    ...(made.reorgs < asked.reorgs ? [`only ${made.reorgs} of ${asked.reorgs} reorgs were made`] : []),
+    ...(made.reorgs > 0 && made.dropped === 0 ? ["no reorg dropped a transaction of a user"] : []),
   ];
 }
 

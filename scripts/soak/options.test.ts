@@ -29,4 +29,5 @@ test("what cannot be combined is refused", () => {
   expect(() => readOptions(["--lane", "10", "--chaos"], 1)).toThrow("--chaos");
   expect(() => readOptions(["--kills", "3"], 1)).toThrow("--chaos");
   expect(() => readOptions(["--nonsense"], 1)).toThrow(TypeError);
+  expect(() => readOptions(["--families", "--chaos", "--reorgs", "3"], 1)).toThrow("makes no reorgs");
 });

@@ -70,6 +70,8 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
     throw new RangeError("--chaos goes with --requests and --families only");
   if (!values.chaos && (values.kills ?? values.reorgs) !== undefined)
     throw new RangeError("--kills and --reorgs go with --chaos only");
+  if (mode === "families" && values.reorgs !== undefined)
+    throw new RangeError("--reorgs goes with --requests only: a families run makes no reorgs");
   return {
     mode,
     requests:

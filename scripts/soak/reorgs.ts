@@ -30,7 +30,10 @@ export interface ReorgOptions {
 
 const WAIT_FOR_DEPOSIT_MS = 5_000;
 
-/** Takes blocks with users' transactions away, one to three deep. @returns how many transactions of users they held */
+/**
+ * Replaces the newest blocks, one to three deep, preferably while they hold transactions of users.
+ * @returns the depth of each reorg that was made, and how many transactions of users were dropped
+ */
 export async function reorganise(options: ReorgOptions): Promise<{ depths: number[]; dropped: number }> {
   const { chain, times, withinMs, random, signal, say } = options;
   const startedAtMs = Date.now();
@@ -41,7 +44,7 @@ export async function reorganise(options: ReorgOptions): Promise<{ depths: numbe
     await sleep(Math.max(startedAtMs + moment - Date.now(), 0), undefined, { signal }).catch(() => undefined);
     const depth = random.int(1, 3);
     const hit = await untilHit(chain, depth, signal);
-    if (hit === undefined) continue;
+    if (signal.aborted) break;
     // The type of the method list does not know it.
     await chain.client.request({ method: "anvil_reorg" as never, params: [depth, []] as never });
     depths.push(depth);
@@ -51,12 +54,8 @@ export async function reorganise(options: ReorgOptions): Promise<{ depths: numbe
   return { depths, dropped };
 }
 
-/** Waits until the blocks to be taken away hold something of a user. */
-async function untilHit(
-  { client, kept }: SoakChain,
-  depth: number,
-  signal: AbortSignal,
-): Promise<number | undefined> {
+/** Waits, not for long, until the blocks to be replaced hold transactions of users. @returns how many */
+async function untilHit({ client, kept }: SoakChain, depth: number, signal: AbortSignal): Promise<number> {
   const giveUpAtMs = Date.now() + WAIT_FOR_DEPOSIT_MS;
   while (!signal.aborted && Date.now() < giveUpAtMs) {
     const head = await client.getBlockNumber({ cacheTime: 0 });
@@ -66,5 +65,5 @@ async function untilHit(
     if (hit.length > 0) return hit.length;
     await sleep(100);
   }
-  return undefined;
+  return 0;
 }
