@@ -16,6 +16,8 @@ export default defineConfig({
         ...shared,
         test: {
           name: "unit",
+          // These files share no state, so one worker reads the module graph once for many of them.
+          isolate: false,
           include: ["{packages,apps}/*/src/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts"],
         },
       },

@@ -289,7 +289,7 @@ test("words about a sponsor are refused without one, and where none can be asked
   });
 });
 
-test("a balance that does not bear the fees is told with both numbers, and holds do not stand in the way", async () => {
+test("a balance too small for the fees is refused with both numbers; holds count against fees paid to others only", async () => {
   const ask = aBridge({
     subsidizeFees: true,
     sponsoredFeeComponents: ["app"],
@@ -301,9 +301,16 @@ test("a balance that does not bear the fees is told with both numbers, and holds
     field: "subsidizeFees",
     data: { availableUsd: "0.999999", requiredUsd: "1.000000" },
   });
-  const held = feeWorld({}, { balance: 1_000_000n, heldUsd: 10n * USD });
-  await createQuote(held, ask, "key-1", key);
-  expect(held.stored).toHaveLength(1);
+  // An app fee goes to another wallet: like a claim, it must leave what fast fills hold.
+  const held = () => feeWorld({}, { balance: 1_000_000n, heldUsd: 10n * USD });
+  expect(await refusalOf(ask, { key, services: held() })).toMatchObject({
+    code: "INSUFFICIENT_FUNDS",
+    data: { availableUsd: "0.000000", requiredUsd: "1.000000" },
+  });
+  const ownFees = aBridge({ subsidizeFees: true, sponsoredFeeComponents: ["relay"] });
+  const services = held();
+  await createQuote(services, ownFees, "key-1", key);
+  expect(services.stored).toHaveLength(1);
 });
 
 test("the budgets of the key bind what it sponsors of quotes too", async () => {
