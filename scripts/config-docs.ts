@@ -98,7 +98,7 @@ The oracle reads the same file, ignores what it does not need, and does not mind
 | \`additionalData.rpcQuorum\` | so many endpoints must say the same before a fact counts; more than half of them when absent; 1: the first answer is believed |
 | \`additionalData.finalizationBlocks\`, \`finalizationTime\` | a block is final when so many blocks lie on top of it and the newest is so many seconds younger (60 when absent). Without them: when the node tags it \`finalized\`. Bitcoin: confirmations, the block's own among them; 6 when absent |
 | \`additionalData.finalityReason\` | required with them: why that is final enough |
-| \`additionalData.fillContracts\` | contracts whose events prove payments and calls of solvers; absent: \`contracts.router\` |
+| \`additionalData.fillContracts\` | the routers through which solvers pay, and their approval proxies ([ADR 22](adr/0022-what-counts-as-a-fill.md)); absent: \`contracts.router\` and \`contracts.approvalProxy\` |
 | \`additionalData.isZksyncStack\` | the chain shows moves of its native coin as token transfers |
 | \`additionalData.genesisHash\` | Solana: hash of the cluster's first block; a node of another cluster is not believed. Absent: every node is |
 | \`additionalData.bitcoinNetwork\` | Bitcoin: \`mainnet\` (when absent), \`testnet\`, \`testnet4\`, \`signet\` or \`regtest\`; a node of another network is not believed |

@@ -61,6 +61,10 @@ async function outcomeOf(agreed: Agreed) {
   };
 }
 
+/** What oracles count of a rest that the router pays: the minimum that the transaction names, which the router enforces. */
+const promisedBy = ({ terms }: Agreed) =>
+  terms.order.output.payments.map(({ minimumAmount }) => minimumAmount);
+
 /** What an operator does with the solver's key: its lane begins after it. */
 async function approved(spender: Address, amount: bigint): Promise<void> {
   const { destination, solver, usdc } = world;
@@ -108,7 +112,7 @@ test("of a token the calls get all, in order, and the recipient what they leave"
     left,
   ]);
   expect(fills).toHaveLength(1);
-  expect(judged).toEqual([{ amounts: [left] }]);
+  expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
   expect(leftInRouter).toEqual(NOTHING);
 });
 
@@ -127,7 +131,7 @@ test("of native coin calls carry a part of the output, to the wei, and the rest 
   expect(agreed.terms.destination.minimumAmount).toBe(output);
   expect(await destination.balance(callee, NATIVE_CURRENCY)).toBe(ETHER / 100n);
   expect(await destination.balance(recipient, NATIVE_CURRENCY)).toBe(ETHER / 100n);
-  expect(judged).toEqual([{ amounts: [ETHER / 100n] }]);
+  expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
   expect(leftInRouter).toEqual(NOTHING);
 });
 
@@ -166,7 +170,7 @@ test("the output of an exchange goes to the calls, and what the exchange leaves 
   expect(await destination.balance(callee, odd)).toBe(10n ** 15n);
   const left = await destination.balance(recipient, odd);
   expect(left).toBe(expectedAmount - 10n ** 15n);
-  expect(judged).toEqual([{ amounts: [left] }]);
+  expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
   expect(leftInRouter).toEqual(NOTHING);
   // A hundred dollars' worth at half a dollar each: what the exchange left of its limit has come back.
   expect(before - (await destination.balance(solver.address, tst))).toBeLessThan(201n * ETHER);
@@ -193,7 +197,7 @@ test("a quote that is repriced gives the calls less, and the recipient what is l
   expect(await destination.balance(callee, NATIVE_CURRENCY)).toBe(ETHER / 100n);
   expect(left + ETHER / 100n).toBeLessThan(expectedAmount);
   expect(left + ETHER / 100n).toBeGreaterThanOrEqual(minimumAmount);
-  expect((await outcomeOf(agreed)).judged).toEqual([{ amounts: [left] }]);
+  expect((await outcomeOf(agreed)).judged).toEqual([{ amounts: promisedBy(agreed) }]);
 });
 
 test("authorizations travel with the fill", async () => {

@@ -19,7 +19,7 @@ export async function judgedFill(
   return judgePayments(
     {
       depositories: [described.contracts.depository],
-      fillContracts: [described.contracts.router],
+      fillContracts: [described.contracts.router, described.contracts.approvalProxy],
       isZksyncStack: false,
     },
     {
@@ -42,6 +42,7 @@ export async function judgedFill(
     },
     {
       orderId: terms.orderId,
+      solver: terms.order.solver,
       receipts: terms.order.output.payments.map(({ recipient, currency }) => ({ recipient, currency })),
       calls: terms.order.output.calls,
       deadline: terms.order.output.deadline,

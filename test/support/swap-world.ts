@@ -280,7 +280,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       return judgePayments(
         {
           depositories: [chain.contracts.depository],
-          fillContracts: [chain.contracts.router],
+          fillContracts: [chain.contracts.router, chain.contracts.approvalProxy],
           isZksyncStack: false,
         },
         {
@@ -303,6 +303,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
         },
         {
           orderId: terms.orderId,
+          solver: terms.order.solver,
           deadline: terms.order.output.deadline,
           extraData: terms.order.output.extraData,
           receipts: terms.order.output.payments.map(({ recipient, currency }) => ({ recipient, currency })),

@@ -1,4 +1,4 @@
-import type { AttestationChain, Hex, Hex32 } from "@causeway/domain";
+import type { Address, AttestationChain, Hex, Hex32 } from "@causeway/domain";
 
 /**
  * What an oracle asks of a chain, by question and not by protocol. Every answer rests on blocks that are final by the chain's policy, read from one
@@ -52,6 +52,8 @@ export interface DepositEvidence {
 /** What a paying transaction is asked about; all of one order's payments at once, so that no transfer is counted twice. */
 export interface PaymentQuestion {
   readonly orderId: Hex32;
+  /** The account that signed the order, as EVM chains write it. Payments may come from others. */
+  readonly solver: Address;
   /** Unix seconds; a block later than this refutes. */
   readonly deadline: number;
   /** The order's `extraData` of this side (EVM: the fill contract, ABI-encoded; `0x`: none). */
@@ -63,7 +65,7 @@ export interface PaymentQuestion {
 }
 
 export interface PaymentAnswer {
-  /** What each recipient of the question received net of what left it again in the same transaction, smallest units; never negative. */
+  /** What the payer gave each recipient of the question, less what the recipient gave back in the same transaction, base units; never negative. See ADR 22. */
   readonly amounts: readonly bigint[];
   /** Unix seconds of the block that holds the transaction. */
   readonly timestamp: bigint;

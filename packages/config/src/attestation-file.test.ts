@@ -14,6 +14,7 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 const DEPOSITORY = `0x${"Ab".repeat(20)}`;
 const ROUTER = `0x${"cd".repeat(20)}`;
+const PROXY = `0x${"ce".repeat(20)}`;
 const evmChain = { id: "base", vmType: "ethereum-vm", chainId: 8453, httpRpcUrl: "http://127.0.0.1:1" };
 
 /** Something that stands for a variable of that name in the files for real networks. */
@@ -138,18 +139,21 @@ test("a depth instead of the finalized tag needs the reason why it is final enou
   expect(problemsOf(() => deep({ finalizationTime: 10 })).join()).toContain("means nothing without");
 });
 
-test("a chain may lack its depository and its router, and says what is then not attested", () => {
-  const entry = { ...evmChain, depository: "$BASE_DEPOSITORY", contracts: { router: "$BASE_ROUTER" } };
+test("a chain may lack its depository, router or approval proxy, and says what is then not attested", () => {
+  const contracts = { router: "$BASE_ROUTER", approvalProxy: "$BASE_PROXY" };
+  const entry = { ...evmChain, depository: "$BASE_DEPOSITORY", contracts };
   const { chains, warnings } = load([entry]);
   expect(chains[0]).toMatchObject({ depository: undefined, evm: { fillContracts: [] } });
   expect(warnings).toEqual([
     "chain base: deposits and withdrawals are not attested: not set: BASE_DEPOSITORY",
     "chain base: fills by its router are not attested: not set: BASE_ROUTER",
+    "chain base: fills by its approval proxy are not attested: not set: BASE_PROXY",
   ]);
-  const { chains: whole } = load([entry], { BASE_DEPOSITORY: DEPOSITORY, BASE_ROUTER: ROUTER });
+  const set = { BASE_DEPOSITORY: DEPOSITORY, BASE_ROUTER: ROUTER, BASE_PROXY: PROXY };
+  const { chains: whole } = load([entry], set);
   expect(whole[0]).toMatchObject({
     depository: DEPOSITORY.toLowerCase(),
-    evm: { fillContracts: [ROUTER.toLowerCase()] },
+    evm: { fillContracts: [ROUTER.toLowerCase(), PROXY.toLowerCase()] },
   });
 });
 

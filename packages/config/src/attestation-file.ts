@@ -33,6 +33,7 @@ const NEEDED_MORE: readonly string[] = ["fillContracts", "exchangeContract"];
 const LACKABLE: readonly { readonly path: string; readonly without: string }[] = [
   { path: "depository", without: "deposits and withdrawals" },
   { path: "contracts.router", without: "fills by its router" },
+  { path: "contracts.approvalProxy", without: "fills by its approval proxy" },
   { path: "additionalData.esploraCompatibleApiUrl", without: "withdrawals that have become impossible" },
   { path: "additionalData.explorerApiUrl", without: "withdrawals whose transaction nobody names" },
 ];
@@ -174,8 +175,8 @@ function evmFacts(entry: AttestationChainEntry, place: string, problems: string[
   if (entry.chainId !== undefined && entry.hubChainId !== undefined && entry.hubChainId !== String(chainId))
     problems.push(`${place}: hubChainId of an EVM chain is its chainId`);
   const { fillContracts, isZksyncStack } = entry.additionalData;
-  const router = entry.contracts?.router;
-  const named = fillContracts ?? (router === undefined ? [] : [router]);
+  const { router, approvalProxy } = entry.contracts ?? {};
+  const named = fillContracts ?? [router, approvalProxy].filter((address) => address !== undefined);
   return {
     chainId,
     finality: finalityOf(entry.additionalData, `${place}.additionalData`, problems),

@@ -47,7 +47,7 @@ export const attestationChainEntry = z.object({
   hubChainId: integerText.optional(),
   /** Absent: what is usual in the family. */
   blockTimeSeconds: z.number().positive().max(3600).optional(),
-  contracts: z.object({ router: evmAddress.optional() }).optional(),
+  contracts: z.object({ router: evmAddress.optional(), approvalProxy: evmAddress.optional() }).optional(),
   additionalData: z
     .object({
       ...finalityFields,

@@ -49,7 +49,7 @@ let nonces = 0n;
 export async function startEvidenceWorld(chainId: number): Promise<EvidenceWorld> {
   const world = await startEvmWorld(chainId);
   const { wallet, node } = world;
-  const { depository, router } = world.chain.contracts;
+  const { depository, router, approvalProxy } = world.chain.contracts;
   const mine = async (blocks: bigint): Promise<void> =>
     void (await wallet.rpc("anvil_mine", [`0x${blocks.toString(16)}`]));
   return {
@@ -65,7 +65,13 @@ export async function startEvidenceWorld(chainId: number): Promise<EvidenceWorld
       depository,
       additionalDepositories: [],
       hubChainId: chainId.toString(),
-      evm: { chainId, finality, blockTimeSeconds: 1, fillContracts: [router], isZksyncStack: false },
+      evm: {
+        chainId,
+        finality,
+        blockTimeSeconds: 1,
+        fillContracts: [router, approvalProxy],
+        isZksyncStack: false,
+      },
       ...fields,
     }),
     mine,

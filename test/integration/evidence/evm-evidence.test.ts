@@ -175,6 +175,7 @@ describe("payments", () => {
     calls: readonly Hex[] = [],
   ) => ({
     orderId,
+    solver: alice,
     deadline: 2 ** 33,
     extraData: world.extraData,
     receipts,

@@ -99,7 +99,14 @@ beforeAll(async () => {
   await world.mine(DEPTH + 2n);
 
   const receipts = [{ recipient: alice, currency: NATIVE_CURRENCY }];
-  const payment = { orderId, deadline: 2 ** 33, extraData: world.extraData, receipts, calls: [] };
+  const payment = {
+    orderId,
+    solver: alice,
+    deadline: 2 ** 33,
+    extraData: world.extraData,
+    receipts,
+    calls: [],
+  };
   const list: Omit<Asked, "truth">[] = [
     { name: "deposit", ask: async (source) => await source.deposits(deposit) },
     { name: "orphan", ask: async (source) => await source.deposits(orphan) },

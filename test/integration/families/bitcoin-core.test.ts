@@ -44,6 +44,7 @@ describe.skipIf(url === undefined)("Bitcoin Core", () => {
     });
     const question = {
       orderId,
+      solver: `0x${"50".repeat(20)}`,
       deadline: Math.floor(Date.now() / 1_000) + 86_400,
       extraData: "0x",
       receipts: [{ recipient: user.canonical, currency: nativeCurrency("bitcoin-vm") }],

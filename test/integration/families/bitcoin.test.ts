@@ -207,6 +207,7 @@ async function aRail(
 
 const question = (orderId: OrderId, recipient: string) => ({
   orderId,
+  solver: `0x${"50".repeat(20)}` as const,
   deadline: Math.floor(Date.now() / 1_000) + 3_600,
   extraData: "0x" as const,
   receipts: [{ recipient, currency: nativeCurrency("bitcoin-vm") }],

@@ -161,6 +161,7 @@ test("money between our own accounts is nobody's deposit, and leaving them is no
   const payout = await depository.send(aPayout().transfer);
   const question: PaymentQuestion = {
     orderId: ID,
+    solver: `0x${"50".repeat(20)}`,
     deadline: 4_000_000_000,
     extraData: "0x",
     receipts: [{ recipient: `${USER}`, currency: "0" }],

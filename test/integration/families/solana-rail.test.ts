@@ -229,6 +229,7 @@ test("payments of lamports and tokens are what oracles attest, also into a token
     const signature = Buffer.from(attempt.txId.slice(2), "hex");
     const answer = await evidence.payments(base58(signature), {
       orderId,
+      solver: `0x${"50".repeat(20)}`,
       deadline: 4_000_000_000,
       extraData: "0x",
       receipts: [{ recipient: fresh, currency }],

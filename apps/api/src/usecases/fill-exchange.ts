@@ -1,4 +1,3 @@
-import { transferCall } from "@causeway/chains";
 import type { CallPlan } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
@@ -48,7 +47,7 @@ export function exchangeInFill(
   const wrapped = chain.liquidity?.wrappedNative;
   const [tokenIn, tokenOut] = [paidFrom, currency].map((one) => (one === NATIVE_CURRENCY ? wrapped : one));
   if (tokenIn === undefined || tokenOut === undefined) return NONE;
-  if (tokenIn === tokenOut) return oneForOne(tokenIn, currency, extraGas);
+  if (tokenIn === tokenOut) return oneForOne(extraGas);
   if (liquidity === undefined) return NONE;
   const question: SwapQuestion = {
     chainId: chain.id,
@@ -78,16 +77,15 @@ export function exchangeInFill(
 
 const NONE: FillExchange = { buys: async () => undefined, costs: async () => undefined };
 
-/** Native coin and its token: what is wrapped is handed on, what is unwrapped is paid by the router itself. */
-function oneForOne(wrapped: Address, currency: Address, gas: bigint): FillExchange {
+/** Native and its wrapped token: the fill wraps or unwraps, and there is nothing to swap. */
+function oneForOne(gas: bigint): FillExchange {
   return {
     buys: async (amountIn) => ({ amountOut: amountIn, gas }),
     costs: async (amountOut) => ({
       amountIn: amountOut,
       gas,
       slippageBps: 0,
-      calls: (_limit, recipient) =>
-        currency === NATIVE_CURRENCY ? [] : [transferCall(wrapped, recipient, amountOut)],
+      calls: () => [],
     }),
   };
 }

@@ -71,7 +71,7 @@ export async function planFillThroughCalls(
 ): Promise<FillThroughCallsPlan> {
   const { chain, pulse } = connected;
   const { currency, amount, recipient, orderId } = question;
-  const { router, approvalProxy, depository } = chain.contracts;
+  const { router, approvalProxy } = chain.contracts;
   const solver = services.signer.address;
   const exchanged = budget && (await exchangeInBudget(services, chain, { currency, amount }, budget, router));
   if (exchanged?.kind === "moved") return exchanged;
@@ -124,7 +124,7 @@ export async function planFillThroughCalls(
   const left = leastLeft === undefined ? 0n : leftInFill(logs, fill);
   // What the router sees of a balance and what the token says by its events may differ: only the second is attested.
   const keeps = leastLeft === undefined || leastLeft === 0n ? left : leastLeft;
-  if (keeps > 0n && !keepsPayment(logs, { ...payment, amount: keeps }, depository))
+  if (keeps > 0n && !keepsPayment(logs, { ...payment, amount: keeps }, router))
     return fails("the calls take from the recipient what is left for him: it could not be proven");
   const bound = mostGas && mostGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
   if (bound !== undefined && gas > bound) return { kind: "tooDear", gas };

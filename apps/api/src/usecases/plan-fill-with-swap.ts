@@ -1,10 +1,4 @@
-import {
-  exchangeRecipient,
-  fillWithSwap,
-  keepsPayment,
-  losesPayment,
-  withoutOwnMovements,
-} from "@causeway/chains";
+import { fillWithSwap, keepsPayment, losesPayment, withoutOwnMovements } from "@causeway/chains";
 import type { FillWithSwap } from "@causeway/chains";
 import type { FrameLog, SimulationFailure } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
@@ -51,8 +45,7 @@ export async function planFillWithSwap(
   const { currency, amount, recipient, orderId } = question;
   const { router, approvalProxy } = chain.contracts;
   const payment = { currency, amount, recipient, orderId };
-  const target = exchangeRecipient(payment, router);
-  const exchanged = await exchangeInBudget(services, chain, payment, budget, target);
+  const exchanged = await exchangeInBudget(services, chain, payment, budget, router);
   if (exchanged.kind === "moved") return exchanged;
   const { paidFrom, limit } = exchanged;
   const solver = services.signer.address;
@@ -95,7 +88,7 @@ export async function planFillWithSwap(
   }
   const { gas, logs } = tried;
   // What the router sees of a balance and what the token says by its events may differ: only the second is attested.
-  if (!keepsPayment(logs, payment, chain.contracts.depository))
+  if (!keepsPayment(logs, payment, router))
     return refused("the token does not tell of the payment: it could not be proven");
   if (gas > question.maxGas + exchanged.gas * MAX_EXCHANGE_GAS_FACTOR) return { kind: "tooDear", gas };
   return {

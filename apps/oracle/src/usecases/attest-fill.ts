@@ -68,6 +68,7 @@ export function attestFill(services: AttestationServices, owner: string) {
           settledInputs(chains, signed, claimed),
           evidenceOf(paying).payments(transactionId, {
             orderId,
+            solver: order.solver,
             deadline: order.output.deadline,
             extraData: order.output.extraData,
             receipts: wanted.map(({ recipient, currency }) => ({ recipient, currency })),

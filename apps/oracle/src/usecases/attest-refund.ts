@@ -83,7 +83,7 @@ export function attestRefund(services: AttestationServices, owner: string) {
         const payments = refundPayments(refunds, inputs, difference);
         if (hub.settlementKey === "payment" && order.inputs.length > 1) mustNotBeFills(signed, payments);
         const paid = await inOrder(
-          payments.map(async (payment) => await mustHaveBeenPaid(orderId, payment, inputs)),
+          payments.map(async (payment) => await mustHaveBeenPaid(signed, payment, inputs)),
         );
         if (hub.settlementKey === "payment") mustBeWorthRefunding(order, refunds, payments, paid, inputs);
         const [seal, execution] = await Promise.all([
@@ -127,13 +127,14 @@ function mustNotBeFills({ json }: SignedOrder, payments: readonly RefundPayment[
 }
 
 async function mustHaveBeenPaid(
-  orderId: Hex32,
+  { orderId, order }: SignedOrder,
   { chain, transactionId, deadline, extraData, wanted, inputIndexes }: RefundPayment,
   inputs: readonly SettledInput[],
 ): Promise<readonly bigint[]> {
   const field = "refunds";
   const evidence = await evidenceOf(chain).payments(transactionId, {
     orderId,
+    solver: order.solver,
     deadline,
     extraData,
     receipts: wanted.map(({ recipient, currency }) => ({ recipient, currency })),

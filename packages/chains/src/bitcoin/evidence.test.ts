@@ -179,6 +179,7 @@ test("a payment that is final answers with what it paid and when", async () => {
   const { txid, all } = made([pay(solver, 100n)], [pay(recipient, 90n), carry(orderId)]);
   const question = {
     orderId,
+    solver: `0x${"50".repeat(20)}`,
     deadline: TIME,
     extraData: "0x",
     receipts: [{ recipient: recipient.address, currency: nativeCurrency("bitcoin-vm") }],
@@ -280,7 +281,14 @@ test("what neither pays a depository nor carries the order's id costs a node no 
   const { txid, all } = made(crowd(200).slice(1), [pay(other, 50n)]);
   const node = counted(aNode(all, 6));
   expect(await source(node.transport).deposits(txid)).toMatchObject({ value: { deposits: [] } });
-  const question = { orderId, deadline: TIME, extraData: "0x", receipts: [], calls: [] } as const;
+  const question = {
+    orderId,
+    solver: `0x${"50".repeat(20)}`,
+    deadline: TIME,
+    extraData: "0x",
+    receipts: [],
+    calls: [],
+  } as const;
   expect(await source(node.transport).payments(txid, question)).toMatchObject({ kind: "refuted" });
   expect(node.asked()).toBeLessThan(15);
 });

@@ -1,3 +1,5 @@
+import { p2pkh, p2tr, Script } from "@scure/btc-signer";
+import { pubECDSA, pubSchnorr } from "@scure/btc-signer/utils.js";
 import { nativeCurrency } from "@causeway/domain";
 import { expect, test } from "vitest";
 import {
@@ -10,9 +12,11 @@ import {
   pay,
   recipient,
   solver,
+  unsigned,
 } from "../../../../test/support/bitcoin-transactions.ts";
 import { judgePayments } from "./payments.ts";
-import type { BitcoinOutput } from "./raw-transaction.ts";
+import { bytesIn, hexOf, readRawTransaction, type BitcoinOutput } from "./raw-transaction.ts";
+import { signsAllOutputs } from "./sighash.ts";
 
 const currency = nativeCurrency("bitcoin-vm");
 const rules = { depositories: new Set([depository.script]) };
@@ -24,7 +28,14 @@ function judge(
   outputs: readonly BitcoinOutput[],
   { receipts = [toRecipient], timestamp = 1_000n, calls = [] as `0x${string}`[] } = {},
 ) {
-  const question = { orderId, deadline: 1_000, extraData: "0x", receipts, calls } as const;
+  const question = {
+    orderId,
+    solver: `0x${"50".repeat(20)}`,
+    deadline: 1_000,
+    extraData: "0x",
+    receipts,
+    calls,
+  } as const;
   return judgePayments(rules, { ...aTransaction(spent, outputs), timestamp }, question);
 }
 
@@ -33,11 +44,78 @@ test("outputs to the recipient add up, when the order's id is the one that is ca
   expect(judge(fromSolver, outputs)).toEqual({ amounts: [10n] });
 });
 
-test("what the recipient put in itself is taken off, and never less than nothing is left", () => {
-  expect(judge([...fromSolver, pay(recipient, 4n)], [pay(recipient, 10n), carry(orderId)])).toEqual({
-    amounts: [6n],
+test("a transaction in which the recipient, or anybody beside the payer, spends something is no payment", () => {
+  const paid = [pay(recipient, 10n), carry(orderId)];
+  expect(judge([pay(recipient, 40n)], paid)).toHaveProperty("refusal");
+  expect(judge([...fromSolver, pay(recipient, 4n)], paid)).toHaveProperty("refusal");
+  expect(judge([...fromSolver, pay(other, 4n)], paid)).toHaveProperty("refusal");
+  expect(judge([...fromSolver, ...fromSolver], paid)).toEqual({ amounts: [10n] });
+});
+
+const ALL = 0x01;
+const SINGLE_ANYONE_CAN_PAY = 0x83;
+
+/** A payment out of what a key holds, signed with a chosen hash type. */
+function signed(spent: readonly BitcoinOutput[], sighash: number, key: Uint8Array) {
+  const tx = unsigned(spent, [pay(recipient, 10n), carry(orderId)]);
+  spent.forEach(({ script, amount }, at) => {
+    const witnessUtxo = { script: bytesIn(script) ?? new Uint8Array(), amount };
+    tx.updateInput(at, { witnessUtxo, sighashType: sighash, ...taprootKey(script, key) });
   });
-  expect(judge([pay(recipient, 40n)], [pay(recipient, 10n), carry(orderId)])).toEqual({ amounts: [0n] });
+  tx.sign(key, [sighash]);
+  tx.finalize();
+  const transaction = readRawTransaction(tx.extract());
+  if (transaction === undefined) throw new Error("no transaction");
+  const question = {
+    orderId,
+    solver: `0x${"50".repeat(20)}`,
+    deadline: 1_000,
+    extraData: "0x",
+    receipts: [toRecipient],
+    calls: [],
+  } as const;
+  return judgePayments(rules, { transaction, spent, timestamp: 1_000n }, question);
+}
+
+function taprootKey(script: string, key: Uint8Array) {
+  return script.startsWith("5120") ? { tapInternalKey: pubSchnorr(key) } : {};
+}
+
+test("a sale that the recipient signed for whoever buys (SIGHASH_SINGLE|ANYONECANPAY) is no fill of the buyer", () => {
+  // What is sold lies at one address of the seller, and its price goes to another.
+  const { key } = other;
+  const taproot = hexOf(p2tr(pubSchnorr(key)).script);
+  const legacy = hexOf(p2pkh(pubECDSA(key)).script);
+  for (const script of [other.script, taproot]) {
+    const spent = [{ script, amount: 100_000n }];
+    expect(signed(spent, ALL, key)).toEqual({ amounts: [10n] });
+    for (const type of [SINGLE_ANYONE_CAN_PAY, 0x03, 0x02, 0x82])
+      expect(signed(spent, type, key)).toEqual({
+        refusal: "a signature does not cover every output: others may have added the order's id",
+      });
+  }
+  expect(signed([{ script: taproot, amount: 100_000n }], 0x00, key)).toEqual({ amounts: [10n] });
+  // Signatures of legacy addresses are pushed by the input's script.
+  const der = Uint8Array.from([0x30, 0x06, 0x02, 0x01, 0x01, 0x02, 0x01, 0x01]);
+  for (const [type, isWhole] of [
+    [ALL, true],
+    [SINGLE_ANYONE_CAN_PAY, false],
+  ] as const) {
+    const scriptSig = hexOf(Script.encode([Uint8Array.from([...der, type]), pubECDSA(key, false)]));
+    expect(signsAllOutputs({ scriptSig, witness: [] }, legacy)).toBe(isWhole);
+  }
+});
+
+test("of a taproot script's witness the script and its control block are no signatures", () => {
+  const taproot = `5120${"11".repeat(32)}`;
+  const [script, control] = [new Uint8Array(65).fill(0x51), new Uint8Array(65).fill(0xc0)];
+  const signature = (type: number) => Uint8Array.from([...new Uint8Array(64).fill(7), type]);
+  const annex = Uint8Array.of(0x50, 1);
+  const whole = (...witness: Uint8Array[]) => signsAllOutputs({ scriptSig: "", witness }, taproot);
+  expect(whole(signature(ALL), script, control)).toBe(true);
+  expect(whole(signature(ALL), script, control, annex)).toBe(true);
+  expect(whole(signature(SINGLE_ANYONE_CAN_PAY), script, control)).toBe(false);
+  expect(whole(signature(SINGLE_ANYONE_CAN_PAY), script, control, annex)).toBe(false);
 });
 
 test.each([

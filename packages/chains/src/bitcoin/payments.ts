@@ -4,6 +4,7 @@ import { carriedTexts, idIn } from "./carried-text.ts";
 import { pays } from "./deposits.ts";
 import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./raw-transaction.ts";
 import { scriptOf } from "./scripts.ts";
+import { signsAllOutputs } from "./sighash.ts";
 
 /** Judges what a solver's transaction paid. Pure. */
 
@@ -24,10 +25,11 @@ export interface PaymentFacts {
 export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
 /**
- * What each recipient received, when the transaction came in time and is for this order alone: exactly one of its outputs carries an id, and its whole text is the order's.
+ * What each recipient was paid, when the transaction came in time and is for this order alone: exactly one of its outputs carries an id, and its whole text is the order's.
  *
- * What recipients put in themselves is taken off, so that coins sent back to their owner count as nothing. What leaves a depository is no payment of a solver, and a
- * transaction that pays one is a deposit.
+ * One payer must have signed all of it: every input spends one and the same script, which is no recipient's, and no signature leaves outputs out. Anything else may be a
+ * recipient's own sale (SIGHASH_SINGLE|ANYONECANPAY), completed by whoever bought. What leaves a depository is no payment of a solver, and a transaction that pays one is a
+ * deposit.
  *
  * @throws RangeError when the question names a recipient and currency twice: nobody could tell which output is whose.
  */
@@ -50,13 +52,18 @@ export function judgePayments(
     return { refusal: "the transaction pays a depository: it is a deposit" };
   if (!isFor(question.orderId, transaction))
     return { refusal: "the transaction does not carry the order's id and that alone" };
+  const [payer] = spent;
+  if (payer === undefined || spent.some(({ script }) => script !== payer.script))
+    return { refusal: "the transaction spends outputs of more than one address: nobody can tell who paid" };
+  if (!transaction.unlocking.every((one) => signsAllOutputs(one, payer.script)))
+    return { refusal: "a signature does not cover every output: others may have added the order's id" };
 
   const amounts: bigint[] = [];
   for (const { recipient, currency } of question.receipts) {
     const script = scriptOf(recipient);
     if (depositories.has(script)) return { refusal: "a depository is no recipient of a payment" };
-    const net = sumTo(script, transaction.outputs) - sumTo(script, spent);
-    amounts.push(currency === nativeCurrency("bitcoin-vm") && net > 0n ? net : 0n);
+    if (script === payer.script) return { refusal: "a payment to the payer itself proves nothing" };
+    amounts.push(currency === nativeCurrency("bitcoin-vm") ? sumTo(script, transaction.outputs) : 0n);
   }
   return { amounts };
 }

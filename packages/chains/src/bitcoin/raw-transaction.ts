@@ -11,6 +11,14 @@ export interface BitcoinTransaction {
   readonly vsize: bigint;
   readonly inputs: readonly BitcoinInput[];
   readonly outputs: readonly BitcoinOutput[];
+  /** What unlocks each input, in their order. The id does not commit to it. */
+  readonly unlocking: readonly BitcoinUnlocking[];
+}
+
+export interface BitcoinUnlocking {
+  /** Hex. */
+  readonly scriptSig: string;
+  readonly witness: readonly Uint8Array[];
 }
 
 export interface BitcoinInput {
@@ -39,6 +47,10 @@ export function readRawTransaction(bytes: Uint8Array): BitcoinTransaction | unde
     vsize: BigInt(Math.ceil((RawOldTx.encode(tx).length * 3 + bytes.length) / 4)),
     inputs: tx.inputs.map(({ txid, index, sequence }) => ({ txid: hexOf(txid), vout: index, sequence })),
     outputs: tx.outputs.map(({ amount, script }) => ({ amount, script: hexOf(script) })),
+    unlocking: tx.inputs.map(({ finalScriptSig }, at) => ({
+      scriptSig: hexOf(finalScriptSig),
+      witness: tx.witnesses?.[at] ?? [],
+    })),
   };
 }
 

@@ -75,7 +75,7 @@ test.each<readonly [string, readonly FrameLog[], boolean]>([
     false,
   ],
 ])("whether a recipient keeps %s", (_what, after, keeps) => {
-  expect(keepsPayment([...paid, ...after], payment, depository)).toBe(keeps);
+  expect(keepsPayment([...paid, ...after], payment, router)).toBe(keeps);
 });
 
 /** What is seen of a fill whose calls reach `beside`. */

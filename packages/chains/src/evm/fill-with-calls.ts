@@ -11,7 +11,7 @@ import type { CallPlan, InnerCall } from "../family.ts";
 import { TRANSFER_TOPIC } from "./deposits.ts";
 import { addressOfTopic, wordsOf } from "./event-words.ts";
 import { nativeTransferCall, routerCall, transferCall, withOrderId, type Payment } from "./fill-calldata.ts";
-import { netInflow } from "./net-inflow.ts";
+import { keptPayment } from "./net-inflow.ts";
 
 /** Fills that make calls after their payment, in one transaction. Pure. */
 
@@ -95,18 +95,15 @@ export function withoutOwnMovements(
   );
 }
 
-/**
- * Whether the recipient of a payment in a token keeps it, as whoever checks the payment counts: what comes, but for what a depository pays out, less what goes. Of native
- * coin nobody counts what goes.
- */
+/** Whether the recipient keeps a payment that the router made, as oracles count it (`keptPayment`). Nobody counts what becomes of native. */
 export function keepsPayment(
   logs: readonly FrameLog[],
   { currency, recipient, amount }: Pick<Payment, "currency" | "recipient" | "amount">,
-  depository: Address,
+  router: Address,
 ): boolean {
   if (currency === NATIVE_CURRENCY) return true;
-  const net = netInflow(recipient, currency, logs, [depository]);
-  return net !== undefined && net >= amount;
+  const kept = keptPayment(recipient, currency, logs, { payer: router, named: amount });
+  return kept !== undefined && kept >= amount;
 }
 
 /**

@@ -2,7 +2,7 @@ import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import type { CallPlan } from "../family.ts";
-import { nativeTransferCall, routerCall, withOrderId, type Payment } from "./fill-calldata.ts";
+import { nativeTransferCall, routerCall, transferCall, withOrderId, type Payment } from "./fill-calldata.ts";
 
 /** Fills that pay in another currency than the solver spends: exchanged, and paid, in one transaction. Pure. */
 
@@ -13,7 +13,7 @@ export interface FillWithSwap {
   readonly limit: bigint;
   /** The token that is the chain's native coin, one for one; undefined: neither currency is native. */
   readonly wrappedNative: Address | undefined;
-  /** Made by the router, which holds the input then: gets exactly the payment for {@link exchangeRecipient}. None where both are the same but for wrapping. */
+  /** Made by the router, which holds the input then: buys exactly the payment, for the router. None where both are the same but for wrapping. */
   readonly exchange: readonly CallPlan[];
   /** Native coin that the recipient of a token gets beside it, wei; absent: none. */
   readonly topup?: bigint | undefined;
@@ -24,18 +24,10 @@ export interface FillWithSwap {
   readonly approvalProxy: Address;
 }
 
-/** Who is to receive what is exchanged: the recipient, or the router where it is to be unwrapped first. */
-export function exchangeRecipient(
-  { currency, recipient }: Pick<Payment, "currency" | "recipient">,
-  router: Address,
-): Address {
-  return currency === NATIVE_CURRENCY ? router : recipient;
-}
-
 /**
- * The transaction; its input ends with the order id, and it never spends more than `limit`. A payment in a token is noted before and required to have been received at the end, native coin
- * is paid by the router, whose event counts. What is left of the input goes back to the solver before a recipient of native coin is called: from the router others might take it.
- * Coin beside a token comes last, when nothing of anybody's is in the router any more but that coin.
+ * The transaction; its input ends with the order id, and it never spends more than `limit`. The router buys the payment and pays it itself: oracles count nothing that a pool
+ * sends to the recipient. A payment in a token is noted before and required to have been received afterwards. What is left of the input goes back to the solver before a
+ * recipient of native is called: from the router others might take it. A gas top-up comes last, when the router holds nothing else.
  * @throws RangeError when native coin is exchanged on a chain without its wrapped token, or is to be paid beside or out of itself
  */
 export function fillWithSwap(fill: FillWithSwap): CallPlan {
@@ -60,6 +52,7 @@ export function fillWithSwap(fill: FillWithSwap): CallPlan {
           ),
           ...before,
           ...exchange,
+          transferCall(currency, recipient, amount),
           ...(paidFrom === NATIVE_CURRENCY ? [ofRouter(unwrapBalance(wrappedOf(fill), 0n))] : []),
           ofRouter(
             encodeFunctionData({

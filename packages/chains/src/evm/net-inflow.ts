@@ -6,20 +6,21 @@ import { SOLVER_NATIVE_TRANSFER_TOPIC } from "./router-events.ts";
 
 /** What the logs of a transaction say of who received what. Pure. */
 
-/**
- * What comes to an account in a token, but for what depositories pay out, less what goes; smallest units, negative when more goes. What a depository pays out is the account's own
- * money: it counts neither when it comes nor, up to its amount, when it goes. (Whoever could take a payment back beside such a withdrawal could do so in a transaction of its
- * own, which nobody sees here.) Undefined when the token emitted a Transfer that cannot be read: it may be the one by which the coins left again.
- */
-export function netInflow(
-  recipient: string,
+/** Transfers of one token to and from one account, base units. */
+export interface TokenFlows {
+  /** By sender. */
+  readonly received: ReadonlyMap<Address, bigint>;
+  readonly sent: bigint;
+}
+
+/** Undefined when the token emitted a Transfer that cannot be read: it may be the one by which the tokens left again. */
+export function tokenFlows(
+  account: string,
   token: string,
   logs: readonly FrameLog[],
-  depositories: readonly Address[],
-): bigint | undefined {
-  let paid = 0n;
-  let withdrawn = 0n;
-  let gone = 0n;
+): TokenFlows | undefined {
+  const received = new Map<Address, bigint>();
+  let sent = 0n;
   for (const log of logs) {
     if (log.address !== token || log.topics[0] !== TRANSFER_TOPIC) continue;
     const from = addressOfTopic(log.topics[1]);
@@ -28,15 +29,32 @@ export function netInflow(
     const amount = words?.[0];
     if (from === undefined || to === undefined || log.topics.length !== 3) return undefined;
     if (amount === undefined || words?.length !== 1) return undefined;
-    if (to === recipient)
-      if (depositories.includes(from)) withdrawn += amount;
-      else paid += amount;
-    if (from === recipient) gone += amount;
+    if (to === account) received.set(from, (received.get(from) ?? 0n) + amount);
+    if (from === account) sent += amount;
   }
-  return paid - (gone > withdrawn ? gone - withdrawn : 0n);
+  return { received, sent };
 }
 
-/** Native coin that a router says it paid to an account, wei. @param reports logs of that router only: anybody can emit such an event */
+/**
+ * What of a payment the recipient keeps: at most the amount that was named, at most what the payer transferred, less what left the recipient beyond what
+ * others sent. Money from others is the recipient's own, so it neither counts as paid nor, when the recipient spends it, as taken back.
+ */
+export function keptPayment(
+  recipient: string,
+  token: string,
+  logs: readonly FrameLog[],
+  { payer, named }: { readonly payer: Address; readonly named: bigint },
+): bigint | undefined {
+  const flows = tokenFlows(recipient, token, logs);
+  if (flows === undefined) return undefined;
+  const { received, sent } = flows;
+  const shown = received.get(payer) ?? 0n;
+  const fromOthers = [...received.values()].reduce((sum, amount) => sum + amount, 0n) - shown;
+  const kept = (named < shown ? named : shown) - (sent > fromOthers ? sent - fromOthers : 0n);
+  return kept > 0n ? kept : 0n;
+}
+
+/** Native that a router says it paid to an account, wei. @param reports logs of that router only: anybody can emit such an event */
 export function nativeReported(recipient: string, reports: readonly FrameLog[]): bigint {
   let paid = 0n;
   for (const { topics, data } of reports) {
@@ -47,7 +65,10 @@ export function nativeReported(recipient: string, reports: readonly FrameLog[]):
   return paid;
 }
 
-/** What a successful transaction brought an account in a currency, as far as its logs prove it; 0 when they prove nothing. */
+/**
+ * What a successful transaction brought an account in a currency, as far as its logs prove it; 0 when they prove nothing. What a depository pays out is the
+ * account's own money: it counts neither when it comes nor, up to its amount, when it goes.
+ */
 export function receivedIn(
   logs: readonly FrameLog[],
   { recipient, currency }: { readonly recipient: Address; readonly currency: Address },
@@ -58,6 +79,10 @@ export function receivedIn(
       recipient,
       logs.filter(({ address }) => address === router),
     );
-  const net = netInflow(recipient, currency, logs, [depository]) ?? 0n;
+  const flows = tokenFlows(recipient, currency, logs);
+  if (flows === undefined) return 0n;
+  const withdrawn = flows.received.get(depository) ?? 0n;
+  const paid = [...flows.received.values()].reduce((sum, amount) => sum + amount, 0n) - withdrawn;
+  const net = paid - (flows.sent > withdrawn ? flows.sent - withdrawn : 0n);
   return net > 0n ? net : 0n;
 }

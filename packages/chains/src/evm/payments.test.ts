@@ -1,4 +1,6 @@
+import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
 import fc from "fast-check";
+import { encodeFunctionData, erc20Abi, getAbiItem, toFunctionSelector } from "viem";
 import { expect, test } from "vitest";
 import {
   encodeFillContract,
@@ -13,7 +15,9 @@ import {
   bob,
   dai,
   depository,
+  erc20Deposit,
   logsOf,
+  nativeDeposit,
   orderId,
   solver,
   solverCallExecuted,
@@ -24,6 +28,7 @@ import {
 } from "../../test/event-logs.ts";
 import type { PaymentQuestion } from "../evidence.ts";
 import type { TransactionFact } from "../family.ts";
+import { addressTopic } from "./deposits.ts";
 import { judgePayments, type PaymentJudgement } from "./payments.ts";
 
 // Numbers are those of the cases that an attestation must withstand.
@@ -31,12 +36,19 @@ import { judgePayments, type PaymentJudgement } from "./payments.ts";
 const fill: Address = `0x${"f1".repeat(20)}`;
 const strange: Address = `0x${"f2".repeat(20)}`;
 const otherDepository: Address = `0x${"d2".repeat(20)}`;
-const rules = { depositories: [depository, otherDepository], fillContracts: [fill], isZksyncStack: false };
-const ended: Hex = `0xa9059cbb${"00".repeat(64)}${orderId.slice(2)}`;
+const proxy: Address = `0x${"f3".repeat(20)}`;
+const rules = {
+  depositories: [depository, otherDepository],
+  fillContracts: [fill, proxy],
+  isZksyncStack: false,
+};
+const tail = orderId.slice(2);
+const ended: Hex = `0x12345678${tail}`;
 
 function question(fields: Partial<PaymentQuestion> = {}): PaymentQuestion {
   return {
     orderId,
+    solver,
     deadline: 1_000,
     extraData: encodeFillContract(fill),
     receipts: [{ recipient: alice, currency: usdc }],
@@ -48,7 +60,7 @@ function question(fields: Partial<PaymentQuestion> = {}): PaymentQuestion {
 function judge(
   said: readonly Said[],
   fields: Partial<PaymentQuestion> = {},
-  transaction: Partial<TransactionFact> = {},
+  transaction: Partial<TransactionFact> = transferring(alice, 7n),
   timestamp = 1_000n,
 ): PaymentJudgement {
   const facts = {
@@ -57,6 +69,43 @@ function judge(
     timestamp,
   };
   return judgePayments(rules, facts, question(fields));
+}
+
+/** A call of a token's own `transfer`, by the sender of the transaction. */
+function transferring(to: Address, amount: bigint, token = usdc): Partial<TransactionFact> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });
+  return { to: token, input: `${data}${tail}` };
+}
+
+interface Step {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly value?: bigint;
+  readonly allowFailure?: boolean;
+}
+const step = (amount: bigint, to = alice, token = usdc): Step => {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });
+  return { to: token, data };
+};
+const own = (data: Hex): Step => ({ to: fill, data });
+const payNative = (to: Address, amount: bigint): Step =>
+  own(encodeFunctionData({ abi: routerAbi, functionName: "nativeTransfer", args: [to, amount] }));
+const payAll = (currency: Address, to: Address, minimum: bigint): Step =>
+  own(encodeFunctionData({ abi: routerAbi, functionName: "payBalance", args: [currency, to, minimum] }));
+const anything: Step = { to: strange, data: "0xdeadbeef" };
+
+const whole = (steps: readonly Step[]) => steps.map((one) => ({ value: 0n, allowFailure: false, ...one }));
+/** The router called by the sender of the transaction. */
+function routed(steps: readonly Step[], value = 0n): Partial<TransactionFact> {
+  const args = [whole(steps), solver, []] as const;
+  const data = encodeFunctionData({ abi: routerAbi, functionName: "multicall", args });
+  return { to: fill, input: `${data}${tail}`, value };
+}
+/** The router through the approval proxy, with tokens that it pulls from the sender of the transaction. */
+function pulled(steps: readonly Step[], to = proxy): Partial<TransactionFact> {
+  const args = [usdc, 100n, whole(steps), solver, []] as const;
+  const data = encodeFunctionData({ abi: approvalProxyAbi, functionName: "pullAndRoute", args });
+  return { to, input: `${data}${tail}` };
 }
 
 const native = (recipient: string): Partial<PaymentQuestion> => ({
@@ -69,13 +118,14 @@ test("a token's payment is what its Transfers brought the recipient", () => {
 
 test("case 17: at the deadline is in time, a second later is not", () => {
   const said = [transfer(usdc, solver, alice, 7n)];
-  expect(judge(said, { deadline: 1_000 }, {}, 1_000n)).toEqual({ amounts: [7n] });
-  expect(judge(said, { deadline: 1_000 }, {}, 1_001n)).toHaveProperty("refusal");
+  const paying = transferring(alice, 7n);
+  expect(judge(said, { deadline: 1_000 }, paying, 1_000n)).toEqual({ amounts: [7n] });
+  expect(judge(said, { deadline: 1_000 }, paying, 1_001n)).toHaveProperty("refusal");
 });
 
 test("the input must end with the order's id, byte by byte", () => {
   const said = [transfer(usdc, solver, alice, 7n)];
-  expect(judge(said, {}, { input: orderId })).toEqual({ amounts: [7n] });
+  expect(judge(said)).toEqual({ amounts: [7n] });
   const bare = orderId.slice(2);
   for (const input of [
     "0x",
@@ -99,7 +149,14 @@ test("case 19: each transfer is counted for one recipient and currency, and the 
     { recipient: alice, currency: dai },
   ];
   const said = [transfer(usdc, solver, alice, 7n), transfer(usdc, solver, alice, 1n)];
-  expect(judge(said, { receipts })).toEqual({ amounts: [8n, 0n, 0n] });
+  expect(judge(said, { receipts }, transferring(alice, 8n))).toEqual({ amounts: [8n, 0n, 0n] });
+  // Each recipient and currency by what is named for it.
+  const all = [...said, transfer(usdc, solver, bob, 2n), transfer(dai, solver, alice, 3n)].map((one) => ({
+    ...one,
+    topics: [one.topics[0] ?? "0x", addressTopic(fill), ...one.topics.slice(2)] as const,
+  }));
+  const paying = routed([step(8n), step(2n, bob), step(3n, alice, dai)]);
+  expect(judge(all, { receipts }, paying)).toEqual({ amounts: [8n, 2n, 3n] });
   const twice = [
     { recipient: alice, currency: usdc },
     { recipient: alice, currency: usdc },
@@ -110,7 +167,7 @@ test("case 19: each transfer is counted for one recipient and currency, and the 
 test("case 20: coins that go round in circles count once, and what only passes through counts nothing", () => {
   const there = transfer(usdc, solver, alice, 7n);
   const back = transfer(usdc, alice, solver, 7n);
-  expect(judge([there, back, there])).toEqual({ amounts: [7n] });
+  expect(judge([there, back, there], {}, transferring(alice, 14n))).toEqual({ amounts: [7n] });
   expect(judge([there, back])).toEqual({ amounts: [0n] });
   expect(judge([transfer(usdc, alice, alice, 7n)])).toEqual({ amounts: [0n] });
   // More left than came: never negative.
@@ -163,17 +220,27 @@ test("native through the fill contract is the sum of what it reports for that re
     solverNativeTransfer(fill, bob, 50n),
     solverNativeTransfer(fill, alice, 4n),
   ];
-  expect(judge(said, native(alice), { to: fill, value: 57n })).toEqual({ amounts: [7n] });
+  const paying = routed([payNative(alice, 3n), payNative(bob, 50n), payNative(alice, 4n)], 57n);
+  expect(judge(said, native(alice), paying)).toEqual({ amounts: [7n] });
+  const one = encodeFunctionData({ abi: routerAbi, functionName: "nativeTransfer", args: [alice, 7n] });
+  const alone = { to: fill, input: `${one}${tail}` as Hex, value: 7n };
+  expect(judge([solverNativeTransfer(fill, alice, 7n)], native(alice), alone)).toEqual({ amounts: [7n] });
+  // A function that is not the router's: what the trusted contract reports of itself counts.
+  const foreign = { to: fill, input: ended, value: 57n };
+  expect(judge(said, native(alice), foreign)).toEqual({ amounts: [7n] });
 });
 
 test("case 21: reports of a fill contract that nobody trusts, or that the order does not name, count nothing", () => {
   const said = [solverNativeTransfer(strange, alice, 7n)];
-  expect(judge(said, { ...native(alice), extraData: encodeFillContract(strange) })).toEqual({
+  const paying = routed([payNative(alice, 7n)], 7n);
+  const elsewhere = { ...paying, to: strange };
+  expect(judge(said, { ...native(alice), extraData: encodeFillContract(strange) }, elsewhere)).toEqual({
     amounts: [0n],
   });
-  expect(judge(said, native(alice))).toEqual({ amounts: [0n] });
+  expect(judge(said, native(alice), elsewhere)).toEqual({ amounts: [0n] });
   const trusted = [solverNativeTransfer(fill, alice, 7n)];
-  expect(judge(trusted, { ...native(alice), extraData: "0x" })).toEqual({ amounts: [0n] });
+  expect(judge(trusted, native(alice), paying)).toEqual({ amounts: [7n] });
+  expect(judge(trusted, { ...native(alice), extraData: "0x" }, paying)).toEqual({ amounts: [0n] });
 });
 
 test("extraData that names no clean address is refused", () => {
@@ -185,9 +252,15 @@ test("extraData that names no clean address is refused", () => {
     expect(judge([transfer(usdc, solver, alice, 7n)], { extraData })).toHaveProperty("refusal");
 });
 
-test("native to the payer itself or to the fill contract proves nothing: no log shows it leave again", () => {
+test("a payment to the payer itself, or of native to the fill contract, proves nothing", () => {
   expect(judge([], native(solver), { to: solver, input: orderId, value: 7n })).toHaveProperty("refusal");
-  expect(judge([solverNativeTransfer(fill, fill, 7n)], native(fill))).toHaveProperty("refusal");
+  expect(
+    judge([solverNativeTransfer(fill, fill, 7n)], native(fill), routed([payNative(fill, 7n)])),
+  ).toHaveProperty("refusal");
+  const change = { receipts: [{ recipient: solver, currency: usdc }] };
+  expect(judge([transfer(usdc, fill, solver, 7n)], change, routed([step(7n, solver)]))).toHaveProperty(
+    "refusal",
+  );
 });
 
 test("a mirror of the native coin is no token to be paid in", () => {
@@ -205,16 +278,19 @@ const first = { to: bob, data: "0x1234" as Hex, value: 0n };
 const second = { to: dai, data: "0x" as Hex, value: 5n };
 const calls = [encodeOrderCall(first), encodeOrderCall(second)];
 const made = (call: typeof first, by = fill): Said => solverCallExecuted(by, call.to, call.data, call.value);
-const paid = transfer(usdc, solver, alice, 7n);
+const paid = transfer(usdc, fill, alice, 7n);
+const making = routed([step(7n), anything]);
 
 test("case 22: all calls of the order, in order, each shown by a report of its own; others may stand between", () => {
   const other = made({ to: alice, data: "0x99", value: 0n });
-  expect(judge([other, made(first), other, paid, made(second)], { calls })).toEqual({ amounts: [7n] });
-  expect(judge([made(second), made(first), paid], { calls })).toHaveProperty("refusal");
-  expect(judge([made(first), paid], { calls })).toHaveProperty("refusal");
+  expect(judge([other, made(first), other, paid, made(second)], { calls }, making)).toEqual({
+    amounts: [7n],
+  });
+  expect(judge([made(second), made(first), paid], { calls }, making)).toHaveProperty("refusal");
+  expect(judge([made(first), paid], { calls }, making)).toHaveProperty("refusal");
   const twice = [encodeOrderCall(first), encodeOrderCall(first)];
-  expect(judge([made(first), paid], { calls: twice })).toHaveProperty("refusal");
-  expect(judge([made(first), made(first), paid], { calls: twice })).toEqual({ amounts: [7n] });
+  expect(judge([made(first), paid], { calls: twice }, making)).toHaveProperty("refusal");
+  expect(judge([made(first), made(first), paid], { calls: twice }, making)).toEqual({ amounts: [7n] });
 });
 
 test("a call with another target, data or value, or reported by another contract, is not the order's", () => {
@@ -226,15 +302,22 @@ test("a call with another target, data or value, or reported by another contract
     made(second, strange),
     solverNativeTransfer(fill, second.to, second.value),
   ])
-    expect(judge([wrong, paid], { calls: one })).toHaveProperty("refusal");
+    expect(judge([wrong, paid], { calls: one }, making)).toHaveProperty("refusal");
   expect(
-    judge([made(second, strange), paid], { calls: one, extraData: encodeFillContract(strange) }),
+    judge([made(second, strange), paid], { calls: one, extraData: encodeFillContract(strange) }, making),
   ).toHaveProperty("refusal");
-  expect(judge([{ ...made(second), data: "0x00" }, paid], { calls: one })).toHaveProperty("refusal");
+  expect(judge([{ ...made(second), data: "0x00" }, paid], { calls: one }, making)).toHaveProperty("refusal");
+});
+
+test("calls count only when the sender of the transaction called the fill contract", () => {
+  const one = [encodeOrderCall(first)];
+  const said = [made(first), paid];
+  expect(judge(said, { calls: one }, making)).toEqual({ amounts: [7n] });
+  expect(judge(said, { calls: one }, { ...making, to: strange })).toHaveProperty("refusal");
 });
 
 test("invariant b: no recipient is credited more than it gained, and all together not more than was sent to them", () => {
-  const people = [alice, bob, solver, strange];
+  const people = [alice, bob, fill, strange];
   const move = fc
     .tuple(fc.constantFrom(...people), fc.constantFrom(...people), fc.bigInt({ min: 0n, max: 9n }))
     .map(([from, to, amount]) => ({ from, to, amount }));
@@ -242,16 +325,115 @@ test("invariant b: no recipient is credited more than it gained, and all togethe
     fc.property(fc.array(move, { maxLength: 12 }), (moves) => {
       const receipts = [alice, bob].map((recipient) => ({ recipient, currency: usdc }));
       const said = moves.map(({ from, to, amount }) => transfer(usdc, from, to, amount));
-      const judged = judge(said, { receipts });
+      const judged = judge(said, { receipts }, routed([step(100n), step(100n, bob)]));
       const balances = new Map<string, bigint>();
       for (const { from, to, amount } of moves) {
         balances.set(from, (balances.get(from) ?? 0n) - amount);
         balances.set(to, (balances.get(to) ?? 0n) + amount);
       }
-      const gained = [alice, bob]
-        .map((who) => balances.get(who) ?? 0n)
-        .map((gain) => (gain > 0n ? gain : 0n));
-      expect(judged).toEqual({ amounts: gained });
+      const given = (to: Address) =>
+        moves.reduce((sum, move) => (move.from === fill && move.to === to ? sum + move.amount : sum), 0n);
+      for (const [at, who] of [alice, bob].entries()) {
+        const gained = balances.get(who) ?? 0n;
+        const counted = "amounts" in judged ? (judged.amounts[at] ?? 0n) : 0n;
+        expect(counted <= (gained > 0n ? gained : 0n)).toBe(true);
+        expect(counted <= given(who)).toBe(true);
+        // Nobody else paid the recipient: then it is exactly what was gained.
+        if (!moves.some(({ from, to }) => to === who && from !== fill && from !== who))
+          expect(counted).toBe(gained > 0n ? gained : 0n);
+      }
     }),
   );
+});
+
+test("fills of the service count: direct, through the router, and through the approval proxy", () => {
+  const fromRouter = transfer(usdc, fill, alice, 7n);
+  expect(judge([fromRouter], {}, routed([anything, step(7n)]))).toEqual({ amounts: [7n] });
+  expect(judge([fromRouter], {}, pulled([anything, step(7n)]))).toEqual({ amounts: [7n] });
+  // What calls leave is paid whole; at least the minimum is certain.
+  expect(judge([fromRouter], {}, pulled([anything, payAll(usdc, alice, 5n)]))).toEqual({ amounts: [5n] });
+  const both = { receipts: [{ recipient: alice, currency: usdc }, ...(native(alice).receipts ?? [])] };
+  expect(
+    judge(
+      [fromRouter, solverNativeTransfer(fill, alice, 2n)],
+      both,
+      pulled([step(7n), payNative(alice, 2n)]),
+    ),
+  ).toEqual({ amounts: [7n, 2n] });
+  const left = pulled([anything, payAll(NATIVE_CURRENCY, alice, 3n)]);
+  expect(judge([solverNativeTransfer(fill, alice, 4n)], native(alice), left)).toEqual({ amounts: [3n] });
+});
+
+/** What a market of standing offers does when anybody takes the recipient's. */
+const taken = (payer: Address, by: Address): readonly Said[] => [
+  transfer(usdc, payer, alice, 7n),
+  transfer(dai, alice, by, 7n),
+];
+
+test("the recipient's own trade is no fill, whoever takes the offer and however the market is called", () => {
+  expect(judge(taken(solver, solver), {}, { to: strange, input: ended })).toEqual({ amounts: [0n] });
+  expect(judge(taken(fill, fill), {}, routed([step(0n, strange), anything]))).toEqual({ amounts: [0n] });
+  expect(judge(taken(fill, fill), {}, pulled([anything, payAll(dai, solver, 0n)]))).toEqual({
+    amounts: [0n],
+  });
+  // A token that trades itself.
+  expect(judge(taken(solver, solver), {}, { to: usdc, input: ended })).toEqual({ amounts: [0n] });
+  // Naming a payment that may fail, or less than the trade brings, adds nothing to it.
+  expect(judge(taken(fill, fill), {}, routed([anything, { ...step(7n), allowFailure: true }]))).toEqual({
+    amounts: [0n],
+  });
+  expect(judge(taken(fill, fill), {}, routed([anything, step(1n)]))).toEqual({ amounts: [1n] });
+});
+
+test("a claim, a distribution or a bridge's withdrawal that anyone can trigger for the recipient is no fill", () => {
+  const minted: Address = `0x${"00".repeat(20)}`;
+  for (const payer of [strange, minted, depository]) {
+    const said = [transfer(usdc, payer, alice, 7n)];
+    expect(judge(said, {}, { to: strange, input: ended })).toEqual({ amounts: [0n] });
+    expect(judge(said, {}, routed([anything]))).toEqual({ amounts: [0n] });
+    expect(judge(said, {}, pulled([anything]))).toEqual({ amounts: [0n] });
+    // Beside a payment the claim stays the recipient's own: it neither counts nor makes up for what is taken back.
+    const beside = [...said, transfer(usdc, fill, alice, 2n), transfer(usdc, alice, bob, 8n)];
+    expect(judge(beside, {}, routed([anything, step(2n)]))).toEqual({ amounts: [1n] });
+  }
+  const claimed = [solverNativeTransfer(fill, alice, 7n)];
+  expect(judge(claimed, native(alice), { to: strange, input: ended })).toEqual({ amounts: [0n] });
+  expect(judge(claimed, native(alice), routed([anything], 7n))).toEqual({ amounts: [0n] });
+});
+
+test("a route that somebody else signed is no fill of whoever submits it", () => {
+  const routes = ["permit2Route", "authorizationRoute"] as const;
+  for (const name of routes) {
+    const selector = toFunctionSelector(getAbiItem({ abi: approvalProxyAbi, name }));
+    const { input = "0x" } = pulled([step(7n), anything]);
+    const paying = { to: proxy, input: `${selector}${input.slice(10)}` as Hex };
+    expect(judge([transfer(usdc, fill, alice, 7n)], {}, paying)).toEqual({ amounts: [0n] });
+    expect(judge([solverNativeTransfer(fill, alice, 7n)], native(alice), paying)).toEqual({ amounts: [0n] });
+    expect(judge([made(first), paid], { calls: [encodeOrderCall(first)] }, paying)).toHaveProperty("refusal");
+  }
+});
+
+test("a proxy that the operator does not trust names nothing", () => {
+  const said = [transfer(usdc, fill, alice, 7n)];
+  expect(judge(said, {}, pulled([step(7n)], strange))).toEqual({ amounts: [0n] });
+});
+
+test("a transaction that is a deposit too is a fill only when the order's solver sent it", () => {
+  const sent = transferring(alice, 7n);
+  const deposits = [
+    transfer(usdc, bob, otherDepository, 1n),
+    nativeDeposit(bob, 1n, orderId),
+    erc20Deposit(bob, usdc, 1n, orderId),
+  ];
+  for (const deposit of deposits) {
+    const said = [transfer(usdc, solver, alice, 7n), deposit];
+    expect(judge(said, {}, sent)).toEqual({ amounts: [7n] });
+    expect(judge(said, { solver: bob }, sent)).toEqual({
+      refusal: "the transaction pays a depository: it is a deposit",
+    });
+  }
+  const elsewhere = nativeDeposit(bob, 1n, orderId, strange);
+  expect(judge([transfer(usdc, solver, alice, 7n), elsewhere], { solver: bob }, sent)).toEqual({
+    amounts: [7n],
+  });
 });

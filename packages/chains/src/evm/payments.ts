@@ -2,9 +2,11 @@ import { decodeAbiParameters } from "viem";
 import { encodeOrderCall, NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import type { LogFact, TransactionFact } from "../family.ts";
-import { addressOfWord, wordsOf } from "./event-words.ts";
+import { ERC20_DEPOSIT_TOPIC, NATIVE_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
+import { addressOfTopic, addressOfWord, wordsOf } from "./event-words.ts";
 import { nativeMirrors } from "./native-mirrors.ts";
-import { nativeReported, netInflow } from "./net-inflow.ts";
+import { namedPayments, type NamedPayments } from "./named-payments.ts";
+import { keptPayment, nativeReported } from "./net-inflow.ts";
 import { SOLVER_CALL_EXECUTED_TOPIC } from "./router-events.ts";
 
 /** Judges what a solver's transaction paid and called. Pure. */
@@ -13,7 +15,7 @@ import { SOLVER_CALL_EXECUTED_TOPIC } from "./router-events.ts";
 export interface PaymentRules {
   /** Every contract that holds deposits there. */
   readonly depositories: readonly Address[];
-  /** Contracts whose events are believed. */
+  /** Routers whose events count, and the approval proxies that route to them. */
   readonly fillContracts: readonly Address[];
   readonly isZksyncStack: boolean;
 }
@@ -29,15 +31,15 @@ export interface PaymentFacts {
 export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
 /**
- * What each recipient received, when the transaction came in time, ends with the order's id and made the order's calls.
+ * What each recipient was paid by the sender of the transaction, when it came in time, ends with the order's id and made the order's calls.
  *
- * - Native: the value of the transaction when it goes to the recipient with the id as its whole input, else what the order's fill contract reports to have
- *   paid. That contract must be one that the operator trusts: anybody can emit such an event.
- * - Tokens: the net of that token's own Transfers to and from the recipient, so that coins sent in circles count once or not at all. What leaves a
- *   depository is no payment of a solver: anybody may submit the recipient's own withdrawal, and put an order's id behind it.
+ * A payment counts when the sender's own calldata names it (`namedPayments`) and the chain shows it:
+ * - Native: the value of the transaction when it goes to the recipient with the id as its whole input, else what the order's fill contract reports.
+ * - Tokens: Transfers from the sender, or from the fill contract that it called, less what the recipient gave back. Anything else that reaches the recipient
+ *   (a trade, a claim, a withdrawal) is the recipient's own money: anyone can trigger it and put an order's id behind it.
  *
- * What leaves a recipient in the native coin shows in no log. Native payments are therefore refused where the payer itself decides what becomes of them: to
- * the account that sent the transaction, to the fill contract, to a depository. Any other recipient was chosen by the order's owner, who answers for it.
+ * What leaves a recipient in native shows in no log. Native payments are therefore refused where the payer itself decides what becomes of them: to the
+ * account that sent the transaction, to the fill contract, to a depository. Any other recipient was chosen by the order's owner.
  *
  * @throws RangeError when the question names a recipient and currency twice: nobody could tell which transfer is whose.
  */
@@ -58,7 +60,16 @@ export function judgePayments(
   const fillContract = fillContractOf(question.extraData);
   if (fillContract === "malformed") return { refusal: "the order's extraData names no fill contract" };
   const isTrusted = fillContract !== undefined && rules.fillContracts.includes(fillContract);
-  const reports = isTrusted ? facts.logs.filter((log) => log.address === fillContract) : [];
+  // Whose money a depositor's own transaction pays cannot be told; only the order's solver deposits in its own fills.
+  if (transaction.from !== question.solver && facts.logs.some((log) => paysInto(rules.depositories, log)))
+    return { refusal: "the transaction pays a depository: it is a deposit" };
+  const named = namedPayments(
+    transaction,
+    question.orderId,
+    isTrusted ? fillContract : undefined,
+    rules.fillContracts,
+  );
+  const reports = named.isThroughFillContract ? facts.logs.filter((log) => log.address === fillContract) : [];
 
   const missingCall = firstMissingCall(question.calls, reports);
   if (missingCall !== undefined) {
@@ -75,19 +86,22 @@ export function judgePayments(
       // It would count as a deposit too.
       return { refusal: "a depository is no recipient of a payment" };
     }
+    if (recipient === transaction.from || (recipient === fillContract && currency === NATIVE_CURRENCY))
+      return { refusal: "a payment to the payer itself proves nothing" };
     if (currency === NATIVE_CURRENCY) {
-      if (recipient === transaction.from || recipient === fillContract) {
-        return { refusal: "native coin paid to the payer itself proves nothing" };
-      }
-      amounts.push(nativePaid(recipient, question.orderId, transaction, reports));
+      amounts.push(nativePaid(recipient, named, reports));
       continue;
     }
     if (nativeMirrors(rules.isZksyncStack).has(currency)) {
-      return { refusal: `${currency} mirrors the native coin, it is no token` };
+      return { refusal: `${currency} mirrors the native token, it is no token of its own` };
     }
-    const net = netInflow(recipient, currency, facts.logs, rules.depositories);
-    if (net === undefined) return { refusal: `Transfers of ${currency} cannot be read` };
-    amounts.push(net > 0n ? net : 0n);
+    const { payer } = named;
+    const kept = keptPayment(recipient, currency, facts.logs, {
+      payer,
+      named: amountNamed(named.payments ?? [], recipient, currency),
+    });
+    if (kept === undefined) return { refusal: `Transfers of ${currency} cannot be read` };
+    amounts.push(kept);
   }
   return { amounts };
 }
@@ -105,12 +119,34 @@ function fillContractOf(extraData: Hex): Address | undefined | "malformed" {
 
 function nativePaid(
   recipient: string,
-  orderId: Hex,
-  transaction: PaymentFacts["transaction"],
+  { payments, isThroughFillContract }: NamedPayments,
   reports: readonly LogFact[],
 ): bigint {
-  if (transaction.to === recipient && transaction.input === orderId) return transaction.value;
-  return nativeReported(recipient, reports);
+  const reported = nativeReported(recipient, reports);
+  if (payments === undefined) return reported;
+  const named = amountNamed(payments, recipient, NATIVE_CURRENCY);
+  return isThroughFillContract && reported < named ? reported : named;
+}
+
+function amountNamed(
+  payments: NonNullable<NamedPayments["payments"]>,
+  recipient: string,
+  currency: string,
+): bigint {
+  return payments.reduce(
+    (sum, payment) =>
+      payment.recipient === recipient && payment.currency === currency ? sum + payment.amount : sum,
+    0n,
+  );
+}
+
+function paysInto(depositories: readonly Address[], { address, topics }: LogFact): boolean {
+  const [topic, , to] = topics;
+  if (topic === TRANSFER_TOPIC && topics.length === 3) {
+    const recipient = addressOfTopic(to);
+    return recipient !== undefined && depositories.includes(recipient);
+  }
+  return (topic === NATIVE_DEPOSIT_TOPIC || topic === ERC20_DEPOSIT_TOPIC) && depositories.includes(address);
 }
 
 /** Index of the first call that no report shows in its turn. Each report stands for one call, each call needs one of its own. */

@@ -194,6 +194,7 @@ test("an entry without an id says nothing", () => {
 
 const question: PaymentQuestion = {
   orderId: id,
+  solver: `0x${"50".repeat(20)}`,
   deadline: Number(NOW / 1_000n),
   extraData: "0x",
   receipts: [{ recipient: friend, currency: PERPS_CURRENCY }],

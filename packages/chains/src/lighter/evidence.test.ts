@@ -86,7 +86,14 @@ test("a failure whose block was taken back while it was looked at ends nothing",
 test("a transaction in any other spelling is not looked up", async () => {
   const rpc = looks([]);
   const source = evidenceOfEndpoint(aChain(), FACTS, rpc);
-  const question = { orderId: transfer.memo, deadline: 1, extraData: "0x", receipts: [], calls: [] } as const;
+  const question = {
+    orderId: transfer.memo,
+    solver: `0x${"50".repeat(20)}`,
+    deadline: 1,
+    extraData: "0x",
+    receipts: [],
+    calls: [],
+  } as const;
   for (const id of ["AB".repeat(40), `0x${"ab".repeat(40)}`, "ab".repeat(32), `${"ab".repeat(39)}a&`, ""]) {
     expect(await source.deposits(id)).toMatchObject({ kind: "refuted" });
     expect(await source.payments(id, question)).toMatchObject({ kind: "refuted" });

@@ -104,6 +104,7 @@ test("over any transfers nothing is minted that the depositories did not receive
 
 const aQuestion = (changes: Partial<PaymentQuestion> = {}): PaymentQuestion => ({
   orderId: ID,
+  solver: `0x${"50".repeat(20)}`,
   deadline: 1_763_298_994,
   extraData: "0x",
   receipts: [{ recipient: "462196", currency: "0" }],

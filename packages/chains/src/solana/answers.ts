@@ -69,6 +69,7 @@ export function readTransaction(value: unknown, asked: string): ToldTransaction 
       ? undefined
       : wholeNumber(fields["blockTime"], METHOD, "blockTime"),
     feePayer,
+    signers: message.staticAccounts.slice(0, message.header.numSignerAccounts),
     failed: meta["err"] !== null,
     instructions: inOrder(own, meta["innerInstructions"], keys),
     logs: textsIn(meta["logMessages"]),
@@ -214,8 +215,8 @@ function inOrder(
   }
   let number = own.length;
   return own.flatMap((instruction, index) => [
-    { ...instruction, index },
-    ...(groups.get(index) ?? []).map((one) => ({ ...one, index: number++ })),
+    { ...instruction, index, isTopLevel: true },
+    ...(groups.get(index) ?? []).map((one) => ({ ...one, index: number++, isTopLevel: false })),
   ]);
 }
 

@@ -5,6 +5,8 @@ export interface TransactionFacts {
   /** Unix seconds of its block. */
   readonly timestamp: bigint;
   readonly feePayer: string;
+  /** Every account that signed, the fee payer first. */
+  readonly signers: readonly string[];
   /** It failed: nothing of what it did stands, but for its fee. */
   readonly failed: boolean;
   /** Every instruction in the order in which they began: each of the transaction's own, then those that it led to. */
@@ -18,6 +20,8 @@ export interface TransactionFacts {
 export interface InstructionFact {
   /** Its place among the transaction's own instructions, and behind them those that these led to. */
   readonly index: number;
+  /** One of the transaction's own instructions, not one that a program made. */
+  readonly isTopLevel: boolean;
   readonly program: string;
   readonly accounts: readonly string[];
   readonly data: Uint8Array;

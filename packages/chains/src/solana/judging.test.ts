@@ -185,6 +185,7 @@ test("the logs tell who speaks: nobody can speak for the depository", () => {
 
 const question = (fields: Partial<PaymentQuestion> = {}): PaymentQuestion => ({
   orderId: id(6),
+  solver: `0x${"50".repeat(20)}`,
   deadline: 4_000_000_000,
   extraData: "0x",
   receipts: [{ recipient: paid[0], currency: token.mint }],
@@ -272,6 +273,44 @@ test("a deposit is no payment, whatever its depositor has more of afterwards", (
   ).toEqual(judge({}));
 });
 
+test("a trade, a claim or a distribution that a program pays to the recipient is no fill", () => {
+  const honest = facts("payment");
+  const receipts = [
+    { recipient: paid[0], currency: token.mint },
+    { recipient: paid[1], currency: NATIVE },
+  ];
+  const judge = (instructions: TransactionFacts["instructions"]): unknown =>
+    judgePayments([seats], { ...honest, instructions }, question({ receipts }));
+  expect(judge(honest.instructions)).toEqual({ amounts: [5_000_000n, 3_000_000n] });
+  // The same money, moved by whatever program the transaction called.
+  const market = { index: 99, isTopLevel: true, program: seats.vault, accounts: [], data: new Uint8Array() };
+  const byProgram = honest.instructions.map((one) =>
+    one.program.startsWith("Memo") ? one : { ...one, isTopLevel: false },
+  );
+  expect(judge(byProgram)).toEqual({ amounts: [0n, 0n] });
+  expect(judge([market, ...byProgram])).toHaveProperty("refusal");
+  // A market that hands over the recipient's tokens and then checks that the transfer beside it paid for them.
+  expect(judge([market, ...honest.instructions, market])).toEqual({
+    refusal: `the transaction calls ${market.program}: a fill holds only transfers, memos and new accounts`,
+  });
+});
+
+test("a balance that grows by more than the transfers to the recipient counts only as far as those go", () => {
+  const honest = facts("payment");
+  const lamports = new Map([...honest.lamports, [paid[1], { before: 0n, after: 9_000_000n }]]);
+  const receipts = [{ recipient: paid[1], currency: NATIVE }];
+  expect(judgePayments([seats], { ...honest, lamports }, question({ receipts }))).toEqual({
+    amounts: [3_000_000n],
+  });
+});
+
+test("a transaction that the recipient signed is the recipient's own, not a fill", () => {
+  const honest = facts("payment");
+  expect(judgePayments([seats], { ...honest, signers: [...honest.signers, paid[0]] }, question())).toEqual({
+    refusal: "the recipient signed the transaction: it is no payment of a solver",
+  });
+});
+
 test("a balance that the node leaves out is not taken for nothing", () => {
   const without =
     (field: "preTokenBalances" | "postTokenBalances", owner: string) =>
@@ -283,10 +322,12 @@ test("a balance that the node leaves out is not taken for nothing", () => {
       },
     });
   const solver = (recorded as unknown as { solver: string }).solver;
+  const judge = (of: TransactionFacts, asked: PaymentQuestion) =>
+    judgePayments([seats], { ...of, signers: [] }, asked);
   const asked = question({ receipts: [{ recipient: solver, currency: token.mint }] });
-  expect(judgePayments([seats], facts("payment"), asked)).toEqual({ amounts: [0n] });
-  fault(() => judgePayments([seats], facts("payment", without("preTokenBalances", solver)), asked));
-  fault(() => judgePayments([seats], facts("payment", without("postTokenBalances", solver)), asked));
+  expect(judge(facts("payment"), asked)).toEqual({ amounts: [0n] });
+  fault(() => judge(facts("payment", without("preTokenBalances", solver)), asked));
+  fault(() => judge(facts("payment", without("postTokenBalances", solver)), asked));
 });
 
 test("who is too rich for exact numbers keeps nobody else's deposit from being read, and is not paid by guess", () => {

@@ -5,6 +5,7 @@ import type { DepositorySeats } from "./derived-addresses.ts";
 import { EXECUTE_TRANSFER } from "./depository-instructions.ts";
 import type { InstructionFact, TokenHolding, TokenState, TransactionFacts } from "./facts.ts";
 import { namesOrder } from "./memos.ts";
+import { namedTransfers, otherProgramIn } from "./named-transfers.ts";
 import { TOKEN_PROGRAMS } from "./programs.ts";
 import { toHex } from "@causeway/domain";
 
@@ -15,10 +16,13 @@ export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { reado
 const NATIVE = nativeCurrency("solana-vm");
 
 /**
- * What each recipient has more of after the transaction, when it came in time and names the order and no other one in its memos.
+ * What each recipient was paid, when the transaction came in time, names the order and no other one in its memos, and does nothing but pay.
  *
- * Balances before and after tell it, so that what goes in circles does not count: lamports of the recipient's account; of a token the sum over all token accounts that
- * are the recipient's. An account that changes hands within the transaction is refused: whoever had it may have kept a hold on it.
+ * A payment counts when one of the transaction's own transfers names it and balances show it. The recipient's own money does not count: what programs bring (a trade, a
+ * claim, a distribution), or anything in a transaction that the recipient signed.
+ *
+ * Balances before and after are compared, so that what goes in circles does not count: lamports of the recipient's account; of a token the sum over all of the recipient's
+ * token accounts. An account that changes hands within the transaction is refused: its former owner may have kept a hold on it.
  *
  * @param seats of every depository of the chain
  * @throws RpcFault when what the node told contradicts itself
@@ -44,16 +48,23 @@ export function judgePayments(
   // Its depositor may have put the order's id beside it, and get something back in it.
   if (seats.some((own) => paysIn(own, facts)))
     return { refusal: "the transaction pays a depository: it is a deposit" };
+  const other = otherProgramIn(facts);
+  if (other !== undefined)
+    return { refusal: `the transaction calls ${other}: a fill holds only transfers, memos and new accounts` };
 
   const amounts: bigint[] = [];
   for (const { recipient, currency } of question.receipts) {
     if (seats.some(({ vault, depository }) => recipient === vault || recipient === depository))
       // It would count as a deposit too.
       return { refusal: "a depository is no recipient of a payment" };
+    if (facts.signers.includes(recipient))
+      return { refusal: "the recipient signed the transaction: it is no payment of a solver" };
     const net =
       currency === NATIVE ? lamportsGained(facts, recipient) : tokensGained(facts, recipient, currency);
     if (net === "changedHands") return { refusal: "a token account changed hands in the transaction" };
-    amounts.push(net > 0n ? net : 0n);
+    const named = namedTransfers(facts, recipient, currency);
+    const kept = net < named ? net : named;
+    amounts.push(kept > 0n ? kept : 0n);
   }
   return { amounts };
 }

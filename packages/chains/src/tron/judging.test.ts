@@ -56,6 +56,7 @@ function solid(
 
 const question = (currency: string, fields: Partial<PaymentQuestion> = {}): PaymentQuestion => ({
   orderId,
+  solver,
   deadline: 2_000,
   extraData: encodeFillContract(router),
   receipts: [{ recipient: tronAddress(alice), currency }],

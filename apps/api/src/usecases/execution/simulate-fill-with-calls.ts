@@ -51,15 +51,15 @@ export async function simulateFillWithCalls(
   return { call, simulated: { kind: "forbidden", message } };
 }
 
-/** The router sees to it in the block as well; what it does not see, a depository paying out meanwhile, shows in the logs. */
+/** The router checks the balance in the block as well; that the token's events show the payment is seen only in the logs. */
 function keeps(
   simulated: SimulatedExecution,
   payment: Payment,
-  { router, depository }: ConnectedChain["chain"]["contracts"],
+  { router }: ConnectedChain["chain"]["contracts"],
 ): boolean {
   if (simulated.kind === "reverts") return !losesPayment(simulated.failure, router);
   if (simulated.kind !== "ok" || simulated.outcome.effects.kind !== "seen") return true;
-  return keepsPayment(simulated.outcome.effects.logs, payment, depository);
+  return keepsPayment(simulated.outcome.effects.logs, payment, router);
 }
 
 /**
