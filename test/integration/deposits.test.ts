@@ -130,6 +130,76 @@ test("a large deposit waits for its confirmations; a reorg above it starts no fi
   await filledOnce(agreed);
 });
 
+test("a deposit that a reorg moves into a younger block while its fill waits has its confirmations again before it is filled", async () => {
+  const agreed = await agree({ amount: "20000000000" });
+  const raws = await mined(agreed);
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.name, "4 of 4").toBe("fillable");
+
+  await world.origin.client.request({ method: "anvil_reorg" as never, params: [4, []] as never });
+  await world.origin.mine();
+  await mineAgain(raws);
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.name, "1 of 4").toBe("deposited");
+  await world.work();
+  expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.name, "4 of 4").toBe("fillable");
+  await filledOnce(agreed);
+});
+
+/** The user's wallet sends its deposit again, with another nonce and so another hash. */
+async function minedUnderAnotherHash(agreed: Agreed): Promise<void> {
+  await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
+  await deposit(world.origin, world.user, agreed);
+  await world.origin.mine();
+}
+
+for (const [when, isMined] of [
+  ["while its fill is under way", false],
+  ["after its fill", true],
+] as const)
+  test(`a deposit that comes under another hash takes the place of one that vanished ${when}`, async () => {
+    const agreed = await agree();
+    await mined(agreed);
+    await world.watch(world.origin);
+    await world.work();
+    if (isMined) {
+      await world.destination.mine();
+      await world.watch(world.destination);
+    }
+    await world.origin.reorg(1);
+    if (isMined) await world.watch(world.origin);
+    await minedUnderAnotherHash(agreed);
+    await world.watch(world.origin);
+    await filledOnce(agreed);
+    const [first, second, ...more] = await world.depositsOf(agreed.requestId);
+    expect(more).toEqual([]);
+    expect(first).toMatchObject({ canonical: false, refundState: "none" });
+    expect(second).toMatchObject({ canonical: true, disposition: "accepted" });
+    expect((await world.request(agreed.requestId)).state.depositId).toBe(second?.id);
+    expect((await world.status(agreed.requestId)).inTxHashes).toEqual([second?.txHash]);
+  });
+
+test("a second deposit that waits for its refund takes the place of the first one when a reorg takes only that away", async () => {
+  const agreed = await agree();
+  await mined(agreed);
+  await world.watch(world.origin);
+  await world.work();
+  await world.origin.reorg(1);
+  // Reported before the watcher hears of the reorg.
+  await minedUnderAnotherHash(agreed);
+  const { transactions } = await world.origin.client.getBlock();
+  const txHash = transactions.at(-1) ?? "0x";
+  await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
+  expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "refund" });
+  await world.watch(world.origin);
+  await filledOnce(agreed);
+  expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "accepted" });
+});
+
 test("a stranger's deposit that vanishes and returns is refunded once and never touches the request", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.stranger, agreed, {

@@ -260,6 +260,22 @@ test("a reorg that takes the deposit back holds the balance again; mined again i
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
+test("a deposit under another hash takes the place of one that a reorg took from a fast fill, and frees the balance", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  await fill();
+  await deposited(agreed);
+  await world.origin.reorg(1);
+  await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
+  await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  await world.work();
+  await world.untilFinal(agreed.requestId);
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+});
+
 test("a deposit that a reorg took for good is paid by the app in the end", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });

@@ -29,3 +29,15 @@ test("many small deposits in young blocks are no safer than a large one: beyond 
   }
   expect(await Promise.all(agreed.map(stateOf))).toEqual(["fillable", "fillable", "fillable"]);
 });
+
+test("a wei under a large quote takes nothing of the cap away from other deposits of its block", async () => {
+  await world.origin.mine(10);
+  await world.watch(world.origin);
+  const large = await world.quote({ amount: "240000000", refundTo: world.anAddress() });
+  await deposit(world.origin, world.user, large, { amount: 1n });
+  const other = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
+  await deposit(world.origin, world.user, other);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  expect((await world.request(other.requestId)).state.name).toBe("fillable");
+});

@@ -139,6 +139,8 @@ export interface DepositWrites {
     upToBlock: bigint,
     canonicalHashes: readonly Hex[],
   ): Promise<DepositRecord[]>;
+  /** Locks canonical deposits of a request on one chain that are to be refunded and are not yet. */
+  refundsDue(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
   /** Canonical accepted deposits that have reached their confirmations and whose request still waits for that. */
   dueConfirmed(chainId: number, headNumber: bigint): Promise<DepositRecord[]>;
 }

@@ -24,7 +24,7 @@ export interface Reading {
 
 /** A deposit that is new, or stands in another block than it did. */
 export interface MovedDeposit {
-  readonly fact: DepositFact;
+  readonly fact: Omit<DepositFact, "logIndex">;
   readonly deposit: DepositRecord;
 }
 
@@ -76,9 +76,28 @@ export async function actOnDeposits(
   }
 }
 
-function lockRequests(tx: Tx, facts: readonly DepositFact[]): Promise<Map<OrderId, RequestRecord>> {
+function lockRequests(tx: Tx, facts: readonly MovedDeposit["fact"][]): Promise<Map<OrderId, RequestRecord>> {
   const orderIds = facts.flatMap((fact) => (fact.id === undefined ? [] : [fact.id as OrderId]));
   return tx.requests.lockByOrders([...new Set(orderIds)]);
+}
+
+/**
+ * A further deposit of the request, to be refunded as such, takes the place of one that has vanished; unless that refund was sent.
+ * Refunds wait for confirmations, so there mostly is time.
+ */
+export async function replaceVanished(
+  services: RecordingServices,
+  tx: Tx,
+  reading: Reading,
+  record: RequestRecord,
+): Promise<void> {
+  const { chain } = reading;
+  for (const deposit of await tx.deposits.refundsDue(record.terms.requestId, chain.id)) {
+    const fact = { ...deposit, id: deposit.orderId };
+    if (judgeDeposit(record.terms, { ...fact, chainId: chain.id }).kind !== "match") continue;
+    await actOn(services, tx, reading, { fact, deposit }, record);
+    return;
+  }
 }
 
 /** What is lent against blocks that may still vanish: read once, counted on by the caller. */
@@ -118,7 +137,9 @@ async function storeOne(
     valueUsd,
   });
   if (!changed) return undefined;
-  lent.usd += valueUsd;
+  // Only what is filled is lent against its block.
+  if (record && judgeDeposit(record.terms, { chainId: chain.id, ...fact }).kind === "match")
+    lent.usd += valueUsd;
   return { fact, deposit };
 }
 
@@ -156,6 +177,16 @@ async function actOn(
     tookMs: nowMs - seenAtMs,
   });
   const speaksForRequest = verdict.kind === "match" || verdict.byUser;
+  const confirmed = deposit.confirmAtBlock <= headNumber;
+  if (record.state.depositId === deposit.id && !confirmed) {
+    const moved = await transition(services, tx, record, {
+      kind: "depositUnconfirmed",
+      depositId: deposit.id,
+    });
+    return moved.record;
+  }
+  const vanished = await vanishedDeposit(tx, record, deposit);
+  const known = record.inTxHashes.filter((hash) => hash !== vanished?.txHash);
   const { record: next } = await transition(
     services,
     tx,
@@ -164,14 +195,13 @@ async function actOn(
       kind: "depositSeen",
       depositId: deposit.id,
       verdict,
-      confirmed: deposit.confirmAtBlock <= headNumber,
+      confirmed,
       late: nowMs > terms.fillDeadlineMs,
-      beyondLead: await isBeyondLead(services, tx, record, nowMs),
+      beyondLead: await isBeyondLead(services, tx, record, vanished, nowMs),
+      replaces: vanished !== undefined,
       signedFor: terms.permit !== undefined,
     },
-    speaksForRequest && !record.inTxHashes.includes(fact.txHash)
-      ? { inTxHashes: [...record.inTxHashes, fact.txHash] }
-      : {},
+    speaksForRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
     { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
   );
   return next;
@@ -182,7 +212,7 @@ async function verdictOn(
   tx: Pick<Tx, "lanes" | "depositAddresses">,
   { terms }: RequestRecord,
   { id: chainId }: Reading["chain"],
-  fact: DepositFact,
+  fact: MovedDeposit["fact"],
 ): Promise<DepositVerdict> {
   const deposit = { chainId, ...fact };
   const verdict = judgeDeposit(terms, deposit);
@@ -195,14 +225,28 @@ async function verdictOn(
   return judgeDeposit(terms, { ...deposit, byExecution });
 }
 
+/** The deposit that the request has, when no canonical block holds it any more: the user's wallet may have replaced it by this one. */
+async function vanishedDeposit(
+  tx: Pick<Tx, "deposits">,
+  { state }: RequestRecord,
+  { id }: DepositRecord,
+): Promise<DepositRecord | undefined> {
+  if (state.depositId === undefined || state.depositId === id) return undefined;
+  const own = await tx.deposits.lock(state.depositId);
+  return own?.canonical === false && own.refundState === "none" ? own : undefined;
+}
+
 /** Whether a fill that does not have its deposit was accepted too long ago to be settled against one that comes now. */
 async function isBeyondLead(
   { enginePolicy }: Pick<Services, "enginePolicy">,
   tx: Tx,
   { state, terms }: RequestRecord,
+  vanished: DepositRecord | undefined,
   nowMs: number,
 ): Promise<boolean> {
   const leadMs = settledLeadMs(enginePolicy);
+  // Its fill was not planned before that deposit was seen.
+  if (leadMs !== undefined && vanished !== undefined) return nowMs > vanished.seenAtMs + leadMs;
   if (leadMs === undefined || state.front === "none" || state.depositId !== undefined) return false;
   const promised = await tx.fastFills.find(terms.requestId);
   return promised !== undefined && nowMs > promised.acceptedAtMs + leadMs;

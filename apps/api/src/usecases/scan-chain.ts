@@ -5,7 +5,8 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { creditDueTopUps, storeTopUps, takeBackTopUps } from "./app-balance/record-top-ups.ts";
-import { actOnDeposits, storeDeposits } from "./record-deposits.ts";
+import { actOnDeposits, replaceVanished, storeDeposits } from "./record-deposits.ts";
+import type { Reading } from "./record-deposits.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 
@@ -78,7 +79,7 @@ export async function scanChain(
       // What was mined again has moved to its new block before the rest of what vanished is taken back, and means something only after that.
       const moved = await storeDeposits(tx, reading, facts);
       if (isHome) await storeTopUps(services, tx, topUps, head.seenAtMs);
-      await takeBack(services, tx, connected, known, change);
+      await takeBack(services, tx, reading, known, change);
       await actOnDeposits(services, tx, reading, moved);
       await confirm(services, tx, chain.id, last.number);
       // Wallets are locked last, here as everywhere.
@@ -109,10 +110,11 @@ export async function scanChain(
 async function takeBack(
   services: Needs,
   tx: Tx,
-  { chain }: Pick<ConnectedChain, "chain">,
+  reading: Reading,
   known: readonly BlockRef[],
   change: Exclude<TrailChange, { kind: "unchanged" }>,
 ): Promise<void> {
+  const { chain } = reading;
   if (change.orphanedFrom !== undefined)
     services.events.alarm("reorg", {
       chain: chain.name,
@@ -137,7 +139,7 @@ async function takeBack(
       services.events.alarm("deposit_exposed", facts);
       continue;
     }
-    const { decision } = await transition(
+    const { decision, record: next } = await transition(
       services,
       tx,
       record,
@@ -148,6 +150,7 @@ async function takeBack(
     );
     if (decision.kind === "already" && record.state.depositId === deposit.id)
       services.events.alarm("deposit_exposed", { ...facts, state: record.state.name });
+    if (record.state.depositId === deposit.id) await replaceVanished(services, tx, reading, next);
   }
 }
 

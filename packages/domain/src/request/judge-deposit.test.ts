@@ -75,7 +75,7 @@ test("what a swap brought matches from its minimum on, however much more it is",
 
 test("a deposit is worth what was quoted, more of it its part more rounded up, and nothing is known of any other", () => {
   const worth = (change: Partial<JudgedDeposit>) => agreedUsd(swapped, { ...asAgreed, ...change });
-  expect([worth({}), worth({ amount: 97n }), worth({ amount: 1n })]).toEqual([1_000n, 1_000n, 1_000n]);
+  expect([worth({}), worth({ amount: 97n }), worth({ amount: 1n })]).toEqual([1_000n, 970n, 10n]);
   expect([worth({ amount: 101n }), worth({ amount: 1_000n })]).toEqual([1_010n, 10_000n]);
   expect(agreedUsd({ ...swapped, inputUsd: 999n }, { ...asAgreed, amount: 101n })).toBe(1_009n);
   expect([worth({ chainId: 2 }), worth({ currency: NATIVE_CURRENCY })]).toEqual([undefined, undefined]);

@@ -46,14 +46,14 @@ export function leastDeposit({ origin }: Pick<RequestTerms, "origin">): bigint {
 }
 
 /**
- * What a deposit is worth at the prices of the quote, USD with 18 decimals: as much as was quoted, and of more than that was expected its part more. Undefined for
- * anything else than was agreed, which goes back and may be worth anything.
+ * Values a deposit by its amount at the prices of the quote, USD with 18 decimals. Undefined for another currency, and for more than was agreed: these are
+ * refunded and may be worth anything.
  */
 export function agreedUsd(
   { origin, inputUsd }: Pick<RequestTerms, "origin" | "inputUsd">,
   deposit: Pick<JudgedDeposit, "chainId" | "currency" | "amount">,
 ): bigint | undefined {
   if (deposit.chainId !== origin.chainId || deposit.currency !== origin.currency) return undefined;
-  if (deposit.amount <= origin.amount) return inputUsd;
-  return origin.minimumAmount === undefined ? undefined : mulDivUp(inputUsd, deposit.amount, origin.amount);
+  if (deposit.amount > origin.amount && origin.minimumAmount === undefined) return undefined;
+  return mulDivUp(inputUsd, deposit.amount, origin.amount);
 }

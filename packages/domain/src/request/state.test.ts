@@ -20,10 +20,18 @@ const anEvent: fc.Arbitrary<RequestEvent> = fc.oneof(
       verdict,
       confirmed: fc.boolean(),
       late: fc.boolean(),
+      replaces: fc.boolean(),
       signedFor: fc.boolean(),
     }),
   },
-  fc.record({ kind: fc.constantFrom("depositConfirmed" as const, "depositRemoved" as const), depositId }),
+  fc.record({
+    kind: fc.constantFrom(
+      "depositConfirmed" as const,
+      "depositUnconfirmed" as const,
+      "depositRemoved" as const,
+    ),
+    depositId,
+  }),
   {
     weight: 4,
     arbitrary: fc.record({
@@ -96,6 +104,7 @@ const everyEvent: readonly RequestEvent[] = [
       late: false,
     })),
     { kind: "depositConfirmed", depositId: id },
+    { kind: "depositUnconfirmed", depositId: id },
     { kind: "depositRemoved", depositId: id },
     { kind: "refundMined", depositId: id },
     { kind: "refundUnmined", depositId: id },
@@ -212,6 +221,8 @@ test("a fill is asked for only when a request becomes fillable, so at most once 
         if (isTakenBack && before.name !== "quoted" && after.name === "quoted") owed = 0;
         if (after.name === "refunding") owed = 0;
         if (event.kind === "fillDead" && after.name === "fillable") owed = fills;
+        // Its deposit lacks confirmations again, and the job finds nothing to fill until it has them.
+        if (event.kind === "depositUnconfirmed" && after.name === "deposited") owed = 0;
         expect(owed).toBeLessThanOrEqual(1);
       }
     }),
@@ -585,4 +596,39 @@ test("what the user signed for is filled although the service's own transaction 
   }
   const outOfTime = stateAfter(quotedState("bridge"), { kind: "deadlinePassed" });
   expect(stateAfter(outOfTime, { ...matching, signedFor: true })).toMatchObject({ name: "refunding" });
+});
+
+test("a deposit that a reorg moves into a younger block waits for its confirmations again, unless the fill was planned", () => {
+  const unconfirmed = { kind: "depositUnconfirmed", depositId: "1" } as const;
+  const fillable = { ...quotedState("bridge"), name: "fillable", depositId: "1" } as const;
+  const moved = decide(fillable, unconfirmed);
+  expect(moved).toMatchObject({ next: { name: "deposited", depositId: "1" }, effects: [] });
+  expect(
+    effectsOf(moved.kind === "applied" ? moved.next : fillable, { kind: "depositConfirmed", depositId: "1" }),
+  ).toEqual([{ kind: "fill" }]);
+  for (const name of ["deposited", "filling", "submitted", "filled", "refunding"] as const)
+    expect(decide({ ...fillable, name }, unconfirmed).kind, name).toBe("already");
+  expect(decide(fillable, { ...unconfirmed, depositId: "2" }).kind).toBe("already");
+  // An app vouches until it has its confirmations.
+  expect(decide({ ...fillable, name: "filled", front: "covered" }, unconfirmed)).toMatchObject({
+    next: { name: "filled", front: "held", depositId: "1" },
+    effects: [{ kind: "reinstateHold" }],
+  });
+});
+
+test("a deposit takes the place of one that vanished under the fill, and only a matching one does", () => {
+  const replacing = { ...matching, depositId: "2", late: true, replaces: true } as const;
+  for (const name of ["filling", "submitted", "filled"] as const) {
+    const state = { ...quotedState("bridge"), name, depositId: "1" } as const;
+    expect(decide(state, replacing)).toMatchObject({
+      next: { ...state, depositId: "2" },
+      effects: [{ kind: "acceptDeposit", depositId: "2" }],
+    });
+    for (const other of [
+      { replaces: false },
+      { beyondLead: true },
+      { verdict: { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser: true } },
+    ] as const)
+      expect(effectsOf(state, { ...replacing, ...other })).toMatchObject([{ kind: "refundDeposit" }]);
+  }
 });

@@ -62,10 +62,14 @@ export type RequestEvent =
       readonly late: boolean;
       /** True when a fill that an app vouched for is so much older that it is not settled against it any more. */
       readonly beyondLead?: boolean;
+      /** No canonical block holds the deposit that the request has, and no refund of that one was sent. */
+      readonly replaces?: boolean;
       /** The user signed for it, and anybody may have submitted what he signed: that the service's own transaction failed, or was not sent, says nothing. */
       readonly signedFor?: boolean;
     }
   | { readonly kind: "depositConfirmed"; readonly depositId: DepositId }
+  /** A reorg moved it into a younger block, where it lacks confirmations again. */
+  | { readonly kind: "depositUnconfirmed"; readonly depositId: DepositId }
   | { readonly kind: "depositRemoved"; readonly depositId: DepositId }
   | { readonly kind: "fillPlanned" }
   | { readonly kind: "fillBroadcast" }
@@ -152,6 +156,8 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       if (state.depositId !== event.depositId) return already(state);
       if (state.name === "deposited") return to(state, { name: "fillable" }, { kind: "fill" });
       return isFronted(state) ? cover(state) : already(state);
+    case "depositUnconfirmed":
+      return onDepositUnconfirmed(state, event.depositId);
     case "depositRemoved":
       return onDepositRemoved(state, event.depositId);
     case "fillPlanned":
@@ -287,6 +293,9 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
     if (event.confirmed) return to(state, { ...paid, name: "fillable" }, accept, { kind: "fill" });
     return to(state, { ...paid, name: "deposited" }, accept);
   }
+  // The recipient is paid, or about to be: this is what the user owes, however late it is.
+  if (event.replaces === true && verdict.kind === "match" && !beyondLead && isFillUnderWay(state))
+    return to(state, { depositId }, { kind: "acceptDeposit", depositId });
   // The request has its deposit, or has ended: a further one goes back, whatever it is.
   const unasked: FailReason = beyondLead ? "TTL_EXPIRED" : "DOUBLE_SPEND";
   const reason: FailReason = verdict.kind === "mismatch" ? verdict.reason : unasked;
@@ -308,10 +317,23 @@ function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
   return already(state);
 }
 
+/** It waits for its confirmations again, unless the fill was planned. */
+function onDepositUnconfirmed(state: RequestState, depositId: DepositId): Decision {
+  if (state.depositId !== depositId) return already(state);
+  if (isFronted(state))
+    return state.front === "covered"
+      ? to(state, { front: "held" }, { kind: "reinstateHold" })
+      : already(state);
+  return state.name === "fillable" ? to(state, { name: "deposited" }) : already(state);
+}
+
+function isFillUnderWay({ name }: Pick<RequestState, "name">): boolean {
+  return name === "filling" || name === "submitted" || name === "filled";
+}
+
 /** A fill that an app vouched for, under way or made. */
-export function isFronted({ name, front }: Pick<RequestState, "name" | "front">): boolean {
-  if (front === "none") return false;
-  return name === "fillable" || name === "filling" || name === "submitted" || name === "filled";
+export function isFronted(state: Pick<RequestState, "name" | "front">): boolean {
+  return state.front !== "none" && (state.name === "fillable" || isFillUnderWay(state));
 }
 
 function isBeforeDeposit({ name }: RequestState): boolean {

@@ -78,6 +78,12 @@ const dueConfirmed = statement(
    order by r.request_id`,
 );
 
+const refundsDue = statement(
+  "deposit_refunds_due",
+  `select ${DEPOSIT_COLUMNS} from deposits
+   where request_id = $1 and chain_id = $2 and canonical and disposition = 'refund' and refund_state = 'none' order by id for update`,
+);
+
 /** Deposits inside one transaction. */
 export function depositWrites(sql: Sql): DepositWrites {
   return {
@@ -148,6 +154,9 @@ export function depositWrites(sql: Sql): DepositWrites {
         canonicalHashes,
       ]);
       return rows.map(depositOf);
+    },
+    async refundsDue(requestId, chainId): Promise<DepositRecord[]> {
+      return (await sql.query<DepositRow>(refundsDue, [requestId, chainId])).map(depositOf);
     },
     async dueConfirmed(chainId, headNumber): Promise<DepositRecord[]> {
       return (await sql.query<DepositRow>(dueConfirmed, [chainId, headNumber])).map(depositOf);

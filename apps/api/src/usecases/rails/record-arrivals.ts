@@ -78,7 +78,9 @@ export async function recordArrivals(
     reading,
     fresh.map(({ fact }) => fact),
   );
-  const waits = new Map(fresh.map(({ fact, waitsUntilMs }) => [fact, waitsUntilMs]));
+  const waits = new Map<MovedDeposit["fact"], number | undefined>(
+    fresh.map(({ fact, waitsUntilMs }) => [fact, waitsUntilMs]),
+  );
   const placed: MovedDeposit[] = [];
   for (const one of moved) {
     const { fact, deposit } = one;
