@@ -21,6 +21,14 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
   }),
   seen("a further deposit seen", { depositId: OTHER_DEPOSIT }),
   { label: "deposit confirmed", event: { kind: "depositConfirmed", depositId: DEPOSIT } },
+  seen("a matching deposit seen, in place of one that vanished", {
+    depositId: OTHER_DEPOSIT,
+    replaces: true,
+  }),
+  {
+    label: "deposit moved into a younger block by a reorg",
+    event: { kind: "depositUnconfirmed", depositId: DEPOSIT },
+  },
   { label: "deposit taken back by a reorg", event: { kind: "depositRemoved", depositId: DEPOSIT } },
   { label: "fill planned (nonce given)", event: { kind: "fillPlanned" } },
   { label: "fill broadcast", event: { kind: "fillBroadcast" } },

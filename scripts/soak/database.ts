@@ -124,7 +124,8 @@ const leftoverQuestions: readonly { readonly sql: string; readonly takesIds?: bo
   },
   {
     sql: `select format('payment %s of chain %s is not settled (request %s)', tx_hash, chain_id, request_id) as problem
-      from sends where not settled`,
+      from (select tx_hash, chain_id, request_id from sends where not settled
+        union all select tx_hash, chain_id, request_id from send_reports) unsettled`,
   },
 ];
 

@@ -7,7 +7,7 @@ import type { RailReads } from "./rails.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.ts";
 
 /** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */
-export interface Reads extends RailReads {
+export interface Reads extends RailReads, SendReads {
   /** Settles when the database answers. */
   ping(): Promise<void>;
   /** All questions of one tick go into one query. */
@@ -21,7 +21,6 @@ export interface Reads extends RailReads {
   slot(slotId: string): Promise<Slot | undefined>;
   /** Open and mined slots of a lane in nonce order. */
   unsettledSlots(chainId: number, sender: Address): Promise<Slot[]>;
-  unsettledSends(chainId: number): Promise<SendRecord[]>;
   /** Up to which block the logs of final blocks were read a second time; undefined before that began. */
   recheckedBlock(chainId: number): Promise<bigint | undefined>;
   cursor(chainId: number): Promise<{ number: bigint; hash: Hex } | undefined>;
@@ -51,5 +50,14 @@ export interface Reads extends RailReads {
   routeTimings(): Promise<
     Array<{ originChainId: number; destinationChainId: number; averageMs: number; samples: number }>
   >;
-  sendOfRequest(requestId: RequestId): Promise<{ txHash: TxHash } | undefined>;
+}
+
+/** Same-chain payments that are followed; oldest first, up to `limit` at once. */
+export interface SendReads {
+  /** Reported and not mined, after the last of the page before. */
+  sendReports(chainId: number, after: SendRecord | undefined, limit: number): Promise<SendRecord[]>;
+  /** Mined in blocks that are canonical no more, by the stored trail. */
+  orphanedSends(chainId: number, headNumber: bigint, limit: number): Promise<SendRecord[]>;
+  /** Mined up to a final block and not settled. */
+  dueSends(chainId: number, finalBlock: bigint, limit: number): Promise<SendRecord[]>;
 }

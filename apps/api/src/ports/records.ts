@@ -75,6 +75,8 @@ export interface SendRecord {
   readonly chainId: number;
   readonly txHash: TxHash;
   readonly requestId: RequestId;
+  /** Who signed the transaction. */
+  readonly sender: Address;
   readonly blockNumber: bigint | undefined;
   readonly blockHash: Hex | undefined;
   readonly reportedAtMs: number;

@@ -146,11 +146,18 @@ export interface DepositWrites {
 }
 
 export interface SendWrites {
-  /** False when the hash or the request is taken by another. */
-  insert(send: SendRecord): Promise<boolean>;
-  setBlock(chainId: number, txHash: TxHash, block: { number: bigint; hash: Hex } | undefined): Promise<void>;
-  settle(chainId: number, txHash: TxHash): Promise<void>;
-  remove(chainId: number, txHash: TxHash): Promise<void>;
+  /** Whether the transaction counts for a request already, or the request has its payment: `same` when it is this very pair. */
+  taken(send: Pick<SendRecord, "chainId" | "txHash" | "requestId">): Promise<"free" | "same" | "taken">;
+  /** How many other unmined transactions of this sender are followed on the chain. */
+  followedOf(send: Pick<SendRecord, "chainId" | "sender" | "txHash">): Promise<number>;
+  /** Follows a reported transaction; again changes nothing. */
+  report(send: SendRecord): Promise<void>;
+  forget(send: SendRecord): Promise<void>;
+  /** Takes a report for the payment of its request; false when the transaction or the request has been taken meanwhile. */
+  mine(send: SendRecord, block: { number: bigint; hash: Hex }): Promise<boolean>;
+  /** Its block has vanished: it is a report again. False when it was one already. */
+  unmine(send: SendRecord, atMs: number): Promise<boolean>;
+  settle(send: SendRecord): Promise<void>;
 }
 
 export interface LaneWrites {

@@ -14,6 +14,7 @@ import {
   pairClassOf,
   routedGas,
   routedSteps,
+  sendGas,
   sendSteps,
   signatureGas,
   signatureSteps,
@@ -98,11 +99,12 @@ function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gas
       steps: [addressStep(payment, terms.depositAddress.address)],
       gasUnits: originCurrency.address === NATIVE_CURRENCY ? gas.transferNative : gas.transferErc20,
     };
-  if (route.kind === "send")
-    return {
-      steps: sendSteps({ ...payment, recipient: terms.recipient }),
-      gasUnits: originCurrency.address === NATIVE_CURRENCY ? gas.transferNative : gas.transferErc20,
-    };
+  if (route.kind === "send") {
+    const { router } = origin.chain.contracts;
+    const toContract = route.toContract === true;
+    const facts = { ...payment, recipient: terms.recipient, toContract, router };
+    return { steps: sendSteps(facts), gasUnits: sendGas(facts) };
+  }
   const { allowance } = account;
   const { resetsApproval } = question.tokens ?? originCurrency;
   if (isSigned(terms)) {

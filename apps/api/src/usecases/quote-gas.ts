@@ -31,6 +31,8 @@ export const measuredQuoteGas: QuoteGas = {
     depositErc20: depositGas.erc20,
     transferErc20: depositGas.erc20Transfer,
     transferNative: transferGas.native,
+    sendNative: fillGas.native,
+    sendNativeToContract: fillGas.routerNative,
   },
   fill: payment,
   refund: payment,

@@ -1,5 +1,5 @@
 import type { TransactionFact } from "@causeway/chains";
-import { NATIVE_CURRENCY, transferWithIdCalldata } from "@causeway/domain";
+import { NATIVE_CURRENCY, nativeTransferWithIdCalldata, transferWithIdCalldata } from "@causeway/domain";
 import type { Address, FrameLog } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { hasArrived, isQuotedPayment } from "./quoted-payment.ts";
@@ -30,7 +30,7 @@ const payNative: TransactionFact = {
   hash: "0xaa",
   from: user,
   to: recipient,
-  input: "0x",
+  input: requestId,
   value: 7n,
   nonce: 0,
 };
@@ -46,8 +46,17 @@ test("the very payment that was quoted counts", () => {
   expect(isQuotedPayment(erc20, chain, payErc20)).toBe(true);
 });
 
+test("a native payment to a contract counts when the router makes it for the request", () => {
+  const routed = { ...payNative, to: router, input: nativeTransferWithIdCalldata(recipient, 7n, requestId) };
+  expect(isQuotedPayment(native, chain, routed)).toBe(true);
+  expect(isQuotedPayment(native, chain, { ...routed, value: 8n })).toBe(false);
+  expect(isQuotedPayment(native, chain, { ...routed, to: approvalProxy })).toBe(false);
+  const input = nativeTransferWithIdCalldata(stranger, 7n, requestId);
+  expect(isQuotedPayment(native, chain, { ...routed, input })).toBe(false);
+});
+
 test("bytes that a wallet appends for its own ends do not change what was paid", () => {
-  expect(isQuotedPayment(native, chain, { ...payNative, input: "0x00beef" })).toBe(true);
+  expect(isQuotedPayment(native, chain, { ...payNative, input: `${requestId}00beef` })).toBe(true);
   expect(isQuotedPayment(erc20, chain, { ...payErc20, input: `${payErc20.input}00beef` })).toBe(true);
 });
 
@@ -57,6 +66,8 @@ test.each<[string, Partial<TransactionFact>]>([
   ["that creates a contract", { to: undefined }],
   ["of one unit less", { value: 6n }],
   ["of one unit more", { value: 8n }],
+  ["without an id", { input: "0x" }],
+  ["for another request", { input: `0x${"cd".repeat(32)}` }],
 ])("a native payment %s does not", (_what, change) => {
   expect(isQuotedPayment(native, chain, { ...payNative, ...change })).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { receivedIn } from "@causeway/chains";
 import type { ReceiptFact, TransactionFact } from "@causeway/chains";
-import { NATIVE_CURRENCY, transferWithIdCalldata } from "@causeway/domain";
+import { NATIVE_CURRENCY, nativeTransferWithIdCalldata, transferWithIdCalldata } from "@causeway/domain";
 import type { Chain, RequestTerms } from "@causeway/domain";
 
 type PaymentTerms = Pick<
@@ -12,9 +12,8 @@ interface Contracts {
 }
 
 /**
- * Whether a transaction is the user's own payment that was quoted, before it is mined. Of a `send` a native payment is recognised by sender, recipient and value, a token's by the
- * request id behind its calldata. A `swap` is a transaction through the router that names the request, whoever sends it: whether it pays shows when it is mined. Wallets may append
- * bytes of their own to any.
+ * Whether a transaction is the payment that was quoted, before it is mined. It carries the request id: a `send` as its calldata or after it, a `swap` anywhere in
+ * a transaction through the router, whose receipt shows whether it pays. Wallets may append bytes of their own.
  */
 export function isQuotedPayment(
   terms: Omit<PaymentTerms, "destination">,
@@ -24,8 +23,11 @@ export function isQuotedPayment(
   const { requestId, recipient, origin } = terms;
   if (terms.kind === "swap")
     return (to === router || to === approvalProxy) && input.includes(requestId.slice(2));
+  if (origin.currency === NATIVE_CURRENCY && value !== origin.amount) return false;
+  if (origin.currency === NATIVE_CURRENCY && to === router)
+    return input.startsWith(nativeTransferWithIdCalldata(recipient, origin.amount, requestId));
   if (origin.currency === NATIVE_CURRENCY)
-    return from === terms.user && to === recipient && value === origin.amount;
+    return from === terms.user && to === recipient && input.startsWith(requestId);
   return (
     to === origin.currency && input.startsWith(transferWithIdCalldata(recipient, origin.amount, requestId))
   );

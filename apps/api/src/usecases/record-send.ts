@@ -2,15 +2,16 @@ import type { TransactionState } from "@causeway/chains";
 import { ServiceError } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
+import type { SendRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { hasArrived, isQuotedPayment } from "./quoted-payment.ts";
-import { trackSends } from "./track-sends.ts";
+import { lookAtReport } from "./track-sends.ts";
 import type { TransitionServices } from "./transition.ts";
 
 type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
 
-/** How far a chain's clock may lie behind ours. A native payment carries no id: an old one of the same amount must not count for a new request. */
-const CLOCK_TOLERANCE_MS = 60_000;
+/** Transactions of one sender and chain that are followed before they are mined; nobody else's report is in their way. */
+const MAX_UNMINED_OF_SENDER = 64;
 
 /**
  * Takes a transaction as the fulfilment of a `send` or a `swap`: only the very payment that was quoted counts, and each transaction for one request only. What happens to it on
@@ -36,35 +37,38 @@ export async function recordSend(
     });
   if (state.kind === "mined" && state.receipt.status === "reverted")
     return { message: "Transaction reverted, the payment was not made" };
-  if (state.kind === "mined") {
-    const block = await connected.connection.reader.block(state.receipt.blockNumber);
-    const minedAtMs = Number(block?.timestamp ?? 0n) * 1000;
-    if (minedAtMs + CLOCK_TOLERANCE_MS < terms.createdAtMs)
-      throw new ServiceError("INVALID_REQUEST", "tx was mined before this request was quoted", {
-        field: "tx",
-        requestId: terms.requestId,
-      });
-  }
-  const taken = await services.uow.run((tx) =>
-    tx.sends.insert({
-      chainId: connected.chain.id,
-      txHash: transaction.hash,
-      requestId: terms.requestId,
-      blockNumber: undefined,
-      blockHash: undefined,
-      reportedAtMs: services.clock.nowMs(),
-    }),
-  );
-  if (!taken)
+  const { hash: txHash, from: sender } = transaction;
+  const send: SendRecord = {
+    chainId: connected.chain.id,
+    txHash,
+    requestId: terms.requestId,
+    sender,
+    blockNumber: undefined,
+    blockHash: undefined,
+    reportedAtMs: services.clock.nowMs(),
+  };
+  const taken = await services.uow.run(async (tx) => {
+    const found = await tx.sends.taken(send);
+    if (found !== "free") return found;
+    // What is mined already is looked at once; what is not is followed, and costs a call to the node each block.
+    if (state.kind === "pending" && (await tx.sends.followedOf(send)) >= MAX_UNMINED_OF_SENDER)
+      return "tooMany";
+    await tx.sends.report(send);
+    return found;
+  });
+  if (taken === "tooMany")
+    throw new ServiceError(
+      "RATE_LIMITED",
+      `tx: ${MAX_UNMINED_OF_SENDER} unmined transactions of ${sender} are followed already; report this one again when it is mined`,
+      { field: "tx", requestId: terms.requestId },
+    );
+  if (taken === "taken")
     throw new ServiceError(
       "INVALID_REQUEST",
       "tx is recorded already for another payment, or this request has its payment",
-      {
-        field: "tx",
-        requestId: terms.requestId,
-      },
+      { field: "tx", requestId: terms.requestId },
     );
-  if (state.kind === "mined")
-    await trackSends(services, connected, await services.reads.trail(connected.chain.id));
+  if (taken === "free" && state.kind === "mined")
+    await lookAtReport(services, connected, await services.reads.trail(connected.chain.id), send);
   return { message: "Transaction recorded" };
 }

@@ -25,6 +25,11 @@ export function transferWithIdCalldata(to: Address, amount: bigint, id: Hex32): 
   return `0xa9059cbb${address(to)}${uint(amount)}${id.slice(2)}`;
 }
 
+/** `nativeTransfer(address to, uint256 amount)` of the router, the id appended. */
+export function nativeTransferWithIdCalldata(to: Address, amount: bigint, id: Hex32): Hex {
+  return `0xf2522bcd${address(to)}${uint(amount)}${id.slice(2)}`;
+}
+
 const TWELVE_ZERO_BYTES = "0".repeat(24);
 
 function address(value: Address): string {

@@ -2,7 +2,7 @@ import { encodeFunctionData, parseAbi } from "viem";
 import { expect, test } from "vitest";
 import { NATIVE_CURRENCY } from "../ids/hex.ts";
 import { depositGas, depositSteps, routedGas, routedSteps, sendSteps } from "./steps.ts";
-import type { DepositFacts, RoutedFacts } from "./steps.ts";
+import type { DepositFacts, RoutedFacts, SendFacts } from "./steps.ts";
 
 const abi = parseAbi([
   "function depositNative(address depositor, bytes32 id)",
@@ -37,6 +37,8 @@ const facts: DepositFacts = {
     depositErc20: 60_000n,
     transferErc20: 52_000n,
     transferNative: 21_000n,
+    sendNative: 50_000n,
+    sendNativeToContract: 70_000n,
   },
   maxFeePerGas: 20n,
   maxPriorityFeePerGas: 2n,
@@ -116,9 +118,10 @@ test("an implicit token deposit is one transfer to the depository that ends with
   });
 });
 
-test("a send pays the recipient directly: tokens with the request id after the calldata, the native coin without data", () => {
+test("a send pays the recipient directly: tokens with the request id after the calldata, the native token with it as calldata", () => {
   const transfer = encodeFunctionData({ abi, functionName: "transfer", args: [recipient, 1_500_000n] });
-  const [tokens] = sendSteps({ ...facts, recipient });
+  const send: SendFacts = { ...facts, recipient, toContract: false, router: depository };
+  const [tokens] = sendSteps(send);
   expect(tokens!.id).toBe("send");
   expect(tokens!.items[0]!.data).toMatchObject({
     to: token,
@@ -126,12 +129,34 @@ test("a send pays the recipient directly: tokens with the request id after the c
     value: "0",
   });
   expect(tokens!.items[0]!.check).toEqual(check);
-  const [native] = sendSteps({ ...facts, recipient, currency: NATIVE_CURRENCY });
-  expect(native!.items[0]!.data).toMatchObject({ to: recipient, data: "0x", value: "1500000", gas: "42000" });
+  const [native] = sendSteps({ ...send, currency: NATIVE_CURRENCY });
+  expect(native!.items[0]!.data).toMatchObject({
+    to: recipient,
+    data: requestId,
+    value: "1500000",
+    gas: "100000",
+  });
+  // Contracts may refuse calldata: the router pays them without any.
+  const [toContract] = sendSteps({ ...send, currency: NATIVE_CURRENCY, toContract: true });
+  const routerAbi = parseAbi(["function nativeTransfer(address to, uint256 amount)"]);
+  const call = encodeFunctionData({
+    abi: routerAbi,
+    functionName: "nativeTransfer",
+    args: [recipient, 1_500_000n],
+  });
+  expect(toContract!.items[0]!.data).toMatchObject({
+    to: depository,
+    data: call + requestId.slice(2),
+    value: "1500000",
+    gas: "140000",
+  });
 });
 
 test("every step names the request and is still to be done", () => {
-  for (const step of [...depositSteps(facts), ...sendSteps({ ...facts, recipient })]) {
+  for (const step of [
+    ...depositSteps(facts),
+    ...sendSteps({ ...facts, recipient, toContract: false, router: depository }),
+  ]) {
     expect(step.requestId).toBe(requestId);
     expect(step.depositAddress).toBe("");
     expect(step.items.map((item) => item.status)).toEqual(["incomplete"]);

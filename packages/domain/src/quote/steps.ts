@@ -4,6 +4,7 @@ import {
   approveCalldata,
   depositErc20Calldata,
   depositNativeCalldata,
+  nativeTransferWithIdCalldata,
   transferWithIdCalldata,
 } from "./calldata.ts";
 
@@ -15,6 +16,10 @@ export interface StepGas {
   /** ERC-20 transfer with an id after its calldata. */
   readonly transferErc20: bigint;
   readonly transferNative: bigint;
+  /** Native transfer with an id as its calldata. */
+  readonly sendNative: bigint;
+  /** Native transfer through the router. */
+  readonly sendNativeToContract: bigint;
 }
 
 /** What every step needs to know of the payment. */
@@ -67,6 +72,9 @@ export interface RoutedFacts extends StepPayment {
 /** A direct payment to the recipient on one chain. */
 export interface SendFacts extends StepPayment {
   readonly recipient: Address;
+  /** Has code, which may refuse calldata. */
+  readonly toContract: boolean;
+  readonly router: Address;
 }
 
 /**
@@ -201,19 +209,19 @@ export function routedSteps(facts: RoutedFacts): TransactionStep[] {
   ];
 }
 
-/** The one step of a payment straight to the recipient. An ERC-20 transfer carries the request id after its calldata; a native one has no data, which any recipient accepts. */
+/**
+ * The one step of a payment straight to the recipient. It always carries the request id, so that a payment counts for one request only: after a token's calldata,
+ * as the calldata of a native transfer, or after that of the router, which pays contracts without calldata.
+ */
 export function sendSteps(facts: SendFacts): TransactionStep[] {
-  const { recipient, currency, amount, gas } = facts;
+  const { recipient, currency, amount, requestId, toContract, router } = facts;
   const native = currency === NATIVE_CURRENCY;
-  const transaction = native
-    ? transactionOf(facts, recipient, "0x", amount, gas.transferNative)
-    : transactionOf(
-        facts,
-        currency,
-        transferWithIdCalldata(recipient, amount, facts.requestId),
-        0n,
-        gas.transferErc20,
-      );
+  const [to, data] = !native
+    ? [currency, transferWithIdCalldata(recipient, amount, requestId)]
+    : toContract
+      ? [router, nativeTransferWithIdCalldata(recipient, amount, requestId)]
+      : [recipient, requestId];
+  const transaction = transactionOf(facts, to, data, native ? amount : 0n, sendGas(facts));
   return [
     {
       id: "send",
@@ -225,6 +233,16 @@ export function sendSteps(facts: SendFacts): TransactionStep[] {
       items: [{ status: "incomplete", data: transaction, check: checkOf(facts.requestId) }],
     },
   ];
+}
+
+/** Gas units of a {@link sendSteps} transaction. */
+export function sendGas({
+  currency,
+  gas,
+  toContract,
+}: Pick<SendFacts, "currency" | "gas" | "toContract">): bigint {
+  if (currency !== NATIVE_CURRENCY) return gas.transferErc20;
+  return toContract ? gas.sendNativeToContract : gas.sendNative;
 }
 
 /** What is signed, and whom it lets take the money. */

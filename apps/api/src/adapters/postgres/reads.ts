@@ -15,10 +15,10 @@ import {
   SLOT_COLUMNS,
   depositOf,
   requestOf,
-  sendOf,
   slotOf,
 } from "./rows.ts";
-import type { AttemptRow, DepositRow, RequestRow, SendRow, SlotRow } from "./rows.ts";
+import type { AttemptRow, DepositRow, RequestRow, SlotRow } from "./rows.ts";
+import { sendReads } from "./send-reads.ts";
 import { batchedStatusReads } from "./status-reads.ts";
 
 /** Reported transactions of one request that are looked at, the newest first. */
@@ -48,11 +48,6 @@ const attempts = statement(
   "read_attempts",
   `select ${ATTEMPT_COLUMNS} from attempts where slot_id = any($1::bigint[]) order by slot_id, n`,
 );
-const unsettledSends = statement(
-  "read_unsettled_sends",
-  "select chain_id, tx_hash, request_id, block_number, block_hash, created_at_ms from sends where chain_id = $1 and not settled order by created_at_ms limit 200",
-);
-const sendOfRequest = statement("read_send_of_request", "select tx_hash from sends where request_id = $1");
 const cursor = statement(
   "read_cursor",
   "select block_number, block_hash from chain_cursors where chain_id = $1",
@@ -136,6 +131,7 @@ export function postgresReads(sql: Sql): Reads {
 
   return {
     ...railReads(sql),
+    ...sendReads(sql),
     async ping() {
       await sql.query(ping, []);
     },
@@ -164,13 +160,6 @@ export function postgresReads(sql: Sql): Reads {
     },
     async unsettledSlots(chainId, sender) {
       return withAttempts(await sql.query<SlotRow>(unsettled, [chainId, sender]));
-    },
-    async unsettledSends(chainId) {
-      return (await sql.query<SendRow>(unsettledSends, [chainId])).map(sendOf);
-    },
-    async sendOfRequest(requestId) {
-      const [row] = await sql.query<{ tx_hash: string }>(sendOfRequest, [requestId]);
-      return row && { txHash: row.tx_hash as TxHash };
     },
     async cursor(chainId) {
       const [row] = await sql.query<{ block_number: number; block_hash: string }>(cursor, [chainId]);

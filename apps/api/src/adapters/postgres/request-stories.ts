@@ -53,7 +53,10 @@ const executionsOnHub = statement(
 );
 const sends = statement(
   "story_sends",
-  "select request_id, tx_hash, block_number, created_at_ms from sends where request_id = any($1::text[])",
+  `select request_id, tx_hash, block_number, created_at_ms from sends where request_id = any($1::text[])
+   union all select request_id, tx_hash, null, created_at_ms from send_reports where request_id = any($1::text[])
+   -- The payment itself, or what was reported last.
+   order by block_number nulls last, created_at_ms desc`,
 );
 const executions = statement(
   "story_executions",

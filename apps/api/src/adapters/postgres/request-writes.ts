@@ -59,6 +59,7 @@ const prune = statement(
      select request_id from requests r where state = 'expired' and fill_deadline_ms < $1 and deposit_address is null
        and not exists (select from deposits d where d.request_id = r.request_id)
        and not exists (select from sends s where s.request_id = r.request_id)
+       and not exists (select from send_reports s where s.request_id = r.request_id)
        and not exists (select from executions e where e.request_id = r.request_id)
      order by fill_deadline_ms limit $2)
    returning request_id),

@@ -151,10 +151,13 @@ export function depositOf(row: DepositRow): DepositRecord {
   };
 }
 
+export const SEND_COLUMNS = "chain_id, tx_hash, request_id, sender, block_number, block_hash, created_at_ms";
+
 export interface SendRow {
   chain_id: number;
   tx_hash: string;
   request_id: string;
+  sender: string;
   block_number: number | null;
   block_hash: string | null;
   created_at_ms: number;
@@ -165,6 +168,7 @@ export function sendOf(row: SendRow): SendRecord {
     chainId: row.chain_id,
     txHash: row.tx_hash as TxHash,
     requestId: row.request_id as Hex,
+    sender: row.sender as Address,
     blockNumber: row.block_number === null ? undefined : BigInt(row.block_number),
     blockHash: (row.block_hash as Hex | null) ?? undefined,
     reportedAtMs: row.created_at_ms,

@@ -2,48 +2,75 @@ import type { SendWrites } from "../../ports/unit-of-work.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 
-const insert = statement(
-  "send_insert",
-  `insert into sends (chain_id, tx_hash, request_id, created_at_ms) values ($1, $2, $3, $4)
-   on conflict do nothing returning request_id`,
+const taken = statement(
+  "send_taken",
+  "select request_id, tx_hash from sends where (chain_id = $1 and tx_hash = $2) or request_id = $3",
 );
-// A wallet that speeds a payment up gives it another hash: an unmined report gives way to a newer one.
-const forgetUnmined = statement(
-  "send_forget_unmined",
-  "delete from sends where request_id = $1 and tx_hash <> $2 and block_number is null",
+const followedOf = statement(
+  "send_reports_of_sender",
+  "select count(*)::int as reports from send_reports where chain_id = $1 and sender = $2 and tx_hash <> $3",
 );
-const existing = statement(
-  "send_existing",
-  "select request_id from sends where chain_id = $1 and tx_hash = $2",
+const report = statement(
+  "send_report",
+  `insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms) values ($1, $2, $3, $4, $5)
+   on conflict do nothing`,
 );
-const setBlock = statement(
-  "send_set_block",
-  "update sends set block_number = $3, block_hash = $4 where chain_id = $1 and tx_hash = $2",
+const forget = statement(
+  "send_forget",
+  "delete from send_reports where chain_id = $1 and tx_hash = $2 and request_id = $3",
+);
+// Either the transaction or the request may have been taken meanwhile.
+const mine = statement(
+  "send_mine",
+  `insert into sends (chain_id, tx_hash, request_id, sender, created_at_ms, block_number, block_hash)
+   values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning tx_hash`,
+);
+const unmine = statement(
+  "send_unmine",
+  `with gone as (delete from sends where chain_id = $1 and tx_hash = $2 and not settled returning *)
+   insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms)
+   select chain_id, tx_hash, request_id, sender, $3 from gone on conflict do nothing returning tx_hash`,
 );
 const settle = statement(
   "send_settle",
   "update sends set settled = true where chain_id = $1 and tx_hash = $2",
 );
-const remove = statement("send_remove", "delete from sends where chain_id = $1 and tx_hash = $2");
 
 /** Same-chain payments inside one transaction. */
 export function sendWrites(sql: Sql): SendWrites {
   return {
-    async insert(send): Promise<boolean> {
-      await sql.query(forgetUnmined, [send.requestId, send.txHash]);
-      const rows = await sql.query(insert, [send.chainId, send.txHash, send.requestId, send.reportedAtMs]);
-      if (rows.length > 0) return true;
-      const [known] = await sql.query<{ request_id: string }>(existing, [send.chainId, send.txHash]);
-      return known?.request_id === send.requestId;
+    async taken({ chainId, txHash, requestId }): Promise<"free" | "same" | "taken"> {
+      const rows = await sql.query<{ request_id: string; tx_hash: string }>(taken, [
+        chainId,
+        txHash,
+        requestId,
+      ]);
+      if (rows.length === 0) return "free";
+      const isSame = rows.every((row) => row.request_id === requestId && row.tx_hash === txHash);
+      return isSame ? "same" : "taken";
     },
-    async setBlock(chainId, txHash, block): Promise<void> {
-      await sql.query(setBlock, [chainId, txHash, block?.number ?? null, block?.hash ?? null]);
+    async followedOf({ chainId, sender, txHash }): Promise<number> {
+      const [row] = await sql.query<{ reports: number }>(followedOf, [chainId, sender, txHash]);
+      return row?.reports ?? 0;
     },
-    async settle(chainId, txHash): Promise<void> {
+    async report(send): Promise<void> {
+      const { chainId, txHash, requestId, sender, reportedAtMs } = send;
+      await sql.query(report, [chainId, txHash, requestId, sender, reportedAtMs]);
+    },
+    async forget({ chainId, txHash, requestId }): Promise<void> {
+      await sql.query(forget, [chainId, txHash, requestId]);
+    },
+    async mine(send, block): Promise<boolean> {
+      const { chainId, txHash, requestId, sender, reportedAtMs } = send;
+      await sql.query(forget, [chainId, txHash, requestId]);
+      const values = [chainId, txHash, requestId, sender, reportedAtMs, block.number, block.hash];
+      return (await sql.query(mine, values)).length > 0;
+    },
+    async unmine({ chainId, txHash }, atMs): Promise<boolean> {
+      return (await sql.query(unmine, [chainId, txHash, atMs])).length > 0;
+    },
+    async settle({ chainId, txHash }): Promise<void> {
       await sql.query(settle, [chainId, txHash]);
-    },
-    async remove(chainId, txHash): Promise<void> {
-      await sql.query(remove, [chainId, txHash]);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { ErrorCode, PricedUnit, Soon } from "@causeway/domain";
-import { amountToUsdDown, ServiceError } from "@causeway/domain";
+import { amountToUsdDown, NATIVE_CURRENCY, ServiceError, soon } from "@causeway/domain";
 import type { LiquiditySource } from "../../ports/liquidity.ts";
 import { refuseBeyondCap, refuseTinySwap } from "../quote-limits.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
@@ -31,7 +31,11 @@ export interface ValuedRoute {
  */
 export function* chooseRoute(services: RouteServices, question: QuoteQuestion): Soon<ValuedRoute> {
   if (question.isSend) {
-    const route = sendOf(question);
+    const { destination, originCurrency, recipient } = question;
+    const toContract =
+      originCurrency.address === NATIVE_CURRENCY &&
+      (yield* soon(services.recipientCodes.hasCode(destination.chain.id, recipient)));
+    const route = { ...sendOf(question), toContract };
     const values = yield* valuesOf(services, question, route);
     refuseDirect(question, route, values);
     return { route, values };

@@ -25,6 +25,8 @@ export interface BridgeRoute {
 /** The user's own transaction on one chain: a payment, or an exchange that pays the recipient. */
 export interface DirectRoute {
   readonly kind: Extract<RequestKind, "send" | "swap">;
+  /** A payment of native token to an account that has code. */
+  readonly toContract?: boolean;
   readonly deposited: Currency;
   readonly paidFrom: Currency;
   readonly trade: RouteTrade<Swapped>;

@@ -1,0 +1,40 @@
+import type { SendReads } from "../../ports/reads.ts";
+import { sendOf, SEND_COLUMNS } from "./rows.ts";
+import type { SendRow } from "./rows.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+
+const reports = statement(
+  "read_send_reports",
+  `select chain_id, tx_hash, request_id, sender, null as block_number, null as block_hash, created_at_ms from send_reports
+   where chain_id = $1 and (created_at_ms, tx_hash, request_id) > ($2, $3, $4)
+   order by created_at_ms, tx_hash, request_id limit $5`,
+);
+const orphaned = statement(
+  "read_orphaned_sends",
+  `select ${SEND_COLUMNS} from sends s where s.chain_id = $1 and not s.settled and (s.block_number > $2
+     or exists (select from chain_blocks b where b.chain_id = s.chain_id and b.number = s.block_number and b.hash <> s.block_hash))
+   order by s.block_number limit $3`,
+);
+const due = statement(
+  "read_due_sends",
+  `select ${SEND_COLUMNS} from sends s where s.chain_id = $1 and not s.settled and s.block_number <= $2
+   order by s.block_number, s.tx_hash limit $3`,
+);
+
+/** Same-chain payments that are followed, page by page. */
+export function sendReads(sql: Sql): SendReads {
+  return {
+    async sendReports(chainId, after, limit) {
+      const from = after && [after.reportedAtMs, after.txHash, after.requestId];
+      const values = [chainId, ...(from ?? [-1, "", ""]), limit];
+      return (await sql.query<SendRow>(reports, values)).map(sendOf);
+    },
+    async orphanedSends(chainId, headNumber, limit) {
+      return (await sql.query<SendRow>(orphaned, [chainId, headNumber, limit])).map(sendOf);
+    },
+    async dueSends(chainId, finalBlock, limit) {
+      return (await sql.query<SendRow>(due, [chainId, finalBlock, limit])).map(sendOf);
+    },
+  };
+}
