@@ -26,6 +26,7 @@ const programs = {
   start: "packages/localnet/src/main.ts",
   test: "scripts/check.ts",
   soak: "scripts/soak.ts",
+  sequences: "test/sequences/main.ts",
   bench: "bench/main.ts",
   operator: "apps/api/src/operator.ts",
 };

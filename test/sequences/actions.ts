@@ -1,0 +1,401 @@
+import type { Address, Hex, RequestId } from "@causeway/domain";
+import { ServiceError, depositErc20Calldata, depositNativeCalldata } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
+import type { QuoteInput } from "@causeway/wire";
+import fc from "fast-check";
+import { encodeFunctionData, erc20Abi, parseUnits } from "viem";
+import { requestFastFill } from "../../apps/api/src/usecases/request-fast-fill.ts";
+import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
+import { offerClaim } from "../../apps/api/src/usecases/app-balance/offer-claim.ts";
+import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
+import { FICKLE, SINK } from "./memory-contracts.ts";
+import { NATIVE } from "./memory-evm.ts";
+import { OUR_KEYS, TOP_UP_TAIL, type Quoted, type SequenceWorld } from "./world.ts";
+
+/** Everything that can happen in a sequence, as plain data: a sequence is a list of these, printed when it fails. */
+
+const assets = ["usdc", "eth", "tst"] as const;
+type Asset = (typeof assets)[number];
+type PaymentWay = "exact" | "less" | "more" | "dust" | "wrongCurrency" | "stranger" | "unknownOrder";
+const payments: readonly PaymentWay[] = [
+  "exact",
+  "exact",
+  "exact",
+  "exact",
+  "less",
+  "more",
+  "dust",
+  "wrongCurrency",
+  "stranger",
+  "unknownOrder",
+];
+const recipients = ["fresh", "user", "fickle", "contract"] as const;
+const fates = ["minedAgain", "pooled", "droppedUsers", "dropped"] as const;
+
+export type Action =
+  | {
+      readonly kind: "quote";
+      readonly user: number;
+      readonly from: Asset;
+      readonly to: Asset;
+      readonly reverse: boolean;
+      readonly usd: number;
+      readonly tradeType: "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
+      readonly recipient: (typeof recipients)[number];
+      readonly refundTo: "user" | "other";
+      readonly ttl: number | undefined;
+      readonly slippage: number | undefined;
+      readonly forceRefund: boolean;
+      readonly explicitDeposit: boolean;
+      readonly app: number | undefined;
+      /** Whether and how it is paid at once. */
+      readonly paid: PaymentWay | undefined;
+    }
+  | { readonly kind: "pay"; readonly quote: number; readonly way: PaymentWay; readonly reported: boolean }
+  | { readonly kind: "blocks"; readonly count: number }
+  | { readonly kind: "wait"; readonly seconds: number }
+  | {
+      readonly kind: "reorg";
+      readonly chain: 0 | 1;
+      readonly depth: number;
+      readonly fate: (typeof fates)[number];
+    }
+  | { readonly kind: "price"; readonly asset: Asset; readonly percent: number }
+  | { readonly kind: "gas"; readonly chain: 0 | 1; readonly gwei: number }
+  | { readonly kind: "topUp"; readonly app: number; readonly asset: "usdc" | "eth"; readonly usd: number }
+  | { readonly kind: "claim"; readonly app: number; readonly asset: "usdc" | "eth"; readonly part: number }
+  | {
+      readonly kind: "fastFill";
+      readonly quote: number;
+      readonly app: number;
+      readonly part: number;
+      readonly named: boolean;
+    }
+  | { readonly kind: "loseJobs" };
+
+/** Counts from the newest. */
+const index = fc.constantFrom(0, 0, 0, 1, 1, 2, 3, 5);
+const dollars = fc.constantFrom(1, 6, 50, 400, 900, 2_000, 12_000);
+
+const actionKinds = {
+  quote: fc.record({
+    kind: fc.constant("quote" as const),
+    user: fc.nat(2),
+    from: fc.constantFrom(...assets),
+    to: fc.constantFrom(...assets),
+    reverse: fc.boolean(),
+    usd: dollars,
+    tradeType: fc.constantFrom("EXACT_INPUT", "EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT" as const),
+    recipient: fc.constantFrom("fresh", "fresh", ...recipients),
+    refundTo: fc.constantFrom("user", "user", "other" as const),
+    ttl: fc.constantFrom(undefined, undefined, 120, 900),
+    slippage: fc.constantFrom(undefined, undefined, 0, 300),
+    forceRefund: fc.constantFrom(false, false, false, false, false, false, true),
+    explicitDeposit: fc.constantFrom(true, true, false),
+    app: fc.constantFrom(undefined, 0, 1),
+    paid: fc.constantFrom(undefined, undefined, ...payments),
+  }),
+  pay: fc.record({
+    kind: fc.constant("pay" as const),
+    quote: index,
+    way: fc.constantFrom(...payments),
+    reported: fc.boolean(),
+  }),
+  blocks: fc.record({ kind: fc.constant("blocks" as const), count: fc.integer({ min: 1, max: 5 }) }),
+  wait: fc.record({
+    kind: fc.constant("wait" as const),
+    seconds: fc.constantFrom(30, 70, 600, 1_900, 90_000),
+  }),
+  reorg: fc.record({
+    kind: fc.constant("reorg" as const),
+    chain: fc.constantFrom(0 as const, 1 as const),
+    depth: fc.integer({ min: 1, max: 5 }),
+    fate: fc.constantFrom(...fates),
+  }),
+  price: fc.record({
+    kind: fc.constant("price" as const),
+    asset: fc.constantFrom("eth", "tst" as const),
+    percent: fc.constantFrom(-40, -8, -2, 2, 8, 40),
+  }),
+  gas: fc.record({
+    kind: fc.constant("gas" as const),
+    chain: fc.constantFrom(0 as const, 1 as const),
+    gwei: fc.constantFrom(1, 1, 5, 30),
+  }),
+  topUp: fc.record({
+    kind: fc.constant("topUp" as const),
+    app: fc.nat(1),
+    asset: fc.constantFrom("usdc", "usdc", "eth" as const),
+    usd: fc.constantFrom(20, 1_000, 20_000),
+  }),
+  claim: fc.record({
+    kind: fc.constant("claim" as const),
+    app: fc.nat(1),
+    asset: fc.constantFrom("usdc", "usdc", "eth" as const),
+    part: fc.constantFrom(30, 100),
+  }),
+  fastFill: fc.record({
+    kind: fc.constant("fastFill" as const),
+    quote: index,
+    app: fc.nat(1),
+    part: fc.constantFrom(100, 100, 98),
+    named: fc.boolean(),
+  }),
+  loseJobs: fc.record({ kind: fc.constant("loseJobs" as const) }),
+} as const;
+
+const weights: Readonly<Record<Action["kind"], number>> = {
+  quote: 9,
+  pay: 9,
+  blocks: 9,
+  wait: 3,
+  reorg: 3,
+  price: 3,
+  gas: 1,
+  topUp: 3,
+  claim: 2,
+  fastFill: 4,
+  loseJobs: 1,
+};
+
+/** One random sequence. It begins with a quote, without which little can happen. */
+export function sequences(maxLength: number): fc.Arbitrary<readonly Action[]> {
+  const action = fc.oneof(
+    ...Object.entries(actionKinds).map(([kind, arbitrary]) => ({
+      weight: weights[kind as Action["kind"]],
+      arbitrary: arbitrary as fc.Arbitrary<Action>,
+    })),
+  );
+  return fc
+    .tuple(actionKinds.quote, fc.array(action, { minLength: 2, maxLength, size: "max" }))
+    .map(([first, rest]) => [first as Action, ...rest]);
+}
+
+const homeOf = (world: SequenceWorld) => world.chains[0];
+
+function currencyAt(world: SequenceWorld, chain: 0 | 1, asset: Asset): Address {
+  const found = [world.chains[chain].chain.native, ...world.chains[chain].chain.tokens].find(
+    ({ id }) => id === asset,
+  );
+  if (found === undefined) throw new Error(`no ${asset}`);
+  return found.address;
+}
+
+/** Smallest units that are worth so many dollars now. */
+function worth(world: SequenceWorld, chain: 0 | 1, asset: Asset, dollarsWorth: number): bigint {
+  const currency = world.currencyOf(world.chains[chain].chain.id, currencyAt(world, chain, asset));
+  const price = world.services.prices.usd(currency);
+  if (typeof price !== "bigint") throw new Error("prices are in memory");
+  return (parseUnits(String(dollarsWorth), 18) * 10n ** BigInt(currency.decimals)) / price;
+}
+
+export type Outcome = "done" | "refused" | "skipped";
+
+/** Carries one action out. Refusals of the service are outcomes; anything else it throws is an error of the test. */
+export async function perform(world: SequenceWorld, action: Action): Promise<Outcome> {
+  switch (action.kind) {
+    case "quote":
+      return await refusable(async () => await quote(world, action));
+    case "pay":
+      return await pay(world, action);
+    case "blocks":
+      await world.round(action.count);
+      return "done";
+    case "wait":
+      // Chains and workers do not stand still meanwhile: what is under way gets its block, or is given up in time.
+      await world.round(1);
+      world.forward(action.seconds * 1000);
+      await world.act();
+      await world.round(1);
+      return "done";
+    case "reorg": {
+      const { memory } = world.chains[action.chain];
+      memory.reorg(action.depth, action.fate, (sender) => OUR_KEYS.includes(sender));
+      world.forward(2_000);
+      await world.act();
+      return "done";
+    }
+    case "gas":
+      world.chains[action.chain].memory.baseFeePerGas = BigInt(action.gwei) * 10n ** 9n;
+      return "done";
+    case "topUp":
+      return topUp(world, action.app, action.asset, worth(world, 0, action.asset, action.usd));
+    case "claim":
+      return await refusable(async () => await claim(world, action));
+    case "fastFill":
+      return await refusable(async () => await fastFill(world, action));
+    case "loseJobs":
+      await world.loseJobs();
+      return "done";
+    case "price":
+      // Moved by the runner, which keeps the books of what prices alone change.
+      return "skipped";
+    default:
+      return action satisfies never;
+  }
+}
+
+async function refusable(work: () => Promise<Outcome | void>): Promise<Outcome> {
+  try {
+    return (await work()) ?? "done";
+  } catch (error) {
+    if (error instanceof ServiceError && !error.code.startsWith("UNKNOWN")) return "refused";
+    throw error;
+  }
+}
+
+function pick<T>(list: readonly T[], at: number): T | undefined {
+  // The newest are picked most: small numbers count from the end.
+  return list.length === 0 ? undefined : list[list.length - 1 - (at % list.length)];
+}
+
+type ActionOf<Kind extends Action["kind"]> = Extract<Action, { readonly kind: Kind }>;
+
+async function quote(world: SequenceWorld, action: ActionOf<"quote">): Promise<void> {
+  const [origin, destination] = action.reverse ? ([1, 0] as const) : ([0, 1] as const);
+  const user = world.users[action.user] ?? NATIVE;
+  const recipient =
+    action.recipient === "fresh"
+      ? world.freshAddress()
+      : action.recipient === "user"
+        ? user
+        : action.recipient === "fickle"
+          ? FICKLE
+          : SINK;
+  const input: QuoteInput = {
+    user,
+    originChainId: world.chains[origin].chain.id,
+    destinationChainId: world.chains[destination].chain.id,
+    originCurrency: currencyAt(world, origin, action.from),
+    destinationCurrency: currencyAt(world, destination, action.to),
+    amount: (action.tradeType === "EXACT_INPUT"
+      ? worth(world, origin, action.from, action.usd)
+      : worth(world, destination, action.to, action.usd)
+    ).toString(),
+    tradeType: action.tradeType,
+    recipient,
+    explicitDeposit: action.explicitDeposit,
+    ...(action.refundTo === "other" && { refundTo: world.freshAddress() }),
+    ...(action.ttl !== undefined && { ttl: action.ttl }),
+    ...(action.slippage !== undefined && { slippageTolerance: action.slippage }),
+    ...(action.forceRefund && { referrer: "debug-force-refund" }),
+  };
+  await world.quote(input, action.app === undefined ? undefined : world.apps[action.app]);
+  if (action.paid !== undefined)
+    await pay(world, { kind: "pay", quote: 0, way: action.paid, reported: false });
+}
+
+const transferData = (to: Address, amount: bigint): Hex =>
+  encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });
+
+async function pay(world: SequenceWorld, { quote: at, way, reported }: ActionOf<"pay">): Promise<Outcome> {
+  const quoted = pick(world.quotes, at);
+  if (quoted === undefined) return "skipped";
+  const { terms } = quoted;
+  const { memory, chain } = world.chainOf(terms.origin.chainId);
+  const hash =
+    way === "exact" || way === "stranger"
+      ? transactionsOf(quoted.answer.steps)
+          .map((data) =>
+            memory.send(way === "stranger" ? (world.users[2] ?? NATIVE) : terms.user, {
+              to: (data.to as string).toLowerCase() as Address,
+              data: data.data as Hex,
+              value: BigInt(data.value),
+            }),
+          )
+          .at(-1)
+      : memory.send(terms.user, depositOf(quoted, way, chain.contracts.depository, world));
+  if (reported && hash !== undefined)
+    return await refusable(async () => {
+      await indexTransaction(world.services, { chainId: chain.id, txHash: hash, requestId: terms.requestId });
+    });
+  return "done";
+}
+
+/** A deposit that is not what was agreed. */
+function depositOf(
+  { terms }: Quoted,
+  way: Exclude<ActionOf<"pay">["way"], "exact" | "stranger">,
+  depository: Address,
+  world: SequenceWorld,
+): { readonly to: Address; readonly data: Hex; readonly value: bigint } {
+  const { amount, currency } = terms.origin;
+  const sums = {
+    less: amount / 2n,
+    more: amount + amount / 10n,
+    dust: 1n,
+    wrongCurrency: 0n,
+    unknownOrder: amount,
+  };
+  const usdc = world.chainOf(terms.origin.chainId).chain.tokens.find(({ id }) => id === "usdc");
+  const paidIn =
+    way === "wrongCurrency" ? (currency === NATIVE ? (usdc?.address ?? NATIVE) : NATIVE) : currency;
+  const side = terms.origin.chainId === world.chains[0].chain.id ? 0 : 1;
+  const sum =
+    way === "wrongCurrency" ? worth(world, side, paidIn === NATIVE ? "eth" : "usdc", 10) : sums[way];
+  const id = way === "unknownOrder" ? world.bytes32() : terms.orderId;
+  const data =
+    paidIn === NATIVE
+      ? depositNativeCalldata(terms.user, id)
+      : depositErc20Calldata(terms.user, paidIn, sum, id);
+  return { to: depository, data, value: paidIn === NATIVE ? sum : 0n };
+}
+
+/** An app sends money to the solver, marked as its own. */
+export function topUp(world: SequenceWorld, app: number, asset: "usdc" | "eth", amount: bigint): Outcome {
+  const { memory } = homeOf(world);
+  const wallet = world.apps[app]?.fundingAddress;
+  if (wallet === undefined) return "skipped";
+  if (asset === "eth") memory.send(wallet, { to: world.solver, data: `0x${TOP_UP_TAIL}`, value: amount });
+  else
+    memory.send(wallet, {
+      to: currencyAt(world, 0, asset),
+      data: `${transferData(world.solver, amount)}${TOP_UP_TAIL}`,
+    });
+  return "done";
+}
+
+async function claim(world: SequenceWorld, { app, asset, part }: ActionOf<"claim">): Promise<Outcome> {
+  const wallet = world.apps[app]?.fundingAddress;
+  if (wallet === undefined) return "skipped";
+  const random = { bytes32: () => world.bytes32() };
+  const question = {
+    wallet,
+    chainId: homeOf(world).chain.id,
+    currency: currencyAt(world, 0, asset),
+    recipient: wallet,
+  };
+  const whole = await offerClaim({ ...world.services, random }, { ...question, amount: undefined });
+  const chosen =
+    part === 100
+      ? whole
+      : await offerClaim(
+          { ...world.services, random },
+          { ...question, amount: (whole.amount * BigInt(part)) / 100n },
+        );
+  await acceptClaim(
+    { ...world.services, signatures: { isSignedBy: async () => true } },
+    chosen.claimId,
+    "0x",
+  );
+  return "done";
+}
+
+async function fastFill(
+  world: SequenceWorld,
+  { quote: at, app, part, named }: ActionOf<"fastFill">,
+): Promise<Outcome> {
+  const quoted = pick(world.quotes, at);
+  const key = world.apps[app];
+  if (quoted === undefined || key === undefined) return "skipped";
+  const { memory } = world.chainOf(quoted.terms.origin.chainId);
+  const origin = memory.pool.find(({ input }) => input.includes(quoted.terms.orderId.slice(2)));
+  await requestFastFill(world.services, {
+    key,
+    requestId: quoted.requestId as RequestId,
+    ...(part < 100 && { inputAmount: (quoted.terms.origin.amount * BigInt(part)) / 100n }),
+    ...(named && origin !== undefined && { txHash: origin.hash }),
+  });
+  await world.act();
+  return "done";
+}

@@ -1,0 +1,15 @@
+/** Bounds of what the service may lose, each with its reason. USD have 18 decimals. */
+
+export const ONE_CENT = 10n ** 16n;
+
+/** Gas units of one payment that the service may bear by itself: what a plain fill, refund or payout uses. More has to be charged to somebody. */
+export const PAYMENT_GAS = 130_000n;
+
+/** How far a firm quote is kept after prices moved against it (`honourBps` of the fee policy), with the rounding of two conversions. */
+export const HONOUR_BPS = 101n;
+
+/** How much older than its deposit a fill may be and still be settled; the hub's `fillLeadSeconds` where nothing else is configured. */
+export const MAX_LEAD_SECONDS = 30 * 24 * 3600;
+
+/** `UNREPAID_REFUNDS_DAILY_USD` of the world: refunds that settlement never repays are bounded by it within any 24 hours. */
+export const UNREPAID_DAILY_USD = 25n * 10n ** 18n;

@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { sequences, type Action } from "./actions.ts";
+import { runSequence } from "./run-sequence.ts";
+import type { SequenceHome } from "./world.ts";
+
+export interface SequenceOptions {
+  readonly runs: number;
+  readonly seed: number;
+  /** Where in the sequences of that seed a failure was found: repeats it alone. */
+  readonly path?: string | undefined;
+  /** No new sequence is begun after this many ms; the ones that were run count. */
+  readonly timeLimitMs?: number | undefined;
+  readonly onRun?: (() => void) | undefined;
+}
+
+export interface SequenceFailure {
+  readonly seed: number;
+  readonly path: string;
+  /** The shortest sequence found that breaks the same kind of rule. */
+  readonly actions: readonly Action[];
+  readonly reason: string;
+}
+
+export interface SequenceReport {
+  readonly runs: number;
+  readonly failure: SequenceFailure | undefined;
+}
+
+/** Actions of one sequence, at most. */
+const MAX_ACTIONS = 12;
+
+/** Runs random sequences one after the other until one breaks an invariant, and looks for the shortest that still does. */
+export async function checkSequences(
+  home: SequenceHome,
+  { runs, seed, path, timeLimitMs, onRun }: SequenceOptions,
+): Promise<SequenceReport> {
+  const property = fc.asyncProperty(sequences(MAX_ACTIONS), async (actions) => {
+    await runSequence(home, actions);
+    onRun?.();
+  });
+  const found = await fc.check(property, {
+    numRuns: runs,
+    seed,
+    ...(path !== undefined && { path }),
+    ...(timeLimitMs !== undefined && { interruptAfterTimeLimit: timeLimitMs, markInterruptAsFailure: false }),
+  });
+  if (!found.failed) return { runs: found.numRuns, failure: undefined };
+  const reason =
+    found.errorInstance instanceof Error
+      ? (found.errorInstance.stack ?? found.errorInstance.message)
+      : "unknown";
+  return {
+    runs: found.numRuns,
+    failure: {
+      seed: found.seed,
+      path: found.counterexamplePath ?? "",
+      actions: found.counterexample?.[0] ?? [],
+      reason,
+    },
+  };
+}
+
+/** What a person needs to see and repeat a failure. */
+export function failureText({ seed, path, actions, reason }: SequenceFailure): string {
+  return [
+    reason,
+    `repeat: npm run sequences -- --seed ${seed} --path ${path}`,
+    "the shortest sequence found:",
+    ...actions.map((action) => `  ${JSON.stringify(action)}`),
+  ].join("\n");
+}

@@ -1,0 +1,35 @@
+import { databaseUrl } from "@causeway/localnet";
+import { createPool } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { onServer } from "../support/template-database.ts";
+import type { SequenceHome } from "./world.ts";
+
+/** A database that one process uses for one sequence after the other. */
+export async function openHome(
+  serverUrl: string,
+  template: string,
+  name: string,
+): Promise<SequenceHome & { close(): Promise<void> }> {
+  await onServer(serverUrl, `create database ${name} template ${template}`);
+  const pool = createPool(databaseUrl(serverUrl, name), {
+    max: 6,
+    statementTimeoutMs: 20_000,
+    applicationName: "sequences",
+  });
+  const { rows } = await pool.query<{ name: string }>(
+    "select quote_ident(tablename) as name from pg_tables where schemaname = 'public' and tablename !~ 'migration'",
+  );
+  // Ledger rows are kept by triggers; deleting beats truncating where tables hold a handful of rows.
+  await pool.query(`create function empty_all() returns void language plpgsql as $$
+    begin
+      set local session_replication_role = replica;
+      ${rows.map((row) => `delete from ${row.name};`).join("\n      ")}
+    end $$`);
+  return {
+    pool,
+    empty: async () => void (await pool.query("select empty_all()")),
+    close: async () => {
+      await pool.end();
+      await onServer(serverUrl, `drop database ${name} with (force)`);
+    },
+  };
+}

@@ -1,0 +1,299 @@
+import type { Address, Hex, Order, RequestId, RequestTerms } from "@causeway/domain";
+import { orderIdOf } from "@causeway/domain";
+import { MAX_LEAD_SECONDS, ONE_CENT } from "./bounds.ts";
+import type { MinedTransaction } from "./memory-chain.ts";
+import { NATIVE, type DepositMade } from "./memory-evm.ts";
+import { OUR_KEYS, type SequenceWorld, type WorldChain } from "./world.ts";
+
+/**
+ * The test's own books. They know nothing of the service's decisions: what was paid and deposited is read from the chains, and what the
+ * hub owes follows from the rule by which oracles attest, written down here a second time.
+ */
+
+/** Of a transaction: when and where. */
+interface Mined {
+  readonly chain: WorldChain;
+  readonly mined: MinedTransaction;
+  /** Unix seconds of its block. */
+  readonly timestamp: number;
+  readonly block: bigint;
+}
+
+export interface OnChainDeposit extends Mined {
+  readonly deposit: DepositMade;
+  readonly ordinal: number;
+}
+
+/** A transaction of the solver whose input ends with the id of an order. */
+export interface OnChainPayment extends Mined {
+  readonly terms: RequestTerms;
+}
+
+export interface Settled {
+  readonly deposit: OnChainDeposit;
+  readonly payment: OnChainPayment;
+  readonly kind: "fill" | "refund";
+}
+
+export interface Facts {
+  readonly terms: ReadonlyMap<string, RequestTerms>;
+  readonly deposits: readonly OnChainDeposit[];
+  readonly payments: readonly OnChainPayment[];
+  /** Deposits that the hub gives to the solver, with the payment that earned each. */
+  readonly settled: readonly Settled[];
+}
+
+const knownTerms = new WeakMap<SequenceWorld, Map<RequestId, RequestTerms>>();
+
+/** What was agreed, by order id. Terms never change, so each is read once. */
+async function readTerms(world: SequenceWorld): Promise<ReadonlyMap<string, RequestTerms>> {
+  const known = knownTerms.get(world) ?? new Map<RequestId, RequestTerms>();
+  knownTerms.set(world, known);
+  const { rows } = await world.pool.query<{ request_id: RequestId }>("select request_id from requests");
+  for (const { request_id } of rows) {
+    if (known.has(request_id)) continue;
+    const record = await world.services.reads.request(request_id);
+    if (record === undefined) continue;
+    const { terms } = record;
+    if (terms.order.inputs.length > 0 && orderIdOf(terms.order) !== terms.orderId)
+      throw new Error(`invariant violated: ${request_id} is stored under another order id`);
+    known.set(request_id, terms);
+  }
+  const withOrder = [...known.values()].filter(({ order }) => order.inputs.length > 0);
+  return new Map(withOrder.map((terms) => [terms.orderId, terms]));
+}
+
+/** Everything that both chains say now, and what an oracle would attest of it. */
+export async function readFacts(world: SequenceWorld): Promise<Facts> {
+  const terms = await readTerms(world);
+  const deposits: OnChainDeposit[] = [];
+  const payments: OnChainPayment[] = [];
+  for (const chain of world.chains)
+    for (const { transactions, timestamp, number } of chain.memory.blocks)
+      for (const mined of transactions) {
+        const where = { chain, mined, timestamp: Number(timestamp), block: number };
+        const made = [...mined.deposits, ...transferred(chain, mined)];
+        made.forEach((deposit, ordinal) => deposits.push({ ...where, deposit, ordinal }));
+        const { from, input } = mined.transaction;
+        const paid = terms.get(`0x${input.slice(-64)}`);
+        if (from === world.solver && paid !== undefined && mined.receipt.status === "success")
+          payments.push({ ...where, terms: paid });
+      }
+  return { terms, deposits, payments, settled: settle(world, deposits, payments) };
+}
+
+/** A token sent to the depository by a plain `transfer` whose calldata goes on with the id of an order. */
+function transferred(
+  { chain }: WorldChain,
+  { transaction: { from, to, input }, receipt, movements }: MinedTransaction,
+): DepositMade[] {
+  const length = 2 + 2 * (4 + 3 * 32);
+  if (receipt.status !== "success" || !input.startsWith("0xa9059cbb") || input.length !== length) return [];
+  const sent = movements.find((one) => one.to === chain.contracts.depository && one.currency === to);
+  return sent === undefined
+    ? []
+    : [{ id: `0x${input.slice(-64)}`, depositor: from, currency: to, amount: sent.amount }];
+}
+
+/** Each payment settles one deposit and each deposit is settled by one payment: the smallest that it can be for, refunds first. */
+function settle(
+  world: SequenceWorld,
+  deposits: readonly OnChainDeposit[],
+  payments: readonly OnChainPayment[],
+): readonly Settled[] {
+  const settled: Settled[] = [];
+  const bySize = deposits.toSorted((a, b) => (a.deposit.amount < b.deposit.amount ? -1 : 1));
+  for (const kind of ["refund", "fill"] as const)
+    for (const payment of payments) {
+      if (settled.some((one) => one.payment === payment)) continue;
+      const deposit = bySize.find(
+        (one) =>
+          settled.every((other) => other.deposit !== one) &&
+          one.deposit.id === payment.terms.orderId &&
+          (kind === "fill" ? isFillOf(world, payment, one) : isRefundOf(payment, one)),
+      );
+      if (deposit !== undefined) settled.push({ deposit, payment, kind });
+    }
+  return settled;
+}
+
+/** What an account received by a transaction, less what it gave. What a depository pays out is no payment. */
+function received(
+  chain: WorldChain,
+  { movements }: MinedTransaction,
+  account: Address,
+  currency: Address,
+): bigint {
+  const { depository } = chain.chain.contracts;
+  return movements
+    .filter((moved) => moved.currency === currency && moved.from !== depository)
+    .reduce(
+      (sum, { from, to, amount }) => sum + (to === account ? amount : 0n) - (from === account ? amount : 0n),
+      0n,
+    );
+}
+
+function isOwnInput({ inputs }: Order, { chain, deposit }: OnChainDeposit): boolean {
+  const [input] = inputs;
+  return input?.payment.chainId === chain.chain.name && input.payment.currency === deposit.currency;
+}
+
+function isFillOf(world: SequenceWorld, payment: OnChainPayment, one: OnChainDeposit): boolean {
+  const { order } = payment.terms;
+  const { output, inputs, solver } = order;
+  const [asked] = inputs;
+  if (solver !== world.solver || asked === undefined || !isOwnInput(order, one)) return false;
+  if (output.chainId !== payment.chain.chain.name || payment.timestamp > output.deadline) return false;
+  if (one.deposit.amount < asked.payment.amount) return false;
+  if (payment.timestamp + MAX_LEAD_SECONDS < one.timestamp) return false;
+  return output.payments.every(
+    ({ recipient, currency, minimumAmount }) =>
+      received(payment.chain, payment.mined, recipient, currency) >= minimumAmount,
+  );
+}
+
+const SCALE = 10n ** 18n;
+/** Clocks of two chains may differ by this much. */
+const SKEW_SECONDS = 60;
+
+function isRefundOf(payment: OnChainPayment, one: OnChainDeposit): boolean {
+  const { order } = payment.terms;
+  const [asked] = order.inputs;
+  const option = asked?.refunds[0];
+  if (asked === undefined || option === undefined || !isOwnInput(order, one)) return false;
+  if (option.chainId !== payment.chain.chain.name || payment.chain !== one.chain) return false;
+  if (payment.timestamp > option.deadline || payment.timestamp + SKEW_SECONDS < one.timestamp) return false;
+  const requested = asked.payment.amount * asked.payment.weight;
+  const difference = ((one.deposit.amount * asked.payment.weight - requested) * SCALE) / requested;
+  const minimum = option.minimumAmount + (option.minimumAmount * difference) / SCALE;
+  const recipient = BigInt(option.recipient) === 0n ? one.deposit.depositor : option.recipient;
+  const paid = received(payment.chain, payment.mined, recipient, option.currency);
+  // A refund of more than was deposited is taken for the refund of another deposit.
+  return (
+    paid > 0n && paid >= minimum && (option.currency !== one.deposit.currency || paid <= one.deposit.amount)
+  );
+}
+
+/** USD with 18 decimals of an amount at the prices of the moment. */
+export function valueOf(world: SequenceWorld, chainId: number, currency: Address, amount: bigint): bigint {
+  const known = world.currencyOf(chainId, currency);
+  const price = world.services.prices.usd(known);
+  if (typeof price !== "bigint") throw new Error("prices are in memory");
+  return (amount * price) / 10n ** BigInt(known.decimals);
+}
+
+export function worthOf(world: SequenceWorld, holders: readonly Address[]): bigint {
+  let sum = 0n;
+  for (const { memory, chain } of world.chains)
+    for (const { address } of [
+      chain.native,
+      ...chain.tokens.filter(({ id }) => id === "usdc" || id === "tst"),
+    ])
+      for (const holder of holders) sum += valueOf(world, chain.id, address, memory.balance(address, holder));
+  return sum;
+}
+
+/** What the service owes the wallets of apps beyond what they vouch with, and what it may still charge them for. */
+async function owedToApps(world: SequenceWorld): Promise<bigint> {
+  const { rows } = await world.pool.query<{
+    wallet: Address;
+    currency: Address;
+    chain_id: number;
+    amount: bigint;
+  }>(
+    `select wallet, chain_id, currency, sum(amount) as amount from ledger_entries
+     where wallet is not null and account in ('balance', 'pending') group by 1, 2, 3`,
+  );
+  const { rows: holds } = await world.pool.query<{ wallet: Address; usd: bigint; request_id: RequestId }>(
+    "select wallet, usd, request_id from holds where state = 'active'",
+  );
+  const { payments, settled } = await readFacts(world);
+  const owed = new Map<Address, bigint>();
+  for (const { wallet, chain_id, currency, amount } of rows)
+    owed.set(wallet, (owed.get(wallet) ?? 0n) + valueOf(world, chain_id, currency, amount));
+  for (const { wallet, usd, request_id } of holds) {
+    const paid = payments.some(({ terms }) => terms.requestId === request_id);
+    const isSettled = settled.some(
+      ({ payment, kind }) => kind === "fill" && payment.terms.requestId === request_id,
+    );
+    if (paid && !isSettled) owed.set(wallet, (owed.get(wallet) ?? 0n) - usd);
+  }
+  return [...owed.values()].reduce((sum, usd) => sum + (usd > 0n ? usd : 0n), 0n);
+}
+
+export interface Worth {
+  readonly held: bigint;
+  /** Deposits that the hub gives to the solver. */
+  readonly repaid: bigint;
+  readonly owed: bigint;
+  readonly total: bigint;
+}
+
+/** What the service is worth: what its keys hold, and what the hub owes, less what it owes to apps. */
+export async function solverWorth(world: SequenceWorld): Promise<Worth> {
+  const { settled } = await readFacts(world);
+  const held = worthOf(world, OUR_KEYS);
+  const repaid = settled.reduce(
+    (sum, { deposit: { chain, deposit } }) =>
+      sum + valueOf(world, chain.chain.id, deposit.currency, deposit.amount),
+    0n,
+  );
+  const owed = await owedToApps(world);
+  return { held, repaid, owed, total: held + repaid - owed };
+}
+
+/** Money that came to the service and may vanish. */
+export interface Exposed {
+  readonly chain: WorldChain;
+  readonly mined: MinedTransaction;
+  readonly currency: Address;
+  readonly amount: bigint;
+  /** The order that a deposit names; of a top-up undefined. */
+  readonly orderId: Hex | undefined;
+}
+
+/**
+ * Deposits and top-ups that a reorg of `depth` blocks takes although they have the confirmations that the configuration asks for. It says that such money may be
+ * paid out: what a deeper reorg takes is the documented risk of confirmation tiers (and of the confirmations of top-ups).
+ */
+export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number): Promise<Exposed[]> {
+  const one = world.chains[at];
+  const { memory, chain } = one;
+  const { deposits, terms } = await readFacts(world);
+  const firstRemoved = memory.tip.number - BigInt(depth) + 1n;
+  const confirmations = (block: bigint): bigint => memory.tip.number - block + 1n;
+  const exposed: Exposed[] = [];
+  for (const { chain: where, block, deposit, mined } of deposits) {
+    if (where !== one || block < firstRemoved) continue;
+    const { id: orderId, currency, amount } = deposit;
+    const inputUsd = terms.get(orderId)?.inputUsd ?? 0n;
+    const value = valueOf(world, chain.id, currency, amount);
+    const usd = inputUsd > value ? inputUsd : value;
+    const tier = chain.confirmationTiers.find(({ belowUsd }) => belowUsd === undefined || usd < belowUsd);
+    if (tier !== undefined && confirmations(block) >= BigInt(tier.confirmations))
+      exposed.push({ chain: where, mined, currency, amount, orderId });
+  }
+  const { chainId, confirmations: ofTopUps } = world.services.appBalance;
+  const removed = chain.id === chainId ? memory.blocks.slice(Number(firstRemoved)) : [];
+  for (const { number, transactions } of removed)
+    for (const mined of confirmations(number) >= BigInt(ofTopUps) ? transactions : [])
+      for (const { to, currency, amount } of mined.movements)
+        if (to === world.solver) exposed.push({ chain: one, mined, currency, amount, orderId: undefined });
+  return exposed;
+}
+
+export const isOnChain = ({ chain, mined }: Exposed): boolean =>
+  chain.memory.mined(mined.transaction.hash) !== undefined;
+
+/** Money that left the service's keys as gas, but for what one transaction may use beyond what it is expected to. */
+export function gasAllowance(world: SequenceWorld, unitsPerTransaction: bigint): bigint {
+  let allowed = 0n;
+  for (const { memory, chain } of world.chains)
+    for (const { transactions } of memory.blocks)
+      for (const { transaction, receipt } of transactions) {
+        if (!OUR_KEYS.includes(transaction.from)) continue;
+        const units = receipt.gasUsed < unitsPerTransaction ? receipt.gasUsed : unitsPerTransaction;
+        allowed += valueOf(world, chain.id, NATIVE, units * receipt.effectiveGasPrice) + ONE_CENT / 100n;
+      }
+  return allowed;
+}

@@ -1,0 +1,129 @@
+// `npm run sequences`: random sequences over all features, against the real use cases and a real Postgres.
+import { chooseServices } from "@causeway/localnet";
+import { fork } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { createTemplateDatabase } from "../support/template-database.ts";
+import { checkSequences, failureText } from "./check-sequences.ts";
+import { openHome } from "./home.ts";
+import { tally } from "./run-sequence.ts";
+
+const usage = `usage: npm run sequences -- [options]
+  --runs N         sequences to run (default 10000)
+  --seed S         repeats the sequences of an earlier run (default: others each time); process n runs seed S + n
+  --processes P    how many run at once (default: one for each core)
+  --path P         repeats the one failure that was found there; with the seed that was printed`;
+
+/** What a process tells the one that started it. */
+type Told =
+  | { readonly kind: "ran" }
+  | {
+      readonly kind: "ended";
+      readonly runs: number;
+      readonly failure: string | undefined;
+      readonly tally: readonly (readonly [string, number])[];
+    };
+
+interface Share {
+  readonly runs: number;
+  readonly seed: number;
+  readonly path: string | undefined;
+  readonly databaseUrl: string;
+  readonly template: string;
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const share = process.env["SEQUENCE_SHARE"];
+process.exitCode = share === undefined ? await lead() : await work(JSON.parse(share) as Share);
+
+/** Runs a share of the sequences in a database of its own. */
+async function work({ runs, seed, path, databaseUrl, template }: Share): Promise<number> {
+  const tell = (told: Told): void => void process.send?.(told);
+  const home = await openHome(databaseUrl, template, `${template}_${process.pid}`);
+  try {
+    const report = await checkSequences(home, { runs, seed, path, onRun: () => tell({ kind: "ran" }) });
+    const failure = report.failure && failureText(report.failure);
+    tell({ kind: "ended", runs: report.runs, failure, tally: [...tally] });
+    return failure === undefined ? 0 : 1;
+  } finally {
+    await home.close();
+    process.disconnect?.();
+  }
+}
+
+async function lead(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: "string", default: "10000" },
+      seed: { type: "string" },
+      processes: { type: "string" },
+      path: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000_000));
+  const processes = values.path === undefined ? Number(values.processes ?? availableParallelism()) : 1;
+  const runs = values.path === undefined ? Number(values.runs) : 1;
+  if (values.help || ![seed, processes, runs].every((value) => Number.isSafeInteger(value) && value >= 0)) {
+    print(usage);
+    return values.help ? 0 : 2;
+  }
+  const services = await chooseServices(process.env);
+  const template = await createTemplateDatabase(services.databaseUrl);
+  const startedAtMs = performance.now();
+  const seconds = (): string => ((performance.now() - startedAtMs) / 1000).toFixed(0);
+  let done = 0;
+  const beat = setInterval(() => print(`[${seconds()} s] ${done} of ${runs} sequences`), 15_000);
+  print(`${runs} sequences from seed ${seed} in ${processes} processes; ${services.description}`);
+  const total = new Map<string, number>();
+  try {
+    const failures = await Promise.all(
+      Array.from({ length: processes }, (_, at) =>
+        inProcess(
+          {
+            runs: Math.floor(runs / processes) + (at < runs % processes ? 1 : 0),
+            seed: seed + at,
+            path: values.path,
+            databaseUrl: services.databaseUrl,
+            template: template.name,
+          },
+          (told) => {
+            if (told.kind === "ran") done++;
+            else for (const [kind, count] of told.tally) total.set(kind, (total.get(kind) ?? 0) + count);
+          },
+        ),
+      ),
+    );
+    const found = failures.filter((failure) => failure !== undefined);
+    for (const failure of found) print(failure);
+    print(
+      [...total]
+        .toSorted()
+        .map(([kind, count]) => `${kind}: ${count}`)
+        .join(", "),
+    );
+    print(`${done} sequences passed in ${seconds()} s, ${found.length} failed; seed ${seed}`);
+    return found.length === 0 ? 0 : 1;
+  } finally {
+    clearInterval(beat);
+    await template.drop();
+    await services.stop();
+  }
+}
+
+/** @returns the text of the failure that it found */
+async function inProcess(own: Share, onTold: (told: Told) => void): Promise<string | undefined> {
+  if (own.runs === 0) return undefined;
+  const child = fork(import.meta.filename, {
+    env: { ...process.env, SEQUENCE_SHARE: JSON.stringify(own) },
+    execArgv: ["-C", "source"],
+  });
+  let failure: string | undefined;
+  child.on("message", (message) => {
+    const told = message as Told;
+    if (told.kind === "ended") failure = told.failure;
+    onTold(told);
+  });
+  const code = await new Promise<number | null>((settle) => child.once("exit", settle));
+  return code === 0 ? undefined : (failure ?? `the process of seed ${own.seed} ended with code ${code}`);
+}

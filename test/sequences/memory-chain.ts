@@ -1,0 +1,302 @@
+import type { BlockRef, ReceiptFact, TransactionFact } from "@causeway/chains";
+import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
+import { keccakOf } from "@causeway/domain";
+import { parseTransaction, toHex } from "viem";
+import { signerOfSignature } from "./memory-signer.ts";
+import { clone, contractsOf } from "./memory-contracts.ts";
+import {
+  Execution,
+  Reverted,
+  balanceKey,
+  lower,
+  nonceKey,
+  NATIVE,
+  type Cells,
+  type DepositMade,
+  type Frame,
+  type Movement,
+} from "./memory-evm.ts";
+
+/** A chain in memory: blocks come when the test mines them, and the newest ones can be replaced. */
+
+export interface MemoryTransaction extends TransactionFact {
+  readonly to: Address;
+  readonly gas: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+export interface MinedTransaction {
+  readonly transaction: MemoryTransaction;
+  readonly receipt: ReceiptFact;
+  /** What it moved, but for its fee. */
+  readonly movements: readonly Movement[];
+  readonly deposits: readonly DepositMade[];
+  /** Wei. */
+  readonly fee: bigint;
+}
+
+export interface MemoryBlock extends BlockRef {
+  readonly baseFeePerGas: bigint;
+  readonly transactions: readonly MinedTransaction[];
+  /** The state after the block. */
+  readonly after: Cells;
+}
+
+/** What happens to the transactions of blocks that a reorg replaces. */
+export type ReorgedTransactions = "minedAgain" | "pooled" | "droppedUsers" | "dropped";
+
+export interface MemoryChain {
+  readonly chain: Chain;
+  readonly blocks: readonly MemoryBlock[];
+  readonly pool: readonly MemoryTransaction[];
+  baseFeePerGas: bigint;
+  readonly tip: MemoryBlock;
+  /** Mines one block with whatever the pool holds and the chain takes. */
+  mine(timestampSeconds: number): void;
+  /** Replaces the newest `depth` blocks by one more than that. */
+  reorg(depth: number, fate: ReorgedTransactions, isOurs: (sender: Address) => boolean): void;
+  /** An account's own transaction, with the next nonce. */
+  send(from: Address, call: { readonly to: Address; readonly data?: Hex; readonly value?: bigint }): TxHash;
+  add(transaction: MemoryTransaction): void;
+  balance(currency: Address, holder: Address): bigint;
+  /** Out of nothing, in the newest state. */
+  give(currency: Address, holder: Address, amount: bigint): void;
+  setCell(key: string, value: bigint): void;
+  /** Runs a call on a copy of the newest state. */
+  try(frame: Frame): { readonly run: Execution; readonly reverted: string | undefined; readonly output: Hex };
+  mined(hash: TxHash): MinedTransaction | undefined;
+  blockByHash(hash: Hex): MemoryBlock | undefined;
+}
+
+const GENESIS_TIMESTAMP = 1_699_999_000n;
+const DEFAULT_GAS = 3_000_000n;
+/** Blocks that can be looked up after they were replaced. */
+const USER_FEE_CAP = 10n ** 13n;
+
+export function memoryChain(chain: Chain): MemoryChain {
+  const contracts = contractsOf(chain);
+  const allBlocks = new Map<Hex, MemoryBlock>();
+  let blocks: MemoryBlock[] = [];
+  let pool: MemoryTransaction[] = [];
+  const index = new Map<TxHash, MinedTransaction>();
+  let made = 0n;
+  let sent = 0n;
+  let baseFeePerGas = 1_000_000_000n;
+
+  const newHash = (): Hex => toHex((BigInt(chain.id) << 64n) | ++made, { size: 32 });
+  const add = (block: MemoryBlock): void => {
+    blocks.push(block);
+    allBlocks.set(block.hash, block);
+    for (const mined of block.transactions) index.set(mined.transaction.hash, mined);
+  };
+  for (let number = 0n; number < 2n; number++) {
+    const hash = newHash();
+    add({
+      number,
+      hash,
+      parentHash: blocks.at(-1)?.hash ?? toHex(0n, { size: 32 }),
+      timestamp: GENESIS_TIMESTAMP + number,
+      baseFeePerGas,
+      transactions: [],
+      after: new Map(),
+    });
+  }
+  const tipOf = (): MemoryBlock => {
+    const tip = blocks.at(-1);
+    if (tip === undefined) throw new Error("a chain has a block");
+    return tip;
+  };
+
+  const executed = (
+    cells: Cells,
+    transaction: MemoryTransaction,
+    place: Pick<BlockRef, "number" | "timestamp" | "hash">,
+    firstLog: number,
+  ): MinedTransaction | undefined => {
+    const { from, to, input, value, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, hash } = transaction;
+    if (maxFeePerGas < baseFeePerGas) return undefined;
+    if (Number(cells.get(nonceKey(from)) ?? 0n) !== nonce) return undefined;
+    const held = cells.get(balanceKey(NATIVE, from)) ?? 0n;
+    if (held < value + gas * maxFeePerGas) return undefined;
+    const tipFee =
+      maxPriorityFeePerGas < maxFeePerGas - baseFeePerGas
+        ? maxPriorityFeePerGas
+        : maxFeePerGas - baseFeePerGas;
+    const price = baseFeePerGas + tipFee;
+    cells.set(nonceKey(from), BigInt(nonce + 1));
+    cells.set(balanceKey(NATIVE, from), held - gas * price);
+    const run = new Execution(cells, contracts, place, clone);
+    const before = new Map(cells);
+    let succeeded = true;
+    try {
+      run.run({ from, to, value, data: input });
+      if (run.gas > gas) throw new Reverted("out of gas");
+    } catch (error) {
+      if (!(error instanceof Reverted)) throw error;
+      succeeded = false;
+      cells.clear();
+      for (const [key, amount] of before) cells.set(key, amount);
+    }
+    const gasUsed = run.gas > gas ? gas : run.gas;
+    const fee = gasUsed * price;
+    const key = balanceKey(NATIVE, from);
+    cells.set(key, (cells.get(key) ?? 0n) + gas * price - fee);
+    const logs = succeeded
+      ? run.logs.map((log, at) => ({
+          ...log,
+          logIndex: firstLog + at,
+          blockNumber: place.number,
+          blockHash: place.hash,
+          txHash: hash,
+        }))
+      : [];
+    return {
+      transaction,
+      receipt: {
+        txHash: hash,
+        status: succeeded ? "success" : "reverted",
+        blockNumber: place.number,
+        blockHash: place.hash,
+        gasUsed,
+        effectiveGasPrice: price,
+        logs,
+      },
+      movements: succeeded ? run.movements : [],
+      deposits: succeeded ? run.deposits : [],
+      fee,
+    };
+  };
+
+  const mineBlock = (timestampSeconds: number): void => {
+    const tip = tipOf();
+    const number = tip.number + 1n;
+    const hash = newHash();
+    const wanted = BigInt(timestampSeconds);
+    const timestamp = wanted > tip.timestamp ? wanted : tip.timestamp + 1n;
+    const cells: Cells = new Map(tip.after);
+    const transactions: MinedTransaction[] = [];
+    // Each pass takes what has its turn; a transaction may wait for one that stands behind it in the pool.
+    for (let taken = true; taken;) {
+      taken = false;
+      for (const transaction of [...pool].toSorted(byOffer)) {
+        const firstLog = transactions.reduce((sum, { receipt }) => sum + receipt.logs.length, 0);
+        const mined = executed(cells, transaction, { number, timestamp, hash }, firstLog);
+        if (mined === undefined) continue;
+        transactions.push(mined);
+        pool = pool.filter(({ from, nonce }) => from !== transaction.from || nonce > transaction.nonce);
+        taken = true;
+      }
+    }
+    add({ number, hash, parentHash: tip.hash, timestamp, baseFeePerGas, transactions, after: cells });
+  };
+
+  return {
+    chain,
+    get blocks() {
+      return blocks;
+    },
+    get pool() {
+      return pool;
+    },
+    get baseFeePerGas() {
+      return baseFeePerGas;
+    },
+    set baseFeePerGas(wei: bigint) {
+      baseFeePerGas = wei;
+    },
+    get tip() {
+      return tipOf();
+    },
+    mine: mineBlock,
+    reorg(depth, fate, isOurs) {
+      const keep = Math.max(blocks.length - depth, 2);
+      const removed = blocks.slice(keep);
+      if (removed.length === 0) return;
+      blocks = blocks.slice(0, keep);
+      const orphaned = removed.flatMap(({ transactions }) =>
+        transactions.map(({ transaction }) => transaction),
+      );
+      for (const { hash } of orphaned) index.delete(hash);
+      const returned = orphaned.filter(
+        ({ from }) => fate !== "dropped" && (fate !== "droppedUsers" || isOurs(from)),
+      );
+      const waiting = pool;
+      pool = fate === "minedAgain" ? [...returned, ...waiting] : [];
+      const timestamps = removed.map(({ timestamp }) => Number(timestamp));
+      const last = timestamps.at(-1) ?? 0;
+      for (const timestamp of timestamps) mineBlock(timestamp);
+      mineBlock(last + 1);
+      if (fate !== "minedAgain") pool = [...returned, ...waiting];
+    },
+    send(from, { to, data = "0x", value = 0n }) {
+      const pooled = pool.filter((one) => one.from === from).length;
+      const nonce = Number(tipOf().after.get(nonceKey(from)) ?? 0n) + pooled;
+      const hash = keccakOf(toHex(`${chain.id} ${from} ${nonce} ${++sent}`));
+      pool.push({
+        hash,
+        from,
+        to,
+        input: data,
+        value,
+        nonce,
+        gas: DEFAULT_GAS,
+        maxFeePerGas: USER_FEE_CAP,
+        maxPriorityFeePerGas: 1n,
+      });
+      return hash;
+    },
+    add: (transaction) => void pool.push(transaction),
+    balance: (currency, holder) => tipOf().after.get(balanceKey(currency, holder)) ?? 0n,
+    give(currency, holder, amount) {
+      const { after } = tipOf();
+      after.set(balanceKey(currency, holder), (after.get(balanceKey(currency, holder)) ?? 0n) + amount);
+    },
+    setCell: (key, value) => void tipOf().after.set(key, value),
+    try(frame) {
+      const tip = tipOf();
+      const cells = new Map(tip.after);
+      const run = new Execution(
+        cells,
+        contracts,
+        { number: tip.number + 1n, timestamp: tip.timestamp + 1n },
+        clone,
+      );
+      try {
+        return { run, reverted: undefined, output: run.run(frame) };
+      } catch (error) {
+        if (error instanceof Reverted) return { run, reverted: error.message, output: "0x" };
+        throw error;
+      }
+    },
+    mined: (hash) => index.get(hash),
+    blockByHash: (hash) => allBlocks.get(hash),
+  };
+}
+
+/** Of one sender and nonce the better offer is taken. */
+function byOffer(a: MemoryTransaction, b: MemoryTransaction): number {
+  if (a.from !== b.from) return 0;
+  if (a.nonce !== b.nonce) return a.nonce - b.nonce;
+  return a.maxFeePerGas > b.maxFeePerGas ? -1 : 1;
+}
+
+/** The transaction in signed bytes; its sender is found by the signature. @throws when nobody of this world signed it */
+export function readSigned(raw: Hex): MemoryTransaction & { readonly chainId: number } {
+  const parsed = parseTransaction(raw);
+  if (parsed.type !== "eip1559") throw new Error(`transactions of type ${parsed.type} are not modelled`);
+  const { to, data = "0x", value = 0n, nonce = 0, gas = 0n, chainId, r } = parsed;
+  if (to === null || to === undefined || r === undefined) throw new Error("a signed call has a target");
+  return {
+    hash: keccakOf(raw),
+    from: signerOfSignature(r),
+    to: lower(to),
+    input: data,
+    value,
+    nonce,
+    gas,
+    maxFeePerGas: parsed.maxFeePerGas ?? 0n,
+    maxPriorityFeePerGas: parsed.maxPriorityFeePerGas ?? 0n,
+    chainId,
+  };
+}

@@ -1,0 +1,215 @@
+import type { Hex } from "@causeway/domain";
+import {
+  exposedTo,
+  gasAllowance,
+  isOnChain,
+  readFacts,
+  solverWorth,
+  valueOf,
+  type Exposed,
+  type Facts,
+  type OnChainPayment,
+  type Worth,
+} from "./ledger.ts";
+import { perform, topUp, type Action, type Outcome } from "./actions.ts";
+import { HONOUR_BPS, ONE_CENT, PAYMENT_GAS, UNREPAID_DAILY_USD } from "./bounds.ts";
+import { brokenRules, falseStatuses, inDollars, missedDeposits } from "./check.ts";
+import {
+  APP_TOP_UPS,
+  START_PRICES,
+  startSequenceWorld,
+  type SequenceHome,
+  type SequenceWorld,
+} from "./world.ts";
+
+const DAY_SECONDS = 24 * 3600;
+
+/** A sequence broke an invariant. */
+export class Violation extends Error {
+  override readonly name = "Violation";
+}
+
+/** How often each kind of action came to something, over all sequences of a process. */
+export const tally = new Map<string, number>();
+
+/** Runs one sequence from nothing to where no money moves any more. @throws Violation */
+export async function runSequence(home: SequenceHome, actions: readonly Action[]): Promise<void> {
+  const world = await startSequenceWorld(home);
+  try {
+    await topUpApps(world);
+    const run = new Run(world, await solverWorth(world));
+    for (const action of actions) count(action.kind, await run.step(action));
+    await settleDown(world);
+    await run.check("after the last action");
+    world.forward(9 * 24 * 3600 * 1000);
+    await settleDown(world, 0);
+    await run.check("after all deadlines");
+  } finally {
+    world.close();
+  }
+}
+
+async function topUpApps(world: SequenceWorld): Promise<void> {
+  for (const [app, amount] of APP_TOP_UPS.entries()) topUp(world, app, "usdc", amount);
+  await world.round(3);
+}
+
+function count(kind: string, outcome: Outcome): void {
+  const key = `${kind} ${outcome}`;
+  tally.set(key, (tally.get(key) ?? 0) + 1);
+}
+
+class Run {
+  private readonly world: SequenceWorld;
+  private readonly began: Worth;
+  private readonly prices: Record<string, number>;
+  /** What prices alone have changed of what the service is worth. */
+  private moved = 0n;
+  private pricesMoved = false;
+  /** Money that had its confirmations and was in blocks that a reorg replaced. */
+  private readonly exposed: Exposed[] = [];
+  private readonly paidUsd = new Map<Hex, bigint>();
+
+  constructor(world: SequenceWorld, began: Worth) {
+    this.world = world;
+    this.began = began;
+    this.prices = Object.fromEntries(Object.entries(START_PRICES).map(([id, usd]) => [id, Number(usd)]));
+  }
+
+  async step(action: Action): Promise<Outcome> {
+    if (action.kind === "price") return await this.movePrice(action);
+    if (action.kind === "reorg")
+      this.exposed.push(...(await exposedTo(this.world, action.chain, action.depth)));
+    const outcome = await perform(this.world, action);
+    await this.note();
+    return outcome;
+  }
+
+  /** What payments are worth is written down while the prices are those at which they were made. */
+  private async note(): Promise<void> {
+    const { world, paidUsd } = this;
+    for (const { chain, mined } of (await readFacts(world)).payments)
+      if (!paidUsd.has(mined.transaction.hash))
+        paidUsd.set(
+          mined.transaction.hash,
+          mined.movements
+            .filter(({ from }) => from === world.solver)
+            .reduce(
+              (sum, { currency, amount }) => sum + valueOf(world, chain.chain.id, currency, amount),
+              0n,
+            ),
+        );
+  }
+
+  private async movePrice({ asset, percent }: Extract<Action, { kind: "price" }>): Promise<Outcome> {
+    // What is under way was priced before: its block is the one risk of a price that nobody can take away.
+    if (!(await isQuiet(this.world))) return "skipped";
+    const id = asset === "eth" ? "ethereum" : "causeway-test-token";
+    const before = await solverWorth(this.world);
+    const price = Math.round((this.prices[id] ?? 1) * (100 + percent) * 100) / 10_000;
+    this.prices[id] = price;
+    this.world.prices.set(id, price.toFixed(4));
+    this.moved += (await solverWorth(this.world)).total - before.total;
+    this.pricesMoved = true;
+    return "done";
+  }
+
+  async check(when: string): Promise<void> {
+    const { world } = this;
+    await this.note();
+    const facts = await readFacts(world);
+    const lost = this.exposed.filter((one) => !isOnChain(one));
+    const found = [
+      ...(await brokenRules(world)),
+      ...(await missedDeposits(world)),
+      ...(await falseStatuses(world, new Set(lost.map(({ orderId }) => orderId ?? "")))),
+      ...this.beyondDailyLimit(facts),
+      ...(await this.losses(facts, lost)),
+    ];
+    if (found.length > 0) throw new Violation(`${when}:\n  ${found.join("\n  ")}`);
+  }
+
+  /** Refunds that no oracle attests, but for those whose deposit a deep reorg took. */
+  private unrepaid({ payments, settled }: Facts): readonly OnChainPayment[] {
+    const lost = this.exposed.filter((one) => !isOnChain(one)).map(({ orderId }) => orderId);
+    return payments.filter(
+      (payment) =>
+        !lost.includes(payment.terms.orderId) &&
+        payment.chain.chain.id === payment.terms.origin.chainId &&
+        settled.every((one) => one.payment !== payment),
+    );
+  }
+
+  private beyondDailyLimit(facts: Facts): string[] {
+    const unrepaid = this.unrepaid(facts);
+    const usdOf = ({ mined }: OnChainPayment): bigint => this.paidUsd.get(mined.transaction.hash) ?? 0n;
+    return unrepaid.flatMap((last) => {
+      const day = unrepaid.filter(
+        ({ timestamp }) => timestamp <= last.timestamp && timestamp > last.timestamp - DAY_SECONDS,
+      );
+      const usd = day.reduce((sum, payment) => sum + usdOf(payment), 0n);
+      return usd <= UNREPAID_DAILY_USD + ONE_CENT
+        ? []
+        : [`${inDollars(usd)} of refunds within a day are never repaid`];
+    });
+  }
+
+  private async losses(facts: Facts, lost: readonly Exposed[]): Promise<string[]> {
+    const { world, began, moved } = this;
+    const { settled } = facts;
+    const now = await solverWorth(world);
+    const gas = gasAllowance(world, PAYMENT_GAS);
+    // A firm quote is kept although prices have moved, as far as the fee policy says.
+    const honoured = this.pricesMoved
+      ? settled
+          .filter(({ kind }) => kind === "fill")
+          .reduce(
+            (sum, { deposit: { chain, deposit } }) =>
+              sum + (valueOf(world, chain.chain.id, deposit.currency, deposit.amount) * HONOUR_BPS) / 10_000n,
+            0n,
+          )
+      : 0n;
+    const reorged = lost.reduce(
+      (sum, { chain, currency, amount }) => sum + valueOf(world, chain.chain.id, currency, amount),
+      0n,
+    );
+    const unrepaid = this.unrepaid(facts).reduce(
+      (sum, { mined }) => sum + (this.paidUsd.get(mined.transaction.hash) ?? 0n),
+      0n,
+    );
+    const least = began.total + moved - gas - honoured - reorged - unrepaid - ONE_CENT;
+    if (now.total >= least) return [];
+    return [
+      `the service lost ${inDollars(least - now.total)} beyond its bounds: began with ${inDollars(began.total)}, prices moved ${inDollars(moved)}, ` +
+        `gas ${inDollars(gas)}, honoured ${inDollars(honoured)}, reorged ${inDollars(reorged)}, refunds never repaid ${inDollars(unrepaid)}; now holds ${inDollars(now.held)}, is repaid ${inDollars(now.repaid)}, owes apps ${inDollars(now.owed)}`,
+    ];
+  }
+}
+
+async function isQuiet(world: SequenceWorld): Promise<boolean> {
+  if (world.chains.some(({ memory }) => memory.pool.length > 0)) return false;
+  const { rows } = await world.pool.query<{ open: number }>(
+    "select count(*) as open from slots where state = 'open'",
+  );
+  return rows[0]?.open === 0;
+}
+
+/** Rounds until nothing is under way. */
+async function settleDown(world: SequenceWorld, leastRounds = 1): Promise<void> {
+  for (const { memory } of world.chains) memory.baseFeePerGas = 10n ** 9n;
+  for (let round = 0; round < 20; round++) {
+    await world.round(9);
+    if (round >= leastRounds && (await isQuiet(world)) && !(await isBusy(world))) return;
+    world.forward(10_000);
+  }
+}
+
+async function isBusy(world: SequenceWorld): Promise<boolean> {
+  const { rows } = await world.pool.query<{ busy: number }>(
+    `select (select count(*) from requests where state in ('deposited', 'fillable', 'filling', 'submitted', 'refunding'))
+       + (select count(*) from deposits where disposition = 'refund' and refund_state in ('none', 'sent') and canonical)
+       + (select count(*) from claims where state = 'paying')
+       + (select count(*) from slots where state in ('open', 'mined')) as busy`,
+  );
+  return (rows[0]?.busy ?? 0) > 0;
+}
