@@ -135,6 +135,9 @@ ${states.join("\n")}
 
 A bridge is \`final\` when its fill or refund lies deeper than any reorg that the chain's configuration reckons with; until then the same signed bytes are kept and sent again if a reorg drops them.
 
+While a request waits for the money of a deposit address, what lies there counts: money that is being confirmed or moved shows \`depositing\` at \`depositAddress\`, next \`wait_for_confirmations\`; money that
+nobody can be sent shows \`waiting\` at \`depositAddress\`, next \`contact_operator\`. An expired request shows \`failure\` with the same place and next step.
+
 ## Picture
 
 \`\`\`mermaid

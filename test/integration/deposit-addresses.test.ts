@@ -3,9 +3,12 @@ import { cloneCodeHash, NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
 import { depositAddressAnswer } from "@causeway/wire";
 import type { QuoteInput } from "@causeway/wire";
+import { randomUUID } from "node:crypto";
 import { encodeFunctionData, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
+import { webhookQueue } from "../../apps/api/src/adapters/postgres/webhook-queue.ts";
 import { addressReport } from "../../apps/api/src/adapters/postgres/deposit-address-report.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import type { TokenBook } from "../../apps/api/src/ports/token-book.ts";
@@ -13,6 +16,8 @@ import { createAddressWatch } from "../../apps/api/src/usecases/deposit-addresse
 import { lookAtAddresses } from "../../apps/api/src/usecases/deposit-addresses/look-at-addresses.ts";
 import { lookUpAddress } from "../../apps/api/src/usecases/deposit-addresses/look-up-address.ts";
 import { reindexAddress } from "../../apps/api/src/usecases/deposit-addresses/reindex-address.ts";
+import { requestTrace } from "../../apps/api/src/usecases/history/request-trace.ts";
+import { statusView } from "../../apps/api/src/usecases/request-status.ts";
 import { startAddressWorld, type AddressWorld } from "../support/address-world.ts";
 import { aSponsor } from "../support/sponsors.ts";
 import type { TestChain } from "../support/test-chain.ts";
@@ -109,6 +114,120 @@ test("money waits at its address for as many blocks as a deposit of its value wo
   await origin.mine();
   await world.watch(origin);
   expect((await world.sweepsFrom(at)).map(({ amount }) => amount)).toEqual([usd(2_500)]);
+});
+
+/** The clock and the chains' blocks go on together. */
+async function goOn(ms: number): Promise<void> {
+  world.clock.forward(ms);
+  for (const { client } of [world.origin, world.destination]) {
+    const { timestamp } = await client.getBlock();
+    const now = BigInt(Math.ceil(world.clock.nowMs() / 1000));
+    await client.setNextBlockTimestamp({ timestamp: now > timestamp ? now : timestamp + 1n });
+  }
+  await world.round();
+}
+
+const atAddress = {
+  status: "depositing",
+  fundsAt: "depositAddress",
+  nextAction: "wait_for_confirmations",
+} as const;
+
+test("money at a deposit address is told there from the moment it is seen, on every surface, and what came in time is filled however long the operator lacks gas", async () => {
+  const { origin, destination, usdc, services, pool } = world;
+  const operator = services.depositAddressOperator?.address ?? "0x";
+  const coin = await origin.balance(operator, NATIVE_CURRENCY);
+  await origin.client.setBalance({ address: operator, value: 0n });
+  const keyId = randomUUID();
+  await pool.query(
+    `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
+     values ($1, 'test', convert_to($1, 'utf8'), '{read}', '{}', '{}', '{}', 0, 0)`,
+    [keyId],
+  );
+  await pool.query(
+    `insert into webhook_endpoints (id, key_id, url, label, headers, secret, created_at_ms, updated_at_ms)
+     values ($1, $1, 'https://a.test', '', '{}', 's', 0, 0)`,
+    [keyId],
+  );
+  const unpaid = await world.address({ ttl: 600 });
+  const { at, requestId, terms } = await world.address(
+    { ttl: 600, strict: true, refundTo: world.anAddress() },
+    keyId,
+  );
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.status(requestId)).toMatchObject(atAddress);
+  for (let n = 0; n < 3; n++) await world.round();
+  // Decided, and not moved for want of gas.
+  expect(await world.sweepsFrom(at)).toMatchObject([{ state: "planned" }]);
+  expect(await world.status(requestId)).toMatchObject(atAddress);
+  const told = await lookUpAddress(world.watching(), { address: at });
+  expect(told?.funds).toMatchObject([{ currency: usdc, amount: "100000000", heldReason: null, requestId }]);
+  const listed = await pool.query("select status from request_history where request_id = $1", [requestId]);
+  expect(listed.rows).toEqual([{ status: "depositing" }]);
+  const history = postgresRequestHistory(sqlOn(pool));
+  const trace = await requestTrace({ history, chains: services.chains }, requestId);
+  expect(trace).toMatchObject({ status: "depositing", fundsAt: "depositAddress" });
+  const due = await webhookQueue(sqlOn(pool)).claim({
+    nowMs: world.clock.nowMs(),
+    leaseMs: 1,
+    perEndpoint: 10,
+    perKey: 10,
+    limit: 10,
+  });
+  expect(due.map(({ change }) => [change.record.requestId, statusView(change.record).status])).toEqual([
+    [requestId, "depositing"],
+  ]);
+
+  for (let n = 0; n < 8; n++) await goOn(600_000);
+  expect(await world.status(unpaid.requestId)).toMatchObject({ status: "failure", fundsAt: "user" });
+  expect(await world.status(requestId)).toMatchObject(atAddress);
+  expect(await origin.balance(at, usdc)).toBe(usd(100));
+
+  await origin.client.setBalance({ address: operator, value: coin });
+  await world.untilSettled(at, 1);
+  expect(await world.status(requestId)).toMatchObject({ status: "success", fundsAt: "recipient" });
+  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
+  const ended = await pool.query("select status from request_history where request_id = $1", [requestId]);
+  expect(ended.rows).toEqual([{ status: "success" }]);
+});
+
+test("money that comes to a strict address too late is told there, and goes back under its request", async () => {
+  const { origin, usdc } = world;
+  const { at, requestId, terms } = await world.address({
+    ttl: 60,
+    strict: true,
+    refundTo: world.anAddress(),
+  });
+  for (let n = 0; n < 3; n++) await goOn(300_000);
+  expect(await world.status(requestId)).toMatchObject({
+    status: "failure",
+    fundsAt: "user",
+    nextAction: "none",
+  });
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.status(requestId)).toMatchObject({ status: "failure", fundsAt: "depositAddress" });
+  expect(await world.untilSettled(at, 1)).toEqual([requestId]);
+  expect(await world.status(requestId)).toMatchObject({ status: "refund", failReason: "TTL_EXPIRED" });
+  expect(await origin.balance(terms.refundTo, usdc)).toBeGreaterThan(usd(99));
+});
+
+test("whoever asks for an expired request is told what became of money that came to its open address later", async () => {
+  const { origin, destination, usdc } = world;
+  const { at, requestId, terms } = await world.address({ ttl: 60 });
+  for (let n = 0; n < 3; n++) await goOn(300_000);
+  expect((await world.status(requestId)).status).toBe("failure");
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  await world.watch(origin);
+  const [standIn] = await world.untilSettled(at, 1);
+  expect(standIn).not.toBe(requestId);
+  expect(await world.status(requestId)).toMatchObject({ status: "success", supersededByRequestId: standIn });
+  const { expectedAmount } = (await world.request(standIn ?? "0x")).terms.destination;
+  expect(await destination.balance(terms.recipient, usdc)).toBe(expectedAmount);
 });
 
 test("dust in every block for an hour postpones no payment: it is moved when it has the confirmations of its value, and the dust stays", async () => {

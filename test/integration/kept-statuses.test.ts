@@ -201,49 +201,61 @@ async function anAddressOf(requestId: RequestId): Promise<CurrencyAt> {
       createdAtMs: 0,
       activeAtMs: 0,
     });
-    await depositAddresses.observe(place, [{ amount: 5n, sinceBlock: 1n, seenAtMs: 0 }], 1n);
+    await depositAddresses.observe(place, [{ amount: 5n, sinceBlock: 1n, seenAtMs: 0 }], 1n, true);
   });
   return place;
 }
 
 async function holds(place: CurrencyAt): Promise<void> {
   await inOneCommit(async ({ depositAddresses }) => {
-    await depositAddresses.hold(place, "AMOUNT_TOO_LOW");
-    await depositAddresses.noteHeld(place.address);
+    await depositAddresses.hold(place, "NO_REFUND_ADDRESS");
+    await depositAddresses.noteFunds(place.address, 0);
   });
 }
 
-test("money that waits at a deposit address for somebody is told to whoever follows the request, and a kept status is forgotten, when it does and when it does not any more", async () => {
-  const requestId = await aDeposited();
-  const place = await anAddressOf(requestId);
-  const told = await other.follow(requestId);
+test("whoever follows a request is told what lies at its deposit address, and a kept status is forgotten, whenever that changes", async () => {
+  const { requestId } = await world.aRequest();
   const before = await keeps(requestId);
-  expect(told).toEqual([before]);
+  const told = await other.follow(requestId);
+  const place = await anAddressOf(requestId);
+  const says = async (expected: Partial<StatusView>): Promise<void> => {
+    await expect.poll(async () => await other.ask(requestId)).toMatchObject(expected);
+    await expect.poll(() => told.at(-1)).toMatchObject(expected);
+    expect((await other.follow(requestId)).at(-1)).toMatchObject(expected);
+  };
+  await inOneCommit(async ({ depositAddresses }) => depositAddresses.noteFunds(place.address, 0));
+  const seen = {
+    status: "depositing",
+    fundsAt: "depositAddress",
+    nextAction: "wait_for_confirmations",
+  } as const;
+  await says(seen);
   await holds(place);
-  await expect.poll(async () => (await other.ask(requestId))?.fundsAt).toBe("depositAddress");
-  await expect.poll(() => told.at(-1)).toEqual(await keeps(requestId));
-  expect((await other.follow(requestId)).at(-1)?.nextAction).toBe("contact_operator");
+  await says({ status: "waiting", fundsAt: "depositAddress", nextAction: "contact_operator" });
   await inOneCommit(async ({ depositAddresses }) => {
-    await depositAddresses.noteHeld(place.address);
+    await depositAddresses.noteFunds(place.address, 0);
     await depositAddresses.release(place.chainId, place.address);
-    await depositAddresses.noteHeld(place.address);
+    await depositAddresses.noteFunds(place.address, 0);
   });
-  await expect.poll(async () => await other.ask(requestId)).toEqual(before);
-  await expect.poll(() => told).toHaveLength(3);
-  expect(told.at(-1)).toEqual(before);
-  expect(await announcements(requestId)).toEqual([1, 2, 3].map((sequence) => `${requestId} ${sequence} `));
+  await says(seen);
+  await inOneCommit(async ({ depositAddresses }) => {
+    await depositAddresses.observe(place, [], 2n, true);
+    await depositAddresses.noteFunds(place.address, 0);
+  });
+  await says({ status: "waiting", fundsAt: "user", nextAction: "send_deposit" });
+  expect(await other.ask(requestId)).toEqual(before);
+  expect(told).toHaveLength(5);
+  expect(await announcements(requestId)).toEqual([1, 2, 3, 4].map((sequence) => `${requestId} ${sequence} `));
 });
 
-test("a request in whose place another one stands still tells what waits at its own address", async () => {
+test("what lies at an address says nothing about a request that has its deposit or a successor", async () => {
   const [requestId, standIn] = [await aDeposited(), await aDeposited()];
   const place = await anAddressOf(requestId);
+  const before = await keeps(requestId);
+  await holds(place);
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
+  expect(await other.ask(requestId)).toEqual(before);
   await inOneCommit(async ({ depositAddresses }) => depositAddresses.supersede(requestId, standIn, 0));
   const told = await other.follow(requestId);
   expect(told.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
-  await holds(place);
-  await expect
-    .poll(() => told.at(-1))
-    .toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depositAddress" });
-  await expect.poll(async () => await other.ask(requestId)).toEqual(told.at(-1));
-  expect((await other.ask(standIn))?.fundsAt).toBe("depository");
 });

@@ -79,7 +79,13 @@ export interface DepositAddressWrites {
   /** What is observed at a locked address on a chain. */
   funds(chainId: number, address: Address): Promise<readonly ObservedFunds[]>;
   /** Writes down what is there now, as another observation that is to be decided about; nothing is forgotten. */
-  observe(place: CurrencyAt, layers: readonly FundsLayer[], changedBlock: bigint): Promise<void>;
+  observe(
+    place: CurrencyAt,
+    layers: readonly FundsLayer[],
+    changedBlock: bigint,
+    /** Whether the status of a request tells of it. */
+    speaks: boolean,
+  ): Promise<void>;
   /** As {@link DepositAddressReads.underWay}; of an address that is locked it stays so until the end of the transaction, but for blocks that come. */
   underWay(
     chainId: number,
@@ -91,8 +97,8 @@ export interface DepositAddressWrites {
   hold(place: CurrencyAt, reason: HoldReason): Promise<void>;
   /** What is on hold at an address of a chain is to be decided about again. */
   release(chainId: number, address: Address): Promise<void>;
-  /** Writes to the request whose money comes through the address whether some of it is on hold there. */
-  noteHeld(address: Address): Promise<void>;
+  /** Writes to the requests whose money comes through the address what lies there for them, and announces it. */
+  noteFunds(address: Address, atMs: number): Promise<void>;
   /** @throws when there is a sweep of this observation already */
   addSweep(sweep: Omit<SweepRecord, "id" | "state" | "txHash">): Promise<string>;
   lockSweep(id: string): Promise<SweepRecord | undefined>;
@@ -105,8 +111,8 @@ export interface DepositAddressWrites {
   hasSweep(requestId: RequestId): Promise<boolean>;
   /** Sweeps for this request that have a nonce of the executor's lane which is not known to be dead. */
   sweepsWithNonce(requestId: RequestId): Promise<readonly SweepRecord[]>;
-  /** Whether a transaction is one by which money was moved for this request. */
-  isSweepOf(requestId: RequestId, txHash: TxHash): Promise<boolean>;
+  /** The sweep that a transaction was sent for, if it was one for this request. */
+  sweepBy(requestId: RequestId, txHash: TxHash): Promise<SweepRecord | undefined>;
   /** The request's money comes through this address. */
   setAddress(requestId: RequestId, address: Address): Promise<void>;
   /** Another request has taken its place; the first one that did stays. */

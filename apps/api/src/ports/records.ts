@@ -1,5 +1,6 @@
 import type {
   Address,
+  AddressFunds,
   DepositId,
   FailReason,
   Hex,
@@ -38,8 +39,8 @@ export interface StatusRecord {
   readonly refundTxHashes: readonly TxHash[];
   /** The request that was made in its place, for another sum at the same deposit address. */
   readonly supersededBy?: RequestId;
-  /** Money waits at its deposit address for somebody to ask for it. */
-  readonly fundsHeld?: true;
+  /** Absent: nothing lies at its deposit address, or it has none. */
+  readonly addressFunds?: AddressFunds;
 }
 
 export type DepositDisposition = "accepted" | "refund" | "unattributed";

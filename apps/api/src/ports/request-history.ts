@@ -1,5 +1,6 @@
 import type {
   Address,
+  AddressFunds,
   FrontState,
   Hex,
   OrderId,
@@ -220,6 +221,8 @@ export interface RequestStory {
   readonly terms: RequestTerms;
   /** The request that was made in its place, for another sum at the same deposit address. */
   readonly supersededBy?: RequestId;
+  /** Absent: nothing lies at its deposit address, or it has none. */
+  readonly addressFunds?: AddressFunds;
   readonly state: {
     readonly name: StateName;
     readonly front: FrontState;

@@ -23,7 +23,16 @@ const known: DepositAddressAnswer = {
   chainIds: [11, 12],
   createdAt: 1,
   activeAt: 2,
-  funds: [{ chainId: 11, currency: NATIVE_CURRENCY, amount: "5", seenAt: 3, heldReason: "AMOUNT_TOO_LOW" }],
+  funds: [
+    {
+      chainId: 11,
+      currency: NATIVE_CURRENCY,
+      amount: "5",
+      seenAt: 3,
+      heldReason: "AMOUNT_TOO_LOW",
+      requestId: null,
+    },
+  ],
   deposits: [],
 };
 const KEY = "reader";

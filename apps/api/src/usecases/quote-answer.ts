@@ -22,6 +22,7 @@ import {
   spellAddress,
   tradeImpact,
   tradeRate,
+  payBy,
 } from "@causeway/domain";
 import type { AmountObject, QuoteAnswer, QuoteCurrency, QuoteDetails, QuoteFees } from "@causeway/wire";
 import type { QuotePolicy } from "../ports/quote.ts";
@@ -57,7 +58,7 @@ export function toQuoteAnswer(told: AnswerFacts): QuoteAnswer {
     }),
     details: detailsOf(told),
     expiresAt: terms.firmUntilMs,
-    fillDeadline: terms.fillDeadlineMs,
+    fillDeadline: payBy(terms),
     protocol: {
       v2: {
         orderId: terms.orderId,

@@ -19,6 +19,9 @@ import type { RoutePromise } from "./quoting/route-promise.ts";
 /** A client that names this as referrer wants to see a refund happen. */
 export const FORCE_REFUND_REFERRER = "debug-force-refund";
 
+/** How long money that came to a deposit address in time may take to become a filled deposit. */
+const SWEEP_GRACE_MS = 24 * 3600_000;
+
 export interface Agreement {
   readonly terms: RequestTerms;
   readonly promise: RoutePromise;
@@ -48,7 +51,10 @@ export function* agree(
   const refundMinimum = leastRefund(quotePolicy, question, route, values, least);
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
-  const fillDeadlineMs = nowMs + lifetimeSeconds * 1000;
+  const payByMs = nowMs + lifetimeSeconds * 1000;
+  // What comes to a deposit address in time is confirmed and moved before it is a deposit, and the operator may lack gas: the order outlives that.
+  const isToAddress = question.sweepGas !== undefined;
+  const fillDeadlineMs = payByMs + (isToAddress ? SWEEP_GRACE_MS : 0);
   // The order outlives the last moment of a fill: one that is mined after the order's deadline is not attested, and not paid for.
   const deadline = Math.ceil(fillDeadlineMs / 1000) + quotePolicy.fillGraceSeconds;
 
@@ -138,8 +144,9 @@ export function* agree(
     // Through the router a deposit always names its order.
     explicitDeposit: question.explicitDeposit || isRouted,
     createdAtMs: nowMs,
-    firmUntilMs: Math.min(nowMs + quotePolicy.firmSeconds * 1000, fillDeadlineMs),
+    firmUntilMs: Math.min(nowMs + quotePolicy.firmSeconds * 1000, payByMs),
     fillDeadlineMs,
+    ...(isToAddress && { payByMs }),
     referrer: question.referrer,
     forceRefund: question.referrer === FORCE_REFUND_REFERRER,
     order,

@@ -1,5 +1,12 @@
 import type { DepositFact } from "@causeway/chains";
-import { agreedUsd, confirmAtBlock, confirmationsFor, judgeDeposit } from "@causeway/domain";
+import {
+  agreedUsd,
+  confirmAtBlock,
+  confirmationsFor,
+  judgeDeposit,
+  payBy,
+  seenSince,
+} from "@causeway/domain";
 import type { Chain, DepositVerdict, OrderId, RailChain } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
@@ -196,7 +203,7 @@ async function actOn(
       depositId: deposit.id,
       verdict,
       confirmed,
-      late: nowMs > terms.fillDeadlineMs,
+      late: nowMs > terms.fillDeadlineMs || (await arrivedAtMs(tx, terms, chain, fact, nowMs)) > payBy(terms),
       beyondLead: await isBeyondLead(services, tx, record, vanished, nowMs),
       replaces: vanished !== undefined,
       signedFor: terms.permit !== undefined,
@@ -221,7 +228,7 @@ async function verdictOn(
   const byExecution =
     (await tx.lanes.isAttemptOf(leg, fact.txHash)) ||
     (terms.depositAddress !== undefined &&
-      (await tx.depositAddresses.isSweepOf(terms.requestId, fact.txHash)));
+      (await tx.depositAddresses.sweepBy(terms.requestId, fact.txHash)) !== undefined);
   return judgeDeposit(terms, { ...deposit, byExecution });
 }
 
@@ -234,6 +241,23 @@ async function vanishedDeposit(
   if (state.depositId === undefined || state.depositId === id) return undefined;
   const own = await tx.deposits.lock(state.depositId);
   return own?.canonical === false && own.refundState === "none" ? own : undefined;
+}
+
+/** When the money of a deposit came: what was at the deposit address in time is in time, however long the service takes to move it. */
+async function arrivedAtMs(
+  tx: Pick<Tx, "depositAddresses">,
+  { requestId, depositAddress }: RequestRecord["terms"],
+  { id: chainId }: Reading["chain"],
+  fact: Pick<DepositFact, "txHash" | "currency" | "amount">,
+  nowMs: number,
+): Promise<number> {
+  if (depositAddress === undefined) return nowMs;
+  const sweep = await tx.depositAddresses.sweepBy(requestId, fact.txHash);
+  if (sweep !== undefined) return sweep.arrivedAtMs;
+  // Anyone may deposit what is at a strict address; what was observed there says since when it was.
+  const observed = await tx.depositAddresses.funds(chainId, depositAddress.address);
+  const funds = observed.find(({ currency }) => currency === fact.currency);
+  return seenSince(funds?.layers ?? [], fact.amount) ?? nowMs;
 }
 
 /** Whether a fill that does not have its deposit was accepted too long ago to be settled against one that comes now. */

@@ -1,4 +1,4 @@
-import { formatUsd, leastDeposit, ServiceError, unreachable } from "@causeway/domain";
+import { formatUsd, leastDeposit, ServiceError, unreachable, payBy } from "@causeway/domain";
 import type { Address, RequestTerms } from "@causeway/domain";
 import type { FastFillOutcome, FastFillWish } from "../ports/fast-fill-wish.ts";
 import type { RequestRecord } from "../ports/records.ts";
@@ -94,7 +94,7 @@ function refuseUnsettled({ clock, quotePolicy, enginePolicy }: Needs, terms: Req
   const leadMs = settledLeadMs(enginePolicy);
   if (leadMs === undefined) return;
   const graceMs = quotePolicy.fillGraceSeconds * 1000 + enginePolicy.fastFillGraceMs;
-  const waitsMs = terms.fillDeadlineMs + graceMs - clock.nowMs();
+  const waitsMs = payBy(terms) + graceMs - clock.nowMs();
   if (waitsMs <= leadMs) return;
   throw refusal(
     "settledTooSoon",

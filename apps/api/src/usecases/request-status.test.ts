@@ -92,20 +92,28 @@ test("a request whose deposit address got another sum is told as the one that st
   });
 });
 
-test("what waits at the address of a request in whose place another one stands is told with the other one's words", async () => {
+test("further money at the address of a superseded request is not told as its successor's", async () => {
+  const filled = { ...record, requestId: "0x09", state: { ...record.state, name: "filled" } };
   const reads = {
     status: async (id: string) =>
-      id === "0x01" ? { ...record, supersededBy: "0x09", fundsHeld: true } : { ...record, requestId: "0x09" },
+      id === "0x01" ? { ...record, supersededBy: "0x09", addressFunds: "held" } : filled,
   };
   expect(await requestStatus({ reads, chains: noChains } as never, "0x01")).toMatchObject({
     supersededByRequestId: "0x09",
-    fundsAt: "depositAddress",
-    nextAction: "contact_operator",
+    status: "success",
+    fundsAt: "recipient",
+    nextAction: "none",
   });
 });
 
-test("money that waits at a deposit address is said to be there, and the operator to be asked", () => {
-  expect(statusView({ ...record, fundsHeld: true })).toMatchObject({
+test("money at a deposit address is reported there from the moment it is seen", () => {
+  expect(statusView({ ...record, addressFunds: "seen" })).toMatchObject({
+    status: "depositing",
+    fundsAt: "depositAddress",
+    nextAction: "wait_for_confirmations",
+  });
+  expect(statusView({ ...record, addressFunds: "held" })).toMatchObject({
+    status: "waiting",
     fundsAt: "depositAddress",
     nextAction: "contact_operator",
   });

@@ -21,11 +21,10 @@ export async function requestStatus(
     : standInView(record, { ...successor, requestId: record.supersededBy }, spelling);
 }
 
-/** The client's words for a request in whose place another one stands: that one's, under its own id. What its deposit address holds it alone knows. */
+/** The view of a superseded request: its successor's, under its own id. What comes to the address from then on is not its own. */
 export function standInView(own: StatusRecord, standIn: StatusRecord, spelling: Spelling): StatusView {
-  const known = own.fundsHeld === true ? { ...standIn, fundsHeld: own.fundsHeld } : standIn;
   return {
-    ...statusView(known, spelling),
+    ...statusView(standIn, spelling),
     requestId: own.requestId,
     supersededByRequestId: standIn.requestId,
   };
@@ -33,8 +32,8 @@ export function standInView(own: StatusRecord, standIn: StatusRecord, spelling: 
 
 /** The client's words for a stored state. */
 export function statusView(record: StatusRecord, spelling: Spelling = hexSpelling): StatusView {
-  const { state, originChainId, destinationChainId } = record;
-  const status = publicStatus(state);
+  const { state, originChainId, destinationChainId, addressFunds } = record;
+  const status = publicStatus(state, addressFunds);
   return {
     requestId: record.requestId,
     status,
@@ -48,9 +47,9 @@ export function statusView(record: StatusRecord, spelling: Spelling = hexSpellin
     failReason: state.failReason ?? "N/A",
     refundFailReason: state.refundFailReason ?? "N/A",
     final: state.final,
-    fundsAt: record.fundsHeld === true ? "depositAddress" : fundsAt(state),
-    nextAction: record.fundsHeld === true ? "contact_operator" : nextAction(state),
-    pollAfterMs: pollAfterMs(state),
+    fundsAt: fundsAt(state, addressFunds),
+    nextAction: nextAction(state, addressFunds),
+    pollAfterMs: pollAfterMs(state, addressFunds),
     // Older clients retry a failure whose details are any other text.
     ...(status === "failure" ? { details: `Transaction failed: ${state.failReason ?? "UNKNOWN"}` } : {}),
   };

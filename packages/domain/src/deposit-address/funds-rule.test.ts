@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Address } from "../ids/hex.ts";
-import { awaitsRest, decideFunds } from "./funds-rule.ts";
+import { awaitsRest, decideFunds, speaksForRequest } from "./funds-rule.ts";
 import type { AddressFacts, FoundFunds, FundsDecision, ReturnFacts } from "./funds-rule.ts";
 
 const usd: Address = `0x${"11".repeat(20)}`;
@@ -192,6 +192,15 @@ test("dust that anyone can add does not make the quoted amount another payment, 
   expect(awaitsRest(open(), found({ amount: 100n }), 101n)).toBe(false);
   expect(awaitsRest(open({ isUnused: false }), found({ amount: 60n }), 100n)).toBe(false);
   expect(awaitsRest(open(), found({ amount: 60n, currency: other }), 100n)).toBe(false);
+});
+
+test("only configured tokens that are worth moving speak for a request, and the quoted amount always does", () => {
+  const told = (funds: FoundFunds, isListed: boolean, isDust: boolean): boolean =>
+    speaksForRequest(open(), funds, { isListed, isDust });
+  expect(told(found(), true, true)).toBe(true);
+  expect(told(found({ amount: 99n }), true, false)).toBe(true);
+  expect(told(found({ amount: 99n }), true, true)).toBe(false);
+  expect(told(found({ currency: other }), false, false)).toBe(false);
 });
 
 test("a fast fill is covered by exactly the quoted amount, however late, and the excess follows the address's own rules", () => {

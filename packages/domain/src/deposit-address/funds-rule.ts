@@ -110,6 +110,16 @@ export function decideFunds(
     : back;
 }
 
+/** Whether a request's status tells of this money: tokens that are not configured and dust could be sent by anyone, to say something false about it. */
+export function speaksForRequest(
+  { quoted }: Pick<AddressFacts, "quoted">,
+  { chainId, currency, amount }: FoundFunds,
+  { isListed, isDust }: { readonly isListed: boolean; readonly isDust: boolean },
+): boolean {
+  const isQuoted = chainId === quoted.chainId && currency === quoted.currency && amount >= quoted.amount;
+  return isQuoted || (isListed && !isDust);
+}
+
 /** Whether a confirmed part waits for the rest, which is there and makes it the quoted amount. */
 export function awaitsRest(
   { quoted, isUnused }: Pick<AddressFacts, "quoted" | "isUnused">,

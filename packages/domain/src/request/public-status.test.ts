@@ -39,6 +39,35 @@ test.each([
   expect([publicStatus(state), fundsAt(state), nextAction(state)]).toEqual([status, at, next]);
 });
 
+test.each([
+  ["quoted", "seen", "depositing", "wait_for_confirmations"],
+  ["quoted", "held", "waiting", "contact_operator"],
+  ["expired", "seen", "failure", "wait_for_confirmations"],
+  ["expired", "held", "failure", "contact_operator"],
+] as const)(
+  "a request that is %s with money %s at its deposit address shows %s, next %s",
+  (name, atAddress, status, next) => {
+    const state = { name, kind: "bridge", final: false, depositId: undefined } as const;
+    expect([publicStatus(state, atAddress), fundsAt(state, atAddress), nextAction(state, atAddress)]).toEqual(
+      [status, "depositAddress", next],
+    );
+  },
+);
+
+test("money at a deposit address says nothing about a request whose deposit is there or that has ended", () => {
+  for (const { name, kind, final, depositId, status, at, next, pollMs } of views)
+    if (name !== "quoted" && name !== "accepted" && name !== "depositing" && name !== "expired")
+      for (const atAddress of ["seen", "held"] as const) {
+        const state = { name, kind, final, depositId };
+        expect([
+          publicStatus(state, atAddress),
+          fundsAt(state, atAddress),
+          nextAction(state, atAddress),
+          pollAfterMs(state, atAddress),
+        ]).toEqual([status, at, next, pollMs]);
+      }
+});
+
 test.each(["fillable", "filling", "submitted"] as const)(
   "while a fast fill is %s and the deposit is not there, the user still has the money",
   (name) => {

@@ -38,12 +38,19 @@ export const nextActions = [
 ] as const;
 export type NextAction = (typeof nextActions)[number];
 
+/** What lies at a request's deposit address for it: `seen` money is confirmed and moved without anybody asking, `held` money waits for somebody. */
+export const addressFunds = ["none", "seen", "held"] as const;
+export type AddressFunds = (typeof addressFunds)[number];
+
 /** The public status of a state: total. */
-export function publicStatus(state: Pick<RequestState, "name">): PublicStatus {
+export function publicStatus(
+  state: Pick<RequestState, "name">,
+  atAddress: AddressFunds = "none",
+): PublicStatus {
   switch (state.name) {
     case "quoted":
     case "accepted":
-      return "waiting";
+      return atAddress === "seen" ? "depositing" : "waiting";
     case "depositing":
       return "depositing";
     case "deposited":
@@ -66,14 +73,17 @@ export function publicStatus(state: Pick<RequestState, "name">): PublicStatus {
 }
 
 /** Where the money is now, as far as this instance has seen it on chain. Of a mere call the service never holds any. */
-export function fundsAt(state: Pick<RequestState, "name" | "kind" | "depositId">): FundsPlace {
+export function fundsAt(
+  state: Pick<RequestState, "name" | "kind" | "depositId">,
+  atAddress: AddressFunds = "none",
+): FundsPlace {
   if (state.kind === "call") return "user";
   switch (state.name) {
     case "quoted":
     case "accepted":
     case "depositing":
     case "expired":
-      return "user";
+      return atAddress === "none" ? "user" : "depositAddress";
     case "fillable":
     case "filling":
     case "submitted":
@@ -93,9 +103,13 @@ export function fundsAt(state: Pick<RequestState, "name" | "kind" | "depositId">
 }
 
 /** What comes next. */
-export function nextAction(state: Pick<RequestState, "name" | "kind">): NextAction {
+export function nextAction(
+  state: Pick<RequestState, "name" | "kind">,
+  atAddress: AddressFunds = "none",
+): NextAction {
   switch (state.name) {
     case "quoted":
+      if (atAddress !== "none") return actionAtAddress[atAddress];
       return isWatchedOnly(state.kind) ? "send_payment" : "send_deposit";
     case "accepted":
       return "wait_for_execution";
@@ -111,17 +125,26 @@ export function nextAction(state: Pick<RequestState, "name" | "kind">): NextActi
     case "failed":
       // A call that failed left nothing behind that anybody could give back.
       return state.kind === "call" ? "none" : "contact_operator";
+    case "expired":
+      return atAddress === "none" ? "none" : actionAtAddress[atAddress];
     case "filled":
     case "refunded":
-    case "expired":
       return "none";
     default:
       return unreachable(state.name);
   }
 }
 
+const actionAtAddress = {
+  seen: "wait_for_confirmations",
+  held: "contact_operator",
+} as const satisfies Record<Exclude<AddressFunds, "none">, NextAction>;
+
 /** How long a client should wait before it asks again, ms; 0 = nothing more will change. */
-export function pollAfterMs(state: Pick<RequestState, "name" | "final">): number {
+export function pollAfterMs(
+  state: Pick<RequestState, "name" | "final">,
+  atAddress: AddressFunds = "none",
+): number {
   switch (state.name) {
     case "quoted":
     case "deposited":
@@ -138,7 +161,7 @@ export function pollAfterMs(state: Pick<RequestState, "name" | "final">): number
     case "failed":
       return state.final ? 0 : 5000;
     case "expired":
-      return 60_000;
+      return atAddress === "seen" ? 1000 : 60_000;
     default:
       return unreachable(state.name);
   }

@@ -71,6 +71,8 @@ export interface RequestTerms {
   readonly firmUntilMs: number;
   /** A deposit that is not filled by then is refunded. Never later than the order's deadline. */
   readonly fillDeadlineMs: number;
+  /** Money that arrives at the deposit address later is refunded; earlier than `fillDeadlineMs`, because it has yet to be moved. Absent: `fillDeadlineMs`. */
+  readonly payByMs?: number;
   readonly referrer: string | undefined;
   /** `debug-force-refund` of the client contract: never filled, always refunded. */
   readonly forceRefund: boolean;
@@ -94,4 +96,9 @@ export interface RequestTerms {
   /** Id of the API key that asked for the quote; absent when none did. */
   readonly keyId?: string;
   readonly order: Order;
+}
+
+/** The last moment at which the money of a request may come, ms since epoch. */
+export function payBy({ payByMs, fillDeadlineMs }: Pick<RequestTerms, "payByMs" | "fillDeadlineMs">): number {
+  return payByMs ?? fillDeadlineMs;
 }

@@ -83,11 +83,14 @@ export const depositAddressAnswer = z
             .string()
             .nullable()
             .describe(
-              "Null: it waits for confirmations. AMOUNT_TOO_LOW: it would not pay its own way. CURRENCY_NOT_HELD: from the depository nobody could give it back. NO_REFUND_ADDRESS, SENDER_UNKNOWN: there is nobody to give it back to. FAST_FILL_NOT_COVERED: the recipient was paid ahead, and this is not the amount that was agreed.",
+              "Null: it waits for confirmations, or to be deposited. AMOUNT_TOO_LOW: it would not pay its own way. CURRENCY_NOT_HELD: from the depository nobody could give it back. NO_REFUND_ADDRESS, SENDER_UNKNOWN: there is nobody to give it back to. FAST_FILL_NOT_COVERED: the recipient was paid ahead, and this is not the amount that was agreed.",
             ),
+          requestId: answerHash32
+            .nullable()
+            .describe("The request that it is about to be deposited for; null: that is not decided."),
         }),
       )
-      .describe("What lies there and is not on its way."),
+      .describe("What lies there."),
     deposits: z
       .array(
         z.object({

@@ -185,7 +185,9 @@ export const quoteAnswer = z
       .describe("ms since epoch. A deposit seen by then gets the quoted output although prices move."),
     fillDeadline: milliseconds
       .optional()
-      .describe("ms since epoch. A deposit that is not filled by then is refunded."),
+      .describe(
+        "ms since epoch. A deposit that is not filled by then is refunded; with a deposit address, money that arrives there later is refunded.",
+      ),
     protocol: z.object({ v2: protocolV2 }),
   })
   .meta({ id: "QuoteAnswer" });

@@ -15,7 +15,7 @@ import type { AddressRow, FundsRow, SweepRow } from "./deposit-address-rows.ts";
 import { sumUnderWay } from "./deposit-sweeps-under-way.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
-import { STATUS_CHANNEL } from "./request-save.ts";
+import { STATUS_CHANNEL, WEBHOOK_CHANNEL, webhookDeliveries } from "./request-save.ts";
 
 const insert = statement(
   "deposit_address_insert",
@@ -35,10 +35,11 @@ const fundsOn = statement(
 );
 const observe = statement(
   "deposit_address_observe",
-  `insert into deposit_address_funds as f (address, chain_id, currency, amount, layers, seen_block, seen_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7)
+  `insert into deposit_address_funds as f (address, chain_id, currency, amount, layers, seen_block, seen_at_ms, speaks)
+   values ($1, $2, $3, $4, $5, $6, $7, $8)
    on conflict (address, chain_id, currency) do update set amount = excluded.amount, layers = excluded.layers,
-     seen_block = excluded.seen_block, seen_at_ms = excluded.seen_at_ms, observation = excluded.observation, held_reason = null`,
+     seen_block = excluded.seen_block, seen_at_ms = excluded.seen_at_ms, observation = excluded.observation, held_reason = null,
+     speaks = excluded.speaks`,
 );
 const forget = statement(
   "deposit_address_forget",
@@ -58,25 +59,48 @@ const release = statement(
   "update deposit_address_funds set held_reason = null where chain_id = $1 and address = $2",
 );
 /**
- * Tells whoever follows the requests `told` how they stand, in the same words but for what is not among the words of a change: where its money is held, and which request stands
- * in for it. Webhooks are not told: of another request they hear by itself.
+ * Writes the status of the requests `told` down as it stands, with what the words of a change do not hold: what lies at the deposit address, and the successor. `onlyFinal`: SQL on `t`,
+ * whether webhooks hear nothing of it, because no word of theirs has changed.
  */
-function toldAgain(atMs: string): string {
+function toldAgain(atMs: string, onlyFinal: string): string {
   return `event as (
      insert into status_events (request_id, seq, key_id, at_ms, only_final, state, deposit_id, fail_reason, refund_fail_reason, final,
-       front, in_tx_hashes, tx_hashes, refund_tx_hashes)
-     select t.request_id, t.status_seq, substring(t.terms from '"keyId":"([^"]+)"'), ${atMs}, true, t.state, t.deposit_id, t.fail_reason,
-       t.refund_fail_reason, t.final, t.front, t.in_tx_hashes, t.tx_hashes, t.refund_tx_hashes
-     from told t returning request_id, seq, key_id)
-   select pg_notify('${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id)) from event`;
+       front, in_tx_hashes, tx_hashes, refund_tx_hashes, funds_seen, funds_held)
+     select t.request_id, t.status_seq, substring(t.terms from '"keyId":"([^"]+)"'), ${atMs}, ${onlyFinal}, t.state, t.deposit_id, t.fail_reason,
+       t.refund_fail_reason, t.final, t.front, t.in_tx_hashes, t.tx_hashes, t.refund_tx_hashes, t.funds_seen, t.funds_held
+     from told t returning request_id, seq, key_id, only_final)`;
 }
-const noteHeld = statement(
-  "deposit_address_note_held",
-  `with held as (select exists (select from deposit_address_funds where address = $1 and held_reason is not null) as is_held),
-   told as (
-     update requests r set funds_held = held.is_held, status_seq = status_seq + 1 from held, deposit_addresses a
-     where a.address = $1 and r.request_id = a.request_id and r.funds_held <> held.is_held returning r.*),
-   ${toldAgain("t.updated_at_ms")}`,
+const SAID = `select pg_notify('${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id)) from event`;
+/** States of a request whose status tells what lies at its deposit address. */
+const UNPAID = "('quoted', 'accepted', 'depositing', 'expired')";
+const noteFunds = statement(
+  "deposit_address_note_funds",
+  `with place as (
+     select coalesce(bool_or(held_reason is null and speaks), false) as is_seen,
+       coalesce(bool_or(held_reason <> 'AMOUNT_TOO_LOW' and speaks), false) as is_held
+     from deposit_address_funds where address = $1),
+   moving as (select request_id from deposit_sweeps where address = $1 and state in ('planned', 'sent', 'mined')),
+   concerned as (
+     select request_id from deposit_addresses where address = $1 union select request_id from moving
+     union select request_id from requests where deposit_address = $1 and (funds_seen or funds_held)),
+   stands as (
+     select r.request_id, r.funds_seen as was_seen, r.funds_held as was_held,
+       r.request_id in (select request_id from moving) as is_moving,
+       r.superseded_by is null and exists (select from deposit_addresses a where a.address = $1 and a.request_id = r.request_id)
+         and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void') as is_awaiting
+     from concerned join requests r using (request_id)),
+   noted as (
+     update requests r set funds_seen = s.is_moving or (s.is_awaiting and p.is_seen), funds_held = s.is_awaiting and p.is_held,
+       status_seq = status_seq + case when r.state in ${UNPAID} then 1 else 0 end,
+       updated_at_ms = case when r.state in ${UNPAID} then greatest(updated_at_ms, $2) else updated_at_ms end
+     from stands s, place p where r.request_id = s.request_id
+       and (s.was_seen, s.was_held) is distinct from (s.is_moving or (s.is_awaiting and p.is_seen), s.is_awaiting and p.is_held)
+     returning r.*, s.was_seen),
+   told as (select * from noted where state in ${UNPAID}),
+   ${toldAgain("t.updated_at_ms", "t.state not in ('quoted', 'accepted') or t.was_seen = t.funds_seen")},
+   delivered as (${webhookDeliveries("$2")})
+   ${SAID}
+   union all select pg_notify('${WEBHOOK_CHANNEL}', '') where exists (select from delivered)`,
 );
 const addSweep = statement(
   "deposit_sweep_insert",
@@ -101,10 +125,10 @@ const sweepsWithNonce = statement(
      and exists (select from slots s where s.leg_kind = 'sweep' and s.leg_id = w.id::text and s.state <> 'dead')`,
 );
 // The hash is unique, so that this reads one row.
-const isSweepOf = statement(
-  "deposit_sweep_attempt",
-  `select from attempts a join slots s on s.id = a.slot_id
-   where a.tx_hash = $1 and s.leg_kind = 'sweep' and s.request_id = $2`,
+const sweepBy = statement(
+  "deposit_sweep_of_attempt",
+  `select ${SWEEP_COLUMNS} from deposit_sweeps where request_id = $2 and id::text in (
+     select s.leg_id from attempts a join slots s on s.id = a.slot_id where a.tx_hash = $1 and s.leg_kind = 'sweep')`,
 );
 const setAddress = statement(
   "request_set_deposit_address",
@@ -114,7 +138,7 @@ const supersede = statement(
   "request_supersede",
   `with told as (
      update requests set superseded_by = $2, status_seq = status_seq + 1 where request_id = $1 and superseded_by is null returning *),
-   ${toldAgain("$3")}`,
+   ${toldAgain("$3", "true")} ${SAID}`,
 );
 const supersededBy = statement(
   "request_superseded_by",
@@ -152,7 +176,7 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
       await sql.query(setActive, [address, atMs]);
     },
     funds: async (chainId, address) => (await sql.query<FundsRow>(fundsOn, [chainId, address])).map(fundsOf),
-    async observe(place, layers, changedBlock) {
+    async observe(place, layers, changedBlock, speaks) {
       const [oldest] = layers;
       if (oldest === undefined) await sql.query(forget, keyOf(place));
       else
@@ -162,6 +186,7 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
           layersText(layers),
           changedBlock,
           oldest.seenAtMs,
+          speaks,
         ]);
     },
     underWay: async (chainId, addresses, balanceBlock) =>
@@ -176,8 +201,8 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     async release(chainId, address) {
       await sql.query(release, [chainId, address]);
     },
-    async noteHeld(address) {
-      await sql.query(noteHeld, [address]);
+    async noteFunds(address, atMs) {
+      await sql.query(noteFunds, [address, atMs]);
     },
     async addSweep(sweep) {
       const [row] = await sql.query<{ id: number }>(addSweep, [
@@ -205,8 +230,9 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     },
     sweepsWithNonce: async (requestId) =>
       (await sql.query<SweepRow>(sweepsWithNonce, [requestId])).map(sweepOf),
-    async isSweepOf(requestId, txHash) {
-      return (await sql.query(isSweepOf, [txHash, requestId])).length > 0;
+    async sweepBy(requestId, txHash) {
+      const [row] = await sql.query<SweepRow>(sweepBy, [txHash, requestId]);
+      return row && sweepOf(row);
     },
     async setAddress(requestId, address) {
       await sql.query(setAddress, [requestId, address]);

@@ -16,6 +16,13 @@ export const WEBHOOK_CHANNEL = "causeway_webhooks";
 const WORDS_CHANGED = `not state = any($12::text[]) or fail_reason is distinct from $3 or refund_fail_reason is distinct from $4
   or coalesce($6 <> in_tx_hashes, false) or coalesce($7 <> tx_hashes, false) or coalesce($8 <> refund_tx_hashes, false)`;
 
+/** Inserts a delivery of each row of `event` for every endpoint of its key, and returns their ids. $n of `atMs`: now, ms. */
+export function webhookDeliveries(atMs: string): string {
+  return `insert into webhook_deliveries (endpoint_id, request_id, seq, next_at_ms, created_at_ms)
+     select w.id, e.request_id, e.seq, ${atMs}, ${atMs} from event e join webhook_endpoints w on w.key_id = e.key_id join api_keys k on k.id = w.key_id
+     where w.deleted_at_ms is null and k.revoked_at_ms is null and not e.only_final returning id`;
+}
+
 /** Whether a row of `requests` that is saved tells anything else than before in an answer. */
 const ANSWER_CHANGED = `state <> $2 or deposit_id is distinct from $10 or front <> $11 or updated_at_ms < $9`;
 
@@ -35,17 +42,15 @@ const save = statement(
      where request_id = $1 returning *),
    event as (
      insert into status_events (request_id, seq, key_id, at_ms, only_final, state, deposit_id, fail_reason, refund_fail_reason, final,
-       front, in_tx_hashes, tx_hashes, refund_tx_hashes)
+       front, in_tx_hashes, tx_hashes, refund_tx_hashes, funds_seen, funds_held)
      select s.request_id, s.status_seq,
        coalesce(substring(s.terms from '"keyId":"([^"]+)"'), (select e.key_id from executions e where e.request_id = s.request_id)),
        s.updated_at_ms, not b.words_changed, s.state, s.deposit_id, s.fail_reason, s.refund_fail_reason, s.final, s.front,
-       s.in_tx_hashes, s.tx_hashes, s.refund_tx_hashes
+       s.in_tx_hashes, s.tx_hashes, s.refund_tx_hashes, s.funds_seen, s.funds_held
      from saved s, before b where s.status_seq > b.status_seq
      returning request_id, seq, key_id, at_ms, only_final),
    told as (
-     insert into webhook_deliveries (endpoint_id, request_id, seq, next_at_ms, created_at_ms)
-     select w.id, e.request_id, e.seq, $9, $9 from event e join webhook_endpoints w on w.key_id = e.key_id join api_keys k on k.id = w.key_id
-     where w.deleted_at_ms is null and k.revoked_at_ms is null and not e.only_final returning id)
+     ${webhookDeliveries("$9")})
    select pg_notify('${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id)) from event
    union all select pg_notify('${STATUS_CHANNEL}', s.request_id) from saved s, before b where s.status_seq = b.status_seq and b.answer_changed
    union all select pg_notify('${WEBHOOK_CHANNEL}', '') where exists (select from told)`,

@@ -10,7 +10,7 @@ import type {
 import type { RequestRecord } from "../../ports/records.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
-import { REQUEST_COLUMNS, requestOf } from "./rows.ts";
+import { REQUEST_COLUMNS, requestOf, statusOf } from "./rows.ts";
 import type { RequestRow } from "./rows.ts";
 
 /** Every table that knows of a request, asked once for all requests of a page. */
@@ -279,11 +279,13 @@ export async function requestStories(
 
   const storyOf = (row: RequestRow, record: RequestRecord): RequestStory => {
     const { terms, state, updatedAtMs, inTxHashes, txHashes, refundTxHashes } = record;
+    const { addressFunds } = statusOf(row);
     const id = row.request_id;
     const [send] = ofSends.get(id) ?? [];
     return {
       terms,
       ...(row.superseded_by != null && { supersededBy: row.superseded_by as RequestId }),
+      ...(addressFunds !== undefined && { addressFunds }),
       state: {
         name: state.name,
         front: state.front,

@@ -1,3 +1,4 @@
+import { payBy } from "@causeway/domain";
 import type { OrderId, RequestId } from "@causeway/domain";
 import type { RequestRecord } from "../../ports/records.ts";
 import type { RequestChange, RequestWrites } from "../../ports/unit-of-work.ts";
@@ -30,7 +31,7 @@ const lockOverdue = statement(
   "request_lock_overdue",
   `select ${REQUEST_COLUMNS} from requests where state in ('quoted', 'depositing') and fill_deadline_ms < $1
      -- A deposit made in time may lie in a block that nobody has read yet.
-     and superseded_by is null and fill_deadline_ms < (select max(b.timestamp) * 1000 from chain_blocks b where b.chain_id = requests.origin_chain_id)
+     and superseded_by is null and not funds_seen and fill_deadline_ms < (select max(b.timestamp) * 1000 from chain_blocks b where b.chain_id = requests.origin_chain_id)
      -- What was reported for it is looked at first.
      and (request_id = any($3::text[]) or not exists (select from origin_transactions o where o.request_id = requests.request_id))
    order by fill_deadline_ms limit $2 for update skip locked`,
@@ -80,7 +81,7 @@ export function requestWrites(sql: Sql): RequestWrites {
         terms.origin.chainId,
         terms.destination.chainId,
         terms.createdAtMs,
-        terms.fillDeadlineMs,
+        payBy(terms),
         termsToJson(terms),
       ]);
     },

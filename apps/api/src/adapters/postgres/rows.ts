@@ -47,6 +47,7 @@ export interface StatusRow extends StateRow {
   refund_tx_hashes: string[];
   /** Absent where only some columns are read. */
   superseded_by?: string | null;
+  funds_seen?: boolean;
   funds_held?: boolean;
 }
 
@@ -57,7 +58,7 @@ export interface RequestRow extends StatusRow {
 
 export const STATUS_COLUMNS =
   "request_id, kind, state, deposit_id, fail_reason, refund_fail_reason, final, front, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms, in_tx_hashes, tx_hashes, refund_tx_hashes";
-export const REQUEST_COLUMNS = `${STATUS_COLUMNS}, superseded_by, order_id, terms`;
+export const REQUEST_COLUMNS = `${STATUS_COLUMNS}, superseded_by, funds_seen, funds_held, order_id, terms`;
 
 function stateOf(row: StateRow): RequestState {
   return {
@@ -83,7 +84,10 @@ export function statusOf(row: StatusRow): StatusRecord {
     txHashes: row.tx_hashes as TxHash[],
     refundTxHashes: row.refund_tx_hashes as TxHash[],
     ...(row.superseded_by != null && { supersededBy: row.superseded_by as Hex }),
-    ...(row.funds_held === true && { fundsHeld: true }),
+    // What is on its way comes first: it changes by itself.
+    ...(row.funds_seen === true
+      ? { addressFunds: "seen" as const }
+      : row.funds_held === true && { addressFunds: "held" as const }),
   };
 }
 

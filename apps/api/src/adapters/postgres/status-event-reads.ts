@@ -8,12 +8,12 @@ import { tickBatcher } from "./tick-batcher.ts";
 
 const readSnapshots = statement(
   "status_snapshots",
-  `select ${STATUS_COLUMNS}, superseded_by, funds_held, status_seq as seq, false as only_final from requests where request_id = any($1::text[])`,
+  `select ${STATUS_COLUMNS}, superseded_by, funds_seen, funds_held, status_seq as seq, false as only_final from requests where request_id = any($1::text[])`,
 );
 
 /** Of an event `e` and its request `r`. What the events do not hold does not change. */
 export const EVENT_COLUMNS = `e.request_id, e.seq, e.key_id, e.only_final, r.kind, e.state, e.deposit_id, e.fail_reason, e.refund_fail_reason, e.final, e.front,
-  r.superseded_by, r.funds_held, r.origin_chain_id, r.destination_chain_id, r.created_at_ms, e.at_ms as updated_at_ms, e.in_tx_hashes, e.tx_hashes, e.refund_tx_hashes`;
+  r.superseded_by, e.funds_seen, e.funds_held, r.origin_chain_id, r.destination_chain_id, r.created_at_ms, e.at_ms as updated_at_ms, e.in_tx_hashes, e.tx_hashes, e.refund_tx_hashes`;
 
 const readEvents = statement(
   "status_events_after",

@@ -79,7 +79,7 @@ export async function actOnFunds(
     if ((await lockedStanding(tx, awaiting)) !== awaiting.standing) return false;
     if (planned.kind === "hold") {
       await tx.depositAddresses.hold(funds, planned.reason);
-      await tx.depositAddresses.noteHeld(at.address);
+      await tx.depositAddresses.noteFunds(at.address, services.clock.nowMs());
       return true;
     }
     await sweep(services, tx, { at, funds, awaiting }, planned);
@@ -130,8 +130,13 @@ async function sweep(
     createdAtMs: nowMs,
   });
   // What came later is the next observation.
-  await depositAddresses.observe(funds, layersBeyond(funds.layers, amount + excess), funds.changedBlock);
-  await depositAddresses.noteHeld(at.address);
+  await depositAddresses.observe(
+    funds,
+    layersBeyond(funds.layers, amount + excess),
+    funds.changedBlock,
+    true,
+  );
+  await depositAddresses.noteFunds(at.address, nowMs);
   await depositAddresses.setActive(at.address, nowMs);
   await tx.requests.note(terms.requestId, nowMs, "fundsFound", {
     depositAddress: at.address,

@@ -57,7 +57,9 @@ export async function lockedStanding(
 function standingOf({ state }: Pick<RequestRecord, "state">, isUsed: boolean): Standing {
   if (isUsed || state.depositId !== undefined) return "used";
   if (isFronted(state)) return "fronted";
-  return state.name === "quoted" ? "waiting" : "used";
+  // One that has expired gets its money late; its status then says what becomes of that.
+  const isExpired = state.name === "expired" && state.failReason === "TTL_EXPIRED";
+  return state.name === "quoted" || isExpired ? "waiting" : "used";
 }
 
 function isMoneyOf({ origin }: RequestTerms, { chainId, currency }: CurrencyAt): boolean {

@@ -7,6 +7,7 @@ import { actOnFunds } from "./act-on-funds.ts";
 import { isAddressOn } from "./address-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { priceOf } from "./return-facts.ts";
+import { speakerOf } from "./speaker-of.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
 
@@ -63,7 +64,7 @@ export async function lookAtAddresses(
     const { amount = 0n } = knownAt.get(placeKey(place.address, place.currency)) ?? {};
     return amount !== leftOf(place, underWay);
   });
-  if (changed.length > 0) await writeDown(services, changed, { atBlock, lookedAt });
+  if (changed.length > 0) await writeDown(services, connected, here, changed, { atBlock, lookedAt });
   const current = changed.length === 0 ? known : await services.depositAddresses.funds(chain.id, asked);
   for (const funds of current) {
     const at = here.get(funds.address);
@@ -97,13 +98,18 @@ function leftOf({ address, currency, amount }: Present, underWay: ReadonlyMap<st
  */
 async function writeDown(
   services: AddressServices,
+  connected: ConnectedChain,
+  here: ReadonlyMap<Address, DepositAddress>,
   changed: readonly Present[],
   { atBlock, lookedAt }: Pick<Look, "atBlock" | "lookedAt">,
 ): Promise<void> {
   const nowMs = services.clock.nowMs();
-  for (const address of new Set(changed.map((place) => place.address)))
+  for (const address of new Set(changed.map((place) => place.address))) {
+    const places = changed.filter((place) => place.address === address);
+    const isTold = await speakerOf(services, connected, here.get(address));
+    const speaking = new Set<Address>();
+    for (const place of places) if (await isTold(place)) speaking.add(place.currency);
     await services.uow.run(async ({ depositAddresses }) => {
-      const places = changed.filter((place) => place.address === address);
       const [{ chainId } = { chainId: 0 }] = places;
       await depositAddresses.lock(address);
       const underWay = await depositAddresses.underWay(chainId, [address], atBlock);
@@ -120,13 +126,19 @@ async function writeDown(
           ...(unseenBlock !== undefined && { unseenBlock }),
           seenAtMs: nowMs,
         };
-        await depositAddresses.observe(place, readBalance(before?.layers ?? [], reading), atBlock);
+        await depositAddresses.observe(
+          place,
+          readBalance(before?.layers ?? [], reading),
+          atBlock,
+          speaking.has(place.currency),
+        );
       }
-      await depositAddresses.noteHeld(address);
+      await depositAddresses.noteFunds(address, nowMs);
       // It is looked at with every block until this is done.
       if (places.some((place) => leftOf(place, underWay) > 0n))
         await depositAddresses.setActive(address, nowMs);
     });
+  }
 }
 
 /** How much has been there for as many blocks as a deposit of its value would need. */

@@ -41,13 +41,31 @@ export async function lookUpAddress(
     chainIds: services.chains.all.flatMap(({ chain }) => (isAddressOn(chain, found) ? [chain.id] : [])),
     createdAt: found.createdAtMs,
     activeAt: found.activeAtMs,
-    funds: funds.map(({ chainId, currency, amount, seenAtMs, held }) => ({
-      chainId,
-      currency,
-      amount: amount.toString(),
-      seenAt: seenAtMs,
-      heldReason: held ?? null,
-    })),
+    funds: [
+      ...funds.map(({ chainId, currency, amount, seenAtMs, held }) => ({
+        chainId,
+        currency,
+        amount: amount.toString(),
+        seenAt: seenAtMs,
+        heldReason: held ?? null,
+        requestId: null,
+      })),
+      // Until its transaction is mined the money is at the address.
+      ...sweeps.flatMap(({ chainId, currency, amount, excess, arrivedAtMs, requestId, state }) =>
+        state === "planned" || state === "sent"
+          ? [
+              {
+                chainId,
+                currency,
+                amount: (amount + excess).toString(),
+                seenAt: arrivedAtMs,
+                heldReason: null,
+                requestId,
+              },
+            ]
+          : [],
+      ),
+    ],
     deposits: sweeps.map(({ requestId, chainId, currency, amount, excess, state, txHash, createdAtMs }) => ({
       requestId,
       chainId,

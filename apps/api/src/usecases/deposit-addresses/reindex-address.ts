@@ -45,7 +45,7 @@ export async function reindexAddress(
     await depositAddresses.lock(address);
     await depositAddresses.setActive(address, services.clock.nowMs());
     await depositAddresses.release(chain.id, address);
-    await depositAddresses.noteHeld(address);
+    await depositAddresses.noteFunds(address, services.clock.nowMs());
   });
   const asked = currencies.map((currency) => currency.address);
   const { found, failed } = await lookAtAddresses(services, connected, {

@@ -40,16 +40,17 @@ export async function returnFacts(
   services: Needs,
   { chain, pulse }: ConnectedChain,
   place: Pick<CurrencyAt, "chainId" | "currency">,
-): Promise<ReturnFacts> {
+): Promise<ReturnFacts & { readonly isPriced: boolean }> {
   const currency = services.chains.currency(place.chainId, place.currency);
   const unit = await priceOf(services, place);
-  if (currency?.supportsBridging !== true || unit === undefined)
-    return { canReturn: false, isWorthMoving: () => false };
+  if (currency === undefined || unit === undefined)
+    return { canReturn: false, isPriced: false, isWorthMoving: () => false };
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
   const gas = gasOf(services.quotePolicy.gas.refund, currency, true) + sweepGasOf(currency.address);
   const wei = gasCostWei(gas, pulse.gasPrices(), chain.fees.minPriorityFeeWei, chain.fees.gasMarginBps);
   return {
-    canReturn: true,
+    canReturn: currency.supportsBridging,
+    isPriced: true,
     isWorthMoving: (amount) => refundAmount(amount, wei, native, unit).kind === "refund",
   };
 }

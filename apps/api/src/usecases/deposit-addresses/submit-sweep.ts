@@ -152,6 +152,7 @@ async function refused(
     if (current?.state !== "planned") return false;
     // What is still there is found again, and decided about anew.
     await tx.depositAddresses.setSweep(sweep.id, "void");
+    await tx.depositAddresses.noteFunds(sweep.address, nowMs);
     await tx.requests.note(sweep.requestId, nowMs, "sweepVoid", { reason });
     return true;
   });

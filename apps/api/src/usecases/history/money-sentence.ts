@@ -1,5 +1,6 @@
 import { unreachable } from "@causeway/domain";
 import type { RequestStory } from "../../ports/request-history.ts";
+import { fundsOf } from "./past-request.ts";
 
 /** Where the money of a request is and why, in one sentence. */
 export function moneySentence(story: RequestStory): string {
@@ -7,6 +8,10 @@ export function moneySentence(story: RequestStory): string {
   const reason = state.failReason === undefined ? "" : ` (${state.failReason})`;
   const refundReason = state.refundFailReason ?? "nobody noted why";
   if (terms.kind === "call") return callSentence(story);
+  if (story.addressFunds !== undefined && fundsOf(story) === "depositAddress")
+    return story.addressFunds === "seen"
+      ? "The money is at the deposit address: it is confirmed there and then moved into the depository."
+      : "The money is at the deposit address, and somebody has to say where it belongs.";
   switch (state.name) {
     case "quoted":
       return "The user has the money: nothing has been deposited yet.";

@@ -32,7 +32,7 @@ export function pastRequest(
   const quoted = quotedSides(services, story);
   return {
     terms,
-    status: publicStatus(state),
+    status: publicStatus(state, story.addressFunds),
     sender: deposit?.sender ?? terms.user,
     depositAddress: terms.depositAddress?.address ?? listed?.depositAddress,
     supersededBy: story.supersededBy,
@@ -83,8 +83,8 @@ export function pastRequest(
 }
 
 /** Where the money of a story is. */
-export function fundsOf({ state, terms }: RequestStory): ReturnType<typeof fundsAt> {
-  return fundsAt({ name: state.name, kind: terms.kind, depositId: state.depositId });
+export function fundsOf({ state, terms, addressFunds }: RequestStory): ReturnType<typeof fundsAt> {
+  return fundsAt({ name: state.name, kind: terms.kind, depositId: state.depositId }, addressFunds);
 }
 
 /** Mined, done, and not since replaced by anything. */

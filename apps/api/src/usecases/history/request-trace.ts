@@ -19,7 +19,7 @@ export async function requestTrace(
   if (story === undefined) return undefined;
   return {
     requestId,
-    status: publicStatus(story.state),
+    status: publicStatus(story.state, story.addressFunds),
     fundsAt: fundsOf(story),
     summary: moneySentence(story),
     entries: spelledTrace(entriesOf(story), story, spellingOf(chains)),

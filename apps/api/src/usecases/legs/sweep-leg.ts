@@ -17,15 +17,16 @@ export function sweepLeg(sweepId: string): LegCourse {
       await tx.depositAddresses.lockSweep(sweepId);
       await tx.depositAddresses.setSweep(sweepId, "sent");
     },
-    async final({ tx, slot }) {
+    async final({ services, tx, slot }) {
       const mined = slot.attempts.find(({ n }) => n === slot.minedAttempt);
       if (mined === undefined || slot.minedBlockNumber === undefined)
         throw new Error(`slot ${slot.id} is final and nobody noted its block`);
-      await tx.depositAddresses.lockSweep(sweepId);
+      const sweep = await tx.depositAddresses.lockSweep(sweepId);
       await tx.depositAddresses.setSweep(sweepId, "final", {
         blockNumber: slot.minedBlockNumber,
         txHash: mined.txHash,
       });
+      if (sweep !== undefined) await tx.depositAddresses.noteFunds(sweep.address, services.clock.nowMs());
     },
     async dead({ services, tx, record }, reason) {
       const sweep = await tx.depositAddresses.lockSweep(sweepId);
@@ -34,6 +35,7 @@ export function sweepLeg(sweepId: string): LegCourse {
       // The contract moves exactly what was decided or nothing: what reverted will revert again, and what is there is decided about anew.
       if (reason === "TRANSACTION_REVERTED") {
         await tx.depositAddresses.setSweep(sweepId, "void");
+        await tx.depositAddresses.noteFunds(sweep.address, atMs);
         if (record) await tx.requests.note(sweep.requestId, atMs, "sweepVoid", { reason });
         return;
       }
