@@ -1,6 +1,6 @@
 import { createChainReader, createRpcTransport, type RpcTransport } from "@causeway/chains";
 import { testTokenAbi } from "@causeway/contracts";
-import { depositErc20Calldata } from "@causeway/domain";
+import { depositErc20Calldata, NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,6 +11,7 @@ import { laggingNode } from "../fakes/lagging-node.ts";
 import { batchCode, type BatchedCall } from "../support/batch-code.ts";
 import { deposit } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
+import type { TestChain } from "../support/test-chain.ts";
 import { withChain } from "../support/other-chain.ts";
 
 let world: EngineWorld;
@@ -273,6 +274,79 @@ test("when gas gets a hundred times dearer a refund of what was agreed still pay
   expect(minimum).toBeGreaterThan(0n);
   expect(refunded).toBeGreaterThanOrEqual(minimum);
   expect(refunded).toBeLessThan(agreed.terms.origin.amount);
+});
+
+/** A contract that takes native money. */
+async function aPayableContract(): Promise<Address> {
+  const recipient = world.anAddress();
+  await world.destination.client.setCode({ address: recipient, bytecode: "0x00" });
+  return recipient;
+}
+
+test("a recipient whose code burns the fill's gas only in the block pays for it out of the deposit", async () => {
+  const { origin, destination, usdc, solver } = world;
+  const gwei = 10n ** 9n;
+  const at = async (chain: TestChain, baseFeePerGas: bigint): Promise<void> => {
+    await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
+    await chain.mine();
+    await world.watch(chain);
+  };
+  await at(destination, 30n * gwei);
+  await at(origin, gwei / 100n);
+  const recipient = await aPayableContract();
+  const before = await destination.balance(solver.address, NATIVE_CURRENCY);
+  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, amount: "50000000", recipient });
+  await world.pay(agreed);
+  await at(origin, gwei / 100n);
+  await world.work();
+  await destination.client.setCode({ address: recipient, bytecode: "0xfe" });
+  const end = await world.untilFinal(agreed.requestId, 1_000);
+  expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
+
+  const burntWei = before - (await destination.balance(solver.address, NATIVE_CURRENCY));
+  const { refunded } = await paidOut(agreed);
+  // At $2500, in millionths of a dollar.
+  const burnt = (burntWei * 2_500n) / 10n ** 12n;
+  expect(burnt).toBeGreaterThan(1_000_000n);
+  expect(50_000_000n - refunded).toBeGreaterThanOrEqual(burnt);
+  expect(refunded).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n);
+  expect(await origin.balance(agreed.terms.refundTo, usdc)).toBe(refunded);
+  expect(world.events.of("fill_burnt").map(({ facts }) => facts["requestId"])).toEqual([agreed.requestId]);
+  const { rows } = await world.pool.query("select wei, unpaid_wei from fill_burns");
+  expect(rows).toEqual([{ wei: burntWei, unpaid_wei: 0n }]);
+});
+
+test("once reverted fills have cost the solver the limit of a day, only fills that run no foreign code are made", async () => {
+  const maxUnpaidBurntUsd = 100n * 10n ** 18n;
+  const bounded = { ...world.services, enginePolicy: { ...world.services.enginePolicy, maxUnpaidBurntUsd } };
+  // 0.05 of the native token is worth 125 USD.
+  await world.pool.query(
+    "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-1, 'one', $1, $2, $2, $3)",
+    [world.destination.chain.id, 5n * 10n ** 16n, world.clock.nowMs() - 1_000],
+  );
+  const toContract = await agree({
+    destinationCurrency: NATIVE_CURRENCY,
+    amount: "50000000",
+    recipient: await aPayableContract(),
+  });
+  const plain = await agree();
+  await world.pay(toContract);
+  await world.pay(plain);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  await world.work(bounded);
+  expect((await world.request(toContract.requestId)).state.name).toBe("fillable");
+  expect((await world.request(plain.requestId)).state.name).toBe("submitted");
+  const waits = world.events
+    .of("fill_waits")
+    .filter(({ facts }) => facts["requestId"] === toContract.requestId);
+  expect(waits.at(-1)?.facts["why"]).toMatch(
+    /^reverted fills have cost the solver 125.* \(BURNT_FILLS_DAILY_USD\)$/,
+  );
+
+  await world.pool.query("update fill_burns set at_ms = at_ms - 24 * 3600 * 1000 where slot_id = -1");
+  await world.work(bounded);
+  expect((await world.untilFinal(toContract.requestId, 1_000)).status).toBe("success");
 });
 
 /** The watcher's services, with the origin's node replaced by one behind which another node lags. */

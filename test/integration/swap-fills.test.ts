@@ -167,6 +167,43 @@ test("others who move the pools in the fill's own block make it fail, at the cos
   expect(received).toBe(agreed.terms.destination.expectedAmount);
 });
 
+test("a fill that has reverted in three blocks is not tried a fourth time, and its gas is kept of the refund", async () => {
+  const { destination, origin } = world;
+  const agreed = await deposited(toOdd());
+  const { refundTo } = agreed.terms;
+  const { amount, currency } = agreed.terms.origin;
+  const before = await origin.balance(refundTo, currency);
+  const stateOf = async () => (await world.request(agreed.requestId)).state.name;
+  for (const after of ["fillable", "fillable", "refunding"]) {
+    await movePool("bought", 20_000n * 10n ** 18n);
+    await world.work();
+    await destination.mine();
+    await world.watch(destination);
+    await movePool("sold", 2_400n * 10n ** 18n);
+    for (let blocks = 0; blocks < 100 && (await stateOf()) === "submitted"; blocks++) {
+      await destination.mine();
+      await world.watch(destination);
+    }
+    expect(await stateOf()).toBe(after);
+  }
+  const { status, fills } = await ended(agreed);
+  expect({ status, fills }).toEqual({ status: "refund", fills: [] });
+  const burnt = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  expect(burnt).toHaveLength(3);
+  const { rows } = await world.pool.query("select unpaid_wei from fill_burns where request_id = $1", [
+    agreed.requestId,
+  ]);
+  expect(rows).toEqual(burnt.map(() => ({ unpaid_wei: 0n })));
+  const wei = burnt.reduce(
+    (sum, { gasUsed = 0n, effectiveGasPrice = 0n }) => sum + gasUsed * effectiveGasPrice,
+    0n,
+  );
+  const returned = (await origin.balance(refundTo, currency)) - before;
+  expect(returned).toBeGreaterThan(0n);
+  // At $2500, in millionths of a dollar.
+  expect(amount - returned).toBeGreaterThan((wei * 2_500n) / 10n ** 12n);
+});
+
 test.each([
   ["less than was expected, within the range", 98_000_000n, 98n],
   ["more than was expected", 105_000_000n, 105n],

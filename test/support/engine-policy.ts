@@ -10,6 +10,7 @@ export const enginePolicy: EnginePolicy = {
   cancelAfterDeadlineMs: 60_000,
   expiryGraceMs: 600_000,
   inventoryWaitMs: 300_000,
+  maxUnpaidBurntUsd: 10n ** 24n,
   maxUnrepaidRefundsUsd: 10n ** 24n,
   maxPriceExposureUsd: 100_000_000,
   fastFillGraceMs: 600_000,

@@ -329,11 +329,12 @@ export function readApiConfig(processEnv: Env): ApiConfig {
 }
 
 function enginePolicy(
-  { unrepaidRefundsDailyUsd, ...engine }: SettingValues<typeof engineSettings>,
+  { unrepaidRefundsDailyUsd, burntFillsDailyUsd, ...engine }: SettingValues<typeof engineSettings>,
   settlement: SettlementConfig | undefined,
 ): EnginePolicy {
   return {
     ...engine,
+    maxUnpaidBurntUsd: parseUnits(burntFillsDailyUsd, 18),
     maxUnrepaidRefundsUsd: parseUnits(unrepaidRefundsDailyUsd, 18),
     fillLeadMs: settlement && settlement.hub.fillLeadSeconds * 1000,
   };

@@ -526,6 +526,15 @@ export const engineSettings = {
     describe: "How long a fill waits for inventory before the deposit is refunded.",
     default: 5 * MINUTE_MS,
   }),
+  burntFillsDailyUsd: matching(
+    "USD as a decimal number, e.g. 100",
+    /^\d{1,9}(\.\d{1,18})?$/,
+  )({
+    name: "BURNT_FILLS_DAILY_USD",
+    describe:
+      "Most gas of fills that reverted in a block which the solver pays itself within 24 hours, because their deposits do not cover it. Above it, fills that swap, make calls, or pay native to a contract wait, and their deposits are refunded after `FILL_INVENTORY_WAIT_MS`.",
+    default: "100",
+  }),
   unrepaidRefundsDailyUsd: matching(
     "USD as a decimal number, e.g. 1000",
     /^\d{1,9}(\.\d{1,18})?$/,

@@ -18,6 +18,8 @@ export interface EnginePolicy {
   readonly maxPriceExposureUsd: number;
   /** How long a fill waits for inventory before the deposit is refunded. */
   readonly inventoryWaitMs: number;
+  /** Gas of reverted fills within 24 hours that the solver pays itself, USD with 18 decimals. Above it no fill is made that runs foreign code. */
+  readonly maxUnpaidBurntUsd: bigint;
   /** Refunds within 24 hours that settlement can never repay, USD with 18 decimals. */
   readonly maxUnrepaidRefundsUsd: bigint;
   /** An app pays for a fast fill whose deposit has not come so long after the order's deadline. */

@@ -22,6 +22,7 @@ export type EventName =
   | "fill_planned"
   | "fill_waits"
   | "fill_impossible"
+  | "fill_burnt"
   | "refund_planned"
   | "sweep_planned"
   | "sweep_waits"

@@ -1,5 +1,6 @@
 import type { BlockRef } from "@causeway/chains";
 import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
+import type { FillBurnReads } from "./fill-burns.ts";
 import type { FastFillRecord } from "./fast-fill.ts";
 import type { ExecutionRecord } from "./executions.ts";
 import type { LegKind } from "./leg.ts";
@@ -7,7 +8,7 @@ import type { RailReads } from "./rails.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.ts";
 
 /** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */
-export interface Reads extends RailReads, SendReads {
+export interface Reads extends RailReads, SendReads, FillBurnReads {
   /** Settles when the database answers. */
   ping(): Promise<void>;
   /** All questions of one tick go into one query. */

@@ -11,6 +11,7 @@ import type {
   RequestTerms,
   TxHash,
 } from "@causeway/domain";
+import type { FillBurnWrites } from "./fill-burns.ts";
 import type { FastFillWrites } from "./fast-fill.ts";
 import type { ExecutionWrites } from "./executions.ts";
 import type { IdempotencyWrites } from "./idempotency.ts";
@@ -45,6 +46,7 @@ export interface Tx {
   readonly deposits: DepositWrites;
   readonly depositAddresses: DepositAddressWrites;
   readonly sends: SendWrites;
+  readonly fillBurns: FillBurnWrites;
   readonly lanes: LaneWrites;
   readonly ledger: LedgerWrites;
   readonly executions: ExecutionWrites;

@@ -10,6 +10,7 @@ function pricing(change: Partial<PricingFacts> = {}): RoutePricing {
   const ether = { decimals: 18, priceUsd: 2_000n * USD };
   return {
     pairClass: "stable",
+    runsForeignCode: false,
     originNative: ether,
     facts: {
       origin: { decimals: 6, priceUsd: USD },

@@ -1,12 +1,14 @@
 import { isOneAsset, pairClassOf, pow10, USD_DECIMALS } from "@causeway/domain";
 import type { FailReason, OutputCalls, RequestId, RequestTerms } from "@causeway/domain";
 import type { RequestEnd } from "../ports/chains.ts";
+import { formatUsd } from "@causeway/domain";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { RequestRecord, SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
 import { reserveSponsorship } from "./app-balance/sponsor-fees.ts";
+import { unpaidBurntUsd } from "./burnt-by-fills.ts";
 import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { amountToPay } from "./fill-amount.ts";
@@ -112,6 +114,17 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     due.budget === undefined && terms.gasTopup === undefined && destinationCurrency !== undefined
       ? gasOf(fillGas, destinationCurrency, toContract)
       : exchangedFill + (topupGas(services.quotePolicy.gas, terms.gasTopup?.amount) ?? 0n);
+  const runsForeignCode = toContract || due.budget !== undefined || terms.outputCalls !== undefined;
+  if (basis.kind === "deposit" && runsForeignCode) {
+    const burntUsd = await unpaidBurntUsd(services);
+    if (burntUsd >= services.enginePolicy.maxUnpaidBurntUsd)
+      return wait(
+        services,
+        request,
+        `reverted fills have cost the solver ${formatUsd(burntUsd)} USD within 24 hours (BURNT_FILLS_DAILY_USD)`,
+        "SOLVER_CAPACITY_EXCEEDED",
+      );
+  }
   const question: PaymentQuestion = {
     leg: { kind: "fill", requestId },
     currency: terms.destination.currency,

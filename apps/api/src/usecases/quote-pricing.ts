@@ -28,6 +28,8 @@ export interface RoutePricing {
   readonly pairClass: PairClass;
   readonly facts: PricingFacts;
   readonly originNative: PricedUnit;
+  /** The fill runs code of others: the recipient's, an exchange's, or calls. It may revert in its block although it did not when it was tried. */
+  readonly runsForeignCode: boolean;
 }
 
 /** Two chains and the currencies on them. */
@@ -98,13 +100,14 @@ export function* pricingSoon(
   const pairClass = swaps.pairClass ?? pairClassOf(originCurrency, destinationCurrency);
   const spreadBps = spreadOf(services, originCurrency, destinationCurrency);
   const { fees } = destination.chain;
-  const fillGas =
-    swaps.exchangeGas === undefined && swaps.callsGas === undefined
-      ? gasOf(quotePolicy.gas.fill, destinationCurrency, toContract)
-      : quotePolicy.gas.exchangedFill + (swaps.exchangeGas ?? 0n) + (swaps.callsGas ?? 0n);
+  const isRouted = swaps.exchangeGas !== undefined || swaps.callsGas !== undefined;
+  const fillGas = !isRouted
+    ? gasOf(quotePolicy.gas.fill, destinationCurrency, toContract)
+    : quotePolicy.gas.exchangedFill + (swaps.exchangeGas ?? 0n) + (swaps.callsGas ?? 0n);
   return {
     pairClass,
     originNative: { decimals: origin.chain.native.decimals, priceUsd: usd.originNative },
+    runsForeignCode: toContract || isRouted,
     facts: {
       origin: { decimals: originCurrency.decimals, priceUsd: usd.origin },
       destination: { decimals: destinationCurrency.decimals, priceUsd: usd.destination },

@@ -1,6 +1,7 @@
 import type { Address, Chain, Hex, Order, RequestTerms, Soon } from "@causeway/domain";
 import {
   amountToUsdDown,
+  convertUp,
   encodeFillContract,
   gasCostWei,
   NATIVE_CURRENCY,
@@ -169,10 +170,11 @@ function fillContractOf(chain: Chain): Hex {
 function leastRefund(
   policy: QuotePolicy,
   question: QuoteQuestion,
-  { deposited, trade }: ChosenRoute,
+  route: ChosenRoute,
   values: RouteValues,
   deposit: bigint,
 ): bigint {
+  const { deposited, trade } = route;
   const { origin, originCurrency, sweepGas = 0n, permit, originGasOverhead = 0 } = question;
   // Of what has no price nothing can be kept back for gas, and none is ever deposited.
   if (values.deposited.priceUsd === 0n) return deposit;
@@ -192,5 +194,16 @@ function leastRefund(
     policy.refundGasMarginBps,
   );
   const refund = refundAmount(deposit, cost, values.originNative, values.deposited);
-  return refund.kind === "refund" ? refund.amount : 0n;
+  const rest = refund.kind === "refund" ? refund.amount - burnableGas(question, route, values) : 0n;
+  return rest > 0n ? rest : 0n;
+}
+
+/** A fill may use so many times the gas it was priced with; or revert so often, for one that swaps is tried again. */
+const MAX_BURNT_FILLS = 3n;
+
+/** What fills may burn that revert in their blocks: it is kept of the deposit. What calls may burn is subtracted where they are agreed. */
+function burnableGas({ calls }: QuoteQuestion, route: ChosenRoute, { deposited }: RouteValues): bigint {
+  if (route.kind !== "bridge" || !route.pricing.runsForeignCode || calls !== undefined) return 0n;
+  const { fillGasCostWei, destinationNative } = route.pricing.facts;
+  return convertUp(fillGasCostWei * MAX_BURNT_FILLS, destinationNative, deposited);
 }

@@ -4,7 +4,7 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
-import { burntByCalls } from "./burnt-by-calls.ts";
+import { burntByFills } from "./burnt-by-fills.ts";
 import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "./quote-pricing.ts";
@@ -100,7 +100,7 @@ async function pay(
   const broughtUnits = await gasOfBringing(services, request, deposit);
   const broughtWei = gasCostWei(broughtUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const whole = refundAmount(deposit.amount, gasWei + broughtWei, native, priced);
-  const burnt = await burntByCalls(services, request, deposit, priced);
+  const burnt = await burntByFills(services, request, deposit, priced);
   // Gas that has risen since it was brought does not eat all of it.
   const kept = whole.kind === "refund" ? whole : due;
   const rest = kept.kind === "refund" ? kept.amount - burnt : 0n;
@@ -145,6 +145,10 @@ async function pay(
       if (!(await inventoryBears(tx, connected, plan))) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await tx.deposits.setRefund(deposit.id, "sent", undefined);
+      await tx.fillBurns.keep(request.terms.requestId, {
+        kept: kept.kind === "refund" ? kept.amount - amount : 0n,
+        burnt,
+      });
       if (unrepaid !== undefined) await tx.deposits.setUnrepaid(deposit.id, unrepaid, services.clock.nowMs());
       await tx.requests.note(request.terms.requestId, services.clock.nowMs(), "refundPlanned", {
         depositId: deposit.id,

@@ -18,6 +18,7 @@ import {
   slotOf,
 } from "./rows.ts";
 import type { AttemptRow, DepositRow, RequestRow, SlotRow } from "./rows.ts";
+import { fillBurnReads } from "./fill-burns.ts";
 import { sendReads } from "./send-reads.ts";
 import { batchedStatusReads } from "./status-reads.ts";
 
@@ -132,6 +133,7 @@ export function postgresReads(sql: Sql): Reads {
   return {
     ...railReads(sql),
     ...sendReads(sql),
+    ...fillBurnReads(sql),
     async ping() {
       await sql.query(ping, []);
     },

@@ -15,6 +15,7 @@ import { sqlOn } from "./pool.ts";
 import { priceExposureWrites } from "./price-exposure.ts";
 import { railWrites } from "./rail-rows.ts";
 import { requestWrites } from "./request-writes.ts";
+import { fillBurnWrites } from "./fill-burns.ts";
 import { sendWrites } from "./send-writes.ts";
 import { settlementWrites } from "./settlement-writes.ts";
 import { sponsorKeys } from "./sponsors.ts";
@@ -47,6 +48,7 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
       deposits: depositWrites(sql),
       depositAddresses: depositAddressWrites(sql),
       sends: sendWrites(sql),
+      fillBurns: fillBurnWrites(sql),
       lanes: laneWrites(sql),
       ledger: ledgerWrites(sql),
       executions: executionWrites(sql),

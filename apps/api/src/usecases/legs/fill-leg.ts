@@ -50,12 +50,33 @@ export const fillLeg: LegCourse = {
     const change = depositGone
       ? { txHashes: [], inTxHashes: record.inTxHashes.filter((hash) => hash !== deposit.txHash) }
       : { txHashes: [] };
-    const again = !depositGone && isWorthAnother({ services, tx, slot, record }, deposit, reason);
+    const burns = await noteBurn({ services, tx, slot, record });
+    const again =
+      !depositGone && burns < MAX_REVERTED && isWorthAnother({ services, tx, slot, record }, deposit, reason);
     await transition(services, tx, record, { kind: "fillDead", reason, depositGone, again }, change, {
       reason,
     });
   },
 };
+
+/** Fills of one request that may revert in a block before its deposit is refunded. */
+const MAX_REVERTED = 3;
+
+/** Notes gas that a fill burnt in a block, unless an app vouched for it, and pays. @returns how many fills of the request have */
+async function noteBurn({ services, tx, slot, record }: LegMoment): Promise<number> {
+  if (slot.minedStatus !== "reverted" || record === undefined || record.state.front !== "none") return 0;
+  const { requestId } = record.terms;
+  const burns = await tx.fillBurns.note(slot, requestId, services.clock.nowMs());
+  const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
+  services.events.alarm("fill_burnt", {
+    requestId,
+    chainId: slot.chainId,
+    nonce: slot.nonce,
+    wei: gasUsed * effectiveGasPrice,
+    burns,
+  });
+  return burns;
+}
 
 /**
  * Whether a fill that reverted is planned anew: an exchange reverts when others have moved its pools beyond what it may cost, and they may have moved back. Not for long: each try costs

@@ -1,0 +1,47 @@
+import type { FillBurnReads, FillBurnWrites } from "../../ports/fill-burns.ts";
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+
+const note = statement(
+  "fill_burn_note",
+  `insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values ($1, $2, $3, $4, $4, $5)
+   on conflict (slot_id) do nothing`,
+);
+const count = statement(
+  "fill_burn_count",
+  "select count(*)::int as burns from fill_burns where request_id = $1",
+);
+const keep = statement(
+  "fill_burn_keep",
+  "update fill_burns set unpaid_wei = div(wei * $2, $3) where request_id = $1",
+);
+const unpaidSince = statement(
+  "read_unpaid_fill_burns",
+  "select chain_id, sum(unpaid_wei) as wei from fill_burns where at_ms > $1 and unpaid_wei > 0 group by chain_id",
+);
+
+/** Gas of reverted fills inside one transaction. */
+export function fillBurnWrites(sql: Sql): FillBurnWrites {
+  return {
+    async note({ id, chainId, gasUsed = 0n, effectiveGasPrice = 0n }, requestId, atMs): Promise<number> {
+      await sql.query(note, [id, requestId, chainId, gasUsed * effectiveGasPrice, atMs]);
+      const [row] = await sql.query<{ burns: number }>(count, [requestId]);
+      return row?.burns ?? 0;
+    },
+    async keep(requestId, { kept, burnt }): Promise<void> {
+      if (burnt === 0n) return;
+      const unpaid = kept >= burnt ? 0n : burnt - (kept > 0n ? kept : 0n);
+      await sql.query(keep, [requestId, unpaid, burnt]);
+    },
+  };
+}
+
+/** Reads of the same. */
+export function fillBurnReads(sql: Sql): FillBurnReads {
+  return {
+    async unpaidBurnsSince(sinceMs) {
+      const rows = await sql.query<{ chain_id: number; wei: bigint }>(unpaidSince, [sinceMs]);
+      return rows.map((row) => ({ chainId: row.chain_id, wei: row.wei }));
+    },
+  };
+}

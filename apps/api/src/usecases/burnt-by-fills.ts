@@ -1,0 +1,54 @@
+import { amountToUsdUp, convertUp } from "@causeway/domain";
+import type { PricedUnit } from "@causeway/domain";
+import type { DepositRecord, RequestRecord, Slot } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/**
+ * Gas that fills burnt which reverted in a block although they succeeded when they were tried. A recipient's code, an exchange or calls can be made to do that,
+ * so it is kept of the deposit, as far as the order's promise of a refund allows. A plain token transfer runs none of these.
+ * @param unit the deposit's currency
+ * @returns smallest units of that currency
+ * @throws ServiceError PRICE_FETCH_FAILED
+ */
+export async function burntByFills(
+  { reads, chains, prices }: Pick<Services, "reads" | "chains" | "prices">,
+  { terms, state }: Pick<RequestRecord, "terms" | "state">,
+  deposit: Pick<DepositRecord, "id">,
+  unit: PricedUnit,
+): Promise<bigint> {
+  if (state.depositId !== deposit.id) return 0n;
+  const native = chains.get(terms.destination.chainId)?.chain.native;
+  if (native === undefined) return 0n;
+  const fills = await reads.revertedSlotsOfLeg("fill", terms.requestId);
+  const wei = fills
+    .filter((slot) => !isPlainTransfer(slot))
+    .reduce((sum, { gasUsed = 0n, effectiveGasPrice = 0n }) => sum + gasUsed * effectiveGasPrice, 0n);
+  if (wei === 0n) return 0n;
+  return convertUp(wei, { decimals: native.decimals, priceUsd: await prices.usd(native) }, unit);
+}
+
+/** Whether a fill calls nothing but the token that it pays. */
+export function isPlainTransfer({ call, outflow }: Pick<Slot, "call" | "outflow">): boolean {
+  return call.to === outflow.currency;
+}
+
+/**
+ * What burnt gas the solver has paid itself within 24 hours, because no deposit bore it, USD with 18 decimals.
+ * @throws ServiceError PRICE_FETCH_FAILED
+ */
+export async function unpaidBurntUsd({
+  reads,
+  chains,
+  prices,
+  clock,
+}: Pick<Services, "reads" | "chains" | "prices" | "clock">): Promise<bigint> {
+  let usd = 0n;
+  for (const { chainId, wei } of await reads.unpaidBurnsSince(clock.nowMs() - DAY_MS)) {
+    const native = chains.get(chainId)?.chain.native;
+    if (native === undefined) continue;
+    usd += amountToUsdUp(wei, { decimals: native.decimals, priceUsd: await prices.usd(native) });
+  }
+  return usd;
+}
