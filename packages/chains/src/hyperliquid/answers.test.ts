@@ -70,6 +70,7 @@ test("the explorer's transactions are read as they are", () => {
       fromSubAccount: "",
       nonce: 1_763_761_234_001n,
     },
+    isOpaque: false,
   });
   expect(transactionIn(usdSend)).toMatchObject({
     action: { type: "UsdSend", amount: "12.5", time: 1_763_761_234_001n },
@@ -91,7 +92,8 @@ test("an answer with anything in it gone or of another kind is the endpoint's fa
       if (what.endsWith('= ""') && told !== "fault") expect(told, what).not.toEqual(transactionIn(answer));
       // No transaction at all; and an action of a kind that nobody has heard of.
       else if (what === "/tx = null") expect(told).toBeUndefined();
-      else if (what === '/tx/action/type = ""') expect(told).toMatchObject({ action: undefined });
+      else if (what === '/tx/action/type = ""')
+        expect(told).toMatchObject({ action: undefined, isOpaque: true });
       else expect(told, what).toBe("fault");
     }
   }
@@ -105,6 +107,24 @@ test("an answer about another transaction, another account or another time is no
   expect(() => readLedger(ledger, "0x00000000000000000000000000000000000000ee", from, to)).toThrow(RpcFault);
   expect(() => readLedger(ledger, user, from + 1n, to)).toThrow(RpcFault);
   expect(() => readLedger(ledger, user, from, to - 1n)).toThrow(RpcFault);
+});
+
+test("an action of an unknown kind is opaque: it may hold any transfer; one that is known to be another is not", () => {
+  const acting = (type: string) => transactionIn({ ...usdSend, tx: { ...usdSend.tx, action: { type } } });
+  expect(acting("multiSig")).toMatchObject({ action: undefined, isOpaque: true });
+  expect(acting("spotSend")).toMatchObject({ action: undefined, isOpaque: false });
+});
+
+test("a ledger entry of an unknown kind is told with what it says of itself, one that is known to be no transfer is not", () => {
+  const [, send] = ledger;
+  const page = ledgerIn([{ ...send, delta: { ...send?.delta, type: "usdTransfer" } }]);
+  const { user: by, destination } = page.unknown[0] ?? {};
+  expect(page).toMatchObject({ size: 1, transfers: [], unknown: [{ type: "usdTransfer" }] });
+  expect([by, destination]).not.toContain(undefined);
+  expect(ledgerIn([{ ...send, delta: { type: "odd" } }]).unknown).toMatchObject([
+    { user: undefined, destination: undefined },
+  ]);
+  expect(ledgerIn([{ ...send, delta: { type: "rewardsClaim" } }]).unknown).toEqual([]);
 });
 
 test("names of another profile are not those of this network", () => {

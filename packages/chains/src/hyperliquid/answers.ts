@@ -21,11 +21,41 @@ export interface ExchangeTransaction {
   readonly user: Address;
   /** Why it changed nothing; undefined: it did what it says. */
   readonly error: string | undefined;
-  /** Undefined: it moves no money from one account to another in a way that deposits, payments or withdrawals are made. */
+  /** Undefined: not a transfer that deposits, payments and withdrawals are made of, or one that cannot be read. */
   readonly action: HyperliquidAction | undefined;
+  /** The action is of a kind whose effect is not known here: it may hold any transfer (`multiSig` does). Nobody can tell what it did. */
+  readonly isOpaque: boolean;
 }
 
 export type TransferKind = "usdSend" | "sendAsset" | "spotSend";
+
+/** Actions that have been read before and are never a `usdSend` or `sendAsset`. */
+const OTHER_ACTIONS: ReadonlySet<string> = new Set([
+  "spotSend",
+  "withdraw3",
+  "usdClassTransfer",
+  "vaultTransfer",
+  "subAccountTransfer",
+  "subAccountSpotTransfer",
+]);
+
+/** Ledger entries that no `usdSend` or `sendAsset` makes. */
+const OTHER_KINDS: ReadonlySet<string> = new Set([
+  "deposit",
+  "withdraw",
+  "accountClassTransfer",
+  "accountActivationGas",
+  "subAccountTransfer",
+  "vaultCreate",
+  "vaultDeposit",
+  "vaultDistribution",
+  "vaultLeaderCommission",
+  "vaultWithdraw",
+  "liquidation",
+  "rewardsClaim",
+  "spotGenesis",
+  "cStakingTransfer",
+]);
 
 /** How the ledger calls transfers from one account to another. */
 const TRANSFER_KINDS: ReadonlyMap<string, TransferKind> = new Map([
@@ -48,11 +78,22 @@ export interface LedgerTransfer {
   readonly nonce: bigint | undefined;
 }
 
+/** An entry of a kind that is not known here: a transfer that the exchange calls by a new name, or something else. */
+export interface UnknownEntry {
+  readonly hash: Hex32;
+  readonly time: bigint;
+  readonly type: string;
+  /** Who sent it, and to whom; undefined where the entry does not say so. */
+  readonly user: Address | undefined;
+  readonly destination: Address | undefined;
+}
+
 /** One page of a ledger. */
 export interface LedgerPage {
   /** How many entries of any kind it had. */
   readonly size: number;
   readonly transfers: readonly LedgerTransfer[];
+  readonly unknown: readonly UnknownEntry[];
 }
 
 /** A token of the exchange's spot side. */
@@ -119,7 +160,7 @@ function readTransaction(tx: unknown, method: string, profile: ExchangeSigningPr
     block: natural(method, fields, "block"),
     user: account(method, fields, "user"),
     error: error ?? undefined,
-    action: readAction(record(method, fields["action"], "the action"), method, profile),
+    ...readAction(record(method, fields["action"], "the action"), method, profile),
   };
 }
 
@@ -127,7 +168,7 @@ function readAction(
   fields: Fields,
   method: string,
   { chainField }: ExchangeSigningProfile,
-): HyperliquidAction | undefined {
+): Pick<ExchangeTransaction, "action" | "isOpaque"> {
   const of = (name: string): string => {
     const value = fields[name];
     if (typeof value !== "string") throw garbage(method, `the action has no ${name}`);
@@ -135,15 +176,15 @@ function readAction(
   };
   switch (fields["type"]) {
     case "usdSend":
-      return {
+      return readable({
         type: "UsdSend",
         chain: of(chainField),
         destination: of("destination"),
         amount: of("amount"),
         time: natural(method, fields, "time"),
-      };
+      });
     case "sendAsset":
-      return {
+      return readable({
         type: "SendAsset",
         chain: of(chainField),
         destination: of("destination"),
@@ -153,18 +194,23 @@ function readAction(
         amount: of("amount"),
         fromSubAccount: of("fromSubAccount"),
         nonce: natural(method, fields, "nonce"),
-      };
+      });
     default:
       if (typeof fields["type"] !== "string") throw garbage(method, "the action has no type");
-      return undefined;
+      return { action: undefined, isOpaque: !OTHER_ACTIONS.has(fields["type"]) };
   }
 }
 
-/** Entries of an account's ledger; those of other kinds than transfers are counted, and not read. */
+function readable(action: HyperliquidAction): Pick<ExchangeTransaction, "action" | "isOpaque"> {
+  return { action, isOpaque: false };
+}
+
+/** Entries of an account's ledger; those that are known to be no transfers are counted, and not read. */
 export function readLedger(answer: unknown, user: Address, from: bigint, to: bigint): LedgerPage {
   const method = "userNonFundingLedgerUpdates";
   if (!Array.isArray(answer)) throw garbage(method, "the answer is no list");
   const transfers: LedgerTransfer[] = [];
+  const unknown: UnknownEntry[] = [];
   for (const entry of answer as unknown[]) {
     const fields = record(method, entry, "an entry");
     const time = natural(method, fields, "time");
@@ -173,9 +219,19 @@ export function readLedger(answer: unknown, user: Address, from: bigint, to: big
     const { type } = delta;
     if (typeof type !== "string") throw garbage(method, "an entry has no type");
     const kind = TRANSFER_KINDS.get(type);
-    if (kind === undefined) continue;
+    if (OTHER_KINDS.has(type)) continue;
     const hash = typeof fields["hash"] === "string" ? parseHex32(fields["hash"]) : undefined;
     if (hash === undefined) throw garbage(method, "an entry has no hash");
+    if (kind === undefined) {
+      unknown.push({
+        hash,
+        time,
+        type,
+        user: accountOrNone(delta["user"]),
+        destination: accountOrNone(delta["destination"]),
+      });
+      continue;
+    }
     const amount = delta[kind === "usdSend" ? "usdc" : "amount"];
     if (typeof amount !== "string") throw garbage(method, "a transfer has no amount");
     const transfer: LedgerTransfer = {
@@ -191,7 +247,7 @@ export function readLedger(answer: unknown, user: Address, from: bigint, to: big
       throw garbage(method, "a transfer is somebody else's");
     transfers.push(transfer);
   }
-  return { size: answer.length, transfers };
+  return { size: answer.length, transfers, unknown };
 }
 
 export function readSpotMeta(answer: unknown): readonly SpotToken[] {
@@ -281,9 +337,12 @@ function natural(method: string, fields: Fields, name: string): bigint {
   return BigInt(value);
 }
 
+function accountOrNone(value: unknown): Address | undefined {
+  return typeof value === "string" ? parseAddress(value) : undefined;
+}
+
 function account(method: string, fields: Fields, name: string): Address {
-  const value = fields[name];
-  const address = typeof value === "string" ? parseAddress(value) : undefined;
+  const address = accountOrNone(fields[name]);
   if (address === undefined) throw garbage(method, `${name} is no account`);
   return address;
 }

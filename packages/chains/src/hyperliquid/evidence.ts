@@ -183,8 +183,8 @@ export function evidenceOfEndpoint(
 /** Pages of ledgers that are remembered, and bytes of them. */
 const REMEMBERED = { entries: 5_000, bytes: 8 * 1024 * 1024 };
 
-function weightOf({ transfers }: LedgerPage): number {
-  return 256 + 512 * transfers.length;
+function weightOf({ transfers, unknown }: LedgerPage): number {
+  return 256 + 512 * (transfers.length + unknown.length);
 }
 
 const NOT_A_HASH: Evidence<never> = {

@@ -66,6 +66,7 @@ const transaction = (
   user,
   error: undefined,
   action,
+  isOpaque: false,
   ...fields,
 });
 const deposited = (action: HyperliquidAction | undefined, fields: Partial<ExchangeTransaction> = {}) =>

@@ -14,9 +14,11 @@ import {
   type ExchangePlace,
   type Hex,
   type Hex32,
+  type HyperliquidAction,
 } from "@causeway/domain";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
 import { RailShort, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
+import type { ExchangeTransaction } from "./answers.ts";
 import { isNonceOver } from "./finality.ts";
 import { heldBy, holdingOf, units, type Holding } from "./holdings.ts";
 import { blockHashOf } from "./rail-reading.ts";
@@ -86,16 +88,38 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
     const to = clock < window.closesAt ? clock : window.closesAt;
     const ledger = await wholeLedger(rpc, solver, isOver ? window.opensAt : nonce - SKEW_MS, to);
     if (ledger === undefined) return { kind: "unseen" };
-    const used = ledger.find((entry) => entry.user === solver && entry.nonce === nonce);
+    const sent = ledger.transfers.filter(({ user }) => user === solver);
+    const used = sent.find((entry) => entry.nonce === nonce);
+    const isSame = (done: HyperliquidAction | undefined): boolean =>
+      done !== undefined && hyperliquidActionId(done, profile) === id;
+    const finalIn = ({ block, hash }: ExchangeTransaction): RailOutcome => ({
+      kind: "final",
+      block: { number: block, hash: blockHashOf(block) },
+      txId: hash,
+    });
     if (used !== undefined) {
       const transaction = await rpc.transaction(used.hash);
       // The explorer is behind the ledger: it happened, but what it was cannot be said yet.
       if (transaction === undefined) return { kind: "pending" };
-      const { action: done, error, block, hash } = transaction;
-      if (error !== undefined || done === undefined) return { kind: "unseen" };
-      return hyperliquidActionId(done, profile) === id
-        ? { kind: "final", block: { number: block, hash: blockHashOf(block) }, txId: hash }
+      if (transaction.error !== undefined) return { kind: "unseen" };
+      if (transaction.isOpaque) throw cannotTell(used.hash);
+      return isSame(transaction.action)
+        ? finalIn(transaction)
         : { kind: "dead", reason: "its nonce was used by another action" };
+    }
+    // Whatever the solver may have sent under another name, or without its nonce, may be this payment: said to be dead, it would be made twice.
+    const unclear = isOver
+      ? [
+          ...sent.filter((entry) => entry.nonce === undefined && entry.destination === action["destination"]),
+          ...ledger.unknown.filter(({ user }) => user === undefined || user === solver),
+        ]
+      : [];
+    for (const { hash } of unclear) {
+      const transaction = await rpc.transaction(hash);
+      if (transaction === undefined) return { kind: "pending" };
+      if (transaction.error !== undefined) continue;
+      if (transaction.isOpaque) throw cannotTell(hash);
+      if (transaction.user === solver && isSame(transaction.action)) return finalIn(transaction);
     }
     return isOver
       ? { kind: "dead", reason: "the exchange takes its nonce no more, and never took it" }
@@ -223,6 +247,10 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
 
     outcome,
   };
+}
+
+function cannotTell(hash: Hex32): RpcFault {
+  return garbage("txDetails", `nobody can tell whether ${hash} made the payment`);
 }
 
 /** The chain that a wallet signs on binds nothing; another number makes other bytes of the same action. */

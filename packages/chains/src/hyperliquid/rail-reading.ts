@@ -108,7 +108,7 @@ export function createRailReading(options: RailReadingOptions): RailReading {
       );
       if (told.every((ledger) => ledger !== undefined)) {
         const received = told
-          .flat()
+          .flatMap(({ transfers }) => transfers)
           .filter(({ destination }) => depositories.includes(destination))
           .map((transfer) => [transfer.hash, transfer] as const);
         return { transfers: [...new Map(received).values()].toSorted(inOrder), upTo };

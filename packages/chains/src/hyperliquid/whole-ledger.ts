@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 import type { RememberedFacts } from "../evm/remembered-facts.ts";
-import type { LedgerPage, LedgerTransfer } from "./answers.ts";
+import type { LedgerPage } from "./answers.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 
 /**
@@ -13,7 +13,7 @@ const CERTAINLY_WHOLE = 300;
 const MOST_QUESTIONS = 64;
 
 /**
- * All transfers of an account between two block times (ms, both inside), in no order; undefined when it cannot be shown that these are all. A range with so many entries that
+ * All transfers of an account between two block times (ms, both inside), and what may be transfers, in no order; undefined when it cannot be shown that these are all. A range with so many entries that
  * its answer may have been cut is asked again in halves.
  *
  * @param told what was told before, by range, of times to which nothing is added any more: so a ledger for which one go does not suffice is read in several
@@ -25,8 +25,9 @@ export async function wholeLedger(
   from: bigint,
   to: bigint,
   told?: RememberedFacts<LedgerPage>,
-): Promise<readonly LedgerTransfer[] | undefined> {
-  const transfers: LedgerTransfer[] = [];
+): Promise<Omit<LedgerPage, "size"> | undefined> {
+  const transfers: LedgerPage["transfers"][number][] = [];
+  const unknown: LedgerPage["unknown"][number][] = [];
   const open = [{ from: from < 0n ? 0n : from, to }];
   let asked = 0;
   while (open.length > 0) {
@@ -40,11 +41,12 @@ export async function wholeLedger(
     if (page.size < CERTAINLY_WHOLE) {
       // No two ranges overlap; one hash may stand for several entries all the same.
       transfers.push(...page.transfers);
+      unknown.push(...page.unknown);
       continue;
     }
     if (range.from === range.to) return undefined;
     const middle = (range.from + range.to) / 2n;
     open.push({ from: range.from, to: middle }, { from: middle + 1n, to: range.to });
   }
-  return transfers;
+  return { transfers, unknown };
 }

@@ -9,7 +9,8 @@ import {
 } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { rememberedFacts } from "../evm/remembered-facts.ts";
-import type { ExchangeTransaction, LedgerPage, LedgerTransfer } from "./answers.ts";
+import { RpcFault } from "../nodes/rpc-fault.ts";
+import type { ExchangeTransaction, LedgerPage, LedgerTransfer, UnknownEntry } from "./answers.ts";
 import { INDEX_LAG_MS } from "./finality.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 import { searchExecution } from "./withdrawal-search.ts";
@@ -46,6 +47,7 @@ const executed: ExchangeTransaction = {
   user: depository,
   error: undefined,
   action,
+  isOpaque: false,
 };
 const entry: LedgerTransfer = {
   hash,
@@ -58,14 +60,24 @@ const entry: LedgerTransfer = {
 };
 
 /** An exchange with such a clock, and what its index has told of by then; its explorer's newest transactions are others. */
-function anExchange(now: bigint, indexed: readonly LedgerTransfer[]): ExchangeRpc {
+function anExchange(
+  now: bigint,
+  indexed: readonly LedgerTransfer[],
+  {
+    unknown = [],
+    transaction = executed,
+  }: Partial<{
+    unknown: readonly UnknownEntry[];
+    transaction: ExchangeTransaction;
+  }> = {},
+): ExchangeRpc {
   const answers: Partial<ExchangeRpc> = {
     clock: async () => await Promise.resolve(now),
     transactionsOf: async () => await Promise.resolve([]),
-    transaction: async () => await Promise.resolve(executed),
+    transaction: async () => await Promise.resolve(transaction),
     ledger: async (_, from, to) => {
       const transfers = indexed.filter(({ time }) => time >= from && time <= to);
-      return await Promise.resolve({ size: transfers.length, transfers });
+      return await Promise.resolve({ size: transfers.length, transfers, unknown });
     },
   };
   return answers as ExchangeRpc;
@@ -92,4 +104,48 @@ test("it is over only once the whole window was told with all the delay that ind
     { ...entry, amount: "12.51" },
   ];
   expect(await look(anExchange(closesAt + INDEX_LAG_MS + 1n, others))).toBe("over");
+});
+
+const afterwards = closesAt + INDEX_LAG_MS + 1n;
+const opaque: ExchangeTransaction = { ...executed, action: undefined, isOpaque: true };
+/** What the exchange may call such a transfer some day. */
+const renamed: UnknownEntry = {
+  hash,
+  time: closesAt,
+  type: "usdTransfer",
+  user: depository,
+  destination: friend,
+};
+const search = async (rpc: ExchangeRpc) => await searchExecution(rpc, withdrawal, rules, undefined);
+
+test("a transfer that the ledger calls by an unknown name is looked at in its transaction, and never passed over", async () => {
+  const found = anExchange(afterwards, [], { unknown: [renamed] });
+  expect(await search(found)).toMatchObject({ kind: "executed", transactionId: hash });
+  const unnamed = { ...renamed, user: undefined, destination: undefined };
+  expect((await search(anExchange(afterwards, [], { unknown: [unnamed] }))).kind).toBe("executed");
+  const another = { ...executed, action: { ...action, amount: "1" } };
+  expect((await search(anExchange(afterwards, [], { unknown: [renamed], transaction: another }))).kind).toBe(
+    "over",
+  );
+});
+
+test("where an action cannot be read, a withdrawal is neither executed nor expired", async () => {
+  for (const [transfers, unknown] of [
+    [[entry], []],
+    [[{ ...entry, kind: "sendAsset", nonce: NONCE }], []],
+    [[], [renamed]],
+  ] as const)
+    await expect(search(anExchange(afterwards, transfers, { unknown, transaction: opaque }))).rejects.toThrow(
+      RpcFault,
+    );
+  // It failed: whatever it was, it moved nothing.
+  const failed = { ...opaque, error: "insufficient margin" };
+  expect((await search(anExchange(afterwards, [entry], { transaction: failed }))).kind).toBe("over");
+});
+
+test("unknown entries that somebody else sent keep no withdrawal from expiring", async () => {
+  const incoming = { ...renamed, user: friend, destination: depository };
+  expect((await search(anExchange(afterwards, [], { unknown: [incoming], transaction: opaque }))).kind).toBe(
+    "over",
+  );
 });

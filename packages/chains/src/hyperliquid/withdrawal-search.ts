@@ -1,5 +1,5 @@
 import { exchangeNonceWindow, type Address, type Hex32 } from "@causeway/domain";
-import { inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
+import { garbage, inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
 import type { RememberedFacts } from "../evm/remembered-facts.ts";
 import type { ExchangeTransaction, LedgerPage } from "./answers.ts";
 import { isNonceOver } from "./finality.ts";
@@ -18,7 +18,8 @@ export type WithdrawalOutcome =
  * Looks for the execution of a withdrawal: in the transaction that somebody names, among the newest of the depositories, and in their ledgers over the whole time in
  * which its nonce could be taken. Only what the transaction itself says counts; the ledger says where to look, and that there is nothing to be found.
  *
- * @throws RpcFault also when a ledger tells of a transfer like it whose transaction cannot be looked at: then it is neither executed nor over
+ * @throws RpcFault also when a ledger tells of a transfer like it, or of anything unknown that a depository sent, whose transaction cannot be read: then it is neither
+ *   executed nor over
  * @param told pages of ledgers, of times that were over with all the delay that indexes have when they were read
  */
 export async function searchExecution(
@@ -55,21 +56,31 @@ export async function searchExecution(
       isWhole = false;
       continue;
     }
-    for (const entry of ledger) {
-      if (!mayCarryOut(entry, withdrawal, rules)) continue;
+    const { transfers, unknown } = ledger;
+    for (const entry of [
+      ...transfers.filter((one) => mayCarryOut(one, withdrawal, rules)),
+      // Before the window is over an entry that nobody can read says nothing about what may still come.
+      ...(isOver ? unknown : []),
+    ]) {
       const transaction = await rpc.transaction(entry.hash);
       if (transaction === undefined)
         throw inconsistent("txDetails", "the explorer does not know a transaction of the ledger");
       if (carriesOut(transaction, withdrawal, rules))
         return { kind: "executed", depository, transactionId: transaction.hash };
+      if (transaction.isOpaque && transaction.error === undefined)
+        throw garbage("txDetails", `nobody can tell whether ${entry.hash} carried the withdrawal out`);
     }
   }
   return isWhole && isOver ? { kind: "over" } : { kind: "pending" };
 }
 
 /** Nothing else carries a withdrawal out, and what arrives is much more. */
-function sentBy(account: Address, { size, transfers }: LedgerPage): LedgerPage {
-  return { size, transfers: transfers.filter(({ user }) => user === account) };
+function sentBy(account: Address, { size, transfers, unknown }: LedgerPage): LedgerPage {
+  return {
+    size,
+    transfers: transfers.filter(({ user }) => user === account),
+    unknown: unknown.filter(({ user }) => user === undefined || user === account),
+  };
 }
 
 /** An explorer may refuse to look so far back as it would have to: the ledger, which is whole or is not believed, is enough. @throws RpcFault for all other trouble */

@@ -1,0 +1,110 @@
+import {
+  exchangeNonceWindow,
+  exchangeSigningProfiles,
+  MAINNET_USDC_TOKEN_ID,
+  sendAssetAction,
+  type Address,
+  type Hex,
+  type Hex32,
+} from "@causeway/domain";
+import { privateKeyToAccount } from "viem/accounts";
+import { expect, test } from "vitest";
+import { RpcFault } from "../nodes/rpc-fault.ts";
+import type { ExchangeTransaction, LedgerPage, UnknownEntry } from "./answers.ts";
+import { INDEX_LAG_MS } from "./finality.ts";
+import { createRailPayments } from "./rail-payments.ts";
+import type { ExchangeRpc } from "./rpc.ts";
+import { encodeSignedAction, idOfSigned, signExchangeAction } from "./signed-action.ts";
+
+const privateKey: Hex32 = `0x${"11".repeat(32)}`;
+const solver = privateKeyToAccount(privateKey).address.toLowerCase() as Address;
+const friend: Address = "0x00000000000000000000000000000000000000a2";
+const hash: Hex32 = `0x${"88".repeat(32)}`;
+const NONCE = 1_763_761_234_567n;
+const profile = exchangeSigningProfiles.hyperliquid;
+const afterwards = exchangeNonceWindow(NONCE).closesAt + INDEX_LAG_MS + 1n;
+
+const paid = sendAssetAction(profile, {
+  network: "Mainnet",
+  signatureChainId: 1,
+  destination: friend,
+  from: { kind: "perps" },
+  to: { kind: "perps" },
+  token: { name: "USDC", tokenId: MAINNET_USDC_TOKEN_ID },
+  amount: 1_250_000_000n,
+  decimals: 8,
+  nonce: Number(NONCE),
+});
+const raw: Hex = encodeSignedAction(await signExchangeAction(profile, paid, privateKey));
+const attempt = { raw, txId: idOfSigned(raw), fee: 0n, madeAtMs: 0 };
+
+const transaction: ExchangeTransaction = {
+  hash,
+  time: NONCE,
+  block: 7n,
+  user: solver,
+  error: undefined,
+  action: {
+    type: "SendAsset",
+    chain: "Mainnet",
+    destination: friend,
+    sourceDex: "",
+    destinationDex: "",
+    token: String(paid["token"]),
+    amount: String(paid["amount"]),
+    fromSubAccount: "",
+    nonce: NONCE,
+  },
+  isOpaque: false,
+};
+const opaque: ExchangeTransaction = { ...transaction, action: undefined, isOpaque: true };
+const renamed: UnknownEntry = { hash, time: NONCE, type: "transfer", user: solver, destination: friend };
+const sent: LedgerPage["transfers"][number] = {
+  hash,
+  time: NONCE,
+  kind: "sendAsset",
+  user: solver,
+  destination: friend,
+  amount: "12.5",
+  nonce: NONCE,
+};
+
+async function outcomeWhere(ledger: Partial<LedgerPage>, told: ExchangeTransaction | undefined) {
+  const answers: Partial<ExchangeRpc> = {
+    clock: async () => await Promise.resolve(afterwards),
+    transaction: async () => await Promise.resolve(told),
+    ledger: async (_user, from, to) => {
+      const page: LedgerPage =
+        from <= NONCE && NONCE <= to
+          ? { size: 1, transfers: [], unknown: [], ...ledger }
+          : { size: 0, transfers: [], unknown: [] };
+      return await Promise.resolve(page);
+    },
+  };
+  const payments = createRailPayments({
+    rpc: answers as ExchangeRpc,
+    solver,
+    privateKey,
+    depositories: [],
+    usdcTokenId: MAINNET_USDC_TOKEN_ID,
+    exchange: { profile: "hyperliquid", isTestnet: false },
+    now: () => 0,
+  });
+  return await payments.outcome(attempt);
+}
+
+test("a payment is dead only when nothing that the solver sent could be it", async () => {
+  expect(await outcomeWhere({}, transaction)).toMatchObject({ kind: "dead" });
+  expect(await outcomeWhere({ transfers: [sent] }, transaction)).toMatchObject({ kind: "final", txId: hash });
+  expect(await outcomeWhere({ unknown: [renamed] }, transaction)).toMatchObject({ kind: "final" });
+  expect(await outcomeWhere({ unknown: [renamed] }, undefined)).toMatchObject({ kind: "pending" });
+  const nonceless = { ...sent, nonce: undefined };
+  expect(await outcomeWhere({ transfers: [nonceless] }, transaction)).toMatchObject({ kind: "final" });
+  const incoming = { ...renamed, user: friend, destination: solver };
+  expect(await outcomeWhere({ unknown: [incoming] }, opaque)).toMatchObject({ kind: "dead" });
+});
+
+test("where an action of the solver cannot be read, nobody says that a payment is dead or made", async () => {
+  for (const ledger of [{ transfers: [sent] }, { unknown: [renamed] }])
+    await expect(outcomeWhere(ledger, opaque)).rejects.toThrow(RpcFault);
+});
