@@ -36,6 +36,8 @@ export interface TransactionDeposits {
   readonly deposits: readonly DepositEvidence[];
   /** Unix seconds of the block that holds the transaction. */
   readonly timestamp: bigint;
+  /** Of that block; only where block times are not in the order of blocks (Bitcoin). */
+  readonly height?: bigint;
 }
 
 /** One deposit. Addresses and currencies in the family's canonical spelling (lower case on EVM chains). */
@@ -54,7 +56,7 @@ export interface PaymentQuestion {
   readonly orderId: Hex32;
   /** The account that signed the order, as EVM chains write it. Payments may come from others. */
   readonly solver: Address;
-  /** Unix seconds; a block later than this refutes. */
+  /** Unix seconds; a block that is certainly later than this refutes (`headerSkewSeconds`). */
   readonly deadline: number;
   /** The order's `extraData` of this side (EVM: the fill contract, ABI-encoded; `0x`: none). */
   readonly extraData: Hex;
@@ -69,6 +71,8 @@ export interface PaymentAnswer {
   readonly amounts: readonly bigint[];
   /** Unix seconds of the block that holds the transaction. */
   readonly timestamp: bigint;
+  /** As in {@link TransactionDeposits}. */
+  readonly height?: bigint;
 }
 
 export interface WithdrawalAnswer {

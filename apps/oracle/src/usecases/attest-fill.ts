@@ -79,7 +79,7 @@ export function attestFill(services: AttestationServices, owner: string) {
         const paid = finalValue(evidence, field, `the fill ${transactionId} on ${paying.chain.name}`);
         mustFollowDeposits(
           inputs,
-          { chain: paying.chain.name, timestamp: paid.timestamp },
+          { chain: paying.chain, timestamp: paid.timestamp, height: paid.height },
           field,
           hub.fillLeadSeconds,
         );

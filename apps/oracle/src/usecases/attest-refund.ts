@@ -142,7 +142,7 @@ async function mustHaveBeenPaid(
   });
   const paid = finalValue(evidence, field, `the refund ${transactionId} on ${chain.chain.name}`);
   const refunded = inputIndexes.flatMap((index) => inputs[index] ?? []);
-  mustFollowDeposits(refunded, { chain: chain.chain.name, timestamp: paid.timestamp }, field);
+  mustFollowDeposits(refunded, { chain: chain.chain, timestamp: paid.timestamp, height: paid.height }, field);
   for (const [at, { minimum }] of wanted.entries())
     if ((paid.amounts[at] ?? 0n) < minimum)
       throw rejected(field, `Insufficient refund amount for order input payment ${inputIndexes.join(", ")}`);

@@ -23,6 +23,7 @@ export interface SettledInput {
   readonly deposit: DepositEvidence;
   /** Unix seconds of the deposit's block. */
   readonly timestamp: bigint;
+  readonly height?: bigint | undefined;
   readonly onchainId: Hex32;
 }
 
@@ -81,7 +82,7 @@ async function settledInput(
   const { chain } = known;
   const field = `inputs[${inputIndex}].transactionId`;
   depositoryOf(chain, `order.inputs[${inputIndex}].payment.chainId`);
-  const { deposits, timestamp } = finalValue(
+  const { deposits, timestamp, height } = finalValue(
     await evidenceOf(known).deposits(transactionId),
     field,
     `the deposit of order input payment ${inputIndex}`,
@@ -94,5 +95,5 @@ async function settledInput(
       field,
       `the deposit of order input payment ${inputIndex} is in another currency than the order asks for`,
     );
-  return { chain, deposit, timestamp, onchainId };
+  return { chain, deposit, timestamp, height, onchainId };
 }

@@ -88,6 +88,7 @@ test("a deposit with enough confirmations is final, at its block's own time", as
     kind: "final",
     value: {
       depository: depository.address,
+      height: 700_000n,
       timestamp: BigInt(TIME),
       deposits: [
         {
@@ -187,7 +188,7 @@ test("a payment that is final answers with what it paid and when", async () => {
   } as const;
   expect(await source(aNode(all, 6)).payments(txid, question)).toEqual({
     kind: "final",
-    value: { amounts: [90n], timestamp: BigInt(TIME) },
+    value: { amounts: [90n], timestamp: BigInt(TIME), height: 700_000n },
   });
   expect(await source(aNode(all, 5)).payments(txid, question)).toMatchObject({ kind: "notFinal" });
 });

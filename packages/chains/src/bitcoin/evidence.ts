@@ -95,6 +95,7 @@ export function evidenceOfNode(
           depository: deposit === undefined ? primary : (addressOf.get(judgement.script) ?? primary),
           deposits: deposit === undefined ? [] : [deposit],
           timestamp: block.time,
+          height: BigInt(block.height),
         },
       };
     },
@@ -111,7 +112,10 @@ export function evidenceOfNode(
         question,
       );
       if ("refusal" in judgement) return { kind: "refuted", reason: judgement.refusal };
-      return { kind: "final", value: { amounts: judgement.amounts, timestamp: block.time } };
+      return {
+        kind: "final",
+        value: { amounts: judgement.amounts, timestamp: block.time, height: BigInt(block.height) },
+      };
     },
 
     withdrawal: async (payload, transactionId): Promise<Evidence<WithdrawalAnswer>> => {

@@ -1,4 +1,4 @@
-import { type Hex32, nativeCurrency } from "@causeway/domain";
+import { headerSkewSeconds, type Hex32, nativeCurrency } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import { carriedTexts, idIn } from "./carried-text.ts";
 import { pays } from "./deposits.ts";
@@ -25,7 +25,7 @@ export interface PaymentFacts {
 export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
 /**
- * What each recipient was paid, when the transaction came in time and is for this order alone: exactly one of its outputs carries an id, and its whole text is the order's.
+ * What each recipient was paid, when the transaction came in time, as far as block times tell, and is for this order alone: exactly one of its outputs carries an id, and its whole text is the order's.
  *
  * One payer must have signed all of it: every input spends one and the same script, which is no recipient's, and no signature leaves outputs out. Anything else may be a
  * recipient's own sale (SIGHASH_SINGLE|ANYONECANPAY), completed by whoever bought. What leaves a depository is no payment of a solver, and a transaction that pays one is a
@@ -41,7 +41,8 @@ export function judgePayments(
   const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
   if (new Set(pairs).size !== pairs.length)
     throw new RangeError("a recipient and currency is asked for twice");
-  if (timestamp > BigInt(question.deadline))
+  // The header of a block that came in time may be ahead of it.
+  if (timestamp > BigInt(question.deadline + headerSkewSeconds("bitcoin-vm")))
     return { refusal: `the transaction came at ${timestamp}, after the deadline ${question.deadline}` };
   if (question.calls.length > 0) return { refusal: "the order has calls, and nothing can be called there" };
   if (isCoinbase(transaction)) return { refusal: "a coinbase transaction is no payment" };

@@ -56,6 +56,14 @@ export interface EvmAttestationFacts {
  */
 export const CLOCK_SKEW_SECONDS = 60;
 
+/**
+ * Seconds by which the times of a chain's blocks may be wrong beyond {@link CLOCK_SKEW_SECONDS}. Bitcoin takes headers up to two hours ahead, and behind their parents:
+ * miners write what they like within that.
+ */
+export function headerSkewSeconds(vm: VmType): number {
+  return vm === "bitcoin-vm" ? 7_200 : 0;
+}
+
 /** The hub: the chain on which attested executions take effect. */
 export interface AttestationHub {
   /** Name, e.g. `hub`. */
