@@ -22,7 +22,7 @@ const USAGE = `usage:
   operator funds              money in the depositories, or meant for an app balance, that is unattributed, cannot be refunded automatically, or waits for the daily limit
   operator addresses          money at deposit addresses that is not on its way, and why; sweeps that are not final
   operator trace <requestId>  everything that happened to a request, in order
-  operator lanes              payments that are not final yet, by chain
+  operator lanes              payments that are not final yet, by chain; then the hub's lane, with executions that are set aside
   operator settlement         how many payments wait to be settled on the hub, since when, and why
   operator settlement <requestId>  settlement of one request: none, attested or settled, and why
   operator withdrawals        withdrawals from the hub, newest first

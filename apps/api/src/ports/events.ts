@@ -72,6 +72,7 @@ export type EventName =
   | "mapping_fault"
   | "oracle_lied"
   | "execution_refused"
+  | "execution_set_aside"
   | "hub_broadcast"
   | "hub_refused"
   | "api_keys_fault"

@@ -21,8 +21,17 @@ export interface HubChain {
   signers(): Promise<HubSigners>;
   gasPrices(): Promise<GasPrices>;
   broadcast(raw: Hex): Promise<BroadcastOutcome>;
-  /** The call that carries executions out, in their order, and gas that suffices for all of them. */
-  carry(executions: readonly SignedExecution[], threshold: number): HubCall;
+  /** Gas that one transaction may use now: that of a block, and no more than EIP-7825 allows. */
+  transactionGasLimit(): Promise<bigint>;
+  /** What each execution takes in a batch, when `sender` submits it and none may use more than `room`. */
+  executionGas(
+    executions: readonly SignedExecution[],
+    sender: Address,
+    threshold: number,
+    room: bigint,
+  ): Promise<ExecutionGas[]>;
+  /** The call that carries executions out, in their order. */
+  carry(executions: readonly SignedExecution[]): Omit<HubCall, "gasLimit">;
   /** Smallest units of a token of the hub that an address holds, in the newest block or in the newest final one. */
   balance(owner: Address, tokenId: bigint, at: "latest" | "final"): Promise<bigint>;
   /** The payload that the hub's Allocator has recorded for a withdrawal address; undefined when there is none, or no Allocator. */
@@ -35,3 +44,6 @@ export interface HubCall {
   readonly data: Hex;
   readonly gasLimit: bigint;
 }
+
+/** What an execution takes; `tooLarge`: more than a transaction may use. */
+export type ExecutionGas = { readonly kind: "needs"; readonly gas: bigint } | { readonly kind: "tooLarge" };

@@ -35,6 +35,8 @@ export type ExecutionState = "attested" | "settled" | "refused";
 
 export interface ExecutionRecord extends SignedExecution {
   readonly id: string;
+  /** A transaction that carried it was refused for good: it goes alone. */
+  readonly apart: boolean;
   readonly state: ExecutionState;
   readonly reason: string | undefined;
 }
@@ -54,10 +56,14 @@ export interface HubTransaction extends HubTransactionPlan {
   readonly createdAtMs: number;
   /** Signed variants, oldest first. */
   readonly attempts: readonly HubAttempt[];
+  /** The hub refused it for good: its call is a no-op now, which spends the nonce. */
+  readonly isNoop: boolean;
 }
 
 export interface HubAttempt {
   readonly n: number;
+  /** It carries nothing. */
+  readonly isNoop: boolean;
   readonly raw: Hex;
   readonly txHash: TxHash;
   readonly maxFeePerGas: bigint;
@@ -95,6 +101,17 @@ export interface SettlementWrites {
     executionIds: readonly string[],
     atMs: number,
   ): Promise<HubTransaction>;
+  /**
+   * The hub refuses the transaction for good: its nonce goes to `noop`, and what it carried is free again, one execution a transaction. Returns what it carried;
+   * undefined when it was taken apart before.
+   */
+  takeApart(
+    transactionId: string,
+    noop: { readonly to: Address; readonly gasLimit: bigint },
+    nextTryMs: number,
+  ): Promise<readonly ExecutionRecord[] | undefined>;
+  /** No transaction has room for it: it is looked at again from `nextTryMs` on. */
+  setAside(key: Hex32, reason: string, nextTryMs: number, atMs: number): Promise<void>;
   /** False when attempt `n` exists already: somebody else signed first. */
   addAttempt(transactionId: string, attempt: HubAttempt): Promise<boolean>;
   setBroadcast(transactionId: string, n: number, atMs: number): Promise<void>;
@@ -117,7 +134,7 @@ export interface SettledPayment {
 export interface SettlementReads {
   /** Payments whose time to be asked about has come, longest waiting first. */
   duePayments(nowMs: number, limit: number): Promise<DuePayment[]>;
-  /** Executions that no transaction carries, in order. */
+  /** Executions that no transaction carries, in order; of a payment only once nothing keeps its deposit's execution back. */
   executionsToCarry(nowMs: number, limit: number): Promise<ExecutionRecord[]>;
   execution(key: Hex32): Promise<ExecutionRecord | undefined>;
   executionsOf(transactionId: string): Promise<ExecutionRecord[]>;

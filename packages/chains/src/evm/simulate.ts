@@ -5,6 +5,9 @@ import { simulationOutcomeOf } from "./rpc-errors.ts";
 import { NodeRefusal } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
+/** A call, and the most gas that it may use; as much as the node allows when it is not set. */
+export type SimulatedCall = CallPlan & { readonly gasLimit?: bigint };
+
 /**
  * Runs a call on the latest state without sending it, by `eth_estimateGas`.
  *
@@ -17,7 +20,7 @@ import type { RpcTransport } from "../nodes/transport.ts";
 export async function simulateCall(
   transport: RpcTransport,
   from: Address,
-  call: CallPlan,
+  call: SimulatedCall,
   fees?: FeeCaps,
 ): Promise<SimulationOutcome> {
   const outcome = await estimate(transport, from, call, fees);
@@ -38,7 +41,7 @@ export async function simulateCall(
 async function estimate(
   transport: RpcTransport,
   from: Address,
-  call: CallPlan,
+  call: SimulatedCall,
   fees?: FeeCaps,
 ): Promise<SimulationOutcome> {
   const method = "eth_estimateGas";
@@ -47,6 +50,7 @@ async function estimate(
     to: call.to,
     data: call.data,
     value: toQuantity(call.value),
+    ...(call.gasLimit !== undefined && { gas: toQuantity(call.gasLimit) }),
     ...(fees && {
       maxFeePerGas: toQuantity(fees.maxFeePerGas),
       maxPriorityFeePerGas: toQuantity(fees.maxPriorityFeePerGas),

@@ -21,6 +21,7 @@ import {
 import type { Clock } from "../../ports/clock.ts";
 import type { HubChain, HubSigners } from "../../ports/hub.ts";
 import type { SignedExecution } from "../../ports/settlement.ts";
+import { executionGas } from "./execution-gas.ts";
 
 /** Priority fee floor and cap of what is offered for a unit of gas, wei: a hub is a chain of cheap gas. */
 const FEES = { minPriorityFeeWei: 1_000_000n, maxFeePerGasWei: 2_000_000_000_000n };
@@ -28,8 +29,8 @@ const FEES = { minPriorityFeeWei: 1_000_000n, maxFeePerGasWei: 2_000_000_000_000
 const SIGNERS_KEPT_MS = 30_000;
 /** Only leads the search for a block that is old enough. */
 const NOMINAL_BLOCK_SECONDS = 1;
-/** What carrying out takes at most, in units of gas; what is not used is not paid for. Too little would leave executions undone. */
-const GAS = { transaction: 60_000n, execution: 110_000n, action: 110_000n, signature: 15_000n, byte: 40n };
+/** EIP-7825: no transaction may use more. Kept to on every hub, so that a batch stays a modest part of a block. */
+const MAX_TRANSACTION_GAS = 2n ** 24n;
 
 /**
  * The hub behind its RPC endpoint, on connections of its own: a hub that hangs holds up no chain.
@@ -170,19 +171,23 @@ export function connectHub(hub: AttestationHub, clock: Clock, multisig: Address)
       await verify();
       return await writer.broadcast(raw);
     },
-    carry(executions, threshold) {
+    async transactionGasLimit() {
+      await verify();
+      const { gasLimit } = await client.getBlock({ blockTag: "latest" });
+      return gasLimit < MAX_TRANSACTION_GAS ? gasLimit : MAX_TRANSACTION_GAS;
+    },
+    async executionGas(executions, sender, threshold, room) {
+      await verify();
+      const facts = { oracle: oracle.address, multisig, sender, threshold, room };
+      return await Promise.all(executions.map((execution) => executionGas(transport, facts, execution)));
+    },
+    carry(executions) {
       const data = encodeFunctionData({
         abi: oracleAbi,
         functionName: "executeMultiple",
         args: [executions.map(structOf), multisig, executions.map(({ signature }) => signature)],
       });
-      const actions = executions.reduce((count, execution) => count + execution.actions.length, 0);
-      const gasLimit =
-        GAS.transaction +
-        BigInt(executions.length) * (GAS.execution + BigInt(threshold) * GAS.signature) +
-        BigInt(actions) * GAS.action +
-        BigInt((data.length - 2) / 2) * GAS.byte;
-      return { to: hub.oracleAddress, data, gasLimit };
+      return { to: hub.oracleAddress, data };
     },
     async balance(owner, tokenId, at) {
       await verify();

@@ -62,6 +62,24 @@ const lanes = statement(
    from lanes l left join slots s on s.chain_id = l.chain_id and s.sender = l.sender and s.state in ('open', 'mined')
    group by 1, 2, 3 order by 1`,
 );
+// Settlement's lane: transactions that are not final, and executions that none of them carries.
+const hubLane = statement(
+  "operator_hub_lane",
+  `select 'hub' as chain_id, t.sender, t.next_nonce, t.open, t.first_open_nonce, t.oldest_open_ms, t.noops,
+     e.waiting, e.oldest_waiting_ms, e.set_aside, e.set_aside_since_ms, e.set_aside_reason
+   from (select count(*) filter (where transaction_id is null and set_aside_since_ms is null) as waiting,
+       min(created_at_ms) filter (where transaction_id is null and set_aside_since_ms is null) as oldest_waiting_ms,
+       count(*) filter (where set_aside_since_ms is not null) as set_aside,
+       min(set_aside_since_ms) as set_aside_since_ms,
+       max(reason) filter (where set_aside_since_ms is not null) as set_aside_reason
+     from hub_executions where state = 'attested') e
+   left join (select sender, max(nonce) + 1 as next_nonce, count(*) filter (where state = 'open') as open,
+       min(nonce) filter (where state = 'open') as first_open_nonce,
+       min(created_at_ms) filter (where state = 'open') as oldest_open_ms,
+       count(*) filter (where state = 'open' and is_noop) as noops
+     from hub_transactions group by sender) t on true
+   where t.sender is not null or e.waiting > 0 or e.set_aside > 0 order by t.sender`,
+);
 
 /** Money in the depositories that is unattributed, cannot be refunded automatically or waits for room in the daily limit, and top-ups that credit nobody. */
 export async function strandedFunds(sql: Sql): Promise<object[]> {
@@ -81,9 +99,9 @@ export async function traceOf(sql: Sql, requestId: string): Promise<object[]> {
   }));
 }
 
-/** How the lanes stand. */
-export function laneReport(sql: Sql): Promise<object[]> {
-  return sql.query(lanes, []);
+/** How the lanes stand: those of payments by chain, then that of the hub. */
+export async function laneReport(sql: Sql): Promise<object[]> {
+  return [...(await sql.query<object>(lanes, [])), ...(await sql.query<object>(hubLane, []))];
 }
 
 /** What waits to be settled, by state and reason, longest waiting first. */

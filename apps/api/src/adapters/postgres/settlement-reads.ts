@@ -43,8 +43,13 @@ const deposits = statement(
 );
 const toCarry = statement(
   "hub_executions_to_carry",
-  `select ${EXECUTION_COLUMNS} from hub_executions
-   where state = 'attested' and transaction_id is null and next_try_ms <= $1 order by id limit $2`,
+  `select ${EXECUTION_COLUMNS} from hub_executions e
+   where state = 'attested' and transaction_id is null and next_try_ms <= $1
+     -- The hub cannot pass on what it does not hold: it would refuse a payment whose deposit is set aside or waits.
+     and not exists (select 1 from settlements s join hub_executions d on d.idempotency_key = s.deposit_key
+       where s.payment_key = e.idempotency_key and s.state = 'attested'
+         and d.state = 'attested' and d.transaction_id is null and d.next_try_ms > $1)
+   order by id limit $2`,
 );
 const byKey = statement(
   "hub_execution_by_key",

@@ -15,9 +15,10 @@ export interface ExecutionRow {
   signature: string;
   state: string;
   reason: string | null;
+  apart: boolean;
 }
 
-export const EXECUTION_COLUMNS = "id, idempotency_key, kind, actions, signature, state, reason";
+export const EXECUTION_COLUMNS = "id, idempotency_key, kind, actions, signature, state, reason, apart";
 
 export function executionOf(row: ExecutionRow): ExecutionRecord {
   return {
@@ -28,6 +29,7 @@ export function executionOf(row: ExecutionRow): ExecutionRecord {
     signature: row.signature as Hex,
     state: row.state as ExecutionState,
     reason: row.reason ?? undefined,
+    apart: row.apart,
   };
 }
 
@@ -41,10 +43,11 @@ export interface HubTransactionRow {
   max_fee_per_gas: bigint;
   max_priority_fee_per_gas: bigint;
   created_at_ms: number;
+  is_noop: boolean;
 }
 
 export const HUB_TRANSACTION_COLUMNS =
-  "id, sender, nonce, call_to, call_data, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms";
+  "id, sender, nonce, call_to, call_data, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, is_noop";
 
 export interface HubAttemptRow {
   transaction_id: number;
@@ -55,10 +58,11 @@ export interface HubAttemptRow {
   max_priority_fee_per_gas: bigint;
   created_at_ms: number;
   broadcast_at_ms: number | null;
+  is_noop: boolean;
 }
 
 export const HUB_ATTEMPT_COLUMNS =
-  "transaction_id, n, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms";
+  "transaction_id, n, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms, is_noop";
 
 export function hubTransactionOf(row: HubTransactionRow, attempts: readonly HubAttemptRow[]): HubTransaction {
   return {
@@ -71,12 +75,14 @@ export function hubTransactionOf(row: HubTransactionRow, attempts: readonly HubA
     maxPriorityFeePerGas: row.max_priority_fee_per_gas,
     createdAtMs: row.created_at_ms,
     attempts: attempts.map(attemptOf),
+    isNoop: row.is_noop,
   };
 }
 
 function attemptOf(row: HubAttemptRow): HubAttempt {
   return {
     n: row.n,
+    isNoop: row.is_noop,
     raw: row.raw as Hex,
     txHash: row.tx_hash as Hex32,
     maxFeePerGas: row.max_fee_per_gas,

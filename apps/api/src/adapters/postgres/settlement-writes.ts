@@ -3,8 +3,13 @@ import { ExecutionsTaken } from "../../ports/executions-taken.ts";
 import type { SettlementWrites } from "../../ports/settlement.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
-import { HUB_TRANSACTION_COLUMNS, hubTransactionOf } from "./settlement-rows.ts";
-import type { HubTransactionRow } from "./settlement-rows.ts";
+import {
+  EXECUTION_COLUMNS,
+  HUB_TRANSACTION_COLUMNS,
+  executionOf,
+  hubTransactionOf,
+} from "./settlement-rows.ts";
+import type { ExecutionRow, HubTransactionRow } from "./settlement-rows.ts";
 
 // A slot that is final paid its leg by the attempt that was mined; what failed is dead.
 const notePayments = statement(
@@ -38,7 +43,8 @@ const addExecution = statement(
   `insert into hub_executions as e (idempotency_key, kind, actions, signature, state, next_try_ms, created_at_ms)
    values ($1, $2, $3, $4, 'attested', $5, $5)
    on conflict (idempotency_key) do update
-     set actions = excluded.actions, signature = excluded.signature, state = 'attested', transaction_id = null, next_try_ms = excluded.next_try_ms
+     set actions = excluded.actions, signature = excluded.signature, state = 'attested', transaction_id = null, next_try_ms = excluded.next_try_ms,
+       apart = false, set_aside_since_ms = null
      where e.state = 'refused'`,
 );
 const lockHub = statement(
@@ -56,13 +62,13 @@ const addTransaction = statement(
 );
 const carry = statement(
   "hub_execution_carry",
-  `update hub_executions set transaction_id = $2
+  `update hub_executions set transaction_id = $2, set_aside_since_ms = null, reason = null
    where id = any($1::bigint[]) and state = 'attested' and transaction_id is null returning id`,
 );
 const addAttempt = statement(
   "hub_attempt_add",
-  `insert into hub_attempts (transaction_id, n, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning n`,
+  `insert into hub_attempts (transaction_id, n, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, is_noop)
+   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing returning n`,
 );
 const setBroadcast = statement(
   "hub_attempt_broadcast",
@@ -98,6 +104,24 @@ const release = statement(
   "hub_execution_release",
   `update hub_executions set transaction_id = null, next_try_ms = $2, reason = $3
    where idempotency_key = $1 and state = 'attested'`,
+);
+const spendOnNoop = statement(
+  "hub_transaction_noop",
+  `update hub_transactions set call_to = $2, call_data = '0x', gas_limit = $3, is_noop = true
+   where id = $1 and state = 'open' and not is_noop returning id`,
+);
+const takeApart = statement(
+  "hub_execution_take_apart",
+  `with freed as (
+     update hub_executions set transaction_id = null, apart = true, next_try_ms = $2
+     where transaction_id = $1 and state = 'attested' returning ${EXECUTION_COLUMNS}
+   )
+   select * from freed order by id`,
+);
+const setAside = statement(
+  "hub_execution_set_aside",
+  `update hub_executions set reason = $2, next_try_ms = $3, set_aside_since_ms = coalesce(set_aside_since_ms, $4)
+   where idempotency_key = $1 and state = 'attested' and transaction_id is null`,
 );
 
 /** Settlement inside one transaction. */
@@ -143,6 +167,13 @@ export function settlementWrites(sql: Sql): SettlementWrites {
       if (carried.length !== executionIds.length) throw new ExecutionsTaken();
       return hubTransactionOf(row, []);
     },
+    async takeApart(transactionId, { to, gasLimit }, nextTryMs) {
+      if ((await sql.query(spendOnNoop, [transactionId, to, gasLimit])).length === 0) return undefined;
+      return (await sql.query<ExecutionRow>(takeApart, [transactionId, nextTryMs])).map(executionOf);
+    },
+    async setAside(key, reason, nextTryMs, atMs) {
+      await sql.query(setAside, [key, reason, nextTryMs, atMs]);
+    },
     async addAttempt(transactionId, attempt) {
       const rows = await sql.query(addAttempt, [
         transactionId,
@@ -152,6 +183,7 @@ export function settlementWrites(sql: Sql): SettlementWrites {
         attempt.maxFeePerGas,
         attempt.maxPriorityFeePerGas,
         attempt.createdAtMs,
+        attempt.isNoop,
       ]);
       return rows.length > 0;
     },

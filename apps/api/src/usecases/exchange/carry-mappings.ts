@@ -1,3 +1,4 @@
+import type { HubCall } from "../../ports/hub.ts";
 import type { MappingServices } from "../../ports/mapping-services.ts";
 import type { SignedNonceMapping } from "../../ports/nonce-mappings.ts";
 import { entryFor } from "./ask-for-entry.ts";
@@ -56,14 +57,20 @@ async function planNext(services: MappingServices): Promise<void> {
     if (!(await settleMapping(services, name, record))) waiting.push({ record, name });
   }
   if (waiting.length === 0) return;
-  const { threshold } = await hub.signers();
-  const { gasLimit, ...call } = mappings.publish(
-    waiting.map(({ record, name }) => ({ ...entryFor(name, record), signature: record.hubSignature })),
-    threshold,
-  );
+  const [{ threshold }, limit] = await Promise.all([hub.signers(), hub.transactionGasLimit()]);
+  const publish = (carried: typeof waiting): HubCall =>
+    mappings.publish(
+      carried.map(({ record, name }) => ({ ...entryFor(name, record), signature: record.hubSignature })),
+      threshold,
+    );
+  let carried = waiting;
+  // Entries are all of one size: each alone fits any block.
+  while (carried.length > 1 && publish(carried).gasLimit > limit)
+    carried = carried.slice(0, Math.ceil(carried.length / 2));
+  const { gasLimit, ...call } = publish(carried);
   const { latest } = await hub.nonces(signer.address);
   const { maxFeePerGas, maxPriorityFeePerGas } = await hub.gasPrices();
-  const keys = waiting.map(({ record }) => record.key);
+  const keys = carried.map(({ record }) => record.key);
   try {
     await uow.run(async (tx) => {
       await tx.settlement.lockHub();

@@ -1,10 +1,14 @@
 import { signTransaction } from "@causeway/chains";
 import type { Hex32 } from "@causeway/domain";
 import { ExecutionsTaken } from "../../ports/executions-taken.ts";
-import type { HubAttempt, HubTransaction, SignedExecution } from "../../ports/settlement.ts";
+import type { ExecutionRecord, HubAttempt, HubTransaction, SignedExecution } from "../../ports/settlement.ts";
 import type { SettlementServices } from "../../ports/settlement-services.ts";
 import { replacementFees } from "../nudge-lane.ts";
+import { nextBatch, roomFor, type Batch, type Weighed } from "./next-batch.ts";
 import { settleExecutions } from "./settle-executions.ts";
+
+/** Gas of a transfer of nothing to ourselves, also on chains that charge more than 21 000 for it. */
+const NOOP_GAS = 100_000n;
 
 type Needs = Pick<
   SettlementServices,
@@ -67,7 +71,7 @@ async function conclude(services: Needs, transaction: HubTransaction): Promise<v
 async function care(services: Needs, transaction: HubTransaction): Promise<void> {
   const { settlementPolicy: policy } = services;
   const nowMs = services.clock.nowMs();
-  const latest = transaction.attempts.at(-1);
+  const latest = transaction.attempts.findLast(({ isNoop }) => isNoop === transaction.isNoop);
   if (latest === undefined) return send(services, transaction, transaction);
   const isStuck = nowMs - latest.createdAtMs > policy.stuckAfterMs;
   if (isStuck && transaction.attempts.length < policy.maxAttempts) {
@@ -100,6 +104,7 @@ async function send(
   );
   const attempt: HubAttempt = {
     n: transaction.attempts.length,
+    isNoop: transaction.isNoop,
     raw,
     txHash: hash,
     maxFeePerGas,
@@ -131,33 +136,52 @@ async function broadcast(services: Needs, transaction: HubTransaction, attempt: 
       return;
     case "rejected":
       services.events.alarm("hub_refused", { ...facts, reason: outcome.reason });
+      if (!transaction.isNoop) await takeApart(services, transaction, outcome.reason);
       return;
     default:
       outcome satisfies never;
   }
 }
 
+/**
+ * The hub refuses the bytes for good. The nonce must still be used, or nothing behind it moves: the next round spends it on a no-op. What the transaction
+ * carried goes again, each execution alone; one that was alone is set aside, so that the others go on.
+ */
+async function takeApart(services: Needs, transaction: HubTransaction, reason: string): Promise<void> {
+  const { uow, clock, settlementPolicy: policy } = services;
+  const nowMs = clock.nowMs();
+  const noop = { to: signerOf(services), gasLimit: NOOP_GAS };
+  const alone = await uow.run(async (tx) => {
+    const freed = await tx.settlement.takeApart(transaction.id, noop, nowMs + policy.retryMs);
+    const [only, ...others] = freed ?? [];
+    if (only === undefined || others.length > 0) return undefined;
+    await tx.settlement.setAside(only.idempotencyKey, reason, nowMs + policy.rejectedRetryMs, nowMs);
+    return only;
+  });
+  if (alone !== undefined) tellSetAside(services, alone, reason);
+}
+
 /** Plans and sends the next batch. */
 async function carryNext(services: Needs, latestNonce: number): Promise<void> {
-  const { hub, settlement, uow, clock, signer, settlementPolicy: policy } = services;
-  const waiting = await settlement.executionsToCarry(clock.nowMs(), policy.batchSize);
-  if (waiting.length === 0) return;
-  const keys = waiting.map(({ idempotencyKey }) => idempotencyKey);
-  const done = await hub.executed(keys, "latest");
-  if (done.size > 0) await leaveToOthers(services, [...done]);
-  const batch = waiting.filter(({ idempotencyKey }) => !done.has(idempotencyKey));
-  if (batch.length === 0) return;
-
-  const { threshold } = await hub.signers();
-  const { gasLimit, ...call } = hub.carry(batch satisfies readonly SignedExecution[], threshold);
+  const { hub, uow, clock, signer } = services;
+  const batch = await chooseBatch(services);
+  if (batch === undefined) return;
+  const call = hub.carry(batch.executions satisfies readonly SignedExecution[]);
   const { maxFeePerGas, maxPriorityFeePerGas } = await hub.gasPrices();
   const planned = await uow
     .run(async (tx) => {
       await tx.settlement.lockHub();
       const nonce = Math.max(latestNonce, await tx.settlement.nextNonce(signer.address));
       return await tx.settlement.addTransaction(
-        { sender: signer.address, nonce, call, gasLimit, maxFeePerGas, maxPriorityFeePerGas },
-        batch.map(({ id }) => id),
+        {
+          sender: signer.address,
+          nonce,
+          call,
+          gasLimit: batch.gasLimit,
+          maxFeePerGas,
+          maxPriorityFeePerGas,
+        },
+        batch.executions.map(({ id }) => id),
         clock.nowMs(),
       );
     })
@@ -166,6 +190,49 @@ async function carryNext(services: Needs, latestNonce: number): Promise<void> {
       throw error;
     });
   if (planned !== undefined) await send(services, planned, planned);
+}
+
+/** The executions of the next transaction; undefined when there are none. Those for which no transaction has room are set aside on the way. */
+async function chooseBatch(services: Needs): Promise<Batch | undefined> {
+  const { hub, settlement, clock, signer, settlementPolicy: policy } = services;
+  const waiting = await settlement.executionsToCarry(clock.nowMs(), policy.batchSize);
+  if (waiting.length === 0) return undefined;
+  const keys = waiting.map(({ idempotencyKey }) => idempotencyKey);
+  const done = await hub.executed(keys, "latest");
+  if (done.size > 0) await leaveToOthers(services, [...done]);
+  const undone = waiting.filter(({ idempotencyKey }) => !done.has(idempotencyKey));
+  if (undone.length === 0) return undefined;
+
+  const [{ threshold }, limit] = await Promise.all([hub.signers(), hub.transactionGasLimit()]);
+  const gas = await hub.executionGas(undone, signer.address, threshold, roomFor(limit));
+  const weighed = undone.flatMap((execution, at) => {
+    const needed = gas[at];
+    return needed === undefined ? [] : [{ execution, gas: needed }];
+  });
+  const batch = nextBatch(weighed, limit);
+  if (batch.oversized.length === 0) return batch.executions.length === 0 ? undefined : batch;
+  await setAside(services, batch.oversized, limit);
+  // Payments of what was set aside wait with it: the batch is chosen anew without them.
+  return await chooseBatch(services);
+}
+
+async function setAside(services: Needs, oversized: readonly Weighed[], limit: bigint): Promise<void> {
+  const { uow, clock, settlementPolicy: policy } = services;
+  const nowMs = clock.nowMs();
+  const told = oversized.map(({ execution, gas }) => {
+    const needs = gas.kind === "needs" ? `${gas.gas} gas` : "more gas";
+    const reason = `it needs ${needs} for ${execution.actions.length} actions, a transaction of the hub may use ${limit}`;
+    return { execution, reason };
+  });
+  await uow.run(async (tx) => {
+    for (const { execution, reason } of told)
+      await tx.settlement.setAside(execution.idempotencyKey, reason, nowMs + policy.rejectedRetryMs, nowMs);
+  });
+  for (const { execution, reason } of told) tellSetAside(services, execution, reason);
+}
+
+function tellSetAside({ events }: Needs, execution: ExecutionRecord, reason: string): void {
+  events.alarm("execution_set_aside", { key: execution.idempotencyKey, kind: execution.kind, reason });
 }
 
 /** Somebody else had them carried out. They are settled as soon as that is final. */

@@ -1,0 +1,140 @@
+import { encodeHubAction, executionDigester, signatureToHex } from "@causeway/attest";
+import { RpcFault } from "@causeway/chains";
+import type { Hex32 } from "@causeway/domain";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { laneReport } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import type { SignedExecution } from "../../../apps/api/src/ports/settlement.ts";
+import { someAddress, someHash } from "../../support/terms.ts";
+import { settlementPolicy, startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
+
+let world: SettlementWorld;
+beforeAll(async () => {
+  world = await startSettlementWorld();
+});
+afterAll(async () => await world.stop());
+beforeEach(async () => await blockGas(30_000_000n));
+
+/** Gas of the hub's blocks from now on. */
+async function blockGas(limit: bigint): Promise<void> {
+  await world.hubClient.setBlockGasLimit({ gasLimit: limit });
+  await world.mineHub();
+}
+
+/** A deposit of so many parts, signed by the quorum and waiting to be carried out. */
+async function waitingDeposit(mints: number): Promise<Hex32> {
+  const execution = {
+    idempotencyKey: someHash(),
+    actions: Array.from({ length: mints }, () =>
+      encodeHubAction({ kind: "mint", to: someAddress(), tokenId: 7n, amount: 1n }),
+    ),
+  };
+  const { hub, engine } = world;
+  const digest = executionDigester({
+    ...hub.domain,
+    chainId: hub.chainId,
+    verifyingContract: hub.oracleAddress,
+  })(execution);
+  const signers = world.signers.slice(0, 2).toSorted((a, b) => (a.address < b.address ? -1 : 1));
+  const signatures = await Promise.all(
+    signers.map(async (signer) => signatureToHex(await signer.signDigest(digest)).slice(2)),
+  );
+  const signed: SignedExecution = { ...execution, kind: "deposit", signature: `0x${signatures.join("")}` };
+  await engine.services.uow.run(async (tx) => tx.settlement.addExecutions([signed], engine.clock.nowMs()));
+  return execution.idempotencyKey;
+}
+
+async function gasLimits(): Promise<bigint[]> {
+  const { rows } = await world.engine.pool.query<{ gas: string }>(
+    "select gas_limit::text as gas from hub_transactions order by id",
+  );
+  return rows.map(({ gas }) => BigInt(gas));
+}
+
+async function isExecuted(key: Hex32): Promise<boolean> {
+  return (await world.services.hub.executed([key], "latest")).has(key);
+}
+
+const hubLane = async (): Promise<object | undefined> => (await laneReport(sqlOn(world.engine.pool))).at(-1);
+
+test("sets aside an execution for which the hub has no room, and carries out all others", async () => {
+  await blockGas(2_000_000n);
+  const before = await gasLimits();
+  const large = await waitingDeposit(70);
+  const agreed = await world.filled();
+  await world.untilSettled(agreed.requestId);
+  expect(await isExecuted(large)).toBe(false);
+  const told = world.engine.events.of("execution_set_aside").map(({ facts }) => facts);
+  expect(told).toEqual([{ key: large, kind: "deposit", reason: expect.stringContaining("2000000") }]);
+  for (const gas of (await gasLimits()).slice(before.length)) expect(gas).toBeLessThanOrEqual(2_000_000n);
+  expect(await hubLane()).toMatchObject({
+    chain_id: "hub",
+    sender: world.engine.solver.address,
+    open: 0,
+    waiting: 0,
+    set_aside: 1,
+    set_aside_reason: expect.stringContaining("70 actions"),
+  });
+
+  // The hub has larger blocks: it is tried again.
+  await blockGas(30_000_000n);
+  world.engine.clock.forward(settlementPolicy.rejectedRetryMs);
+  await world.submit();
+  await world.mineHub();
+  expect(await isExecuted(large)).toBe(true);
+  await world.mineHub(3);
+  await world.submit();
+  expect(await hubLane()).toMatchObject({ set_aside: 0, set_aside_since_ms: null });
+});
+
+test("spreads executions over as many transactions as their gas needs", async () => {
+  const many = [await waitingDeposit(25), await waitingDeposit(25), await waitingDeposit(25)];
+  await blockGas(2_500_000n);
+  const before = await gasLimits();
+  for (let round = 0; round < 4; round++) {
+    await world.submit();
+    await world.mineHub(3);
+  }
+  expect(await Promise.all(many.map(isExecuted))).toEqual([true, true, true]);
+  const limits = (await gasLimits()).slice(before.length);
+  expect(limits).toHaveLength(2);
+  for (const gas of limits) expect(gas).toBeLessThanOrEqual(2_500_000n);
+});
+
+test("plans the gas that a batch uses, not several times as much", async () => {
+  const key = await waitingDeposit(60);
+  await world.submit();
+  await world.mineHub();
+  expect(await isExecuted(key)).toBe(true);
+  const { gasUsed } = await world.hubClient.getBlock();
+  const planned = (await gasLimits()).at(-1) ?? 0n;
+  expect(planned).toBeGreaterThan(gasUsed);
+  expect(planned).toBeLessThan((gasUsed * 13n) / 10n);
+});
+
+test("takes a transaction apart that the hub refuses for good, and gives its nonce to a no-op", async () => {
+  const away: SettlementWorld["services"] = {
+    ...world.services,
+    hub: {
+      ...world.services.hub,
+      broadcast: async () => {
+        throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "away" });
+      },
+    },
+  };
+  const large = await waitingDeposit(60);
+  const agreed = await world.filled();
+  await world.attest();
+  await expect(world.submit(away)).rejects.toThrow("away");
+  // Blocks become smaller after the batch was signed.
+  await blockGas(2_000_000n);
+  await world.untilSettled(agreed.requestId);
+  expect(world.engine.events.of("hub_refused").length).toBeGreaterThan(0);
+  expect(await isExecuted(large)).toBe(false);
+  expect(await hubLane()).toMatchObject({ open: 0, set_aside: 1 });
+  await blockGas(30_000_000n);
+  world.engine.clock.forward(settlementPolicy.rejectedRetryMs);
+  await world.submit();
+  await world.mineHub();
+  expect(await isExecuted(large)).toBe(true);
+});
