@@ -1,4 +1,4 @@
-import { createChainReader, createRpcTransport, type RpcTransport } from "@causeway/chains";
+import { createChainReader, createRpcTransport, RpcFault, type RpcTransport } from "@causeway/chains";
 import { testTokenAbi } from "@causeway/contracts";
 import { depositErc20Calldata, NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
@@ -419,4 +419,30 @@ test("a deposit whose transaction was reported is looked for on chain before its
   await rounds(4, 300_000);
   expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "refund"]);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", failReason: "TTL_EXPIRED" });
+});
+
+test("does not pay for a deposit whose receipt is larger than oracles read", async () => {
+  const { origin } = world;
+  const node = createRpcTransport({ url: origin.chain.rpcUrl });
+  transports.push(node);
+  const request: RpcTransport["request"] = async (method, params, options) => {
+    if (method === "eth_getTransactionReceipt")
+      throw new RpcFault({ kind: "tooLarge", method, reason: "the answer exceeds 33554432 bytes" });
+    const answer = await node.request(method, params, options);
+    return method === "eth_getTransactionByHash" ? { ...(answer as object), gas: "0x3938700" } : answer;
+  };
+  const reader = createChainReader(origin.chain, { ...node, request }, { knownHead: () => undefined });
+  const agreed = await agree();
+  const hash = await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin, withChain(world.services, origin.connected, { connection: { reader } }));
+  await rounds(3);
+  expect(await paidOut(agreed)).toEqual({ received: 0n, refunded: 0n });
+  const { rows } = await world.pool.query(
+    "select disposition, request_id, refund_state from deposits where tx_hash = $1",
+    [hash],
+  );
+  expect(rows).toEqual([{ disposition: "unattributed", request_id: agreed.requestId, refund_state: "none" }]);
+  const told = world.events.of("deposit_unattributed").find(({ facts }) => facts["txHash"] === hash);
+  expect(told?.facts["reason"]).toContain("larger than oracles read");
 });

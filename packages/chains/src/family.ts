@@ -56,6 +56,8 @@ export interface DepositFact {
   readonly nonce?: bigint;
   /** Unix seconds at which it happened, as the chain says; told wherever `nonce` is. */
   readonly timestamp?: bigint;
+  /** Its receipt is larger than oracles read: what is paid for it would never be repaid. */
+  readonly isUnattestable?: true;
 }
 
 /** A transfer to the solver that credits an app balance, or was meant to; read from one canonical block. */
@@ -90,6 +92,8 @@ export interface TransactionFact {
   readonly nonce: number;
   /** Wei that it offers for a unit of gas at most; absent where the node does not say. */
   readonly maxFeePerGas?: bigint;
+  /** Absent where the node does not say. */
+  readonly gasLimit?: bigint;
 }
 
 export interface ReceiptFact {

@@ -173,6 +173,17 @@ async function actOn(
     services.events.alarm("deposit_unattributed", { ...shared, depositor: fact.depositor, orderId: fact.id });
     return undefined;
   }
+  // Neither a fill nor a refund of it would ever be repaid: it waits for the operator.
+  if (fact.isUnattestable === true) {
+    await tx.deposits.setDisposition(deposit.id, "unattributed", undefined, record.terms.requestId);
+    services.events.alarm("deposit_unattributed", {
+      ...shared,
+      depositor: fact.depositor,
+      orderId: fact.id,
+      reason: "the receipt of its transaction is larger than oracles read",
+    });
+    return undefined;
+  }
   const { terms } = record;
   const verdict = await verdictOn(tx, record, chain, fact);
   const nowMs = services.clock.nowMs();

@@ -30,7 +30,11 @@ export function readTransaction(
   const method = "eth_getTransactionByHash";
   if (value === null) return undefined;
   const fields = fieldsOf(value, method);
-  const transaction = { ...transactionOf(fields, method), ...feeCapOf(fields, method) };
+  const transaction = {
+    ...transactionOf(fields, method),
+    ...feeCapOf(fields, method),
+    ...(!isAbsent(fields["gas"]) && { gasLimit: readQuantity(fields, "gas", method) }),
+  };
   if (transaction.hash !== asked) throw garbage(method, "the answer is about another transaction");
   return {
     transaction,

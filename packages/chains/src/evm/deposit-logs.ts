@@ -1,4 +1,5 @@
-import type { BlockRange, DepositFact } from "../family.ts";
+import type { Hex } from "@causeway/domain";
+import type { BlockRange, DepositFact, TransactionFact } from "../family.ts";
 import {
   addressTopic,
   depositsInLogs,
@@ -10,6 +11,7 @@ import {
   type IgnoredLog,
 } from "./deposits.ts";
 import { fetchRangeLogs } from "./range-logs.ts";
+import { isReceiptReadable } from "./receipt-size.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
@@ -31,7 +33,26 @@ export async function fetchDeposits(
   );
   const reading = depositsInLogs(question, logs, transactions);
   if (reading.ignored.length > 0) onIgnored(reading.ignored);
-  return [...reading.deposits];
+  return await withReadableReceipts(transport, reading.deposits, transactions);
+}
+
+/** Marks the deposits that oracles cannot attest. */
+async function withReadableReceipts(
+  transport: RpcTransport,
+  deposits: readonly DepositFact[],
+  transactions: ReadonlyMap<Hex, TransactionFact>,
+): Promise<DepositFact[]> {
+  const unreadable = new Set<Hex>();
+  await Promise.all(
+    [...new Set(deposits.map(({ txHash }) => txHash))].map(async (txHash) => {
+      const transaction = transactions.get(txHash);
+      if (transaction !== undefined && !(await isReceiptReadable(transport, transaction)))
+        unreadable.add(txHash);
+    }),
+  );
+  return deposits.map((deposit) =>
+    unreadable.has(deposit.txHash) ? { ...deposit, isUnattestable: true } : deposit,
+  );
 }
 
 function filtersOf(question: DepositQuestion): object[] {

@@ -1,7 +1,17 @@
 import { encodeAbiParameters, encodeFunctionData, erc20Abi } from "viem";
 import { afterEach, expect, test } from "vitest";
 import { encodeEvmCallRequest, type AttestationChain, type EvmCall, type Hex } from "@causeway/domain";
-import { alice, blockHash, bob, depository, transfer, usdc, type Said } from "../../test/event-logs.ts";
+import {
+  alice,
+  blockHash,
+  bob,
+  depository,
+  nativeDeposit,
+  orderId,
+  transfer,
+  usdc,
+  type Said,
+} from "../../test/event-logs.ts";
 import { startAnsweringNode, type RpcCall } from "../../test/lying-node.ts";
 import type { EvidenceSource } from "../evidence.ts";
 import { evmEvidence, type EvmEvidenceOptions } from "./evidence.ts";
@@ -162,6 +172,15 @@ test("case 33: logs beyond all bounds are a fault, and say neither that nothing 
   const source = await sourceOf(told, { rpc: { maxAnswerBytes: 64 * 1024 } });
   await expect(source.deposits(hint)).rejects.toMatchObject({ kind: "tooLarge" });
   await expect(source.withdrawal(payload, hint)).rejects.toMatchObject({ kind: "tooLarge" });
+});
+
+test("case 33: the receipt of a transaction that fills a block is read", async () => {
+  const log: Said = { address: bob, topics: [], data: "0x" };
+  const spam = Array.from({ length: 40_000 }, () => log);
+  const receipt = receiptOf(hint, [nativeDeposit(alice, 5n, orderId), ...spam]);
+  expect(JSON.stringify(receipt).length).toBeGreaterThan(9 * 1024 * 1024);
+  const source = await sourceOf(receipts({ [hint]: receipt }));
+  expect(await source.deposits(hint)).toMatchObject({ kind: "final", value: { deposits: [{ amount: 5n }] } });
 });
 
 test("case 33: of large transactions only so many are remembered as memory allows", async () => {

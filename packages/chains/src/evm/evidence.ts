@@ -17,6 +17,7 @@ import { checkedTransport } from "./connect.ts";
 import { depositEvidenceIn, needsCalldata } from "./deposit-evidence.ts";
 import { createFinalReads, type FinalReads, type FinalTransaction } from "./final-reads.ts";
 import { judgePayments } from "./payments.ts";
+import { MAX_EVIDENCE_BYTES } from "./receipt-size.ts";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
 import {
   createRpcTransport,
@@ -54,7 +55,7 @@ export function evmEvidence(chain: AttestationChain, options: EvmEvidenceOptions
   const onCall = options.observeCalls?.(chain.name);
   const observed = onCall === undefined ? {} : { onCall };
   const sources = chain.rpcUrls.map((url) => {
-    const raw = createRpcTransport({ maxAnswerBytes: 8 * 1024 * 1024, ...options.rpc, ...observed, url });
+    const raw = createRpcTransport({ maxAnswerBytes: MAX_EVIDENCE_BYTES, ...options.rpc, ...observed, url });
     const { transport } = checkedTransport(raw, evm.chainId);
     return evidenceOfEndpoint(chain, evm, transport, options);
   });

@@ -1,6 +1,7 @@
 import type { Address, AttestationChain, Hex, TronAttestationFacts } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Evidence, EvidenceSource, WithdrawalAnswer } from "../evidence.ts";
+import { MAX_EVIDENCE_BYTES } from "../evm/receipt-size.ts";
 import { proofOfExecution } from "../evm/withdrawal-reads.ts";
 import { readWithdrawal } from "../evm/withdrawals.ts";
 import { createRestClient } from "../nodes/rest-client.ts";
@@ -40,6 +41,7 @@ export function tronEvidence(chain: AttestationChain, options: TronEvidenceOptio
       throw new RangeError(`chain ${chain.name}: an endpoint does not end in /jsonrpc`);
     const rest = createRestClient({
       url: url.replace(JSON_RPC, ""),
+      maxAnswerBytes: MAX_EVIDENCE_BYTES,
       ...(tron.apiKey === undefined ? {} : { headers: { "TRON-PRO-API-KEY": tron.apiKey } }),
       ...(onCall === undefined ? {} : { onCall }),
     });

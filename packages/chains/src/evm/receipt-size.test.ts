@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import { isReceiptReadable } from "./receipt-size.ts";
+
+const hash = `0x${"11".repeat(32)}` as const;
+const method = "eth_getTransactionReceipt";
+
+/** Whether a receipt is readable at a node that answers so, and how often the node was asked. */
+async function readable(gasLimit: bigint | undefined, answer: () => unknown): Promise<[boolean, number]> {
+  let asked = 0;
+  const transport = {
+    request: async () => {
+      asked += 1;
+      return answer();
+    },
+  };
+  return [await isReceiptReadable(transport, { hash, ...(gasLimit !== undefined && { gasLimit }) }), asked];
+}
+
+const tooLarge = (): never => {
+  throw new RpcFault({ kind: "tooLarge", method, reason: "the answer exceeds 33554432 bytes" });
+};
+
+test("does not read the receipts of ordinary transactions", async () => {
+  expect(await readable(2n ** 24n, tooLarge)).toEqual([true, 0]);
+  expect(await readable(undefined, tooLarge)).toEqual([true, 0]);
+});
+
+test("reads the receipt of a transaction with a very large gas limit", async () => {
+  expect(await readable(60_000_000n, () => ({}))).toEqual([true, 1]);
+  expect(await readable(60_000_000n, tooLarge)).toEqual([false, 1]);
+  const refused = (): never => {
+    throw new NodeRefusal({ method, nodeCode: -32008, nodeText: "Response is too big", nodeData: undefined });
+  };
+  expect(await readable(60_000_000n, refused)).toEqual([false, 1]);
+});
+
+test("does not judge a receipt that the node did not tell", async () => {
+  const away = (): never => {
+    throw new RpcFault({ kind: "deadline", method, reason: "no whole answer" });
+  };
+  await expect(readable(60_000_000n, away)).rejects.toMatchObject({ kind: "deadline" });
+});

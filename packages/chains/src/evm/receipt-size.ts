@@ -1,0 +1,35 @@
+import type { Hex } from "@causeway/domain";
+import { isRangeTooLarge } from "./rpc-errors.ts";
+import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
+
+/**
+ * Bytes up to which an oracle reads the answers of its nodes. A log costs at least 375 gas and is written in 350 to 400 bytes, so that a receipt has about one
+ * byte for each gas: this holds the largest transaction that chains allow, and several times that of EIP-7825.
+ */
+export const MAX_EVIDENCE_BYTES = 64 * 1024 * 1024;
+
+/** The receipt of a transaction with no more gas than this stays far below {@link MAX_EVIDENCE_BYTES}. */
+const SURELY_READABLE_GAS = 32_000_000n;
+
+/**
+ * Whether oracles can read the receipt of a mined transaction. Of one with a modest gas limit that is known without a look.
+ * @throws RpcFault when the node does not tell
+ */
+export async function isReceiptReadable(
+  transport: Pick<RpcTransport, "request">,
+  { hash, gasLimit }: { readonly hash: Hex; readonly gasLimit?: bigint },
+): Promise<boolean> {
+  if (gasLimit === undefined || gasLimit <= SURELY_READABLE_GAS) return true;
+  try {
+    await transport.request("eth_getTransactionReceipt", [hash]);
+    return true;
+  } catch (error) {
+    const isTooLarge =
+      error instanceof NodeRefusal
+        ? isRangeTooLarge(error)
+        : error instanceof RpcFault && error.kind === "tooLarge";
+    if (isTooLarge) return false;
+    throw error;
+  }
+}
