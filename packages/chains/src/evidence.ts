@@ -49,6 +49,8 @@ export interface DepositEvidence {
   readonly amount: bigint;
   /** 32 bytes; undefined when it carries none. */
   readonly depositId: Hex32 | undefined;
+  /** Nothing but a token's own Transfer says so, and it names no order: any contract can say as much, at the price of a log. */
+  readonly isBare?: true;
 }
 
 /** What a paying transaction is asked about; all of one order's payments at once, so that no transfer is counted twice. */

@@ -53,6 +53,44 @@ async function three(own: Partial<WorldOptions> = {}, others: readonly Partial<W
 
 const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
 
+test("any number of deposits of one transaction gets a quorum, in parts that are executions of their own", async () => {
+  const { main, origin } = await three();
+  origin.deposited(
+    DEPOSIT_TX,
+    Array.from({ length: 300 }, (_, at) => ({ depositId: word("0a"), amount: BigInt(at + 1) })),
+  );
+  const parts = await Promise.all(
+    [0, 1, 2, 3, 4, 5].map(
+      async (part) => (await main.post("depository-deposits", { ...deposit, part })).body,
+    ),
+  );
+  expect(parts.map(({ messages }) => messages.length)).toEqual([64, 64, 64, 64, 44, 0]);
+  const amounts = parts.flatMap(({ messages }) => messages.map(({ result }) => Number(result["amount"])));
+  expect(amounts).toEqual(Array.from({ length: 300 }, (_, at) => at + 1));
+  const attested = parts.slice(0, 5);
+  expect(new Set(attested.map(({ execution }) => execution.idempotencyKey)).size).toBe(5);
+  for (const { execution, messages } of attested) {
+    expect((await executionSigners(execution)).length).toBeGreaterThanOrEqual(2);
+    expect(execution.actions).toHaveLength(messages.length);
+  }
+  expect(parts[5]?.execution).toBeUndefined();
+});
+
+test("Transfers of any contract that name no order are not signed beside a deposit, only for those who ask", async () => {
+  const { main, origin } = await three();
+  const bare = Array.from({ length: 300 }, () => ({ currency: account("f4"), isBare: true as const }));
+  origin.deposited(DEPOSIT_TX, [...bare.slice(0, 150), { depositId: word("0a") }, ...bare.slice(150)]);
+  const { body } = await main.post("depository-deposits", deposit);
+  expect(body.messages.map(({ result }) => result["depositId"])).toEqual([word("0a")]);
+  expect(body.execution.actions).toHaveLength(1);
+  expect((await executionSigners(body.execution)).length).toBeGreaterThanOrEqual(2);
+  const next = await main.post("depository-deposits", { ...deposit, part: 1 });
+  expect(next.body.messages.map(({ result }) => result["currency"])).toEqual(Array(64).fill(account("f4")));
+  // Alone they are the transaction's deposits, as they always were.
+  origin.deposited(DEPOSIT_TX, bare.slice(0, 2));
+  expect((await main.post("depository-deposits", deposit)).body.messages).toHaveLength(2);
+});
+
 test("every kind of answer is combined, sorted by signer, and every signature is over the returned payload", async () => {
   const { main, peers, origin } = await three({ threshold: 3 });
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, {}]);

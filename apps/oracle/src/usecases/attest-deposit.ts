@@ -21,6 +21,7 @@ import type {
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import type { Understood } from "../ports/attestation-kind.ts";
 import { canonicalValue } from "./canonical-json.ts";
+import { depositParts, DEPOSITS_PER_PART } from "./deposit-parts.ts";
 import { finalValue } from "./final-value.ts";
 import { depositoryOf, evidenceOf, familyOf, knownChain } from "./known-chain.ts";
 import {
@@ -38,7 +39,7 @@ export const NO_DEPOSIT_ID: Hex32 = `0x${"00".repeat(32)}`;
 type UnsignedMessage = Pick<DepositMessage, "data" | "result">;
 
 /**
- * "These deposits of this transaction are final": a message and a mint for each, in chain order; nothing at all when the transaction holds none.
+ * "These deposits of this transaction are final": a message and a mint for each of one part of them, in chain order; nothing at all when there is no such part.
  * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
  */
 export function attestDeposit(services: AttestationServices, owner: string) {
@@ -48,6 +49,8 @@ export function attestDeposit(services: AttestationServices, owner: string) {
     const known = knownChain(services.chains, request.chainId, "chainId");
     const { chain } = known;
     const transactionId = canonicalTransactionId(chain.vmType, request.transactionId);
+    const part = request.part ?? 0;
+    const asked = { chain, transactionId, part };
     const idOf = (message: UnsignedMessage): Hex32 =>
       depositoryDepositId(family, {
         data: message.data,
@@ -60,7 +63,7 @@ export function attestDeposit(services: AttestationServices, owner: string) {
       });
     return {
       family: chain.vmType,
-      key: `${chain.name}:${transactionId}`,
+      key: `${chain.name}:${transactionId}:${part}`,
       signsNothing: ({ execution }) => execution === undefined,
       async attest(): Promise<DepositAttestationAnswer> {
         depositoryOf(chain, "chainId");
@@ -69,20 +72,28 @@ export function attestDeposit(services: AttestationServices, owner: string) {
           "transactionId",
           `transaction ${transactionId} on ${chain.name}`,
         );
-        return await signedDeposits(services, chain, transactionId, found, idOf);
+        return await signedDeposits(services, asked, found, idOf);
       },
-      route: depositRoute(services, owner, chain, transactionId, idOf),
+      route: depositRoute(services, owner, asked, idOf),
     };
   };
 }
 
+/** Deposits that are asked about. */
+interface AskedDeposits {
+  readonly chain: AttestationChain;
+  readonly transactionId: string;
+  /** Place in {@link depositParts}. */
+  readonly part: number;
+}
+
 async function signedDeposits(
   { sealer, hub }: AttestationServices,
-  chain: AttestationChain,
-  transactionId: string,
-  { depository, deposits, timestamp }: TransactionDeposits,
+  { chain, transactionId, part }: AskedDeposits,
+  { depository, deposits: all, timestamp }: TransactionDeposits,
   idOf: (message: UnsignedMessage) => Hex32,
 ): Promise<DepositAttestationAnswer> {
+  const deposits = depositParts(all)[part] ?? [];
   if (deposits.length === 0) return { messages: [] };
   const unsigned = deposits.map((deposit): UnsignedMessage => ({
     data: { chainId: chain.name, transactionId },
@@ -97,7 +108,7 @@ async function signedDeposits(
   }));
   const [execution, ...seals] = await Promise.all([
     sealer.execution({
-      idempotencyKey: depositKey(chain.name, transactionId),
+      idempotencyKey: depositKey(chain.name, transactionId, part),
       actions: deposits.map((deposit) => mint(chain, deposit, timestamp)),
     }),
     ...unsigned.map((message) => sealer.message(idOf(message))),
@@ -139,8 +150,7 @@ function mint(chain: AttestationChain, deposit: Omit<DepositEvidence, "index">, 
 function depositRoute(
   { hub, executionDigest }: AttestationServices,
   owner: string,
-  chain: AttestationChain,
-  transactionId: string,
+  { chain, transactionId, part }: AskedDeposits,
   idOf: (message: UnsignedMessage) => Hex32,
 ): AttestationRoute<DepositAttestationAnswer> {
   return {
@@ -150,11 +160,15 @@ function depositRoute(
       if (!parsed.success) return undefined;
       const { messages, execution } = parsed.data;
       if ((execution === undefined) !== (messages.length === 0)) return undefined;
+      if (messages.length > DEPOSITS_PER_PART) return undefined;
       if (!messages.every(({ data }) => data.chainId === chain.name && data.transactionId === transactionId))
         return undefined;
       if (execution === undefined) return { messages: [] };
       const { idempotencyKey, actions } = unsignedExecution(execution);
-      if (actions.length !== messages.length || idempotencyKey !== depositKey(chain.name, transactionId))
+      if (
+        actions.length !== messages.length ||
+        idempotencyKey !== depositKey(chain.name, transactionId, part)
+      )
         return undefined;
       const checked = messages.map((message, at) => withProvenTime(chain, message, actions[at]));
       if (checked.includes(undefined)) return undefined;

@@ -46,7 +46,7 @@ export interface RefusedSignature {
 
 /** Recovering costs time, and a peer says how much is to be recovered: no oracle needs to pass on more. */
 const MAX_SIGNATURES_PER_SLOT = 64;
-/** For a whole answer of a peer, whatever its slots: an honest one holds its own signature in each. */
+/** For a whole answer of a peer; more where it has more slots, because an honest one holds its own signature in each. */
 const MAX_RECOVERIES_PER_ANSWER = 256;
 
 /**
@@ -64,7 +64,7 @@ export function examine<Answer>(
   const mayCount = (signer: Address): boolean =>
     (policy.signers?.has(signer) ?? true) && (source !== "local" || signer === policy.localSigner);
   const refused: RefusedSignature[] = [];
-  let left = source === "local" ? Infinity : MAX_RECOVERIES_PER_ANSWER;
+  let left = source === "local" ? Infinity : Math.max(MAX_RECOVERIES_PER_ANSWER, slots.length);
   const counted: RecoverSigner = (digest, signature) => {
     left--;
     return recover(digest, signature);

@@ -12,9 +12,12 @@ export interface Settlement {
 
 export type SettlementRule = AttestationHub["settlementKey"];
 
-/** Idempotency key of the mint for the deposits of one transaction. */
-export function depositKey(chain: string, transactionId: string): Hex32 {
-  return deterministicId([chain, transactionId]);
+/**
+ * Idempotency key of the mint for the deposits of one transaction, or for one part of them where they are too many for one execution.
+ * @param part 0 for the first part, and for all deposits of nearly every transaction
+ */
+export function depositKey(chain: string, transactionId: string, part = 0): Hex32 {
+  return deterministicId(part === 0 ? [chain, transactionId] : [chain, transactionId, part.toString()]);
 }
 
 /**

@@ -54,6 +54,22 @@ test("an ERC-20 deposit is named by its Transfer's log index", () => {
   ]);
 });
 
+test("only a direct transfer that names no order is bare", () => {
+  const said = [
+    transfer(dai, bob, depository, 1n),
+    transfer(usdc, bob, depository, 5n),
+    erc20Deposit(alice, usdc, 5n, `0x${"00".repeat(32)}`),
+    nativeDeposit(alice, 5n, orderId),
+  ];
+  expect(read(said).map(({ currency, isBare }) => [currency, isBare])).toEqual([
+    [dai, true],
+    [usdc, undefined],
+    [NATIVE_CURRENCY, undefined],
+  ]);
+  const input: Hex = `${direct}${orderId.slice(2)}`;
+  expect(read(moved, aTransaction({ from: alice, input }))[0]?.isBare).toBeUndefined();
+});
+
 test("case 4: events of a look-alike contract are nobody's deposits", () => {
   expect(read([nativeDeposit(alice, 5n, orderId, lookalike)])).toEqual([]);
   expect(read([erc20Deposit(alice, usdc, 5n, orderId, lookalike)])).toEqual([]);

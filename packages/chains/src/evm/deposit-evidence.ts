@@ -28,9 +28,12 @@ export function depositEvidenceIn(
 ): DepositEvidence[] {
   const { deposits, direct } = read(rules, receipt, transaction);
   const kept = keptOf(rules.depository, receipt.logs, deposits, direct);
-  return deposits.flatMap(({ logIndex, depositor, currency, id }) => {
+  return deposits.flatMap((deposit) => {
+    const { logIndex, depositor, currency, id } = deposit;
     const amount = kept.get(logIndex) ?? 0n;
-    return amount === 0n ? [] : [{ index: logIndex.toString(), depositor, currency, amount, depositId: id }];
+    if (amount === 0n) return [];
+    const bare = direct.has(deposit) && id === undefined ? ({ isBare: true } as const) : {};
+    return [{ index: logIndex.toString(), depositor, currency, amount, depositId: id, ...bare }];
   });
 }
 

@@ -101,7 +101,7 @@ test("the recorded deposit is its depositor's, in the chain's spelling, and name
   const { transaction } = solid({ to: recorded.depository as Address });
   expect(depositsIn(recorded.depository as Address, { receipt: receipt!, transaction })).toEqual([
     {
-      // Its Transfer's, not the depository event's.
+      // Of the Transfer, which comes before the depository's event.
       index: "0",
       depositor: tronAddress(recorded.user as Address),
       currency: tronAddress(recorded.token as Address),
@@ -124,7 +124,7 @@ test("a direct transfer brings its id behind its calldata, also where the wallet
     expect(depositsIn(depository, direct(recipient))).toEqual([{ ...deposit, depositId: orderId }]);
   // Another byte there is no prefix, and the calldata does not say what happened.
   const dirty = `${"0".repeat(22)}42${depository.slice(2)}`;
-  expect(depositsIn(depository, direct(dirty))).toEqual([{ ...deposit, depositId: undefined }]);
+  expect(depositsIn(depository, direct(dirty))).toEqual([{ ...deposit, depositId: undefined, isBare: true }]);
   const from = `${"0".repeat(22)}41${solver.slice(2)}`;
   expect(depositsIn(depository, direct(`${from}${prefixed}`, "23b872dd"))).toEqual([
     { ...deposit, depositId: orderId },

@@ -14,6 +14,15 @@ export const depositAttestationRequest = z
         .enum(["fast", "slow"], because("must be fast or slow"))
         .optional()
         .describe("`fast` is accepted and treated as `slow`: nothing is attested before it is final."),
+      part: z
+        .int(because("must be an integer from 0 to 9999"))
+        .min(0, because("must be an integer from 0 to 9999"))
+        .max(9_999, because("must be an integer from 0 to 9999"))
+        .optional()
+        .describe(
+          "Which part of the transaction's deposits, 0 by default. A part holds at most 64 deposits and is an execution of its own. " +
+            "Token transfers that name no order come in parts after those of all other deposits. A part that does not exist has no messages.",
+        ),
       ...peerOptions,
     },
     because("must be an object"),

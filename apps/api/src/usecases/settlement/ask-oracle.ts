@@ -5,7 +5,7 @@ import type { AnswerForm, AttestationOracle } from "../../ports/oracles.ts";
 import type { DuePayment, SignedExecution } from "../../ports/settlement.ts";
 import type { Judge } from "./hub-facts.ts";
 import { judgeDeposits } from "./judge-deposits.ts";
-import type { AttestedDeposit } from "./judge-deposits.ts";
+import type { AttestedDeposit, DepositClaim } from "./judge-deposits.ts";
 import { judgePayment } from "./judge-payment.ts";
 import type { PaymentAnswer } from "./judge-payment.ts";
 import type { Claim } from "./payment-claim.ts";
@@ -39,14 +39,7 @@ export async function askOracle(
   orderSignature: Hex,
   signal: AbortSignal,
 ): Promise<Finding<Attested>> {
-  const deposit = await ask(
-    oracle,
-    "/attestations/depository-deposits/v1",
-    { chainId: claim.deposit.chain, transactionId: claim.deposit.transactionId },
-    depositAttestationAnswer,
-    signal,
-    (answer) => judgeDeposits(judge, claim.deposit, answer),
-  );
+  const deposit = await askForDeposit(oracle, judge, claim.deposit, signal);
   if (deposit.kind !== "attested") return deposit;
   const body = paymentBody(judge, payment, claim, orderSignature, deposit.value);
   const judged = (answer: PaymentAnswer) =>
@@ -70,6 +63,34 @@ export async function askOracle(
       : await ask(oracle, "/attestations/solver-refunds/v1", body, refundAttestationAnswer, signal, judged);
   if (paid.kind !== "attested") return paid;
   return { kind: "attested", value: { deposit: deposit.value.execution, payment: paid.value } };
+}
+
+/** Asks for one part of the transaction's deposits after the other, until one holds ours: nearly always the first. */
+export async function askForDeposit(
+  oracle: AttestationOracle,
+  judge: Judge,
+  claim: DepositClaim,
+  signal: AbortSignal,
+): Promise<Finding<AttestedDeposit>> {
+  for (let part = 0, alike = 0; ; part++) {
+    const [asked, before] = [part, alike];
+    const found = await ask(
+      oracle,
+      "/attestations/depository-deposits/v1",
+      {
+        chainId: claim.chain,
+        transactionId: claim.transactionId,
+        ...(asked > 0 && { part: asked }),
+      },
+      depositAttestationAnswer,
+      signal,
+      (answer) => judgeDeposits(judge, claim, answer, asked, before),
+    );
+    if (found.kind !== "attested") return found;
+    const { ours } = found.value;
+    if (ours !== undefined) return { kind: "attested", value: ours };
+    alike += found.value.alike;
+  }
 }
 
 function paymentBody(

@@ -16,6 +16,8 @@ import type { AttestationHub, Hex32, VmType } from "@causeway/domain";
 import type { DepositAttestationAnswer } from "@causeway/wire";
 import { expect, test } from "vitest";
 import { someAddress, someHash } from "../../../../../test/support/terms.ts";
+import type { AttestationOracle } from "../../ports/oracles.ts";
+import { askForDeposit } from "./ask-oracle.ts";
 import { judgeFor } from "./hub-facts.ts";
 import { judgeDeposits, type DepositClaim } from "./judge-deposits.ts";
 
@@ -80,11 +82,12 @@ async function quorumSeesOn(
   at: HubChain,
   transactionId: string,
   deposits: readonly (typeof ours)[],
+  part = 0,
 ): Promise<DepositAttestationAnswer> {
   const timestamp = 1_700_000_000n;
   const data = { chainId: at.name, transactionId };
   const execution = {
-    idempotencyKey: depositKey(at.name, transactionId),
+    idempotencyKey: depositKey(at.name, transactionId, part),
     actions: deposits.map((deposit) =>
       encodeHubAction({
         kind: "mint",
@@ -133,13 +136,15 @@ test("our deposit is found among others of its transaction, with its id and wher
   expect(verdict).toMatchObject({
     kind: "true",
     value: {
-      onchainId: ours.onchainId,
-      orderAddress: orderAddress(at, { ...ours, timestamp: 1_700_000_000n }),
-      tokenId: hubTokenId(at, ours.currency),
+      ours: {
+        onchainId: ours.onchainId,
+        orderAddress: orderAddress(at, { ...ours, timestamp: 1_700_000_000n }),
+        tokenId: hubTokenId(at, ours.currency),
+      },
     },
   });
   // The two lower signers, ascending.
-  expect(verdict.kind === "true" && verdict.value.execution.signature).toHaveLength(2 + 2 * 130);
+  expect(verdict.kind === "true" && verdict.value.ours?.execution.signature).toHaveLength(2 + 2 * 130);
 });
 
 test("requires a timestamp only of deposits with an id", async () => {
@@ -153,7 +158,7 @@ test("requires a timestamp only of deposits with an id", async () => {
   });
   expect(judgeDeposits(judge, claim, withoutTime(1))).toMatchObject({
     kind: "true",
-    value: { onchainId: ours.onchainId },
+    value: { ours: { onchainId: ours.onchainId } },
   });
   expect(judgeDeposits(judge, claim, withoutTime(0))).toEqual({
     kind: "lie",
@@ -166,9 +171,29 @@ test("of deposits that are alike, the one in our place is ours", async () => {
   const answer = await quorumSees(ours, twin);
   expect(judgeDeposits(judge, { ...claim, ordinal: 1 }, answer)).toMatchObject({
     kind: "true",
-    value: { onchainId: twin.onchainId },
+    value: { ours: { onchainId: twin.onchainId } },
   });
-  expect(judgeDeposits(judge, { ...claim, ordinal: 2 }, answer).kind).toBe("lie");
+  expect(judgeDeposits(judge, { ...claim, ordinal: 2 }, answer)).toMatchObject({
+    kind: "true",
+    value: { ours: undefined, alike: 2 },
+  });
+});
+
+test("finds our deposit in a later part, counting those that are alike in earlier ones", async () => {
+  const third = { ...ours, onchainId: someHash() };
+  const later = await quorumSeesOn(at, claim.transactionId, [third], 1);
+  const wanted = { ...claim, ordinal: 2 };
+  expect(judgeDeposits(judge, wanted, later, 1, 2)).toMatchObject({
+    kind: "true",
+    value: { ours: { onchainId: third.onchainId } },
+  });
+  expect(judgeDeposits(judge, wanted, later, 1, 1)).toMatchObject({ kind: "true", value: { alike: 1 } });
+  // An execution of one part is none of another.
+  expect(judgeDeposits(judge, wanted, later, 0, 2).kind).toBe("lie");
+  expect(judgeDeposits(judge, wanted, { messages: [] }, 1, 2)).toEqual({
+    kind: "lie",
+    reason: "our deposit is not among those it sees",
+  });
 });
 
 test.for([
@@ -178,9 +203,9 @@ test.for([
   ["depository", { depository: someAddress() }],
   ["order", { depositId: someHash() }],
 ] as const)("even a quorum is not believed when it sees another %s than we did", async ([, change]) => {
-  expect(judgeDeposits(judge, claim, await quorumSees({ ...ours, ...change }))).toEqual({
-    kind: "lie",
-    reason: "our deposit is not among those it sees",
+  expect(judgeDeposits(judge, claim, await quorumSees({ ...ours, ...change }))).toMatchObject({
+    kind: "true",
+    value: { ours: undefined, alike: 0 },
   });
 });
 
@@ -212,8 +237,10 @@ test("a deposit of another family is judged in that family's words, in which cas
   expect(judgeDeposits(judge, there, await quorumSeesOn(two, transactionId, [seen]))).toMatchObject({
     kind: "true",
     value: {
-      orderAddress: orderAddress(two, { ...seen, timestamp: 1_700_000_000n }),
-      tokenId: hubTokenId(two, currency),
+      ours: {
+        orderAddress: orderAddress(two, { ...seen, timestamp: 1_700_000_000n }),
+        tokenId: hubTokenId(two, currency),
+      },
     },
   });
   const answer = await quorumSeesOn(two, transactionId, [seen]);
@@ -221,4 +248,28 @@ test("a deposit of another family is judged in that family's words, in which cas
   if (message === undefined) throw new Error("there is a message");
   const whispered = { ...message, data: { ...message.data, transactionId: transactionId.toLowerCase() } };
   expect(judgeDeposits(judge, there, { ...answer, messages: [whispered] }).kind).toBe("lie");
+});
+
+test("asks for one part after the other until our deposit is in it", async () => {
+  const others = Array.from({ length: 2 }, () => ({ ...ours, onchainId: someHash(), depositId: someHash() }));
+  const answers = [
+    await quorumSeesOn(at, claim.transactionId, others, 0),
+    await quorumSeesOn(at, claim.transactionId, [ours], 1),
+  ];
+  const asked: object[] = [];
+  const oracle: AttestationOracle = {
+    name: "one",
+    ask: async (path, body) => {
+      asked.push({ path, part: "part" in body ? body.part : undefined });
+      const json = answers.shift();
+      return json === undefined ? { kind: "away", reason: "enough" } : { kind: "answer", json };
+    },
+  };
+  const finding = await askForDeposit(oracle, judge, claim, new AbortController().signal);
+  expect(finding).toMatchObject({ kind: "attested", value: { onchainId: ours.onchainId } });
+  const path = "/attestations/depository-deposits/v1";
+  expect(asked).toEqual([
+    { path, part: undefined },
+    { path, part: 1 },
+  ]);
 });

@@ -38,12 +38,26 @@ export interface AttestedDeposit {
 
 const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
 
-/** Judges what oracles say of the deposits of a transaction: all of it must hang together, be signed by a quorum, and hold our deposit. */
+/** What a part of a transaction's deposits holds of ours. */
+export interface AttestedPart {
+  /** Our deposit; undefined when it is in another part. */
+  readonly ours: AttestedDeposit | undefined;
+  /** Deposits of this part that are alike with ours. */
+  readonly alike: number;
+}
+
+/**
+ * Judges what oracles say of one part of the deposits of a transaction: all of it must hang together and be signed by a quorum.
+ * @param part the parts before it did not hold our deposit
+ * @param before deposits of those parts that are alike with ours
+ */
 export function judgeDeposits(
   judge: Judge,
   claim: DepositClaim,
   answer: DepositAttestationAnswer,
-): Verdict<AttestedDeposit> {
+  part = 0,
+  before = 0,
+): Verdict<AttestedPart> {
   const at = judge.chainOf(claim.chain);
   const messages = answer.messages.map((message) => inOneSpelling(at, message));
   const stray = messages.find(
@@ -52,7 +66,9 @@ export function judgeDeposits(
   if (stray !== undefined) return { kind: "lie", reason: "it tells of another transaction" };
   const { execution } = answer;
   if (execution === undefined)
-    return { kind: "lie", reason: "it sees no deposit in the transaction, but we do" };
+    return part === 0
+      ? { kind: "lie", reason: "it sees no deposit in the transaction, but we do" }
+      : { kind: "lie", reason: "our deposit is not among those it sees" };
   // Only the account of an order depends on the time. Peers' answers leave it out of deposits without an id, where no signature proves it.
   if (messages.some(({ result, extraData }) => result.depositId !== NO_ID && extraData === undefined))
     return { kind: "lie", reason: "a deposit with an id has no timestamp" };
@@ -61,7 +77,7 @@ export function judgeDeposits(
     judge,
     "deposit",
     {
-      idempotencyKey: depositKey(claim.chain, claim.transactionId),
+      idempotencyKey: depositKey(claim.chain, claim.transactionId, part),
       actions: messages.map((message) => mintOf(at, message)),
     },
     execution,
@@ -72,22 +88,25 @@ export function judgeDeposits(
   );
   if (signed.kind === "lie") return signed;
 
-  const ours = messages.filter(
+  const alike = messages.filter(
     ({ result }) =>
       result.depositId === claim.orderId &&
       result.depository === claim.depository &&
       result.depositor === claim.depositor &&
       result.currency === claim.currency &&
       BigInt(result.amount) === claim.amount,
-  )[claim.ordinal];
-  if (ours === undefined) return { kind: "lie", reason: "our deposit is not among those it sees" };
+  );
+  const ours = alike[claim.ordinal - before];
   return {
     kind: "true",
     value: {
-      execution: signed.value,
-      onchainId: ours.result.onchainId as Hex32,
-      orderAddress: holderOf(at, ours),
-      tokenId: hubTokenId(at, claim.currency),
+      alike: alike.length,
+      ours: ours && {
+        execution: signed.value,
+        onchainId: ours.result.onchainId as Hex32,
+        orderAddress: holderOf(at, ours),
+        tokenId: hubTokenId(at, claim.currency),
+      },
     },
   };
 }
