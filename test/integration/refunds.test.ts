@@ -466,3 +466,21 @@ test("a refund after the order's time for refunds counts against the daily limit
     refundFailReason: "MANUAL_REFUND_REQUIRED",
   });
 });
+
+test("an order of a solver key that is no longer configured is not filled, and its refund counts against the daily limit", async () => {
+  const limited = await limitedTo(50n);
+  const solver = world.anAddress();
+  const agreed = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() }, undefined, {
+    solver,
+  });
+  await deposited(agreed);
+  await world.work(limited);
+  await world.round(limited);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    failReason: "NO_QUOTES",
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+  });
+  expect(await world.paymentsOf(agreed, world.destination)).toEqual([]);
+  expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+});

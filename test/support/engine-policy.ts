@@ -11,7 +11,7 @@ export const enginePolicy: EnginePolicy = {
   expiryGraceMs: 600_000,
   inventoryWaitMs: 300_000,
   maxUnpaidBurntUsd: 10n ** 24n,
-  maxUnrepaidRefundsUsd: 10n ** 24n,
+  maxUnrepaidRefundsUsd: 10n ** 36n,
   maxPriceExposureUsd: 100_000_000,
   fastFillGraceMs: 600_000,
   nudgeIntervalMs: 1_000,

@@ -24,6 +24,7 @@ import type {
 import { parseAddress } from "@causeway/domain";
 import { parseUnits } from "viem";
 import { appBalancePolicy } from "./app-balance-policy.ts";
+import { readFormerKeys } from "./former-keys.ts";
 import { readOracleUrls } from "./oracle-urls.ts";
 import type { OracleUrl } from "./oracle-urls.ts";
 import type { AppBalancePolicy } from "./ports/app-balance.ts";
@@ -145,6 +146,8 @@ export interface ApiConfig {
   readonly shutdownTimeoutMs: number;
   readonly solver: {
     readonly privateKey: Secret;
+    /** They sign for orders of the past, and pay nothing. */
+    readonly formerKeys: readonly Secret[];
     readonly chainName: string;
     /** Undefined: nothing is paid on Solana. */
     readonly solanaKey: Secret | undefined;
@@ -209,7 +212,8 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   const settlement =
     location && settling && read(() => settlementConfig({ ...location, env }, settling, engine));
 
-  if (location && solver) problems.push(...keyProblems(location.environment, solver));
+  const formerKeys = (solver && read(() => readFormerKeys(solver.solverFormerKeys?.reveal() ?? ""))) ?? [];
+  if (location && solver) problems.push(...keyProblems(location.environment, solver, formerKeys));
   if (quote && quote.maxTtlSeconds < quote.orderLifetimeSeconds)
     problems.push("QUOTE_MAX_TTL_SECONDS must not be below ORDER_LIFETIME_SECONDS");
   if (quote && engine && quote.fillGraceSeconds * 1000 < 2 * engine.cancelAfterDeadlineMs)
@@ -294,6 +298,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     shutdownTimeoutMs: http.shutdownTimeoutMs,
     solver: {
       privateKey: solver.solverPrivateKey,
+      formerKeys,
       chainName: home,
       solanaKey: solver.solverSolanaKey,
       bitcoinKey: solver.solverBitcoinKey,
@@ -478,7 +483,11 @@ function feePolicy(
 }
 
 /** Publicly known keys, and keys used twice: a user's call must never run as the account that holds the inventory, or that moves money from deposit addresses. */
-function keyProblems(environment: string, solver: SettingValues<typeof solverSettings>): string[] {
+function keyProblems(
+  environment: string,
+  solver: SettingValues<typeof solverSettings>,
+  formerKeys: readonly Secret[],
+): string[] {
   const senders = {
     SOLVER_PRIVATE_KEY: solver.solverPrivateKey,
     EXECUTOR_PRIVATE_KEY: solver.executorPrivateKey,
@@ -488,13 +497,15 @@ function keyProblems(environment: string, solver: SettingValues<typeof solverSet
     ...senders,
     SOLVER_SOLANA_KEY: solver.solverSolanaKey,
     SOLVER_BITCOIN_KEY: solver.solverBitcoinKey,
+    ...Object.fromEntries(formerKeys.map((key, at) => [`SOLVER_FORMER_KEYS entry ${at + 1}`, key])),
   };
   const known = Object.entries(keys).filter(
     ([, key]) => key !== undefined && environment !== LOCAL && isLocalKey(key.reveal()),
   );
-  const used = Object.entries(senders).flatMap(([name, key]) =>
-    key === undefined ? [] : [{ name, key: key.reveal().toLowerCase() }],
-  );
+  const used = [
+    ...Object.entries(senders),
+    ...formerKeys.map((key, at) => [`SOLVER_FORMER_KEYS entry ${at + 1}`, key] as const),
+  ].flatMap(([name, key]) => (key === undefined ? [] : [{ name, key: key.reveal().toLowerCase() }]));
   return [
     ...known.map(
       ([name]) => `${name} is a publicly known key of a local system: refused in ENVIRONMENT ${environment}`,

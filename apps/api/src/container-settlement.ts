@@ -7,7 +7,7 @@ import type { SettlementServices } from "./ports/settlement-services.ts";
 
 /** Settlement speaks to the hub and the oracles on connections of its own. */
 export function settlementServices(
-  services: Pick<SettlementServices, "clock" | "events" | "signer" | "uow" | "chains">,
+  services: Pick<SettlementServices, "clock" | "events" | "signer" | "formerSigners" | "uow" | "chains">,
   settlement: SettlementReads,
   config: SettlementConfig,
 ): SettlementServices {

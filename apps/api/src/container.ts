@@ -124,6 +124,7 @@ export async function createContainer(
   const signer = overrides.signer ?? rawKeySigner(config.solver.privateKey.reveal());
   const executor =
     overrides.executor ?? (config.executor && rawKeySigner(config.executor.privateKey.reveal()));
+  const formerSigners = config.solver.formerKeys.map((key) => rawKeySigner(key.reveal()));
   const depositAddressOperator =
     overrides.depositAddressOperator ??
     (config.depositAddressOperator && rawKeySigner(config.depositAddressOperator.privateKey.reveal()));
@@ -167,6 +168,7 @@ export async function createContainer(
     clock,
     events,
     signer,
+    formerSigners,
     executor,
     depositAddressOperator,
     prices,

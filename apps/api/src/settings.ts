@@ -237,6 +237,12 @@ export const solverSettings = {
     describe:
       "Signs fills, refunds and orders, on every chain. Keys of the local system are refused outside `local`.",
   }),
+  solverFormerKeys: secret({
+    name: "SOLVER_FORMER_KEYS",
+    describe:
+      "Private keys that were SOLVER_PRIVATE_KEY before, 32 bytes of hex each, separated by commas. They only sign for orders that name them, so that settlement repays what is paid for those; nothing is paid from their accounts. An order whose key is in neither setting is not filled.",
+    optional: true,
+  }),
   executorPrivateKey: privateKey({
     name: "EXECUTOR_PRIVATE_KEY",
     describe:

@@ -1,3 +1,4 @@
+import { messageDigest, rawKeySigner, recoverSigner } from "@causeway/attest";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
@@ -35,6 +36,27 @@ test("a refund of what was agreed is settled: the deposit is the solver's, who g
   const agreed = await world.refunded();
   await world.untilSettled(agreed.requestId);
   expect(await world.solverOnHub()).toBe(before + agreed.terms.origin.amount);
+});
+
+test("an order of a former solver key is filled and settled while that key is configured to sign", async () => {
+  const { engine, services } = world;
+  const former = rawKeySigner(`0x${"f0".repeat(32)}`);
+  const agreed = await engine.quote({ recipient: engine.anAddress() }, undefined, { solver: former.address });
+  const keeping = { ...services, formerSigners: [former] };
+  await engine.pay(agreed);
+  for (let round = 0; round < 6; round++) await engine.round({ ...engine.services, formerSigners: [former] });
+  expect(await engine.status(agreed.requestId)).toMatchObject({ status: "success", final: true });
+
+  await world.attest();
+  expect(await world.stateOf(agreed.requestId)).toMatchObject({
+    state: "due",
+    reason: expect.stringContaining("SOLVER_FORMER_KEYS"),
+  });
+  engine.clock.forward(7 * 86_400_000);
+  await world.attest(keeping);
+  expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
+  const { orderSignature } = world.oracle.asked.at(-1)?.body ?? {};
+  expect(recoverSigner(messageDigest(agreed.terms.orderId), orderSignature ?? "0x")).toBe(former.address);
 });
 
 test("several payments go in one transaction, deposits before what is paid from them", async () => {

@@ -25,6 +25,8 @@ export interface Services {
   readonly poolUsd?: PoolUsd;
   /** Holds the inventory; pays fills, refunds and claims. */
   readonly signer: Signer;
+  /** Solver keys of the past. They sign for orders that name them, and pay nothing. Absent: there are none. */
+  readonly formerSigners?: readonly Signer[];
   /** Sends calls for users and holds nothing but coin for gas; undefined: this instance does not. Never the solver's own key: a call runs in its sender's name. */
   readonly executor: Signer | undefined;
   /**

@@ -16,7 +16,10 @@ export interface KnownChains {
 }
 
 /** What settlement stands on: nothing of it is used, or waited for, by quotes, fills and refunds. */
-export interface SettlementServices extends Pick<Services, "clock" | "events" | "signer" | "uow"> {
+export interface SettlementServices extends Pick<
+  Services,
+  "clock" | "events" | "signer" | "formerSigners" | "uow"
+> {
   readonly chains: KnownChains;
   readonly hub: HubChain;
   /** At least one; another is asked when one does not help. */

@@ -13,6 +13,7 @@ import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { amountToPay } from "./fill-amount.ts";
 import { settleFees } from "./legs/fees-of-fill.ts";
+import { orderSignerOf } from "./order-signer.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import type { PaymentQuestion } from "./payment-plan.ts";
 import { leastLeftOf, mostGasOfCalls, planFillThroughCalls } from "./plan-fill-through-calls.ts";
@@ -40,6 +41,7 @@ type Needs = Pick<
   | "liquidity"
   | "signer"
   | "depositAddressOperator"
+  | "formerSigners"
   | "executor"
   | "uow"
   | "reads"
@@ -72,6 +74,9 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   if (basis === undefined) return DONE;
 
   const { terms } = request;
+  // Settlement needs the signature of the solver that the order names.
+  if (orderSignerOf(services, terms.order.solver) === undefined)
+    return giveUp(services, requestId, "NO_QUOTES", "the order names a solver whose key is not configured");
   const origin = endOf(services.chains, terms.origin.chainId);
   const destination = endOf(services.chains, terms.destination.chainId);
   if (origin === undefined || destination === undefined)

@@ -24,6 +24,7 @@ type Needs = Pick<
   | "prices"
   | "signer"
   | "depositAddressOperator"
+  | "formerSigners"
   | "executor"
   | "uow"
   | "reads"
@@ -105,7 +106,7 @@ async function pay(
   const kept = whole.kind === "refund" ? whole : due;
   const rest = kept.kind === "refund" ? kept.amount - burnt : 0n;
   const nowMs = services.clock.nowMs();
-  const refund = planRefundOf(chain, request, deposit, { recipient, rest, nowMs });
+  const refund = planRefundOf(services, chain, request, deposit, { recipient, rest, nowMs });
   if (refund.kind === "tooLow") return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
   const { amount } = refund;
   const unrepaid = unrepaidOf(refund, priced);

@@ -8,6 +8,7 @@ import {
   weightedDifference,
 } from "@causeway/domain";
 import type { Chain, Currency, Hex, RailChain, RefundPlan } from "@causeway/domain";
+import { orderSignerOf } from "./order-signer.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 
@@ -37,6 +38,7 @@ export async function priceOfRefund(
  * @param rest the deposit minus what its refund costs; 0 when nothing is left
  */
 export function planRefundOf(
+  services: Pick<Services, "signer" | "formerSigners">,
   chain: Chain | RailChain,
   request: RequestRecord,
   deposit: DepositRecord,
@@ -44,8 +46,10 @@ export function planRefundOf(
 ): RefundPlan {
   const { currency, depositor, amount } = deposit;
   const miningSeconds = Math.max(MIN_MINING_SECONDS, MINING_BLOCKS * chain.blockTimeSeconds);
+  const { order } = request.terms;
   return planRefund({
-    order: request.terms.order,
+    order,
+    isSolversOwn: orderSignerOf(services, order.solver) !== undefined,
     vm: familyOf(chain),
     deposit: { chainId: chain.name, currency, depositor, amount },
     recipient,

@@ -31,6 +31,7 @@ function orderOf(amount: bigint, minimumAmount: bigint, recipient = USER): Order
 
 const facts: RefundFacts = {
   order: orderOf(1_000_000n, 900_000n),
+  isSolversOwn: true,
   vm: "ethereum-vm",
   deposit: { chainId: "one", currency: USDC, depositor: USER, amount: 1_000_000n },
   recipient: USER,
@@ -120,6 +121,7 @@ test("a refund in another currency, to a stranger or after the order's deadline 
   expect(why({ deposit: { ...facts.deposit, chainId: "two" } })).toMatch(/another chain/);
   expect(why({ recipient: STRANGER })).toMatch(/does not name/);
   expect(why({ paidBy: 1_001 })).toMatch(/time for refunds is over/);
+  expect(why({ isSolversOwn: false })).toMatch(/solver whose key is not configured/);
   expect(why({ rest: 0n })).toBe("tooLow");
   expect(why({ rest: 0n, promised: 5n })).toBe(undefined);
 });

@@ -86,6 +86,8 @@ export function refundRule(order: Order, vm: VmType, deposit: RefundableDeposit)
 
 export interface RefundFacts {
   readonly order: Order;
+  /** The service has the key of the solver that the order names, whose signature attestation needs. */
+  readonly isSolversOwn: boolean;
   /** Family of the deposit's chain. */
   readonly vm: VmType;
   readonly deposit: RefundableDeposit;
@@ -107,6 +109,7 @@ export type RefundPlan =
 /** How much is paid back, and whether oracles can attest it. Where the order's minimum exceeds the rest, the minimum is paid: a smaller refund would never be repaid. */
 export function planRefund({
   order,
+  isSolversOwn,
   vm,
   deposit,
   recipient,
@@ -117,6 +120,7 @@ export function planRefund({
   const amount = rest > promised ? rest : promised;
   if (amount <= 0n) return { kind: "tooLow" };
   const unattestable = (reason: string) => ({ kind: "pay", amount, unattestable: reason }) as const;
+  if (!isSolversOwn) return unattestable("the order names a solver whose key is not configured");
   const rule = refundRule(order, vm, deposit);
   if (rule.kind === "unattestable") return unattestable(rule.reason);
   const { demand } = rule;

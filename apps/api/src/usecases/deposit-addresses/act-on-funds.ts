@@ -13,6 +13,7 @@ import type { AddressFacts, ErrorCode, FundsDecision, HoldReason, RequestTerms }
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { DepositAddress, ObservedFunds } from "../../ports/deposit-addresses.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
+import { orderSignerOf } from "../order-signer.ts";
 import { sweepJob } from "../transition.ts";
 import type { AddressServices } from "./address-services.ts";
 import { awaitingRequest, lockedStanding } from "./awaiting-request.ts";
@@ -173,7 +174,8 @@ async function plan(
     quoted: terms.origin,
     isUnused: standing !== "used",
     isFronted: standing === "fronted",
-    isFirm: nowMs <= terms.firmUntilMs,
+    // An order that this solver cannot settle is not worth keeping: the money gets a quote of its own.
+    isFirm: nowMs <= terms.firmUntilMs && orderSignerOf(services, terms.order.solver) !== undefined,
     refundTo: at.refundTo,
     sender: at.refundTo === "sender" ? await findSender(services, connected, found) : undefined,
   };

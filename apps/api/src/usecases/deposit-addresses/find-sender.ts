@@ -3,6 +3,7 @@ import { layersBeyond, totalOf } from "@causeway/domain";
 import type { Address, FundsLayer } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { CurrencyAt } from "../../ports/deposit-addresses.ts";
+import type { Services } from "../../ports/services.ts";
 import { ownAccounts } from "../lane-signers.ts";
 import type { LaneKeys } from "../lane-signers.ts";
 
@@ -27,7 +28,7 @@ export interface ConfirmedFunds extends CurrencyAt {
  * @throws RpcFault
  */
 export async function findSender(
-  services: LaneKeys,
+  services: LaneKeys & Pick<Services, "formerSigners">,
   { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
   { address, currency, amount, layers }: ConfirmedFunds,
 ): Promise<Address | undefined> {
@@ -55,7 +56,8 @@ export async function findSender(
   if (sender === undefined) return undefined;
   const { depository, router, approvalProxy, serviceReceiver, multicall3 } = chain.contracts;
   const contracts = [depository, router, approvalProxy, serviceReceiver, multicall3];
-  const ours = [...contracts, ...ownAccounts(services), NATIVE_CURRENCY, address];
+  const former = services.formerSigners?.map((one) => one.address) ?? [];
+  const ours = [...contracts, ...ownAccounts(services), ...former, NATIVE_CURRENCY, address];
   return ours.includes(sender) ? undefined : sender;
 }
 

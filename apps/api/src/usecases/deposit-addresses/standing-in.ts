@@ -2,12 +2,23 @@ import { encodeFillContract, orderIdOf } from "@causeway/domain";
 import type { Address, Chain, FailReason, FoundFunds, Order, RequestTerms } from "@causeway/domain";
 import type { QuotePolicy, Random } from "../../ports/quote.ts";
 
-type Needs = { readonly random: Random; readonly quotePolicy: QuotePolicy };
+type Needs = {
+  readonly random: Random;
+  readonly quotePolicy: QuotePolicy;
+  /** Who is the solver now: the first order of an address may name a former one. */
+  readonly solver: Address;
+};
 
 /** The same promise anew, but that a refund goes to `refundTo`: an order names its recipient, and who sent the money is known only when it came. */
-export function sameWithRefundTo({ random }: Needs, terms: RequestTerms, refundTo: Address): RequestTerms {
+export function sameWithRefundTo(
+  { random, quotePolicy, solver }: Needs,
+  terms: RequestTerms,
+  refundTo: Address,
+): RequestTerms {
   const order: Order = {
     ...terms.order,
+    solver,
+    solverChainId: quotePolicy.solverChainName,
     salt: random.bytes32(),
     inputs: terms.order.inputs.map((input) => ({
       ...input,
@@ -27,9 +38,9 @@ export interface Returned extends FoundFunds {
 
 /** A request for money that nobody can use: its deposit goes back whole, less the gas. `first` is the one that the address was given out for. */
 export function refundTerms(
-  { random, quotePolicy }: Needs,
+  { random, quotePolicy, solver }: Needs,
   first: RequestTerms,
-  chain: Chain,
+  chain: Pick<Chain, "id" | "name"> & { readonly contracts: Pick<Chain["contracts"], "router"> },
   { currency, amount, to, reason, valueUsd }: Returned,
   nowMs: number,
 ): RequestTerms {
@@ -37,6 +48,8 @@ export function refundTerms(
   const deadline = Math.ceil(fillDeadlineMs / 1000) + quotePolicy.fillGraceSeconds;
   const order: Order = {
     ...first.order,
+    solver,
+    solverChainId: quotePolicy.solverChainName,
     salt: random.bytes32(),
     inputs: [
       {

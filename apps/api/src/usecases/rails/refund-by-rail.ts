@@ -18,7 +18,11 @@ import { sendRailSlot } from "./send-rail-slot.ts";
  */
 const LEAST_UNASKED_USD = 10n ** 16n;
 
-type Needs = Pick<Services, "uow" | "reads" | "chains" | "prices" | "enginePolicy"> & TransitionServices;
+type Needs = Pick<
+  Services,
+  "uow" | "reads" | "chains" | "prices" | "signer" | "formerSigners" | "enginePolicy"
+> &
+  TransitionServices;
 
 /**
  * Sends a deposit back on a chain that is reached by a rail, minus what the payment costs: to the request's `refundTo`, or to the depositor when he is not the request's user, or to the sender of
@@ -46,7 +50,9 @@ export async function refundByRail(
   const rest = due.kind === "refund" ? due.amount : 0n;
   const nowMs = services.clock.nowMs();
   const refund =
-    request === undefined ? unasked(rest) : planRefundOf(chain, request, deposit, { recipient, rest, nowMs });
+    request === undefined
+      ? unasked(rest)
+      : planRefundOf(services, chain, request, deposit, { recipient, rest, nowMs });
   const unit = { decimals: currency.decimals, priceUsd };
   const isDust =
     request === undefined &&

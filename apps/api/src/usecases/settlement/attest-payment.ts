@@ -1,6 +1,8 @@
 import { signPersonalMessage } from "@causeway/attest";
+import type { Address } from "@causeway/domain";
 import type { DuePayment, Postponement } from "../../ports/settlement.ts";
 import type { SettlementServices } from "../../ports/settlement-services.ts";
+import { orderSignerOf } from "../order-signer.ts";
 import { askOracle } from "./ask-oracle.ts";
 import type { Attested, Finding } from "./ask-oracle.ts";
 import { backoff } from "./backoff.ts";
@@ -9,7 +11,7 @@ import { claimOf } from "./payment-claim.ts";
 
 type Needs = Pick<
   SettlementServices,
-  "clock" | "events" | "signer" | "uow" | "chains" | "hub" | "oracles" | "settlementPolicy"
+  "clock" | "events" | "signer" | "formerSigners" | "uow" | "chains" | "hub" | "oracles" | "settlementPolicy"
 >;
 
 type Failure = Exclude<Finding<Attested>, { kind: "attested" }>;
@@ -24,14 +26,17 @@ export async function attestPayment(
   payment: DuePayment,
   signal: AbortSignal,
 ): Promise<void> {
-  const claimed = claimOf(payment, services.chains, services.signer.address);
+  const isOwnSolver = (solver: Address): boolean => orderSignerOf(services, solver) !== undefined;
+  const claimed = claimOf(payment, services.chains, isOwnSolver);
   if (claimed.kind === "never" && claimed.isForGood) return giveUp(services, payment, claimed.reason);
   if (claimed.kind === "never")
     return postpone(services, payment, [{ kind: "rejected", reason: claimed.reason }]);
   const { claim } = claimed;
   const { signers: accepted, threshold } = await services.hub.signers();
   const judge = judgeFor(services.hub.hub, { accepted, threshold }, familiesOf(services.chains));
-  const orderSignature = await signPersonalMessage(services.signer, claim.deposit.orderId);
+  const orderSigner = orderSignerOf(services, claim.order.solver);
+  if (orderSigner === undefined) throw new Error("invariant violated: claim of an order without its key");
+  const orderSignature = await signPersonalMessage(orderSigner, claim.deposit.orderId);
 
   const findings: Failure[] = [];
   for (let at = 0; at < services.oracles.length && !signal.aborted; at++) {

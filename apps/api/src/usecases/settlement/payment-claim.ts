@@ -21,7 +21,11 @@ export type Claimed =
  * What a payment claims, as far as an oracle can attest it; else in words why none can. What is not the order's own (another currency, another recipient, another
  * solver) was right to pay, but the hub cannot repay it.
  */
-export function claimOf(payment: DuePayment, chains: Pick<KnownChains, "profile">, solver: Address): Claimed {
+export function claimOf(
+  payment: DuePayment,
+  chains: Pick<KnownChains, "profile">,
+  isOwnSolver: (solver: Address) => boolean,
+): Claimed {
   const never = (reason: string) => ({ kind: "never", reason, isForGood: false }) as const;
   const { deposit, request } = payment;
   const { terms } = request;
@@ -31,7 +35,8 @@ export function claimOf(payment: DuePayment, chains: Pick<KnownChains, "profile"
     return { kind: "never", reason: deposit.unrepaidReason, isForGood: true };
   if (!deposit.canonical) return never("no block holds the deposit any more");
   if (deposit.orderId !== terms.orderId) return never("the deposit does not carry the order's id");
-  if (terms.order.solver !== solver) return never("the order names another solver");
+  if (!isOwnSolver(terms.order.solver))
+    return never("the order names a solver whose key is not configured (SOLVER_FORMER_KEYS)");
   const origin = chains.profile(deposit.chainId);
   if (origin === undefined) return never("the chain of the deposit is not configured");
   const paidOn = chains.profile(payment.chainId);
