@@ -829,6 +829,89 @@ test("asking for a look finds what nobody would look for, decides anew about wha
   expect(await refused({ currency: "0x12" })).toBe("INVALID_INPUT_CURRENCY");
 });
 
+test("tokens that are not configured and dust change no status, call no operator and are kept in bounded number", async () => {
+  const { origin, usdc } = world;
+  const finished = await world.address();
+  await world.sendTo(finished.at, usd(100));
+  await world.untilSettled(finished.at, 1);
+  const unpaid = await world.address();
+  const worthless = Array.from({ length: 15 }, () => world.anAddress());
+  const { connection } = origin.connected;
+  const reader = {
+    ...connection.reader,
+    heldAmounts: async (accounts: readonly Address[], currencies: readonly Address[]) =>
+      accounts.flatMap((account) =>
+        currencies.map((currency) => ({
+          account,
+          currency,
+          amount: worthless.includes(currency) ? 5n : currency === usdc ? 1n : 0n,
+        })),
+      ),
+  };
+  const connected = { ...origin.connected, connection: { ...connection, reader } };
+  const watching = world.watching();
+  const chains = { ...watching.chains, get: () => connected };
+  const services = { ...watching, chains, tokens: tokensOf(origin) };
+  const before = await Promise.all(
+    [finished, unpaid].map(async ({ requestId }) => await world.status(requestId)),
+  );
+  const alarms = world.events.all.filter(({ level }) => level === "alarm").length;
+  for (const { at } of [finished, unpaid])
+    for (const currency of [usdc, ...worthless]) {
+      const wish = { chainId: origin.chain.id, depositAddress: at, targetChainId: undefined, currency };
+      const found = await reindexAddress(services, wish);
+      expect(found.triggeredCurrencies).toMatchObject([{ currency }]);
+    }
+  const look = {
+    addresses: (await world.reads.quiet("0x", 10_000)).filter(({ address }) =>
+      [finished.at, unpaid.at].includes(address),
+    ),
+    currencies: [usdc, ...worthless],
+    atBlock: (await origin.announce()).number + 100n,
+  };
+  await lookAtAddresses(services, connected, look);
+  for (const { at } of [finished, unpaid]) {
+    const held = await world.reads.fundsAt(at);
+    expect(held.map((funds) => funds.held)).toContain("CURRENCY_NOT_HELD");
+    expect(held.filter(({ currency }) => currency !== usdc)).toHaveLength(10);
+  }
+  const after = await Promise.all(
+    [finished, unpaid].map(async ({ requestId }) => await world.status(requestId)),
+  );
+  expect(after).toEqual(before);
+  expect(after.map(({ status, nextAction }) => [status, nextAction])).toEqual([
+    ["success", "none"],
+    ["waiting", "send_deposit"],
+  ]);
+  expect(world.events.all.filter(({ level }) => level === "alarm")).toHaveLength(alarms);
+  await world.pool.query("delete from deposit_address_funds where address = any($1)", [
+    [finished.at, unpaid.at],
+  ]);
+});
+
+test("an address that nobody paid is forgotten with its expired quote; one that money came to, or that an API key asked for, is kept", async () => {
+  const { pool, services } = world;
+  const [unused, dusted, keyed, paid] = [
+    await world.address(),
+    await world.address(),
+    await world.address({}, "a-key"),
+    await world.address(),
+  ];
+  await world.sendTo(dusted.at, 1n);
+  await world.sendTo(paid.at, usd(55));
+  await world.untilSettled(paid.at, 1);
+  await pool.query(
+    "update requests set state = 'expired', fill_deadline_ms = 5 where deposit_address = any($1)",
+    [[unused.at, dusted.at, keyed.at, paid.at]],
+  );
+  expect(await services.uow.run((tx) => tx.requests.prune(10, 100))).toBe(1);
+  const kept = await Promise.all(
+    [unused, dusted, keyed, paid].map(async ({ at }) => await world.reads.find(at)),
+  );
+  expect(kept.map((one) => one !== undefined)).toEqual([false, true, true, true]);
+  expect(await services.reads.request(unused.requestId)).toBeUndefined();
+});
+
 test("who looks an address up is told what it is for, what lies there and what was deposited from it, by any of its requests", async () => {
   const { origin, destination } = world;
   const recovery = world.user.address;

@@ -24,7 +24,7 @@ export interface DepositAddress {
   /** API key that asked; undefined: none did. */
   readonly keyId: string | undefined;
   readonly createdAtMs: number;
-  /** When it was given out, used or asked about last. */
+  /** When it was given out, or money that its request tells of came last. */
   readonly activeAtMs: number;
 }
 
@@ -135,10 +135,14 @@ export interface DepositAddressReads {
   find(address: Address): Promise<DepositAddress | undefined>;
   /** The address that a request's money comes through, of the first request or of a later one. */
   findByRequest(requestId: RequestId): Promise<DepositAddress | undefined>;
-  /** Those used lately, newest first. */
+  /** Those with money on a chain that is not decided about; what the status of a request tells of first, then the oldest. */
+  undecided(chainId: number, limit: number): Promise<readonly DepositAddress[]>;
+  /** Those given out or paid lately, newest first. */
   active(sinceMs: number, limit: number): Promise<readonly DepositAddress[]>;
-  /** Others, in the order of the addresses, after this one. */
-  quiet(beforeMs: number, after: Address, limit: number): Promise<readonly DepositAddress[]>;
+  /** Those whose request waits for its money, in the order of the addresses, after this one. */
+  waiting(after: Address, limit: number): Promise<readonly DepositAddress[]>;
+  /** All of them, in the order of the addresses, after this one. */
+  quiet(after: Address, limit: number): Promise<readonly DepositAddress[]>;
   /** What is observed at these addresses on a chain. */
   funds(chainId: number, addresses: readonly Address[]): Promise<readonly ObservedFunds[]>;
   /** Everything observed at an address. */

@@ -16,7 +16,7 @@ export function depositAddressReindexRoute(
         tags: ["transactions"],
         summary: "Look at a deposit address now",
         description:
-          "Addresses are looked at by themselves, on every chain that has them: with each block for a day after they were used, less often later. This looks at once, also for a token that is not listed, and decides anew about what is on hold there.",
+          "Addresses are looked at by themselves, on every chain that has them: with each block for a day after they were given out or paid, in turns later. This looks at once, also for a token that is not listed, and decides anew about what is on hold there.",
         body: reindexAddressRequest,
         response: { 200: reindexAddressAnswer, ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503) },
       },

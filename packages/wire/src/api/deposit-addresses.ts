@@ -70,7 +70,7 @@ export const depositAddressAnswer = z
     chainIds: z.array(z.int()).describe("Chains on which what is sent to the address is found."),
     createdAt: milliseconds,
     activeAt: milliseconds.describe(
-      "When it was given out, used or asked about last: it is looked at less often a day after that.",
+      "When it was given out, or last paid: a day later it is looked at less often.",
     ),
     funds: z
       .array(

@@ -28,9 +28,22 @@ const active = statement(
   "deposit_addresses_active",
   `select ${ADDRESS_COLUMNS} from deposit_addresses where active_at_ms >= $1 order by active_at_ms desc limit $2`,
 );
+const undecided = statement(
+  "deposit_addresses_undecided",
+  `select ${ADDRESS_COLUMNS} from deposit_addresses join (
+     select address, bool_or(speaks) as speaks, min(seen_at_ms) as since from deposit_address_funds
+     where chain_id = $1 and (held_reason is null or held_reason = 'FAST_FILL_NOT_COVERED') group by address) f using (address)
+   order by f.speaks desc, f.since limit $2`,
+);
+const waiting = statement(
+  "deposit_addresses_waiting",
+  `select ${ADDRESS_COLUMNS} from deposit_addresses a where address > $1
+     and exists (select from requests r where r.request_id = a.request_id and r.state = 'quoted')
+   order by address limit $2`,
+);
 const quiet = statement(
-  "deposit_addresses_quiet",
-  `select ${ADDRESS_COLUMNS} from deposit_addresses where active_at_ms < $1 and address > $2 order by address limit $3`,
+  "deposit_addresses_in_order",
+  `select ${ADDRESS_COLUMNS} from deposit_addresses where address > $1 order by address limit $2`,
 );
 const funds = statement(
   "deposit_address_funds_on",
@@ -82,8 +95,10 @@ export function depositAddressReads(sql: Sql): DepositAddressReads {
       return row && addressOf(row);
     },
     active: async (sinceMs, limit) => (await sql.query<AddressRow>(active, [sinceMs, limit])).map(addressOf),
-    quiet: async (beforeMs, after, limit) =>
-      (await sql.query<AddressRow>(quiet, [beforeMs, after, limit])).map(addressOf),
+    undecided: async (chainId, limit) =>
+      (await sql.query<AddressRow>(undecided, [chainId, limit])).map(addressOf),
+    waiting: async (after, limit) => (await sql.query<AddressRow>(waiting, [after, limit])).map(addressOf),
+    quiet: async (after, limit) => (await sql.query<AddressRow>(quiet, [after, limit])).map(addressOf),
     funds: async (chainId, addresses) =>
       (await sql.query<FundsRow>(funds, [chainId, addresses])).map(fundsOf),
     fundsAt: async (address) => (await sql.query<FundsRow>(fundsAt, [address])).map(fundsOf),

@@ -53,17 +53,21 @@ const measured = statement(
      average_ms = r.average_ms + (excluded.average_ms - r.average_ms) / least(r.samples + 1, 20)`,
 );
 
-// A request that any deposit or payment names is kept: its story may be asked for.
+// A request that any deposit or payment names is kept: its story may be asked for. So is one whose deposit address anything came to, or was given out to an API key.
 const prune = statement(
   "request_prune",
   `with gone as (delete from requests where request_id in (
-     select request_id from requests r where state = 'expired' and fill_deadline_ms < $1 and deposit_address is null
+     select request_id from requests r where state = 'expired' and fill_deadline_ms < $1
+       and (deposit_address is null or exists (select from deposit_addresses a where a.request_id = r.request_id and a.key_id is null
+         and not exists (select from deposit_address_funds f where f.address = a.address)
+         and not exists (select from deposit_sweeps s where s.address = a.address)))
        and not exists (select from deposits d where d.request_id = r.request_id)
        and not exists (select from sends s where s.request_id = r.request_id)
        and not exists (select from send_reports s where s.request_id = r.request_id)
        and not exists (select from executions e where e.request_id = r.request_id)
      order by fill_deadline_ms limit $2)
    returning request_id),
+   addresses as (delete from deposit_addresses where request_id in (select request_id from gone)),
    events as (delete from request_events where request_id in (select request_id from gone)),
    statuses as (delete from status_events where request_id in (select request_id from gone))
    select request_id from gone`,

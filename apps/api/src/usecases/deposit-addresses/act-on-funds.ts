@@ -88,9 +88,12 @@ export async function actOnFunds(
   });
   if (!isDone) return;
   if (planned.kind === "hold") {
-    // Once for a reason: whoever keeps sending dust does not keep calling the operator.
-    if (planned.reason !== funds.alarmed)
-      services.events.alarm("funds_held", { ...facts, reason: planned.reason });
+    // Once for a reason, and never for dust or tokens that are not configured: anyone can send those, to every address.
+    if (planned.reason !== funds.alarmed) {
+      const isListed = services.chains.currency(funds.chainId, funds.currency) !== undefined;
+      const level = isListed && planned.reason !== "AMOUNT_TOO_LOW" ? "alarm" : "happened";
+      services.events[level]("funds_held", { ...facts, reason: planned.reason });
+    }
   } else
     services.events.happened("funds_decided", {
       ...facts,

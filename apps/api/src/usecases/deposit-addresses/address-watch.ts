@@ -5,12 +5,19 @@ import type { DepositAddress, DepositAddressReads } from "../../ports/deposit-ad
 import type { AddressServices } from "./address-services.ts";
 import { lookAtAddresses } from "./look-at-addresses.ts";
 
-/** Addresses that were given out, used or asked about within this time are looked at with every block; ms. */
+/** Addresses that were given out, or that money came to, within this time are looked at with every block; ms. */
 export const YOUNG_MS = 24 * 3600_000;
-/** Of those as many, the newest first. */
-const MOST_YOUNG = 1_000;
-/** Of all others as many with every block, in turns: the more there are, the longer a turn takes. Who cannot wait asks for a look. */
-const QUIET_AT_ONCE = 200;
+/** Addresses of each kind that a look is for at most. What somebody can make many of waits for its turn, and pushes nothing else out. */
+export const MOST = {
+  /** With money that is not decided about yet. */
+  undecided: 500,
+  /** Given out or paid lately, the newest first. */
+  young: 500,
+  /** Whose request waits for its money, in turns. */
+  waiting: 400,
+  /** All others, in turns. */
+  quiet: 200,
+} as const;
 
 /** Looks at one chain's addresses, one round after the other. */
 export interface AddressWatch {
@@ -18,32 +25,44 @@ export interface AddressWatch {
   look(atBlock: bigint): Promise<void>;
 }
 
-/** Which addresses a look is for, and where the turns of the others go on. */
+/** Where the turns go on. */
+export interface Turns {
+  readonly waiting: Address;
+  readonly quiet: Address;
+}
+
+/** Which addresses a look is for, and where the turns of the next one go on. */
 export interface Turn {
   readonly addresses: readonly DepositAddress[];
-  readonly after: Address;
+  readonly after: Turns;
 }
 
 /**
- * The young ones, and some of the others in the order of the addresses. Who is crowded out of the young ones, by however many that are given out, gets its turn among the others.
- * @param after where the last turn ended
+ * Chooses the addresses of one look: those with undecided money and the young ones with every block, all others in the order of the addresses. However many are given out, each has its turn.
+ * @param after where the last turns ended
  */
 export async function nextTurn(
-  reads: Pick<DepositAddressReads, "active" | "quiet">,
+  reads: Pick<DepositAddressReads, "undecided" | "active" | "waiting" | "quiet">,
+  chainId: number,
   nowMs: number,
-  after: Address,
+  after: Turns,
 ): Promise<Turn> {
-  const young = await reads.active(nowMs - YOUNG_MS, MOST_YOUNG);
-  const oldest = young.at(-1);
-  const isCrowded = young.length === MOST_YOUNG && oldest !== undefined;
-  // Several may be of the same moment: those are looked at twice, and none is left out.
-  const beforeMs = isCrowded ? oldest.activeAtMs + 1 : nowMs - YOUNG_MS;
-  const quiet = await reads.quiet(beforeMs, after, QUIET_AT_ONCE);
-  const last = quiet.at(-1);
+  const [undecided, young, waiting, quiet] = await Promise.all([
+    reads.undecided(chainId, MOST.undecided),
+    reads.active(nowMs - YOUNG_MS, MOST.young),
+    reads.waiting(after.waiting, MOST.waiting),
+    reads.quiet(after.quiet, MOST.quiet),
+  ]);
+  const chosen = [...undecided, ...young, ...waiting, ...quiet];
   return {
-    addresses: [...young, ...quiet],
-    after: quiet.length < QUIET_AT_ONCE || last === undefined ? "0x" : last.address,
+    addresses: [...new Map(chosen.map((one) => [one.address, one])).values()],
+    after: { waiting: endOf(waiting, MOST.waiting), quiet: endOf(quiet, MOST.quiet) },
   };
+}
+
+/** Where the next turn begins: behind these, or at the first again. */
+function endOf(turn: readonly DepositAddress[], most: number): Address {
+  return turn.length < most ? "0x" : (turn.at(-1)?.address ?? "0x");
 }
 
 /** One for each chain, in the process that watches the chain. What it remembers only says where to go on. */
@@ -52,11 +71,12 @@ export function createAddressWatch(services: AddressServices, connected: Connect
   const currencies = [NATIVE_CURRENCY, ...chain.tokens.map(({ address }) => address)];
   let lookedAt = new Map<Address, bigint>();
   // Somewhere: a process that is started often must not look at the same ones for ever.
-  let after: Address = `0x${(services.clock.nowMs() % 256).toString(16).padStart(2, "0")}`;
+  const start: Address = `0x${(services.clock.nowMs() % 256).toString(16).padStart(2, "0")}`;
+  let after: Turns = { waiting: start, quiet: start };
   return {
     async look(atBlock) {
       if (chain.contracts.depositAddressFactory === undefined) return;
-      const turn = await nextTurn(services.depositAddresses, services.clock.nowMs(), after);
+      const turn = await nextTurn(services.depositAddresses, chain.id, services.clock.nowMs(), after);
       const { addresses } = turn;
       after = turn.after;
       await lookAtAddresses(services, connected, { addresses, currencies, atBlock, lookedAt });

@@ -9,6 +9,9 @@ import type { AddressServices } from "./address-services.ts";
 import { priceOf } from "./return-facts.ts";
 import { speakerOf } from "./speaker-of.ts";
 
+/** Balances in tokens that are not configured that are kept of one address on one chain. */
+export const MOST_UNLISTED = 10;
+
 const BEYOND_ALL_TIERS = 2n ** 255n;
 
 /** What is to be looked at on one chain. */
@@ -117,6 +120,7 @@ async function writeDown(
       for (const place of places) {
         const before = known.find(({ currency }) => currency === place.currency);
         const amount = leftOf(place, underWay);
+        if (before === undefined && !hasRoomFor(services, known, place)) continue;
         // An older look knows less.
         if (amount === (before?.amount ?? 0n) || (before?.changedBlock ?? 0n) > atBlock) continue;
         const unseenBlock = lookedAt?.get(address);
@@ -134,11 +138,22 @@ async function writeDown(
         );
       }
       await depositAddresses.noteFunds(address, nowMs);
-      // It is looked at with every block until this is done.
-      if (places.some((place) => leftOf(place, underWay) > 0n))
+      // Only what a request tells of: dust at many addresses must not crowd others out.
+      if (places.some((place) => speaking.has(place.currency) && leftOf(place, underWay) > 0n))
         await depositAddresses.setActive(address, nowMs);
     });
   }
+}
+
+/** Anyone may ask for a look for any token: of those that are not configured only so many are kept. */
+function hasRoomFor(
+  { chains }: AddressServices,
+  known: readonly ObservedFunds[],
+  { chainId, currency }: CurrencyAt,
+): boolean {
+  if (chains.currency(chainId, currency) !== undefined) return true;
+  const unlisted = known.filter((funds) => chains.currency(chainId, funds.currency) === undefined);
+  return unlisted.length < MOST_UNLISTED;
 }
 
 /** How much has been there for as many blocks as a deposit of its value would need. */

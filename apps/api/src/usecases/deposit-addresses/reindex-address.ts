@@ -43,9 +43,8 @@ export async function reindexAddress(
 
   await services.uow.run(async ({ depositAddresses }) => {
     await depositAddresses.lock(address);
-    await depositAddresses.setActive(address, services.clock.nowMs());
+    // Nothing is announced before it is decided: whoever asks again and again must not make a status flicker.
     await depositAddresses.release(chain.id, address);
-    await depositAddresses.noteFunds(address, services.clock.nowMs());
   });
   const asked = currencies.map((currency) => currency.address);
   const { found, failed } = await lookAtAddresses(services, connected, {
