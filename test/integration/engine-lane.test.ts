@@ -247,6 +247,60 @@ test("a node that forgets receipts does not make a paid nonce dead: nothing is r
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
 });
 
+/** What a database knows that failed over to a copy without the commit that planned the fill. */
+async function forgotten({ requestId }: Agreed): Promise<void> {
+  const { id, nonce, chainId, sender } = await slotOf({ requestId } as Agreed);
+  await world.pool.query("delete from attempts where slot_id = $1", [id]);
+  await world.pool.query("delete from slots where id = $1", [id]);
+  await world.pool.query("update lanes set next_nonce = $3 where chain_id = $1 and sender = $2", [
+    chainId,
+    sender,
+    nonce,
+  ]);
+  await world.pool.query("update requests set state = 'fillable', tx_hashes = '{}' where request_id = $1", [
+    requestId,
+  ]);
+  await world.pool.query(
+    "insert into outbox (job_name, job_id, payload, created_at_ms) values ('fill', $1, $2, 0)",
+    [`again-${requestId}`, JSON.stringify({ requestId })],
+  );
+}
+
+test("a payment whose commit a failover lost is not made again: its lane plans nothing until somebody has restored it", async () => {
+  const { destination, origin } = world;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  await forgotten(agreed);
+  await openLane(world.services, destination.connected);
+  expect(world.events.of("payment_unrecorded")[0]?.facts).toMatchObject({ requestId: agreed.requestId });
+  // Neither this request nor another one is planned there, however long it takes.
+  const other = await aSubmittedFill();
+  for (let round = 0; round < 8; round++) {
+    world.clock.forward(60_000);
+    await world.round();
+    await openLane(world.services, destination.connected);
+  }
+  for (const { requestId } of [agreed, other])
+    expect((await world.request(requestId)).state.name).toBe("fillable");
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await world.paymentsOf(other, destination)).toEqual([]);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+test("a slot whose nonce was used by a lost payment of an order is never taken for dead", async () => {
+  const { destination, origin } = world;
+  const agreed = await aSubmittedFill();
+  await forgotten(agreed);
+  // The lost bytes still wait in the pool, and the fill is planned anew at the same nonce.
+  world.clock.forward(1_000);
+  await world.work();
+  expect((await world.request(agreed.requestId)).state.name).toMatch(/filling|submitted/);
+  await destination.mine();
+  for (let round = 0; round < 8; round++) await world.round();
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
 test("an outcome is final exactly when its block is as deep as the chain's finality asks", async () => {
   const { destination } = world;
   const agreed = await aSubmittedFill();

@@ -42,6 +42,7 @@ export type EventName =
   | "slot_dead"
   | "slot_cancelled"
   | "nonce_unexplained"
+  | "payment_unrecorded"
   | "request_expired"
   | "transition_rejected"
   | "reorg"

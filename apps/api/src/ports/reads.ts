@@ -20,6 +20,8 @@ export interface Reads extends RailReads, SendReads, FillBurnReads {
   /** Those of this leg that are dead because they reverted in a block. */
   revertedSlotsOfLeg(kind: LegKind, legId: string): Promise<readonly Slot[]>;
   slot(slotId: string): Promise<Slot | undefined>;
+  /** The next nonce that a lane gives away, and whether the chain has used one of its open nonces for something unknown; undefined: it was never opened. */
+  lane(chainId: number, sender: Address): Promise<{ nextNonce: number; hasUnexplained: boolean } | undefined>;
   /** Open and mined slots of a lane in nonce order. */
   unsettledSlots(chainId: number, sender: Address): Promise<Slot[]>;
   /** Up to which block the logs of final blocks were read a second time; undefined before that began. */

@@ -30,6 +30,7 @@ import { endOf, isRail } from "./request-end.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
+import { hasUnexplainedNonce } from "./unexplained-nonces.ts";
 import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
@@ -103,7 +104,11 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
       sponsoredUsd: due.sponsoredUsd ?? 0n,
     });
   }
-  const toContract = await isNativeToContract(destination, currency, terms.recipient);
+  const [toContract, hasUnexplained] = await Promise.all([
+    isNativeToContract(destination, currency, terms.recipient),
+    hasUnexplainedNonce(services, destination, services.signer.address),
+  ]);
+  if (hasUnexplained) return untilExplained(services, requestId);
   const due = await amountToPay(services, request, basis, { origin, destination }, toContract);
   if (due.kind === "refund") return giveUp(services, requestId, due.reason);
   if (due.kind === "wait") return wait(services, request, due.why, "SLIPPAGE");
@@ -304,6 +309,13 @@ async function countExposure(
   for (const priceId of volatile.map((currency) => currency.priceId).sort())
     if (!(await tx.priceExposure.add(priceId, inputUsd, maxUsd, clock.nowMs())))
       throw new ExposureReached(priceId);
+}
+
+/** Never gives up: the nonce may have paid this very request, and then its deposit must not be refunded. */
+function untilExplained(services: Needs, requestId: RequestId): Progress {
+  const why = "a used nonce of the solver's key is unexplained";
+  services.events.alarm("fill_waits", { requestId, why });
+  return { waitMs: 1_000, why };
 }
 
 /** Waits for what may pass, but not for ever: then the deposit goes back, or is waited for again if an app had vouched for it. */

@@ -1,5 +1,6 @@
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
+import { areUsedElsewhere } from "./unexplained-nonces.ts";
 import { laneSigners } from "./lane-signers.ts";
 import type { LaneKeys } from "./lane-signers.ts";
 
@@ -8,11 +9,16 @@ import type { LaneKeys } from "./lane-signers.ts";
  * @throws RpcFault
  */
 export async function openLane(
-  services: LaneKeys & Pick<Services, "uow">,
-  { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
+  services: LaneKeys & Pick<Services, "uow" | "reads" | "events">,
+  connected: Pick<ConnectedChain, "chain" | "connection">,
 ): Promise<void> {
+  const { chain, connection } = connected;
   for (const { address } of laneSigners(services)) {
     const used = await connection.reader.nonce(address, "latest");
+    const next = (await services.reads.lane(chain.id, address))?.nextNonce ?? used;
+    // Nonces of payments that the database has lost are not skipped: nothing is planned until they are explained.
+    if (used > next && !(await areUsedElsewhere(services, connected, { sender: address, next, used })))
+      continue;
     await services.uow.run((tx) => tx.lanes.open(chain.id, address, used));
   }
 }

@@ -14,6 +14,7 @@ import { refundByRail } from "./rails/refund-by-rail.ts";
 import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "./unrepaid-refunds.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
+import { hasUnexplainedNonce } from "./unexplained-nonces.ts";
 import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
@@ -93,7 +94,11 @@ async function pay(
   // Quotes may be asked for before a wallet connects; nobody would get back what is sent to a placeholder.
   if (PLACEHOLDERS.has(recipient))
     return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", "nobody was named to send it back to");
-  const toContract = await isNativeToContract(connected, deposit.currency, recipient);
+  const [toContract, hasUnexplained] = await Promise.all([
+    isNativeToContract(connected, deposit.currency, recipient),
+    hasUnexplainedNonce(services, connected, services.signer.address),
+  ]);
+  if (hasUnexplained) return { waitMs: 5_000, why: "a used nonce of the solver's key is unexplained" };
   const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);
   const gasWei = gasCostWei(gasUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const due = refundAmount(deposit.amount, gasWei, native, priced);

@@ -5,6 +5,7 @@ import type { Attempt, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { laneSigners } from "./lane-signers.ts";
 import type { LaneKeys } from "./lane-signers.ts";
+import { requestPaidBy } from "./unexplained-nonces.ts";
 import { legOf } from "./legs/leg-of.ts";
 import type { LegServices } from "./legs/leg-course.ts";
 
@@ -209,5 +210,11 @@ async function noteUnexplained(
   const user = await connection.reader.transactionByNonce(slot.sender, slot.nonce, lowest.number, finalBlock);
   services.events.alarm("nonce_unexplained", { ...facts, usedBy: user });
   if (user === undefined || slot.attempts.some(({ txHash }) => txHash === user)) return;
+  // A payment whose record was lost: the leg may be paid already, so it must not go another way.
+  const requestId = await requestPaidBy(services, { chain, connection }, user);
+  if (requestId !== undefined) {
+    services.events.alarm("payment_unrecorded", { ...facts, sender: slot.sender, txHash: user, requestId });
+    return;
+  }
   await die(services, slot, "TRANSACTION_NOT_INCLUDED", "open");
 }

@@ -45,6 +45,12 @@ const unsettled = statement(
   "read_unsettled_slots",
   `select ${SLOT_COLUMNS} from slots where chain_id = $1 and sender = $2 and state in ('open', 'mined') order by nonce`,
 );
+const lane = statement(
+  "read_lane",
+  `select next_nonce, exists (select from slots s where s.chain_id = l.chain_id and s.sender = l.sender and s.state = 'open'
+     and s.unexplained_since is not null) as has_unexplained
+   from lanes l where l.chain_id = $1 and l.sender = $2`,
+);
 const attempts = statement(
   "read_attempts",
   `select ${ATTEMPT_COLUMNS} from attempts where slot_id = any($1::bigint[]) order by slot_id, n`,
@@ -159,6 +165,13 @@ export function postgresReads(sql: Sql): Reads {
     },
     async slot(slotId) {
       return (await withAttempts(await sql.query<SlotRow>(slotById, [slotId])))[0];
+    },
+    async lane(chainId, sender) {
+      const [row] = await sql.query<{ next_nonce: number; has_unexplained: boolean }>(lane, [
+        chainId,
+        sender,
+      ]);
+      return row && { nextNonce: row.next_nonce, hasUnexplained: row.has_unexplained };
     },
     async unsettledSlots(chainId, sender) {
       return withAttempts(await sql.query<SlotRow>(unsettled, [chainId, sender]));

@@ -12,6 +12,7 @@ import { gasAllowance, inventoryBears } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { sendSlot } from "../send-slot.ts";
 import { DONE } from "../wait.ts";
+import { hasUnexplainedNonce } from "../unexplained-nonces.ts";
 import type { Progress } from "../wait.ts";
 import { returnClaim } from "./end-claim.ts";
 
@@ -96,6 +97,8 @@ async function pay(
   { claimId }: ClaimRecord,
   plan: SlotPlan,
 ): Promise<Progress> {
+  if (await hasUnexplainedNonce(services, connected, plan.sender))
+    return { waitMs: 5_000, why: "a used nonce of the solver's key is unexplained" };
   const slotId = await services.uow
     .run(async (tx) => {
       const current = await tx.claims.lock(claimId);
