@@ -101,9 +101,53 @@ test("several endpoints must agree by more than half, unless the file says how m
   expect([quorumOf(3, 1), quorumOf(3, 3)]).toEqual([1, 3]);
 });
 
+const otherFamilies = {
+  "bitcoin-vm": { depository: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4" },
+  "solana-vm": { depository: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2" },
+  "hyperliquid-vm": { depository: ROUTER },
+  "lighter-vm": { depository: "7" },
+  "tron-vm": { httpRpcUrl: "http://127.0.0.1:1/jsonrpc", depository: "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb" },
+};
+
+test.each(Object.entries(otherFamilies))(
+  "one chain of the family %s under two names is refused, also with another endpoint",
+  (vmType, fields) => {
+    const entry = { id: "one", vmType, httpRpcUrl: "http://127.0.0.1:1", ...fields };
+    expect(load([entry]).chains).toHaveLength(1);
+    const url = entry.httpRpcUrl.replace(":1", ":2");
+    const twin = { ...entry, id: "two", httpRpcUrl: url };
+    expect(problemsOf(() => load([entry, twin])).join()).toMatch(/of two occurs more than once/);
+  },
+);
+
+test("one network of Bitcoin with another depository, or one former depository, is the same chain", () => {
+  const [bitcoin, solana] = [otherFamilies["bitcoin-vm"], otherFamilies["solana-vm"]].map((fields, at) => ({
+    id: "one",
+    vmType: at === 0 ? "bitcoin-vm" : "solana-vm",
+    httpRpcUrl: "http://127.0.0.1:1",
+    ...fields,
+  }));
+  const moved = { ...bitcoin, id: "two", depository: "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2" };
+  expect(problemsOf(() => load([bitcoin, moved])).join()).toContain("the bitcoinNetwork (mainnet) of two");
+  const former = {
+    ...solana,
+    id: "two",
+    depository: "Vote111111111111111111111111111111111111111",
+    additionalDepositories: [solana?.depository],
+  };
+  expect(problemsOf(() => load([solana, former])).join()).toContain("the solana-vm depository");
+  // Two clusters may have one program when both say which cluster they are.
+  const [mainnet, devnet] = [
+    "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
+    "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG",
+  ].map((genesisHash, at) => ({ ...solana, id: `s${at}`, additionalData: { genesisHash } }));
+  expect(load([mainnet, devnet]).chains).toHaveLength(2);
+  expect(problemsOf(() => load([mainnet, { ...mainnet, id: "again" }])).join()).toContain("genesisHash");
+});
+
 test("one EVM chain under two names, or under another number on the hub, is refused: its deposits would count twice", () => {
   const twice = problemsOf(() => load([evmChain, { ...evmChain, id: "base-two" }])).join();
-  expect(twice).toContain("the chain id of base-two (8453) occurs more than once");
+  expect(twice).toContain("the chain id (8453) of base-two occurs more than once: it is also that of base");
   const renumbered = problemsOf(() => load([{ ...evmChain, hubChainId: "9999" }])).join();
   expect(renumbered).toContain("hubChainId of an EVM chain is its chainId");
 });

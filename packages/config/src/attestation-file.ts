@@ -12,6 +12,7 @@ import { finalityOf } from "./finality.ts";
 import { hyperliquidFacts } from "./hyperliquid-facts.ts";
 import { lighterFacts } from "./lighter-facts.ts";
 import { resolvePlaceholders } from "./placeholder.ts";
+import { sameChainProblems } from "./same-chain.ts";
 import { solanaFacts } from "./solana-facts.ts";
 import { tronFacts } from "./tron-facts.ts";
 
@@ -56,7 +57,6 @@ export function loadAttestationChains(
   const chains: AttestationChain[] = [];
   const ids = new Set<string>();
   const numbers = new Set<string>();
-  const chainIds = new Set<number>();
   for (const [index, document] of (documents as unknown[]).entries()) {
     const place = `${fileName}: ${placeOf(document, index)}`;
     const written = check(document, place, problems);
@@ -94,13 +94,9 @@ export function loadAttestationChains(
     if (numbers.has(chain.hubChainId))
       problems.push(`${fileName}: the hub's id of ${chain.name} (${chain.hubChainId}) occurs more than once`);
     numbers.add(chain.hubChainId);
-    // One chain under two names would turn each deposit into two.
-    const { chainId } = chain.evm ?? chain.tron ?? {};
-    if (chainId !== undefined && chainIds.has(chainId))
-      problems.push(`${fileName}: the chain id of ${chain.name} (${chainId}) occurs more than once`);
-    if (chainId !== undefined) chainIds.add(chainId);
     chains.push(chain);
   }
+  problems.push(...sameChainProblems(chains).map((problem) => `${fileName}: ${problem}`));
   if (problems.length > 0) throw new ConfigError(problems);
   return { chains, warnings };
 }
