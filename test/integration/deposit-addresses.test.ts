@@ -649,9 +649,8 @@ test("a sweep that reverts because its owner took the money out first leaves the
 /** The owner of an address takes everything back before a sweep that was broadcast is mined. */
 async function recoverBeforeSweep(agreed: Awaited<ReturnType<AddressWorld["address"]>>): Promise<void> {
   const { origin, usdc, user } = world;
-  const { orderId, user: depositor, depositAddress } = agreed.terms;
-  const strict = depositAddress?.strict === true;
-  const key = { id: orderId, depositor, recovery: user.address, strict };
+  const key = (await world.reads.find(agreed.at))?.key;
+  if (key === undefined) throw new Error("the address was given out");
   await origin.client.sendTransaction({
     account: privateKeyToAccount(user.privateKey),
     to: origin.chain.contracts.depositAddressFactory as Address,
@@ -921,7 +920,7 @@ test("who looks an address up is told what it is for, what lies there and what w
   await world.sendTo(at, 1n);
   for (let n = 0; n < 3; n++) await world.round();
   const services = world.watching();
-  const told = await lookUpAddress(services, { address: at });
+  const told = await lookUpAddress(services, { address: at }, undefined);
   expect(told).toMatchObject({
     address: at,
     depositAddressType: "open",
@@ -935,15 +934,61 @@ test("who looks an address up is told what it is for, what lies there and what w
     funds: [{ amount: "1", heldReason: "AMOUNT_TOO_LOW" }],
     deposits: [{ requestId: standIn, amount: "41000000", status: "final" }],
   });
-  expect(await lookUpAddress(services, { requestId })).toEqual(told);
-  expect(await lookUpAddress(services, { requestId: standIn ?? "0x" })).toEqual(told);
-  expect(await lookUpAddress(services, { address: world.anAddress() })).toBeUndefined();
+  expect(await lookUpAddress(services, { requestId }, undefined)).toEqual(told);
+  expect(await lookUpAddress(services, { requestId: standIn ?? "0x" }, undefined)).toEqual(told);
+  expect(await lookUpAddress(services, { address: world.anAddress() }, undefined)).toBeUndefined();
   const { rows } = await world.pool.query(
     "select deposit_address from request_history where request_id = $1",
     [standIn],
   );
   expect(rows).toEqual([{ deposit_address: at }]);
   expect(depositAddressAnswer.safeParse(told).success).toBe(true);
+});
+
+test("what an address is made of is shown only to the key that asked for it, until its first transaction shows everybody", async () => {
+  const { at, terms } = await world.address({ recoveryAddress: world.user.address }, "key-of-the-app");
+  const services = world.watching();
+  const shown = async (keyId: string | undefined): Promise<unknown[]> => {
+    const found = await lookUpAddress(services, { address: at }, keyId);
+    return [found?.orderId, found?.depositor, found?.recoveryAddress];
+  };
+  const all = [terms.orderId, terms.user, world.user.address];
+  for (const stranger of [undefined, "another-key"])
+    expect(await shown(stranger)).toEqual([null, null, null]);
+  expect(await shown("key-of-the-app")).toEqual(all);
+  await world.sendTo(at, usd(100));
+  await world.untilSettled(at, 1);
+  expect(await shown(undefined)).toEqual(all);
+});
+
+test("a strict address is bound to its order by the contract, unless what is not filled goes back to its sender", async () => {
+  const named = await world.address({ strict: true, refundTo: world.anAddress() });
+  const toSender = await world.address({ strict: true, refundTo: NATIVE_CURRENCY });
+  for (const [{ at }, bound] of [
+    [named, true],
+    [toSender, false],
+  ] as const) {
+    expect(await world.reads.find(at)).toMatchObject({ strict: true, key: { strict: bound } });
+    expect((await lookUpAddress(world.watching(), { address: at }, undefined))?.depositAddressType).toBe(
+      "strict",
+    );
+  }
+  // Where it is not bound, nobody but the operator can make its deposit: not even all of it, under its own order.
+  await world.sendTo(toSender.at, usd(100));
+  await world.origin.mine();
+  const { orderId, user } = toSender.terms;
+  const key = { id: orderId, depositor: user, recovery: NATIVE_CURRENCY };
+  for (const strict of [true, false])
+    expect(
+      await world.origin.connected.connection.reader.ask(
+        world.origin.chain.contracts.depositAddressFactory as Address,
+        encodeFunctionData({
+          abi: depositAddressFactoryAbi,
+          functionName: "sweepStrict",
+          args: [{ ...key, strict }, world.usdc],
+        }),
+      ),
+    ).toBeUndefined();
 });
 
 test("nothing is written while nothing comes, however often it is looked", async () => {

@@ -195,6 +195,7 @@ async function anAddressOf(requestId: RequestId): Promise<CurrencyAt> {
       address: place.address,
       requestId,
       key: { id: someHash(), depositor: someAddress(), recovery: someAddress(), strict: false },
+      strict: false,
       refundTo: "nobody",
       question: {} as never,
       keyId: undefined,

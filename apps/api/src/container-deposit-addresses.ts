@@ -57,7 +57,7 @@ export function depositAddressRoutes(
   };
   return {
     reindex: (wish) => reindexAddress(looking, wish),
-    lookUp: (by) => lookUpAddress(looking, by),
+    lookUp: (by, askerKeyId) => lookUpAddress(looking, by, askerKeyId),
   };
 }
 

@@ -12,13 +12,13 @@ import {Depository} from "./Depository.sol";
 
 /// What an address is made of: another value anywhere is another address.
 struct DepositAddressKey {
-    /// Of a strict address the order's; of an open one anything that tells it from others.
+    /// Of a strict address the id of its order; of an open one anything that tells it from others.
     bytes32 id;
     /// Who the deposits belong to; zero is the address itself.
     address depositor;
     /// Who may take everything out again; zero is nobody.
     address recovery;
-    /// Whether the address is bound to the one order `id`, so that anyone may deposit what is there.
+    /// Whether everything at the address is deposited under the order `id` and under no other. Anyone may then deposit it.
     bool strict;
 }
 
@@ -43,8 +43,9 @@ struct Permit {
 /// @title Addresses to which anyone can pay without calling anything, and what becomes of what is paid there.
 /// @notice An address exists on paper until something is to be moved out of it: then its clone is created and passes the
 /// money on, to the depository or to the recovery address of its key, and to nowhere else.
-/// @dev The operator decides under which order a sum is deposited, so it is trusted with what is at addresses and not yet
-/// deposited. Under the lock nothing that is called in between can move anything at any address.
+/// @dev At open addresses the operator decides under which order a sum is deposited, so it is trusted with what is there and
+/// not yet deposited. At strict ones it decides only how much is deposited when, never under which order. Under the lock
+/// nothing that is called in between can move anything at any address.
 contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
     event OperatorChanged(address previousOperator, address newOperator);
     event Recovered(address depositAddress, address currency, uint256 amount);
@@ -54,6 +55,8 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
     error OnlyRecovery();
     /// The address is open: only the operator can say which order a sum at it is for.
     error NotStrict();
+    /// The address is strict: what is there is deposited under the order of its key alone.
+    error NotOrderOfKey(bytes32 orderId, bytes32 keyId);
     /// What the depositor allows the address is not `amount`: the permit was refused, or is for another amount.
     error AllowanceIsNotAmount(uint256 allowance, uint256 amount);
 
@@ -84,22 +87,23 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
     }
 
     /// @notice Deposits `amount` of what is at the address of `key` under `orderId`. Only the operator.
+    /// @param orderId of a strict key its own id
     /// @param currency zero is native
     function sweep(DepositAddressKey calldata key, address currency, uint256 amount, bytes32 orderId)
         external
         nonReentrant
     {
         _requireOperator();
-        _created(key).deposit(key.depositor, currency, amount, orderId);
+        _sweep(key, currency, amount, orderId);
     }
 
     /// @notice Makes deposits in order, all or none. Only the operator.
-    /// @dev Of one that was overpaid the quoted amount and the excess become deposits of two ids, in one transaction.
+    /// @dev When more was paid than quoted, the quoted amount and the excess become two deposits in one transaction.
     function sweepMany(Sweep[] calldata sweeps) external nonReentrant {
         _requireOperator();
         for (uint256 i = 0; i < sweeps.length; ++i) {
             Sweep calldata one = sweeps[i];
-            _created(one.key).deposit(one.key.depositor, one.currency, one.amount, one.orderId);
+            _sweep(one.key, one.currency, one.amount, one.orderId);
         }
     }
 
@@ -137,6 +141,11 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
         uint256 allowance = IERC20(token).allowance(key.depositor, address(clone));
         if (allowance != amount) revert AllowanceIsNotAmount(allowance, amount);
         clone.pull(key.depositor, token, amount, key.id);
+    }
+
+    function _sweep(DepositAddressKey calldata key, address currency, uint256 amount, bytes32 orderId) private {
+        if (key.strict && orderId != key.id) revert NotOrderOfKey(orderId, key.id);
+        _created(key).deposit(key.depositor, currency, amount, orderId);
     }
 
     /// The clone of `key`, created unless it was before.

@@ -270,14 +270,14 @@ test("more than is there cannot be deposited, and nothing cannot either", async 
     [token, 70n],
     [zeroAddress, 7n],
   ] as const) {
-    expect(await chain.revertOf(operator, sweep(of, currency, balance + 1n))).toBe(
+    expect(await chain.revertOf(operator, sweep(of, currency, balance + 1n, of.id))).toBe(
       encodeErrorResult({
         abi: depositAddressAbi,
         errorName: "BalanceTooLow",
         args: [currency, balance, balance + 1n],
       }),
     );
-    expect(await chain.revertOf(operator, sweep(of, currency, 0n))).toBe(nothingThere(currency));
+    expect(await chain.revertOf(operator, sweep(of, currency, 0n, of.id))).toBe(nothingThere(currency));
   }
   const empty = key({ id: otherId, strict: true });
   expect(await chain.revertOf(stranger, sweepStrict(empty, token))).toBe(nothingThere(token));
@@ -291,19 +291,43 @@ function sweepMany(sweeps: readonly { key: Key; currency: Address; amount: bigin
   };
 }
 
-test("an overpaid address becomes a deposit of what was quoted and one of the excess, in one transaction", async () => {
-  const of = key({ strict: true });
+test.each([
+  ["strict address becomes two deposits of its own order", true],
+  ["open address becomes deposits of the orders that the operator names", false],
+])("an overpaid %s, in one transaction", async (_, strict) => {
+  const of = key({ strict });
+  const excessOf = strict ? of.id : otherId;
   const at = await payToken(of, 100n);
   const both = [
     { key: of, currency: token, amount: 70n, orderId: of.id },
-    { key: of, currency: token, amount: 30n, orderId: otherId },
+    { key: of, currency: token, amount: 30n, orderId: excessOf },
   ];
   const receipt = await chain.send(operator, sweepMany(both));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
     { from: user.address, token, amount: 70n, id: of.id },
-    { from: user.address, token, amount: 30n, id: otherId },
+    { from: user.address, token, amount: 30n, id: excessOf },
   ]);
   expect(await chain.tokenBalance(token, at)).toBe(0n);
+});
+
+test("not even the operator deposits what is at a strict address under another order than its own", async () => {
+  const of = key({ strict: true });
+  const at = await payToken(of, 100n);
+  await payNative(of, 7n);
+  const own = { key: of, currency: token, amount: 70n, orderId: of.id };
+  const refused = encodeErrorResult({
+    abi: depositAddressFactoryAbi,
+    errorName: "NotOrderOfKey",
+    args: [otherId, of.id],
+  });
+  for (const tx of [
+    sweep(of, token, 100n, otherId),
+    sweep(of, zeroAddress, 7n, otherId),
+    sweepMany([own, { ...own, amount: 30n, orderId: otherId }]),
+  ])
+    expect(await chain.revertOf(operator, tx)).toBe(refused);
+  expect(await chain.tokenBalance(token, at)).toBe(100n);
+  expect(await chain.nativeBalance(at)).toBe(7n);
 });
 
 test("of several sweeps all are made or none", async () => {

@@ -1,5 +1,5 @@
 import { encodeFunctionData, keccak256, parseSignature, toHex, type Address } from "viem";
-import { id, transfer, zeroAddress } from "./calls.ts";
+import { transfer, zeroAddress } from "./calls.ts";
 import { chainId, people } from "./chain.ts";
 import type { GasBench } from "./gas-bench.ts";
 import { depositAddressFactoryAbi, depositAddressFactoryBytecode, permitTypes } from "../src/index.ts";
@@ -28,7 +28,7 @@ export async function measureDepositAddresses(bench: GasBench) {
       args: [keyOf(n)],
     });
   const sweep = async (n: number, currency: Address, amount: bigint): Promise<number> => {
-    const args = [keyOf(n), currency, amount, id] as const;
+    const args = [keyOf(n), currency, amount, keyOf(n).id] as const;
     const data = encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "sweep", args });
     return await gasOf(solver, { to: factory, data });
   };
@@ -52,7 +52,12 @@ export async function measureDepositAddresses(bench: GasBench) {
     abi: depositAddressFactoryAbi,
     functionName: "sweepMany",
     args: [
-      [1n, amountUsd - 1n].map((amount) => ({ key: keyOf(3), currency: overpaidUsd, amount, orderId: id })),
+      [1n, amountUsd - 1n].map((amount) => ({
+        key: keyOf(3),
+        currency: overpaidUsd,
+        amount,
+        orderId: keyOf(3).id,
+      })),
     ],
   });
   const overpaid = await gasOf(solver, { to: factory, data: overpaidData });

@@ -18,5 +18,6 @@ export interface DepositAddressRoutes {
   /** Undefined: no such address was given out. */
   lookUp(
     by: { readonly address: Address } | { readonly requestId: RequestId },
+    askerKeyId: string | undefined,
   ): Promise<DepositAddressAnswer | undefined>;
 }

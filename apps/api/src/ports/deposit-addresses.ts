@@ -19,6 +19,8 @@ export interface DepositAddress {
   /** Of the quote that it was given out for. */
   readonly requestId: RequestId;
   readonly key: DepositAddressKey;
+  /** Asked for as strict: it fills exactly what was quoted. Its key is strict as well unless refunds go to the sender. */
+  readonly strict: boolean;
   readonly refundTo: RefundWish;
   readonly question: RouteQuestion;
   /** API key that asked; undefined: none did. */

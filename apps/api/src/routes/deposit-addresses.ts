@@ -20,8 +20,8 @@ export function depositAddressesRoute(
         response: { 200: depositAddressAnswer, ...errors(400, 401, 403, 404, 429, 500, 503) },
       },
     },
-    async ({ query }) => {
-      const found = await depositAddresses.lookUp(question(query));
+    async ({ apiKey, query }) => {
+      const found = await depositAddresses.lookUp(question(query), apiKey?.id);
       if (found === undefined)
         throw new ServiceError("NOT_FOUND", "This deposit address was not given out here");
       return found;

@@ -88,9 +88,11 @@ const past: PastRequest = {
   settlement: undefined,
 };
 
+const nothingMore = { key: false, addressKey: false };
+
 test("every account, currency and transaction is written as on its own chain, in both lists", () => {
-  const json = pastRequestJson(past, false, spelling);
-  const older = pastRequestV2Json(past, false, spelling);
+  const json = pastRequestJson(past, nothingMore, spelling);
+  const older = pastRequestV2Json(past, nothingMore, spelling);
   expect(mismatch(requestsAnswer, { requests: [json] })).toBeUndefined();
   expect(
     mismatch(requestsAnswerV2, {

@@ -11,10 +11,18 @@ type Common = Omit<PastRequestJson, "data">;
 type CommonData = Omit<PastRequestJson["data"], "failReason" | "refundFailReason" | "inTxs" | "outTxs">;
 type TransactionFields = Omit<PastRequestJson["data"]["inTxs"][number], "txHash">;
 
-/** The wire's words for a past request. `withKey`: its asker may see whose key it came with. */
+/** What the caller may see of a request beside what everybody may. */
+export interface Sight {
+  /** Whose key it came with. */
+  readonly key: boolean;
+  /** What its deposit address is made of, before any money was moved from it. */
+  readonly addressKey: boolean;
+}
+
+/** A past request as the API answers it. */
 export function pastRequestJson(
   past: PastRequest,
-  withKey: boolean,
+  sight: Sight,
   spelling: Spelling = hexSpelling,
 ): PastRequestJson {
   const transaction = (one: PastTransaction): PastRequestJson["data"]["inTxs"][number] => ({
@@ -22,9 +30,9 @@ export function pastRequestJson(
     ...transactionFields(one, spelling),
   });
   return {
-    ...common(past, spelling),
+    ...common(past, sight, spelling),
     data: {
-      ...commonData(past, withKey, spelling),
+      ...commonData(past, sight.key, spelling),
       failReason: past.failReason ?? null,
       refundFailReason: past.refundFailReason ?? null,
       inTxs: past.inTxs.map(transaction),
@@ -36,7 +44,7 @@ export function pastRequestJson(
 /** The same in the words of the lists before. */
 export function pastRequestV2Json(
   past: PastRequest,
-  withKey: boolean,
+  sight: Sight,
   spelling: Spelling = hexSpelling,
 ): PastRequestV2Json {
   const { terms, sender, quoted, actual } = past;
@@ -49,9 +57,9 @@ export function pastRequestV2Json(
     ...transactionFields(one, spelling),
   });
   return {
-    ...common(past, spelling),
+    ...common(past, sight, spelling),
     data: {
-      ...commonData(past, withKey, spelling),
+      ...commonData(past, sight.key, spelling),
       failReason: past.failReason ?? "N/A",
       refundFailReason: past.refundFailReason ?? "N/A",
       inTxs: past.inTxs.map(transaction),
@@ -81,8 +89,11 @@ function known(amount: PastAmount | undefined): Partial<PastAmount> {
   return amount?.amount === undefined ? {} : { amount: amount.amount };
 }
 
-function common(past: PastRequest, spelling: Spelling): Common {
+function common(past: PastRequest, sight: Sight, spelling: Spelling): Common {
   const { terms, deposit, settlement } = past;
+  // With the order id anyone can name the unused address to its factory; its first transaction shows the id to everybody.
+  const isUnswept = terms.depositAddress !== undefined && deposit === undefined;
+  const showsAddressKey = sight.addressKey || !isUnswept;
   const onOrigin = (address: Address): string => spelling.address(terms.origin.chainId, address);
   return {
     id: terms.requestId,
@@ -100,14 +111,14 @@ function common(past: PastRequest, spelling: Spelling): Common {
             type: addressType(terms.depositAddress),
             depositor: terms.depositAddress === undefined ? (deposit?.depositor ?? null) : terms.user,
             depositTxHash: deposit?.txHash ?? null,
-            recoveryAddress: recoveryOf(terms.depositAddress),
+            recoveryAddress: showsAddressKey ? recoveryOf(terms.depositAddress) : null,
           },
     requestType: past.requestType ?? null,
     features: [...past.features],
     createdAt: iso(terms.createdAtMs),
     updatedAt: iso(past.updatedAtMs),
     protocol: {
-      orderId: terms.orderId,
+      orderId: showsAddressKey ? terms.orderId : null,
       solver: terms.order.solver,
       deposit:
         deposit === undefined

@@ -1,7 +1,7 @@
 import { requestsAnswerV2, requestsQuery } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
 import { pastRequestV2Json } from "./past-request-json.ts";
-import { pageFields, showsKey } from "./requests-v3.ts";
+import { pageFields, sightOf } from "./requests-v3.ts";
 import { questionOf } from "./requests-question.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
@@ -39,7 +39,7 @@ export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServic
         const page = await history.list(question);
         return {
           requests: page.requests.map((past) =>
-            pastRequestV2Json(past, showsKey(query, apiKey, past), history.spelling),
+            pastRequestV2Json(past, sightOf(query, apiKey, past), history.spelling),
           ),
           ...pageFields(page, question),
           deprecation: { successor: SUCCESSOR, sunset: SUNSET.toISOString() },

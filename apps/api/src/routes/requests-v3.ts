@@ -5,6 +5,7 @@ import type { PastRequest, RequestPage } from "../ports/request-history-routes.t
 import type { RouteServices } from "../ports/route-services.ts";
 import { requireKey } from "./access.ts";
 import { pastRequestJson } from "./past-request-json.ts";
+import type { Sight } from "./past-request-json.ts";
 import { continuationText, questionOf } from "./requests-question.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
@@ -30,7 +31,7 @@ export function requestsV3Route(app: TypedServer, { history }: Pick<RouteService
       const page = await history.list(question);
       return {
         requests: page.requests.map((past) =>
-          pastRequestJson(past, showsKey(query, apiKey, past), history.spelling),
+          pastRequestJson(past, sightOf(query, apiKey, past), history.spelling),
         ),
         ...pageFields(page, question),
       };
@@ -49,12 +50,13 @@ export function pageFields(
   };
 }
 
-/** Whose key a request came with is told to that key. */
-export function showsKey(
+/** What only the key that a request came with may see. */
+export function sightOf(
   { includeAuthenticatedData }: RequestsQuery,
   asker: ApiKeyIdentity | undefined,
   { terms }: PastRequest,
-): boolean {
+): Sight {
   const isAsked = includeAuthenticatedData === true || includeAuthenticatedData === "true";
-  return isAsked && asker !== undefined && terms.keyId === asker.id;
+  const isItsKey = asker !== undefined && terms.keyId === asker.id;
+  return { key: isAsked && isItsKey, addressKey: isItsKey };
 }

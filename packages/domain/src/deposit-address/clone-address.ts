@@ -9,7 +9,7 @@ export interface DepositAddressKey {
   readonly depositor: Address;
   /** Who may take everything out again; zero is nobody. */
   readonly recovery: Address;
-  /** Bound to the one order `id`. */
+  /** Everything at the address is deposited under the order `id`: the contract refuses any other. */
   readonly strict: boolean;
 }
 

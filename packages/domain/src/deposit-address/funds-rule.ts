@@ -11,6 +11,14 @@ export interface FoundFunds {
 /** Who gets back what cannot be used: nobody was named, whoever sent it, or this address. */
 export type RefundWish = "nobody" | "sender" | Address;
 
+/**
+ * Whether the contract itself may bind an address to the one order of its quote. Where a refund goes to the sender, it may not: the sender is known only when the money is there, and an
+ * order that names it is another order. A strict address of that kind keeps its rules, but only the operator moves what is there.
+ */
+export function isBoundToOrder({ strict, refundTo }: Pick<AddressFacts, "strict" | "refundTo">): boolean {
+  return strict && refundTo !== "sender";
+}
+
 /** What the address was given out for. */
 export interface AddressFacts {
   readonly strict: boolean;

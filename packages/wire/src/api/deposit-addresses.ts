@@ -58,8 +58,12 @@ export const depositAddressAnswer = z
     depositAddressType: z.enum(["open", "strict"]),
     requestId: answerHash32.describe("The request that the address was given out for."),
     supersededByRequestId: answerHash32.nullable(),
-    orderId: answerHash32,
-    depositor: evmAddress,
+    orderId: answerHash32
+      .nullable()
+      .describe(
+        "Null until money was moved from the address, except for the API key that asked for the quote, as are depositor and recoveryAddress. The quote's own answer has them.",
+      ),
+    depositor: evmAddress.nullable(),
     recoveryAddress: evmAddress.nullable(),
     refundTo: evmAddress.nullable().describe("The zero address: whoever sent it. Null: nobody was named."),
     originChainId: z.int(),

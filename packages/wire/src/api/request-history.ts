@@ -18,6 +18,9 @@ export const MOST_LISTED_REQUESTS = 50;
 export const MOST_COUNTED_REQUESTS = 10_000;
 
 /** One value, several in one text with commas between them, or several texts: any of them is meant. */
+const HIDDEN =
+  "Null until money was moved from the deposit address, except for the API key that asked for the quote. The quote's own answer has it.";
+
 const anyOf = z.union([text(4_000), z.array(text(4_000)).max(50)], because("must be a text")).optional();
 const chains = z
   .union(
@@ -252,7 +255,7 @@ const commonFields = {
       type: nullable(plainText),
       depositor: nullable(plainText),
       depositTxHash: nullable(plainText),
-      recoveryAddress: nullable(plainText),
+      recoveryAddress: nullable(plainText).describe(HIDDEN),
     }),
   ),
   requestType: nullable(plainText).describe("Null: a quote that nobody has paid."),
@@ -260,7 +263,7 @@ const commonFields = {
   createdAt: time,
   updatedAt: time,
   protocol: z.object({
-    orderId: answerHash32,
+    orderId: nullable(answerHash32).describe(`${HIDDEN} Requests without a deposit address always have it.`),
     solver: plainText,
     deposit: nullable(
       z.object({

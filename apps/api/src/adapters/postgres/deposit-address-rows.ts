@@ -17,7 +17,7 @@ import type {
 } from "../../ports/deposit-addresses.ts";
 
 export const ADDRESS_COLUMNS =
-  "address, request_id, order_id, depositor, recovery, strict, refund_to, question, key_id, created_at_ms, active_at_ms";
+  "address, request_id, order_id, depositor, recovery, strict, bound_to_order, refund_to, question, key_id, created_at_ms, active_at_ms";
 export const FUNDS_COLUMNS =
   "address, chain_id, currency, observation, amount, seen_block, layers, seen_at_ms, held_reason, alarmed_reason";
 export const SWEEP_COLUMNS =
@@ -30,6 +30,7 @@ export interface AddressRow {
   depositor: string;
   recovery: string;
   strict: boolean;
+  bound_to_order: boolean | null;
   refund_to: string | null;
   question: string;
   key_id: string | null;
@@ -45,8 +46,9 @@ export function addressOf(row: AddressRow): DepositAddress {
       id: row.order_id as OrderId,
       depositor: row.depositor as Address,
       recovery: row.recovery as Address,
-      strict: row.strict,
+      strict: row.bound_to_order ?? row.strict,
     },
+    strict: row.strict,
     refundTo: wishOf(row.refund_to),
     question: JSON.parse(row.question) as RouteQuestion,
     keyId: row.key_id ?? undefined,

@@ -19,7 +19,7 @@ import { STATUS_CHANNEL, WEBHOOK_CHANNEL, webhookDeliveries } from "./request-sa
 
 const insert = statement(
   "deposit_address_insert",
-  `insert into deposit_addresses (${ADDRESS_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+  `insert into deposit_addresses (${ADDRESS_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 );
 const lock = statement(
   "deposit_address_lock",
@@ -153,13 +153,14 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     currency,
   ];
   return {
-    async insert({ address, requestId, key, refundTo, question, keyId, createdAtMs, activeAtMs }) {
+    async insert({ address, requestId, key, strict, refundTo, question, keyId, createdAtMs, activeAtMs }) {
       await sql.query(insert, [
         address,
         requestId,
         key.id,
         key.depositor,
         key.recovery,
+        strict,
         key.strict,
         refundColumn(refundTo),
         JSON.stringify(question),

@@ -115,6 +115,8 @@ async function sweep(
 ): Promise<void> {
   const nowMs = services.clock.nowMs();
   const { depositAddresses } = tx;
+  if (at.key.strict && terms.orderId !== at.key.id)
+    throw new Error(`invariant violated: ${at.address} is bound to order ${at.key.id}, got ${terms.orderId}`);
   if (!isOwn) {
     await tx.requests.insert(terms, quotedState(terms.kind));
     await depositAddresses.setAddress(terms.requestId, at.address);
@@ -173,7 +175,7 @@ async function plan(
     layers: oldestLayers(funds.layers, confirmed),
   };
   const facts: AddressFacts = {
-    strict: at.key.strict,
+    strict: at.strict,
     quoted: terms.origin,
     isUnused: standing !== "used",
     isFronted: standing === "fronted",
@@ -216,7 +218,7 @@ async function carryOut(
   deciding: Deciding,
 ): Promise<Plan> {
   const { at, terms, funds, decision } = deciding;
-  const through = { address: at.address, strict: at.key.strict, recovery: at.key.recovery };
+  const through = { address: at.address, strict: at.strict, recovery: at.key.recovery };
   switch (decision.kind) {
     case "hold":
       return decision;

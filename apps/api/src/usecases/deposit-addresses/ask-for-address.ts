@@ -1,5 +1,19 @@
-import { depositAddressOf, NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
-import type { Address, Chain, Currency, ErrorCode, RequestTerms } from "@causeway/domain";
+import {
+  depositAddressOf,
+  isBoundToOrder,
+  NATIVE_CURRENCY,
+  parseAddress,
+  ServiceError,
+} from "@causeway/domain";
+import type {
+  Address,
+  Chain,
+  Currency,
+  DepositAddressKey,
+  ErrorCode,
+  RefundWish,
+  RequestTerms,
+} from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { DepositAddress } from "../../ports/deposit-addresses.ts";
 
@@ -8,6 +22,7 @@ export interface AddressWish {
   readonly strict: boolean;
   /** The zero address: nobody. */
   readonly recovery: Address;
+  readonly refundTo: RefundWish;
 }
 
 interface Refusal {
@@ -92,7 +107,7 @@ export function askForAddress(input: QuoteInput): {
     if (asked(input)) throw new ServiceError(code, message, { field });
   const recovery = recoveryOf(input.recoveryAddress);
   const { refundTo, ...rest } = input;
-  const isToSender = refundTo !== undefined && parseAddress(refundTo) === NATIVE_CURRENCY;
+  const isToSender = refundWishOf(refundTo) === "sender";
   // Until it is known who sent it, an order names the user, as any order does.
   const named = isToSender ? undefined : refundTo;
   return {
@@ -102,8 +117,15 @@ export function askForAddress(input: QuoteInput): {
       disableOriginSwaps: true,
       forceSolverExecution: true,
     },
-    wish: { strict: input.strict === true, recovery },
+    wish: { strict: input.strict === true, recovery, refundTo: refundWishOf(refundTo) },
   };
+}
+
+/** Where the address's money goes when it is not filled: the zero address means its sender. */
+function refundWishOf(text: string | undefined): RefundWish {
+  const refundTo = text === undefined ? undefined : parseAddress(text);
+  if (refundTo === undefined) return "nobody";
+  return refundTo === NATIVE_CURRENCY ? "sender" : refundTo;
 }
 
 function recoveryOf(text: string | undefined): Address {
@@ -152,12 +174,20 @@ export function refuseUnmovable(
 export function withAddress(
   terms: RequestTerms,
   { contracts }: Chain,
-  { strict, recovery }: AddressWish,
+  { strict, recovery, refundTo }: AddressWish,
 ): RequestTerms {
   const { depositAddressFactory: factory } = contracts;
   if (factory === undefined) throw new RangeError("the chain has no deposit addresses");
-  const key = { id: terms.orderId, depositor: terms.user, recovery, strict };
+  const key = keyOf(terms, recovery, { strict, refundTo });
   return { ...terms, depositAddress: { address: depositAddressOf(factory, key), strict, recovery } };
+}
+
+function keyOf(
+  { orderId, user }: RequestTerms,
+  recovery: Address,
+  bound: Parameters<typeof isBoundToOrder>[0],
+): DepositAddressKey {
+  return { id: orderId, depositor: user, recovery, strict: isBoundToOrder(bound) };
 }
 
 /** What is stored of an address that is given out; undefined: the terms have none. */
@@ -165,17 +195,14 @@ export function givenOut(terms: RequestTerms, input: QuoteInput): DepositAddress
   const { depositAddress } = terms;
   if (depositAddress === undefined) return undefined;
   const { amount: _amount, tradeType: _tradeType, ...question } = input;
-  const refundTo = input.refundTo === undefined ? undefined : parseAddress(input.refundTo);
+  const refundTo = refundWishOf(input.refundTo);
+  const { strict, recovery } = depositAddress;
   return {
     address: depositAddress.address,
     requestId: terms.requestId,
-    key: {
-      id: terms.orderId,
-      depositor: terms.user,
-      recovery: depositAddress.recovery,
-      strict: depositAddress.strict,
-    },
-    refundTo: refundTo === undefined ? "nobody" : refundTo === NATIVE_CURRENCY ? "sender" : refundTo,
+    key: keyOf(terms, recovery, { strict, refundTo }),
+    strict,
+    refundTo,
     question,
     keyId: terms.keyId,
     createdAtMs: terms.createdAtMs,

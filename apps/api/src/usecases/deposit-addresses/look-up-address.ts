@@ -14,6 +14,7 @@ type Needs = Pick<Services, "chains" | "reads"> & { readonly depositAddresses: D
 export async function lookUpAddress(
   services: Needs,
   by: { readonly address: Address } | { readonly requestId: RequestId },
+  askerKeyId: string | undefined,
 ): Promise<DepositAddressAnswer | undefined> {
   const { depositAddresses, reads } = services;
   const found =
@@ -29,8 +30,11 @@ export async function lookUpAddress(
   ]);
   if (first === undefined) return undefined;
   const { origin, destination, recipient } = first.terms;
+  const isItsKey = askerKeyId !== undefined && askerKeyId === found.keyId;
+  // The first transaction from an address shows everybody what it is made of.
+  const isSwept = sweeps.some(({ state }) => state === "mined" || state === "final");
   return {
-    ...ofKey(found),
+    ...ofKey(found, isItsKey || isSwept),
     requestId: found.requestId,
     supersededByRequestId: status?.supersededBy ?? null,
     originChainId: origin.chainId,
@@ -78,20 +82,19 @@ export async function lookUpAddress(
   };
 }
 
-function ofKey({
-  address,
-  key,
-  refundTo,
-}: DepositAddress): Pick<
+function ofKey(
+  { address, key, strict, refundTo }: DepositAddress,
+  showsKey: boolean,
+): Pick<
   DepositAddressAnswer,
   "address" | "depositAddressType" | "orderId" | "depositor" | "recoveryAddress" | "refundTo"
 > {
   return {
     address,
-    depositAddressType: key.strict ? "strict" : "open",
-    orderId: key.id,
-    depositor: key.depositor,
-    recoveryAddress: key.recovery === NATIVE_CURRENCY ? null : key.recovery,
+    depositAddressType: strict ? "strict" : "open",
+    orderId: showsKey ? key.id : null,
+    depositor: showsKey ? key.depositor : null,
+    recoveryAddress: !showsKey || key.recovery === NATIVE_CURRENCY ? null : key.recovery,
     refundTo: refundTo === "nobody" ? null : refundTo === "sender" ? NATIVE_CURRENCY : refundTo,
   };
 }
