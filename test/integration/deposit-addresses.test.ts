@@ -162,7 +162,7 @@ test("money at a deposit address is told there from the moment it is seen, on ev
   // Decided, and not moved for want of gas.
   expect(await world.sweepsFrom(at)).toMatchObject([{ state: "planned" }]);
   expect(await world.status(requestId)).toMatchObject(atAddress);
-  const told = await lookUpAddress(world.watching(), { address: at });
+  const told = await lookUpAddress(world.watching(), { address: at }, undefined);
   expect(told?.funds).toMatchObject([{ currency: usdc, amount: "100000000", heldReason: null, requestId }]);
   const listed = await pool.query("select status from request_history where request_id = $1", [requestId]);
   expect(listed.rows).toEqual([{ status: "depositing" }]);

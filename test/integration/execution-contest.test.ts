@@ -7,6 +7,7 @@ import { idempotencyStore } from "../../apps/api/src/adapters/postgres/idempoten
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { LeaseLost } from "../../apps/api/src/ports/idempotency.ts";
+import { aPayingKey } from "../support/paying-key.ts";
 import {
   approveCall,
   startExecutionWorld,
@@ -188,4 +189,17 @@ test("nothing executes where no executor is configured", async () => {
   await expect(world.execute(world.mintCall(world.anAddress()), world.app, without)).rejects.toThrow(
     "gasless execution is not configured here",
   );
+});
+
+test("a quote is executed by the key that asked for it, or by another of its funding address, and by no other", async () => {
+  const asker = await aPayingKey(world, 0);
+  const { requestId } = await world.quote({}, asker.key.id);
+  const call = { ...world.mintCall(world.anAddress()), requestId };
+  await expect(world.execute(call)).rejects.toThrow(
+    `requestId ${requestId} was quoted with another API key: execute it with that key`,
+  );
+  // What they may do is looked at next.
+  const sibling = { ...world.app, fundingAddress: asker.wallet };
+  for (const mine of [{ ...world.app, id: asker.key.id }, sibling])
+    await expect(world.execute(call, mine)).rejects.toThrow(/does not make the deposit of the quote/);
 });

@@ -31,21 +31,18 @@ const aggregateAbi = parseAbi([
 test("a call whose coin comes back to the executor is refused, and one whose coin stays with the user is sent", async () => {
   const { origin } = world;
   const value = 10n ** 16n;
-  // Says refundTo zero: the router gives what is left to whoever called it.
-  const multicall = (refundTo: Address) => ({
-    to: origin.chain.contracts.router,
-    data: encodeFunctionData({
-      abi: parseAbi([
-        "function multicall((address to, bytes data, uint256 value, bool allowFailure)[] calls, address refundTo, address[] refundTokens) payable",
-      ]),
-      args: [[], refundTo, []],
-    }),
-    value,
-  });
-  await expect(world.execute(multicall(native))).rejects.toThrow(/would come back to the account that sends/);
+  // Passes all that it is called with on to the account that the call's data names.
+  const payer = world.anAddress();
+  await origin.client.setCode({ address: payer, bytecode: "0x5f5f5f5f345f355af100" });
+  await origin.mine();
+  await world.watch(origin);
+  const passOn = (to: Address) => ({ to: payer, data: pad(to), value });
+  await expect(world.execute(passOn(world.executor))).rejects.toThrow(
+    /would come back to the account that sends/,
+  );
   expect(await world.book()).toMatchObject({ balance: GIVEN, pending: 0n });
   const user = world.anAddress();
-  const requestId = await world.execute(multicall(user));
+  const requestId = await world.execute(passOn(user));
   expect(await world.untilFinal(requestId)).toMatchObject({ status: "success" });
   expect(await origin.balance(user, native)).toBe(value);
 });

@@ -1,3 +1,4 @@
+import { depositErc20Calldata } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -5,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { submitExecution } from "../../apps/api/src/usecases/submit-execution.ts";
 import type { Agreed } from "../support/engine-world.ts";
 import {
+  approveCall,
   simpleAccount,
   smartEoa,
   startExecutionWorld,
@@ -142,12 +144,56 @@ test("what is not sent, or gives its nonce up, costs nothing", async () => {
   expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
 });
 
+test.each([
+  ["before the execution is sent", false],
+  ["in the block before the execution's", true],
+])("a deposit by the user %s is not charged for the execution's gas", async (_, isSent) => {
+  const { origin, destination, executor, usdc } = world;
+  const { agreed, call } = await asked();
+  const { recipient, destination: promised } = agreed.terms;
+  const before = await origin.balance(executor, native);
+  await world.execute(call);
+  if (isSent) await world.work();
+  await deposit(agreed);
+  await rounds(6);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success" });
+  // The output was reduced by what its own transaction was to cost.
+  expect(await destination.balance(recipient, usdc)).toBeGreaterThan(promised.expectedAmount);
+  const spent = before - (await origin.balance(executor, native));
+  if (isSent) await expectCharged(agreed, spent);
+  else expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+});
+
 /** Of `POST /quote/v2`: the deposit is sent back. */
 const FORCE_REFUND_REFERRER = "debug-force-refund";
 const native: Address = "0x0000000000000000000000000000000000000000";
 const ONE: Hex = `0x${"1".padStart(64, "0")}`;
 /** Counts to 100,000, and then reverts when its first storage slot is not zero. */
 const BURNER: Hex = "0x620186a05b600190038060045750600054601557005b60006000fd";
+
+/** Somebody makes the deposit of a quote by a transaction that comes first in its block. */
+async function deposit({ terms }: Agreed): Promise<void> {
+  const { origin, user, usdc } = world;
+  const { depository } = origin.chain.contracts;
+  await origin.client.sendTransaction({
+    ...approveCall(usdc, depository, terms.origin.amount),
+    account: privateKeyToAccount(user.privateKey),
+    gas: 200_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 400_000_000_000n,
+  });
+  await origin.client.sendTransaction({
+    to: depository,
+    data: depositErc20Calldata(terms.user, usdc, terms.origin.amount, terms.orderId),
+    account: privateKeyToAccount(user.privateKey),
+    gas: 300_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 400_000_000_000n,
+    nonce: await origin.client.getTransactionCount({ address: user.address, blockTag: "pending" }),
+  });
+  await origin.mine();
+  await world.watch(origin);
+}
 
 async function rounds(count: number): Promise<void> {
   for (let round = 0; round < count; round++) {

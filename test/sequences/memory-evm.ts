@@ -93,6 +93,7 @@ export class Execution {
     const [logs, movements, deposits] = [this.logs.length, this.movements.length, this.deposits.length];
     this.gas += CALL_GAS;
     const inner = {
+      from: frame.from,
       to: frame.to,
       selector: frame.data.length < 10 ? undefined : (frame.data.slice(0, 10) as Hex),
       coin: frame.value,

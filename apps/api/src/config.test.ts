@@ -217,6 +217,14 @@ test("signers that count are read in lower case, with or without an end", () => 
   expect(problemsOf({ ...settling, ORACLE_SIGNERS: "0x12" }).join()).toContain("ORACLE_SIGNERS");
 });
 
+test("a hub on an enabled chain is refused: two parts would give out nonces of one account", () => {
+  expect(problemsOf({ ...settling, HUB_CHAIN_ID: "72100117" })).toEqual([
+    expect.stringMatching(
+      /^the hub is on chain local-a \(chainId 72100117\), which is enabled as well: .* Put the hub on a chain of its own, or disable local-a$/,
+    ),
+  ]);
+});
+
 test("oracles without a hub, a hub without the contract that speaks for them, and URLs that are none are refused together with all else", () => {
   const { HUB_ORACLE_MULTISIG_ADDRESS: _, ...noMultisig } = settling;
   expect(problemsOf(noMultisig)).toEqual(["chains.hub.local.json: settlement needs oracleMultisigAddress"]);

@@ -241,6 +241,11 @@ export function readApiConfig(processEnv: Env): ApiConfig {
       ...unnamed.map((name) => `genericMappingAddress of the hub must be set: chain ${name} is enabled`),
     );
 
+  const hubChain = loaded?.chains.find(({ id }) => id === settlement?.hub.chainId);
+  if (hubChain !== undefined)
+    problems.push(
+      `the hub is on chain ${hubChain.name} (chainId ${hubChain.id}), which is enabled as well: both would give out nonces of the solver's account. Put the hub on a chain of its own, or disable ${hubChain.name}`,
+    );
   const home = solver?.solverChainName ?? loaded?.chains[0]?.name;
   if (problems.length > 0) throw new ConfigError(problems);
   if (

@@ -208,6 +208,8 @@ export type CallEffects =
 
 /** A call within a traced one. */
 export interface InnerCall {
+  /** Whose call it is: `msg.sender` of the called, lower case. */
+  readonly from: Address;
   /** Lower case. */
   readonly to: Address;
   /** First four bytes of its data, lower case; undefined when it has fewer. */

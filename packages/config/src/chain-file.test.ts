@@ -171,7 +171,10 @@ test("what a chain's tokens are exchanged in is read as it is written, with noth
         sources: [{ kind: "uniswap-v2", name: "pairs", factory: `0x${"AB".repeat(20)}`, feeBps: 25 }],
       },
     });
-    Object.assign(b?.["contracts"] ?? {}, { depositAddressFactory: `0x${"CD".repeat(20)}` });
+    Object.assign(b?.["contracts"] ?? {}, {
+      depositAddressFactory: `0x${"CD".repeat(20)}`,
+      formerContracts: [`0x${"EF".repeat(20)}`],
+    });
     delete b?.["liquidity"];
   });
   const [a, b] = chains;
@@ -184,6 +187,7 @@ test("what a chain's tokens are exchanged in is read as it is written, with noth
   expect(a?.contracts.permit2).toBe("0x000000000022d473030f116ddee9f6b43ac78ba3");
   expect(b?.liquidity).toBeUndefined();
   expect(b?.contracts.depositAddressFactory).toBe(`0x${"cd".repeat(20)}`);
+  expect(b?.contracts.formerContracts).toEqual([`0x${"ef".repeat(20)}`]);
 });
 
 test("pools that cannot be are refused, each with its field", () => {

@@ -99,6 +99,7 @@ export const chainEntry = z.strictObject({
     multicall3: serviceAddress,
     permit2: serviceAddress.optional(),
     depositAddressFactory: serviceAddress.optional(),
+    formerContracts: z.array(serviceAddress).optional(),
   }),
   /** Absent: nothing is exchanged on this chain. */
   liquidity: liquidity.optional(),

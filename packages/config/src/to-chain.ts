@@ -38,6 +38,9 @@ export function toChain(entry: ChainEntry): Chain {
       multicall3: addressOf(entry.contracts.multicall3),
       ...optionalAddress("permit2", entry.contracts.permit2),
       ...optionalAddress("depositAddressFactory", entry.contracts.depositAddressFactory),
+      ...(entry.contracts.formerContracts !== undefined && {
+        formerContracts: entry.contracts.formerContracts.map(addressOf),
+      }),
     },
     confirmationTiers: entry.confirmationTiers.map((tier) => ({
       belowUsd: tier.belowUsd === undefined ? undefined : scaled(tier.belowUsd, 18),

@@ -25,6 +25,7 @@ export * from "./deposit-address/address-step.ts";
 export * from "./deposit-address/clone-address.ts";
 export * from "./deposit-address/funds-rule.ts";
 export * from "./deposit-address/judge-factory.ts";
+export * from "./chain/service-contracts.ts";
 export * from "./deposit-address/standing-funds.ts";
 export * from "./errors.ts";
 export * from "./permit/permit-terms.ts";

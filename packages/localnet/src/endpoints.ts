@@ -83,13 +83,15 @@ export function describeEndpoints(facts: {
     portBase: facts.portBase,
     api: { url, wsUrl: url.replace(/^http/, "ws") },
     apiUrls: facts.apiUrls,
-    chains: facts.chains.map((chain) => ({
-      id: chain.id,
-      name: chain.name,
-      rpcUrl: chain.rpcUrl,
-      contracts: { ...chain.contracts, ...localExchanges, ...localAccountAbstraction },
-      tokens: chain.tokens.map(({ symbol, address, decimals }) => ({ symbol, address, decimals })),
-    })),
+    chains: facts.chains.map(
+      ({ id, name, rpcUrl, tokens, contracts: { formerContracts: _, ...contracts } }) => ({
+        id,
+        name,
+        rpcUrl,
+        contracts: { ...contracts, ...localExchanges, ...localAccountAbstraction },
+        tokens: tokens.map(({ symbol, address, decimals }) => ({ symbol, address, decimals })),
+      }),
+    ),
     ...(facts.hub === undefined ? {} : { hub: facts.hub }),
     oracles: facts.oracles,
     apiKeys: facts.apiKeys,

@@ -93,6 +93,7 @@ export type EventName =
   | "execution_waits"
   | "execution_impossible"
   | "execution_overrun"
+  | "execution_target_refused"
   | "execution_unseen"
   | "permit_budget_spent"
   | "hold_moved"

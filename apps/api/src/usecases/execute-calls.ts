@@ -13,6 +13,7 @@ import type { Acceptable } from "./execution/accept-execution.ts";
 import { acceptedAnswer } from "./execution/accepted-answer.ts";
 import { expectDeposit } from "./execution/expect-deposit.ts";
 import { findQuoted } from "./execution/find-quoted.ts";
+import { refuseOwnContracts } from "./execution/own-contracts.ts";
 import { priceDestination } from "./execution/price-destination.ts";
 import { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "./execution/price-execution.ts";
 import { refuseHidden } from "./execution/refuse-hidden.ts";
@@ -68,6 +69,7 @@ export async function executeCalls(
   if (executor === undefined)
     throw refusal("gasless execution is not configured here", "UNSUPPORTED_EXECUTION_TYPE");
   const question = readExecution(services.chains, input);
+  refuseOwnContracts(services, question.origin, question.call, caller.id);
   const quoted = question.requestId && (await findQuoted(services, caller, question.requestId, question));
   const requestId = question.requestId ?? services.random.bytes32();
   if (quoted?.kind === "already") return { kind: "accepted", answer: acceptedAnswer(requestId) };
@@ -111,6 +113,7 @@ export async function executeCalls(
     executionCost({ gas, weiPerGas: maxFeePerGas, valueWei: besidesGasWei, flatUsd }, native).totalUsd;
   if (simulated.kind === "insufficientFunds") await refuseUncovered(services, payer, costOf(LEAST_GAS));
   const outcome = possible(services, question, simulated);
+  refuseOwnContracts(services, question.origin, question.call, caller.id, outcome.calls);
   refuseHidden(question.call, executor.address, outcome);
   if (terms !== undefined) refuseIdle(question, terms, outcome);
 

@@ -7,7 +7,15 @@ import {
   payout,
   usdToAmountDown,
 } from "@causeway/domain";
-import type { Address, Currency, PairClass, Payout, PayoutTimes, RequestTerms } from "@causeway/domain";
+import type {
+  Address,
+  Currency,
+  PairClass,
+  Payout,
+  PayoutTimes,
+  RequestTerms,
+  TxHash,
+} from "@causeway/domain";
 import type { RequestEnd } from "../ports/chains.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
@@ -72,7 +80,7 @@ export async function amountToPay(
   const sponsoredPart = sponsoredUsd(terms, deposited, pricing);
   // The rate cannot be kept, and nothing else was promised.
   if (sponsoredPart === undefined) return { kind: "refund", reason: "SLIPPAGE" };
-  const unspentUsd = await notSpentOnOrigin(services, terms);
+  const unspentUsd = await notSpentOnOrigin(services, terms, basis.deposit.txHash);
   // Whoever was to pay for it gets it back: the sponsor first.
   const spared = sparedSponsor(terms, sponsoredPart, unspentUsd);
   const sponsor = { sponsoredUsd: sponsoredPart - spared };
@@ -284,13 +292,19 @@ function knownCurrency(
  */
 async function notSpentOnOrigin(
   { reads }: Pick<Services, "reads">,
-  { requestId, originGasUsd, depositAddress }: RequestTerms,
+  { requestId, originGasUsd, depositAddress, permit }: RequestTerms,
+  depositTxHash: TxHash,
 ): Promise<bigint> {
   if (originGasUsd === undefined) return 0n;
   // The service has moved it from the address itself.
   if (depositAddress !== undefined) return 0n;
   const execution = await reads.execution(requestId);
-  const isSpent = execution !== undefined && execution.wallet === undefined;
+  if (execution === undefined || execution.wallet !== undefined) return originGasUsd;
+  // Whoever submitted a signature, nobody but the quote pays for the service's own try.
+  if (permit !== undefined) return 0n;
+  // Another transaction has made the deposit: the execution costs its app what it burned, or nothing.
+  const slot = await reads.slotOfLeg("execution", requestId);
+  const isSpent = slot?.attempts.some(({ txHash }) => txHash === depositTxHash) === true;
   return isSpent ? 0n : originGasUsd;
 }
 

@@ -217,7 +217,6 @@ async function actOn(
       late: nowMs > terms.fillDeadlineMs || (await arrivedAtMs(tx, terms, chain, fact, nowMs)) > payBy(terms),
       beyondLead: await isBeyondLead(services, tx, record, vanished, nowMs),
       replaces: vanished !== undefined,
-      signedFor: terms.permit !== undefined,
     },
     speaksForRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
     { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },

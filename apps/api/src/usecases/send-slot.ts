@@ -3,6 +3,7 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import type { Facts } from "../ports/events.ts";
 import type { Attempt, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
+import { refusedTarget } from "./execution/own-contracts.ts";
 import type { LaneKeys } from "./lane-signers.ts";
 import { signAttempt } from "./sign-attempt.ts";
 import { transition } from "./transition.ts";
@@ -23,7 +24,8 @@ export async function sendSlot(services: Needs, slotId: string): Promise<void> {
   if (latest?.kind === "pay" && slot.cancelReason !== undefined) return;
   if (latest !== undefined) return broadcast(services, slot, latest);
 
-  const attempt = await signAttempt(services, slot, slot.cancelReason === undefined ? "pay" : "noop", slot);
+  const isGivenUp = slot.cancelReason !== undefined || (await cancelRefused(services, slot));
+  const attempt = await signAttempt(services, slot, isGivenUp ? "noop" : "pay", slot);
   // Persist before broadcast: a crash here must leave the bytes findable, or the payment could be made twice.
   const ours = await services.uow.run((tx) => tx.lanes.addAttempt(slot.id, attempt));
   if (ours) return broadcast(services, slot, attempt);
@@ -31,6 +33,17 @@ export async function sendSlot(services: Needs, slotId: string): Promise<void> {
   const again = await services.reads.slot(slotId);
   const theirs = again?.attempts.at(-1);
   if (again !== undefined && theirs !== undefined) return broadcast(services, again, theirs);
+}
+
+/** Before the first bytes of an execution are signed: it may have got its nonce under a configuration that did not know all contracts of the service. */
+async function cancelRefused(services: Needs, slot: Slot): Promise<boolean> {
+  if (slot.leg.kind !== "execution") return false;
+  const connected = services.chains.get(slot.chainId);
+  const execution = await services.reads.execution(slot.leg.requestId);
+  if (connected === undefined || execution === undefined) return false;
+  if (refusedTarget(services, connected, execution) === undefined) return false;
+  await services.uow.run((tx) => tx.lanes.cancel(slot.id, "TRANSACTION_SUBMISSION_FAILED"));
+  return true;
 }
 
 /** Sends committed bytes and writes down what the node said. */

@@ -9,6 +9,7 @@ import type { Services } from "../ports/services.ts";
 import { awaitsExecution, isOverWithoutExecution } from "./execution/awaits-execution.ts";
 import { CALL_LIFETIME_MS } from "./execution/call-terms.ts";
 import { isOpen } from "./execution/open-execution.ts";
+import { refusedTarget } from "./execution/own-contracts.ts";
 import { sendExecution } from "./execution/send-execution.ts";
 import { forgiveCosts, noteCosts } from "./execution/settle-execution.ts";
 import { simulateExecution } from "./execution/simulate-execution.ts";
@@ -92,9 +93,12 @@ async function plan(
   services: Needs,
   connected: ConnectedChain,
   executor: ExecutionPlan["sender"],
-  { requestId, call, gasLimit, maxFeePerGas }: ExecutionRecord,
+  execution: ExecutionRecord,
   cancelAfterMs: number,
 ): Promise<Planned> {
+  const { requestId, call, gasLimit, maxFeePerGas } = execution;
+  const target = refusedTarget(services, connected, execution);
+  if (target !== undefined) return refusedPlan(target);
   const prices = connected.pulse.gasPrices();
   // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was set aside.
   if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > maxFeePerGas)
@@ -113,7 +117,9 @@ async function plan(
       return { kind: "waits", why: "the executor lacks the coin" };
     case "unseen":
       return { kind: "waits", why: "the node does not tell what the call does" };
-    case "ok":
+    case "ok": {
+      const reached = refusedTarget(services, connected, execution, simulated.outcome.calls);
+      if (reached !== undefined) return refusedPlan(reached);
       return {
         kind: "ready",
         plan: {
@@ -127,9 +133,15 @@ async function plan(
           cancelAfterMs,
         },
       };
+    }
     default:
       return simulated satisfies never;
   }
+}
+
+function refusedPlan(target: string): Planned {
+  const message = `${target} is a contract of this service, which an execution cannot call`;
+  return { kind: "fails", reason: "EXECUTION_REVERTED", detail: { message } };
 }
 
 function cappedBy(

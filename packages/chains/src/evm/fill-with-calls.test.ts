@@ -14,6 +14,7 @@ const payment = { currency: token, recipient, amount: 90n, orderId };
 const calls = [{ to: target, data: "0x1234" as Hex, value: 5n }];
 
 const called = (to: Address, data: Hex): InnerCall => ({
+  from: router,
   to,
   selector: data.slice(0, 10) as Hex,
   coin: 0n,

@@ -15,6 +15,7 @@ function visit(calls: readonly CallFrame[], stands: boolean): InnerCall[] {
     if (call.to === undefined) return inner;
     const { input } = call;
     const one: InnerCall = {
+      from: call.from.toLowerCase() as Address,
       to: call.to.toLowerCase() as Address,
       selector: input.length < 10 ? undefined : (input.slice(0, 10).toLowerCase() as Hex),
       coin: callStands && movesCoin(call) ? call.value : 0n,

@@ -47,6 +47,8 @@ export interface ChainContracts {
   readonly permit2?: Address;
   /** Makes deposit addresses; undefined: this chain has none. */
   readonly depositAddressFactory?: Address;
+  /** The service's own contracts that it has used here before: accounts of ours may still have roles in them. */
+  readonly formerContracts?: readonly Address[];
 }
 
 /** What every configured chain has, whatever its family: what it is called, what is known on it, and what it costs to use it. */

@@ -64,8 +64,6 @@ export type RequestEvent =
       readonly beyondLead?: boolean;
       /** No canonical block holds the deposit that the request has, and no refund of that one was sent. */
       readonly replaces?: boolean;
-      /** The user signed for it, and anybody may have submitted what he signed: that the service's own transaction failed, or was not sent, says nothing. */
-      readonly signedFor?: boolean;
     }
   | { readonly kind: "depositConfirmed"; readonly depositId: DepositId }
   /** A reorg moved it into a younger block, where it lacks confirmations again. */
@@ -283,8 +281,8 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
       if (!verdict.byUser) return to(state, {}, refund);
       return to(state, { name: "refunding", depositId, failReason: verdict.reason }, refund);
     }
-    const isAwaited = event.signedFor === true && isRevertedExecution(state);
-    if (event.late || (state.name === "expired" && !isAwaited)) {
+    // A transaction of ours that failed says nothing about deposits made in time by somebody else's.
+    if (event.late || (state.name === "expired" && !isRevertedExecution(state))) {
       const refund: Effect = { kind: "refundDeposit", depositId, reason: "TTL_EXPIRED" };
       return to(state, { name: "refunding", depositId, failReason: "TTL_EXPIRED" }, refund);
     }
@@ -373,7 +371,7 @@ function waitAgain(state: RequestState, change: Partial<RequestState>): Decision
   return to(state, { ...change, name: "quoted", front: "none" }, ...unheld);
 }
 
-/** A call ends; a bridge whose transaction failed is closed, and a deposit that comes all the same goes back. */
+/** A call ends; a bridge whose transaction failed waits no longer, and takes a deposit that comes in time all the same. */
 function failedExecution({ kind }: RequestState): "failed" | "expired" {
   return kind === "call" ? "failed" : "expired";
 }

@@ -1,5 +1,6 @@
 import { unreachable } from "@causeway/domain";
 import type { RequestId, RequestState } from "@causeway/domain";
+import { PERMIT_KEY_ID } from "../../ports/permits.ts";
 import type { ApiKeyIdentity } from "../../ports/api-keys.ts";
 import type { RequestRecord } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
@@ -20,8 +21,8 @@ export type Quoted =
  * @throws ServiceError when there is none, or it cannot be executed (any more, on this chain, in this way)
  */
 export async function findQuoted(
-  services: Pick<Services, "reads" | "clock">,
-  caller: Pick<ApiKeyIdentity, "id">,
+  services: Pick<Services, "reads" | "clock" | "uow">,
+  caller: Pick<ApiKeyIdentity, "id" | "fundingAddress">,
   requestId: RequestId,
   { origin, hash, destination }: Pick<ExecutionQuestion, "origin" | "hash" | "destination">,
 ): Promise<Quoted> {
@@ -51,8 +52,27 @@ export async function findQuoted(
     throw refusal(
       `data.chainId must be ${terms.origin.chainId}, the origin chain of the quote, and is ${origin.chain.id}`,
     );
+  await refuseStranger(services, caller, record);
   refuseLate(record, destination !== undefined, services.clock.nowMs());
   return { kind: "open", record };
+}
+
+/**
+ * A failed execution closes a quote, so only the app that asked for a quote may execute it: by the same key, or by another one of the same funding wallet, as where a browser asks and a server
+ * executes. A quote asked for without a key is anybody's. @throws ServiceError
+ */
+async function refuseStranger(
+  { uow }: Pick<Services, "uow">,
+  caller: Pick<ApiKeyIdentity, "id" | "fundingAddress">,
+  { terms: { requestId, keyId } }: RequestRecord,
+): Promise<void> {
+  if (keyId === undefined || keyId === caller.id || caller.id === PERMIT_KEY_ID) return;
+  const asker = await uow.run((tx) => tx.sponsors.key(keyId));
+  const isSameApp = asker?.fundingAddress !== undefined && asker.fundingAddress === caller.fundingAddress;
+  if (!isSameApp)
+    throw refusal(
+      `requestId ${requestId} was quoted with another API key: execute it with that key, or with one of the same funding address`,
+    );
 }
 
 /** @throws ServiceError saying what became of the quote meanwhile */

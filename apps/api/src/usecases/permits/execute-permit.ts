@@ -86,7 +86,7 @@ export async function executePermit(
       requestId,
     });
   const hash = hashOf(signature);
-  const caller = { id: PERMIT_KEY_ID };
+  const caller = { id: PERMIT_KEY_ID, fundingAddress: undefined };
   const quoted = await findQuoted(services, caller, requestId, { origin, hash, destination: undefined });
   if (quoted.kind === "already") return;
   refuseExpired(services, terms);
