@@ -291,12 +291,22 @@ test("a slot whose nonce was used by a lost payment of an order is never taken f
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   await forgotten(agreed);
-  // The lost bytes still wait in the pool, and the fill is planned anew at the same nonce.
-  world.clock.forward(1_000);
-  await world.work();
-  expect((await world.request(agreed.requestId)).state.name).toMatch(/filling|submitted/);
-  await destination.mine();
+  // The lost bytes still wait in the pool, and the fill is planned anew at the same nonce with other fees.
+  const { connected } = destination;
+  const { maxFeePerGas, ...prices } = connected.pulse.gasPrices();
+  const gasPrices = () => ({ ...prices, maxFeePerGas: maxFeePerGas - 1n });
+  const other = { ...connected, pulse: { ...connected.pulse, gasPrices } };
+  await world.work({
+    ...world.services,
+    chains: {
+      ...world.services.chains,
+      get: (id) => (id === destination.chain.id ? other : world.services.chains.get(id)),
+    },
+  });
+  expect((await slotOf(agreed)).attempts).toHaveLength(1);
   for (let round = 0; round < 8; round++) await world.round();
+  expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId: agreed.requestId });
+  expect((await slotOf(agreed)).state).toBe("open");
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });

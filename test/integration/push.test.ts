@@ -447,3 +447,21 @@ test("whoever follows a request whose deposit address got another sum hears what
   const late = await aFollower(requestId);
   expect((await late.got(3)).at(-1)?.data).toMatchObject({ requestId, status: "success" });
 });
+
+test("sockets of one address share a quota of frames: too many end the socket that sends them", async () => {
+  world.clock.forward(20_000);
+  const clients = await Promise.all([1, 2, 3, 4, 5].map(async () => await socketClient(world.wsUrl)));
+  // Each fewer than one socket may send by itself.
+  const ask = ({ say }: SocketClient): void => {
+    for (let frame = 0; frame < 450; frame++) say({ type: "unsubscribe", event: "request.status.updated" });
+  };
+  const last = clients.pop();
+  for (const client of clients) {
+    ask(client);
+    await client.got(451);
+  }
+  if (last !== undefined) ask(last);
+  expect(await last?.closed).toBe(1008);
+  for (const { socket } of clients) socket.close();
+  world.clock.forward(20_000);
+});

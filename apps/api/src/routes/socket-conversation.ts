@@ -27,6 +27,8 @@ export type Closing = (typeof closing)[keyof typeof closing];
 
 /** The other end of a socket. */
 export interface Peer {
+  /** Counts a frame of the peer's address; false when that has sent too many. */
+  mayAsk(): boolean;
   send(frame: string): void;
   close(why: Closing): void;
 }
@@ -53,7 +55,7 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
   function heard(text: string): void {
     const nowMs = clock.nowMs();
     if (nowMs - frames.sinceMs > FRAMES.windowMs) Object.assign(frames, { count: 0, sinceMs: nowMs });
-    if (++frames.count > FRAMES.most) return peer.close(closing.tooMuch);
+    if (++frames.count > FRAMES.most || !peer.mayAsk()) return peer.close(closing.tooMuch);
     const asked = readFrame(text);
     if (typeof asked === "string") return peer.send(errorFrame("INVALID_REQUEST", asked));
     const id = asked.filters?.id;

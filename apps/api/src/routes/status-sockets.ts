@@ -12,6 +12,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import { checkOrigin, givenKey, validKey } from "./access.ts";
+import { frameQuota } from "./frame-quota.ts";
 import { wrongKeys } from "./rate-limit.ts";
 import { closing, converse } from "./socket-conversation.ts";
 import { readyFrame } from "./socket-frames.ts";
@@ -46,6 +47,7 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
     clientTracking: false,
   });
   const open = new Map<WebSocket, Open>();
+  const quota = frameQuota();
   const wrong = wrongKeys(services.limits);
   const addressOf = remoteAddress(push.policy.trustProxy);
   let isEnding = false;
@@ -57,11 +59,11 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
     const onError = (): void => void raw.destroy();
     raw.on("error", onError);
     admit(request).then(
-      ({ key, giveBack }) => {
+      ({ key, address, giveBack }) => {
         raw.off("error", onError);
         raw.once("close", giveBack);
         if (raw.destroyed) return giveBack();
-        return server.handleUpgrade(request, raw, head, (socket) => begin(socket, key));
+        return server.handleUpgrade(request, raw, head, (socket) => begin(socket, key, address));
       },
       (error: unknown) => refuse(raw, error),
     );
@@ -70,7 +72,7 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
   /** @throws ServiceError when the socket is not to be opened */
   async function admit(
     request: IncomingMessage,
-  ): Promise<{ readonly key: Open["key"]; readonly giveBack: () => void }> {
+  ): Promise<{ readonly key: Open["key"]; readonly address: string; readonly giveBack: () => void }> {
     // Where Node has not that option, such requests come here.
     if (!isForSockets(request)) throw new ServiceError("NOT_FOUND", "there are no sockets at this address");
     if (isEnding) throw new ServiceError("SERVICE_UNAVAILABLE", "this process is about to end");
@@ -81,23 +83,24 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
       throw new ServiceError("RATE_LIMITED", "there are too many connections that stay open");
     try {
       const text = givenText(request);
-      if (text === undefined) return { key: undefined, giveBack };
+      if (text === undefined) return { key: undefined, address, giveBack };
       const identity = await validKey({ apiKeys, wrong }, text, { ip });
       checkOrigin(identity, request.headers.origin);
-      return { key: { text, identity }, giveBack };
+      return { key: { text, identity }, address, giveBack };
     } catch (error) {
       giveBack();
       throw error;
     }
   }
 
-  function begin(socket: WebSocket, key: Open["key"]): void {
+  function begin(socket: WebSocket, key: Open["key"], address: string): void {
     const state: Open = { key, isAlive: true };
     open.set(socket, state);
     push.sockets.sockets++;
     const conversation = converse(
       { ...push, clock: services.clock },
       {
+        mayAsk: () => quota.take(address, services.clock.nowMs()),
         send(frame) {
           if (socket.readyState !== WebSocket.OPEN) return;
           socket.send(frame);

@@ -1,0 +1,28 @@
+/** Frames that the sockets of one address may send together in a window: several clients may stand behind one address. */
+const FRAMES = { perAddress: 2_000, windowMs: 10_000 };
+/** Addresses that are remembered before those of past windows are dropped. */
+const MAX_ADDRESSES = 10_000;
+
+/** Counts the frames of an address over all its sockets: each may cost a read. */
+export interface FrameQuota {
+  /** False when the address has sent too many in this window. */
+  take(address: string, nowMs: number): boolean;
+}
+
+export function frameQuota(): FrameQuota {
+  const windows = new Map<string, { count: number; sinceMs: number }>();
+  const isOver = ({ sinceMs }: { readonly sinceMs: number }, nowMs: number): boolean =>
+    nowMs - sinceMs > FRAMES.windowMs;
+  return {
+    take(address, nowMs) {
+      let window = windows.get(address);
+      if (window === undefined || isOver(window, nowMs)) {
+        if (windows.size >= MAX_ADDRESSES)
+          for (const [known, one] of windows) if (isOver(one, nowMs)) windows.delete(known);
+        window = { count: 0, sinceMs: nowMs };
+        windows.set(address, window);
+      }
+      return ++window.count <= FRAMES.perAddress;
+    },
+  };
+}
