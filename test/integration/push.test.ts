@@ -4,6 +4,7 @@ import { socketEvent } from "@causeway/wire";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
 import { anApiKey, fakeApiKeys } from "../fakes/api-keys.ts";
 import { deposited, pushWorld, type PushWorld } from "../support/push-world.ts";
 import { socketClient, type Frame, type SocketClient } from "../support/socket-client.ts";
@@ -464,4 +465,29 @@ test("sockets of one address share a quota of frames: too many end the socket th
   expect(await last?.closed).toBe(1008);
   for (const { socket } of clients) socket.close();
   world.clock.forward(20_000);
+});
+
+test("after a rotation sockets of the old secret end with its grace, those of the new one stay; a key that may not read any more ends its sockets", async () => {
+  const known = {
+    cwk_old: anApiKey({ id: OWN_KEY_ID }),
+    cwk_new: anApiKey({ id: OWN_KEY_ID }),
+    cwk_other: anApiKey({ id: "aa00112233445566" }),
+  };
+  const given: Record<string, ApiKeyIdentity> = { ...known };
+  // Three sockets for the address: a rotation takes no place and frees none but that of a socket that ends.
+  const rotating = await pushWorld({
+    routes: { apiKeys: fakeApiKeys(given) },
+    policy: { heartbeatMs: 100, mostPerAddress: 3 },
+  });
+  const at = async (key: string): Promise<SocketClient> =>
+    await socketClient(`${rotating.wsUrl}?apiKey=${key}`);
+  const [old, fresh, other] = [await at("cwk_old"), await at("cwk_new"), await at("cwk_other")];
+  await expect(at("cwk_new")).rejects.toThrow("429");
+  delete given["cwk_old"];
+  expect(await old.closed).toBe(1008);
+  const again = await at("cwk_new");
+  given["cwk_other"] = { ...known.cwk_other, scopes: ["quote"] };
+  expect(await other.closed).toBe(1008);
+  expect([fresh, again].map(({ socket }) => socket.readyState)).toEqual([1, 1]);
+  await rotating.close();
 });

@@ -148,9 +148,10 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
     for (const text of keys.keys()) {
       // Who cannot be told now is asked about again the next time.
       const identity = await apiKeys.find(text).catch(() => "unknown" as const);
-      if (identity !== undefined) continue;
+      if (identity === "unknown") continue;
       for (const [socket, { key }] of open)
-        if (key?.text === text) socket.close(closing.revoked.code, closing.revoked.reason);
+        if (key?.text === text && !mayStay(key.identity, identity))
+          socket.close(closing.revoked.code, closing.revoked.reason);
     }
   }
 
@@ -163,6 +164,18 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
     while (open.size > 0 && performance.now() < endsAtMs) await sleep(10);
     for (const socket of open.keys()) socket.terminate();
   });
+}
+
+/** Whether a socket opened with this identity may go on: its secret is still valid, and the key reads as it did. */
+function mayStay(opened: ApiKeyIdentity, now: ApiKeyIdentity | undefined): boolean {
+  if (now === undefined) return false;
+  return (
+    now.scopes.includes("read") === opened.scopes.includes("read") && sameTexts(now.origins, opened.origins)
+  );
+}
+
+function sameTexts(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((text) => others.includes(text));
 }
 
 /** The key of the address, as clients of sockets send it, or of a header. */
