@@ -476,3 +476,25 @@ test("a hundred fills in flight on one lane confirm without a gap", async () => 
   expect(new Set(payments.map(({ input }) => input.slice(-64))).size).toBe(100);
   expect(payments).toHaveLength(100);
 });
+
+test("a lane that began after a transaction which a reorg dropped is not held up by its nonce", async () => {
+  const { origin, destination, services, solver } = world;
+  const used = await destination.connected.connection.reader.nonce(solver.address, "latest");
+  // What the chain told before the reorg.
+  await services.uow.run(async (tx) => await tx.lanes.open(destination.chain.id, solver.address, used + 2));
+  const agreed = await world.quote();
+  await world.pay(agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  await destination.mine();
+  expect(await world.paymentsOf(agreed, destination)).toEqual([]);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  const sent = await destination.sentBy(solver.address);
+  expect(sent.map(({ nonce, input }) => [nonce, input === "0x"])).toEqual([
+    [used, true],
+    [used + 1, true],
+    [used + 2, false],
+  ]);
+  expect(world.events.of("nonce_gap_filled").map(({ facts }) => facts["nonce"])).toEqual([used, used + 1]);
+});

@@ -2,10 +2,14 @@ import { ServiceError } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { encodeFunctionData, parseAbi } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { idempotencyStore } from "../../apps/api/src/adapters/postgres/idempotency-store.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { usedContracts } from "../../apps/api/src/adapters/postgres/used-contracts.ts";
+import { checkUsedContracts } from "../../apps/api/src/usecases/check-used-contracts.ts";
+import { submitExecution } from "../../apps/api/src/usecases/submit-execution.ts";
 import { LeaseLost } from "../../apps/api/src/ports/idempotency.ts";
 import { aPayingKey } from "../support/paying-key.ts";
 import {
@@ -202,4 +206,61 @@ test("a quote is executed by the key that asked for it, or by another of its fun
   const sibling = { ...world.app, fundingAddress: asker.wallet };
   for (const mine of [{ ...world.app, id: asker.key.id }, sibling])
     await expect(world.execute(call, mine)).rejects.toThrow(/does not make the deposit of the quote/);
+});
+
+test("a call whose authorization no node takes is charged for the nonce that it used up", async () => {
+  const { origin, services, usdc } = world;
+  const account = privateKeyToAccount(generatePrivateKey());
+  const signed = await account.signAuthorization({ chainId: origin.chain.id, address: usdc, nonce: 0 });
+  const { r, s, yParity } = signed;
+  const authorizationList = [
+    { chainId: origin.chain.id, address: usdc, nonce: 0, yParity: yParity === 1 ? 1 : 0, r, s } as const,
+  ];
+  const given = (await world.book()).balance;
+  const requestId = await world.execute({ ...world.mintCall(world.anAddress()), authorizationList });
+  const refusing = { ...origin.connected, connection: { ...origin.connected.connection } };
+  refusing.connection.writer = {
+    broadcast: async () =>
+      await Promise.resolve({ kind: "rejected", reason: "authority already reserved" } as const),
+  };
+  const by = { ...services, chains: { ...services.chains, get: () => refusing } };
+  await submitExecution(by, requestId);
+  for (let round = 0; round < 6; round++) {
+    world.clock.forward(20_000);
+    await world.round();
+  }
+  const slot = (await world.pool.query<{ dead_reason: string }>("select dead_reason from slots")).rows;
+  expect(slot).toEqual([{ dead_reason: "TRANSACTION_SUBMISSION_FAILED" }]);
+  const { costUsd } = await world.execution(requestId);
+  expect(costUsd).toBeGreaterThan(0n);
+  const { balance, pending } = await world.book();
+  expect(pending).toBe(0n);
+  expect(balance).toBeLessThan(given);
+});
+
+test("a contract that was used before is not forgotten, and quotes that lead to a former depository are told", async () => {
+  const { origin, services, events, clock } = world;
+  const store = usedContracts(sqlOn(world.pool));
+  const start = async (change: object): Promise<void> =>
+    await checkUsedContracts(services, store, [
+      { ...origin.chain, contracts: { ...origin.chain.contracts, ...change } },
+    ]);
+  await start({});
+  await start({});
+  await world.quote();
+  clock.forward(1_000);
+  const depository = world.anAddress();
+  await expect(start({ depository })).rejects.toThrow(
+    `its former depository ${origin.chain.contracts.depository} must be in contracts.formerContracts`,
+  );
+  await expect(start({ depositAddressFactory: undefined })).rejects.toThrow(
+    /its former depositAddressFactory/,
+  );
+  expect(events.of("former_depository_quoted")).toEqual([]);
+  const named = { depository, formerContracts: [origin.chain.contracts.depository] };
+  await start(named);
+  expect(events.of("former_depository_quoted").map(({ facts }) => facts)).toMatchObject([{ openQuotes: 1 }]);
+  clock.forward(8 * 24 * 3_600_000);
+  await start(named);
+  expect(events.of("former_depository_quoted")).toHaveLength(1);
 });

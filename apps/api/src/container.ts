@@ -59,6 +59,8 @@ import { carryMappings } from "./usecases/exchange/carry-mappings.ts";
 import { signMappings } from "./usecases/exchange/sign-mappings.ts";
 import { quoteAs } from "./usecases/create-quote.ts";
 import { swapSources } from "./usecases/discovery/swap-sources.ts";
+import { usedContracts } from "./adapters/postgres/used-contracts.ts";
+import { checkUsedContracts } from "./usecases/check-used-contracts.ts";
 import { checkFactoryAtStart } from "./usecases/deposit-addresses/check-factory.ts";
 import { storeQuotes } from "./usecases/deposit-addresses/give-address.ts";
 import { executeCalls } from "./usecases/execute-calls.ts";
@@ -190,6 +192,8 @@ export async function createContainer(
     appBalance: config.appBalance,
     ...overrides,
   };
+
+  await checkUsedContracts(services, usedContracts(sql), config.chains);
 
   return {
     services,

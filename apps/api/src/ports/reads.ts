@@ -22,6 +22,8 @@ export interface Reads extends RailReads, SendReads, FillBurnReads {
   slot(slotId: string): Promise<Slot | undefined>;
   /** The next nonce that a lane gives away, and whether the chain has used one of its open nonces for something unknown; undefined: it was never opened. */
   lane(chainId: number, sender: Address): Promise<{ nextNonce: number; hasUnexplained: boolean } | undefined>;
+  /** Nonces from `from` to below `to` that were given to payments of a lane, whatever became of them. */
+  givenNonces(chainId: number, sender: Address, from: number, to: number): Promise<ReadonlySet<number>>;
   /** Open and mined slots of a lane in nonce order. */
   unsettledSlots(chainId: number, sender: Address): Promise<Slot[]>;
   /** Up to which block the logs of final blocks were read a second time; undefined before that began. */

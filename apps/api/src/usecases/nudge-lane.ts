@@ -1,8 +1,9 @@
+import { signTransaction } from "@causeway/chains";
 import type { GasPrices } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Attempt, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
-import { laneSigners } from "./lane-signers.ts";
+import { laneSigners, signerOf } from "./lane-signers.ts";
 import type { LaneKeys } from "./lane-signers.ts";
 import { broadcast, sendSlot } from "./send-slot.ts";
 import { signAttempt } from "./sign-attempt.ts";
@@ -28,12 +29,50 @@ export async function nudgeLane(services: Needs, connected: ConnectedChain): Pro
     if (slots.length === 0) continue;
     const used = await connection.reader.nonce(address, "latest");
     const round: Round = { connected, used, prices: pulse.gasPrices() };
+    await fillGap(services, round, address, slots).catch((error: unknown) => faults.push(error));
     for (const slot of slots.filter(({ nonce }) => nonce >= used).slice(0, WINDOW))
       await nudgeSlot(services, round, slot).catch((error: unknown) => faults.push(error));
   }
   const [first] = faults;
   if (faults.length > 0)
     throw new Error(`${faults.length} of the lane's slots could not be cared for`, { cause: first });
+}
+
+/** Most nonces that one round fills. */
+const MOST_GAP = 50;
+
+/**
+ * Uses up nonces below the lane that the chain has not used and that no payment was ever given. The key was used elsewhere, the lane began after it, and a reorg dropped that transaction:
+ * without it nothing in the lane can be mined. What is sent pays nothing, so it is not stored; if the dropped transaction comes back, the node refuses it.
+ */
+async function fillGap(
+  services: Needs,
+  { connected, used, prices }: Round,
+  sender: Slot["sender"],
+  open: readonly Slot[],
+): Promise<void> {
+  const { chain, connection } = connected;
+  const first = open.reduce((least, { nonce }) => (nonce < least ? nonce : least), open[0]?.nonce ?? used);
+  if (first <= used) return;
+  const given = await services.reads.givenNonces(chain.id, sender, used, first);
+  const gasLimit = await noopGas(connected, sender);
+  const signer = signerOf(services, sender);
+  const fees = { maxFeePerGas: prices.maxFeePerGas, maxPriorityFeePerGas: prices.maxPriorityFeePerGas };
+  for (let nonce = used; nonce < first && nonce < used + MOST_GAP; nonce++) {
+    if (given.has(nonce)) continue;
+    const { raw, hash } = await signTransaction(
+      { chainId: chain.id, nonce, to: sender, data: "0x", value: 0n, gas: gasLimit, ...fees },
+      (digest) => signer.signDigest(digest),
+    );
+    const { kind } = await connection.writer.broadcast(raw);
+    services.events.alarm("nonce_gap_filled", {
+      chain: chain.name,
+      sender,
+      nonce,
+      txHash: hash,
+      outcome: kind,
+    });
+  }
 }
 
 /** What all slots of one round share. */

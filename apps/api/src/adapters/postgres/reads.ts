@@ -32,6 +32,10 @@ const byOrders = statement(
   `select ${REQUEST_COLUMNS} from requests where order_id = any($1::text[])`,
 );
 const deposit = statement("read_deposit", `select ${DEPOSIT_COLUMNS} from deposits where id = $1`);
+const givenNonces = statement(
+  "read_given_nonces",
+  "select nonce from slots where chain_id = $1 and sender = $2 and nonce >= $3 and nonce < $4",
+);
 const slotOfLeg = statement(
   "read_slot_of_leg",
   `select ${SLOT_COLUMNS} from slots where leg_kind = $1 and leg_id = $2 and state <> 'dead'`,
@@ -172,6 +176,10 @@ export function postgresReads(sql: Sql): Reads {
         sender,
       ]);
       return row && { nextNonce: row.next_nonce, hasUnexplained: row.has_unexplained };
+    },
+    async givenNonces(chainId, sender, from, to) {
+      const rows = await sql.query<{ nonce: number }>(givenNonces, [chainId, sender, from, to]);
+      return new Set(rows.map(({ nonce }) => nonce));
     },
     async unsettledSlots(chainId, sender) {
       return withAttempts(await sql.query<SlotRow>(unsettled, [chainId, sender]));

@@ -46,7 +46,8 @@ export const executionLeg: LegCourse = {
     // A deposit by another way, or an app that vouched, may have the request filled all the same, with its calls.
     const isOver = after === undefined || isOverWithoutExecution(after.record.state);
     // A revert costs its gas; a nonce that something else used up costs the sponsor nothing.
-    if (hasReverted(slot, reason)) await charge(moment, () => ({ valueWei: 0n, flatUsd: 0n }), { isOver });
+    if (hasReverted(slot, reason) || isRefusedWithAuthorizations(slot, reason))
+      await charge(moment, () => ({ valueWei: 0n, flatUsd: 0n }), { isOver });
     else if (isOver) await forgiveCosts(services, tx, requestId);
     else await noteCosts(services, tx, requestId, { originUsd: 0n });
   },
@@ -64,6 +65,15 @@ function whatSuccessMeans(kind: RequestKind, { to, data }: LaneCall, logs: reado
 
 function hasReverted({ minedStatus }: Slot, reason: FailReason): boolean {
   return minedStatus === "reverted" && reason === "TRANSACTION_REVERTED";
+}
+
+/**
+ * No node takes a transaction whose authorities have others in the pool, which only their owners can know: the no-op that its nonce went to is charged like a revert, or refused calls could
+ * be had for nothing.
+ */
+function isRefusedWithAuthorizations({ call, attempts, minedAttempt }: Slot, reason: FailReason): boolean {
+  if (reason !== "TRANSACTION_SUBMISSION_FAILED" || (call.authorizationList ?? []).length === 0) return false;
+  return attempts.find(({ n }) => n === minedAttempt)?.kind === "noop";
 }
 
 /**
