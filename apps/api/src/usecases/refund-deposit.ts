@@ -1,5 +1,5 @@
-import { gasCostWei, NATIVE_CURRENCY, refundAmount } from "@causeway/domain";
-import type { Address, DepositId, OrderId } from "@causeway/domain";
+import { gasCostWei, refundAmount } from "@causeway/domain";
+import type { DepositId, OrderId } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
@@ -10,6 +10,7 @@ import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from ".
 import { gasOf } from "./quote-pricing.ts";
 import { planRefundOf, priceOfRefund, PRICE_WAIT_MS, refundCancelAfterMs } from "./refund-terms.ts";
 import { giveUpRefund } from "./give-up-refund.ts";
+import { isPlaceholder } from "./placeholder-user.ts";
 import { refundByRail } from "./rails/refund-by-rail.ts";
 import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "./unrepaid-refunds.ts";
 import { resumeSlot } from "./resume-slot.ts";
@@ -34,12 +35,6 @@ type Needs = Pick<
   | "quotePolicy"
   | "appBalance"
 >;
-
-/** What clients name as the user while they do not know one. */
-const PLACEHOLDERS: ReadonlySet<Address> = new Set<Address>([
-  NATIVE_CURRENCY,
-  "0x000000000000000000000000000000000000dead",
-]);
 
 /**
  * Sends a deposit back on its own chain, minus the gas, to the request's `refundTo` (or to the depositor if that is not the request's user). The solver pays from its own
@@ -92,7 +87,7 @@ async function pay(
   // `refundTo` was named by the request's user; another depositor's money goes to that depositor.
   const recipient = deposit.depositor === request.terms.user ? request.terms.refundTo : deposit.depositor;
   // Quotes may be asked for before a wallet connects; nobody would get back what is sent to a placeholder.
-  if (PLACEHOLDERS.has(recipient))
+  if (isPlaceholder(recipient))
     return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", "nobody was named to send it back to");
   const [toContract, hasUnexplained] = await Promise.all([
     isNativeToContract(connected, deposit.currency, recipient),

@@ -92,7 +92,7 @@ export const quoteRequest = z
       strict: flag
         .optional()
         .describe(
-          "With `useDepositAddress`: the address is bound to this quote. Less, another currency or chain goes back to `refundTo`, which is required; of more the rest goes back. The zero address as `refundTo`: to whoever sent it.",
+          "With `useDepositAddress`: the address is bound to this quote. Less, another currency or chain goes back to `refundTo`, which is required; of more the rest goes back. The zero address as `refundTo`: to whoever sent it; `user` must then be a wallet.",
         ),
       explicitDeposit: flag
         .optional()

@@ -63,6 +63,7 @@ async function refusal(changes: Partial<QuoteInput>, world: World = {}): Promise
   return [code, facts.field];
 }
 
+const placeholder: Address = "0x000000000000000000000000000000000000dead";
 const call = { to: wallet, value: "0", data: "0x" };
 
 test.each<[string, Partial<QuoteInput>, string, string]>([
@@ -72,6 +73,12 @@ test.each<[string, Partial<QuoteInput>, string, string]>([
   [
     "deposits in nobody's name",
     { user: NATIVE_CURRENCY, recipient: wallet, refundTo: wallet },
+    "INVALID_ADDRESS",
+    "user",
+  ],
+  [
+    "refunds to the sender of a strict address without a wallet",
+    { user: placeholder, recipient: wallet, strict: true, refundTo: NATIVE_CURRENCY },
     "INVALID_ADDRESS",
     "user",
   ],
@@ -205,4 +212,13 @@ test("on one chain the solver pays out, whatever pools there are, because nobody
   const { stored } = services as ReturnType<typeof quoteWorld>;
   expect(stored[0]).toMatchObject({ kind: "bridge", origin: { currency: usdcOn(ORIGIN) } });
   expect(stored[0]?.input).toBeUndefined();
+});
+
+test("a strict address is given out before a wallet is connected when its refunds go to a named address", async () => {
+  const { services, given } = addressWorld();
+  await createQuote(
+    services,
+    asking({ user: placeholder, recipient: wallet, strict: true, refundTo: wallet }),
+  );
+  expect(given).toMatchObject([{ refundTo: wallet, key: { depositor: placeholder, strict: true } }]);
 });

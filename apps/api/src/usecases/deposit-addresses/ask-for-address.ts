@@ -16,6 +16,7 @@ import type {
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { DepositAddress } from "../../ports/deposit-addresses.ts";
+import { isPlaceholder } from "../placeholder-user.ts";
 
 /** What is asked of an address that a quote is to be paid to. */
 export interface AddressWish {
@@ -41,6 +42,23 @@ const refusals: readonly Refusal[] = [
     message:
       "What comes to a deposit address is deposited in the name of user: it cannot be the zero address",
     asked: ({ user }) => parseAddress(user) === NATIVE_CURRENCY,
+  },
+  {
+    // A deposit of another amount would go to user, whom nobody is.
+    field: "user",
+    code: "INVALID_ADDRESS",
+    message:
+      "user must be a wallet when a strict deposit address refunds to the sender, got a placeholder; name a wallet in user, or an address in refundTo",
+    asked: ({ strict, user, refundTo }) => {
+      const named = parseAddress(user);
+      return (
+        strict === true &&
+        named !== undefined &&
+        isPlaceholder(named) &&
+        refundTo !== undefined &&
+        parseAddress(refundTo) === NATIVE_CURRENCY
+      );
+    },
   },
   {
     field: "txs",

@@ -1,0 +1,12 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+
+const PLACEHOLDERS: ReadonlySet<Address> = new Set<Address>([
+  NATIVE_CURRENCY,
+  "0x000000000000000000000000000000000000dead",
+]);
+
+/** Whether clients name this address as the user before a wallet is connected: nobody would get back what is sent there. */
+export function isPlaceholder(address: Address): boolean {
+  return PLACEHOLDERS.has(address);
+}
