@@ -888,6 +888,53 @@ test("tokens that are not configured and dust change no status, call no operator
   ]);
 });
 
+test.each([
+  ["an open", {}],
+  ["a strict", { strict: true, refundTo: "0x00000000000000000000000000000000000b0b0b" }],
+])(
+  "a quoted token that is taken off the list is still found at %s address, told there, and filled when it is configured again",
+  async (_, kind) => {
+    const { origin, destination, tst } = world;
+    const { at, requestId, terms } = await world.address({
+      ...kind,
+      originCurrency: tst,
+      amount: parseEther("100").toString(),
+    });
+    const chain = { ...origin.chain, tokens: origin.chain.tokens.filter(({ address }) => address !== tst) };
+    const connected = { ...origin.connected, chain };
+    const { chains } = world.services;
+    const without = {
+      ...chains,
+      get: (id: number) => (id === chain.id ? connected : chains.get(id)),
+      currency: (id: number, address: Address) =>
+        id === chain.id && address === tst ? undefined : chains.currency(id, address),
+    };
+    const services = world.watching({ ...world.services, chains: without });
+    await world.sendTo(at, parseEther("100"), { currency: tst });
+    for (let n = 0; n < 4; n++) {
+      await origin.mine();
+      await world.scan(origin);
+      await lookAtAddresses(services, connected, {
+        addresses: (await world.reads.quiet("0x", 10_000)).filter(({ address }) => address === at),
+        currencies: chain.tokens.map(({ address }) => address),
+        atBlock: (await origin.announce()).number,
+      });
+      expect((await world.status(requestId)).fundsAt).toBe("depositAddress");
+    }
+    expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: tst, held: "CURRENCY_NOT_HELD" }]);
+    expect((await world.status(requestId)).nextAction).toBe("contact_operator");
+    expect(await world.sweepsFrom(at)).toEqual([]);
+
+    const wish = { chainId: chain.id, depositAddress: at, targetChainId: undefined, currency: undefined };
+    await reindexAddress({ ...world.watching(), tokens: tokensOf(origin) }, wish);
+    const [swept] = await world.untilSettled(at, 1);
+    expect(swept).toBe(requestId);
+    expect(await world.status(requestId)).toMatchObject({ status: "success", fundsAt: "recipient" });
+    const { currency, expectedAmount } = terms.destination;
+    expect(await destination.balance(terms.recipient, currency)).toBe(expectedAmount);
+  },
+);
+
 test("an address that nobody paid is forgotten with its expired quote; one that money came to, or that an API key asked for, is kept", async () => {
   const { pool, services } = world;
   const [unused, dusted, keyed, paid] = [

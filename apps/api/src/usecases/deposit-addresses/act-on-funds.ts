@@ -90,8 +90,10 @@ export async function actOnFunds(
   if (planned.kind === "hold") {
     // Once for a reason, and never for dust or tokens that are not configured: anyone can send those, to every address.
     if (planned.reason !== funds.alarmed) {
-      const isListed = services.chains.currency(funds.chainId, funds.currency) !== undefined;
-      const level = isListed && planned.reason !== "AMOUNT_TOO_LOW" ? "alarm" : "happened";
+      const isTheirs =
+        services.chains.currency(funds.chainId, funds.currency) !== undefined ||
+        funds.currency === awaiting.terms.origin.currency;
+      const level = isTheirs && planned.reason !== "AMOUNT_TOO_LOW" ? "alarm" : "happened";
       services.events[level]("funds_held", { ...facts, reason: planned.reason });
     }
   } else
@@ -189,7 +191,12 @@ async function plan(
   // Of what this instance holds a price comes back; until then nobody knows whether it can be returned.
   if (!back.canReturn && !isLate && services.chains.currency(funds.chainId, funds.currency)?.supportsBridging)
     return { kind: "later" };
-  const decision = decideFunds(facts, found, back);
+  // A token that is not configured any more could be neither filled nor given back from the depository; at the address its owner can take it.
+  const isConfigured = services.chains.currency(funds.chainId, funds.currency) !== undefined;
+  const decision: FundsDecision =
+    isConfigured || standing === "fronted"
+      ? decideFunds(facts, found, back)
+      : { kind: "hold", reason: "CURRENCY_NOT_HELD" };
   const decided = await carryOut(services, connected, {
     at,
     terms,

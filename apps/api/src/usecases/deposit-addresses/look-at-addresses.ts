@@ -1,4 +1,10 @@
-import { amountToUsdDown, confirmationsFor, confirmedPart, readBalance } from "@causeway/domain";
+import {
+  amountToUsdDown,
+  confirmationsFor,
+  confirmedPart,
+  parseAddress,
+  readBalance,
+} from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import { placeKey } from "../../ports/deposit-addresses.ts";
@@ -49,7 +55,11 @@ export async function lookAtAddresses(
   const asked = [...here.keys()];
   if (asked.length === 0) return { found: [], failed: [] };
   // Only what was asked about: a token that somebody else named may burn all gas of the call that asks everybody's balances.
-  const held = await connection.reader.heldAmounts(asked, currencies, atBlock);
+  const held = await connection.reader.heldAmounts(
+    asked,
+    [...new Set([...currencies, ...quotedCurrencies(chain, here)])],
+    atBlock,
+  );
   const failed: CurrencyAt[] = [];
   const present: Present[] = [];
   for (const { account: address, currency, amount } of held) {
@@ -87,6 +97,14 @@ export async function lookAtAddresses(
     found: found.filter(({ amount, currency }) => amount > 0n && currencies.includes(currency)),
     failed: failed.filter(({ currency }) => currencies.includes(currency)),
   };
+}
+
+/** What the addresses were quoted for: configured then, and looked for although it may have been taken off the list since. */
+function quotedCurrencies({ id }: Chain, here: ReadonlyMap<Address, DepositAddress>): readonly Address[] {
+  return [...here.values()].flatMap(({ question: { originChainId, originCurrency } }) => {
+    const currency = originChainId === id ? parseAddress(originCurrency) : undefined;
+    return currency === undefined ? [] : [currency];
+  });
 }
 
 type Present = CurrencyAt & { readonly amount: bigint };
