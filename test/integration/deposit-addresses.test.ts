@@ -243,7 +243,7 @@ test("dust in every block for an hour postpones no payment: it is moved when it 
       ...origin.chain,
       confirmationTiers: [
         { belowUsd: parseEther("1"), confirmations: 1 },
-        { belowUsd: undefined, confirmations: 64 },
+        { belowUsd: undefined, confirmations: 24 },
       ],
     },
     connection: {
@@ -258,19 +258,20 @@ test("dust in every block for an hour postpones no payment: it is moved when it 
     },
   };
   const alarms = world.events.of("funds_held").length;
-  const PAID_IN = 20;
+  const PAID_IN = 10;
+  const watching = world.watching();
   let movedIn: number | undefined;
-  for (let block = 1; block <= 300; block++) {
-    world.clock.forward(12_000);
+  for (let block = 1; block <= 120; block++) {
+    world.clock.forward(30_000);
     balance += block === PAID_IN ? usd(100) : 1n;
     const look = { addresses, currencies: [usdc], atBlock: first + BigInt(block) };
-    await lookAtAddresses(world.watching(), dusted, look);
+    await lookAtAddresses(watching, dusted, look);
     movedIn ??= (await world.sweepsFrom(at)).length > 0 ? block : undefined;
   }
-  expect(movedIn).toBe(PAID_IN + 63);
+  expect(movedIn).toBe(PAID_IN + 23);
   expect(await world.sweepsFrom(at)).toMatchObject([{ requestId, amount: usd(100), excess: 0n }]);
   const [dust] = await world.reads.fundsAt(at);
-  expect(dust?.amount).toBe(299n);
+  expect(dust?.amount).toBe(119n);
   expect(dust?.layers.length).toBeLessThanOrEqual(8);
   expect(world.events.of("funds_held").length - alarms).toBeLessThanOrEqual(1);
   // The balance was made up: nothing is to be moved.
