@@ -9,8 +9,11 @@ const EIP_7708: readonly Address[] = [
   "0x0000000000000000000000000000000000000000",
 ];
 
-const everywhere: ReadonlySet<string> = new Set<string>(EIP_7708);
-const onZksync: ReadonlySet<string> = new Set<string>([...EIP_7708, ZKSYNC_BASE_TOKEN]);
+/** The first generation of optimistic rollups (Metis, Mantle): the predeployed token that every move of the native token is reported by. */
+const OVM_BASE_TOKEN: Address = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000";
+
+const everywhere: ReadonlySet<string> = new Set<string>([...EIP_7708, OVM_BASE_TOKEN]);
+const onZksync: ReadonlySet<string> = new Set<string>([...everywhere, ZKSYNC_BASE_TOKEN]);
 
 /** Addresses whose Transfers show the native coin once more and are no token's. Believed, they would count one deposit or payment twice. */
 export function nativeMirrors(isZksyncStack: boolean): ReadonlySet<string> {

@@ -265,6 +265,11 @@ test("a payment to the payer itself, or of native to the fill contract, proves n
 
 test("a mirror of the native coin is no token to be paid in", () => {
   const mirror: Address = "0x000000000000000000000000000000000000800a";
+  const ofRollups: Address = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000";
+  const inMirror = { receipts: [{ recipient: alice, currency: ofRollups }] };
+  expect(
+    judge([transfer(ofRollups, solver, alice, 7n)], inMirror, transferring(alice, 7n, ofRollups)),
+  ).toHaveProperty("refusal");
   const facts = {
     transaction: aTransaction({ input: ended }),
     logs: logsOf(transfer(mirror, solver, alice, 7n)),

@@ -20,3 +20,12 @@ export function isSpendable({
 }: Pick<ExchangeTransfer, "assetIndex" | "toRouteType">): boolean {
   return toRouteType === SPOT_ROUTE || (assetIndex === DOLLAR_ASSET && toRouteType === PERPETUALS_ROUTE);
 }
+
+/** Whether a transfer's fee, which is in dollars, leaves the balance that the transfer itself leaves and arrives in. */
+export function isPaidFromOneBalance({
+  assetIndex,
+  fromRouteType,
+  toRouteType,
+}: Pick<ExchangeTransfer, "assetIndex" | "fromRouteType" | "toRouteType">): boolean {
+  return assetIndex === DOLLAR_ASSET && fromRouteType === toRouteType;
+}

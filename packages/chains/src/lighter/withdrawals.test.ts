@@ -64,7 +64,7 @@ test("a payload is the transfer that its owner signed", () => {
     depository: "460491",
     recipient: "462196",
     currency: "0",
-    amount: 1_000_000n,
+    amount: 1_000_100n,
   });
   const { encoded, withdrawalId } = vector.output;
   const read = readWithdrawal(encoded as Hex, { depositories: ["100"], exchangeChainId: 304n });
@@ -99,8 +99,21 @@ test("what pays nobody, or what this exchange could never take, is no payload", 
 });
 
 test("spot assets are withdrawn as what they are", () => {
-  expect(paymentOf(aTransfer({ toRouteType: 1n })).currency).toBe("3");
-  expect(paymentOf(aTransfer({ assetIndex: 1n, toRouteType: 1n })).currency).toBe("1");
+  expect(paymentOf(aTransfer({ toRouteType: 1n, usdcFee: 0n })).currency).toBe("3");
+  expect(paymentOf(aTransfer({ assetIndex: 1n, toRouteType: 1n, usdcFee: 0n })).currency).toBe("1");
+});
+
+test("a withdrawal takes its fee off the books too, and has none that another balance would pay", () => {
+  const spot = { fromRouteType: 1n, toRouteType: 1n };
+  expect(paymentOf(aTransfer({ usdcFee: 100n })).amount).toBe(1_000_100n);
+  expect(paymentOf(aTransfer({ ...spot, usdcFee: 100n }))).toMatchObject({
+    currency: "3",
+    amount: 1_000_100n,
+  });
+  for (const changes of [{ toRouteType: 1n }, { ...spot, assetIndex: 1n }])
+    expect(readWithdrawal(encodeLighterTransfer(aTransfer({ ...changes, usdcFee: 1n })), RULES)).toEqual({
+      refusal: "the fee would be taken from another balance than the withdrawal: usdcFee must be 0",
+    });
 });
 
 test("a settled transaction that says exactly the same executes it", () => {

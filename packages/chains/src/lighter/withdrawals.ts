@@ -7,7 +7,7 @@ import {
 } from "@causeway/domain";
 import { inconsistent } from "../nodes/rpc-fault.ts";
 import type { ExchangeTransaction, ExchangeTransfer } from "./answers.ts";
-import { arrivesIn, isSpendable } from "./currency.ts";
+import { arrivesIn, isPaidFromOneBalance, isSpendable } from "./currency.ts";
 
 /**
  * Reads withdrawal payloads and judges what became of them. Pure.
@@ -26,6 +26,7 @@ export interface WithdrawalPayment {
   readonly depository: string;
   readonly recipient: string;
   readonly currency: string;
+  /** What the depository loses: what arrives, and the fee that the exchange takes in dollars. */
   readonly amount: bigint;
 }
 
@@ -61,13 +62,17 @@ export function readWithdrawal(
   if (depositories.includes(recipient)) return { refusal: "a withdrawal to a depository pays nobody" };
   if (!canBeTaken(transfer)) return { refusal: "the exchange takes no transfer with such numbers" };
   if (!isSpendable(transfer)) return { refusal: "the asset would arrive where it cannot be spent" };
+  const { usdcFee } = transfer;
+  // The hub takes one currency off its books: a fee out of another balance would be paid by other people's deposits.
+  if (usdcFee > 0n && !isPaidFromOneBalance(transfer))
+    return { refusal: "the fee would be taken from another balance than the withdrawal: usdcFee must be 0" };
   return {
     id: lighterTransferId(transfer),
     transfer,
     depository,
     recipient,
     currency: arrivesIn(transfer),
-    amount: transfer.amount,
+    amount: transfer.amount + usdcFee,
   };
 }
 
