@@ -55,7 +55,11 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
   const ownScript = scriptOfKey(key);
   const solver = addressBytesOfScript(ownScript);
   if (solver === undefined) throw new RangeError("a key's witness program has an address");
-  const wallet = createWallet(ownScript, facts.network, { reads, explorer });
+  const wallet = createWallet(ownScript, facts.network, {
+    reads,
+    explorer,
+    onUnlisted: (error) => options.onFault(error),
+  });
   const rate = keptFeeRate(explorer, options.now);
   const addresses = [attestation.depository, ...attestation.additionalDepositories];
   const depositories = new Set(addresses.filter((address) => address !== undefined).map(scriptOf));

@@ -1,5 +1,5 @@
 import { decodeBitcoinAddress, type BitcoinNetwork } from "@causeway/domain";
-import { inconsistent } from "../nodes/rpc-fault.ts";
+import { inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
 import type { Coin } from "./coin-selection.ts";
 import type { Explorer } from "./explorer.ts";
 import { readRawTransaction } from "./raw-transaction.ts";
@@ -15,15 +15,29 @@ export interface Wallet {
   unspentInChain(coin: Pick<Coin, "txid" | "vout">): Promise<Coin>;
 }
 
+/** So many coins, the largest, are looked at: anybody may send the solver any number of specks, and each would cost two questions to the node. */
+const MOST_COINS = 200;
+
 /**
  * The explorer lists coins; what they hold is read from the bytes of their transactions, and whether they are unspent is asked of the node.
  *
+ * Explorers refuse to list an address with more than some hundred outputs, and anybody may send it that many. Then the coins that were listed before go on paying.
+ *
  * What waits is left out even if it is our own change: whoever spends it is lost with it when it is replaced.
+ * @param onUnlisted told why the explorer listed nothing
  */
 export function createWallet(
   script: string,
   network: BitcoinNetwork,
-  { reads, explorer }: { readonly reads: BitcoinReads; readonly explorer: Explorer },
+  {
+    reads,
+    explorer,
+    onUnlisted,
+  }: {
+    readonly reads: Pick<BitcoinReads, "bytes" | "isUnspent">;
+    readonly explorer: Pick<Explorer, "coinsOf">;
+    onUnlisted(error: RpcFault): void;
+  },
 ): Wallet {
   const bytes = addressBytesOfScript(script);
   const address = bytes === undefined ? undefined : decodeBitcoinAddress(network, bytes);
@@ -38,9 +52,19 @@ export function createWallet(
     return output?.script === script ? { txid, vout, ...output } : undefined;
   };
 
+  const list = async (): Promise<readonly Pick<Coin, "txid" | "vout" | "amount">[]> => {
+    try {
+      return (await explorer.coinsOf(address)).filter(({ isConfirmed }) => isConfirmed);
+    } catch (error) {
+      if (!(error instanceof RpcFault) || known.size === 0) throw error;
+      onUnlisted(error);
+      return [...known.values()];
+    }
+  };
+
   return {
     spendable: async () => {
-      const listed = (await explorer.coinsOf(address)).filter(({ isConfirmed }) => isConfirmed);
+      const listed = (await list()).toSorted(largestFirst).slice(0, MOST_COINS);
       const coins = await Promise.all(
         listed.map(async (one) => {
           const [coin, isUnspent] = await Promise.all([read(one.txid, one.vout), reads.isUnspent(one, true)]);
@@ -59,4 +83,8 @@ export function createWallet(
       return coin;
     },
   };
+}
+
+function largestFirst(a: Pick<Coin, "amount">, b: Pick<Coin, "amount">): number {
+  return a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1;
 }

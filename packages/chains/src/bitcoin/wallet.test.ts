@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { solver, sourceOf } from "../../../../test/support/bitcoin-transactions.ts";
+import { RpcFault } from "../nodes/rpc-fault.ts";
+import type { ReportedCoin } from "./answers.ts";
+import { bytesIn } from "./raw-transaction.ts";
+import { createWallet } from "./wallet.ts";
+
+/** An explorer that lists such amounts at the solver's address, and a node that has them all. */
+function aWorld(amounts: readonly bigint[]) {
+  const sources = amounts.map((amount, at) => sourceOf({ script: solver.script, amount }, at));
+  const bytes = new Map(sources.map(({ txid, hex }) => [txid, bytesIn(hex)]));
+  const listed = sources.map(({ txid }, at): ReportedCoin => ({
+    txid,
+    vout: 0,
+    amount: amounts[at] ?? 0n,
+    isConfirmed: true,
+  }));
+  const world = { listed, spent: new Set<string>(), refuses: false, asked: 0, faults: 0 };
+  const wallet = createWallet(solver.script, "mainnet", {
+    reads: {
+      bytes: async (txid) => await Promise.resolve(bytes.get(txid)),
+      isUnspent: async ({ txid }) => {
+        world.asked += 1;
+        return await Promise.resolve(!world.spent.has(txid));
+      },
+    },
+    explorer: {
+      coinsOf: async () => {
+        if (world.refuses)
+          throw new RpcFault({ kind: "refused", method: "utxo", reason: "Too many unspent outputs (>500)" });
+        return await Promise.resolve(world.listed);
+      },
+    },
+    onUnlisted: () => {
+      world.faults += 1;
+    },
+  });
+  return { world, wallet };
+}
+
+test("of any number of specks at the solver's address only the largest coins are looked at", async () => {
+  const { world, wallet } = aWorld([...Array.from({ length: 450 }, () => 546n), 50_000n, 70_000n]);
+  const coins = await wallet.spendable();
+  expect(coins.slice(0, 2).map(({ amount }) => amount)).toEqual([70_000n, 50_000n]);
+  expect(world.asked).toBe(200);
+});
+
+test("when the explorer refuses to list an address with too many outputs, the coins known before go on paying", async () => {
+  const { world, wallet } = aWorld([50_000n, 70_000n]);
+  world.refuses = true;
+  // Nothing is known yet: there is nothing to pay with.
+  await expect(wallet.spendable()).rejects.toThrow(RpcFault);
+  world.refuses = false;
+  expect(await wallet.spendable()).toHaveLength(2);
+  world.refuses = true;
+  world.spent.add(world.listed[0]?.txid ?? "");
+  const left = await wallet.spendable();
+  expect(left.map(({ amount }) => amount)).toEqual([70_000n]);
+  expect(world.faults).toBe(1);
+});
