@@ -1,4 +1,4 @@
-import { NATIVE_CURRENCY } from "@causeway/domain";
+import { NATIVE_CURRENCY, quotedState } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Services } from "../../apps/api/src/ports/services.ts";
@@ -9,6 +9,7 @@ import { deposit } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
 import { brokenLaws } from "../support/ledger-world.ts";
 import { aSponsor, type Sponsor } from "../support/sponsors.ts";
+import { someHash } from "../support/terms.ts";
 
 let world: EngineWorld;
 
@@ -55,9 +56,9 @@ test("the recipient has the money while the deposit is unmined; the hold is ther
     chainId: world.destination.chain.id,
     currency: agreed.terms.destination.currency,
     amount: agreed.terms.destination.expectedAmount,
-    // One dollar a USDC.
-    usd: agreed.terms.destination.expectedAmount * 10n ** 12n,
   });
+  // One dollar a USDC, and the most that the fill's gas may cost.
+  expect(hold?.usd).toBeGreaterThan(agreed.terms.destination.expectedAmount * 10n ** 12n);
   expect(await sponsor.availableUsd()).toBe(before - (hold?.usd ?? 0n));
 
   await fill();
@@ -137,6 +138,13 @@ const movementsOf = async ({ requestId }: Agreed): Promise<readonly { context: s
     )
   ).rows;
 
+/** What the fill's gas cost, smallest units of USDC, rounded up. */
+async function gasUsdcOf(agreed: Agreed): Promise<bigint> {
+  const slot = await world.services.reads.slotOfLeg("fill", agreed.requestId);
+  const wei = (slot?.gasUsed ?? 0n) * (slot?.effectiveGasPrice ?? 0n);
+  return (wei * 2_500n + 10n ** 12n - 1n) / 10n ** 12n;
+}
+
 const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state;
 
 test("a deposit that never comes is paid by the app, to the cent, once its time is over and no earlier", async () => {
@@ -144,7 +152,6 @@ test("a deposit that never comes is paid by the app, to the cent, once its time 
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
   const hold = await sponsor.holdOf(agreed);
-  const before = await sponsor.availableUsd();
   await fill();
   await finalFill();
   await later(overdueAfter(600) - 10);
@@ -159,8 +166,10 @@ test("a deposit that never comes is paid by the app, to the cent, once its time 
   ]);
   const { heldUsd, lines } = await sponsor.book();
   expect(heldUsd).toBe(0n);
-  expect(lines[0]?.balance, "a USDC a dollar").toBe(1_000_000_000n - (hold?.usd ?? 0n) / 10n ** 12n);
-  expect(await sponsor.availableUsd()).toBe(before);
+  // A USDC a dollar: what was paid out, and the gas that it took, which is less than was held for it.
+  const paid = 1_000_000_000n - (lines[0]?.balance ?? 0n);
+  expect(paid).toBe((hold?.amount ?? 0n) + (await gasUsdcOf(agreed)));
+  expect(paid).toBeLessThan((hold?.usd ?? 0n) / 10n ** 12n);
   await reconcileRequests(world.services);
   expect(await movementsOf(agreed), "once").toHaveLength(1);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", final: true });
@@ -223,14 +232,13 @@ test("what the balance no longer covers when the app has to pay is owed, and the
   const sponsor = await aSponsor(world, 200);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
-  const held = ((await sponsor.holdOf(agreed))?.usd ?? 0n) / 10n ** 12n;
   await fill();
   await finalFill();
   // Fees of sponsored executions are not blocked by holds.
   await sponsor.spend(150_000_000n);
   await later(overdueAfter(600));
   expect(await sponsor.holdState(agreed)).toBe("permanent");
-  const owed = held - 50_000_000n;
+  const owed = agreed.terms.destination.expectedAmount + (await gasUsdcOf(agreed)) - 50_000_000n;
   expect((await sponsor.book()).lines[0]).toMatchObject({ balance: 0n, owed });
   await sponsor.topUp(100_000_000n);
   expect((await sponsor.book()).lines[0]).toMatchObject({ balance: 100_000_000n - owed, owed: 0n });
@@ -464,7 +472,7 @@ test("when the deposit goes back because its fast fill could not be made, so doe
   expect((await sponsor.book()).lines[0]?.balance).toBe(1_000_000_000n);
 });
 
-test("a hold keeps the worth that it was placed with, whatever prices do", async () => {
+test("a hold keeps the worth that it was placed with; what is debited in the end is worth the fill at the greater price", async () => {
   const sponsor = await aSponsor(world, 10_000);
   const agreed = await agree({
     ttl: 600,
@@ -474,7 +482,7 @@ test("a hold keeps the worth that it was placed with, whatever prices do", async
   });
   await sponsor.fastFill(agreed);
   const { usd = 0n, amount = 0n } = (await sponsor.holdOf(agreed)) ?? {};
-  expect(usd).toBe(amount * 2_500n);
+  expect(usd).toBeGreaterThan(amount * 2_500n);
   world.prices.set("ethereum", "5000");
   await fill();
   await finalFill();
@@ -482,7 +490,9 @@ test("a hold keeps the worth that it was placed with, whatever prices do", async
   world.prices.set("ethereum", "2500");
   expect((await sponsor.holdOf(agreed))?.usd).toBe(usd);
   const taken = 10_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
-  expect(taken).toBe((usd + 10n ** 12n - 1n) / 10n ** 12n);
+  const fillUsdc = (amount * 5_000n) / 10n ** 12n;
+  expect(taken).toBeGreaterThanOrEqual(fillUsdc);
+  expect(taken).toBeLessThan(fillUsdc + 5_000_000n);
 });
 
 test("a fast fill for which the solver lacks the funds gives the balance back, and the request waits for its deposit as before", async () => {
@@ -541,4 +551,264 @@ test("a fast fill that dies on its chain gives the balance back only when its no
   await finalFill();
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await stateOf(agreed)).toMatchObject({ name: "quoted", front: "none" });
+});
+
+test("the gas of a fast fill that reverts in its block is charged to the app, once, and too much of it in a day refuses further ones", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, recipient: await aContract() });
+  await sponsor.fastFill(agreed);
+  const { usd = 0n } = (await sponsor.holdOf(agreed)) ?? {};
+  await world.work();
+  await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0xfe" });
+  const solver = async () => await world.destination.balance(world.solver.address, NATIVE_CURRENCY);
+  const before = await solver();
+  await world.destination.mine();
+  await world.watch(world.destination);
+  await finalFill();
+  const lost = ((before - (await solver())) * 2_500n) / 10n ** 12n;
+  expect(lost).toBeGreaterThan(0n);
+  const charged = 1_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
+  expect(charged - lost).toBeGreaterThanOrEqual(0n);
+  expect(charged - lost).toBeLessThanOrEqual(1n);
+  expect(charged * 10n ** 12n, "no more than was held").toBeLessThan(usd);
+  expect(await movementsOf(agreed)).toEqual([{ context: "pay-fees", wallet: sponsor.wallet }]);
+  await reconcileRequests(world.services);
+  expect(await movementsOf(agreed)).toHaveLength(1);
+
+  const strict = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, maxBurntFastFillUsd: 0 },
+  };
+  await expect(sponsor.fastFill(await agree(), {}, strict)).rejects.toMatchObject({
+    code: "FAST_FILL_REFUSED",
+    facts: { data: { rule: "dailyBurntUsd" } },
+  });
+});
+
+test("a deposit that may vary is fast filled for its least by the key that quoted alone, and what it brings more is the app's", async () => {
+  const [sponsor, stranger] = [await aSponsor(world, 1_000), await aSponsor(world, 1_000)];
+  const quoted = await agree({ slippageTolerance: "500" }, sponsor);
+  const { origin } = quoted.terms;
+  // As after a swap that promises at least 97 of 100.
+  const terms = {
+    ...quoted.terms,
+    requestId: someHash(),
+    orderId: someHash(),
+    origin: { ...origin, minimumAmount: 97_000_000n },
+  };
+  await world.services.uow.run((tx) => tx.requests.insert(terms, quotedState("bridge")));
+  const agreed = { ...quoted, terms, requestId: terms.requestId };
+  await expect(stranger.fastFill(agreed)).rejects.toMatchObject({
+    facts: { data: { rule: "variableDeposit" } },
+  });
+  expect(await sponsor.fastFill(agreed)).toBe("queued");
+  await fill();
+  expect(await received(agreed)).toBeLessThan(97_000_000n);
+  await deposit(world.origin, world.user, agreed, { amount: 101_000_000n });
+  await mineOrigin();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_004_000_000n);
+});
+
+// --- Prices that move between the acceptance and the deposit ---
+
+const ETHER = 10n ** 18n;
+const USDC = 10n ** 6n;
+
+/** 10 ETH on one chain for USDC on the chain of app balances. */
+const agreeOnEther = async (by: Sponsor, ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
+  await agree(
+    {
+      originChainId: world.destination.chain.id,
+      destinationChainId: world.origin.chain.id,
+      originCurrency: NATIVE_CURRENCY,
+      destinationCurrency: world.usdc,
+      amount: (10n * ETHER).toString(),
+      ttl: 600,
+      ...ask,
+    },
+    by,
+  );
+
+/** Of a request whose deposit is made on the second chain. */
+const away = {
+  async fill(): Promise<void> {
+    await world.work();
+    for (let block = 0; block < 4; block++) {
+      await world.origin.mine();
+      await world.watch(world.origin);
+    }
+  },
+  async later(seconds: number): Promise<void> {
+    world.clock.forward(seconds * 1_000);
+    const { timestamp: newest } = await world.destination.client.getBlock();
+    const now = BigInt(Math.ceil(world.clock.nowMs() / 1_000));
+    await world.destination.client.setNextBlockTimestamp({ timestamp: now > newest ? now : newest + 1n });
+    await world.destination.mine();
+    await world.watch(world.destination);
+    await reconcileRequests(world.services);
+  },
+  async deposit(agreed: Agreed): Promise<void> {
+    await deposit(world.destination, world.user, agreed);
+    for (let block = 0; block < 4; block++) {
+      await world.destination.mine();
+      await world.watch(world.destination);
+    }
+  },
+};
+
+const balanceOf = async (sponsor: Sponsor): Promise<bigint> => {
+  const { lines } = await sponsor.book();
+  const line = lines.find(({ asset }) => asset.currency === world.usdc);
+  return (line?.balance ?? 0n) - (line?.owed ?? 0n);
+};
+
+test("a deposit that comes after the app has paid gives back no more than it is worth by then", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor);
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  await away.later(overdueAfter(600));
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const debited = 40_000n * USDC - (await balanceOf(sponsor));
+  expect(debited).toBeGreaterThan(24_900n * USDC);
+
+  world.prices.set("ethereum", "1250");
+  await away.deposit(agreed);
+  world.prices.set("ethereum", "2500");
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  const kept = 40_000n * USDC - (await balanceOf(sponsor));
+  // 10 ETH came back as 12,500 USDC: the rest of the debit stays.
+  expect(debited - kept).toBeLessThanOrEqual(12_500n * USDC);
+  expect(debited - kept).toBeGreaterThan(12_499n * USDC);
+});
+
+test("a deposit that comes after the firm time is priced anew: the app pays what it is worth less, and a reorg undoes that", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor);
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  await away.later(120);
+  world.prices.set("ethereum", "2000");
+  await away.deposit(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  const paid = 40_000n * USDC - (await balanceOf(sponsor));
+  // A fifth of the fill.
+  const fifth = agreed.terms.destination.expectedAmount / 5n;
+  expect(paid).toBeGreaterThanOrEqual(fifth);
+  expect(paid).toBeLessThan(fifth + 10n);
+
+  await world.destination.reorg(4);
+  await world.watch(world.destination);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect(await balanceOf(sponsor)).toBe(40_000n * USDC);
+  world.prices.set("ethereum", "2500");
+  await away.deposit(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await balanceOf(sponsor)).toBe(40_000n * USDC);
+  expect(await movementsOf(agreed)).toHaveLength(2);
+});
+
+test("a deposit that comes while the quote is firm costs nothing, within what quotes bear", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor);
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  world.prices.set("ethereum", "2499");
+  await away.deposit(agreed);
+  world.prices.set("ethereum", "2500");
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await balanceOf(sponsor)).toBe(40_000n * USDC);
+});
+
+test.each([
+  ["fallen", "2000", 2_000n],
+  ["risen", "3000", 2_500n],
+])(
+  "what a deposit brings beyond the fill is credited at the lesser price of then and now: it has %s",
+  async (_, price, credited) => {
+    const sponsor = await aSponsor(world, 10_000);
+    const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
+    await sponsor.fastFill(agreed, { inputAmount: ETHER });
+    await away.fill();
+    world.prices.set("ethereum", price);
+    await away.deposit(agreed);
+    world.prices.set("ethereum", "2500");
+    const gain = (await balanceOf(sponsor)) - 10_000n * USDC;
+    const most = 9n * credited * USDC;
+    expect(gain).toBeLessThanOrEqual(most);
+    // A deposit of an ether that has fallen by a fifth is a fifth less of the fill, too.
+    expect(gain).toBeGreaterThan(most - 501n * USDC);
+  },
+);
+
+test("without a price a deposit is not booked and the hold stays; with one it is, once", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor);
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  await away.later(120);
+  world.prices.set("ethereum", undefined);
+  await away.deposit(agreed);
+  expect((await stateOf(agreed)).front).toBe("covered");
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  world.prices.set("ethereum", "2000");
+  for (let n = 0; n < 2; n++) await reconcileRequests(world.services);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await movementsOf(agreed)).toHaveLength(1);
+  expect(await balanceOf(sponsor)).toBeLessThan(36_000n * USDC);
+  world.prices.set("ethereum", "2500");
+});
+
+test("caps count what the deposit brings beyond the fill", async () => {
+  const capped = await aSponsor(world, 40_000, {
+    rules: { maxCallValueUsd: 0n, maxFastFillUsd: 20_000n * ETHER, maxHoldsUsd: 20_000n * ETHER },
+  });
+  const agreed = await agreeOnEther(capped, { slippageTolerance: "10000" });
+  const rule = async (wish: Parameters<Sponsor["fastFill"]>[1], by = capped, of = agreed) =>
+    await by
+      .fastFill(of, wish)
+      .catch((error: { facts: { data: { rule: string } } }) => error.facts.data.rule);
+  const little = { inputAmount: ETHER / 1_000n };
+  expect(await rule(little)).toBe("maxFastFillUsd");
+  expect(await rule({ ...little, maxUsd: 20_000n * ETHER })).toBe("maxFillAmountUsd");
+  const exposed = await aSponsor(world, 40_000, {
+    rules: { maxCallValueUsd: 0n, maxHoldsUsd: 20_000n * ETHER },
+  });
+  const other = await agreeOnEther(exposed, { slippageTolerance: "10000" });
+  expect(await rule(little, exposed, other)).toBe("maxHoldsUsd");
+});
+
+test("between different assets a deposit that comes more than a day later goes back, and the app has paid", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor, { ttl: 7 * 24 * 3_600 });
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  await away.later(24 * 3_600 + 60);
+  await away.deposit(agreed);
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([
+    { disposition: "refund", reason: "TTL_EXPIRED" },
+  ]);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+});
+
+test("a deposit that never comes costs the app the fill and its gas, at the greater price of then and now", async () => {
+  const sponsor = await aSponsor(world, 200_000);
+  const agreed = await agree(
+    { originCurrency: world.usdc, destinationCurrency: NATIVE_CURRENCY, amount: "1000000000", ttl: 600 },
+    sponsor,
+  );
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  world.prices.set("ethereum", "5000");
+  await later(overdueAfter(600));
+  world.prices.set("ethereum", "2500");
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const paid = 200_000n * USDC - (await balanceOf(sponsor));
+  const [slot] = await world.paymentsOf(agreed, world.destination);
+  expect(slot).toBeDefined();
+  const fillNow = (agreed.terms.destination.expectedAmount * 5_000n * USDC) / ETHER;
+  expect(paid).toBeGreaterThan(fillNow);
+  expect(paid).toBeLessThan(fillNow + 5n * USDC);
 });

@@ -14,6 +14,7 @@ export const enginePolicy: EnginePolicy = {
   maxUnrepaidRefundsUsd: 10n ** 36n,
   maxPriceExposureUsd: 100_000_000,
   fastFillGraceMs: 600_000,
+  maxBurntFastFillUsd: 100,
   nudgeIntervalMs: 1_000,
   reconcileIntervalMs: 3_000,
   overdueAfterMs: 5_000,

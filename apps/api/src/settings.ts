@@ -553,8 +553,17 @@ export const engineSettings = {
   fastFillGraceMs: millis({
     name: "FAST_FILL_GRACE_MS",
     describe:
-      "An app pays for a fast fill whose deposit has not come so long after the order's deadline. A deposit that comes later still gives it back.",
+      "An app pays for a fast fill whose deposit has not come so long after the order's deadline. A deposit that comes later still gives back what it is worth by then.",
     default: 60 * MINUTE_MS,
+  }),
+  maxBurntFastFillUsd: integer(
+    1,
+    1_000_000_000,
+  )({
+    name: "FAST_FILL_DAILY_BURNT_USD",
+    describe:
+      "Once fast fills of one app balance have burnt this much gas in 24 hours by reverting in their blocks, further ones are refused (`dailyBurntUsd`). The app has been charged for that gas.",
+    default: 100,
   }),
   nudgeIntervalMs: millis({
     name: "LANE_INTERVAL_MS",

@@ -78,6 +78,7 @@ export * from "./sponsorship/judge-sponsorship.ts";
 export * from "./sponsorship/rules.ts";
 export * from "./ledger/asset.ts";
 export * from "./ledger/claim-id.ts";
+export * from "./ledger/front-cover.ts";
 export * from "./ledger/hold-state.ts";
 export * from "./ledger/movement.ts";
 export * from "./ledger/owed.ts";

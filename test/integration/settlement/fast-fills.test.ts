@@ -16,10 +16,10 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /** A fast fill that is final, and no deposit. */
-async function fronted(ttl = 3_600): Promise<Agreed> {
+async function fronted(ttl = 3_600, by = world.engine.services): Promise<Agreed> {
   const { engine } = world;
   const agreed = await engine.quote({ recipient: engine.anAddress(), refundTo: engine.anAddress(), ttl });
-  await sponsor.fastFill(agreed);
+  await sponsor.fastFill(agreed, {}, by);
   await engine.work();
   await engine.untilFinal(agreed.requestId, 1_000);
   return agreed;
@@ -115,8 +115,8 @@ test("where fills are not settled as long as the deposit may take, no balance is
 
 test("a deposit that comes later than its fill would be settled goes back, and what the app has paid stays paid", async () => {
   const { engine } = world;
-  const agreed = await fronted(600);
   const lead = 7_200;
+  const agreed = await fronted(600, settlingWithin(lead));
   engine.clock.forward((lead - 110) * 1_000);
   await engine.origin.client.setNextBlockTimestamp({
     timestamp: BigInt(Math.ceil(engine.clock.nowMs() / 1_000)),
@@ -136,4 +136,18 @@ test("a deposit that comes later than its fill would be settled goes back, and w
   expect(await engine.origin.balance(agreed.terms.refundTo, agreed.terms.origin.currency)).toBeGreaterThan(
     0n,
   );
+});
+
+test("a lead that is shortened, or begins to bind, after the acceptance does not make an app pay for a deposit in time", async () => {
+  const { engine } = world;
+  const agreed = await fronted();
+  engine.clock.forward(300_000);
+  await engine.origin.client.setNextBlockTimestamp({
+    timestamp: BigInt(Math.ceil(engine.clock.nowMs() / 1_000)),
+  });
+  await deposit(engine.origin, engine.user, agreed);
+  await engine.origin.mine();
+  await engine.watch(engine.origin, settlingWithin(180));
+  expect(await engine.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
+  expect(await sponsor.holdState(agreed)).toBe("released");
 });

@@ -24,6 +24,8 @@ export interface EnginePolicy {
   readonly maxUnrepaidRefundsUsd: bigint;
   /** An app pays for a fast fill whose deposit has not come so long after the order's deadline. */
   readonly fastFillGraceMs: number;
+  /** Whole USD of gas that reverted fast fills of one app balance may burn in 24 hours before further ones are refused. */
+  readonly maxBurntFastFillUsd: number;
   /** The network settles a fill against deposits that are younger by so much at most; undefined: nothing is settled here. */
   readonly fillLeadMs?: number | undefined;
   /** How often lanes are looked after. */

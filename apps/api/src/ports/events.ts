@@ -89,6 +89,12 @@ export type EventName =
   | "fast_fill_refused"
   | "fast_fill_broadcast"
   | "fast_fill_fault"
+  /** The deposit is there and waits for a price to be booked. */
+  | "fast_fill_cover_waits"
+  /** Fast fills of an app balance have burnt as much gas in a day as they may. */
+  | "fast_fill_gas_spent"
+  /** A fast fill reverted in its block; its app pays the gas. */
+  | "fast_fill_burnt"
   | "execution_accepted"
   | "execution_planned"
   | "execution_waits"

@@ -95,7 +95,10 @@ export interface HoldRecord {
   readonly resolvedAtMs: number | undefined;
 }
 
-export type NewHold = Omit<HoldRecord, "state" | "debits" | "resolvedAtMs">;
+export type NewHold = Omit<HoldRecord, "state" | "debits" | "resolvedAtMs"> & {
+  /** What the deposit is to be worth more: counts in the key's exposure, and is not held. USD with 18 decimals; absent: nothing. */
+  readonly surplusUsd?: bigint;
+};
 
 /** The ledger inside one transaction. Lock the wallet first: what is read before that may be old. */
 export interface LedgerWrites {
@@ -126,6 +129,6 @@ export interface LedgerWrites {
   hold(requestId: RequestId): Promise<HoldRecord | undefined>;
   addHold(hold: NewHold): Promise<void>;
   setHold(requestId: RequestId, state: HoldState, debits: number, atMs: number): Promise<void>;
-  /** USD with 18 decimals: sum of the active holds that this key placed. */
+  /** USD with 18 decimals: sum of the active holds that this key placed, and of the surplus that their deposits are to bring. */
   exposureUsd(keyId: string): Promise<bigint>;
 }

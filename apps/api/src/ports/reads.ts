@@ -38,6 +38,8 @@ export interface Reads extends RailReads, SendReads, FillBurnReads {
   overdueRefunds(seenBeforeMs: number, limit: number): Promise<DepositId[]>;
   /** What was promised when an app vouched for the request's deposit. */
   fastFill(requestId: RequestId): Promise<FastFillRecord | undefined>;
+  /** Fast fills whose deposit waits for a price to be booked, or whose burnt gas is not charged yet. */
+  fastFillsDue(limit: number): Promise<RequestId[]>;
   /** Transactions reported for a request before they were mined, oldest first. */
   originTransactions(requestId: RequestId): Promise<TxHash[]>;
   /** Waiting requests past their deadline with the transactions that were reported for them; when there are more than `limit`, any of them. */

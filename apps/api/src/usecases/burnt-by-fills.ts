@@ -21,9 +21,13 @@ export async function burntByFills(
   if (state.depositId !== deposit.id) return 0n;
   const native = chains.get(terms.destination.chainId)?.chain.native;
   if (native === undefined) return 0n;
-  const fills = await reads.revertedSlotsOfLeg("fill", terms.requestId);
+  const [fills, fastFill] = await Promise.all([
+    reads.revertedSlotsOfLeg("fill", terms.requestId),
+    reads.fastFill(terms.requestId),
+  ]);
+  // What a fast fill has burnt is charged to the app that vouched.
   const wei = fills
-    .filter((slot) => !isPlainTransfer(slot))
+    .filter((slot) => !isPlainTransfer(slot) && slot.id !== fastFill?.burnt?.slotId)
     .reduce((sum, { gasUsed = 0n, effectiveGasPrice = 0n }) => sum + gasUsed * effectiveGasPrice, 0n);
   if (wei === 0n) return 0n;
   return convertUp(wei, { decimals: native.decimals, priceUsd: await prices.usd(native) }, unit);

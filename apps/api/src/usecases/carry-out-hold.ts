@@ -1,12 +1,13 @@
-import { unreachable } from "@causeway/domain";
-import type { Effect } from "@causeway/domain";
-import type { RequestRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import { unpaidFillUsd, unreachable } from "@causeway/domain";
+import type { Effect, RequestId, RequestState, RequestTerms } from "@causeway/domain";
+import type { FastFillRecord } from "../ports/fast-fill.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
-import { makeHoldPermanent, reinstateHold, releaseHold, returnPermanent } from "./app-balance/move-hold.ts";
+import { debitKey, makeHoldPermanent, reinstateHold, releaseHold } from "./app-balance/move-hold.ts";
+import { coverFastFill, priceOf, uncoverFastFill, worthOf } from "./cover-fast-fill.ts";
+import type { CoverServices } from "./cover-fast-fill.ts";
 
 /** What moving a hold asks for. */
-export type HoldServices = Pick<Services, "events" | "clock" | "prices" | "appBalance">;
+export type HoldServices = CoverServices;
 
 /** The effects that concern what an app vouches with. */
 export type HoldEffect = Extract<
@@ -16,35 +17,72 @@ export type HoldEffect = Extract<
 
 /**
  * Moves the hold of a request as its transition says, in the same commit.
+ * @param next the state that the request is in now
  * @throws ServiceError PRICE_FETCH_FAILED when a debit cannot be priced now
  */
 export async function carryOutHold(
   services: HoldServices,
   tx: Tx,
-  { terms: { requestId } }: RequestRecord,
+  terms: RequestTerms,
+  next: RequestState,
   effect: HoldEffect,
 ): Promise<void> {
-  const moved = await move(services, tx, requestId, effect);
-  if (moved === "none")
+  const { requestId } = terms;
+  if ((await tx.ledger.holdWallet(requestId)) === undefined) {
     services.events.alarm("hold_move_rejected", { requestId, act: effect.kind, state: "none" });
-}
-
-function move(
-  services: HoldServices,
-  tx: Tx,
-  requestId: RequestRecord["terms"]["requestId"],
-  effect: HoldEffect,
-): ReturnType<typeof releaseHold> {
+    return;
+  }
   switch (effect.kind) {
-    case "releaseHold":
-      return releaseHold(services, tx, requestId);
-    case "reinstateHold":
-      return reinstateHold(services, tx, requestId);
-    case "debitHold":
-      return makeHoldPermanent(services, tx, requestId);
     case "returnHold":
-      return returnPermanent(services, tx, requestId);
+    case "releaseHold":
+      if (next.front === "covered" && next.depositId !== undefined)
+        return await coverFastFill(services, tx, terms, next.depositId);
+      return void (await releaseHold(services, tx, requestId));
+    case "reinstateHold":
+      if ((await uncoverFastFill(services, tx, requestId)) === "undone")
+        await reinstateHold(services, tx, requestId);
+      return;
+    case "debitHold":
+      return await debitFront(services, tx, terms);
     default:
       return unreachable(effect);
   }
+}
+
+/** The deposit covers the fast fill no longer because it goes back: nothing was paid. */
+export async function followFront(
+  services: HoldServices,
+  tx: Tx,
+  requestId: RequestId,
+  from: RequestState["front"],
+  to: RequestState["front"],
+): Promise<void> {
+  if (from !== "covered" || to !== "none") return;
+  if ((await uncoverFastFill(services, tx, requestId)) === "waited")
+    await releaseHold(services, tx, requestId);
+}
+
+/** The app pays for the fill, and for the gas that it took. */
+async function debitFront(services: HoldServices, tx: Tx, terms: RequestTerms): Promise<void> {
+  const { requestId } = terms;
+  const fastFill = await tx.fastFills.find(requestId);
+  const usd = fastFill && dueUsd(services, terms, fastFill);
+  const moved = await makeHoldPermanent(services, tx, requestId, usd);
+  if (moved !== "applied") return;
+  const hold = await tx.ledger.hold(requestId);
+  if (hold === undefined) return;
+  const entries = await tx.ledger.entriesOf(debitKey(requestId, hold.debits));
+  const taken = entries.filter(({ account }) => account === "fronted");
+  await tx.fastFills.setDebited(requestId, worthOf(services, taken));
+}
+
+/** USD with 18 decimals; undefined of a fast fill whose prices are not known: what was held. */
+function dueUsd(
+  services: HoldServices,
+  { destination }: RequestTerms,
+  { amount, prices, spentUsd }: FastFillRecord,
+): bigint | undefined {
+  if (prices.destinationUsd === 0n) return undefined;
+  const now = priceOf(services, destination);
+  return unpaidFillUsd(amount, { ...now, priceUsd: prices.destinationUsd }, now) + spentUsd;
 }

@@ -1,5 +1,7 @@
 import type { Services } from "../ports/services.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
+import { chargeBurntFill } from "./charge-burnt-fill.ts";
+import { coverFastFill } from "./cover-fast-fill.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 
@@ -12,6 +14,7 @@ export async function debitOverdueFronts(
   limit: number,
 ): Promise<void> {
   const graceMs = services.quotePolicy.fillGraceSeconds * 1000 + services.enginePolicy.fastFillGraceMs;
+  await bookDue(services, limit);
   const overdue = await services.reads.overdueFronts(services.clock.nowMs() - graceMs, graceMs, limit);
   if (overdue.length === 0) return;
   await warmPrices(services);
@@ -20,6 +23,29 @@ export async function debitOverdueFronts(
       await services.uow.run(async (tx) => {
         const record = await tx.requests.lock(requestId);
         if (record) await transition(services, tx, record, { kind: "frontOverdue" });
+      });
+    } catch (error) {
+      services.events.fault("fast_fill_fault", error, { requestId });
+    }
+}
+
+/** Deposits that were not booked, and burnt gas that was not charged, for want of a price. */
+async function bookDue(
+  services: Pick<Services, "reads" | "uow"> & TransitionServices,
+  limit: number,
+): Promise<void> {
+  const due = await services.reads.fastFillsDue(limit);
+  if (due.length === 0) return;
+  await warmPrices(services);
+  for (const requestId of due)
+    try {
+      await services.uow.run(async (tx) => {
+        const record = await tx.requests.lock(requestId);
+        if (record === undefined) return;
+        const { front, depositId } = record.state;
+        if (front === "covered" && depositId !== undefined)
+          await coverFastFill(services, tx, record.terms, depositId);
+        await chargeBurntFill(services, tx, requestId);
       });
     } catch (error) {
       services.events.fault("fast_fill_fault", error, { requestId });

@@ -23,10 +23,12 @@ export type FastFillRule =
   | "slowChain"
   | "inputAboveQuote"
   | "inputOfOthersQuote"
+  | "variableDeposit"
   | "belowMinimum"
   | "maxFillAmountUsd"
   | "maxFastFillUsd"
   | "maxHoldsUsd"
+  | "dailyBurntUsd"
   | "appBalance"
   | OriginRule;
 
@@ -148,8 +150,8 @@ export function refuseBeyondCaps(
         rule,
         requestId,
         rule === "maxFillAmountUsd"
-          ? `the fill is worth ${formatUsd(usd)} USD, more than maxFillAmountUsd`
-          : `the fill is worth ${formatUsd(usd)} USD, more than the API key allows for one`,
+          ? `the fill and the surplus of its deposit are worth ${formatUsd(usd)} USD, more than maxFillAmountUsd`
+          : `the fill and the surplus of its deposit are worth ${formatUsd(usd)} USD, more than the API key allows for one`,
         { fillUsd: formatUsd(usd), maxUsd: formatUsd(most) },
       );
   }

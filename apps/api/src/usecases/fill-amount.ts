@@ -256,7 +256,7 @@ function raised(worth: bigint, bearableBps: number): bigint {
  * How far a firm quote is kept, bps. Between two assets a firm price is an option against the solver: it is worth no more than what was charged for it. Where the user pays and gets one
  * asset and another lies between, nothing was charged, and it is worth no more than what that pair would be.
  */
-function honourOf(
+export function honourOf(
   { chains, quotePolicy: { honourBps, serviceBps } }: Pick<Services, "chains" | "quotePolicy">,
   { origin, destination: { chainId, currency, paidFrom = currency } }: RequestTerms,
   charged: PairClass,

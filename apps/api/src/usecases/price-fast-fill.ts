@@ -1,14 +1,18 @@
 import { amountToUsdDown, amountToUsdUp, forward, leastDeposit, usdToAmountDown } from "@causeway/domain";
-import type { LedgerAsset, PricedUnit, RequestTerms } from "@causeway/domain";
+import type { Hex, PricedUnit, RequestTerms } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { AcceptedPrices, FastFillRecord } from "../ports/fast-fill.ts";
 import type { Services } from "../ports/services.ts";
 import { unitInMemory } from "./app-balance/appraise.ts";
 import { refusal } from "./fast-fill-refusals.ts";
-import { payoutOf } from "./fill-amount.ts";
-import { isNativeToContract } from "./payment-plan.ts";
-import { pricingOf } from "./quote-pricing.ts";
+import { dataFeeCap, priceCap } from "./execution/price-execution.ts";
+import { honourOf, payoutOf } from "./fill-amount.ts";
+import { gasAllowance, isNativeToContract } from "./payment-plan.ts";
+import { mostGasOfCalls } from "./plan-fill-through-calls.ts";
+import { gasOf, pricingOf } from "./quote-pricing.ts";
 import type { RoutePricing } from "./quote-pricing.ts";
 
-type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "appBalance">;
+type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance">;
 
 /** What a fast fill pays, and what it is worth, at the prices of one moment. */
 export interface PricedFastFill {
@@ -16,10 +20,15 @@ export interface PricedFastFill {
   readonly amount: bigint;
   /** What it was priced on, smallest units of the origin's currency. */
   readonly inputAmount: bigint;
-  /** USD with 18 decimals, rounded up: what the app vouches with. */
-  readonly usd: bigint;
-  /** What the deposit will be worth more than `inputAmount`. */
-  readonly surplus: { readonly asset: LedgerAsset; readonly amount: bigint };
+  /** Worth of what is paid, USD with 18 decimals, rounded up. */
+  readonly fillUsd: bigint;
+  /** The most that the transaction may cost: gas, calls and the data that a rollup publishes. USD with 18 decimals. */
+  readonly costUsd: bigint;
+  /** What the deposit is expected to bring beyond `inputAmount`. */
+  readonly surplus: FastFillRecord["surplus"];
+  readonly surplusUsd: bigint;
+  readonly prices: AcceptedPrices;
+  readonly toleranceBps: number;
 }
 
 /**
@@ -65,12 +74,54 @@ export async function priceFastFill(
     { pairClass: terms.pairClass, callsGas: terms.outputCalls?.gas },
   );
   const amount = amountFor(services, terms, inputAmount, pricing);
+  const { facts } = pricing;
+  const surplus = terms.origin.amount - inputAmount;
   return {
     amount,
     inputAmount,
-    usd: amountToUsdUp(amount, pricing.facts.destination),
-    surplus: surplusOf(services, terms, lendable - inputAmount, pricing.facts.origin),
+    fillUsd: amountToUsdUp(amount, facts.destination),
+    costUsd: await costOf(services, destination, { terms, toContract, native: facts.destinationNative }),
+    surplus: surplusOf(services, terms, surplus, facts.origin),
+    surplusUsd: amountToUsdUp(surplus, facts.origin),
+    prices: {
+      originUsd: facts.origin.priceUsd,
+      destinationUsd: facts.destination.priceUsd,
+      nativeUsd: facts.destinationNative.priceUsd,
+    },
+    toleranceBps: honourOf(services, terms, pricing.pairClass),
   };
+}
+
+/** Bytes of a fill's transaction beside the calls that it makes. */
+const FILL_BYTES = 600;
+/** A transaction is sent with this much more gas than it was seen to need. */
+const GAS_HEADROOM_BPS = 3_000n;
+
+/** The most that the fill may cost beside what it pays: no fill is sent with more gas, see `gasAllowance` and `mostGasOfCalls`. @throws RpcFault */
+async function costOf(
+  services: Needs,
+  { chain, connection, pulse }: ConnectedChain,
+  {
+    terms: { destination, outputCalls },
+    toContract,
+    native,
+  }: { readonly terms: RequestTerms; readonly toContract: boolean; readonly native: PricedUnit },
+): Promise<bigint> {
+  const currency = services.chains.currency(destination.chainId, destination.currency);
+  const { fill, exchangedFill } = services.quotePolicy.gas;
+  const plainGas = currency === undefined ? exchangedFill : gasOf(fill, currency, toContract);
+  const mostGas =
+    outputCalls === undefined
+      ? gasAllowance({ chain, pulse }, plainGas, native)
+      : mostGasOfCalls(services, outputCalls);
+  const gas = mostGas + (mostGas * GAS_HEADROOM_BPS) / 10_000n;
+  const calls = outputCalls?.calls ?? [];
+  const bytes = calls.reduce((sum, { data }) => sum + data.length / 2, FILL_BYTES);
+  // Bytes that do not compress cost the most.
+  const data: Hex = `0x${"a7".repeat(Math.ceil(bytes))}`;
+  const dataWei = await connection.reader.dataFee({ to: chain.contracts.router, data, value: 0n });
+  const cap = priceCap(pulse.gasPrices(), chain, services.enginePolicy.bumpBps);
+  return amountToUsdUp(gas * cap + dataFeeCap(dataWei), native);
 }
 
 function amountFor(services: Needs, terms: RequestTerms, inputAmount: bigint, pricing: RoutePricing): bigint {

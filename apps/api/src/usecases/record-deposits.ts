@@ -281,7 +281,7 @@ async function isBeyondLead(
   const leadMs = settledLeadMs(enginePolicy);
   // Its fill was not planned before that deposit was seen.
   if (leadMs !== undefined && vanished !== undefined) return nowMs > vanished.seenAtMs + leadMs;
-  if (leadMs === undefined || state.front === "none" || state.depositId !== undefined) return false;
-  const promised = await tx.fastFills.find(terms.requestId);
-  return promised !== undefined && nowMs > promised.acceptedAtMs + leadMs;
+  if (state.front === "none" || state.depositId !== undefined) return false;
+  const untilMs = (await tx.fastFills.find(terms.requestId))?.depositUntilMs;
+  return untilMs !== undefined && nowMs > untilMs;
 }

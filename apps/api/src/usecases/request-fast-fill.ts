@@ -1,5 +1,5 @@
-import { formatUsd, leastDeposit, ServiceError, unreachable, payBy } from "@causeway/domain";
-import type { Address, RequestTerms } from "@causeway/domain";
+import { formatUsd, leastDeposit, ONE_USD, ServiceError, unreachable, payBy } from "@causeway/domain";
+import type { Address, RequestId, RequestTerms } from "@causeway/domain";
 import type { FastFillOutcome, FastFillWish } from "../ports/fast-fill-wish.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
@@ -11,7 +11,7 @@ import { refusal, refuseBeyondCaps, ruleOf, standingOf } from "./fast-fill-refus
 import { refuseDoubtfulOrigin } from "./origin-in-doubt.ts";
 import { priceFastFill } from "./price-fast-fill.ts";
 import type { PricedFastFill } from "./price-fast-fill.ts";
-import { settledLeadMs } from "./settled-lead.ts";
+import { frontLeadMs, settledLeadMs } from "./settled-lead.ts";
 import { transition } from "./transition.ts";
 
 type Needs = Pick<
@@ -51,20 +51,21 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
   if (standingOf(request, services.clock.nowMs()) === "filled") return "filled";
 
   refuseOthersInput(terms, wish);
+  const leadMs = frontLeadMs(services, terms);
   refuseUnsettled(services, terms);
   const [priced] = await Promise.all([
     priceFastFill(services, terms, wish.inputAmount),
     warmPrices(services),
   ]);
   const caps = { maxFillAmountUsd: wish.maxUsd, maxFastFillUsd: key.rules.maxFastFillUsd };
-  refuseBeyondCaps(requestId, priced.usd, caps);
+  refuseBeyondCaps(requestId, priced.fillUsd + priced.surplusUsd, caps);
   await refuseDoubtfulOrigin(services, request, wish);
 
   const outcome = await services.uow.run(async (tx): Promise<FastFillOutcome> => {
     const current = await tx.requests.lock(requestId);
     if (current === undefined) throw refusal("unknownRequest", requestId, "no request has this requestId");
     if (standingOf(current, services.clock.nowMs()) === "filled") return "filled";
-    await vouch(services, tx, current, wish, { wallet, priced });
+    await vouch(services, tx, current, wish, { wallet, priced, leadMs });
     if (wish.finish) await tx.idempotency.finish(wish.finish.lease, wish.finish.answer);
     return "queued";
   });
@@ -74,13 +75,21 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
       keyId: key.id,
       wallet,
       amount: priced.amount,
-      usd: formatUsd(priced.usd),
+      usd: formatUsd(priced.fillUsd),
+      costUsd: formatUsd(priced.costUsd),
     });
   return outcome;
 }
 
 /** What a lower input leaves over is the app's, and the recipient goes without it: only who asked for the quote may have it so. */
 function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillWish): void {
+  // It would be filled for the least that it may bring, and the user would go without the rest.
+  if (terms.origin.minimumAmount !== undefined && terms.keyId !== key.id)
+    throw refusal(
+      "variableDeposit",
+      terms.requestId,
+      "a request whose deposit may vary can only be fast filled by the API key that asked for the quote",
+    );
   if (inputAmount === undefined || inputAmount >= leastDeposit(terms) || terms.keyId === key.id) return;
   throw refusal(
     "inputOfOthersQuote",
@@ -109,14 +118,20 @@ async function vouch(
   tx: Tx,
   current: RequestRecord,
   { key }: FastFillWish,
-  { wallet, priced }: { readonly wallet: Address; readonly priced: PricedFastFill },
+  {
+    wallet,
+    priced,
+    leadMs,
+  }: { readonly wallet: Address; readonly priced: PricedFastFill; readonly leadMs: number | undefined },
 ): Promise<void> {
   const { requestId, destination } = current.terms;
   // Its job finds a request that waits for it, or sends nothing: the deposit would never come.
   if (current.state.name === "accepted" && !(await tx.lanes.hasLiveSlot({ kind: "execution", requestId })))
     throw refusal("executionNotSent", requestId, "the request's own transaction is not sent yet; try again");
   await refuseUnswept(tx, current);
-  const { amount, inputAmount, usd, surplus } = priced;
+  await refuseBurning(services, tx, { requestId, wallet });
+  const { amount, inputAmount, fillUsd, costUsd, surplus, surplusUsd, prices, toleranceBps } = priced;
+  const usd = fillUsd + costUsd;
   const hold = await placeHold(services, tx, {
     wallet,
     keyId: key.id,
@@ -125,11 +140,23 @@ async function vouch(
     chainId: destination.chainId,
     currency: destination.currency,
     amount,
+    surplusUsd,
     maxExposureUsd: key.rules.maxHoldsUsd,
   });
   if (hold.kind !== "placed") throw notVouched(hold, current, usd);
   const acceptedAtMs = services.clock.nowMs();
-  await tx.fastFills.add({ requestId, keyId: key.id, wallet, amount, inputAmount, surplus, acceptedAtMs });
+  await tx.fastFills.add({
+    requestId,
+    keyId: key.id,
+    wallet,
+    amount,
+    inputAmount,
+    surplus,
+    prices,
+    toleranceBps,
+    depositUntilMs: leadMs === undefined ? undefined : acceptedAtMs + leadMs,
+    acceptedAtMs,
+  });
   await transition(
     services,
     tx,
@@ -163,6 +190,25 @@ async function refuseUnswept(
   );
 }
 
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Reverted fast fills are charged to the app; what its balance does not cover is owed, so they are bounded all the same. */
+async function refuseBurning(
+  { clock, events, enginePolicy }: Pick<Needs, "clock" | "events" | "enginePolicy">,
+  tx: Pick<Tx, "fastFills">,
+  { requestId, wallet }: { readonly requestId: RequestId; readonly wallet: Address },
+): Promise<void> {
+  const burntUsd = await tx.fastFills.burntUsd(wallet, clock.nowMs() - DAY_MS);
+  if (burntUsd < BigInt(enginePolicy.maxBurntFastFillUsd) * ONE_USD) return;
+  events.alarm("fast_fill_gas_spent", { wallet, burntUsd });
+  throw refusal(
+    "dailyBurntUsd",
+    requestId,
+    `fast fills of this app balance burnt ${formatUsd(burntUsd)} USD of gas in 24 hours by reverting; at most ${enginePolicy.maxBurntFastFillUsd} is allowed`,
+    { burntUsd: formatUsd(burntUsd) },
+  );
+}
+
 function notVouched(
   hold: Exclude<PlacedHold, { kind: "placed" }>,
   { terms: { requestId } }: RequestRecord,
@@ -175,7 +221,7 @@ function notVouched(
       return refusal(
         "appBalance",
         requestId,
-        `the app balance available is ${availableUsd} USD, the fill is worth ${fillUsd}`,
+        `the app balance available is ${availableUsd} USD, the fill and its gas may cost ${fillUsd}`,
         {
           fillUsd,
           availableUsd,

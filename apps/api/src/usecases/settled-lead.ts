@@ -1,4 +1,6 @@
+import type { RequestTerms } from "@causeway/domain";
 import type { EnginePolicy } from "../ports/engine-policy.ts";
+import type { Services } from "../ports/services.ts";
 
 /** A fill's block may be dated before the moment at which it was accepted here, and a deposit's block after the one at which it is seen: clocks differ. */
 const CLOCKS_MS = 120_000;
@@ -6,4 +8,18 @@ const CLOCKS_MS = 120_000;
 /** How much later than the acceptance of a fast fill its deposit may come and still be settled, ms; undefined: nothing is settled here, so nothing binds. */
 export function settledLeadMs({ fillLeadMs }: Pick<EnginePolicy, "fillLeadMs">): number | undefined {
   return fillLeadMs === undefined ? undefined : Math.max(fillLeadMs - CLOCKS_MS, 0);
+}
+
+/** Between different assets a fill is never further ahead of its deposit, ms: what the deposit is worth would be anybody's guess. */
+export const MOST_LEAD_BETWEEN_ASSETS_MS = 24 * 3600 * 1000;
+
+/** How much later than its acceptance the deposit of a fast fill may come, ms; undefined: nothing binds. Kept with the fast fill, so that a shorter lead does not bind those accepted before. */
+export function frontLeadMs(
+  { chains, enginePolicy }: Pick<Services, "chains" | "enginePolicy">,
+  { origin, destination }: Pick<RequestTerms, "origin" | "destination">,
+): number | undefined {
+  const settled = settledLeadMs(enginePolicy);
+  const [from, to] = [origin, destination].map(({ chainId, currency }) => chains.currency(chainId, currency));
+  if (from !== undefined && from.priceId === to?.priceId) return settled;
+  return Math.min(settled ?? MOST_LEAD_BETWEEN_ASSETS_MS, MOST_LEAD_BETWEEN_ASSETS_MS);
 }

@@ -4,9 +4,8 @@ import type { Facts } from "../ports/events.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { OutboxEntry, RequestChange, Tx } from "../ports/unit-of-work.ts";
 import { followSponsorship } from "./app-balance/sponsor-fees.ts";
-import { carryOutHold } from "./carry-out-hold.ts";
+import { carryOutHold, followFront } from "./carry-out-hold.ts";
 import type { HoldServices } from "./carry-out-hold.ts";
-import { followFront } from "./fast-fill-surplus.ts";
 
 /** What letting an event act asks for: holds are moved in the same commit. */
 export type TransitionServices = HoldServices;
@@ -39,7 +38,8 @@ export async function transition(
 
   const atMs = services.clock.nowMs();
   await tx.requests.save(requestId, { ...change, state: decision.next }, atMs);
-  for (const effect of decision.effects) await carryOut(services, tx, record, effect, atMs);
+  for (const effect of decision.effects)
+    await carryOut(services, tx, { ...record, state: decision.next }, effect, atMs);
   await followSponsorship(services, tx, record.terms, decision.next);
   await followFront(services, tx, requestId, record.state.front, decision.next.front);
   await tx.requests.note(requestId, atMs, event.kind, {
@@ -70,7 +70,7 @@ async function carryOut(
     case "reinstateHold":
     case "debitHold":
     case "returnHold":
-      return carryOutHold(services, tx, record, effect);
+      return carryOutHold(services, tx, record.terms, record.state, effect);
     default:
       effect satisfies never;
   }

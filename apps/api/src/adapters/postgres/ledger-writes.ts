@@ -73,8 +73,8 @@ const holdWallet = statement("hold_wallet", "select wallet from holds where requ
 const hold = statement("hold_read", `select ${HOLD_COLUMNS} from holds where request_id = $1 for update`);
 const addHold = statement(
   "hold_add",
-  `insert into holds (request_id, wallet, key_id, usd, chain_id, currency, amount, placed_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  `insert into holds (request_id, wallet, key_id, usd, chain_id, currency, amount, placed_at_ms, surplus_usd)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 );
 const setHold = statement(
   "hold_set",
@@ -83,7 +83,7 @@ const setHold = statement(
 );
 const exposure = statement(
   "hold_exposure",
-  "select coalesce(sum(usd), 0) as usd from holds where key_id = $1 and state = 'active'",
+  "select coalesce(sum(usd + surplus_usd), 0) as usd from holds where key_id = $1 and state = 'active'",
 );
 
 interface EntryRow {
@@ -220,8 +220,18 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
       const [row] = await sql.query<HoldRow>(hold, [requestId]);
       return row && holdOf(row);
     },
-    async addHold({ requestId, wallet, keyId, usd, chainId, currency, amount, placedAtMs }) {
-      await sql.query(addHold, [requestId, wallet, keyId, usd, chainId, currency, amount, placedAtMs]);
+    async addHold({ requestId, wallet, keyId, usd, chainId, currency, amount, placedAtMs, surplusUsd = 0n }) {
+      await sql.query(addHold, [
+        requestId,
+        wallet,
+        keyId,
+        usd,
+        chainId,
+        currency,
+        amount,
+        placedAtMs,
+        surplusUsd,
+      ]);
     },
     async setHold(requestId, state, debits, atMs) {
       await sql.query(setHold, [requestId, state, debits, atMs]);

@@ -2,7 +2,7 @@ import type { BlockRef } from "@causeway/chains";
 import type { Address, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
 import type { Slot } from "../../ports/records.ts";
 import type { Reads } from "../../ports/reads.ts";
-import { findFastFill } from "./fast-fills.ts";
+import { fastFillsDue, findFastFill } from "./fast-fills.ts";
 import { EXECUTION_COLUMNS, executionOf } from "./execution-rows.ts";
 import type { ExecutionRow } from "./execution-rows.ts";
 import { statement } from "./pool.ts";
@@ -219,6 +219,7 @@ export function postgresReads(sql: Sql): Reads {
       );
     },
     fastFill: (requestId) => findFastFill(sql, requestId),
+    fastFillsDue: (limit) => fastFillsDue(sql, limit),
     async originTransactions(requestId) {
       const rows = await sql.query<{ tx_hash: string }>(originTransactions, [requestId]);
       return rows.map((row) => row.tx_hash as TxHash);

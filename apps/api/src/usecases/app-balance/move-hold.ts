@@ -1,10 +1,9 @@
-import type { HoldAct, LedgerEntry, RequestId } from "@causeway/domain";
-import { ServiceError, decideHold, mergeEntries, splitCharge, usdToAmountUp } from "@causeway/domain";
+import type { HoldAct, RequestId } from "@causeway/domain";
+import { decideHold, mergeEntries } from "@causeway/domain";
 import type { HoldRecord, WalletBook } from "../../ports/ledger.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
-import { appraise, unitInMemory } from "./appraise.ts";
-import type { AppraisalServices } from "./appraise.ts";
+import { forcedCharge } from "./book-charge.ts";
 import { creditEntries } from "./credit-entries.ts";
 
 type HoldServices = Pick<Services, "clock" | "events" | "prices" | "appBalance">;
@@ -32,15 +31,17 @@ export async function reinstateHold(
 }
 
 /**
- * The deposit never came: the balance pays what was held, and what it does not cover is owed.
+ * The deposit never came: the balance pays, and what it does not cover is owed.
+ * @param usd what is due, USD with 18 decimals; by default what was held
  * @throws ServiceError PRICE_FETCH_FAILED when a balance has no fresh price: to be tried again
  */
 export async function makeHoldPermanent(
   services: HoldServices,
   tx: HoldTx,
   requestId: RequestId,
+  usd?: bigint,
 ): Promise<MovedHold> {
-  return await moveHold(services, tx, requestId, "makePermanent");
+  return await moveHold(services, tx, requestId, "makePermanent", usd);
 }
 
 /** A deposit came after the app had paid: exactly what was taken goes back. */
@@ -57,6 +58,7 @@ async function moveHold(
   tx: HoldTx,
   requestId: RequestId,
   act: HoldAct,
+  dueUsd?: bigint,
 ): Promise<MovedHold> {
   const wallet = await tx.ledger.holdWallet(requestId);
   if (wallet === undefined) return "none";
@@ -72,7 +74,7 @@ async function moveHold(
   }
   if (decision.kind === "already") return "already";
   const debits = decision.moves === "debit" ? hold.debits + 1 : hold.debits;
-  if (decision.moves === "debit") await debit(services, tx, book, hold, atMs);
+  if (decision.moves === "debit") await debit(services, tx, book, hold, { usd: dueUsd ?? hold.usd, atMs });
   if (decision.moves === "credit") await giveBack(tx, book, hold, atMs);
   await tx.ledger.setHold(requestId, decision.state, debits, atMs);
   services.events.happened("hold_moved", { ...facts, act, state: decision.state });
@@ -84,21 +86,11 @@ async function debit(
   tx: HoldTx,
   book: WalletBook,
   hold: HoldRecord,
-  atMs: number,
+  { usd, atMs }: { readonly usd: bigint; readonly atMs: number },
 ): Promise<void> {
   const { wallet, requestId } = hold;
-  const { balances, unpriced } = appraise(services, book);
-  const { parts, uncoveredUsd } = splitCharge(hold.usd, balances);
-  if (uncoveredUsd > 0n && unpriced) throw unpriced;
-  const entries = mergeEntries([
-    ...parts.flatMap(({ asset, amount }): LedgerEntry[] => [
-      { account: "balance", asset, amount: -amount },
-      { account: "fronted", asset, amount },
-    ]),
-    ...owedEntries(services, uncoveredUsd),
-  ]);
-  if (uncoveredUsd > 0n)
-    services.events.alarm("app_balance_owed", { wallet, requestId, owedUsd: uncoveredUsd });
+  const { entries, owedUsd } = forcedCharge(services, book, usd, "fronted");
+  if (owedUsd > 0n) services.events.alarm("app_balance_owed", { wallet, requestId, owedUsd });
   if (entries.length > 0)
     await tx.ledger.post(
       {
@@ -111,21 +103,6 @@ async function debit(
       },
       atMs,
     );
-}
-
-/** A debt in dollars is kept in the first currency. */
-function owedEntries(services: AppraisalServices, usd: bigint): LedgerEntry[] {
-  const { chainId, currencies } = services.appBalance;
-  const [first] = currencies;
-  if (usd === 0n || first === undefined) return [];
-  const unit = unitInMemory(services, first);
-  if (unit instanceof ServiceError) throw unit;
-  const asset = { chainId, currency: first.address };
-  const amount = usdToAmountUp(usd, unit);
-  return [
-    { account: "owed", asset, amount: -amount },
-    { account: "fronted", asset, amount },
-  ];
 }
 
 async function giveBack(tx: HoldTx, book: WalletBook, hold: HoldRecord, atMs: number): Promise<void> {
@@ -152,6 +129,7 @@ async function giveBack(tx: HoldTx, book: WalletBook, hold: HoldRecord, atMs: nu
   );
 }
 
-function debitKey(requestId: RequestId, n: number): string {
+/** Names the nth debit of a hold. */
+export function debitKey(requestId: RequestId, n: number): string {
   return `hold:${requestId}:debit:${n}`;
 }

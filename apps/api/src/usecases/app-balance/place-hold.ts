@@ -33,7 +33,8 @@ export async function placeHold(
     return isSame ? { kind: "placed" } : { kind: "taken", hold: known };
   }
   const exposureUsd = await tx.ledger.exposureUsd(wish.keyId);
-  if (maxExposureUsd !== undefined && exposureUsd + wish.usd > maxExposureUsd)
+  const addedUsd = wish.usd + (wish.surplusUsd ?? 0n);
+  if (maxExposureUsd !== undefined && exposureUsd + addedUsd > maxExposureUsd)
     return { kind: "overExposure", exposureUsd };
   const { standing, unpriced } = appraise(services, book);
   const availableUsd = availableFor("fastFill", standing);

@@ -21,7 +21,7 @@ import type { ExecutionQuestion } from "./read-execution.ts";
 
 export interface AcceptServices extends Pick<
   Services,
-  "appBalance" | "clock" | "events" | "prices" | "quotePolicy" | "reads" | "signer" | "uow"
+  "appBalance" | "chains" | "clock" | "events" | "prices" | "quotePolicy" | "reads" | "signer" | "uow"
 > {
   readonly random: Random;
 }

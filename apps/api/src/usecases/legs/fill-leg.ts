@@ -1,7 +1,8 @@
-import { executionCost } from "@causeway/domain";
-import type { FailReason } from "@causeway/domain";
+import { amountToUsdUp, executionCost } from "@causeway/domain";
+import type { FailReason, RequestId } from "@causeway/domain";
 import type { DestinationExecution } from "../../ports/executions.ts";
 import type { DepositRecord } from "../../ports/records.ts";
+import { chargeBurntFill } from "../charge-burnt-fill.ts";
 import { noteCosts } from "../execution/settle-execution.ts";
 import { valueOf } from "../plan-fill-with-calls.ts";
 import { transition } from "../transition.ts";
@@ -31,6 +32,7 @@ export const fillLeg: LegCourse = {
   },
   async final({ services, tx, slot, record }) {
     if (record) {
+      if (record.state.front !== "none") await noteSpent({ services, tx, slot, record });
       await transition(services, tx, record, { kind: "fillFinal" });
       await feesOfFill(services, tx, record);
     }
@@ -53,9 +55,12 @@ export const fillLeg: LegCourse = {
     const burns = await noteBurn({ services, tx, slot, record });
     const again =
       !depositGone && burns < MAX_REVERTED && isWorthAnother({ services, tx, slot, record }, deposit, reason);
+    const isBurnt = slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED";
+    if (isBurnt && record.state.front !== "none") await noteBurnt({ services, tx, slot, record });
     await transition(services, tx, record, { kind: "fillDead", reason, depositGone, again }, change, {
       reason,
     });
+    await chargeBurntFill(services, tx, record.terms.requestId);
   },
 };
 
@@ -94,6 +99,38 @@ function isWorthAnother(
   const nowMs = services.clock.nowMs();
   const waitedMs = nowMs - deposit.seenAtMs;
   return waitedMs <= services.enginePolicy.inventoryWaitMs && nowMs <= record.terms.fillDeadlineMs;
+}
+
+/** What a fast fill cost beside what it paid: the app pays it too when the deposit never comes. Gas of calls that an app has sponsored beside it is charged on its own. */
+async function noteSpent(moment: LegMoment): Promise<void> {
+  const usd = await gasUsdOf(moment, (gas, beside) =>
+    beside !== undefined && beside.plainGas < gas ? beside.plainGas : gas,
+  );
+  if (usd !== undefined) await moment.tx.fastFills.setSpent(usd.requestId, usd.usd);
+}
+
+/** What a fast fill burnt that reverted in its block: the app that vouched pays for it. With calls beside the fill their sponsor has paid. */
+async function noteBurnt(moment: LegMoment): Promise<void> {
+  const { services, tx, slot } = moment;
+  const burnt = await gasUsdOf(moment, (gas, beside) => (beside === undefined ? gas : 0n));
+  if (burnt === undefined || burnt.usd === 0n) return;
+  await tx.fastFills.setBurnt(burnt.requestId, slot.id, burnt.usd, services.clock.nowMs());
+  services.events.alarm("fast_fill_burnt", { requestId: burnt.requestId, burntUsd: burnt.usd });
+}
+
+/** At the native token's price of the acceptance, USD with 18 decimals; undefined without a fast fill. */
+async function gasUsdOf(
+  { services, tx, slot, record }: LegMoment,
+  counted: (gas: bigint, beside: DestinationExecution | undefined) => bigint,
+): Promise<{ readonly requestId: RequestId; readonly usd: bigint } | undefined> {
+  const requestId = record?.terms.requestId;
+  const fastFill = requestId && (await tx.fastFills.find(requestId));
+  const { gasUsed, effectiveGasPrice, chainId } = slot;
+  if (!requestId || !fastFill || gasUsed === undefined || effectiveGasPrice === undefined) return undefined;
+  const beside = (await tx.executions.lock(requestId))?.destination;
+  const wei = counted(gasUsed, beside) * effectiveGasPrice;
+  const decimals = nativeDecimals(services.chains, chainId);
+  return { requestId, usd: amountToUsdUp(wei, { decimals, priceUsd: fastFill.prices.nativeUsd }) };
 }
 
 /** What calls beside the payment did cost is the sponsor's: the gas beyond what the quote has paid for, and the coin that they carried. */
