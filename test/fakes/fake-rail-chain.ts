@@ -12,6 +12,8 @@ export interface FakeDeposit {
   readonly depositor?: Hex;
   readonly currency: Hex;
   readonly amount: bigint;
+  /** Undefined: the configured one. */
+  readonly depository?: Hex;
   readonly id?: Hex;
   readonly nonce?: bigint;
   readonly salt: string;

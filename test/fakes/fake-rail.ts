@@ -193,7 +193,7 @@ function wasThere(chain: FakeRailChain, final: readonly FakeBlock[], coin: Hex32
 function depositsIn({ number, hash, timestamp, transactions }: FakeBlock): DepositFact[] {
   return transactions.flatMap(({ id: txHash, transaction }) => {
     if (transaction.type !== "deposit") return [];
-    const { from, depositor = from, currency, amount, id, nonce } = transaction;
+    const { from, depositor = from, currency, amount, depository, id, nonce } = transaction;
     const fact: DepositFact = {
       txHash,
       ordinal: 0,
@@ -204,6 +204,7 @@ function depositsIn({ number, hash, timestamp, transactions }: FakeBlock): Depos
       sender: from,
       currency,
       amount,
+      ...(depository !== undefined && { depository }),
       id,
       ...(nonce !== undefined && { nonce, timestamp }),
     };

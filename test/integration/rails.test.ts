@@ -1,5 +1,6 @@
 import { spellTransaction } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
+import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
@@ -145,6 +146,58 @@ test("a stranger's deposit under somebody's order goes back within the daily lim
     expect.objectContaining({ tx_hash: txHash, refund_fail_reason: "MANUAL_REFUND_REQUIRED" }),
   );
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
+});
+
+test("on Bitcoin any address of the wallet pays an order by its id, and its refunds go where the order says", async () => {
+  await start({ origin: "coins" });
+  const agreed = await world.agree();
+  const { refundTo } = agreed.terms;
+  const another = (): Hex => `0x00${randomBytes(20).toString("hex")}`;
+
+  const wrong = world.pay(agreed, { from: another(), amount: 99_999n });
+  world.origin.network.settle();
+  for (let more = 0; more < 8; more++) await world.round();
+  expect(received(refundTo, world.origin)).toBe(99_989n);
+  const waiting = await world.status(agreed.requestId);
+  expect(waiting).toMatchObject({ status: "waiting", nextAction: "send_deposit" });
+  expect(waiting.inTxHashes).toEqual(spelled(world.origin, wrong));
+  expect(waiting.refundTxHashes).toEqual(spelled(world.origin, ...world.paymentsOf(agreed, world.origin)));
+  expect(waiting.refundTxHashes).toHaveLength(1);
+
+  const right = world.pay(agreed, { from: another() });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "success",
+    inTxHashes: spelled(world.origin, wrong, right),
+  });
+  expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
+
+  // Somebody else who pays the same order gives the money to its owner.
+  const stranger = another();
+  world.pay(agreed, { from: stranger });
+  world.origin.network.settle();
+  for (let more = 0; more < 8; more++) await world.round();
+  expect(received(refundTo, world.origin)).toBe(2n * 99_989n + 1n);
+  expect(received(stranger, world.origin)).toBe(0n);
+  const { rows } = await world.pool.query("select unrepaid_reason from deposits where request_id = $1", [
+    agreed.requestId,
+  ]);
+  expect(rows).toEqual([{ unrepaid_reason: null }, { unrepaid_reason: null }, { unrepaid_reason: null }]);
+});
+
+test("a transfer of which nobody says what it is for goes back to its depositor, not to a relayer who paid its fee", async () => {
+  await start();
+  const [relayer, depositor] = [anAccount(), anAccount()];
+  const { network } = world.origin;
+  network.deposit({ from: relayer, depositor, currency: network.native, amount: 100_000n, nonce: 77n });
+  network.settle();
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS + 60_000);
+  for (let more = 0; more < 8; more++) {
+    await world.round();
+    world.clock.forward(6_000);
+  }
+  expect(received(depositor, world.origin)).toBe(99_990n);
+  expect(received(relayer, world.origin)).toBe(0n);
 });
 
 test("what a refund would cost more than is left of is not sent, and somebody is told", async () => {

@@ -50,6 +50,8 @@ export interface DepositFact {
   readonly currency: Address;
   /** What the depository really received, smallest units. */
   readonly amount: bigint;
+  /** The depository that received it, as bytes; absent on chains with only one. */
+  readonly depository?: Hex;
   /** The id the deposit carries; undefined when it carries none. */
   readonly id: Hex | undefined;
   /** What the sender signed the transfer with, where a transfer cannot carry an id and wallets say by that what it is for (the perpetuals exchange). */

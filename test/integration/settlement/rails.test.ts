@@ -76,9 +76,9 @@ function attestedRail({ chain, rail }: RailEnd): AttestedChain {
     async depositsOf(transactionId) {
       const found = await rail.arrivalsOf(parseTransaction(chain, transactionId) ?? "0x");
       if (found.kind !== "final") throw new Error("not final");
-      return found.deposits.map(({ id, depositor, currency, amount }) => ({
+      return found.deposits.map(({ id, depositor, depository, currency, amount }) => ({
         place: "0",
-        depository: decodeAddress(family, chain.depository),
+        depository: decodeAddress(family, depository ?? chain.depository),
         depositId: id ?? (`0x${"00".repeat(32)}` as const),
         depositor: decodeAddress(family, depositor),
         currency: decodeAddress(family, currency),
@@ -132,6 +132,19 @@ test("a fill from one family to another is asked about in their words, settled, 
       output: { payments: [{ recipient: expect.stringMatching(/^bc1q/) }] },
     },
   });
+});
+
+test("a deposit to a former depository is claimed there, and settled", async () => {
+  const before = await solverOwns();
+  const agreed = await world.agree();
+  const deposit = world.pay(agreed, { depository: `0x${"0f".repeat(32)}` });
+  await world.untilFinal(agreed.requestId);
+  const lies = world.events.of("oracle_lied").length;
+  await untilSettled(agreed.requestId);
+  expect(await solverOwns()).toBe(before + 100_000n);
+  expect(world.events.of("oracle_lied")).toHaveLength(lies);
+  const [stored] = await world.depositsAt(deposit);
+  expect(stored?.depository).toBe(`0x${"0f".repeat(32)}`);
 });
 
 test("money that goes back is settled too, and what goes back to whoever sent it for no order is not asked about", async () => {

@@ -60,6 +60,8 @@ export interface DepositRecord {
   readonly sender: Address;
   readonly currency: Address;
   readonly amount: bigint;
+  /** The depository that received it; absent: the configured one. */
+  readonly depository?: Hex;
   readonly orderId: OrderId | undefined;
   readonly requestId: RequestId | undefined;
   readonly disposition: DepositDisposition;

@@ -12,6 +12,8 @@ import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { transition } from "./transition.ts";
+import { depositoryOf } from "./depository-of.ts";
+import { paysFromAnyAddress } from "./refund-terms.ts";
 import { settledLeadMs } from "./settled-lead.ts";
 import type { TransitionServices } from "./transition.ts";
 
@@ -136,6 +138,7 @@ async function storeOne(
     sender: fact.sender,
     currency: fact.currency,
     amount: fact.amount,
+    depository: fact.depository ?? depositoryOf(chain),
     orderId: fact.id,
     requestId: record?.terms.requestId,
     disposition: "unattributed",
@@ -194,7 +197,7 @@ async function actOn(
     block: fact.blockNumber,
     tookMs: nowMs - seenAtMs,
   });
-  const speaksForRequest = verdict.kind === "match" || verdict.byUser;
+  const speaksForRequest = verdict.kind === "match" || verdict.byUser || paysFromAnyAddress(chain);
   const confirmed = deposit.confirmAtBlock <= headNumber;
   if (record.state.depositId === deposit.id && !confirmed) {
     const moved = await transition(services, tx, record, {
@@ -228,10 +231,10 @@ async function actOn(
 async function verdictOn(
   tx: Pick<Tx, "lanes" | "depositAddresses">,
   { terms }: RequestRecord,
-  { id: chainId }: Reading["chain"],
+  chain: Reading["chain"],
   fact: MovedDeposit["fact"],
 ): Promise<DepositVerdict> {
-  const deposit = { chainId, ...fact };
+  const deposit = { chainId: chain.id, isFromAnyAddress: paysFromAnyAddress(chain), ...fact };
   const verdict = judgeDeposit(terms, deposit);
   if (verdict.kind === "match" || verdict.byUser) return verdict;
   const leg = { kind: "execution", requestId: terms.requestId } as const;

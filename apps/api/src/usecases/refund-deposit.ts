@@ -8,7 +8,13 @@ import { burntByFills } from "./burnt-by-fills.ts";
 import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "./quote-pricing.ts";
-import { planRefundOf, priceOfRefund, PRICE_WAIT_MS, refundCancelAfterMs } from "./refund-terms.ts";
+import {
+  planRefundOf,
+  priceOfRefund,
+  PRICE_WAIT_MS,
+  refundCancelAfterMs,
+  refundRecipient,
+} from "./refund-terms.ts";
 import { giveUpRefund } from "./give-up-refund.ts";
 import { isPlaceholder } from "./placeholder-user.ts";
 import { refundByRail } from "./rails/refund-by-rail.ts";
@@ -84,8 +90,7 @@ async function pay(
       : giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", `${currency.symbol} has no price`);
   }
   const priced = { decimals: currency.decimals, priceUsd };
-  // `refundTo` was named by the request's user; another depositor's money goes to that depositor.
-  const recipient = deposit.depositor === request.terms.user ? request.terms.refundTo : deposit.depositor;
+  const recipient = refundRecipient(chain, request, deposit.depositor);
   // Quotes may be asked for before a wallet connects; nobody would get back what is sent to a placeholder.
   if (isPlaceholder(recipient))
     return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", "nobody was named to send it back to");

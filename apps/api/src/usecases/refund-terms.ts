@@ -12,6 +12,23 @@ import { orderSignerOf } from "./order-signer.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 
+/**
+ * Whether any address of a wallet may pay: on Bitcoin a wallet spends from whichever of its addresses hold coins. The id that the transaction carries says for
+ * whom it is, and its refunds go to the order's recipient. Whoever pays another's order by its id gives that money away.
+ */
+export function paysFromAnyAddress({ vmType }: Pick<Chain | RailChain, "vmType">): boolean {
+  return vmType === "bvm";
+}
+
+/** `refundTo` was named by the request's user; another depositor's money goes to that depositor. */
+export function refundRecipient(
+  chain: Pick<Chain | RailChain, "vmType">,
+  { terms }: Pick<RequestRecord, "terms">,
+  depositor: Hex,
+): Hex {
+  return depositor === terms.user || paysFromAnyAddress(chain) ? terms.refundTo : depositor;
+}
+
 /** A token without a price is waited for this long; ms. */
 export const PRICE_WAIT_MS = 3600 * 1000;
 /** A refund is kept trying for this long; money that is owed does not lapse. */

@@ -74,7 +74,8 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
       throw inconsistent("getrawtransaction", "the node lacks what a transaction spends");
     const judgement = judgeDeposit({ depositories, network: facts.network }, { transaction, spent });
     if ("refusal" in judgement || judgement.deposit === undefined) return undefined;
-    const { deposit } = judgement;
+    const { deposit, script } = judgement;
+    const depository = addressBytesOfScript(script);
     if (evidence !== undefined && (await evidence.deposits(transaction.txid)).kind !== "final")
       throw inconsistent("quorum", "the other nodes do not say so yet");
     const depositor = encodeAddress("bitcoin-vm", deposit.depositor);
@@ -89,6 +90,7 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
       sender: addressBytesOfScript(spent[0]?.script ?? "") ?? depositor,
       currency: NATIVE,
       amount: deposit.amount,
+      ...(depository !== undefined && { depository }),
       id: deposit.depositId,
     };
   };

@@ -62,7 +62,7 @@ export function createRailReading(options: RailReadingOptions): RailReading {
       if (transaction.error === undefined) options.onStranded(transaction, deposit.refusal);
       return [];
     }
-    const { sender, currency, amount, nonce } = deposit;
+    const { sender, currency, amount, nonce, destination: depository } = deposit;
     const timestamp = timestampOf(transaction);
     const meant = await options.meaning(deposit, timestamp);
     return [
@@ -76,6 +76,7 @@ export function createRailReading(options: RailReadingOptions): RailReading {
         sender,
         currency,
         amount,
+        depository,
         id: meant?.id,
         nonce,
         timestamp,

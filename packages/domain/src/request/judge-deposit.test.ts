@@ -14,6 +14,12 @@ const agreed = {
 } as const;
 const asAgreed: JudgedDeposit = { chainId: 1, currency: usdc, amount: 100n, depositor: user, sender: user };
 
+test("where a wallet pays from any of its addresses, another depositor is no mismatch, and speaks for the request only with what was agreed", () => {
+  const from: JudgedDeposit = { ...asAgreed, depositor: stranger, sender: stranger, isFromAnyAddress: true };
+  expect(judgeDeposit(agreed, from)).toEqual({ kind: "match" });
+  expect(judgeDeposit(agreed, { ...from, amount: 99n })).toMatchObject({ kind: "mismatch", byUser: false });
+});
+
 test("what was agreed matches, whoever signed it: another may pay for the user", () => {
   expect(judgeDeposit(agreed, asAgreed)).toEqual({ kind: "match" });
   expect(judgeDeposit(agreed, { ...asAgreed, sender: stranger })).toEqual({ kind: "match" });

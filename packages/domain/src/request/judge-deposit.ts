@@ -11,6 +11,8 @@ export interface JudgedDeposit {
   readonly depositor: Address;
   /** Account that signed the transaction. */
   readonly sender: Address;
+  /** The chain's wallets pay from any of their addresses, so the id in the transaction is the user's statement, not the address that paid. */
+  readonly isFromAnyAddress?: boolean;
   /** Its transaction is the one that the service sent for this very request. */
   readonly byExecution?: boolean;
 }
@@ -29,7 +31,7 @@ export function judgeDeposit(
     return { kind: "mismatch", reason: "DEPOSIT_CHAIN_MISMATCH", byUser };
   if (deposit.currency !== terms.origin.currency)
     return { kind: "mismatch", reason: "INCORRECT_DEPOSIT_CURRENCY", byUser };
-  if (deposit.depositor !== terms.user)
+  if (deposit.depositor !== terms.user && deposit.isFromAnyAddress !== true)
     return { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser };
   if (deposit.amount < leastDeposit(terms))
     return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL", byUser };

@@ -124,11 +124,12 @@ export interface DepositRow {
   refund_state: string;
   refund_fail_reason: string | null;
   unrepaid_reason: string | null;
+  depository: string | null;
   seen_at_ms: number;
 }
 
 export const DEPOSIT_COLUMNS =
-  "id, chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency, amount, order_id, request_id, disposition, reason, refund_state, refund_fail_reason, unrepaid_reason, seen_at_ms";
+  "id, chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency, amount, order_id, request_id, disposition, reason, refund_state, refund_fail_reason, unrepaid_reason, depository, seen_at_ms";
 
 export function depositOf(row: DepositRow): DepositRecord {
   return {
@@ -151,6 +152,7 @@ export function depositOf(row: DepositRow): DepositRecord {
     refundState: row.refund_state as RefundState,
     refundFailReason: (row.refund_fail_reason as RefundFailReason | null) ?? undefined,
     ...(row.unrepaid_reason !== null && { unrepaidReason: row.unrepaid_reason }),
+    ...(row.depository !== null && { depository: row.depository as Hex }),
     seenAtMs: row.seen_at_ms,
   };
 }

@@ -1,3 +1,4 @@
+import { refundRecipient } from "../refund-terms.ts";
 import { fundsAt, publicStatus } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
 import type {
@@ -44,7 +45,7 @@ export function pastRequest(
     failed: failedOf(story.slots),
     isFastFill: state.front !== "none",
     inTxs: inTransactions(story),
-    outTxs: outTransactions(story),
+    outTxs: outTransactions(services, story),
     quoted,
     actual:
       delivered === undefined
@@ -222,7 +223,7 @@ function inTransactions({ deposits, send, terms, state, slots }: RequestStory): 
   return [...seen, own];
 }
 
-function outTransactions(story: RequestStory): PastTransaction[] {
+function outTransactions(services: Needs, story: RequestStory): PastTransaction[] {
   const { terms, slots } = story;
   const ours = slots.flatMap((slot): PastTransaction[] => {
     const txHash = hashOf(slot);
@@ -244,7 +245,7 @@ function outTransactions(story: RequestStory): PastTransaction[] {
           isDone && slot.legKind === "refund"
             ? [
                 {
-                  address: refundRecipient(story, slot),
+                  address: recipientOfRefund(services, story, slot),
                   currency: slot.outflow.currency,
                   difference: slot.outflow.amount,
                 },
@@ -289,13 +290,14 @@ function failedOf(slots: readonly HistorySlot[]): PastRequest["failed"] {
 
 function refundOf(services: Needs, story: RequestStory): PastRequest["refund"] {
   const paid = story.slots.findLast((slot) => slot.legKind === "refund" && isPaid(slot));
-  return paid && { amount: outflowOf(services, paid), recipient: refundRecipient(story, paid) };
+  return paid && { amount: outflowOf(services, paid), recipient: recipientOfRefund(services, story, paid) };
 }
 
-/** Where a refund goes: what somebody else deposited goes back to him. */
-function refundRecipient({ deposits, terms }: RequestStory, { legId }: HistorySlot): Address {
-  const deposit = deposits.find(({ id }) => id === legId);
-  return deposit === undefined || deposit.depositor === terms.user ? terms.refundTo : deposit.depositor;
+function recipientOfRefund({ chains }: Needs, { deposits, terms }: RequestStory, slot: HistorySlot): Address {
+  const deposit = deposits.find(({ id }) => id === slot.legId);
+  const chain = chains.profile(slot.chainId);
+  if (deposit === undefined || chain === undefined) return terms.refundTo;
+  return refundRecipient(chain, { terms }, deposit.depositor);
 }
 
 /** Apps are credited all at once: one that is missing then got nothing, for its part was less than the smallest unit. */

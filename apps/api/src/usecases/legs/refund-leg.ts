@@ -5,7 +5,7 @@ import type { LegCourse } from "./leg-course.ts";
 /** Money of a deposit that goes back. */
 export function refundLeg(depositId: DepositId): LegCourse {
   return {
-    async mined({ services, tx, record }, { attempt, receipt }) {
+    async mined({ services, tx, slot, record }, { attempt, receipt }) {
       if (record === undefined || receipt.status !== "success") return;
       const refundTxHashes = withHash(record.refundTxHashes, attempt.txHash);
       await transition(
@@ -19,7 +19,9 @@ export function refundLeg(depositId: DepositId): LegCourse {
       // A refund beside the request's own course (a second deposit, say) changes no state, yet its hash must show; not so that of a stranger's money.
       const isOwn = record.state.depositId === depositId && record.state.name === "refunding";
       const deposit = await tx.deposits.lock(depositId);
-      if (!isOwn && deposit?.depositor === record.terms.user)
+      // Of a payment in native currency, and of any payment on a non-EVM chain, the call's target is the recipient.
+      const isToUser = deposit?.depositor === record.terms.user || slot.call.to === record.terms.refundTo;
+      if (!isOwn && isToUser)
         await tx.requests.save(
           record.terms.requestId,
           { state: record.state, refundTxHashes },

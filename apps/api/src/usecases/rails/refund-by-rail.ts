@@ -1,11 +1,17 @@
 import { amountToUsdDown, refundAmount } from "@causeway/domain";
-import type { Hex, OrderId, RefundPlan } from "@causeway/domain";
+import type { RefundPlan } from "@causeway/domain";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
-import type { DepositRecord, RequestRecord } from "../../ports/records.ts";
+import type { DepositRecord } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
 import { giveUpRefund } from "../give-up-refund.ts";
-import { planRefundOf, PRICE_WAIT_MS, priceOfRefund, refundCancelAfterMs } from "../refund-terms.ts";
+import {
+  planRefundOf,
+  PRICE_WAIT_MS,
+  priceOfRefund,
+  refundCancelAfterMs,
+  refundRecipient,
+} from "../refund-terms.ts";
 import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "../unrepaid-refunds.ts";
 import type { TransitionServices } from "../transition.ts";
 import { DONE } from "../wait.ts";
@@ -44,7 +50,9 @@ export async function refundByRail(
     return services.clock.nowMs() - deposit.seenAtMs <= PRICE_WAIT_MS
       ? { waitMs: 5_000, why: `${currency.symbol} has no price` }
       : giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", `${currency.symbol} has no price`);
-  const { recipient, orderId } = recipientOf(deposit, request);
+  // Money that names no order goes to its depositor: whoever paid the fee may only have relayed it.
+  const { depositor, orderId } = deposit;
+  const recipient = request === undefined ? depositor : refundRecipient(chain, request, depositor);
   const cost = await rail.paymentCost(deposit.currency, recipient);
   const due = refundAmount(deposit.amount, cost, native, { decimals: currency.decimals, priceUsd });
   const rest = due.kind === "refund" ? due.amount : 0n;
@@ -121,14 +129,4 @@ function unasked(rest: bigint): RefundPlan {
   return rest > 0n
     ? { kind: "pay", amount: rest, unattestable: "the deposit names no order" }
     : { kind: "tooLow" };
-}
-
-/** `refundTo` was named by the request's user; another depositor's money goes to that depositor, and nobody's to whoever sent it. */
-function recipientOf(
-  { depositor, sender, orderId }: DepositRecord,
-  request: RequestRecord | undefined,
-): { readonly recipient: Hex; readonly orderId: OrderId | undefined } {
-  if (request === undefined) return { recipient: sender, orderId };
-  const { user, refundTo } = request.terms;
-  return { recipient: depositor === user ? refundTo : depositor, orderId };
 }

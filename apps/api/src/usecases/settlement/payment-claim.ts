@@ -1,5 +1,6 @@
 import { decodeAddress, familyOf, spellTransaction } from "@causeway/domain";
 import type { Address, Hex, Order } from "@causeway/domain";
+import { depositoryOf } from "../depository-of.ts";
 import type { KnownChains } from "../../ports/settlement-services.ts";
 import type { DuePayment } from "../../ports/settlement.ts";
 import type { DepositClaim } from "./judge-deposits.ts";
@@ -55,7 +56,7 @@ export function claimOf(
       deposit: {
         chain: origin.name,
         transactionId: spellTransaction(origin, deposit.txHash),
-        depository: spelled(origin.vmType === "evm" ? origin.contracts.depository : origin.depository),
+        depository: spelled(deposit.depository ?? depositoryOf(origin)),
         orderId: terms.orderId,
         depositor: spelled(deposit.depositor),
         currency: spelled(deposit.currency),
