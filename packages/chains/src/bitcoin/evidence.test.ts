@@ -335,3 +335,34 @@ test("an explorer is asked about some inputs at a time, and no further once one 
   expect(most).toBeLessThanOrEqual(8);
   expect(asked).toBeLessThanOrEqual(8);
 });
+
+test("a deposit with many inputs is read over several questions when one ends too early", async () => {
+  const many = made(
+    Array.from({ length: 300 }, () => pay(user, 1_000n)),
+    [pay(depository, 50_000n), carry(orderId)],
+  );
+  let left = 100;
+  let read = 0;
+  const node = aNode(many.all, 6);
+  const slow: RpcTransport = {
+    ...node,
+    request: async (method, params, options) => {
+      if (method === "getrawtransaction" && params[0] !== many.txid) {
+        if (left === 0) throw new RpcFault({ kind: "deadline", method, reason: "no whole answer" });
+        left -= 1;
+        read += 1;
+      }
+      return await node.request(method, params, options);
+    },
+  };
+  const source = evidenceOfNode(chain, facts, slow, undefined);
+  for (let asked = 0; asked < 2; asked++) {
+    await expect(source.deposits(many.txid)).rejects.toMatchObject({ kind: "deadline" });
+    left = 100;
+  }
+  expect(await source.deposits(many.txid)).toMatchObject({
+    kind: "final",
+    value: { deposits: [{ amount: 50_000n, depositId: orderId }] },
+  });
+  expect(read).toBe(300);
+});

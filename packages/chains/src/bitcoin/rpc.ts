@@ -1,5 +1,6 @@
 import type { BitcoinAttestationFacts } from "@causeway/domain";
 import type { Evidence } from "../evidence.ts";
+import { rememberedFacts } from "../evm/remembered-facts.ts";
 import { inconsistent, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 import {
@@ -43,6 +44,8 @@ export interface FoundTransaction {
 
 /** Transactions before one that are read at the same time. */
 const SOURCES_AT_ONCE = 16;
+/** Spent outputs that are remembered, and bytes of them: several of the largest standard transactions. */
+const REMEMBERED_OUTPUTS = { entries: 8_000, bytes: 4 * 1024 * 1024 };
 
 /** Reads of one node. */
 export interface BitcoinReads {
@@ -74,6 +77,11 @@ export interface BitcoinReads {
  */
 export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttestationFacts): BitcoinReads {
   let isRightChain = false;
+  // By the hash of their transaction they can never change. A question that ended before all were read goes on where it stopped when it is asked again.
+  const outputs = rememberedFacts<BitcoinOutput>({
+    ...REMEMBERED_OUTPUTS,
+    sizeOf: ({ script }) => script.length + 256,
+  });
 
   const checkChain = async (): Promise<void> => {
     if (isRightChain) return;
@@ -156,16 +164,23 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
     spentBy: async (inputs) => {
       if (isCoinbase({ inputs })) return [];
       await checkChain();
-      const sources = [...Map.groupBy(inputs, ({ txid }) => txid)];
       const spent = new Map<BitcoinInput, BitcoinOutput>();
+      for (const input of inputs) {
+        const known = outputs.get(placeOf(input));
+        if (known !== undefined) spent.set(input, known);
+      }
+      const unknown = inputs.filter((input) => !spent.has(input));
+      const sources = [...Map.groupBy(unknown, ({ txid }) => txid)];
       // Who made the inputs chose how many and how large the transactions before are: of each only what is spent is kept.
       for (let at = 0; at < sources.length; at += SOURCES_AT_ONCE)
         await Promise.all(
           sources.slice(at, at + SOURCES_AT_ONCE).map(async ([txid, own]) => {
-            const outputs = (await bytesOf(txid))?.outputs ?? [];
+            const made = (await bytesOf(txid))?.outputs ?? [];
             for (const input of own) {
-              const output = outputs[input.vout];
-              if (output !== undefined) spent.set(input, output);
+              const output = made[input.vout];
+              if (output === undefined) continue;
+              spent.set(input, output);
+              outputs.set(placeOf(input), output);
             }
           }),
         );
@@ -209,4 +224,8 @@ function isUnknown(error: unknown): boolean {
   return (
     error instanceof NodeRefusal && error.nodeCode === -5 && !/txindex|being indexed/i.test(error.nodeText)
   );
+}
+
+function placeOf({ txid, vout }: Pick<BitcoinInput, "txid" | "vout">): string {
+  return `${txid}:${vout}`;
 }
