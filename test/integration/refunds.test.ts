@@ -9,6 +9,7 @@ import { refundDeposit } from "../../apps/api/src/usecases/refund-deposit.ts";
 import { gasOf } from "../../apps/api/src/usecases/quote-pricing.ts";
 import { deposit, type Deviation } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
+import { someHash } from "../support/terms.ts";
 
 let world: EngineWorld;
 
@@ -304,6 +305,35 @@ test("a refund that its receiver refuses is not tried again and again: somebody 
   });
   expect(world.events.of("refund_impossible").at(-1)?.facts).toMatchObject({ requestId: agreed.requestId });
   expect(await world.services.reads.overdueRefunds(Number.MAX_SAFE_INTEGER, 100)).toEqual([]);
+});
+
+test("lists deposits of one transaction that no request knows as one row", async () => {
+  const txHash = someHash();
+  const blockHash = someHash();
+  await world.services.uow.run(async (tx) => {
+    for (let at = 0; at < 3; at++)
+      await tx.deposits.upsert({
+        chainId: world.origin.chain.id,
+        txHash,
+        ordinal: 0,
+        blockNumber: 1n,
+        blockHash,
+        confirmAtBlock: 1n,
+        depositor: world.stranger.address.toLowerCase() as Address,
+        sender: world.stranger.address.toLowerCase() as Address,
+        currency: world.usdc,
+        amount: 1n,
+        orderId: someHash(),
+        requestId: undefined,
+        disposition: "unattributed",
+        reason: undefined,
+        seenAtMs: world.clock.nowMs(),
+        valueUsd: 0n,
+      });
+  });
+  const listed = await strandedFunds(sqlOn(world.pool));
+  const rows = listed.filter((row) => "tx_hash" in row && row.tx_hash === txHash);
+  expect(rows).toMatchObject([{ amount: 3n, deposits: 3, order_id: null, disposition: "unattributed" }]);
 });
 
 for (const [what, id] of [

@@ -4,9 +4,15 @@ import type { Sql } from "./pool.ts";
 
 const stranded = statement(
   "operator_stranded",
-  `select id, chain_id, tx_hash, currency, amount, depositor, sender, order_id, request_id, disposition, reason,
-     refund_state, refund_fail_reason, refund_waits, canonical, seen_at_ms, wallet_nonce, mapping_until_ms
-   from deposits where disposition = 'unattributed' or refund_state = 'impossible' or refund_waits is not null order by id`,
+  // Deposits of one depositor in one transaction that no request knows are one row: anybody can make hundreds of them for a unit each.
+  `select min(id) as id, chain_id, tx_hash, currency, sum(amount) as amount, depositor, sender,
+     case when count(*) = 1 then min(order_id) end as order_id, request_id, disposition, reason,
+     refund_state, refund_fail_reason, refund_waits, canonical, min(seen_at_ms) as seen_at_ms, wallet_nonce, mapping_until_ms,
+     count(*) as deposits
+   from deposits where disposition = 'unattributed' or refund_state = 'impossible' or refund_waits is not null
+   group by chain_id, tx_hash, currency, depositor, sender, request_id, disposition, reason, refund_state, refund_fail_reason,
+     refund_waits, canonical, wallet_nonce, mapping_until_ms, case when request_id is not null or disposition <> 'unattributed' then id end
+   order by 1`,
 );
 const trace = statement(
   "operator_trace",
