@@ -191,3 +191,60 @@ test("as of when nothing was said is told by the hub's clock", async () => {
   world.clock.forward(86_400_000);
   expect((await world.reads.read(EXCHANGE_ID, wallet.address, 1n)).asOf).toBe(asOf);
 });
+
+test("an account without the money that it is to transfer cannot authorize, and nothing is published for it", async () => {
+  const poor = rawKeySigner(`0x${"61".repeat(32)}`);
+  const terms = await world.quote(poor.address);
+  const said = await world.authorization(poor, terms);
+  world.funds.set(poor.address, terms.origin.amount - 1n);
+  expect(await refusal(world.authorize(said))).toEqual(["INSUFFICIENT_FUNDS", "wallet"]);
+  expect((await world.rowOf(said)).state).toBe("none");
+
+  world.funds.set(poor.address, terms.origin.amount);
+  expect(await world.authorize(said)).toBe(terms.requestId);
+  // Its transfer went out since: the same authorization is answered alike.
+  world.funds.set(poor.address, 0n);
+  expect(await world.authorize(said)).toBe(terms.requestId);
+});
+
+test("an account whose transfer has arrived can authorize it with nothing left", async () => {
+  const spent = rawKeySigner(`0x${"62".repeat(32)}`);
+  const terms = await world.quote(spent.address);
+  const said = await world.authorization(spent, terms);
+  world.funds.set(spent.address, 0n);
+  await world.services.uow.run(async (tx) => {
+    const { id } = await tx.deposits.upsert({
+      chainId: EXCHANGE_ID,
+      txHash: someHash(),
+      ordinal: 0,
+      blockNumber: 1n,
+      blockHash: someHash(),
+      confirmAtBlock: 1n,
+      depositor: spent.address,
+      sender: spent.address,
+      currency: terms.origin.currency,
+      amount: terms.origin.amount,
+      orderId: undefined,
+      requestId: undefined,
+      disposition: "unattributed",
+      reason: undefined,
+      seenAtMs: world.clock.nowMs(),
+      valueUsd: 0n,
+    });
+    await tx.rails.noteNonce(id, said.nonce, world.clock.nowMs() + 3_600_000);
+  });
+  expect(await world.authorize(said)).toBe(terms.requestId);
+});
+
+test("one account can have ten authorizations without a transfer within an hour", async () => {
+  const busy = rawKeySigner(`0x${"63".repeat(32)}`);
+  const next = async () => await world.authorization(busy, await world.quote(busy.address));
+  const all = await Promise.all(Array.from({ length: 12 }, next));
+  const outcomes = await Promise.all(all.map(async (said) => await refusal(world.authorize(said))));
+  expect(outcomes.filter((outcome) => Array.isArray(outcome))).toEqual([
+    ["RATE_LIMITED", "wallet"],
+    ["RATE_LIMITED", "wallet"],
+  ]);
+  world.clock.forward(3_600_001);
+  expect(await refusal(world.authorize(await next()))).toEqual(expect.any(String));
+});

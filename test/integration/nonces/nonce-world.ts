@@ -52,6 +52,8 @@ export interface NonceWorld {
   readonly mapping: Address;
   readonly oracles: readonly OracleWorld[];
   readonly reads: NonceMappingReads;
+  /** What accounts hold on the exchange; a million for those that are not listed. */
+  readonly funds: Map<Hex, bigint>;
   /** A stored quote of a transfer by this wallet with a nonce of its own. */
   quote(wallet: Address, change?: Partial<RequestTerms>): Promise<RequestTerms>;
   authorize(said: NonceAuthorization): Promise<unknown>;
@@ -135,8 +137,10 @@ export async function startNonceWorld(): Promise<NonceWorld> {
   };
   const services: MappingServices = { ...settling, mappings, said: stored, chainName };
   const insertQuoted = groupedQuoteInserts(sql);
+  const funds = new Map<Hex, bigint>();
+  const users = { balance: async (user: Hex) => funds.get(user) ?? 1_000_000n };
   const chains = {
-    rail: (id: number) => (id === EXCHANGE_ID ? { chain: exchange } : undefined),
+    rail: (id: number) => (id === EXCHANGE_ID ? { chain: exchange, users } : undefined),
   } as Parameters<typeof authorizeNonce>[0]["chains"];
 
   const mineHub = async (blocks = 1): Promise<void> => await hubClient.mine({ blocks });
@@ -151,6 +155,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     hubClient,
     mapping,
     oracles,
+    funds,
     reads: knownNonces({ clock, stored, hub: mappings, chainName }),
     async quote(wallet, change = {}) {
       nonces += 1;

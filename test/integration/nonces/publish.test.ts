@@ -13,10 +13,9 @@ import { signMappings } from "../../../apps/api/src/usecases/exchange/sign-mappi
 import { submitExecutions } from "../../../apps/api/src/usecases/settlement/submit-executions.ts";
 import { settlementPolicy } from "../settlement/settlement-world.ts";
 import { startNonceWorld, type NonceWorld } from "./nonce-world.ts";
+import { someHash } from "../../support/terms.ts";
 
 // How a wallet's word gets to the hub although processes die, work at once, or are lied to.
-
-const wallet = rawKeySigner(`0x${"61".repeat(32)}`);
 
 let world: NonceWorld;
 beforeAll(async () => {
@@ -25,12 +24,14 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 async function aSaid(): Promise<NonceAuthorization> {
+  // A wallet for each: an account can have ten authorizations without a transfer.
+  const wallet = rawKeySigner(someHash());
   const said = await world.authorization(wallet, await world.quote(wallet.address));
   await world.authorize(said);
   return said;
 }
 
-/** How often the contract set, and left out, entries of the wallet since a block. */
+/** How often the contract set, and left out, entries since a block. */
 async function toldSince(fromBlock: bigint): Promise<Record<"EntrySet" | "EntryLeftOut", number>> {
   const logs = parseEventLogs({
     abi: genericMappingAbi,

@@ -84,8 +84,23 @@ export interface NonceMappingStore {
   waiting(): Promise<readonly { state: string; count: number; oldestMs: number }[]>;
 }
 
+/** What is known of an authorization before it is accepted. */
+export interface AuthorizationStanding {
+  /** `same`: it was said before; `taken`: something else was said of that nonce; undefined: nothing was. */
+  readonly said: "same" | "taken" | undefined;
+  /** The wallet's transfer with this nonce has arrived already, and waits for it. */
+  readonly isTransferSeen: boolean;
+  /** Authorizations of this wallet since the given moment whose requests have no deposit. */
+  readonly openOfWallet: number;
+  /** Authorizations of all wallets that are not on the hub yet. */
+  readonly waiting: number;
+}
+
 /** The same inside one transaction. */
 export interface NonceMappingWrites {
+  /** Until the end of the transaction no other authorization of this wallet is counted or stored. */
+  lockWallet(wallet: Address): Promise<void>;
+  standing(said: SaidNonce, sinceMs: number): Promise<AuthorizationStanding>;
   /** `same`: it was said before; `taken`: something else was said of that nonce, which stays. */
   say(said: SaidNonce, atMs: number): Promise<"new" | "same" | "taken">;
   signed(key: string, hubSignature: Hex, atMs: number): Promise<void>;

@@ -56,6 +56,18 @@ const waiting = statement(
   `select state, count(*) as count, min(created_at_ms) as oldest_ms from nonce_mappings
    where state in ('stored', 'signed') group by state`,
 );
+const lockWallet = statement(
+  "nonce_mapping_lock_wallet",
+  "select pg_advisory_xact_lock(hashtextextended('causeway:nonces of ' || $1, 0))",
+);
+const standing = statement(
+  "nonce_mapping_standing",
+  `select
+     exists (select 1 from deposits where chain_id = $1 and mapping_until_ms is not null and sender = $2 and wallet_nonce = $3) as seen,
+     (select count(*) from nonce_mappings m left join requests r on r.request_id = m.request_id
+       where m.chain_id = $1 and m.wallet = $2 and m.created_at_ms > $4 and r.deposit_id is null) as open_of_wallet,
+     (select count(*) from nonce_mappings where state in ('stored', 'signed')) as waiting`,
+);
 const insert = statement(
   "nonce_mapping_say",
   `insert into nonce_mappings
@@ -115,6 +127,23 @@ export function nonceMappingStore(sql: Sql): NonceMappingStore {
 /** The same inside one transaction. */
 export function nonceMappingWrites(sql: Sql): NonceMappingWrites {
   return {
+    async lockWallet(wallet) {
+      await sql.query(lockWallet, [wallet]);
+    },
+    async standing({ chainId, wallet, nonce, id, depositor }, sinceMs) {
+      const [row] = await sql.query<Row>(find, [chainId, wallet, nonce]);
+      const [counted] = await sql.query<{ seen: boolean; open_of_wallet: number; waiting: number }>(
+        standing,
+        [chainId, wallet, nonce, sinceMs],
+      );
+      if (counted === undefined) throw new Error("authorizations were not counted");
+      return {
+        said: row && (row.mapped_id === id && row.depositor === depositor ? "same" : "taken"),
+        isTransferSeen: counted.seen,
+        openOfWallet: counted.open_of_wallet,
+        waiting: counted.waiting,
+      };
+    },
     async say(said, atMs) {
       const { chainId, wallet, nonce, id, depositor, requestId, signature, signatureChainId } = said;
       const values = [

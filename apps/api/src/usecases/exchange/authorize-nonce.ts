@@ -1,22 +1,33 @@
 import { nonceMappingDigest, recoverSigner } from "@causeway/attest";
 import { EXCHANGE_WALLET_CHAIN, ServiceError } from "@causeway/domain";
-import type { RequestId } from "@causeway/domain";
-import type { NonceAuthorization } from "../../ports/nonce-mappings.ts";
+import type { RequestId, RequestTerms } from "@causeway/domain";
+import type { ConnectedRail } from "../../ports/chains.ts";
+import type { AuthorizationStanding, NonceAuthorization } from "../../ports/nonce-mappings.ts";
 import type { Services } from "../../ports/services.ts";
+import type { Tx } from "../../ports/unit-of-work.ts";
 
 type Needs = Pick<Services, "chains" | "clock" | "reads" | "uow" | "events">;
+
+/** A nonce can be authorized for so long before and after its transfer, ms. */
+const WINDOW_MS = 3_600_000;
+/** Authorizations of one wallet within that time whose transfers did not come. */
+const MAX_OPEN_PER_WALLET = 10;
+/** Authorizations of all wallets that wait for the oracles or the hub. */
+const MAX_WAITING = 500;
 
 /**
  * Believes a wallet what one of its nonces is for, when that is what a quote agreed with this wallet: its order, and the nonce of its transfer. The same may be said
  * again; something else about the same nonce may not. What was said is on its way to the hub as soon as it is committed.
  *
- * Only accounts with a key can say so: the exchange knows no others.
+ * Only accounts with a key can say so: the exchange knows no others. Each authorization costs the service signatures and gas of the hub, so the account must hold what
+ * it is about to transfer, or have transferred it.
  * @returns the request that the transfer pays
- * @throws ServiceError INVALID_REQUEST naming the field, UNSUPPORTED_CHAIN, NONCE_TAKEN
+ * @throws ServiceError INVALID_REQUEST naming the field, UNSUPPORTED_CHAIN, NONCE_TAKEN, INSUFFICIENT_FUNDS, RATE_LIMITED, SERVICE_UNAVAILABLE; RpcFault
  */
 export async function authorizeNonce(services: Needs, said: NonceAuthorization): Promise<RequestId> {
   const { walletChainId, wallet, depositor, nonce, id, signatureChainId, signature } = said;
-  const exchange = services.chains.rail(walletChainId)?.chain;
+  const connected = services.chains.rail(walletChainId);
+  const exchange = connected?.chain;
   if (exchange?.family !== "hyperliquid-vm")
     throw new ServiceError("UNSUPPORTED_CHAIN", `transfers on chain ${walletChainId} need no authorization`, {
       field: "walletChainId",
@@ -34,12 +45,30 @@ export async function authorizeNonce(services: Needs, said: NonceAuthorization):
     throw refused("nonce", "the quote with this id is for another nonce");
 
   const { requestId } = terms;
+  const mapped = {
+    chainId: walletChainId,
+    wallet,
+    nonce,
+    id,
+    depositor,
+    signature,
+    signatureChainId,
+    requestId,
+  };
   const nowMs = services.clock.nowMs();
+  const standing = async (tx: Pick<Tx, "nonceMappings">): Promise<AuthorizationStanding> =>
+    await tx.nonceMappings.standing(mapped, nowMs - WINDOW_MS);
+  const before = await services.uow.run(standing);
+  if (before.said === undefined && !before.isTransferSeen) {
+    mustBeFew(before);
+    await mustHold(connected, terms);
+  }
   const outcome = await services.uow.run(async (tx) => {
-    const stored = await tx.nonceMappings.say(
-      { chainId: walletChainId, wallet, nonce, id, depositor, signature, signatureChainId, requestId },
-      nowMs,
-    );
+    await tx.nonceMappings.lockWallet(wallet);
+    const now = await standing(tx);
+    if (now.said !== undefined) return now.said;
+    if (!now.isTransferSeen) mustBeFew(now);
+    const stored = await tx.nonceMappings.say(mapped, nowMs);
     if (stored === "new") await tx.requests.note(requestId, nowMs, "nonce_authorized", { nonce });
     return stored;
   });
@@ -53,4 +82,32 @@ export async function authorizeNonce(services: Needs, said: NonceAuthorization):
 
 function refused(field: string, message: string): ServiceError {
   return new ServiceError("INVALID_REQUEST", message, { field });
+}
+
+function mustBeFew({ openOfWallet, waiting }: AuthorizationStanding): void {
+  if (openOfWallet >= MAX_OPEN_PER_WALLET)
+    throw new ServiceError(
+      "RATE_LIMITED",
+      `the wallet has ${openOfWallet} authorizations without a transfer, at most ${MAX_OPEN_PER_WALLET} are allowed within an hour`,
+      { field: "wallet" },
+    );
+  if (waiting >= MAX_WAITING)
+    throw new ServiceError(
+      "SERVICE_UNAVAILABLE",
+      `${waiting} authorizations wait to be published, at most ${MAX_WAITING} are allowed; try again later`,
+    );
+}
+
+/** @throws ServiceError INSUFFICIENT_FUNDS; RpcFault */
+async function mustHold(
+  connected: Pick<ConnectedRail, "users"> | undefined,
+  { user, origin }: RequestTerms,
+): Promise<void> {
+  const held = (await connected?.users?.balance(user, origin.currency)) ?? 0n;
+  if (held < origin.amount)
+    throw new ServiceError(
+      "INSUFFICIENT_FUNDS",
+      `the wallet must hold ${origin.amount} base units of the quoted currency, got ${held}; fund it, or authorize again once its transfer was seen`,
+      { field: "wallet" },
+    );
 }
