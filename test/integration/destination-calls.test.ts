@@ -1,6 +1,7 @@
 import type { Address, Hex, RequestId, SponsorshipRules } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
-import { encodeFunctionData, parseAbi } from "viem";
+import { encodeFunctionData, pad, parseAbi } from "viem";
+import { entryPoint07Abi } from "viem/account-abstraction";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { aSponsor } from "../support/sponsors.ts";
@@ -89,6 +90,32 @@ test.each([
     expect(fees * 10n ** 12n - costUsd).toBeLessThan(3n * 10n ** 12n);
   },
 );
+
+test("user operations with fees of their own are refused beside a fill too, whoever they are handed to", async () => {
+  const to = world.anAddress();
+  await world.destination.client.setCode({ address: to, bytecode: "0x00" });
+  const operation = (maxFeePerGas: Hex) => ({
+    sender: world.anAddress(),
+    nonce: 0n,
+    initCode: "0x" as const,
+    callData: "0x" as const,
+    accountGasLimits: pad("0x"),
+    preVerificationGas: 0n,
+    gasFees: pad(maxFeePerGas),
+    paymasterAndData: world.anAddress(),
+    signature: "0x" as const,
+  });
+  const handing = (maxFeePerGas: Hex): Beside => {
+    const args = [[operation(maxFeePerGas)], world.anAddress()] as const;
+    const data = encodeFunctionData({ abi: entryPoint07Abi, functionName: "handleOps", args });
+    return { calls: [{ to, value: "0", data }] };
+  };
+  const { call } = await asked(handing("0x1"));
+  await expect(world.execute(call)).rejects.toThrow(
+    /^destinationChainExecutionData: maxFeePerGas of user operation 0 must be 0/,
+  );
+  await executed(handing("0x0"));
+});
 
 test("calls that carry coin are charged for it, what they leave over goes back to the solver, and rules bound it", async () => {
   const { destination } = world;

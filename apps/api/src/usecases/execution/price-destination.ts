@@ -1,4 +1,4 @@
-import { reachedBeside } from "@causeway/chains";
+import { reachedBeside, refusesInnerOperations } from "@causeway/chains";
 import type { InnerCall } from "@causeway/chains";
 import type { SimulationFailure } from "@causeway/domain";
 import { executionCost, ServiceError } from "@causeway/domain";
@@ -79,6 +79,11 @@ export async function priceDestination(
     default:
       return simulated satisfies never;
   }
+  // Their accounts or paymasters would pay for gas that the app pays already.
+  const refusedOps = refusesInnerOperations(
+    simulated.outcome.calls ?? beside.calls.map(({ data }) => ({ userOperations: data })),
+  );
+  if (refusedOps !== undefined) throw refusal(`destinationChainExecutionData: ${refusedOps.message}`);
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
   const toContract = await isNativeToContract(connected, currency, terms.recipient);
   const plainGas = gasOf(services.quotePolicy.gas.fill, paidIn, toContract);
