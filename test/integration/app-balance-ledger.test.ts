@@ -12,6 +12,7 @@ import { placeHold } from "../../apps/api/src/usecases/app-balance/place-hold.ts
 import { releaseFees } from "../../apps/api/src/usecases/app-balance/release-fees.ts";
 import { reserveFees } from "../../apps/api/src/usecases/app-balance/reserve-fees.ts";
 import { creditTopUp, reverseTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { appraise } from "../../apps/api/src/usecases/app-balance/appraise.ts";
 import { ONE, brokenLaws, ether, startLedgerWorld, usdc, type LedgerWorld } from "../support/ledger-world.ts";
 import { someAddress, someHash } from "../support/terms.ts";
 
@@ -263,6 +264,27 @@ test("a debt in one currency keeps the others from being used", async () => {
   expect((await world.line(wallet, usdc)).owed).toBe(15_000_000n);
   expect(await world.available(wallet, "sponsorship")).toBe(5n * ONE);
   expect(await reserve(wallet, 6n * ONE)).toMatchObject({ kind: "insufficient" });
+});
+
+test("a debt in a currency that was taken off the list still keeps the balance from being used", async () => {
+  const wallet = await aWallet(5_000_000n);
+  await world.give(wallet, ether, ONE);
+  const { services } = world;
+  await world.in(
+    async (tx) =>
+      await reverseTopUp(services, tx, { wallet, asset: usdc, amount: 9_000_000n, movementKey: someHash() }),
+  );
+  const { currencies } = services.appBalance;
+  const withoutUsdc = {
+    ...services,
+    appBalance: {
+      ...services.appBalance,
+      currencies: currencies.filter(({ address }) => address !== usdc.currency),
+    },
+  };
+  const book = await world.book(wallet);
+  expect(() => appraise(withoutUsdc, book)).toThrow(/owes 4000000 base units/);
+  expect(appraise(services, book).standing.owedUsd).toBe(4n * ONE);
 });
 
 test("without a fresh price nobody is told that his balance does not suffice", async () => {

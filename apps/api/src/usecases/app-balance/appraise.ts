@@ -20,6 +20,7 @@ export interface Appraisal {
  */
 export function appraise(services: AppraisalServices, book: WalletBook): Appraisal {
   const { chainId, currencies } = services.appBalance;
+  refuseUnlistedDebts(services, book);
   const lines = new Map(book.lines.map((line) => [assetKey(line.asset), line]));
   const balances: ChargeableBalance[] = [];
   let unpriced: ServiceError | undefined;
@@ -39,6 +40,21 @@ export function appraise(services: AppraisalServices, book: WalletBook): Apprais
     owedUsd += amountToUsdUp(line.owed, unit);
   }
   return { balances, standing: { balanceUsd, owedUsd, heldUsd: book.heldUsd }, unpriced };
+}
+
+/** A debt lessens every purpose, also in a currency that was taken off the list since: without it nothing may be promised out of the balance. */
+function refuseUnlistedDebts(
+  { appBalance: { chainId, currencies } }: AppraisalServices,
+  book: WalletBook,
+): void {
+  const listed = new Set(currencies.map(({ address }) => assetKey({ chainId, currency: address })));
+  const unlisted = book.lines.find(({ asset, owed }) => owed > 0n && !listed.has(assetKey(asset)));
+  if (unlisted === undefined) return;
+  const { asset, owed } = unlisted;
+  throw new ServiceError(
+    "PRICE_FETCH_FAILED",
+    `The app balance owes ${owed} base units of ${asset.currency} on chain ${asset.chainId}, which app balances are not kept in any more: set supportsBridging of that currency again`,
+  );
 }
 
 /** The price in memory; when there is none, the error to throw, and a fetch is under way for the next try. */
