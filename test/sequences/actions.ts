@@ -1,15 +1,18 @@
-import type { Address, Hex, RequestId } from "@causeway/domain";
+import { sweepCall } from "@causeway/chains";
+import { depositAddressFactoryAbi } from "@causeway/contracts";
+import type { Address, DepositAddressKey, Hex, RequestId } from "@causeway/domain";
 import { ServiceError, depositErc20Calldata, depositNativeCalldata } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import type { QuoteInput } from "@causeway/wire";
 import fc from "fast-check";
 import { encodeFunctionData, erc20Abi, parseUnits } from "viem";
 import { requestFastFill } from "../../apps/api/src/usecases/request-fast-fill.ts";
+import { executeCalls } from "../../apps/api/src/usecases/execute-calls.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { offerClaim } from "../../apps/api/src/usecases/app-balance/offer-claim.ts";
 import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
-import { FICKLE, SINK } from "./memory-contracts.ts";
-import { NATIVE } from "./memory-evm.ts";
+import { BURNER, FICKLE, SINK } from "./memory-contracts.ts";
+import { NATIVE, lower } from "./memory-evm.ts";
 import { OUR_KEYS, TOP_UP_TAIL, type Quoted, type SequenceWorld } from "./world.ts";
 
 /** Everything that can happen in a sequence, as plain data: a sequence is a list of these, printed when it fails. */
@@ -29,6 +32,20 @@ const payments: readonly PaymentWay[] = [
   "stranger",
   "unknownOrder",
 ];
+/** What a quote asks for beyond a plain bridge. */
+const extras = [
+  "none",
+  "harmlessCalls",
+  "burningCalls",
+  "appFees",
+  "sponsored",
+  "sponsoredAppFees",
+  "topupGas",
+  "address",
+  "strictAddress",
+  "sameChain",
+] as const;
+type Extra = (typeof extras)[number];
 const recipients = ["fresh", "user", "fickle", "contract"] as const;
 const fates = ["minedAgain", "pooled", "droppedUsers", "dropped"] as const;
 
@@ -48,6 +65,7 @@ export type Action =
       readonly forceRefund: boolean;
       readonly explicitDeposit: boolean;
       readonly app: number | undefined;
+      readonly extra: Extra;
       /** Whether and how it is paid at once. */
       readonly paid: PaymentWay | undefined;
     }
@@ -71,6 +89,16 @@ export type Action =
       readonly part: number;
       readonly named: boolean;
     }
+  | {
+      readonly kind: "execute";
+      readonly app: number;
+      readonly chain: 0 | 1;
+      readonly target: "sink" | "burner" | "mint" | "steal" | "deposit";
+      readonly subsidized: boolean;
+      readonly quote: number;
+    }
+  | { readonly kind: "meddle"; readonly quote: number; readonly how: "dust" | "sweepStrict" | "recover" }
+  | { readonly kind: "report"; readonly quote: number; readonly transaction: number }
   | { readonly kind: "loseJobs" };
 
 /** Counts from the newest. */
@@ -93,6 +121,7 @@ const actionKinds = {
     forceRefund: fc.constantFrom(false, false, false, false, false, false, true),
     explicitDeposit: fc.constantFrom(true, true, false),
     app: fc.constantFrom(undefined, 0, 1),
+    extra: fc.constantFrom<Extra>("none", "none", "none", "none", "address", ...extras),
     paid: fc.constantFrom(undefined, undefined, ...payments),
   }),
   pay: fc.record({
@@ -141,6 +170,20 @@ const actionKinds = {
     part: fc.constantFrom(100, 100, 98),
     named: fc.boolean(),
   }),
+  execute: fc.record({
+    kind: fc.constant("execute" as const),
+    app: fc.nat(1),
+    chain: fc.constantFrom(0 as const, 1 as const),
+    target: fc.constantFrom("sink", "burner", "mint", "steal", "steal", "deposit" as const),
+    subsidized: fc.boolean(),
+    quote: index,
+  }),
+  meddle: fc.record({
+    kind: fc.constant("meddle" as const),
+    quote: index,
+    how: fc.constantFrom("dust", "sweepStrict", "recover" as const),
+  }),
+  report: fc.record({ kind: fc.constant("report" as const), quote: index, transaction: index }),
   loseJobs: fc.record({ kind: fc.constant("loseJobs" as const) }),
 } as const;
 
@@ -154,7 +197,10 @@ const weights: Readonly<Record<Action["kind"], number>> = {
   gas: 1,
   topUp: 3,
   claim: 2,
-  fastFill: 4,
+  fastFill: 5,
+  execute: 3,
+  meddle: 2,
+  report: 1,
   loseJobs: 1,
 };
 
@@ -224,6 +270,12 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
       return await refusable(async () => await claim(world, action));
     case "fastFill":
       return await refusable(async () => await fastFill(world, action));
+    case "execute":
+      return await refusable(async () => await execute(world, action));
+    case "meddle":
+      return meddle(world, action);
+    case "report":
+      return await refusable(async () => await report(world, action));
     case "loseJobs":
       await world.loseJobs();
       return "done";
@@ -252,10 +304,14 @@ function pick<T>(list: readonly T[], at: number): T | undefined {
 type ActionOf<Kind extends Action["kind"]> = Extract<Action, { readonly kind: Kind }>;
 
 async function quote(world: SequenceWorld, action: ActionOf<"quote">): Promise<void> {
-  const [origin, destination] = action.reverse ? ([1, 0] as const) : ([0, 1] as const);
+  const [origin, other] = action.reverse ? ([1, 0] as const) : ([0, 1] as const);
+  const destination = action.extra === "sameChain" ? origin : other;
   const user = world.users[action.user] ?? NATIVE;
+  // An open address takes any amount, so an exact output cannot be promised for it.
+  const tradeType = action.extra === "address" ? "EXACT_INPUT" : action.tradeType;
+  // On one chain a payment to the user could be either a fill or a refund.
   const recipient =
-    action.recipient === "fresh"
+    action.recipient === "fresh" || action.extra === "sameChain"
       ? world.freshAddress()
       : action.recipient === "user"
         ? user
@@ -268,11 +324,11 @@ async function quote(world: SequenceWorld, action: ActionOf<"quote">): Promise<v
     destinationChainId: world.chains[destination].chain.id,
     originCurrency: currencyAt(world, origin, action.from),
     destinationCurrency: currencyAt(world, destination, action.to),
-    amount: (action.tradeType === "EXACT_INPUT"
+    amount: (tradeType === "EXACT_INPUT"
       ? worth(world, origin, action.from, action.usd)
       : worth(world, destination, action.to, action.usd)
     ).toString(),
-    tradeType: action.tradeType,
+    tradeType,
     recipient,
     explicitDeposit: action.explicitDeposit,
     ...(action.refundTo === "other" && { refundTo: world.freshAddress() }),
@@ -280,9 +336,41 @@ async function quote(world: SequenceWorld, action: ActionOf<"quote">): Promise<v
     ...(action.slippage !== undefined && { slippageTolerance: action.slippage }),
     ...(action.forceRefund && { referrer: "debug-force-refund" }),
   };
-  await world.quote(input, action.app === undefined ? undefined : world.apps[action.app]);
+  const asked = { ...input, ...extraOf(world, action.extra, user) };
+  const isSponsored = action.extra === "sponsored" || action.extra === "sponsoredAppFees";
+  const app = isSponsored ? (action.app ?? 0) : action.app;
+  await world.quote(asked, app === undefined ? undefined : world.apps[app]);
   if (action.paid !== undefined)
     await pay(world, { kind: "pay", quote: 0, way: action.paid, reported: false });
+}
+
+function extraOf(world: SequenceWorld, extra: Extra, user: Address): Partial<QuoteInput> {
+  const [appOne] = world.apps;
+  const appFees = [{ recipient: appOne?.fundingAddress ?? user, fee: "900" }];
+  const call = (to: Address) => ({ to, value: "0", data: "0x12345678" as const });
+  switch (extra) {
+    case "none":
+    case "sameChain":
+      return {};
+    case "harmlessCalls":
+      return { txs: [call(SINK)] };
+    case "burningCalls":
+      return { txs: [call(BURNER)] };
+    case "appFees":
+      return { appFees };
+    case "sponsored":
+      return { subsidizeFees: true };
+    case "sponsoredAppFees":
+      return { subsidizeFees: true, appFees };
+    case "topupGas":
+      return { topupGas: true };
+    case "address":
+      return { useDepositAddress: true, recoveryAddress: user, refundTo: user };
+    case "strictAddress":
+      return { useDepositAddress: true, strict: true, recoveryAddress: user, refundTo: user };
+    default:
+      return extra satisfies never;
+  }
 }
 
 const transferData = (to: Address, amount: bigint): Hex =>
@@ -293,6 +381,13 @@ async function pay(world: SequenceWorld, { quote: at, way, reported }: ActionOf<
   if (quoted === undefined) return "skipped";
   const { terms } = quoted;
   const { memory, chain } = world.chainOf(terms.origin.chainId);
+  if (terms.depositAddress !== undefined) {
+    const { currency, amount } = sumOf(quoted, way, world);
+    const from = way === "stranger" ? (world.users[2] ?? NATIVE) : terms.user;
+    sendTo(world, terms.origin.chainId, from, terms.depositAddress.address, currency, amount);
+    return "done";
+  }
+  if (terms.kind !== "bridge" && way !== "exact" && way !== "stranger") return "skipped";
   const hash =
     way === "exact" || way === "stranger"
       ? transactionsOf(quoted.answer.steps)
@@ -312,33 +407,189 @@ async function pay(world: SequenceWorld, { quote: at, way, reported }: ActionOf<
   return "done";
 }
 
+/** What somebody pays who does not pay what was agreed. */
+function sumOf(
+  { terms }: Quoted,
+  way: PaymentWay,
+  world: SequenceWorld,
+): { readonly currency: Address; readonly amount: bigint } {
+  const { amount, currency, chainId } = terms.origin;
+  if (way === "wrongCurrency") {
+    const side = chainId === world.chains[0].chain.id ? 0 : 1;
+    const asset = currency === NATIVE ? "usdc" : "eth";
+    return { currency: currencyAt(world, side, asset), amount: worth(world, side, asset, 10) };
+  }
+  const sums = {
+    exact: amount,
+    stranger: amount,
+    unknownOrder: amount,
+    less: amount / 2n,
+    more: amount + amount / 10n,
+  };
+  return { currency, amount: way === "dust" ? 1n : sums[way] };
+}
+
 /** A deposit that is not what was agreed. */
 function depositOf(
-  { terms }: Quoted,
-  way: Exclude<ActionOf<"pay">["way"], "exact" | "stranger">,
+  quoted: Quoted,
+  way: PaymentWay,
   depository: Address,
   world: SequenceWorld,
 ): { readonly to: Address; readonly data: Hex; readonly value: bigint } {
-  const { amount, currency } = terms.origin;
-  const sums = {
-    less: amount / 2n,
-    more: amount + amount / 10n,
-    dust: 1n,
-    wrongCurrency: 0n,
-    unknownOrder: amount,
+  const { user, orderId } = quoted.terms;
+  const { currency, amount } = sumOf(quoted, way, world);
+  const id = way === "unknownOrder" ? world.bytes32() : orderId;
+  return currency === NATIVE
+    ? { to: depository, data: depositNativeCalldata(user, id), value: amount }
+    : { to: depository, data: depositErc20Calldata(user, currency, amount, id), value: 0n };
+}
+
+function sendTo(
+  world: SequenceWorld,
+  chainId: number,
+  from: Address,
+  to: Address,
+  currency: Address,
+  amount: bigint,
+): void {
+  const { memory } = world.chainOf(chainId);
+  if (currency === NATIVE) memory.send(from, { to, value: amount });
+  else memory.send(from, { to: currency, data: transferData(to, amount) });
+}
+
+/** A call that the service sends for a user, of which an app pays the gas. */
+async function execute(world: SequenceWorld, action: ActionOf<"execute">): Promise<Outcome> {
+  const key = world.apps[action.app];
+  const quoted = pick(world.quotes, action.quote);
+  if (key === undefined) return "skipped";
+  const { chain } = world.chains[action.chain];
+  const call = callOf(world, action, quoted);
+  if (call === undefined) return "skipped";
+  const outcome = await executeCalls(
+    { ...world.services, random: { bytes32: () => world.bytes32() } },
+    key,
+    {
+      executionKind: "rawCalls",
+      data: { chainId: call.chainId ?? chain.id, to: call.to, data: call.data, value: call.value.toString() },
+      executionOptions: { referrer: "", subsidizeFees: action.subsidized || call.requestId === undefined },
+      ...(call.requestId !== undefined && { requestId: call.requestId }),
+    },
+    undefined,
+  );
+  if (outcome.kind !== "accepted") return "refused";
+  await world.act();
+  return "done";
+}
+
+interface ExecutedCall {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly value: bigint;
+  readonly chainId?: number;
+  readonly requestId?: RequestId;
+}
+
+function callOf(
+  world: SequenceWorld,
+  { target, chain: at }: ActionOf<"execute">,
+  quoted: Quoted | undefined,
+): ExecutedCall | undefined {
+  const { chain } = world.chains[at];
+  switch (target) {
+    case "sink":
+      return { to: SINK, data: "0x12345678", value: 0n };
+    case "burner":
+      return { to: BURNER, data: "0x12345678", value: 0n };
+    case "mint":
+      return { to: SINK, data: "0x", value: 10n ** 15n };
+    case "steal": {
+      // Somebody's money at a deposit address, deposited for an order of the thief's own.
+      const victim = world.quotes.find(({ terms }) => terms.depositAddress !== undefined);
+      const thief = world.quotes.findLast(({ terms }) => terms.depositAddress === undefined);
+      const factory = chain.contracts.depositAddressFactory;
+      if (victim === undefined || thief === undefined || factory === undefined) return undefined;
+      const { depositAddress, origin, user, orderId } = victim.terms;
+      if (depositAddress === undefined) return undefined;
+      const key: DepositAddressKey = {
+        id: orderId,
+        depositor: user,
+        recovery: depositAddress.recovery,
+        strict: depositAddress.strict,
+      };
+      return {
+        ...sweepCall(factory, key, origin.currency, [
+          { amount: origin.amount, orderId: thief.terms.orderId },
+        ]),
+        chainId: origin.chainId,
+      };
+    }
+    case "deposit": {
+      // The quote's own step; the executor has none of the tokens, so that only what fails or costs nothing goes through.
+      if (quoted === undefined) return undefined;
+      const [step] = transactionsOf(quoted.answer.steps);
+      if (step === undefined) return undefined;
+      return {
+        to: lower(step.to as string),
+        data: step.data as Hex,
+        value: BigInt(step.value),
+        chainId: quoted.terms.origin.chainId,
+        requestId: quoted.requestId,
+      };
+    }
+    default:
+      return target satisfies never;
+  }
+}
+
+/** What a stranger or the holder of the recovery key does at a deposit address. */
+function meddle(world: SequenceWorld, { quote: at, how }: ActionOf<"meddle">): Outcome {
+  const withAddress = world.quotes.filter(({ terms }) => terms.depositAddress !== undefined);
+  const quoted = pick(withAddress, at);
+  if (quoted?.terms.depositAddress === undefined) return "skipped";
+  const { origin, user, orderId, depositAddress } = quoted.terms;
+  const { chain, memory } = world.chainOf(origin.chainId);
+  const mallory = world.users[2] ?? NATIVE;
+  const { depositAddressFactory: factory } = chain.contracts;
+  if (factory === undefined) return "skipped";
+  const key = {
+    id: orderId,
+    depositor: user,
+    recovery: depositAddress.recovery,
+    strict: depositAddress.strict,
   };
-  const usdc = world.chainOf(terms.origin.chainId).chain.tokens.find(({ id }) => id === "usdc");
-  const paidIn =
-    way === "wrongCurrency" ? (currency === NATIVE ? (usdc?.address ?? NATIVE) : NATIVE) : currency;
-  const side = terms.origin.chainId === world.chains[0].chain.id ? 0 : 1;
-  const sum =
-    way === "wrongCurrency" ? worth(world, side, paidIn === NATIVE ? "eth" : "usdc", 10) : sums[way];
-  const id = way === "unknownOrder" ? world.bytes32() : terms.orderId;
-  const data =
-    paidIn === NATIVE
-      ? depositNativeCalldata(terms.user, id)
-      : depositErc20Calldata(terms.user, paidIn, sum, id);
-  return { to: depository, data, value: paidIn === NATIVE ? sum : 0n };
+  if (how === "dust") sendTo(world, origin.chainId, mallory, depositAddress.address, origin.currency, 1n);
+  else
+    memory.send(how === "recover" ? user : mallory, {
+      to: factory,
+      data: encodeFunctionData({
+        abi: depositAddressFactoryAbi,
+        functionName: how === "recover" ? "recover" : "sweepStrict",
+        args: [key, origin.currency],
+      }),
+    });
+  return "done";
+}
+
+/** Anybody points at any transaction for any request. */
+async function report(
+  world: SequenceWorld,
+  { quote: at, transaction }: ActionOf<"report">,
+): Promise<Outcome> {
+  const quoted = pick(world.quotes, at);
+  if (quoted === undefined) return "skipped";
+  const { memory, chain } = world.chainOf(quoted.terms.origin.chainId);
+  const known = [
+    ...memory.blocks.flatMap(({ transactions }) => transactions.map((one) => one.transaction)),
+    ...memory.pool,
+  ];
+  const reported = pick(known, transaction);
+  if (reported === undefined) return "skipped";
+  await indexTransaction(world.services, {
+    chainId: chain.id,
+    txHash: reported.hash,
+    requestId: quoted.requestId,
+  });
+  return "done";
 }
 
 /** An app sends money to the solver, marked as its own. */

@@ -5,6 +5,9 @@ export const ONE_CENT = 10n ** 16n;
 /** Gas units of one payment that the service may bear by itself: what a plain fill, refund or payout uses. More has to be charged to somebody. */
 export const PAYMENT_GAS = 130_000n;
 
+/** The same for a sweep of a deposit address, which may create the address's contract. */
+export const SWEEP_GAS = 220_000n;
+
 /** How far a firm quote is kept after prices moved against it (`honourBps` of the fee policy), with the rounding of two conversions. */
 export const HONOUR_BPS = 101n;
 
@@ -13,3 +16,9 @@ export const MAX_LEAD_SECONDS = 30 * 24 * 3600;
 
 /** `UNREPAID_REFUNDS_DAILY_USD` of the world: refunds that settlement never repays are bounded by it within any 24 hours. */
 export const UNREPAID_DAILY_USD = 25n * 10n ** 18n;
+
+/** `BURNT_FILLS_DAILY_USD` of the world: gas of fills that reverted in a block and that no deposit paid for, within any 24 hours. One fill may exceed it. */
+export const BURNT_DAILY_USD = 10n * 10n ** 18n;
+
+/** Less than this at a deposit address may be worth less than moving it, so its status need not mention it. */
+export const ADDRESS_DUST_USD = 2n * 10n ** 18n;

@@ -3,7 +3,15 @@ import { formatUsd } from "@causeway/domain";
 import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
 import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
 import { brokenLaws } from "../support/ledger-world.ts";
-import { readFacts, type Facts, type OnChainDeposit, type OnChainPayment } from "./ledger.ts";
+import { ADDRESS_DUST_USD } from "./bounds.ts";
+import {
+  isToRecipient,
+  readFacts,
+  valueOf,
+  type Facts,
+  type OnChainDeposit,
+  type OnChainPayment,
+} from "./ledger.ts";
 import type { SequenceWorld } from "./world.ts";
 
 /** What the chains say of one request. */
@@ -16,16 +24,11 @@ interface Truth {
 
 function truthOf({ deposits, payments }: Facts, terms: RequestTerms): Truth {
   const own = payments.filter((payment) => payment.terms.requestId === terms.requestId);
-  const isFill = ({ chain, mined }: OnChainPayment): boolean =>
-    chain.chain.id === terms.destination.chainId &&
-    mined.movements.some(
-      ({ to, currency }) => to === terms.recipient && currency === terms.destination.currency,
-    );
   return {
     terms,
     deposits: deposits.filter(({ deposit }) => deposit.id === terms.orderId),
-    fills: own.filter(isFill),
-    refunds: own.filter((payment) => !isFill(payment)),
+    fills: own.filter(isToRecipient),
+    refunds: own.filter((payment) => !isToRecipient(payment)),
   };
 }
 
@@ -37,18 +40,64 @@ export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<s
   const facts = await readFacts(world);
   const found: string[] = [];
   for (const terms of facts.terms.values()) {
-    if (terms.kind !== "bridge" || exposed.has(terms.orderId)) continue;
+    if (terms.kind === "call" || exposed.has(terms.orderId)) continue;
     const status = await requestStatus(world.services, terms.requestId);
     if (status === undefined) {
       found.push(`${terms.requestId} has no status`);
       continue;
     }
-    for (const why of contradictions(truthOf(facts, terms), status))
+    // Another request stands in for this one: its status is told, and its truth is checked with it.
+    if (status.supersededByRequestId !== undefined) continue;
+    if (terms.kind !== "bridge") {
+      found.push(...falseSend(world, terms, status));
+      continue;
+    }
+    const truth = truthOf(facts, terms);
+    const addressWords = atAddress(world, truth, status);
+    for (const why of [...contradictions(truth, status), ...addressWords])
       found.push(
         `status of ${terms.requestId} (${status.status}, fundsAt ${status.fundsAt}, ${status.nextAction}): ${why}`,
       );
   }
   return found;
+}
+
+/** Money of a listed currency that stands at an address belongs to somebody, and the newest request there has to say so. */
+function atAddress(world: SequenceWorld, { terms, fills, refunds }: Truth, status: StatusView): string[] {
+  const at = terms.depositAddress?.address;
+  if (at === undefined || fills.length > 0 || refunds.length > 0) return [];
+  const { memory } = world.chainOf(terms.origin.chainId);
+  const held = memory.balance(terms.origin.currency, at);
+  const isDust = valueOf(world, terms.origin.chainId, terms.origin.currency, held) < ADDRESS_DUST_USD;
+  if (isDust || status.fundsAt !== "user") return [];
+  return [`${held} units stand at the deposit address`];
+}
+
+/** A payment on one chain by the user: a success needs a transaction that carries the request's id and succeeded. */
+function falseSend(world: SequenceWorld, { requestId, origin }: RequestTerms, status: StatusView): string[] {
+  const { memory } = world.chainOf(origin.chainId);
+  const paid = memory.blocks
+    .flatMap(({ transactions }) => transactions)
+    .filter(
+      ({ transaction, receipt }) =>
+        receipt.status === "success" && transaction.input.includes(requestId.slice(2)),
+    );
+  if (status.status === "success" && paid.length === 0) return [`${requestId} succeeded without a payment`];
+  return [];
+}
+
+/** What comes to a deposit address is deposited for requests of that address only. */
+export async function strayedSweeps(world: SequenceWorld): Promise<string[]> {
+  const { deposits, terms } = await readFacts(world);
+  const addresses = new Set(
+    [...terms.values()].flatMap(({ depositAddress }) => depositAddress?.address ?? []),
+  );
+  return deposits.flatMap(({ mined, deposit, chain }) =>
+    mined.movements
+      .filter(({ from, to }) => addresses.has(from) && to === chain.chain.contracts.depository)
+      .filter(({ from }) => terms.get(deposit.id)?.depositAddress?.address !== from)
+      .map(({ from, amount }) => `${amount} units of ${from} were deposited for ${deposit.id}`),
+  );
 }
 
 function contradictions({ terms, deposits, fills, refunds }: Truth, status: StatusView): string[] {

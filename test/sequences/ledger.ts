@@ -1,9 +1,9 @@
 import type { Address, Hex, Order, RequestId, RequestTerms } from "@causeway/domain";
 import { orderIdOf } from "@causeway/domain";
-import { MAX_LEAD_SECONDS, ONE_CENT } from "./bounds.ts";
+import { MAX_LEAD_SECONDS, ONE_CENT, PAYMENT_GAS, SWEEP_GAS } from "./bounds.ts";
 import type { MinedTransaction } from "./memory-chain.ts";
 import { NATIVE, type DepositMade } from "./memory-evm.ts";
-import { OUR_KEYS, type SequenceWorld, type WorldChain } from "./world.ts";
+import { OPERATOR, OUR_KEYS, type SequenceWorld, type WorldChain } from "./world.ts";
 
 /**
  * The test's own books. They know nothing of the service's decisions: what was paid and deposited is read from the chains, and what the
@@ -41,6 +41,14 @@ export interface Facts {
   readonly payments: readonly OnChainPayment[];
   /** Deposits that the hub gives to the solver, with the payment that earned each. */
   readonly settled: readonly Settled[];
+}
+
+/** Whether it pays the recipient of its request: every other payment of the request is a refund. */
+export function isToRecipient({ chain, mined, terms: { destination, recipient } }: OnChainPayment): boolean {
+  return (
+    chain.chain.id === destination.chainId &&
+    mined.movements.some(({ to, currency }) => to === recipient && currency === destination.currency)
+  );
 }
 
 const knownTerms = new WeakMap<SequenceWorld, Map<RequestId, RequestTerms>>();
@@ -266,9 +274,11 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
   for (const { chain: where, block, deposit, mined } of deposits) {
     if (where !== one || block < firstRemoved) continue;
     const { id: orderId, currency, amount } = deposit;
-    const inputUsd = terms.get(orderId)?.inputUsd ?? 0n;
-    const value = valueOf(world, chain.id, currency, amount);
-    const usd = inputUsd > value ? inputUsd : value;
+    const agreed = terms.get(orderId);
+    const now = valueOf(world, chain.id, currency, amount);
+    // The tier is chosen by what the deposit is worth at the prices of the quote; those may have moved since.
+    const quoted = agreed === undefined ? now : (agreed.inputUsd * amount) / agreed.origin.amount;
+    const usd = quoted < now ? quoted : now;
     const tier = chain.confirmationTiers.find(({ belowUsd }) => belowUsd === undefined || usd < belowUsd);
     if (tier !== undefined && confirmations(block) >= BigInt(tier.confirmations))
       exposed.push({ chain: where, mined, currency, amount, orderId });
@@ -283,16 +293,17 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
 }
 
 export const isOnChain = ({ chain, mined }: Exposed): boolean =>
-  chain.memory.mined(mined.transaction.hash) !== undefined;
+  chain.memory.mined(mined.transaction.hash)?.receipt.status === "success";
 
-/** Money that left the service's keys as gas, but for what one transaction may use beyond what it is expected to. */
-export function gasAllowance(world: SequenceWorld, unitsPerTransaction: bigint): bigint {
+/** Gas that the service's keys paid, of each transaction at most what one of its kind may use. */
+export function gasAllowance(world: SequenceWorld): bigint {
   let allowed = 0n;
   for (const { memory, chain } of world.chains)
     for (const { transactions } of memory.blocks)
       for (const { transaction, receipt } of transactions) {
         if (!OUR_KEYS.includes(transaction.from)) continue;
-        const units = receipt.gasUsed < unitsPerTransaction ? receipt.gasUsed : unitsPerTransaction;
+        const limit = transaction.from === OPERATOR ? SWEEP_GAS : PAYMENT_GAS;
+        const units = receipt.gasUsed < limit ? receipt.gasUsed : limit;
         allowed += valueOf(world, chain.id, NATIVE, units * receipt.effectiveGasPrice) + ONE_CENT / 100n;
       }
   return allowed;

@@ -1,6 +1,6 @@
 import { ERC20_DEPOSIT_TOPIC, NATIVE_DEPOSIT_TOPIC } from "@causeway/chains";
 import { approvalProxyAbi, depositAddressFactoryAbi, routerAbi } from "@causeway/contracts";
-import { cloneCodeHash, depositAddressOf } from "@causeway/domain";
+import { cloneCodeHash, cloneImplementation, depositAddressOf } from "@causeway/domain";
 import type { Address, Chain, DepositAddressKey, Hex } from "@causeway/domain";
 import { decodeFunctionData, encodeEventTopics, encodeFunctionData, toFunctionSelector } from "viem";
 import {
@@ -27,6 +27,7 @@ const selectors = {
   depositErc20: toFunctionSelector("function depositErc20(address,address,uint256,bytes32)"),
   initCodeHash: "0xdb4c545e",
   operator: "0x570ca735",
+  owner: "0x8da5cb5b",
 } as const;
 
 const SOLVER_NATIVE_TRANSFER = encodeEventTopics({
@@ -130,6 +131,15 @@ function router(self: Address): Contract {
         throw new Reverted("NotReceived");
       return "0x";
     }
+    if (functionName === "payBalance") {
+      if (!isInside) throw new Reverted("OnlyFromMulticall");
+      const [currency, to] = [lower(args[0]), lower(args[1])];
+      const held = evm.balance(currency, self);
+      if (held < args[2]) throw new Reverted("BalanceBelowMinimum");
+      if (currency === NATIVE) payNative(evm, to, held);
+      else evm.moveToken(currency, self, to, held);
+      return "0x";
+    }
     if (functionName === "multicall") {
       const [calls, refundTo, refundTokens] = args;
       for (const call of calls) {
@@ -193,6 +203,7 @@ function factory(self: Address, depositoryAddress: Address, operatorCell: string
     id: Hex,
   ): void => {
     const key = keyOf(asked);
+    if (key.strict && id !== key.id) throw new Reverted("NotOrderOfKey");
     const clone = depositAddressOf(self, key);
     if (evm.get(`clone:${clone}`) === 0n) {
       evm.set(`clone:${clone}`, 1n);
@@ -218,6 +229,7 @@ function factory(self: Address, depositoryAddress: Address, operatorCell: string
     const selector = data.slice(0, 10);
     if (selector === selectors.initCodeHash) return cloneCodeHash(self);
     if (selector === selectors.operator) return word(evm.get(operatorCell));
+    if (selector === selectors.owner) return word(FACTORY_OWNER);
     const decoded = decodeFunctionData({ abi: depositAddressFactoryAbi, data });
     const mustBeOperator = (): void => {
       if (BigInt(from) !== evm.get(operatorCell)) throw new Reverted("OnlyOperator");
@@ -274,6 +286,7 @@ export const FICKLE: Address = "0x00000000000000000000000000000000000f1c1e";
 export const BURNER: Address = "0x0000000000000000000000000000000000b09e90";
 export const SINK: Address = "0x0000000000000000000000000000000000051e00";
 export const OPERATOR_CELL = "operator";
+const FACTORY_OWNER: Address = "0x000000000000000000000000000000000000d00d";
 
 /** Takes native money; money does not leave it but by the factory. */
 export const clone: Contract = () => "0x";
@@ -290,6 +303,9 @@ export function contractsOf(chain: Chain): ReadonlyMap<Address, Contract> {
       contracts.depositAddressFactory,
       factory(contracts.depositAddressFactory, contracts.depository, OPERATOR_CELL),
     );
+  const { depositAddressFactory } = contracts;
+  if (depositAddressFactory !== undefined)
+    known.set(cloneImplementation(depositAddressFactory), () => word(contracts.depository));
   known.set(FICKLE, fickle);
   known.set(BURNER, burner);
   known.set(SINK, sink);

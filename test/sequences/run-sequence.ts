@@ -3,6 +3,7 @@ import {
   exposedTo,
   gasAllowance,
   isOnChain,
+  isToRecipient,
   readFacts,
   solverWorth,
   valueOf,
@@ -12,8 +13,8 @@ import {
   type Worth,
 } from "./ledger.ts";
 import { perform, topUp, type Action, type Outcome } from "./actions.ts";
-import { HONOUR_BPS, ONE_CENT, PAYMENT_GAS, UNREPAID_DAILY_USD } from "./bounds.ts";
-import { brokenRules, falseStatuses, inDollars, missedDeposits } from "./check.ts";
+import { HONOUR_BPS, ONE_CENT, UNREPAID_DAILY_USD } from "./bounds.ts";
+import { brokenRules, falseStatuses, inDollars, missedDeposits, strayedSweeps } from "./check.ts";
 import {
   APP_TOP_UPS,
   START_PRICES,
@@ -122,6 +123,7 @@ class Run {
     const found = [
       ...(await brokenRules(world)),
       ...(await missedDeposits(world)),
+      ...(await strayedSweeps(world)),
       ...(await falseStatuses(world, new Set(lost.map(({ orderId }) => orderId ?? "")))),
       ...this.beyondDailyLimit(facts),
       ...(await this.losses(facts, lost)),
@@ -136,6 +138,7 @@ class Run {
       (payment) =>
         !lost.includes(payment.terms.orderId) &&
         payment.chain.chain.id === payment.terms.origin.chainId &&
+        !isToRecipient(payment) &&
         settled.every((one) => one.payment !== payment),
     );
   }
@@ -158,7 +161,7 @@ class Run {
     const { world, began, moved } = this;
     const { settled } = facts;
     const now = await solverWorth(world);
-    const gas = gasAllowance(world, PAYMENT_GAS);
+    const gas = gasAllowance(world);
     // A firm quote is kept although prices have moved, as far as the fee policy says.
     const honoured = this.pricesMoved
       ? settled
@@ -208,6 +211,7 @@ async function isBusy(world: SequenceWorld): Promise<boolean> {
   const { rows } = await world.pool.query<{ busy: number }>(
     `select (select count(*) from requests where state in ('deposited', 'fillable', 'filling', 'submitted', 'refunding'))
        + (select count(*) from deposits where disposition = 'refund' and refund_state in ('none', 'sent') and canonical)
+       + (select count(*) from deposit_sweeps where state in ('planned', 'sent', 'mined'))
        + (select count(*) from claims where state = 'paying')
        + (select count(*) from slots where state in ('open', 'mined')) as busy`,
   );

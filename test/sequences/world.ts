@@ -2,7 +2,7 @@ import { TOP_UP_MARKER } from "@causeway/chains";
 import type { Address, Chain, Currency, Hex, Hex32, RequestId, RequestTerms } from "@causeway/domain";
 import { defaultFeePolicy, defaultSponsorshipRules, inChargeOrder, keccakOf } from "@causeway/domain";
 import { nodeEnvironment, readLocalChains } from "@causeway/localnet";
-import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
+import { rulesToJson, type QuoteAnswer, type QuoteInput } from "@causeway/wire";
 import type pg from "pg";
 import { toHex } from "viem";
 import { createCodeCache } from "../../apps/api/src/adapters/chains/code-cache.ts";
@@ -15,6 +15,7 @@ import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { sponsorReads } from "../../apps/api/src/adapters/postgres/sponsors.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { addressServices } from "../../apps/api/src/container-deposit-addresses.ts";
 import { catalog } from "../../apps/api/src/jobs/catalog.ts";
 import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
@@ -23,6 +24,8 @@ import type { JobName } from "../../apps/api/src/ports/unit-of-work.ts";
 import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
 import { storeQuotes } from "../../apps/api/src/usecases/deposit-addresses/give-address.ts";
+import { createAddressWatch } from "../../apps/api/src/usecases/deposit-addresses/address-watch.ts";
+import { reconcileSweeps } from "../../apps/api/src/usecases/deposit-addresses/reconcile-sweeps.ts";
 import { nudgeLane } from "../../apps/api/src/usecases/nudge-lane.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
@@ -36,7 +39,7 @@ import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-pri
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
 import { steppedHeads } from "../fakes/stepped-heads.ts";
 import { enginePolicy } from "../support/engine-policy.ts";
-import { UNREPAID_DAILY_USD } from "./bounds.ts";
+import { BURNT_DAILY_USD, UNREPAID_DAILY_USD } from "./bounds.ts";
 import { memoryChain, type MemoryChain } from "./memory-chain.ts";
 import { OPERATOR_CELL } from "./memory-contracts.ts";
 import { NATIVE, allowanceKey } from "./memory-evm.ts";
@@ -190,7 +193,11 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       maxTtlSeconds: 7 * 24 * 3600,
       solverChainName: home0.name,
     },
-    enginePolicy: { ...enginePolicy, maxUnrepaidRefundsUsd: UNREPAID_DAILY_USD },
+    enginePolicy: {
+      ...enginePolicy,
+      maxUnrepaidRefundsUsd: UNREPAID_DAILY_USD,
+      maxUnpaidBurntUsd: BURNT_DAILY_USD,
+    },
     appBalance: {
       chainId: home0.id,
       currencies: inChargeOrder([home0.native, ...home0.tokens], "usdc"),
@@ -210,12 +217,33 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     timings: { estimateSeconds: () => 1 },
     signOrder: async (orderId: Hex): Promise<Hex> => orderId,
   };
+  const apps = APP_WALLETS.map((fundingAddress, at) =>
+    anApiKey({
+      id: `00000000000000a${at}`,
+      fundingAddress,
+      // The first one fast fills before anybody has paid.
+      rules: { ...defaultSponsorshipRules, maxCallValueUsd: 10n ** 20n, allowUnsubmitted: at === 0 },
+    }),
+  );
+  const addressWork = addressServices(
+    { ...services, depositAddresses: depositAddressReads(sql) },
+    { reservations: quoting.reservations, recipientCodes: quoting.recipientCodes, random: { bytes32 } },
+  );
+  const addressWatches = new Map(
+    chains.map(({ chain, connected }) => [chain.id, createAddressWatch(addressWork, connected)]),
+  );
   const announce = async ({ memory, connected }: WorldChain): Promise<void> => {
     const head = await connected.connection.reader.head();
     (connected.connection.heads as ReturnType<typeof steppedHeads>).announce(head, clock.nowMs());
     await connected.pulse.refresh();
     if (head.hash !== memory.tip.hash) throw new Error("the head is the tip");
   };
+  for (const { id, label, scopes, fundingAddress, rules } of apps)
+    await pool.query(
+      `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, funding_address, rules, created_at_ms, updated_at_ms)
+       values ($1, $2, decode($1, 'hex'), $3, '{}', '{}', $4, $5, 1, 1)`,
+      [id, label, scopes, fundingAddress, JSON.stringify(rulesToJson(rules))],
+    );
   for (const one of chains) {
     await announce(one);
     await openLane(services, one.connected);
@@ -240,6 +268,9 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     await trackLane(services, connected, trail);
     await trackSends(services, connected, trail);
     await recheckFinalBlocks(services, connected, trail);
+    const cursor = await services.reads.cursor(one.chain.id);
+    if (cursor !== undefined && world.quotes.some(({ terms }) => terms.depositAddress !== undefined))
+      await addressWatches.get(one.chain.id)?.look(cursor.number);
   };
   const takeJobs = async (): Promise<readonly { readonly job: JobName; readonly payload: unknown }[]> => {
     const { rows } = await pool.query<{ job_name: JobName; payload: string }>(
@@ -261,13 +292,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     chains,
     solver: SOLVER,
     users: USERS,
-    apps: APP_WALLETS.map((fundingAddress, at) =>
-      anApiKey({
-        id: `00000000000000a${at}`,
-        fundingAddress,
-        rules: { ...defaultSponsorshipRules, maxCallValueUsd: 10n ** 21n },
-      }),
-    ),
+    apps,
     quotes: [],
     faults,
     nowMs: clock.nowMs,
@@ -299,6 +324,8 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     async act() {
       for (const one of chains) await guarded(`watching ${one.chain.name}`, async () => await watch(one));
       await guarded("reconciling", async () => await reconcileRequests(services));
+      if (world.quotes.some(({ terms }) => terms.depositAddress !== undefined))
+        await guarded("reconciling sweeps", async () => await reconcileSweeps(addressWork));
       await guarded("reconciling claims", async () => await reconcileClaims(services));
       for (const { job, payload } of await takeJobs())
         await guarded(`job ${job}`, async () => {
