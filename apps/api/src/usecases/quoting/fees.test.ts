@@ -154,6 +154,22 @@ test("app fees are refused where they could not be collected, and where they are
   });
 });
 
+test("refuses sponsors and gas top-ups for payments that the user makes", async () => {
+  const send = (wish: Partial<QuoteInput>) =>
+    aQuoteInput({
+      destinationChainId: ORIGIN,
+      destinationCurrency: usdcOn(ORIGIN),
+      recipient: other,
+      ...wish,
+    });
+  const code = "UNSUPPORTED_EXECUTION_TYPE";
+  expect(await refusalOf(send({ subsidizeFees: true }), { key: aKey() })).toMatchObject({
+    code,
+    field: "subsidizeFees",
+  });
+  expect(await refusalOf(send({ topupGas: true }))).toMatchObject({ code, field: "topupGas" });
+});
+
 test("a swap on one chain from which apps take a fee goes through the solver, who can take it", async () => {
   const swap = aQuoteInput({ destinationChainId: ORIGIN, destinationCurrency: lockedOn(ORIGIN) });
   const own = feeWorld({ pools: market() });
