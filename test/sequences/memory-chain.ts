@@ -276,7 +276,7 @@ export function memoryChain(chain: Chain): MemoryChain {
 
 /** Of one sender and nonce the better offer is taken. */
 function byOffer(a: MemoryTransaction, b: MemoryTransaction): number {
-  if (a.from !== b.from) return 0;
+  if (a.from !== b.from) return a.from < b.from ? -1 : 1;
   if (a.nonce !== b.nonce) return a.nonce - b.nonce;
   return a.maxFeePerGas > b.maxFeePerGas ? -1 : 1;
 }

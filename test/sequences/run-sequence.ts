@@ -133,10 +133,15 @@ class Run {
 
   /** Refunds that no oracle attests, but for those whose deposit a deep reorg took. */
   private unrepaid({ payments, settled }: Facts): readonly OnChainPayment[] {
-    const lost = this.exposed.filter((one) => !isOnChain(one)).map(({ orderId }) => orderId);
+    const lost = this.exposed.filter((one) => !isOnChain(one));
+    const isOfLost = ({ terms, mined }: OnChainPayment): boolean =>
+      lost.some(
+        ({ orderId, currency }) =>
+          orderId === terms.orderId && mined.movements.some((moved) => moved.currency === currency),
+      );
     return payments.filter(
       (payment) =>
-        !lost.includes(payment.terms.orderId) &&
+        !isOfLost(payment) &&
         payment.chain.chain.id === payment.terms.origin.chainId &&
         !isToRecipient(payment) &&
         settled.every((one) => one.payment !== payment),
@@ -183,6 +188,13 @@ class Run {
     const least = began.total + moved - gas - honoured - reorged - unrepaid - ONE_CENT;
     if (now.total >= least) return [];
     return [
+      ...facts.payments
+        .filter((payment) => settled.every((one) => one.payment !== payment))
+        .map(
+          (payment) =>
+            `never repaid: ${isToRecipient(payment) ? "fill" : "refund"} of ${payment.terms.requestId} on ${payment.chain.chain.name}, ` +
+            inDollars(this.paidUsd.get(payment.mined.transaction.hash) ?? 0n),
+        ),
       `the service lost ${inDollars(least - now.total)} beyond its bounds: began with ${inDollars(began.total)}, prices moved ${inDollars(moved)}, ` +
         `gas ${inDollars(gas)}, honoured ${inDollars(honoured)}, reorged ${inDollars(reorged)}, refunds never repaid ${inDollars(unrepaid)}; now holds ${inDollars(now.held)}, is repaid ${inDollars(now.repaid)}, owes apps ${inDollars(now.owed)}`,
     ];
