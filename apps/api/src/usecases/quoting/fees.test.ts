@@ -211,6 +211,30 @@ test("a sponsor pays the fees of the destination side, and the output rises by j
   });
 });
 
+test("a sponsor pays for submitting a permit as part of the fees, and the output stays whole", async () => {
+  const sponsoredFees = async (change: Partial<QuoteInput>): Promise<bigint> => {
+    const services = feeWorld({ origin: { contracts: { ...aChain(ORIGIN).contracts, permit2: other } } });
+    const signing = {
+      ...services,
+      executor: { address: app },
+      permitTokens: {
+        permitsOf: () => ({
+          domain: { name: "USD Coin", version: "2" },
+          eip3009: true,
+          eip2612: false,
+        }),
+        nonceOf: async () => 0n,
+      },
+    };
+    const ask = aBridge({ subsidizeFees: true, ...change });
+    const { details } = await createQuote(signing, ask, "key-1", aKey());
+    expect(details.currencyOut.amount).toBe("100000000");
+    return services.stored[0]?.sponsorship?.usd ?? 0n;
+  };
+  const [plain, signed] = [await sponsoredFees({}), await sponsoredFees({ usePermit: true })];
+  expect(signed).toBeGreaterThan(plain);
+});
+
 test("beyond the cap the user pays the rest", async () => {
   const ask = aBridge({
     subsidizeFees: true,
