@@ -6,6 +6,8 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
+import { scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
+import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
 
 let world: EngineWorld;
@@ -212,6 +214,44 @@ test("a nonce that the key used elsewhere is dead only by proof and depth; then 
   // The lane goes on at the next nonce.
   const next = await aSubmittedFill();
   expect((await world.untilFinal(next.requestId)).status).toBe("success");
+});
+
+test("a fill that is mined above the watched head does not stop the lane for other requests", async () => {
+  const { destination } = world;
+  const trail = await world.watch(destination);
+  await aSubmittedFill();
+  await destination.mine();
+  for (const look of [1, 2]) {
+    await trackLane(world.services, destination.connected, trail);
+    expect((await slotOf(await aSubmittedFill())).state, `look ${look}`).toBe("open");
+  }
+});
+
+test("a lane plans on while a receipt is late by one head, and stops when a second head shows none", async () => {
+  const { destination } = world;
+  const { connected } = destination;
+  await aSubmittedFill();
+  const reader = { ...connected.connection.reader, receipt: async () => undefined };
+  const lagging = { ...connected, connection: { ...connected.connection, reader } };
+  await destination.mine();
+  const trail = await world.watch(destination, {
+    ...world.services,
+    chains: {
+      ...world.services.chains,
+      get: (id) => (id === destination.chain.id ? lagging : world.services.chains.get(id)),
+    },
+  });
+  // A second look at the same head is no second head.
+  await trackLane(world.services, lagging, trail);
+  expect((await slotOf(await aSubmittedFill())).state).toBe("open");
+  await destination.mine();
+  const later = await scanChain(world.services, connected, trail, await destination.announce());
+  await trackLane(world.services, lagging, later);
+  const waiting = await aSubmittedFill();
+  expect((await world.request(waiting.requestId)).state.name).toBe("fillable");
+  await world.watch(destination);
+  await world.work();
+  expect((await slotOf(waiting)).state).toBe("open");
 });
 
 test("a node that forgets receipts does not make a paid nonce dead: nothing is refunded on its silence", async () => {

@@ -20,7 +20,7 @@ export interface Reads extends RailReads, SendReads, FillBurnReads {
   /** Those of this leg that are dead because they reverted in a block. */
   revertedSlotsOfLeg(kind: LegKind, legId: string): Promise<readonly Slot[]>;
   slot(slotId: string): Promise<Slot | undefined>;
-  /** The next nonce that a lane gives away, and whether the chain has used one of its open nonces for something unknown; undefined: it was never opened. */
+  /** The next nonce that a lane gives away, and whether two heads in a row have shown one of its open nonces used for something unknown; undefined: it was never opened. */
   lane(chainId: number, sender: Address): Promise<{ nextNonce: number; hasUnexplained: boolean } | undefined>;
   /** Nonces from `from` to below `to` that were given to payments of a lane, whatever became of them. */
   givenNonces(chainId: number, sender: Address, from: number, to: number): Promise<ReadonlySet<number>>;

@@ -209,7 +209,9 @@ export interface LaneWrites {
   setOpen(slotId: string): Promise<void>;
   setFinal(slotId: string): Promise<void>;
   setDead(slotId: string, reason: string): Promise<void>;
-  setUnexplained(slotId: string, sinceBlock: bigint | undefined): Promise<void>;
+  /** The chain has used the open nonce and shows no receipt of ours at this head. A second head without one confirms it. */
+  noteUnexplained(slotId: string, headNumber: bigint): Promise<void>;
+  clearUnexplained(slotId: string): Promise<void>;
   cancel(slotId: string, reason: FailReason): Promise<void>;
 }
 

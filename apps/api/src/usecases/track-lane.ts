@@ -64,18 +64,21 @@ async function trackSender(
     open
       .filter((slot) => slot.nonce < used)
       .map(async (slot) => {
-        const found = await findMined(connected, slot, hashes);
-        if (found) await noteMined(services, slot, found.attempt, found.receipt);
+        const found = await findMined(connected, slot, head, hashes);
+        if (found === "ahead") await noteAhead(services, slot);
+        else if (found) await noteMined(services, slot, found.attempt, found.receipt);
         else await noteUnexplained(services, connected, slot, trail);
       }),
   );
 }
 
+/** @returns `ahead`: an attempt is in a block above the head, which the watcher has not read. */
 async function findMined(
   { connection }: ConnectedChain,
   slot: Slot,
+  head: BlockRef,
   hashes: ReadonlyMap<bigint, string>,
-): Promise<{ attempt: Attempt; receipt: ReceiptFact } | undefined> {
+): Promise<{ attempt: Attempt; receipt: ReceiptFact } | "ahead" | undefined> {
   const receipts = await Promise.all(
     slot.attempts.map((attempt) => connection.reader.receipt(attempt.txHash)),
   );
@@ -93,7 +96,15 @@ async function findMined(
     const block = await connection.reader.block(receipt.blockNumber);
     if (block?.hash === receipt.blockHash) return { attempt, receipt };
   }
-  return undefined;
+  return receipts.some((receipt) => receipt !== undefined && receipt.blockNumber > head.number)
+    ? "ahead"
+    : undefined;
+}
+
+/** The nonce was read at a newer block than the head, and our own transaction used it: nothing is unexplained. */
+async function noteAhead(services: Needs, slot: Slot): Promise<void> {
+  if (slot.unexplainedSince === undefined) return;
+  await services.uow.run((tx) => tx.lanes.clearUnexplained(slot.id));
 }
 
 async function noteMined(services: Needs, slot: Slot, attempt: Attempt, receipt: ReceiptFact): Promise<void> {
@@ -200,10 +211,9 @@ async function noteUnexplained(
   const head = trail.at(-1);
   const lowest = trail[0];
   if (head === undefined || lowest === undefined) return;
-  if (slot.unexplainedSince === undefined) {
-    await services.uow.run((tx) => tx.lanes.setUnexplained(slot.id, head.number));
-    return;
-  }
+  // A node may count a nonce before it serves the receipt, so a first miss does not stop the lane; one that outlives a head does.
+  await services.uow.run((tx) => tx.lanes.noteUnexplained(slot.id, head.number));
+  if (slot.unexplainedSince === undefined) return;
   if (head.number - slot.unexplainedSince < BigInt(chain.finalityBlocks)) return;
   const facts = { chain: chain.name, nonce: slot.nonce, requestId: slot.leg.requestId };
   const finalBlock = head.number - BigInt(chain.finalityBlocks) + 1n;

@@ -75,7 +75,7 @@ const forgetBroadcast = statement(
 const setMined = statement(
   "slot_mined",
   `update slots set state = 'mined', mined_attempt = $2, mined_block_number = $3, mined_block_hash = $4, mined_status = $5,
-     gas_used = $6, effective_gas_price = $7, unexplained_since = null where id = $1`,
+     gas_used = $6, effective_gas_price = $7, unexplained_since = null, unexplained_confirmed = false where id = $1`,
 );
 const setOpen = statement(
   "slot_open",
@@ -84,7 +84,15 @@ const setOpen = statement(
 );
 const setFinal = statement("slot_final", "update slots set state = 'final' where id = $1");
 const setDead = statement("slot_dead", "update slots set state = 'dead', dead_reason = $2 where id = $1");
-const setUnexplained = statement("slot_unexplained", "update slots set unexplained_since = $2 where id = $1");
+const noteUnexplained = statement(
+  "slot_note_unexplained",
+  `update slots set unexplained_since = coalesce(unexplained_since, $2), unexplained_confirmed = coalesce(unexplained_since < $2, false)
+   where id = $1 and state = 'open' and not unexplained_confirmed`,
+);
+const clearUnexplained = statement(
+  "slot_clear_unexplained",
+  "update slots set unexplained_since = null, unexplained_confirmed = false where id = $1",
+);
 const cancel = statement(
   "slot_cancel",
   "update slots set cancel_reason = $2 where id = $1 and state = 'open' and cancel_reason is null",
@@ -192,8 +200,11 @@ export function laneWrites(sql: Sql): LaneWrites {
     async setDead(slotId, reason): Promise<void> {
       await sql.query(setDead, [slotId, reason]);
     },
-    async setUnexplained(slotId, sinceBlock): Promise<void> {
-      await sql.query(setUnexplained, [slotId, sinceBlock ?? null]);
+    async noteUnexplained(slotId, headNumber): Promise<void> {
+      await sql.query(noteUnexplained, [slotId, headNumber]);
+    },
+    async clearUnexplained(slotId): Promise<void> {
+      await sql.query(clearUnexplained, [slotId]);
     },
     async cancel(slotId, reason): Promise<void> {
       await sql.query(cancel, [slotId, reason]);

@@ -52,7 +52,7 @@ const unsettled = statement(
 const lane = statement(
   "read_lane",
   `select next_nonce, exists (select from slots s where s.chain_id = l.chain_id and s.sender = l.sender and s.state = 'open'
-     and s.unexplained_since is not null) as has_unexplained
+     and s.unexplained_confirmed) as has_unexplained
    from lanes l where l.chain_id = $1 and l.sender = $2`,
 );
 const attempts = statement(
