@@ -219,10 +219,10 @@ test("a recipient whose code wants more gas than the router gives it is not paid
   expect(end.received).toBe(before);
 });
 
-test("fills of a volatile asset beyond the bound of a minute wait for the next minute", async () => {
+test("fills of an asset beyond the bound of a minute wait for the next minute", async () => {
   const { enginePolicy } = world.services;
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
-  // Full minutes of the clock, so that the three fills are of one minute.
+  // Full minutes of the clock, so that both fills are of one minute.
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
   const deposits = [await aDeposit(), await aDeposit()];
   await world.work(bounded);
@@ -231,4 +231,11 @@ test("fills of a volatile asset beyond the bound of a minute wait for the next m
   world.clock.forward(60_000);
   await world.work(bounded);
   expect(await Promise.all(deposits.map(stateOf))).toEqual(["submitted", "submitted"]);
+});
+
+test("workers whose clocks differ by a minute share one bound, and a clock put back far starts a new one", async () => {
+  const add = async (minute: number) =>
+    await world.services.uow.run((tx) => tx.priceExposure.add("shared", 60n, 100n, minute * 60_000));
+  expect([await add(1_001), await add(1_000), await add(1_001)]).toEqual([true, false, false]);
+  expect([await add(1_002), await add(900)]).toEqual([true, true]);
 });

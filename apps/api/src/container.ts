@@ -382,7 +382,13 @@ function priceSource(
     for (const { priceId, class: kind } of [native, ...tokens])
       bounds.set(priceId, Math.min(bounds.get(priceId) ?? Infinity, MAX_DIVERGENCE_BPS[kind]));
   const second = httpPrices(config.second, config.timeoutMs);
-  return createConfirmedPrices(primary, second, (id) => bounds.get(id) ?? MAX_DIVERGENCE_BPS.stable, onFault);
+  return createConfirmedPrices(
+    primary,
+    second,
+    (id) => bounds.get(id) ?? MAX_DIVERGENCE_BPS.stable,
+    config.maxAgeMs,
+    onFault,
+  );
 }
 
 function httpPrices({ source, url, apiKey }: PriceEndpointConfig, timeoutMs: number): PriceSource {

@@ -524,7 +524,7 @@ export const engineSettings = {
   )({
     name: "PRICE_EXPOSURE_USD_PER_MINUTE",
     describe:
-      "Fills between different assets that may be begun per minute for one volatile asset, whole USD; further fills wait for the next minute. One fill of a minute always passes. Bounds what a wrong price can cost before somebody looks.",
+      "Fills between different assets that may be begun per minute for one asset, whole USD; further fills wait for the next minute. One fill of a minute always passes. Bounds what a wrong price can cost before somebody looks.",
     default: 250_000,
   }),
   inventoryWaitMs: millis({

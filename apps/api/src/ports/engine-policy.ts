@@ -14,7 +14,7 @@ export interface EnginePolicy {
   readonly cancelAfterDeadlineMs: number;
   /** A request without a deposit is told failed so long after its deadline: clients stop at a failure, and a deposit that is a little late goes back without one. */
   readonly expiryGraceMs: number;
-  /** Fills between different assets that may be begun per minute for one volatile asset, whole USD. */
+  /** Fills between different assets that may be begun per minute for one asset, whole USD. */
   readonly maxPriceExposureUsd: number;
   /** How long a fill waits for inventory before the deposit is refunded. */
   readonly inventoryWaitMs: number;

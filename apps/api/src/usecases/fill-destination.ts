@@ -1,4 +1,4 @@
-import { isOneAsset, pairClassOf, pow10, USD_DECIMALS } from "@causeway/domain";
+import { isOneAsset, mulDivUp, pairClassOf, pow10, USD_DECIMALS } from "@causeway/domain";
 import type { FailReason, OutputCalls, RequestId, RequestTerms } from "@causeway/domain";
 import type { RequestEnd } from "../ports/chains.ts";
 import { formatUsd } from "@causeway/domain";
@@ -245,7 +245,7 @@ async function commitAndSend(
         : await inventoryBears(tx, destination, plan);
       if (!isBorne) return "short" as const;
       // Last, so that a fill that is not begun does not count.
-      await countExposure(services, tx, current.terms);
+      await countExposure(services, tx, current.terms, basis);
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await transition(
         services,
@@ -291,23 +291,26 @@ async function commitAndSend(
 class ExposureReached extends Error {}
 
 /**
- * Counts a fill between different assets against the bound of each volatile one.
+ * Counts a fill between different assets against the bound of each: a stablecoin that lost its peg is as wrong a price as any.
  * @throws ExposureReached
  */
 async function countExposure(
   { chains, clock, enginePolicy }: Needs,
   tx: Pick<Tx, "priceExposure">,
   { origin, destination, inputUsd }: RequestTerms,
+  basis: FillBasis,
 ): Promise<void> {
   const deposited = chains.currency(origin.chainId, origin.currency);
   const paidFrom = chains.currency(destination.chainId, destination.paidFrom ?? destination.currency);
   if (deposited === undefined || paidFrom === undefined) return;
   if (isOneAsset(pairClassOf(deposited, paidFrom))) return;
   const maxUsd = BigInt(enginePolicy.maxPriceExposureUsd) * pow10(USD_DECIMALS);
+  // What is filled, not what was quoted: a fast fill of a part must not use up the bound for the whole.
+  const input = basis.kind === "front" ? basis.promised.inputAmount : basis.deposit.amount;
+  const usd = origin.amount === 0n ? inputUsd : mulDivUp(inputUsd, input, origin.amount);
   // In one order everywhere: two fills that lock two assets must not wait for each other.
-  const volatile = [deposited, paidFrom].filter((currency) => currency.class !== "stable");
-  for (const priceId of volatile.map((currency) => currency.priceId).sort())
-    if (!(await tx.priceExposure.add(priceId, inputUsd, maxUsd, clock.nowMs())))
+  for (const priceId of [deposited.priceId, paidFrom.priceId].sort())
+    if (!(await tx.priceExposure.add(priceId, usd, maxUsd, clock.nowMs())))
       throw new ExposureReached(priceId);
 }
 

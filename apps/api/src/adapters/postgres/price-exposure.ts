@@ -6,13 +6,16 @@ const add = statement(
   "price_exposure_add",
   `insert into price_exposure as e (price_id, minute, usd) values ($1, $2, $3)
    on conflict (price_id) do update set
-     minute = excluded.minute,
-     usd = case when e.minute = excluded.minute then e.usd + excluded.usd else excluded.usd end
-   where e.minute <> excluded.minute or e.usd + excluded.usd <= $4
+     minute = case when e.minute between $2 and $2 + 2 then e.minute else $2 end,
+     usd = case when e.minute between $2 and $2 + 2 then e.usd + excluded.usd else excluded.usd end
+   where e.minute not between $2 and $2 + 2 or e.usd + excluded.usd <= $4
    returning 1`,
 );
 
-/** One row per asset, so that nothing grows; its lock puts fills of one asset in line. */
+/**
+ * One row per asset, so that nothing grows; its lock puts fills of one asset in line. The newest minute of any worker counts, up to
+ * two minutes ahead: workers whose clocks differ must not reset each other's sum, and a clock that was put back must not stop fills.
+ */
 export function priceExposureWrites(sql: Sql): PriceExposureWrites {
   return {
     add: async (priceId, usd, maxUsd, nowMs) => {

@@ -2,14 +2,16 @@ import type { PriceSource, UsdPrice } from "../../ports/price-source.ts";
 
 /**
  * Prices of one source, confirmed by a second one: a price that the second source does not confirm within the bound is marked as disputed.
- * While the second source cannot be reached every price is disputed: a veto that an outage lifts is none.
+ * While the second source cannot be reached, or its price is too old, the price is disputed: a veto that an outage lifts is none.
  * @param maxDivergenceBps by price id, bps of the second source's price
+ * @param maxLagMs how much older than the price itself the second source's may be
  * @param onFault receives the second source's failure, and each price that becomes disputed
  */
 export function createConfirmedPrices(
   primary: PriceSource,
   second: PriceSource,
   maxDivergenceBps: (priceId: string) => number,
+  maxLagMs: number,
   onFault: (error: unknown) => void,
 ): PriceSource {
   return {
@@ -25,7 +27,10 @@ export function createConfirmedPrices(
       return new Map(
         [...prices].map(([id, price]) => {
           const other = confirming.get(id);
-          const isDisputed = other === undefined || diverges(price.usd, other.usd, maxDivergenceBps(id));
+          const isDisputed =
+            other === undefined ||
+            price.asOfMs - other.asOfMs > maxLagMs ||
+            diverges(price.usd, other.usd, maxDivergenceBps(id));
           return [id, isDisputed ? { ...price, isDisputed } : price];
         }),
       );
