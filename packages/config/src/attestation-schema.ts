@@ -8,6 +8,9 @@ import { placeholderName } from "./placeholder.ts";
 /** A year: no order waits longer. */
 const LONGEST_LEAD_SECONDS = 31_536_000;
 
+/** The year 2286. Times in milliseconds are above it. */
+const MAX_UNIX_SECONDS = 9_999_999_999;
+
 const text = z.string("must be text").min(1, "must not be empty");
 const rpcUrl = text.refine(
   (value) => placeholderName(value) !== undefined || isUrlOf(value, ["http", "https"]),
@@ -104,6 +107,11 @@ export const hubEntry = z.object({
     )
     .max(LONGEST_LEAD_SECONDS, `must be at most ${LONGEST_LEAD_SECONDS}`)
     .default(CLOCK_SKEW_SECONDS),
+  depositPartsSince: z
+    .int("must be a time in whole Unix seconds")
+    .min(0, "must be a time in whole Unix seconds")
+    .max(MAX_UNIX_SECONDS, "must be in Unix seconds, not milliseconds")
+    .optional(),
   ...finalityFields,
 });
 

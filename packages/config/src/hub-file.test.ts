@@ -82,6 +82,16 @@ test("a network says by how much a fill may be older than its deposit; no less t
     expect(problemsOf(() => load({ ...hub, fillLeadSeconds: wrong }))).toContain(".fillLeadSeconds: must be");
 });
 
+test("reads from when on deposits are attested in parts, in seconds; never by default", () => {
+  expect(load({ ...hub, depositPartsSince: 0 }).hub.depositPartsSince).toBe(0);
+  expect(load({ ...hub, depositPartsSince: 1_800_000_000 }).hub.depositPartsSince).toBe(1_800_000_000);
+  expect(load(hub).hub).not.toHaveProperty("depositPartsSince");
+  for (const wrong of [-1, 0.5, "0", 1_800_000_000_000])
+    expect(problemsOf(() => load({ ...hub, depositPartsSince: wrong }))).toContain(
+      ".depositPartsSince: must be",
+    );
+});
+
 test("where one fill settles every deposit of its order, a fill is never older than them", () => {
   const joined = { ...hub, settlementKey: "deposits" };
   expect(problemsOf(() => load({ ...joined, fillLeadSeconds: 61 }))).toContain(

@@ -85,6 +85,7 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
       domain: entry.domain,
       settlementKey: entry.settlementKey,
       fillLeadSeconds: entry.fillLeadSeconds,
+      ...(entry.depositPartsSince !== undefined && { depositPartsSince: entry.depositPartsSince }),
       finality,
     },
   };

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { onchainId, orderAddress } from "@causeway/attest";
+import { depositKey, onchainId, orderAddress } from "@causeway/attest";
 import { afterEach, expect, test } from "vitest";
 import { executionSigners, messageSigners } from "./recovered.ts";
 import {
@@ -89,6 +89,50 @@ test("Transfers of any contract that name no order are not signed beside a depos
   // Alone they are the transaction's deposits, as they always were.
   origin.deposited(DEPOSIT_TX, bare.slice(0, 2));
   expect((await main.post("depository-deposits", deposit)).body.messages).toHaveLength(2);
+});
+
+test("attests a transaction from before depositPartsSince as one execution under its former key", async () => {
+  const since = (depositPartsSince: number) => ({ hub: { depositPartsSince } });
+  const before = await three(since(1_001), [since(1_001), since(1_001)]);
+  const both = [{ depositId: word("0a") }, { currency: account("f4"), isBare: true as const }];
+  before.origin.deposited(DEPOSIT_TX, both);
+  const whole = (await before.main.post("depository-deposits", deposit)).body;
+  expect(whole.messages.map(({ result }) => result["depositId"])).toEqual([word("0a"), word("00")]);
+  expect(whole.execution.actions).toHaveLength(2);
+  expect(whole.execution.idempotencyKey).toBe(depositKey("origin", DEPOSIT_TX));
+  expect((await executionSigners(whole.execution)).length).toBeGreaterThanOrEqual(2);
+  const later = await before.main.post("depository-deposits", { ...deposit, part: 1 });
+  expect(later).toMatchObject({ status: 400, body: { code: "rejected", field: "part" } });
+  before.origin.deposited(
+    DEPOSIT_TX,
+    Array.from({ length: 257 }, () => ({ depositId: word("0a") })),
+  );
+  const tooMany = await before.main.post("depository-deposits", deposit);
+  expect(tooMany).toMatchObject({ status: 400, body: { code: "rejected", field: "transactionId" } });
+  expect(tooMany.text).toContain("at most 256");
+
+  const after = await three(since(1_000), [since(1_000), since(1_000)]);
+  after.origin.deposited(DEPOSIT_TX, both);
+  const parts = await Promise.all(
+    [0, 1].map(async (part) => (await after.main.post("depository-deposits", { ...deposit, part })).body),
+  );
+  expect(parts.map(({ execution }) => execution.actions.length)).toEqual([1, 1]);
+  expect(parts.map(({ execution }) => execution.idempotencyKey)).toEqual([
+    depositKey("origin", DEPOSIT_TX),
+    depositKey("origin", DEPOSIT_TX, 1),
+  ]);
+});
+
+test("passes on no part of an earlier transaction that its peers divide", async () => {
+  const { main, origin } = await three({ hub: { depositPartsSince: 1_001 } });
+  origin.deposited(
+    DEPOSIT_TX,
+    Array.from({ length: 65 }, () => ({ depositId: word("0a") })),
+  );
+  expect(await main.post("depository-deposits", { ...deposit, part: 1 })).toMatchObject({
+    status: 400,
+    body: { code: "rejected", field: "part" },
+  });
 });
 
 test("every kind of answer is combined, sorted by signer, and every signature is over the returned payload", async () => {

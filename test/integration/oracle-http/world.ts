@@ -139,6 +139,7 @@ export const aHub: AttestationHub = {
   domain: { name: "Oracle", version: "1" },
   settlementKey: "payment",
   fillLeadSeconds: 60,
+  depositPartsSince: 0,
   finality: { kind: "tag" },
 };
 

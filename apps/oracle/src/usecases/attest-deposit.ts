@@ -19,9 +19,10 @@ import type {
   Execution,
 } from "@causeway/wire";
 import type { AttestationServices } from "../ports/attestation-services.ts";
+import { rejected } from "../ports/attestation-error.ts";
 import type { Understood } from "../ports/attestation-kind.ts";
 import { canonicalValue } from "./canonical-json.ts";
-import { depositParts, DEPOSITS_PER_PART } from "./deposit-parts.ts";
+import { depositParts, DEPOSITS_PER_PART, isAttestedInParts, MAX_WHOLE_DEPOSITS } from "./deposit-parts.ts";
 import { finalValue } from "./final-value.ts";
 import { depositoryOf, evidenceOf, familyOf, knownChain } from "./known-chain.ts";
 import {
@@ -87,13 +88,41 @@ interface AskedDeposits {
   readonly part: number;
 }
 
+/** @throws AttestationError when the transaction is attested whole, and a later part is asked for or one execution cannot hold it */
+function partOf(
+  hub: AttestationHub,
+  part: number,
+  { deposits, timestamp }: TransactionDeposits,
+): TransactionDeposits["deposits"] {
+  if (isAttestedInParts(hub, timestamp)) return depositParts(deposits)[part] ?? [];
+  if (part > 0)
+    throw rejected(
+      "part",
+      `part must be 0: ${wholeReason(hub, timestamp)}, so all its deposits are in part 0`,
+    );
+  if (deposits.length > MAX_WHOLE_DEPOSITS)
+    throw rejected(
+      "transactionId",
+      `the transaction has ${deposits.length} deposits, but one execution holds at most ${MAX_WHOLE_DEPOSITS}; ` +
+        `it is not attested in parts because ${wholeReason(hub, timestamp)}`,
+    );
+  return deposits;
+}
+
+function wholeReason({ depositPartsSince }: AttestationHub, timestamp: bigint): string {
+  return depositPartsSince === undefined
+    ? "the hub file has no depositPartsSince"
+    : `its block (${timestamp}) is earlier than depositPartsSince (${depositPartsSince})`;
+}
+
 async function signedDeposits(
   { sealer, hub }: AttestationServices,
   { chain, transactionId, part }: AskedDeposits,
-  { depository, deposits: all, timestamp }: TransactionDeposits,
+  found: TransactionDeposits,
   idOf: (message: UnsignedMessage) => Hex32,
 ): Promise<DepositAttestationAnswer> {
-  const deposits = depositParts(all)[part] ?? [];
+  const { depository, timestamp } = found;
+  const deposits = partOf(hub, part, found);
   if (deposits.length === 0) return { messages: [] };
   const unsigned = deposits.map((deposit): UnsignedMessage => ({
     data: { chainId: chain.name, transactionId },
@@ -160,7 +189,7 @@ function depositRoute(
       if (!parsed.success) return undefined;
       const { messages, execution } = parsed.data;
       if ((execution === undefined) !== (messages.length === 0)) return undefined;
-      if (messages.length > DEPOSITS_PER_PART) return undefined;
+      if (messages.length > (part === 0 ? MAX_WHOLE_DEPOSITS : DEPOSITS_PER_PART)) return undefined;
       if (!messages.every(({ data }) => data.chainId === chain.name && data.transactionId === transactionId))
         return undefined;
       if (execution === undefined) return { messages: [] };
@@ -173,6 +202,7 @@ function depositRoute(
       const checked = messages.map((message, at) => withProvenTime(chain, message, actions[at]));
       if (checked.includes(undefined)) return undefined;
       const proven = checked.filter((message) => message !== undefined);
+      if (!followsPartRule(hub, part, proven)) return undefined;
       return {
         messages: proven,
         execution: {
@@ -208,6 +238,17 @@ function depositRoute(
       }),
     }),
   };
+}
+
+/** Whether a peer's answer divides the deposits as this oracle would, as far as the proven times of its messages show it. */
+function followsPartRule(hub: AttestationHub, part: number, messages: readonly DepositMessage[]): boolean {
+  if (part > 0 && hub.depositPartsSince === undefined) return false;
+  return messages.every(({ extraData }) => {
+    if (extraData === undefined) return true;
+    return isAttestedInParts(hub, BigInt(extraData.timestamp))
+      ? messages.length <= DEPOSITS_PER_PART
+      : part === 0;
+  });
 }
 
 /**

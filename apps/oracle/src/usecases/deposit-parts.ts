@@ -1,15 +1,24 @@
 import type { DepositEvidence } from "@causeway/chains";
+import type { AttestationHub } from "@causeway/domain";
 
 /** Deposits of one execution. The hub mints all of them or none, in one transaction: about 40 000 gas each. */
 export const DEPOSITS_PER_PART = 64;
 
+/** Deposits of one execution where a transaction is attested whole: what fits into a transaction of the hub. */
+export const MAX_WHOLE_DEPOSITS = 256;
+
+/** Whether deposits of a block are attested in parts. A function of the block alone: oracles that disagreed would mint a deposit under two keys. */
+export function isAttestedInParts(
+  { depositPartsSince }: Pick<AttestationHub, "depositPartsSince">,
+  timestamp: bigint,
+): boolean {
+  return depositPartsSince !== undefined && timestamp >= BigInt(depositPartsSince);
+}
+
 /**
- * The deposits of a transaction in parts, each of which is an execution of its own. Nearly every transaction is one part.
- *
- * Anybody can put any number of deposits beside somebody's: none may keep that one from being attested. And any contract can emit a Transfer to the
- * depository: beside deposits that were made as such, Transfers that name no order form parts of their own, so that they are signed only for those who ask.
- *
- * The division follows from the transaction alone. Oracles that divided differently would mint a deposit under two keys.
+ * Divides a transaction's deposits into parts, each an execution of its own. Nearly every transaction is one part.
+ * Any contract can emit a Transfer to the depository, so Transfers without an order form parts of their own. The
+ * division follows from the transaction alone.
  */
 export function depositParts<Deposit extends Pick<DepositEvidence, "isBare">>(
   deposits: readonly Deposit[],

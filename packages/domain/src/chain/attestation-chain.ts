@@ -89,5 +89,10 @@ export interface AttestationHub {
   readonly settlementKey: "payment" | "deposits";
   /** Seconds by which a fill may be older than a deposit that it is settled against; at least {@link CLOCK_SKEW_SECONDS}, and no more with the key `deposits`. */
   readonly fillLeadSeconds: number;
+  /**
+   * Unix seconds: deposits in blocks from this time on are attested in parts, those of earlier blocks as one execution per transaction. Absent: all as one.
+   * Every oracle of the network must have the same value, or a deposit is minted under two keys.
+   */
+  readonly depositPartsSince?: number;
   readonly finality: EvmFinality;
 }

@@ -21,7 +21,8 @@ export const depositAttestationRequest = z
         .optional()
         .describe(
           "Which part of the transaction's deposits, 0 by default. A part holds at most 64 deposits and is an execution of its own. " +
-            "Token transfers that name no order come in parts after those of all other deposits. A part that does not exist has no messages.",
+            "Token transfers that name no order come in parts after those of all other deposits. A part that does not exist has no messages. " +
+            "Deposits in blocks before the hub file's `depositPartsSince` are all in part 0.",
         ),
       ...peerOptions,
     },
