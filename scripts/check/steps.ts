@@ -85,8 +85,9 @@ const preparing: readonly Step[] = [
   ),
 ];
 
-/** These need nothing of one another and run side by side. */
+/** These need nothing of one another and run side by side; the longest first, so that the others fit beside it. */
 const independent: readonly Step[] = [
+  commands("images", script("build-images.ts")),
   tests("unit"),
   commands("format", ["prettier", "--check", "--log-level=warn", "."]),
   commands("lint", ["oxlint", "--type-aware", "--deny-warnings", "--format=unix"]),
@@ -95,7 +96,6 @@ const independent: readonly Step[] = [
   commands("config-docs", script("config-docs.ts", "--check")),
   commands("lifecycle-docs", script("lifecycle-docs.ts", "--check")),
   commands("unused", ["knip", "--no-progress"]),
-  commands("images", script("build-images.ts")),
 ];
 
 /** These measure time or take the whole machine, so each has it to itself. */
