@@ -16,6 +16,7 @@ import { createAddressWatch } from "../../apps/api/src/usecases/deposit-addresse
 import { lookAtAddresses } from "../../apps/api/src/usecases/deposit-addresses/look-at-addresses.ts";
 import { lookUpAddress } from "../../apps/api/src/usecases/deposit-addresses/look-up-address.ts";
 import { reindexAddress } from "../../apps/api/src/usecases/deposit-addresses/reindex-address.ts";
+import { submitSweep } from "../../apps/api/src/usecases/deposit-addresses/submit-sweep.ts";
 import { requestTrace } from "../../apps/api/src/usecases/history/request-trace.ts";
 import { statusView } from "../../apps/api/src/usecases/request-status.ts";
 import { startAddressWorld, type AddressWorld } from "../support/address-world.ts";
@@ -645,6 +646,63 @@ test("a sweep that reverts because its owner took the money out first leaves the
   expect(await states()).toEqual(["void", "final"]);
   expect((await world.status(requestId)).status).toBe("success");
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
+});
+
+test("a new quote whose sweep is refused after a wait keeps its money reported: the first request never asks for a second payment", async () => {
+  const { origin, services } = world;
+  const operator = services.depositAddressOperator?.address;
+  if (operator === undefined) throw new Error("the operator is configured");
+  const agreed = await world.address();
+  const { at, requestId } = agreed;
+  await origin.client.setBalance({ address: operator, value: 0n });
+  await world.sendTo(at, usd(37));
+  for (let n = 0; n < 3; n++) await world.round();
+  const [planned] = await world.sweepsFrom(at);
+  if (planned === undefined) throw new Error("37 USDC are planned to be swept");
+  expect(planned.requestId).not.toBe(requestId);
+  world.clock.forward(120_000);
+  await origin.client.setBalance({ address: operator, value: 10n ** 21n });
+  const { connected } = origin;
+  const reader = new Proxy(connected.connection.reader, {
+    get: (target, name) =>
+      name === "simulate"
+        ? async () => ({ kind: "reverts", reason: "BalanceTooLow" })
+        : (Reflect.get(target, name) as unknown),
+  });
+  const lagging = { ...connected, connection: { ...connected.connection, reader } };
+  const by = {
+    ...services,
+    depositAddresses: world.reads,
+    chains: {
+      ...services.chains,
+      get: (id: number) => (id === origin.chain.id ? lagging : services.chains.get(id)),
+    },
+  };
+  const states = async (): Promise<string[]> => (await world.sweepsFrom(at)).map(({ state }) => state);
+  await submitSweep(by, planned.id);
+  expect(await states(), "one refusal, whatever time the sweep waited before it").toEqual(["planned"]);
+  world.clock.forward(61_000);
+  await submitSweep(by, planned.id);
+  expect(await states()).toEqual(["void"]);
+  const isAtAddress = {
+    status: "depositing",
+    fundsAt: "depositAddress",
+    nextAction: "wait_for_confirmations",
+  };
+  expect(await world.status(requestId)).toMatchObject(isAtAddress);
+  expect(await world.status(planned.requestId)).toMatchObject(isAtAddress);
+  const [successor] = await world.untilSettled(at, 1);
+  for (const id of [requestId, planned.requestId])
+    expect(await world.status(id)).toMatchObject({
+      status: "success",
+      supersededByRequestId: successor,
+      fundsAt: "recipient",
+      nextAction: "none",
+    });
+  expect((await world.sweepsFrom(at)).map(({ state, amount }) => [state, amount])).toEqual([
+    ["void", usd(37)],
+    ["final", usd(37)],
+  ]);
 });
 
 /** The owner of an address takes everything back before a sweep that was broadcast is mined. */

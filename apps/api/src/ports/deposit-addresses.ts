@@ -69,6 +69,8 @@ export interface SweepRecord extends CurrencyAt {
   readonly arrivedAtMs: number;
   readonly state: SweepState;
   readonly txHash: TxHash | undefined;
+  /** When the chain first refused it in a simulation; undefined: the last simulation did not revert. */
+  readonly refusedSinceMs: number | undefined;
   readonly createdAtMs: number;
 }
 
@@ -102,13 +104,19 @@ export interface DepositAddressWrites {
   /** Writes to the requests whose money comes through the address what lies there for them, and announces it. */
   noteFunds(address: Address, atMs: number): Promise<void>;
   /** @throws when there is a sweep of this observation already */
-  addSweep(sweep: Omit<SweepRecord, "id" | "state" | "txHash">): Promise<string>;
+  addSweep(sweep: Omit<SweepRecord, "id" | "state" | "txHash" | "refusedSinceMs">): Promise<string>;
   lockSweep(id: string): Promise<SweepRecord | undefined>;
   setSweep(
     id: string,
     state: SweepState,
     mined?: { readonly blockNumber: bigint; readonly txHash: TxHash },
   ): Promise<void>;
+  setRefusedSince(id: string, sinceMs: number | undefined): Promise<void>;
+  /**
+   * Ends a locked sweep that moved nothing. Its money counts as seen at the address again until the next look, and the requests that
+   * its request superseded wait again, unless that request has its money or was fast filled.
+   */
+  voidSweep(sweep: SweepRecord, atMs: number): Promise<void>;
   /** Whether something was swept for this request, or is about to be. */
   hasSweep(requestId: RequestId): Promise<boolean>;
   /** Sweeps for this request that have a nonce of the executor's lane which is not known to be dead. */
@@ -119,6 +127,8 @@ export interface DepositAddressWrites {
   setAddress(requestId: RequestId, address: Address): Promise<void>;
   /** Another request has taken its place; the first one that did stays. */
   supersede(requestId: RequestId, by: RequestId, atMs: number): Promise<void>;
+  /** The same for every other request of the address whose sweeps all ended as void. */
+  supersedeVoided(address: Address, by: RequestId, atMs: number): Promise<void>;
   supersededBy(requestId: RequestId): Promise<RequestId | undefined>;
 }
 

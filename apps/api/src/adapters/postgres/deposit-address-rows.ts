@@ -21,7 +21,7 @@ export const ADDRESS_COLUMNS =
 export const FUNDS_COLUMNS =
   "address, chain_id, currency, observation, amount, seen_block, layers, seen_at_ms, held_reason, alarmed_reason";
 export const SWEEP_COLUMNS =
-  "id, observation, address, chain_id, currency, amount, excess, order_id, request_id, coalesce(arrived_at_ms, created_at_ms) as arrived_at_ms, state, tx_hash, created_at_ms";
+  "id, observation, address, chain_id, currency, amount, excess, order_id, request_id, coalesce(arrived_at_ms, created_at_ms) as arrived_at_ms, state, tx_hash, refused_since_ms, created_at_ms";
 
 export interface AddressRow {
   address: string;
@@ -138,6 +138,7 @@ export interface SweepRow {
   arrived_at_ms: number;
   state: string;
   tx_hash: string | null;
+  refused_since_ms: number | null;
   created_at_ms: number;
 }
 
@@ -155,6 +156,7 @@ export function sweepOf(row: SweepRow): SweepRecord {
     arrivedAtMs: row.arrived_at_ms,
     state: row.state as SweepState,
     txHash: (row.tx_hash as TxHash | null) ?? undefined,
+    refusedSinceMs: row.refused_since_ms ?? undefined,
     createdAtMs: row.created_at_ms,
   };
 }

@@ -80,13 +80,16 @@ const noteFunds = statement(
        coalesce(bool_or(held_reason <> 'AMOUNT_TOO_LOW' and speaks), false) as is_held
      from deposit_address_funds where address = $1),
    moving as (select request_id from deposit_sweeps where address = $1 and state in ('planned', 'sent', 'mined')),
+   voided as (select request_id from deposit_sweeps where address = $1 and state = 'void'),
    concerned as (
-     select request_id from deposit_addresses where address = $1 union select request_id from moving
+     select request_id from deposit_addresses where address = $1 union select request_id from moving union select request_id from voided
      union select request_id from requests where deposit_address = $1 and (funds_seen or funds_held)),
    stands as (
      select r.request_id, r.funds_seen as was_seen, r.funds_held as was_held,
        r.request_id in (select request_id from moving) as is_moving,
-       r.superseded_by is null and exists (select from deposit_addresses a where a.address = $1 and a.request_id = r.request_id)
+       r.superseded_by is null
+         and (exists (select from deposit_addresses a where a.address = $1 and a.request_id = r.request_id)
+           or (r.request_id in (select request_id from voided) and r.deposit_id is null and r.front = 'none'))
          and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void') as is_awaiting
      from concerned join requests r using (request_id)),
    noted as (
@@ -115,6 +118,29 @@ const setSweep = statement(
   "deposit_sweep_set",
   "update deposit_sweeps set state = $2, block_number = $3, tx_hash = coalesce($4, tx_hash) where id = $1",
 );
+const setRefusedSince = statement(
+  "deposit_sweep_refused_since",
+  "update deposit_sweeps set refused_since_ms = $2 where id = $1",
+);
+/** No live sweep, no deposit, no fast fill: nothing pays this request `r` any more. */
+const HAS_NOTHING = `r.deposit_id is null and r.front = 'none'
+  and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void')`;
+// Counted from the next block: a look that read balances before the end of the sweep must not decide by this.
+const seeAgain = statement(
+  "deposit_sweep_see_again",
+  `with cursor as (select coalesce(max(block_number), 0) as number from chain_cursors where chain_id = $2)
+   insert into deposit_address_funds as f (address, chain_id, currency, amount, layers, seen_block, seen_at_ms, speaks)
+   select $1, $2, $3, $4::numeric, jsonb_build_array(jsonb_build_array($4::text, (number + 1)::text, null, $5::bigint))::text, number, $5, true from cursor
+   on conflict (address, chain_id, currency) do update set amount = f.amount + excluded.amount,
+     layers = (f.layers::jsonb || excluded.layers::jsonb)::text, seen_block = greatest(f.seen_block, excluded.seen_block),
+     seen_at_ms = least(f.seen_at_ms, excluded.seen_at_ms), observation = excluded.observation, held_reason = null, speaks = true`,
+);
+// Announced with what lies at the address, in the same commit.
+const reinstate = statement(
+  "requests_reinstate",
+  `update requests set superseded_by = null where deposit_address = $1 and superseded_by = $2
+     and exists (select from requests r where r.request_id = $2 and ${HAS_NOTHING})`,
+);
 const hasSweep = statement(
   "deposit_sweep_any",
   "select from deposit_sweeps where request_id = $1 and state <> 'void' limit 1",
@@ -138,6 +164,14 @@ const supersede = statement(
   "request_supersede",
   `with told as (
      update requests set superseded_by = $2, status_seq = status_seq + 1 where request_id = $1 and superseded_by is null returning *),
+   ${toldAgain("$3", "true")} ${SAID}`,
+);
+const supersedeVoided = statement(
+  "requests_supersede_voided",
+  `with told as (
+     update requests r set superseded_by = $2, status_seq = status_seq + 1
+     where deposit_address = $1 and request_id <> $2 and superseded_by is null and state in ('quoted', 'expired') and ${HAS_NOTHING}
+       and exists (select from deposit_sweeps s where s.request_id = r.request_id) returning *),
    ${toldAgain("$3", "true")} ${SAID}`,
 );
 const supersededBy = statement(
@@ -226,6 +260,15 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     async setSweep(id, state, mined) {
       await sql.query(setSweep, [id, state, mined?.blockNumber ?? null, mined?.txHash ?? null]);
     },
+    async setRefusedSince(id, sinceMs) {
+      await sql.query(setRefusedSince, [id, sinceMs ?? null]);
+    },
+    async voidSweep(sweep, atMs) {
+      await sql.query(setSweep, [sweep.id, "void", null, null]);
+      await sql.query(seeAgain, [...keyOf(sweep), sweep.amount + sweep.excess, sweep.arrivedAtMs]);
+      await sql.query(reinstate, [sweep.address, sweep.requestId]);
+      await sql.query(noteFunds, [sweep.address, atMs]);
+    },
     async hasSweep(requestId) {
       return (await sql.query(hasSweep, [requestId])).length > 0;
     },
@@ -240,6 +283,9 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     },
     async supersede(requestId, by, atMs) {
       await sql.query(supersede, [requestId, by, atMs]);
+    },
+    async supersedeVoided(address, by, atMs) {
+      await sql.query(supersedeVoided, [address, by, atMs]);
     },
     async supersededBy(requestId) {
       const [row] = await sql.query<{ superseded_by: string | null }>(supersededBy, [requestId]);

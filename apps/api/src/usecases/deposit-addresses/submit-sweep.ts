@@ -43,6 +43,8 @@ export async function submitSweep(services: Needs, sweepId: string): Promise<Pro
   if (connected === undefined || operator === undefined || from === undefined)
     return { waitMs: 60_000, why: "the chain or the deposit address operator is not configured" };
   const planned = await plan(services, connected, operator.address, from, sweep);
+  if (planned.kind !== "refused" && sweep.refusedSinceMs !== undefined)
+    await noteRefusal(services, sweep, undefined);
   if (planned.kind === "waits") return waits(services, sweep, planned.why);
   if (planned.kind === "refused") return refused(services, connected, sweep, planned.reason);
   const slotId = await reserve(services, connected, sweep, planned.plan);
@@ -136,6 +138,10 @@ function reserve(
     });
 }
 
+function noteRefusal(services: Needs, { id }: SweepRecord, sinceMs: number | undefined): Promise<void> {
+  return services.uow.run((tx) => tx.depositAddresses.setRefusedSince(id, sinceMs));
+}
+
 async function refused(
   services: Needs,
   { chain }: ConnectedChain,
@@ -143,16 +149,17 @@ async function refused(
   reason: string,
 ): Promise<Progress> {
   const nowMs = services.clock.nowMs();
-  // The money may be in a block that this node has not read.
-  if (nowMs - sweep.createdAtMs <= REFUSED_FOR_MS)
+  // The money may be in a block that this node has not read: counted from the first refusal, however long the sweep waited before it.
+  const { refusedSinceMs } = sweep;
+  if (refusedSinceMs === undefined) await noteRefusal(services, sweep, nowMs);
+  if (nowMs - (refusedSinceMs ?? nowMs) <= REFUSED_FOR_MS)
     return { waitMs: chain.blockTimeSeconds * 1000, why: `the sweep would revert: ${reason}` };
   const isVoid = await services.uow.run(async (tx) => {
     await tx.requests.lock(sweep.requestId);
     const current = await tx.depositAddresses.lockSweep(sweep.id);
     if (current?.state !== "planned") return false;
     // What is still there is found again, and decided about anew.
-    await tx.depositAddresses.setSweep(sweep.id, "void");
-    await tx.depositAddresses.noteFunds(sweep.address, nowMs);
+    await tx.depositAddresses.voidSweep(current, nowMs);
     await tx.requests.note(sweep.requestId, nowMs, "sweepVoid", { reason });
     return true;
   });

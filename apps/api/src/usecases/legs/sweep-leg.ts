@@ -34,8 +34,7 @@ export function sweepLeg(sweepId: string): LegCourse {
       const atMs = services.clock.nowMs();
       // The contract moves exactly what was decided or nothing: what reverted will revert again, and what is there is decided about anew.
       if (reason === "TRANSACTION_REVERTED") {
-        await tx.depositAddresses.setSweep(sweepId, "void");
-        await tx.depositAddresses.noteFunds(sweep.address, atMs);
+        await tx.depositAddresses.voidSweep(sweep, atMs);
         if (record) await tx.requests.note(sweep.requestId, atMs, "sweepVoid", { reason });
         return;
       }

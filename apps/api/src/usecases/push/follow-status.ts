@@ -28,7 +28,7 @@ async function followOne(
   let isOver = false;
   let stopStandIn: StopListening | undefined;
   let own: StatusRecord | undefined;
-  let standIn: { readonly ready: Promise<void>; last?: StatusChange } | undefined;
+  let standIn: { readonly id: RequestId; ready: Promise<void>; last?: StatusChange } | undefined;
   const told = inWords(follower, spelling);
 
   const tellStandIn = ({ record, onlyFinal }: StatusChange): void => {
@@ -39,14 +39,16 @@ async function followOne(
   const followStandIn = async (supersededBy: RequestId): Promise<void> => {
     const listener: StatusListener = {
       changed: (change) => {
-        if (standIn !== undefined) standIn.last = change;
+        if (standIn?.id !== supersededBy) return;
+        standIn.last = change;
         tellStandIn(change);
       },
       lost: () => follower.lost(),
     };
-    stopStandIn = await feed.follow(supersededBy, listener).catch(() => undefined);
-    if (stopStandIn === undefined) follower.lost();
-    if (isOver) stopStandIn?.();
+    const stopThis = await feed.follow(supersededBy, listener).catch(() => undefined);
+    if (stopThis === undefined) follower.lost();
+    if (isOver || standIn?.id !== supersededBy) stopThis?.();
+    else stopStandIn = stopThis;
   };
   const stop = await feed.follow(
     requestId,
@@ -54,9 +56,16 @@ async function followOne(
       changed: (change) => {
         own = change.record;
         const { supersededBy } = own;
+        if (supersededBy !== standIn?.id) {
+          stopStandIn?.();
+          stopStandIn = undefined;
+          standIn = undefined;
+        }
         if (supersededBy === undefined) told.changed(change);
-        else if (standIn === undefined) standIn = { ready: followStandIn(supersededBy) };
-        else if (standIn.last !== undefined) tellStandIn({ ...standIn.last, onlyFinal: true });
+        else if (standIn === undefined) {
+          standIn = { id: supersededBy, ready: Promise.resolve() };
+          standIn.ready = followStandIn(supersededBy);
+        } else if (standIn.last !== undefined) tellStandIn({ ...standIn.last, onlyFinal: true });
       },
       lost: () => told.lost(),
     },
