@@ -22,6 +22,7 @@ export * from "./evm/mapping-entries.ts";
 export * from "./evm/follow-trail.ts";
 export * from "./evm/gas-prices.ts";
 export * from "./evm/heads.ts";
+export { depositsForOrder } from "./evm/named-payments.ts";
 export * from "./evm/net-inflow.ts";
 export * from "./evm/read-token-metadata.ts";
 export * from "./evm/pools/pool-reader.ts";

@@ -64,6 +64,16 @@ test.each<readonly [string, readonly FrameLog[], boolean]>([
   ["what he was paid", [], true],
   ["it, when some of it goes on", [moved(recipient, stranger, 1n)], false],
   ["it, when what went comes back", [moved(recipient, stranger, 90n), moved(stranger, recipient, 90n)], true],
+  [
+    "it, when some of it goes to the router and comes back",
+    [moved(recipient, router, 1n), moved(router, recipient, 1n)],
+    true,
+  ],
+  [
+    "it, when all of it goes to the router and comes back from elsewhere",
+    [moved(recipient, router, 90n), moved(stranger, recipient, 90n)],
+    true,
+  ],
   // His own money came and went: whoever checks the payment counts neither.
   [
     "it, when a depository pays him as much as goes",

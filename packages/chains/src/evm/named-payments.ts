@@ -1,4 +1,4 @@
-import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
+import { approvalProxyAbi, depositoryAbi, routerAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { decodeFunctionData, erc20Abi, getAbiItem, toFunctionSelector } from "viem";
 import type { TransactionFact } from "../family.ts";
@@ -19,13 +19,39 @@ export interface NamedPayments {
   readonly payer: Address;
   /** Undefined: the function is unknown, so only the fill contract's own events say what it paid. */
   readonly payments: readonly NamedPayment[] | undefined;
+  /** Payments in tokens that the router checks, in the same transaction, to have increased the recipient's balance. */
+  readonly guaranteed: readonly NamedPayment[];
+  /** The sender's own calls deposit for this order. Undefined: the function is unknown, so the calldata does not say. */
+  readonly isDeposit: boolean | undefined;
   /** The transaction calls the order's fill contract with money of its sender, so the events of that contract count. */
   readonly isThroughFillContract: boolean;
 }
 
 type Transaction = Pick<TransactionFact, "from" | "to" | "input" | "value">;
 
-const nothing = (payer: Address): NamedPayments => ({ payer, payments: [], isThroughFillContract: false });
+const nothing = (payer: Address): NamedPayments => ({
+  payer,
+  payments: [],
+  guaranteed: [],
+  isDeposit: false,
+  isThroughFillContract: false,
+});
+
+/** Every function that deposits under an id. */
+const DEPOSITS: ReadonlySet<string> = new Set(
+  [...depositoryAbi, ...routerAbi]
+    .filter((item) => item.type === "function")
+    .filter(({ name }) => name.startsWith("deposit"))
+    .map((item) => toFunctionSelector(item)),
+);
+
+/**
+ * Whether a call deposits for an order. Only its calldata counts, not where it goes: a fill cannot become a deposit after it was signed. No call of an order
+ * can name its own order, whose id is the hash of its calls.
+ */
+export function depositsForOrder(data: Hex, orderId: Hex): boolean {
+  return DEPOSITS.has(selectorOf(data)) && data.toLowerCase().includes(orderId.slice(2).toLowerCase());
+}
 
 /** Functions of the approval proxy that spend what somebody else signed for: anyone can submit them. */
 const SIGNED_ROUTES: ReadonlySet<string> = new Set(
@@ -63,6 +89,8 @@ export function namedPayments(
   return {
     payer: fillContract,
     payments: calls?.flatMap((call) => paymentsOf(fillContract, call)),
+    guaranteed: calls === undefined ? [] : guaranteedPayments(fillContract, calls),
+    isDeposit: calls?.some(({ data }) => depositsForOrder(data, orderId)),
     isThroughFillContract: true,
   };
 }
@@ -98,6 +126,44 @@ function paymentsOf(router: Address, { to, data, allowFailure }: Call): readonly
   if (call?.functionName === "payBalance")
     return [{ currency: lower(call.args[0]), recipient: lower(call.args[1]), amount: call.args[2] }];
   return [];
+}
+
+/**
+ * Payments between a `noteBalance` and the `requireReceived` of the same recipient and token, up to the required amount. Only the router's own calls may
+ * follow. What recipients do when those pay them is as if it happened in a later transaction: it must not undo the payment.
+ */
+function guaranteedPayments(router: Address, calls: readonly Call[]): readonly NamedPayment[] {
+  const end = calls.findLastIndex(({ to }) => lower(to) !== router) + 1;
+  return calls.flatMap((call, at) => {
+    const required = at < end ? undefined : ownCall(router, call);
+    if (required?.functionName !== "requireReceived") return [];
+    const [currency, recipient, minimum] = [
+      lower(required.args[0]),
+      lower(required.args[1]),
+      required.args[2],
+    ];
+    const noted = calls.findIndex((earlier) => {
+      const note = ownCall(router, earlier);
+      return (
+        note?.functionName === "noteBalance" &&
+        lower(note.args[0]) === currency &&
+        lower(note.args[1]) === recipient
+      );
+    });
+    if (noted === -1) return [];
+    const paid = calls
+      .slice(noted, at)
+      .flatMap((one) => paymentsOf(router, one))
+      .filter((payment) => payment.currency === currency && payment.recipient === recipient)
+      .reduce((sum, payment) => sum + payment.amount, 0n);
+    return [{ currency, recipient, amount: paid < minimum ? paid : minimum }];
+  });
+}
+
+/** A call of the router to itself; undefined when it may fail. */
+function ownCall(router: Address, { to, data, allowFailure }: Call) {
+  if (allowFailure || lower(to) !== router) return undefined;
+  return decoded(() => decodeFunctionData({ abi: routerAbi, data }));
 }
 
 /** Only the low 20 bytes of the recipient's word count: Tron's wallets write the chain's prefix before them. */

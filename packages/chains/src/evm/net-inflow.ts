@@ -36,23 +36,32 @@ export function tokenFlows(
 }
 
 /**
- * What of a payment the recipient keeps: at most the amount that was named, at most what the payer transferred, less what left the recipient beyond what
- * others sent. Money from others is the recipient's own, so it neither counts as paid nor, when the recipient spends it, as taken back.
+ * What of a payment counts: at most what was named and what the payer transferred, less what left the recipient beyond what others sent. The loss is
+ * deducted from all transfers of the payer before the cap: when the recipient's balance grew by the named amount, all of it counts.
+ *
+ * @param payment.guaranteed what the router itself checked that the recipient had received; later transfers do not reduce it. Default: 0
  */
 export function keptPayment(
   recipient: string,
   token: string,
   logs: readonly FrameLog[],
-  { payer, named }: { readonly payer: Address; readonly named: bigint },
+  {
+    payer,
+    named,
+    guaranteed = 0n,
+  }: { readonly payer: Address; readonly named: bigint; readonly guaranteed?: bigint },
 ): bigint | undefined {
   const flows = tokenFlows(recipient, token, logs);
   if (flows === undefined) return undefined;
   const { received, sent } = flows;
   const shown = received.get(payer) ?? 0n;
   const fromOthers = [...received.values()].reduce((sum, amount) => sum + amount, 0n) - shown;
-  const kept = (named < shown ? named : shown) - (sent > fromOthers ? sent - fromOthers : 0n);
-  return kept > 0n ? kept : 0n;
+  const loss = greater(0n, sent - fromOthers);
+  return lesser(named, greater(shown - loss, lesser(shown, guaranteed)));
 }
+
+const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const greater = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** Native that a router says it paid to an account, wei. @param reports logs of that router only: anybody can emit such an event */
 export function nativeReported(recipient: string, reports: readonly FrameLog[]): bigint {

@@ -1,4 +1,4 @@
-import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
+import { approvalProxyAbi, depositoryAbi, routerAbi } from "@causeway/contracts";
 import fc from "fast-check";
 import { encodeFunctionData, erc20Abi, getAbiItem, toFunctionSelector } from "viem";
 import { expect, test } from "vitest";
@@ -92,6 +92,14 @@ const payNative = (to: Address, amount: bigint): Step =>
   own(encodeFunctionData({ abi: routerAbi, functionName: "nativeTransfer", args: [to, amount] }));
 const payAll = (currency: Address, to: Address, minimum: bigint): Step =>
   own(encodeFunctionData({ abi: routerAbi, functionName: "payBalance", args: [currency, to, minimum] }));
+const note = (account: Address): Step =>
+  own(encodeFunctionData({ abi: routerAbi, functionName: "noteBalance", args: [usdc, account] }));
+const received = (account: Address, amount: bigint): Step =>
+  own(encodeFunctionData({ abi: routerAbi, functionName: "requireReceived", args: [usdc, account, amount] }));
+const encodeDeposit = (id: Hex): Step => ({
+  to: depository,
+  data: encodeFunctionData({ abi: depositoryAbi, functionName: "depositNative", args: [bob, id] }),
+});
 const anything: Step = { to: strange, data: "0xdeadbeef" };
 
 const whole = (steps: readonly Step[]) => steps.map((one) => ({ value: 0n, allowFailure: false, ...one }));
@@ -423,22 +431,126 @@ test("a proxy that the operator does not trust names nothing", () => {
   expect(judge(said, {}, pulled([step(7n)], strange))).toEqual({ amounts: [0n] });
 });
 
-test("a transaction that is a deposit too is a fill only when the order's solver sent it", () => {
-  const sent = transferring(alice, 7n);
+test.each([1n, 95n])("attests a payment after calls that move %s of it out and back", (moved) => {
+  const asked = { receipts: [{ recipient: alice, currency: usdc }] };
+  const paying = pulled([note(alice), step(95n), anything, received(alice, 95n)]);
+  const out = transfer(usdc, alice, fill, moved);
+  const there = transfer(usdc, fill, alice, 95n);
+  // Back from the router itself, and through another account.
+  expect(judge([there, out, transfer(usdc, fill, alice, moved)], asked, paying)).toEqual({ amounts: [95n] });
+  expect(judge([there, out, transfer(usdc, strange, alice, moved)], asked, paying)).toEqual({
+    amounts: [95n],
+  });
+  // Out before the payment, out of the recipient's own money.
+  const paidTwice = [out, transfer(usdc, fill, alice, moved), there];
+  expect(judge(paidTwice, asked, paying)).toEqual({ amounts: [95n] });
+  // The same without a check of the router: the balance grew by as much.
+  expect(
+    judge([there, out, transfer(usdc, fill, alice, moved)], asked, pulled([step(95n), anything])),
+  ).toEqual({ amounts: [95n] });
+});
+
+test("attests what the router checked, whatever the recipient does when the router pays it native afterwards", () => {
+  const said = [transfer(usdc, fill, alice, 95n), transfer(usdc, alice, bob, 95n)];
+  const checked = [note(alice), step(95n), received(alice, 95n)];
+  expect(judge(said, {}, pulled(checked))).toEqual({ amounts: [95n] });
+  expect(judge(said, {}, pulled([...checked, payAll(dai, solver, 0n), payNative(alice, 1n)]))).toEqual({
+    amounts: [95n],
+  });
+  // A check of less, or of the same balance twice, guarantees no more.
+  expect(judge(said, {}, pulled([note(alice), step(95n), received(alice, 90n)]))).toEqual({ amounts: [90n] });
+  expect(
+    judge(
+      [transfer(usdc, fill, alice, 95n), ...said],
+      {},
+      pulled([note(alice), step(95n), step(95n), received(alice, 90n), received(alice, 90n)]),
+    ),
+  ).toEqual({ amounts: [95n] });
+  for (const steps of [
+    // Paid before the note, checked for another account, checked before further calls, or not certainly checked.
+    [step(95n), note(alice), received(alice, 95n)],
+    [note(bob), step(95n), received(bob, 95n)],
+    [...checked, anything],
+    [note(alice), step(95n), { ...received(alice, 95n), allowFailure: true }],
+    [step(95n), received(alice, 95n)],
+    [note(alice), received(alice, 95n), step(95n)],
+  ])
+    expect(judge(said, {}, pulled(steps))).toEqual({ amounts: [0n] });
+});
+
+test("attests the minimum whenever the router made the payment and the recipient's balance grew by the minimum", () => {
+  const people = [alice, bob, fill, strange, depository];
+  const move = fc
+    .tuple(fc.constantFrom(...people), fc.constantFrom(...people), fc.bigInt({ min: 0n, max: 9n }))
+    .map(([from, to, amount]) => ({ from, to, amount }));
+  const moves = fc.array(move, { maxLength: 8 });
+  fc.assert(
+    fc.property(moves, moves, moves, fc.bigInt({ min: 1n, max: 9n }), (before, after, later, minimum) => {
+      const payment = { from: fill, to: alice, amount: minimum };
+      const checked = [...before, payment, ...after];
+      const grown = checked.reduce(
+        (sum, { from, to, amount }) => sum + (to === alice ? amount : 0n) - (from === alice ? amount : 0n),
+        0n,
+      );
+      fc.pre(grown >= minimum);
+      const said = (all: readonly (typeof payment)[]) =>
+        all.map(({ from, to, amount }) => transfer(usdc, from, to, amount));
+      const steps = [note(alice), anything, step(minimum), anything];
+      const expected = { amounts: [minimum] };
+      expect(judge(said(checked), {}, pulled(steps))).toEqual(expected);
+      expect(judge(said([...checked, ...later]), {}, pulled([...steps, received(alice, minimum)]))).toEqual(
+        expected,
+      );
+    }),
+  );
+});
+
+test("attests a payment by another key than the order's, whatever its calls and recipients deposit", () => {
+  const formerKey = { solver: bob };
   const deposits = [
     transfer(usdc, bob, otherDepository, 1n),
-    nativeDeposit(bob, 1n, orderId),
+    transfer(usdc, solver, depository, 1n),
+    // A contract that only says so.
+    transfer(strange, solver, depository, 1n),
+    nativeDeposit(solver, 1n, orderId),
     erc20Deposit(bob, usdc, 1n, orderId),
   ];
+  const order = encodeDeposit(`0x${"9d".repeat(32)}`);
   for (const deposit of deposits) {
-    const said = [transfer(usdc, solver, alice, 7n), deposit];
-    expect(judge(said, {}, sent)).toEqual({ amounts: [7n] });
-    expect(judge(said, { solver: bob }, sent)).toEqual({
-      refusal: "the transaction pays a depository: it is a deposit",
-    });
+    expect(judge([transfer(usdc, solver, alice, 7n), deposit], formerKey)).toEqual({ amounts: [7n] });
+    expect(
+      judge([deposit], { ...formerKey, ...native(alice) }, { to: alice, input: orderId, value: 7n }),
+    ).toEqual({ amounts: [7n] });
+    expect(judge([paid, deposit], formerKey, routed([step(7n), order]))).toEqual({ amounts: [7n] });
+    expect(
+      judge(
+        [solverNativeTransfer(fill, alice, 7n), deposit],
+        { ...formerKey, ...native(alice) },
+        routed([payNative(alice, 7n)], 7n),
+      ),
+    ).toEqual({ amounts: [7n] });
   }
-  const elsewhere = nativeDeposit(bob, 1n, orderId, strange);
-  expect(judge([transfer(usdc, solver, alice, 7n), elsewhere], { solver: bob }, sent)).toEqual({
-    amounts: [7n],
-  });
+});
+
+test("a transaction whose sender deposits for the order is its fill only when the order's solver sent it", () => {
+  const refused = { refusal: "the transaction pays a depository: it is a deposit" };
+  const balance = own(
+    encodeFunctionData({
+      abi: routerAbi,
+      functionName: "depositBalance",
+      args: [depository, bob, NATIVE_CURRENCY, 0n, orderId],
+    }),
+  );
+  for (const deposit of [encodeDeposit(orderId), balance]) {
+    const said = [paid, nativeDeposit(bob, 1n, orderId)];
+    for (const paying of [routed([step(7n), deposit]), pulled([deposit, step(7n)])]) {
+      expect(judge(said, {}, paying)).toEqual({ amounts: [7n] });
+      expect(judge(said, { solver: bob }, paying)).toEqual(refused);
+    }
+  }
+  // Of a function that is not the router's only the events tell.
+  const foreign = { to: fill, input: ended };
+  const reported = [solverNativeTransfer(fill, alice, 7n), nativeDeposit(bob, 1n, orderId)];
+  expect(judge(reported, native(alice), foreign)).toEqual({ amounts: [7n] });
+  expect(judge(reported, { ...native(alice), solver: bob }, foreign)).toEqual(refused);
 });

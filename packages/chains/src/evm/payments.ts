@@ -35,8 +35,9 @@ export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { reado
  *
  * A payment counts when the sender's own calldata names it (`namedPayments`) and the chain shows it:
  * - Native: the value of the transaction when it goes to the recipient with the id as its whole input, else what the order's fill contract reports.
- * - Tokens: Transfers from the sender, or from the fill contract that it called, less what the recipient gave back. Anything else that reaches the recipient
- *   (a trade, a claim, a withdrawal) is the recipient's own money: anyone can trigger it and put an order's id behind it.
+ * - Tokens: Transfers from the sender, or from the fill contract that it called, less what the recipient gave back before the router checked the balance.
+ *   Anything else that reaches the recipient (a trade, a claim, a withdrawal) is the recipient's own money: anyone can trigger it and put an order's id
+ *   behind it.
  *
  * What leaves a recipient in native shows in no log. Native payments are therefore refused where the payer itself decides what becomes of them: to the
  * account that sent the transaction, to the fill contract, to a depository. Any other recipient was chosen by the order's owner.
@@ -60,15 +61,17 @@ export function judgePayments(
   const fillContract = fillContractOf(question.extraData);
   if (fillContract === "malformed") return { refusal: "the order's extraData names no fill contract" };
   const isTrusted = fillContract !== undefined && rules.fillContracts.includes(fillContract);
-  // Whose money a depositor's own transaction pays cannot be told; only the order's solver deposits in its own fills.
-  if (transaction.from !== question.solver && facts.logs.some((log) => paysInto(rules.depositories, log)))
-    return { refusal: "the transaction pays a depository: it is a deposit" };
   const named = namedPayments(
     transaction,
     question.orderId,
     isTrusted ? fillContract : undefined,
     rules.fillContracts,
   );
+  // Only the order's solver deposits in its own fills. What other contracts deposit in passing says nothing about the sender: a recipient could do so
+  // just to have its payment refused.
+  const isDeposit = named.isDeposit ?? facts.logs.some((log) => paysInto(rules.depositories, log));
+  if (transaction.from !== question.solver && isDeposit)
+    return { refusal: "the transaction pays a depository: it is a deposit" };
   const reports = named.isThroughFillContract ? facts.logs.filter((log) => log.address === fillContract) : [];
 
   const missingCall = firstMissingCall(question.calls, reports);
@@ -99,6 +102,7 @@ export function judgePayments(
     const kept = keptPayment(recipient, currency, facts.logs, {
       payer,
       named: amountNamed(named.payments ?? [], recipient, currency),
+      guaranteed: amountGuaranteed(named.guaranteed, recipient, currency),
     });
     if (kept === undefined) return { refusal: `Transfers of ${currency} cannot be read` };
     amounts.push(kept);
@@ -136,6 +140,21 @@ function amountNamed(
   return payments.reduce(
     (sum, payment) =>
       payment.recipient === recipient && payment.currency === currency ? sum + payment.amount : sum,
+    0n,
+  );
+}
+
+/** One balance satisfies every check of it, so checks do not add up. */
+function amountGuaranteed(
+  guaranteed: NamedPayments["guaranteed"],
+  recipient: string,
+  currency: string,
+): bigint {
+  return guaranteed.reduce(
+    (most, payment) =>
+      payment.recipient === recipient && payment.currency === currency && payment.amount > most
+        ? payment.amount
+        : most,
     0n,
   );
 }

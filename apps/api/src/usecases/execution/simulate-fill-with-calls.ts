@@ -1,4 +1,10 @@
-import { fillWithCalls, keepsPayment, losesPayment, withoutOwnMovements } from "@causeway/chains";
+import {
+  depositsForOrder,
+  fillWithCalls,
+  keepsPayment,
+  losesPayment,
+  withoutOwnMovements,
+} from "@causeway/chains";
 import type { FeeCaps, Payment, TraceOptions } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
@@ -39,6 +45,12 @@ export async function simulateFillWithCalls(
   const { router, approvalProxy } = chain.contracts;
   const fill = { payment, calls: beside.calls, solver, router, approvalProxy };
   const call: LaneCall = { ...fillWithCalls(fill), authorizationList: beside.authorizationList };
+  // Oracles refuse such a fill unless the order's own signer sends it, and that may be a former key.
+  if (beside.calls.some(({ data }) => depositsForOrder(data, payment.orderId))) {
+    const message =
+      "a call beside the fill deposits for the order that the fill pays; deposit under another id";
+    return { call, simulated: { kind: "forbidden", message } };
+  }
   const withoutOwn = (logs: Parameters<typeof withoutOwnMovements>[0]) => withoutOwnMovements(logs, fill);
   const simulated = await simulateExecution(
     { connection },
