@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { HubChain } from "../../../apps/api/src/ports/hub.ts";
 import type { SettlementServices } from "../../../apps/api/src/ports/settlement-services.ts";
+import { rawKeySigner } from "@causeway/attest";
+import { RpcFault } from "@causeway/chains";
 import { Died, mortalServices } from "../../fakes/mortal-services.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
@@ -184,6 +186,92 @@ test("an execution that the hub refuses is attested anew, with signatures that c
   world.engine.clock.forward(300_000);
   await world.untilSettled(agreed.requestId);
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+});
+
+/** Leaves a signed transaction of the solver's key that the hub has not received, with an execution and a nonce mapping. */
+async function openTransaction() {
+  const agreed = await world.filled();
+  await world.attest();
+  const broadcast = async () => {
+    throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "away" });
+  };
+  await expect(
+    world.submit({ ...world.services, hub: { ...world.services.hub, broadcast } }),
+  ).rejects.toThrow("away");
+  const { rows } = await world.engine.pool.query<{ key: string }>(
+    `insert into nonce_mappings (chain_id, wallet, nonce, mapped_id, depositor, signature, signature_chain_id, state, next_try_ms,
+       hub_signature, transaction_id, created_at_ms, updated_at_ms)
+     select 1337, '0x1', coalesce(max(id), 0), '0x2', '0x3', '0x4', 1, 'signed', 0, '0x5', max(id), 0, 0 from hub_transactions returning key`,
+  );
+  const mapping = async () => {
+    const found = await world.engine.pool.query<{ state: string; transaction_id: string | null }>(
+      "select state, transaction_id from nonce_mappings where key = $1",
+      [rows[0]?.key],
+    );
+    return found.rows[0];
+  };
+  return { agreed, mapping };
+}
+
+async function rotated(byte: string) {
+  const signer = rawKeySigner(`0x${byte.repeat(32)}`);
+  await world.hubClient.setBalance({ address: signer.address, value: 10n ** 20n });
+  return { ...world.services, signer };
+}
+
+test("a new key carries out what an open transaction of an unconfigured former key holds, once", async () => {
+  const { agreed, mapping } = await openTransaction();
+  const owned = await world.solverOnHub();
+  const current = await rotated("e1");
+  await world.submit(current);
+  expect(await mapping()).toEqual({ state: "stored", transaction_id: null });
+  await world.mineHub(3);
+  await world.submit(current);
+  expect((await world.stateOf(agreed.requestId)).state).toBe("settled");
+  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+  expect(world.engine.events.of("hub_transaction_abandoned")).toHaveLength(1);
+
+  // The former key returns: its nonce is used, and nothing is done twice.
+  const other = await world.filled();
+  await world.untilSettled(other.requestId);
+  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount + other.terms.origin.amount);
+});
+
+test("a configured former key gets its open transaction mined, and one without gas leaves it to the new key", async () => {
+  const former = world.engine.services.signer;
+  const nonce = await world.hubClient.getTransactionCount({ address: former.address });
+  const { agreed } = await openTransaction();
+  const current = { ...(await rotated("e2")), formerSigners: [former] };
+  world.engine.clock.forward(60_001);
+  await world.submit(current);
+  await world.mineHub(3);
+  expect(await world.hubClient.getTransactionCount({ address: former.address })).toBe(nonce + 1);
+  await world.submit(current);
+  expect((await world.stateOf(agreed.requestId)).state).toBe("settled");
+
+  const { agreed: poor, mapping } = await openTransaction();
+  await world.hubClient.setBalance({ address: former.address, value: 0n });
+  world.engine.clock.forward(60_001);
+  await world.submit(current);
+  expect(await mapping()).toEqual({ state: "stored", transaction_id: null });
+  await world.mineHub(3);
+  await world.submit(current);
+  expect((await world.stateOf(poor.requestId)).state).toBe("settled");
+});
+
+test("what a former key's transaction carried out is settled after the rotation", async () => {
+  const former = world.engine.services.signer;
+  await world.hubClient.setBalance({ address: former.address, value: 10n ** 20n });
+  world.engine.clock.forward(60_001);
+  await world.submit();
+  await world.mineHub(3);
+  await world.submit();
+  const agreed = await world.filled();
+  await world.attest();
+  await world.submit();
+  await world.mineHub(3);
+  await world.submit(await rotated("e3"));
+  expect((await world.stateOf(agreed.requestId)).state).toBe("settled");
 });
 
 function isDeath(error: unknown): boolean {

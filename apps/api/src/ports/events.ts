@@ -75,6 +75,7 @@ export type EventName =
   | "oracle_lied"
   | "execution_refused"
   | "execution_set_aside"
+  | "hub_transaction_abandoned"
   | "hub_broadcast"
   | "hub_refused"
   | "api_keys_fault"

@@ -110,6 +110,11 @@ export interface SettlementWrites {
     noop: { readonly to: Address; readonly gasLimit: bigint },
     nextTryMs: number,
   ): Promise<readonly ExecutionRecord[] | undefined>;
+  /**
+   * Frees all executions and nonce mappings of an open transaction, so that another transaction can carry them. The transaction
+   * stays open, because its nonce may still be used. Returns how many were freed.
+   */
+  abandon(transactionId: string, reason: string, atMs: number): Promise<number>;
   /** No transaction has room for it: it is looked at again from `nextTryMs` on. */
   setAside(key: Hex32, reason: string, nextTryMs: number, atMs: number): Promise<void>;
   /** False when attempt `n` exists already: somebody else signed first. */
@@ -138,8 +143,8 @@ export interface SettlementReads {
   executionsToCarry(nowMs: number, limit: number): Promise<ExecutionRecord[]>;
   execution(key: Hex32): Promise<ExecutionRecord | undefined>;
   executionsOf(transactionId: string): Promise<ExecutionRecord[]>;
-  /** Transactions whose nonce may still be free, by nonce. */
-  openTransactions(sender: Address): Promise<HubTransaction[]>;
+  /** Transactions of every sender whose nonce may still be free, by sender and nonce. */
+  openTransactions(): Promise<HubTransaction[]>;
   /** How much waits, for the metrics. */
   waiting(): Promise<readonly { state: string; count: number; oldestMs: number }[]>;
 }

@@ -61,7 +61,7 @@ const ofTransaction = statement(
 );
 const openTransactions = statement(
   "hub_transactions_open",
-  `select ${HUB_TRANSACTION_COLUMNS} from hub_transactions where sender = $1 and state = 'open' order by nonce`,
+  `select ${HUB_TRANSACTION_COLUMNS} from hub_transactions where state = 'open' order by sender, nonce`,
 );
 const attempts = statement(
   "hub_attempts_of",
@@ -124,8 +124,8 @@ export function settlementReads(sql: Sql): SettlementReads {
     async executionsOf(transactionId) {
       return (await sql.query<ExecutionRow>(ofTransaction, [transactionId])).map(executionOf);
     },
-    async openTransactions(sender) {
-      const rows = await sql.query<HubTransactionRow>(openTransactions, [sender]);
+    async openTransactions() {
+      const rows = await sql.query<HubTransactionRow>(openTransactions, []);
       if (rows.length === 0) return [];
       const found = await sql.query<HubAttemptRow>(attempts, [rows.map((row) => row.id)]);
       const byTransaction = Map.groupBy(found, (attempt) => attempt.transaction_id);

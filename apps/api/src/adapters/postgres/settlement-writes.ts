@@ -118,6 +118,18 @@ const takeApart = statement(
    )
    select * from freed order by id`,
 );
+const abandonExecutions = statement(
+  "hub_execution_abandon",
+  `update hub_executions set transaction_id = null, next_try_ms = $3, reason = $2
+   where transaction_id = $1 and state = 'attested' returning id`,
+);
+// They are signed anew: the oracles may have changed since.
+const abandonMappings = statement(
+  "nonce_mapping_abandon",
+  `update nonce_mappings set state = 'stored', transaction_id = null, hub_signature = null, reason = $2, next_try_ms = $3,
+     updated_at_ms = $3
+   where transaction_id = $1 and state = 'signed' returning key`,
+);
 const setAside = statement(
   "hub_execution_set_aside",
   `update hub_executions set reason = $2, next_try_ms = $3, set_aside_since_ms = coalesce(set_aside_since_ms, $4)
@@ -170,6 +182,11 @@ export function settlementWrites(sql: Sql): SettlementWrites {
     async takeApart(transactionId, { to, gasLimit }, nextTryMs) {
       if ((await sql.query(spendOnNoop, [transactionId, to, gasLimit])).length === 0) return undefined;
       return (await sql.query<ExecutionRow>(takeApart, [transactionId, nextTryMs])).map(executionOf);
+    },
+    async abandon(transactionId, reason, atMs) {
+      const executions = await sql.query(abandonExecutions, [transactionId, reason, atMs]);
+      const mappings = await sql.query(abandonMappings, [transactionId, reason, atMs]);
+      return executions.length + mappings.length;
     },
     async setAside(key, reason, nextTryMs, atMs) {
       await sql.query(setAside, [key, reason, nextTryMs, atMs]);

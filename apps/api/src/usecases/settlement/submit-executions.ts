@@ -4,6 +4,7 @@ import { ExecutionsTaken } from "../../ports/executions-taken.ts";
 import type { ExecutionRecord, HubAttempt, HubTransaction, SignedExecution } from "../../ports/settlement.ts";
 import type { SettlementServices } from "../../ports/settlement-services.ts";
 import { replacementFees } from "../nudge-lane.ts";
+import { orderSignerOf } from "../order-signer.ts";
 import { nextBatch, roomFor, type Batch, type Weighed } from "./next-batch.ts";
 import { settleExecutions } from "./settle-executions.ts";
 
@@ -12,7 +13,7 @@ const NOOP_GAS = 100_000n;
 
 type Needs = Pick<
   SettlementServices,
-  "clock" | "events" | "signer" | "uow" | "hub" | "settlement" | "settlementPolicy"
+  "clock" | "events" | "signer" | "formerSigners" | "uow" | "hub" | "settlement" | "settlementPolicy"
 >;
 
 /**
@@ -24,12 +25,18 @@ type Needs = Pick<
 export async function submitExecutions(services: Needs): Promise<void> {
   const { hub, signer, settlement } = services;
   const used = await hub.nonces(signer.address);
+  const usedBy = new Map([[signer.address, used]]);
   let waits = false;
-  for (const transaction of await settlement.openTransactions(signer.address)) {
-    if (transaction.nonce < used.final) await conclude(services, transaction);
-    else if (transaction.nonce >= used.latest) {
-      waits = true;
-      await care(services, transaction);
+  for (const transaction of await settlement.openTransactions()) {
+    const { sender, nonce } = transaction;
+    const { final, latest } = usedBy.get(sender) ?? (await hub.nonces(sender));
+    usedBy.set(sender, { final, latest });
+    if (nonce < final) await conclude(services, transaction);
+    else if (nonce >= latest) {
+      // Transactions of a former key keep nothing of the current key waiting.
+      if (sender === signer.address) waits = true;
+      if (orderSignerOf(services, sender) !== undefined) await care(services, transaction);
+      else await abandon(services, transaction, "the key of its sender is not configured");
     }
   }
   // One at a time: a batch that waits behind another would only be found wanting later.
@@ -67,6 +74,19 @@ async function conclude(services: Needs, transaction: HubTransaction): Promise<v
     if (refusal !== undefined) services.events.alarm("execution_refused", { key, reason: refusal });
 }
 
+/**
+ * Frees what a former key's transaction carries, for the current key to carry. The former transaction may still be mined: the
+ * hub carries out each execution once, and sets a mapping once. It stays open, so that its nonce is used if its key returns.
+ */
+async function abandon(
+  { uow, clock, events }: Needs,
+  { id, sender, nonce }: HubTransaction,
+  reason: string,
+): Promise<void> {
+  const freed = await uow.run((tx) => tx.settlement.abandon(id, reason, clock.nowMs()));
+  if (freed > 0) events.alarm("hub_transaction_abandoned", { sender, nonce, reason, freed });
+}
+
 /** Gets a transaction that is not mined to the hub: signs it when nobody has, sends it again, raises its fees when it is stuck. */
 async function care(services: Needs, transaction: HubTransaction): Promise<void> {
   const { settlementPolicy: policy } = services;
@@ -88,7 +108,9 @@ async function send(
   transaction: HubTransaction,
   fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint },
 ): Promise<void> {
-  const { nonce, call, gasLimit } = transaction;
+  const { nonce, call, gasLimit, sender } = transaction;
+  const key = orderSignerOf(services, sender);
+  if (key === undefined) throw new Error(`invariant violated: no key to sign for ${sender}`);
   const { maxFeePerGas, maxPriorityFeePerGas } = fees;
   const { raw, hash } = await signTransaction(
     {
@@ -100,7 +122,7 @@ async function send(
       maxFeePerGas,
       maxPriorityFeePerGas,
     },
-    (digest) => services.signer.signDigest(digest),
+    (digest) => key.signDigest(digest),
   );
   const attempt: HubAttempt = {
     n: transaction.attempts.length,
@@ -132,6 +154,13 @@ async function broadcast(services: Needs, transaction: HubTransaction, attempt: 
       services.events.happened("hub_broadcast", { ...facts, outcome: outcome.kind });
       return;
     case "insufficientFunds":
+      // The money was moved to the current key's account. The bytes are broadcast again, in case money returns.
+      if (transaction.sender !== services.signer.address) {
+        await services.uow.run((tx) =>
+          tx.settlement.setBroadcast(transaction.id, attempt.n, services.clock.nowMs()),
+        );
+        return abandon(services, transaction, "its sender lacks the hub's native token");
+      }
       services.events.alarm("hub_refused", { ...facts, reason: "the solver lacks the hub's native coin" });
       return;
     case "rejected":
@@ -150,7 +179,7 @@ async function broadcast(services: Needs, transaction: HubTransaction, attempt: 
 async function takeApart(services: Needs, transaction: HubTransaction, reason: string): Promise<void> {
   const { uow, clock, settlementPolicy: policy } = services;
   const nowMs = clock.nowMs();
-  const noop = { to: signerOf(services), gasLimit: NOOP_GAS };
+  const noop = { to: transaction.sender, gasLimit: NOOP_GAS };
   const alone = await uow.run(async (tx) => {
     const freed = await tx.settlement.takeApart(transaction.id, noop, nowMs + policy.retryMs);
     const [only, ...others] = freed ?? [];
