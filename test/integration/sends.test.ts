@@ -3,6 +3,9 @@ import type { TxHash } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { watchChain } from "../../apps/api/src/jobs/watch-chain.ts";
+import type { SendRecord } from "../../apps/api/src/ports/records.ts";
+import { followReports } from "../../apps/api/src/usecases/follow-reports.ts";
 import { recordSingleTransaction } from "../../apps/api/src/usecases/record-single-transaction.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
 
@@ -145,6 +148,68 @@ test("a payment that a reorg takes back leaves the request waiting, and counts a
   await world.origin.mine();
   await world.watch(world.origin);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
+});
+
+test("a thousand unmined reports cost a bounded number of reads per head, and each is read in its turn", async () => {
+  const { origin, services } = world;
+  const trail = await world.watch(origin);
+  await world.pool.query(
+    `insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms)
+     select $1, '0x' || repeat('4', 60) || lpad(to_hex(n), 4, '0'), '0x' || repeat('5', 64), '0x' || repeat('6', 40), $2
+     from generate_series(1, 1000) n`,
+    [origin.chain.id, world.clock.nowMs()],
+  );
+  const { connected } = origin;
+  const read: TxHash[] = [];
+  const receipt = async (hash: TxHash) => {
+    read.push(hash);
+    return undefined;
+  };
+  const counted = {
+    ...connected,
+    connection: { ...connected.connection, reader: { ...connected.connection.reader, receipt } },
+  };
+  let last: SendRecord | undefined;
+  do {
+    const before = read.length;
+    last = await followReports(services, counted, trail, last);
+    expect(read.length - before).toBeLessThanOrEqual(96);
+  } while (last !== undefined);
+  expect(new Set(read.filter((hash) => hash.startsWith("0x4444"))).size).toBe(1_000);
+  await world.pool.query("delete from send_reports where sender = '0x' || repeat('6', 40)");
+});
+
+test("a node that fails to serve a reported transaction does not hold up the rest of a head", async () => {
+  const { origin, services } = world;
+  const honest = await aSend(native);
+  const hash = await world.pay(honest);
+  await report(honest, hash);
+  const stuck = `0x${"8".repeat(64)}`;
+  await world.pool.query(
+    `insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms) values ($1, $2, $3, $4, $5)`,
+    [origin.chain.id, stuck, `0x${"9".repeat(64)}`, world.stranger.address, world.clock.nowMs()],
+  );
+  const { connected } = origin;
+  const { reader } = connected.connection;
+  const receipt = async (asked: TxHash) => {
+    if (asked === stuck) throw new Error("the node failed");
+    return await reader.receipt(asked);
+  };
+  const failing = {
+    ...connected,
+    connection: { ...connected.connection, reader: { ...reader, receipt } },
+  };
+  await origin.mine();
+  const { number } = await origin.announce();
+  const looked: bigint[] = [];
+  const lead = async () => ({ lost: new AbortController().signal, release: async () => undefined });
+  const watcher = watchChain(services, failing, lead, async (atBlock) => {
+    looked.push(atBlock);
+  });
+  await expect.poll(() => looked).toContain(number);
+  await expect.poll(async () => (await world.status(honest.requestId)).status).toBe("success");
+  await watcher.close();
+  await world.pool.query("delete from send_reports where tx_hash = $1", [stuck]);
 });
 
 test("a payment that the wallet replaced by a dearer one is followed under its new hash", async () => {

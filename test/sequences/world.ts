@@ -32,6 +32,7 @@ import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import { recheckFinalBlocks } from "../../apps/api/src/usecases/recheck-final-blocks.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { loadTrail, scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
+import { followReports } from "../../apps/api/src/usecases/follow-reports.ts";
 import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";
 import { trackSends } from "../../apps/api/src/usecases/track-sends.ts";
 import { anApiKey } from "../fakes/api-keys.ts";
@@ -267,6 +268,8 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     const trail = await scanChain(services, connected, before, head);
     await trackLane(services, connected, trail);
     await trackSends(services, connected, trail);
+    let last = await followReports(services, connected, trail, undefined);
+    while (last !== undefined) last = await followReports(services, connected, trail, last);
     await recheckFinalBlocks(services, connected, trail);
     const cursor = await services.reads.cursor(one.chain.id);
     if (cursor !== undefined && world.quotes.some(({ terms }) => terms.depositAddress !== undefined))

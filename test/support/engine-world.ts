@@ -41,6 +41,7 @@ import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-request
 import { recheckFinalBlocks } from "../../apps/api/src/usecases/recheck-final-blocks.ts";
 import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
 import { loadTrail, scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
+import { followReports } from "../../apps/api/src/usecases/follow-reports.ts";
 import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";
 import { trackSends } from "../../apps/api/src/usecases/track-sends.ts";
 import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock.ts";
@@ -252,6 +253,8 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       const trail = await scanChain(by, connected, await loadTrail(by, connected), head);
       await trackLane(by, connected, trail);
       await trackSends(by, connected, trail);
+      let last = await followReports(by, connected, trail, undefined);
+      while (last !== undefined) last = await followReports(by, connected, trail, last);
       await recheckFinalBlocks(by, connected, trail);
       return trail;
     },

@@ -2,6 +2,8 @@ import type { BlockRef, Head } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Lead, Leadership } from "../ports/leadership.ts";
 import type { Services } from "../ports/services.ts";
+import type { SendRecord } from "../ports/records.ts";
+import { followReports } from "../usecases/follow-reports.ts";
 import { nudgeLane } from "../usecases/nudge-lane.ts";
 import { openLane } from "../usecases/open-lane.ts";
 import { recheckFinalBlocks } from "../usecases/recheck-final-blocks.ts";
@@ -90,6 +92,10 @@ async function lead(
     services.events.fault("chain_fault", error, { chain: chain.name });
   const neighbour = oneAtATime(beside, onFault);
   const recheck = oneAtATime(() => recheckFinalBlocks(services, connected, trail), onFault);
+  let lastReport: SendRecord | undefined;
+  const reports = oneAtATime(async () => {
+    lastReport = await followReports(services, connected, trail, lastReport);
+  }, onFault);
   let openAtMs = services.clock.nowMs() + reconcileIntervalMs;
   try {
     while (!stop.aborted) {
@@ -106,6 +112,7 @@ async function lead(
           looked = head;
           const scanned = trail.at(-1);
           if (scanned !== undefined) neighbour.look(scanned.number);
+          if (scanned !== undefined) reports.look(scanned.number);
           if (scanned !== undefined) recheck.look(scanned.number);
           // What a reorg dropped is sent again at once.
           if (reorged) caretaker.hurry();
@@ -135,7 +142,7 @@ async function lead(
   } finally {
     stop.removeEventListener("abort", onStop);
     unsubscribe();
-    await Promise.all([caretaker.idle(), neighbour.idle(), recheck.idle()]);
+    await Promise.all([caretaker.idle(), neighbour.idle(), reports.idle(), recheck.idle()]);
   }
 }
 

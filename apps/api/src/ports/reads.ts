@@ -63,6 +63,12 @@ export interface Reads extends RailReads, SendReads, FillBurnReads {
 export interface SendReads {
   /** Reported and not mined, after the last of the page before. */
   sendReports(chainId: number, after: SendRecord | undefined, limit: number): Promise<SendRecord[]>;
+  /** Those reported since `sinceMs`, within both limits: the newest of each sender first, so that no sender displaces another. */
+  freshSendReports(
+    chainId: number,
+    sinceMs: number,
+    limits: { readonly ofRequest: number; readonly ofChain: number },
+  ): Promise<SendRecord[]>;
   /** Mined in blocks that are canonical no more, by the stored trail. */
   orphanedSends(chainId: number, headNumber: bigint, limit: number): Promise<SendRecord[]>;
   /** Mined up to a final block and not settled. */

@@ -5,7 +5,7 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import type { SendRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { hasArrived, isQuotedPayment } from "./quoted-payment.ts";
-import { lookAtReport } from "./track-sends.ts";
+import { lookAtReport } from "./follow-reports.ts";
 import type { TransitionServices } from "./transition.ts";
 
 type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
@@ -50,7 +50,7 @@ export async function recordSend(
   const taken = await services.uow.run(async (tx) => {
     const found = await tx.sends.taken(send);
     if (found !== "free") return found;
-    // What is mined already is looked at once; what is not is followed, and costs a call to the node each block.
+    // What is mined already is looked at once; what is not is followed, and costs calls to the node.
     if (state.kind === "pending" && (await tx.sends.followedOf(send)) >= MAX_UNMINED_OF_SENDER)
       return "tooMany";
     await tx.sends.report(send);

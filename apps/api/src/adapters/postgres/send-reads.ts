@@ -10,6 +10,14 @@ const reports = statement(
    where chain_id = $1 and (created_at_ms, tx_hash, request_id) > ($2, $3, $4)
    order by created_at_ms, tx_hash, request_id limit $5`,
 );
+const freshReports = statement(
+  "read_fresh_send_reports",
+  `select chain_id, tx_hash, request_id, sender, null as block_number, null as block_hash, created_at_ms from (
+     select *, row_number() over (partition by request_id order by created_at_ms desc, tx_hash) as of_request,
+       row_number() over (partition by sender order by created_at_ms desc, tx_hash) as of_sender
+     from send_reports where chain_id = $1 and created_at_ms > $2) r
+   where of_request <= $3 order by of_sender, created_at_ms desc, tx_hash limit $4`,
+);
 const orphaned = statement(
   "read_orphaned_sends",
   `select ${SEND_COLUMNS} from sends s where s.chain_id = $1 and not s.settled and (s.block_number > $2
@@ -29,6 +37,9 @@ export function sendReads(sql: Sql): SendReads {
       const from = after && [after.reportedAtMs, after.txHash, after.requestId];
       const values = [chainId, ...(from ?? [-1, "", ""]), limit];
       return (await sql.query<SendRow>(reports, values)).map(sendOf);
+    },
+    async freshSendReports(chainId, sinceMs, { ofRequest, ofChain }) {
+      return (await sql.query<SendRow>(freshReports, [chainId, sinceMs, ofRequest, ofChain])).map(sendOf);
     },
     async orphanedSends(chainId, headNumber, limit) {
       return (await sql.query<SendRow>(orphaned, [chainId, headNumber, limit])).map(sendOf);
