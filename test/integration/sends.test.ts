@@ -150,6 +150,24 @@ test("a payment that a reorg takes back leaves the request waiting, and counts a
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
 });
 
+test("a payment that was reported once more while its block was reorged out leaves its request waiting", async () => {
+  const { origin } = world;
+  const agreed = await aSend(native);
+  const hash = await world.pay(agreed);
+  await report(agreed, hash);
+  await origin.mine();
+  await world.watch(origin);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+  await world.pool.query(
+    `insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms)
+     select chain_id, tx_hash, request_id, sender, $2 from sends where tx_hash = $1`,
+    [hash, world.clock.nowMs()],
+  );
+  await origin.reorg(1);
+  await world.watch(origin);
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+});
+
 test("a thousand unmined reports cost a bounded number of reads per head, and each is read in its turn", async () => {
   const { origin, services } = world;
   const trail = await world.watch(origin);

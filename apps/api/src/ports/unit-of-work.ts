@@ -157,7 +157,7 @@ export interface SendWrites {
   forget(send: SendRecord): Promise<void>;
   /** Takes a report for the payment of its request; false when the transaction or the request has been taken meanwhile. */
   mine(send: SendRecord, block: { number: bigint; hash: Hex }): Promise<boolean>;
-  /** Its block has vanished: it is a report again. False when it was one already. */
+  /** Its block has vanished: it is a report again. False when it was not mined, or is settled. */
   unmine(send: SendRecord, atMs: number): Promise<boolean>;
   settle(send: SendRecord): Promise<void>;
 }

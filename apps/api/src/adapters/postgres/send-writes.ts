@@ -27,9 +27,10 @@ const mine = statement(
 );
 const unmine = statement(
   "send_unmine",
-  `with gone as (delete from sends where chain_id = $1 and tx_hash = $2 and not settled returning *)
-   insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms)
-   select chain_id, tx_hash, request_id, sender, $3 from gone on conflict do nothing returning tx_hash`,
+  `with gone as (delete from sends where chain_id = $1 and tx_hash = $2 and not settled returning *),
+   reported as (insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms)
+     select chain_id, tx_hash, request_id, sender, $3 from gone on conflict do nothing)
+   select tx_hash from gone`,
 );
 const settle = statement(
   "send_settle",
