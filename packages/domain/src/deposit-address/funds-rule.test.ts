@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Address } from "../ids/hex.ts";
-import { awaitsRest, decideFunds, speaksForRequest } from "./funds-rule.ts";
+import { awaitsRest, decideFunds, dependsOnSender, speaksForRequest } from "./funds-rule.ts";
 import type { AddressFacts, FoundFunds, FundsDecision, ReturnFacts } from "./funds-rule.ts";
 
 const usd: Address = `0x${"11".repeat(20)}`;
@@ -144,6 +144,16 @@ test("where the refund goes to whoever sent it, the order is made anew with the 
     kind: "hold",
     reason: "SENDER_UNKNOWN",
   });
+});
+
+test("the sender matters only where a refund to the sender is decided or agreed", () => {
+  const address = open({ refundTo: "sender" });
+  expect(dependsOnSender(address, found(), canReturn)).toBe(true);
+  expect(dependsOnSender(strict({ refundTo: "sender" }), found({ amount: 60n }), canReturn)).toBe(true);
+  expect(dependsOnSender(open({ refundTo: back }), found(), canReturn)).toBe(false);
+  expect(dependsOnSender({ ...address, isFronted: true }, found({ amount: 99n }), canReturn)).toBe(false);
+  const dust = found({ amount: LEAST - 1n });
+  expect(dependsOnSender(strict({ refundTo: "sender" }), dust, canReturn)).toBe(false);
 });
 
 test("an open address keeps its quote for exactly what was quoted while it is firm; anything else is quoted anew", () => {

@@ -118,6 +118,17 @@ export function decideFunds(
     : back;
 }
 
+/** Whether who sent the money makes a difference to what becomes of it. */
+export function dependsOnSender(
+  address: Omit<AddressFacts, "sender">,
+  found: FoundFunds,
+  back: ReturnFacts,
+): boolean {
+  if (address.refundTo !== "sender" || (address.isUnused && address.isFronted)) return false;
+  const decision = decideFunds({ ...address, sender: undefined }, found, back);
+  return decision.kind !== "hold" || decision.reason === "SENDER_UNKNOWN";
+}
+
 /** Whether a request's status tells of this money: tokens that are not configured and dust could be sent by anyone, to say something false about it. */
 export function speaksForRequest(
   { quoted }: Pick<AddressFacts, "quoted">,

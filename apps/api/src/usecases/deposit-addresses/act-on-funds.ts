@@ -2,6 +2,7 @@ import { RpcFault } from "@causeway/chains";
 import {
   awaitsRest,
   decideFunds,
+  dependsOnSender,
   layersBeyond,
   oldestLayers,
   quotedState,
@@ -178,7 +179,7 @@ async function plan(
     amount: confirmed,
     layers: oldestLayers(funds.layers, confirmed),
   };
-  const facts: AddressFacts = {
+  const known: AddressFacts = {
     strict: at.strict,
     quoted: terms.origin,
     isUnused: standing !== "used",
@@ -186,26 +187,31 @@ async function plan(
     // An order that this solver cannot settle is not worth keeping: the money gets a quote of its own.
     isFirm: nowMs <= terms.firmUntilMs && orderSignerOf(services, terms.order.solver) !== undefined,
     refundTo: at.refundTo,
-    sender: at.refundTo === "sender" ? await findSender(services, connected, found) : undefined,
+    sender: undefined,
   };
-  if (awaitsRest(facts, found, funds.amount)) return { kind: "later" };
+  if (awaitsRest(known, found, funds.amount)) return { kind: "later" };
   const back = await returnFacts(services, connected, funds);
   // Of what this instance holds a price comes back; until then nobody knows whether it can be returned.
   if (!back.canReturn && !isLate && services.chains.currency(funds.chainId, funds.currency)?.supportsBridging)
     return { kind: "later" };
   // A token that is not configured any more could be neither filled nor given back from the depository; at the address its owner can take it.
   const isConfigured = services.chains.currency(funds.chainId, funds.currency) !== undefined;
-  const decision: FundsDecision =
-    isConfigured || standing === "fronted"
-      ? decideFunds(facts, found, back)
-      : { kind: "hold", reason: "CURRENCY_NOT_HELD" };
+  const canDecide = isConfigured || standing === "fronted";
+  // The search is not free, and anyone can send dust: only where the decision depends on the sender.
+  const sender =
+    canDecide && dependsOnSender(known, found, back)
+      ? await findSender(services, connected, found)
+      : undefined;
+  const decision: FundsDecision = canDecide
+    ? decideFunds({ ...known, sender }, found, back)
+    : { kind: "hold", reason: "CURRENCY_NOT_HELD" };
   const decided = await carryOut(services, connected, {
     at,
     terms,
     funds: found,
     decision,
     isLate,
-    sender: facts.sender,
+    sender,
   });
   // What stays for its amount or its sender may be decided otherwise together with what came later.
   return decided.kind === "hold" && confirmed < funds.amount ? { kind: "later" } : decided;

@@ -127,6 +127,17 @@ test("it is searched for in the blocks since it was not there, or in some before
   expect((await senderOf([], { unseenBlock: "unknown", seenBlock: 3n })).asked).toEqual([at, token, 0n, 3n]);
 });
 
+test("searches at most 5,000 blocks, however long ago the address was looked at or the first of several payments came", async () => {
+  const seldom = await senderOf([{ from: alice, amount: 60n }], { unseenBlock: 12n });
+  expect([seldom.sender, seldom.asked]).toEqual([alice, [at, token, 4_000n, 9_000n]]);
+  const layers = [
+    { amount: 100n, sinceBlock: 3_999n, unseenBlock: 3_998n, seenAtMs: 0 },
+    { amount: 60_000n, sinceBlock: 9_000n, unseenBlock: 8_998n, seenAtMs: 1 },
+  ];
+  const spread = await senderOf([{ from: alice, amount: 60_000n }], { amount: 60_100n, layers });
+  expect([spread.sender, spread.asked]).toEqual([undefined, undefined]);
+});
+
 test("dust of long ago does not make the search reach back to it", async () => {
   const layers = [
     { amount: 1n, sinceBlock: 10n, unseenBlock: 9n, seenAtMs: 0 },

@@ -7,7 +7,7 @@ import type { Services } from "../../ports/services.ts";
 import { ownAccounts } from "../lane-signers.ts";
 import type { LaneKeys } from "../lane-signers.ts";
 
-/** Blocks that are searched for the payment when nobody knows since when it was not there. */
+/** Blocks searched for the payments at most: anyone could make a longer search necessary with old dust. */
 const SEARCHED_BLOCKS = 5_000n;
 /** The same for native coin, for which whole blocks are read. */
 const SEARCHED_NATIVE_BLOCKS = 15n;
@@ -41,7 +41,9 @@ export async function findSender(
   const searchedAmount = totalOf(recent);
   const searched = currency === NATIVE_CURRENCY ? SEARCHED_NATIVE_BLOCKS : SEARCHED_BLOCKS;
   const earliest = seenBlock > searched ? seenBlock - searched : 0n;
-  const from = unseenBlock === undefined ? earliest : unseenBlock + 1n;
+  // Some of it was paid before the blocks that are searched: the payments found would not add up.
+  if (first.sinceBlock < earliest) return undefined;
+  const from = unseenBlock === undefined || unseenBlock < earliest ? earliest : unseenBlock + 1n;
   if (from > seenBlock) return undefined;
   const payments = await connection.reader.paymentsTo(address, currency, from, seenBlock);
   let found = 0n;
