@@ -1097,6 +1097,41 @@ test("a strict address is bound to its order by the contract, unless what is not
     ).toBeUndefined();
 });
 
+test("a strict address with refunds to the sender that its contract binds to the order is swept under that order", async () => {
+  const { origin } = world;
+  // As such addresses were given out before binding was stored.
+  const aBoundAddress = async (): Promise<Awaited<ReturnType<AddressWorld["address"]>>> => {
+    const agreed = await world.address({ strict: true, refundTo: NATIVE_CURRENCY });
+    const key = (await world.reads.find(agreed.at))?.key;
+    if (key === undefined) throw new Error("the address was given out");
+    const bound = await origin.client.readContract({
+      abi: depositAddressFactoryAbi,
+      address: origin.chain.contracts.depositAddressFactory as Address,
+      functionName: "addressOf",
+      args: [{ ...key, strict: true }],
+    });
+    const at = bound.toLowerCase() as Address;
+    await world.pool.query(
+      "update deposit_addresses set address = $2, bound_to_order = null where address = $1",
+      [agreed.at, at],
+    );
+    await world.pool.query(
+      "update requests set deposit_address = $2, terms = replace(terms, $1, $2) where deposit_address = $1",
+      [agreed.at, at],
+    );
+    return { ...agreed, at };
+  };
+  const exact = await aBoundAddress();
+  const less = await aBoundAddress();
+  await world.sendTo(exact.at, usd(100));
+  await world.sendTo(less.at, usd(60));
+  expect(await world.untilSettled(exact.at, 1)).toEqual([exact.requestId]);
+  expect(await world.status(exact.requestId)).toMatchObject({ status: "success", fundsAt: "recipient" });
+  expect(await world.untilSettled(less.at, 1)).toEqual([less.requestId]);
+  expect(await world.status(less.requestId)).toMatchObject({ status: "refund", fundsAt: "refunded" });
+  expect(less.terms.refundTo).toBe(world.user.address);
+});
+
 test("nothing is written while nothing comes, however often it is looked", async () => {
   const { origin } = world;
   await world.address();

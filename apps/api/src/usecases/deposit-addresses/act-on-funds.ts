@@ -186,7 +186,8 @@ async function plan(
     isFronted: standing === "fronted",
     // An order that this solver cannot settle is not worth keeping: the money gets a quote of its own.
     isFirm: nowMs <= terms.firmUntilMs && orderSignerOf(services, terms.order.solver) !== undefined,
-    refundTo: at.refundTo,
+    // The contract takes no other order, so the refund goes to the recipient that this one names.
+    refundTo: at.key.strict && at.refundTo === "sender" ? terms.refundTo : at.refundTo,
     sender: undefined,
   };
   if (awaitsRest(known, found, funds.amount)) return { kind: "later" };
