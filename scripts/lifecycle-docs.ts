@@ -109,7 +109,8 @@ function frontedStates(): Row[] {
     ];
   });
   const final: RequestState = { ...quotedState("bridge"), name: "filled", front: "held", final: true };
-  return [...states, final, { ...final, front: "debited" as const }].map((state) => ({
+  const covered: RequestState = { ...final, depositId: DEPOSIT, front: "covered" };
+  return [...states, final, covered, { ...final, front: "debited" as const }].map((state) => ({
     name: state.name,
     state,
   }));

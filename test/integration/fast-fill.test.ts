@@ -41,7 +41,7 @@ async function mineOrigin(blocks = 1): Promise<void> {
   }
 }
 
-test("the recipient has the money while the deposit is unmined; the hold is there from the acceptance to the confirmed deposit", async () => {
+test("the recipient has the money while the deposit is unmined; the hold is there until deposit and fill are final", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
@@ -68,6 +68,9 @@ test("the recipient has the money while the deposit is unmined; the hold is ther
   expect(await sponsor.holdState(agreed)).toBe("active");
 
   await mineOrigin();
+  expect((await stateOf(agreed)).front).toBe("covered");
+  expect(await sponsor.holdState(agreed), "the fill is not final").toBe("active");
+  await finalFill();
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await sponsor.availableUsd()).toBe(before);
   const [found] = await world.depositsOf(agreed.requestId);
@@ -143,6 +146,13 @@ async function gasUsdcOf(agreed: Agreed): Promise<bigint> {
   const slot = await world.services.reads.slotOfLeg("fill", agreed.requestId);
   const wei = (slot?.gasUsed ?? 0n) * (slot?.effectiveGasPrice ?? 0n);
   return (wei * 2_500n + 10n ** 12n - 1n) / 10n ** 12n;
+}
+
+/** What a reverted fast fill burnt, smallest units of USDC, rounded up. */
+async function burntUsdcOf({ requestId }: Agreed): Promise<bigint> {
+  const { burnt } = (await world.services.reads.fastFill(requestId)) ?? {};
+  expect(burnt?.usd).toBeGreaterThan(0n);
+  return ((burnt?.usd ?? 0n) + 10n ** 12n - 1n) / 10n ** 12n;
 }
 
 const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state;
@@ -249,6 +259,7 @@ test("a reorg that takes the deposit back holds the balance again; mined again i
   const agreed = await agree();
   await sponsor.fastFill(agreed);
   await fill();
+  await finalFill();
   const raws = await deposited(agreed);
   expect(await sponsor.holdState(agreed)).toBe("released");
   const free = await sponsor.availableUsd();
@@ -273,6 +284,7 @@ test("a deposit under another hash takes the place of one that a reorg took from
   const agreed = await agree();
   await sponsor.fastFill(agreed);
   await fill();
+  await finalFill();
   await deposited(agreed);
   await world.origin.reorg(1);
   await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
@@ -329,6 +341,7 @@ test("after a deposit that was not as agreed the agreed one still frees the hold
   await deposit(world.origin, world.user, agreed, { amount: 1_000_000n });
   await mineOrigin();
   await fill();
+  await finalFill();
   expect(await sponsor.holdState(agreed)).toBe("active");
   await deposited(agreed);
   expect(await sponsor.holdState(agreed)).toBe("released");
@@ -350,6 +363,7 @@ test("a large deposit that waits for its confirmations is filled at once, and fr
   await sponsor.fastFill(agreed);
   await fill();
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  await finalFill();
   expect(await sponsor.holdState(agreed)).toBe("active");
   await mineOrigin(3);
   expect(await sponsor.holdState(agreed)).toBe("released");
@@ -358,16 +372,17 @@ test("a large deposit that waits for its confirmations is filled at once, and fr
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("a deposit that is confirmed before the fill has its nonce frees the hold, and the fill is what was promised", async () => {
+test("a deposit that is confirmed before the fill has its nonce releases the hold with the final fill, which is what was promised", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await sponsor.fastFill(agreed);
   await deposited(agreed);
-  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await sponsor.holdState(agreed)).toBe("active");
   expect(await stateOf(agreed)).toMatchObject({ name: "fillable", front: "covered" });
   await fill();
   expect(await received(agreed)).toBe((await sponsor.holdOf(agreed))?.amount);
   await world.untilFinal(agreed.requestId);
+  expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
@@ -382,6 +397,7 @@ test("a lower input buys less; what the deposit is worth more is credited with i
   await fill();
   expect(await received(agreed)).toBe(promised);
 
+  await finalFill();
   const raws = await deposited(agreed);
   expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);
   await world.origin.reorg(1);
@@ -459,17 +475,105 @@ function whileSimulating(happens: () => Promise<void>): Services {
   };
 }
 
-test("when the deposit goes back because its fast fill could not be made, so does what it was worth more", async () => {
+test("a deposit credits nothing while its fast fill may fail, so nothing has to come back when the deposit is refunded", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300", destinationCurrency: NATIVE_CURRENCY }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
   await deposited(agreed);
-  expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);
+  expect(await stateOf(agreed)).toMatchObject({ name: "fillable", front: "covered" });
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_000_000_000n);
   await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
   await world.work();
   expect(await stateOf(agreed)).toMatchObject({ name: "refunding", front: "none" });
   expect(await sponsor.holdState(agreed)).toBe("released");
-  expect((await sponsor.book()).lines[0]?.balance).toBe(1_000_000_000n);
+  expect(await movementsOf(agreed)).toEqual([]);
+});
+
+test.each([
+  ["with a price", "2500"],
+  ["without a price until later", undefined],
+] as const)(
+  "a deposit that is confirmed before its fast fill reverts is refunded, and the app can claim no surplus and no held gas: %s",
+  async (_, price) => {
+    const sponsor = await aSponsor(world, 10);
+    const agreed = await agree(
+      {
+        recipient: await aContract(),
+        slippageTolerance: "10000",
+        destinationCurrency: NATIVE_CURRENCY,
+        amount: "1000000000",
+      },
+      sponsor,
+    );
+    await sponsor.fastFill(agreed, { inputAmount: 3_000_000n });
+    await world.work();
+    await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0xfe" });
+    await world.destination.mine();
+    await world.watch(world.destination);
+    await deposited(agreed);
+    await mineOrigin(3);
+    expect((await stateOf(agreed)).front).toBe("covered");
+    expect(await sponsor.holdState(agreed)).toBe("active");
+    expect((await sponsor.book()).lines).toMatchObject([{ balance: 10n * USDC }]);
+
+    const usdc = world.services.appBalance.currencies[0]?.priceId ?? "";
+    if (price === undefined) world.prices.set(usdc, undefined);
+    await finalFill();
+    expect(await stateOf(agreed)).toMatchObject({ name: "refunding", front: "none" });
+    if (price === undefined) {
+      expect(await sponsor.holdState(agreed), "its gas is not charged yet").toBe("active");
+      world.prices.set(usdc, "1");
+      await reconcileRequests(world.services);
+    }
+    expect(await sponsor.holdState(agreed)).toBe("released");
+    expect(await movementsOf(agreed)).toEqual([{ context: "pay-fees", wallet: sponsor.wallet }]);
+    const [line] = (await sponsor.book()).lines;
+    expect(line?.owed).toBe(0n);
+    expect(line?.balance).toBe(10n * USDC - (await burntUsdcOf(agreed)));
+  },
+);
+
+test("a deposit that is confirmed while its fast fill waits for funds goes back, and nothing was credited meanwhile", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ slippageTolerance: "300" }, sponsor);
+  await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
+  const { address } = world.solver;
+  const whole = await world.destination.client.getBalance({ address });
+  await world.destination.client.setBalance({ address, value: 1n });
+  await world.destination.mine();
+  await world.watch(world.destination);
+  await world.work();
+  await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
+  await world.work();
+  await world.destination.client.setBalance({ address, value: whole });
+  await world.destination.mine();
+  await world.watch(world.destination);
+  expect(await stateOf(agreed)).toMatchObject({ name: "refunding", front: "none" });
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await movementsOf(agreed)).toEqual([]);
+});
+
+test("a deposit is booked when its fill is final, and a fill that a reorg orphans before changes nothing", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ slippageTolerance: "300" }, sponsor);
+  await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
+  await fill();
+  await deposited(agreed);
+  expect(await stateOf(agreed)).toMatchObject({ name: "filled", front: "covered" });
+  await world.destination.reorg(1);
+  await world.watch(world.destination);
+  expect(await stateOf(agreed)).toMatchObject({ name: "submitted", front: "covered" });
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect(await movementsOf(agreed)).toEqual([]);
+  for (let round = 0; round < 6; round++) await world.round();
+  await finalFill();
+  await world.untilFinal(agreed.requestId);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);
+  expect(await movementsOf(agreed)).toHaveLength(1);
 });
 
 test("a hold keeps the worth that it was placed with; what is debited in the end is worth the fill at the greater price", async () => {
@@ -604,6 +708,7 @@ test("a deposit that may vary is fast filled for its least by the key that quote
   expect(await sponsor.fastFill(agreed)).toBe("queued");
   await fill();
   expect(await received(agreed)).toBeLessThan(97_000_000n);
+  await finalFill();
   await deposit(world.origin, world.user, agreed, { amount: 101_000_000n });
   await mineOrigin();
   expect(await sponsor.holdState(agreed)).toBe("released");

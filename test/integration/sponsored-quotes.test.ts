@@ -83,8 +83,9 @@ test("a fast fill does not keep the execution from making the deposit that it wa
   await world.origin.mine();
   await world.watch(world.origin);
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
-  expect(await voucher.holdState(agreed)).toBe("released");
+  expect(await voucher.holdState(agreed), "the fill is not final").toBe("active");
   await world.untilFinal(agreed.requestId);
+  expect(await voucher.holdState(agreed)).toBe("released");
   await world.round();
   expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true });
   expect((await world.book()).pending).toBe(0n);

@@ -1,8 +1,9 @@
-import { unpaidFillUsd, unreachable } from "@causeway/domain";
+import { isCoverDue, unpaidFillUsd, unreachable } from "@causeway/domain";
 import type { Effect, RequestId, RequestState, RequestTerms } from "@causeway/domain";
 import type { FastFillRecord } from "../ports/fast-fill.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { debitKey, makeHoldPermanent, reinstateHold, releaseHold } from "./app-balance/move-hold.ts";
+import { chargeBurntFill } from "./charge-burnt-fill.ts";
 import { coverFastFill, priceOf, uncoverFastFill, worthOf } from "./cover-fast-fill.ts";
 import type { CoverServices } from "./cover-fast-fill.ts";
 
@@ -35,9 +36,9 @@ export async function carryOutHold(
   switch (effect.kind) {
     case "returnHold":
     case "releaseHold":
-      if (next.front === "covered" && next.depositId !== undefined)
+      if (isCoverDue(next) && next.depositId !== undefined)
         return await coverFastFill(services, tx, terms, next.depositId);
-      return void (await releaseHold(services, tx, requestId));
+      return await releaseUnpaid(services, tx, requestId);
     case "reinstateHold":
       if ((await uncoverFastFill(services, tx, requestId)) === "undone")
         await reinstateHold(services, tx, requestId);
@@ -49,17 +50,10 @@ export async function carryOutHold(
   }
 }
 
-/** The deposit covers the fast fill no longer because it goes back: nothing was paid. */
-export async function followFront(
-  services: HoldServices,
-  tx: Tx,
-  requestId: RequestId,
-  from: RequestState["front"],
-  to: RequestState["front"],
-): Promise<void> {
-  if (from !== "covered" || to !== "none") return;
-  if ((await uncoverFastFill(services, tx, requestId)) === "waited")
-    await releaseHold(services, tx, requestId);
+/** Nothing was paid to the recipient: gas that was burnt is charged first, and the hold stands until it can be. Again, it changes nothing. */
+export async function releaseUnpaid(services: HoldServices, tx: Tx, requestId: RequestId): Promise<void> {
+  if ((await chargeBurntFill(services, tx, requestId)) === "due") return;
+  await releaseHold(services, tx, requestId);
 }
 
 /** The app pays for the fill, and for the gas that it took. */

@@ -7,16 +7,17 @@ import { forcedCharge } from "./app-balance/book-charge.ts";
 type ChargeServices = Pick<Services, "clock" | "events" | "prices" | "appBalance">;
 
 /**
- * Charges the app whose fast fill reverted in its block what that has burnt, once. Without a fresh price it stays due.
+ * Charges the app whose fast fill reverted in its block what that has burnt, once. Without a fresh price it stays `due`.
  * @throws whatever the database throws
  */
 export async function chargeBurntFill(
   services: ChargeServices,
   tx: Pick<Tx, "fastFills" | "ledger">,
   requestId: RequestId,
-): Promise<void> {
+): Promise<"settled" | "due"> {
   const fastFill = await tx.fastFills.find(requestId);
-  if (fastFill?.burnt === undefined || fastFill.burnt.isCharged || fastFill.burnt.usd === 0n) return;
+  if (fastFill?.burnt === undefined || fastFill.burnt.isCharged || fastFill.burnt.usd === 0n)
+    return "settled";
   const { wallet, burnt } = fastFill;
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
@@ -36,8 +37,9 @@ export async function chargeBurntFill(
         atMs,
       );
   } catch (error) {
-    if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED") return;
+    if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED") return "due";
     throw error;
   }
   await tx.fastFills.setBurntCharged(requestId);
+  return "settled";
 }

@@ -29,7 +29,7 @@ interface Cover {
 }
 
 /**
- * The deposit of a fast fill is there for good: the hold goes, or what was debited comes back; the app is credited what the deposit brings more, and pays what it is worth less by now.
+ * Deposit and fill of a fast fill are final: the hold goes, or what was debited comes back; the app is credited what the deposit brings more, and pays what it is worth less by now.
  * Without a fresh price nothing is booked and the hold stays: `bookDueCovers` tries again. Again, it changes nothing.
  */
 export async function coverFastFill(
@@ -95,7 +95,7 @@ export async function coverFastFill(
 }
 
 /**
- * The deposit does not cover the fast fill any more: a reorg took it, or it goes back. What it changed is undone; what was spent meanwhile is owed.
+ * The deposit does not cover the final fast fill any more, because a reorg took it. What it changed is undone; what was spent meanwhile is owed.
  * `waited`: nothing had been booked, and the hold still stands.
  */
 export async function uncoverFastFill(

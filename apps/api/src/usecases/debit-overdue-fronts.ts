@@ -1,6 +1,7 @@
+import { isCoverDue } from "@causeway/domain";
 import type { Services } from "../ports/services.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
-import { chargeBurntFill } from "./charge-burnt-fill.ts";
+import { releaseUnpaid } from "./carry-out-hold.ts";
 import { coverFastFill } from "./cover-fast-fill.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
@@ -29,7 +30,7 @@ export async function debitOverdueFronts(
     }
 }
 
-/** Deposits that were not booked, and burnt gas that was not charged, for want of a price. */
+/** Books deposits and charges burnt gas that had no price before, and releases their holds. */
 async function bookDue(
   services: Pick<Services, "reads" | "uow"> & TransitionServices,
   limit: number,
@@ -43,9 +44,9 @@ async function bookDue(
         const record = await tx.requests.lock(requestId);
         if (record === undefined) return;
         const { front, depositId } = record.state;
-        if (front === "covered" && depositId !== undefined)
+        if (isCoverDue(record.state) && depositId !== undefined)
           await coverFastFill(services, tx, record.terms, depositId);
-        await chargeBurntFill(services, tx, requestId);
+        if (front === "none") await releaseUnpaid(services, tx, requestId);
       });
     } catch (error) {
       services.events.fault("fast_fill_fault", error, { requestId });

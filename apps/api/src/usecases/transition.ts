@@ -4,7 +4,7 @@ import type { Facts } from "../ports/events.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { OutboxEntry, RequestChange, Tx } from "../ports/unit-of-work.ts";
 import { followSponsorship } from "./app-balance/sponsor-fees.ts";
-import { carryOutHold, followFront } from "./carry-out-hold.ts";
+import { carryOutHold } from "./carry-out-hold.ts";
 import type { HoldServices } from "./carry-out-hold.ts";
 
 /** What letting an event act asks for: holds are moved in the same commit. */
@@ -41,7 +41,6 @@ export async function transition(
   for (const effect of decision.effects)
     await carryOut(services, tx, { ...record, state: decision.next }, effect, atMs);
   await followSponsorship(services, tx, record.terms, decision.next);
-  await followFront(services, tx, requestId, record.state.front, decision.next.front);
   await tx.requests.note(requestId, atMs, event.kind, {
     from: record.state.name,
     to: decision.next.name,

@@ -428,7 +428,7 @@ function effectsOf(state: RequestState, event: RequestEvent): readonly Effect[] 
   return decision.kind === "applied" ? decision.effects : [];
 }
 
-test("a fast fill leaves at once, and the hold is released when the deposit is confirmed, never before", () => {
+test("a fast fill leaves at once, and the hold is released when deposit and fill are final, whichever comes last", () => {
   const fronted = after("bridge", { kind: "fastFillAccepted" });
   expect(fronted).toMatchObject({ name: "fillable", front: "held", depositId: undefined });
   expect(effectsOf(quotedState("bridge"), { kind: "fastFillAccepted" })).toEqual([{ kind: "fill" }]);
@@ -438,13 +438,19 @@ test("a fast fill leaves at once, and the hold is released when the deposit is c
     state = stateAfter(state, event);
     const seen = stateAfter(state, { ...matching, confirmed: false });
     expect(seen).toMatchObject({ name: state.name, front: "held", depositId: "1" });
-    expect(effectsOf(seen, { kind: "depositConfirmed", depositId: "1" })).toEqual([{ kind: "releaseHold" }]);
-    expect(effectsOf(state, matching)).toEqual([
-      { kind: "acceptDeposit", depositId: "1" },
-      { kind: "releaseHold" },
-    ]);
+    const confirmed = decide(seen, { kind: "depositConfirmed", depositId: "1" });
+    expect(confirmed).toMatchObject({ next: { front: "covered" }, effects: [] });
+    expect(effectsOf(state, matching)).toEqual([{ kind: "acceptDeposit", depositId: "1" }]);
   }
   expect(state.name).toBe("filled");
+  expect(effectsOf(stateAfter(state, matching), { kind: "fillFinal" })).toEqual([{ kind: "releaseHold" }]);
+  const final = stateAfter(state, { kind: "fillFinal" });
+  const seen = stateAfter(final, { ...matching, confirmed: false });
+  expect(effectsOf(seen, { kind: "depositConfirmed", depositId: "1" })).toEqual([{ kind: "releaseHold" }]);
+  expect(effectsOf(final, matching)).toEqual([
+    { kind: "acceptDeposit", depositId: "1" },
+    { kind: "releaseHold" },
+  ]);
 });
 
 test("the deposit that an app vouched for may still be executed, and changes nothing of the fill; once it is there it may not", () => {
@@ -467,11 +473,14 @@ test("the deposit that an app vouched for may still be executed, and changes not
   }
 });
 
-test("a deposit that waits for its confirmations can be filled fast, and releases the hold when it has them", () => {
+test("a deposit that waits for its confirmations can be filled fast, and covers the fill when it has them", () => {
   const state = after("bridge", { ...matching, confirmed: false }, { kind: "fastFillAccepted" });
   expect(state).toMatchObject({ name: "fillable", front: "held", depositId: "1" });
   expect(decide(state, { kind: "fastFillAccepted" }).kind).toBe("already");
-  expect(effectsOf(state, { kind: "depositConfirmed", depositId: "1" })).toEqual([{ kind: "releaseHold" }]);
+  expect(decide(state, { kind: "depositConfirmed", depositId: "1" })).toMatchObject({
+    next: { front: "covered" },
+    effects: [],
+  });
 });
 
 test("a deposit that never comes is paid by the app once, when the fill is final; one that comes after all pays it back", () => {
@@ -496,7 +505,11 @@ test("a deposit that never comes is paid by the app once, when the fill is final
 test("a deposit lost to a reorg makes the app vouch again for what was already filled", () => {
   const covered = after("bridge", { kind: "fastFillAccepted" }, { kind: "fillPlanned" }, matching);
   expect(covered.front).toBe("covered");
-  expect(effectsOf(covered, { kind: "depositRemoved", depositId: "1" })).toEqual([{ kind: "reinstateHold" }]);
+  expect(effectsOf(covered, { kind: "depositRemoved", depositId: "1" }), "the hold still stands").toEqual([]);
+  const final = [{ kind: "fillMined" }, { kind: "fillFinal" }] as const;
+  expect(effectsOf(final.reduce(stateAfter, covered), { kind: "depositRemoved", depositId: "1" })).toEqual([
+    { kind: "reinstateHold" },
+  ]);
   expect(stateAfter(covered, { kind: "depositRemoved", depositId: "1" })).toMatchObject({
     name: "filling",
     front: "held",
@@ -508,7 +521,7 @@ test("a hold ends with every way on which nothing was paid", () => {
   for (const { before, event, after: next, effects } of everyStep()) {
     if (before.front === "none") continue;
     const released = effects.some(({ kind }) => kind === "releaseHold");
-    if (next.front === "none") expect(released, event.kind).toBe(before.front === "held");
+    if (next.front === "none") expect(released, event.kind).toBe(true);
     if (next.front === "held") expect(released, event.kind).toBe(false);
   }
 });
@@ -535,7 +548,7 @@ test("holds are placed, released, reinstated, debited and returned in turn, neve
             held = true;
           }
         }
-        expect(held).toBe(next.front === "held");
+        expect(held).toBe(next.front === "held" || (next.front === "covered" && !next.final));
       }
     }),
     { numRuns: 3_000 },
@@ -608,6 +621,10 @@ test("a deposit that a reorg moves into a younger block waits for its confirmati
   expect(decide(fillable, { ...unconfirmed, depositId: "2" }).kind).toBe("already");
   // An app vouches until it has its confirmations.
   expect(decide({ ...fillable, name: "filled", front: "covered" }, unconfirmed)).toMatchObject({
+    next: { name: "filled", front: "held", depositId: "1" },
+    effects: [],
+  });
+  expect(decide({ ...fillable, name: "filled", final: true, front: "covered" }, unconfirmed)).toMatchObject({
     next: { name: "filled", front: "held", depositId: "1" },
     effects: [{ kind: "reinstateHold" }],
   });

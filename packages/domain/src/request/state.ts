@@ -28,8 +28,8 @@ export type StateName = (typeof requestStates)[number];
 export type DepositId = string;
 
 /**
- * How far an app vouches for a fill that does not wait for the deposit: `held` = a hold stands on its balance, `covered` = the deposit came and the hold was released,
- * `debited` = it never came and the app paid.
+ * How far an app vouches for a fill that does not wait for the deposit: `held` = a hold stands on its balance, `covered` = the deposit is confirmed, and the hold is released once
+ * the fill is final, too; `debited` = the deposit never came and the app paid.
  */
 export const frontStates = ["none", "held", "covered", "debited"] as const;
 export type FrontState = (typeof frontStates)[number];
@@ -108,7 +108,7 @@ export type RequestEvent =
 /** What must happen because of a transition; written to the outbox or the deposit's row in the same commit. */
 export type Effect =
   | { readonly kind: "fill" }
-  /** The deposit came, or nothing was paid: the app's balance is free again. */
+  /** Deposit and fill are final, or nothing was paid: the app's balance is free again. */
   | { readonly kind: "releaseHold" }
   /** A reorg took the deposit back: the app vouches again. */
   | { readonly kind: "reinstateHold" }
@@ -173,7 +173,10 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
         return state.final ? rejected(state, event) : to(state, { name: "submitted" });
       return already(state);
     case "fillFinal":
-      if (state.name === "filled" && !state.final) return to(state, { final: true });
+      if (state.name === "filled" && !state.final) {
+        const isCovered = state.front === "covered";
+        return to(state, { final: true }, ...(isCovered ? [{ kind: "releaseHold" } as const] : []));
+      }
       return state.name === "filled" ? already(state) : rejected(state, event);
     case "fillDead":
       if (state.name === "filling" || state.name === "submitted") {
@@ -305,7 +308,7 @@ function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
   // The fill does not depend on it: the app vouches for it again.
   if (isFronted(state)) {
     if (state.front !== "covered") return to(state, { depositId: undefined });
-    return to(state, { depositId: undefined, front: "held" }, { kind: "reinstateHold" });
+    return uncover({ ...state, depositId: undefined });
   }
   // Nothing was sent for it yet: the request waits again, as if the deposit had never been.
   // (The watcher does not raise this event for a deposit whose refund is already on its way.)
@@ -318,10 +321,7 @@ function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
 /** It waits for its confirmations again, unless the fill was planned. */
 function onDepositUnconfirmed(state: RequestState, depositId: DepositId): Decision {
   if (state.depositId !== depositId) return already(state);
-  if (isFronted(state))
-    return state.front === "covered"
-      ? to(state, { front: "held" }, { kind: "reinstateHold" })
-      : already(state);
+  if (isFronted(state)) return state.front === "covered" ? uncover(state) : already(state);
   return state.name === "fillable" ? to(state, { name: "deposited" }) : already(state);
 }
 
@@ -338,11 +338,30 @@ function isBeforeDeposit({ name }: RequestState): boolean {
   return name === "quoted" || name === "accepted" || name === "depositing";
 }
 
-/** The deposit that was vouched for is there for good. */
+/** Whether the fill can no longer be undone: until then its deposit may go back, so the hold stands and the app is credited nothing. */
+function isFillFinal({ name, final }: RequestState): boolean {
+  return name === "filled" && final;
+}
+
+/** Whether a hold still stands, because the deposit or the fill is not final. */
+function isHoldActive(state: RequestState): boolean {
+  return state.front === "held" || (state.front === "covered" && !isFillFinal(state));
+}
+
+/** Whether deposit and fill of a fast fill are final, so that the hold is released and the deposit is booked with the app. */
+export function isCoverDue(state: RequestState): boolean {
+  return state.front === "covered" && isFillFinal(state);
+}
+
+/** The deposit that was vouched for is confirmed. */
 function cover(state: RequestState): Decision {
   switch (state.front) {
     case "held":
-      return to(state, { front: "covered" }, { kind: "releaseHold" });
+      return to(
+        state,
+        { front: "covered" },
+        ...(isFillFinal(state) ? [{ kind: "releaseHold" } as const] : []),
+      );
     case "debited":
       return to(state, { front: "covered" }, { kind: "returnHold" });
     case "none":
@@ -353,10 +372,15 @@ function cover(state: RequestState): Decision {
   }
 }
 
+/** The deposit is gone, or lacks confirmations again. */
+function uncover(state: RequestState): Decision {
+  return to(state, { front: "held" }, ...(isFillFinal(state) ? [{ kind: "reinstateHold" } as const] : []));
+}
+
 /** Nothing was paid and nothing will be by this fill: whatever is there goes back, and nobody vouches any more. */
 function giveUp(state: RequestState, reason: FailReason): Decision {
   if (state.front === "none" || state.depositId !== undefined) {
-    const unheld: Effect[] = state.front === "held" ? [{ kind: "releaseHold" }] : [];
+    const unheld: Effect[] = isHoldActive(state) ? [{ kind: "releaseHold" }] : [];
     const decision = startRefund({ ...state, front: "none" }, reason);
     return decision.kind === "applied"
       ? { ...decision, effects: [...unheld, ...decision.effects] }
@@ -367,7 +391,7 @@ function giveUp(state: RequestState, reason: FailReason): Decision {
 
 /** Back to waiting for a deposit, as if nothing had been. */
 function waitAgain(state: RequestState, change: Partial<RequestState>): Decision {
-  const unheld: Effect[] = state.front === "held" ? [{ kind: "releaseHold" }] : [];
+  const unheld: Effect[] = isHoldActive(state) ? [{ kind: "releaseHold" }] : [];
   return to(state, { ...change, name: "quoted", front: "none" }, ...unheld);
 }
 

@@ -2,7 +2,6 @@ import { amountToUsdUp, executionCost } from "@causeway/domain";
 import type { FailReason, RequestId } from "@causeway/domain";
 import type { DestinationExecution } from "../../ports/executions.ts";
 import type { DepositRecord } from "../../ports/records.ts";
-import { chargeBurntFill } from "../charge-burnt-fill.ts";
 import { noteCosts } from "../execution/settle-execution.ts";
 import { valueOf } from "../plan-fill-with-calls.ts";
 import { transition } from "../transition.ts";
@@ -60,7 +59,6 @@ export const fillLeg: LegCourse = {
     await transition(services, tx, record, { kind: "fillDead", reason, depositGone, again }, change, {
       reason,
     });
-    await chargeBurntFill(services, tx, record.terms.requestId);
   },
 };
 
