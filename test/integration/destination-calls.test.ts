@@ -1,3 +1,4 @@
+import { depositoryAbi } from "@causeway/contracts";
 import type { Address, Hex, RequestId, SponsorshipRules } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import { encodeFunctionData, pad, parseAbi } from "viem";
@@ -202,6 +203,19 @@ test("calls that would take the payment from its recipient again are refused: no
   };
   const { call } = await asked({ calls: [taking] }, { recipient });
   await expect(world.execute(call)).rejects.toThrow(/could not be proven/);
+});
+
+test("refuses calls that deposit for the order being paid: oracles could take the fill for its deposit", async () => {
+  const depositing = (id: Hex): Beside => {
+    const args = [world.anAddress(), id] as const;
+    const data = encodeFunctionData({ abi: depositoryAbi, functionName: "depositNative", args });
+    return { calls: [{ to: world.destination.chain.contracts.depository, value: "1", data }] };
+  };
+  const { agreed, call } = await asked({ calls: [] });
+  const { orderId } = agreed.terms;
+  await expect(world.execute({ ...call, beside: depositing(orderId) })).rejects.toThrow(
+    /deposit under another id/,
+  );
 });
 
 test.each([
