@@ -106,7 +106,8 @@ test("all that a key has at risk at once stays below its exposure", async () => 
   await expect(sponsor.fastFill(second)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "maxHoldsUsd"));
   await untouched(second, "quoted");
   await deposit(world.origin, world.user, first);
-  await mineOrigin();
+  await world.work();
+  await world.untilFinal(first.requestId);
   expect(await sponsor.holdState(first)).toBe("released");
   expect(await sponsor.fastFill(second)).toBe("queued");
 });
