@@ -101,6 +101,9 @@ export interface RefundFacts {
   readonly paidBy: number;
 }
 
+/** Why a refund cannot be attested for as long as the key of its order's solver is not configured. */
+export const MISSING_SOLVER_KEY = "the order names a solver whose key is not configured";
+
 export type RefundPlan =
   /** `unattestable`: why settlement can never repay it. */
   | { readonly kind: "pay"; readonly amount: bigint; readonly unattestable: string | undefined }
@@ -120,7 +123,7 @@ export function planRefund({
   const amount = rest > promised ? rest : promised;
   if (amount <= 0n) return { kind: "tooLow" };
   const unattestable = (reason: string) => ({ kind: "pay", amount, unattestable: reason }) as const;
-  if (!isSolversOwn) return unattestable("the order names a solver whose key is not configured");
+  if (!isSolversOwn) return unattestable(MISSING_SOLVER_KEY);
   const rule = refundRule(order, vm, deposit);
   if (rule.kind === "unattestable") return unattestable(rule.reason);
   const { demand } = rule;

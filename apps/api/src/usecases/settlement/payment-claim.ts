@@ -1,4 +1,4 @@
-import { decodeAddress, familyOf, spellTransaction } from "@causeway/domain";
+import { decodeAddress, familyOf, MISSING_SOLVER_KEY, spellTransaction } from "@causeway/domain";
 import type { Address, Hex, Order } from "@causeway/domain";
 import { depositoryOf } from "../depository-of.ts";
 import type { KnownChains } from "../../ports/settlement-services.ts";
@@ -32,12 +32,13 @@ export function claimOf(
   const { terms } = request;
   const input = terms.order.inputs[0];
   if (deposit === undefined) return never("the deposit is not known");
-  if (payment.kind === "refund" && deposit.unrepaidReason !== undefined)
-    return { kind: "never", reason: deposit.unrepaidReason, isForGood: true };
+  const { unrepaidReason } = deposit;
+  // A key that was missing when the refund was planned may be configured now, or later.
+  if (payment.kind === "refund" && unrepaidReason !== undefined && unrepaidReason !== MISSING_SOLVER_KEY)
+    return { kind: "never", reason: unrepaidReason, isForGood: true };
   if (!deposit.canonical) return never("no block holds the deposit any more");
   if (deposit.orderId !== terms.orderId) return never("the deposit does not carry the order's id");
-  if (!isOwnSolver(terms.order.solver))
-    return never("the order names a solver whose key is not configured (SOLVER_FORMER_KEYS)");
+  if (!isOwnSolver(terms.order.solver)) return never(`${MISSING_SOLVER_KEY} (SOLVER_FORMER_KEYS)`);
   const origin = chains.profile(deposit.chainId);
   if (origin === undefined) return never("the chain of the deposit is not configured");
   const paidOn = chains.profile(payment.chainId);
