@@ -3,8 +3,10 @@ import { arrangeSponsorship, fundLocal, localAccount, startSystem, type System }
 import pg from "pg";
 import {
   createPublicClient,
+  encodeFunctionData,
   erc20Abi,
   http,
+  multicall3Abi,
   pad,
   parseAbiItem,
   parseUnits,
@@ -158,9 +160,14 @@ function apiUrl(index: number): string {
   return api.url;
 }
 
-/** Makes the receiver note the id: an event for each time that it really happened. */
+/** Has Multicall3 call the receiver, which emits the id: an event for each time that the call really happened. */
 function execution(app: App, id: Hex, idempotencyKey: string | undefined): Call {
   const { chain, receiver } = origin();
+  const data = encodeFunctionData({
+    abi: multicall3Abi,
+    functionName: "aggregate3",
+    args: [[{ target: receiver, allowFailure: false, callData: id }]],
+  });
   return {
     app,
     path: "/execute",
@@ -168,7 +175,7 @@ function execution(app: App, id: Hex, idempotencyKey: string | undefined): Call 
     idempotencyKey,
     body: {
       executionKind: "rawCalls",
-      data: { chainId: chain.id, to: receiver, data: id, value: "0" },
+      data: { chainId: chain.id, to: chain.contracts.multicall3, data, value: "0" },
       executionOptions: { referrer: "storm", subsidizeFees: true },
     },
   };

@@ -59,11 +59,10 @@ test("any number of deposits of one transaction gets a quorum, in parts that are
     DEPOSIT_TX,
     Array.from({ length: 300 }, (_, at) => ({ depositId: word("0a"), amount: BigInt(at + 1) })),
   );
-  const parts = await Promise.all(
-    [0, 1, 2, 3, 4, 5].map(
-      async (part) => (await main.post("depository-deposits", { ...deposit, part })).body,
-    ),
-  );
+  const parts = [];
+  // One after the other, as a solver asks: all at once would be 900 signatures in flight.
+  for (const part of [0, 1, 2, 3, 4, 5])
+    parts.push((await main.post("depository-deposits", { ...deposit, part })).body);
   expect(parts.map(({ messages }) => messages.length)).toEqual([64, 64, 64, 64, 44, 0]);
   const amounts = parts.flatMap(({ messages }) => messages.map(({ result }) => Number(result["amount"])));
   expect(amounts).toEqual(Array.from({ length: 300 }, (_, at) => at + 1));

@@ -7,7 +7,7 @@ import { decideHold, holdActs, holdStates } from "./hold-state.ts";
 import type { HoldAct } from "./hold-state.ts";
 import { mergeEntries } from "./movement.ts";
 import { splitCredit, splitDebit } from "./owed.ts";
-import { availableFor, balancePurposes } from "./purposes.ts";
+import { availableFor, balancePurposes, haircutOf } from "./purposes.ts";
 import { shareOfParts, splitCharge } from "./split-charge.ts";
 
 const USD = 10n ** 18n;
@@ -112,15 +112,27 @@ test("credits repay debts first, debits that must happen empty the balance first
 });
 
 test("holds lessen fast fills and claims and not sponsorship; debts lessen everything; nothing is available below zero", () => {
-  const standing = { balanceUsd: 10n, owedUsd: 1n, heldUsd: 4n };
+  const standing = { balanceUsd: 10n, owedUsd: 1n, heldUsd: 4n, haircutUsd: 0n };
   expect(balancePurposes.map((purpose) => [purpose, availableFor(purpose, standing)])).toEqual([
     ["fastFill", 5n],
     ["claim", 5n],
     ["sponsorship", 9n],
   ]);
   for (const purpose of balancePurposes)
-    expect(availableFor(purpose, { balanceUsd: 3n, owedUsd: 4n, heldUsd: 0n })).toBe(0n);
-  expect(availableFor("claim", { balanceUsd: 3n, owedUsd: 0n, heldUsd: 4n })).toBe(0n);
+    expect(availableFor(purpose, { balanceUsd: 3n, owedUsd: 4n, heldUsd: 0n, haircutUsd: 0n })).toBe(0n);
+  expect(availableFor("claim", { balanceUsd: 3n, owedUsd: 0n, heldUsd: 4n, haircutUsd: 0n })).toBe(0n);
+});
+
+test("volatile balances back fast fills at a haircut, which claims must leave while anything is held", () => {
+  expect((["stable", "major", "minor"] as const).map((one) => haircutOf(one, 1_000n))).toEqual([
+    0n,
+    500n,
+    700n,
+  ]);
+  const volatile = { balanceUsd: 1_000n, owedUsd: 0n, heldUsd: 0n, haircutUsd: 500n };
+  expect(balancePurposes.map((purpose) => availableFor(purpose, volatile))).toEqual([500n, 1_000n, 1_000n]);
+  const held = { ...volatile, heldUsd: 400n };
+  expect(balancePurposes.map((purpose) => availableFor(purpose, held))).toEqual([100n, 100n, 1_000n]);
 });
 
 test("money moves with a hold only into and out of permanent, in turn, however often", () => {

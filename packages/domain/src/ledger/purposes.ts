@@ -1,3 +1,6 @@
+import type { CurrencyClass } from "../chain/chain.ts";
+import { bpsOfUp } from "../money/bps.ts";
+
 /** What a wallet's balance can be asked for. */
 export const balancePurposes = ["fastFill", "claim", "sponsorship"] as const;
 export type BalancePurpose = (typeof balancePurposes)[number];
@@ -17,10 +20,31 @@ export interface Standing {
   readonly owedUsd: bigint;
   /** Sum of the active holds. */
   readonly heldUsd: bigint;
+  /** What volatile balances may lose before a hold falls due, see {@link haircutOf}. */
+  readonly haircutUsd: bigint;
 }
 
-/** What `purpose` may use of the balance, USD with 18 decimals, never below zero. */
-export function availableFor(purpose: BalancePurpose, { balanceUsd, owedUsd, heldUsd }: Standing): bigint {
-  const left = balanceUsd - owedUsd - (countsHolds[purpose] ? heldUsd : 0n);
+/**
+ * Part of a balance's worth that does not count as collateral of fast fills, bps by class. A hold may stand for days: at full worth it would
+ * be a put option that costs nothing, because what a fallen balance no longer covers is owed by nobody who pays.
+ */
+const HAIRCUT_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 5_000, minor: 7_000 };
+
+/** The haircut on a balance worth `usd`, rounded up. */
+export function haircutOf(currencyClass: CurrencyClass, usd: bigint): bigint {
+  return bpsOfUp(usd, HAIRCUT_BPS[currencyClass]);
+}
+
+/**
+ * What `purpose` may use of the balance, USD with 18 decimals, never below zero. Fast fills are backed by the balance less its haircut; while
+ * anything is held, claims must leave as much, or stablecoins could be claimed and volatile balances left behind a hold.
+ */
+export function availableFor(
+  purpose: BalancePurpose,
+  { balanceUsd, owedUsd, heldUsd, haircutUsd }: Standing,
+): bigint {
+  const reservedUsd =
+    !countsHolds[purpose] || (purpose === "claim" && heldUsd === 0n) ? 0n : heldUsd + haircutUsd;
+  const left = balanceUsd - owedUsd - reservedUsd;
   return left > 0n ? left : 0n;
 }

@@ -1,14 +1,31 @@
-import type { ChargeableBalance, Currency, PricedUnit, Standing } from "@causeway/domain";
-import { ServiceError, amountToUsdDown, amountToUsdUp, assetKey } from "@causeway/domain";
+import type { ChargeableBalance, Currency, CurrencyClass, PricedUnit, Standing } from "@causeway/domain";
+import { ServiceError, amountToUsdDown, amountToUsdUp, assetKey, haircutOf } from "@causeway/domain";
 import type { WalletBook } from "../../ports/ledger.ts";
 import type { Services } from "../../ports/services.ts";
 
 export type AppraisalServices = Pick<Services, "prices" | "appBalance">;
 
+/** A balance with a price, and how far its worth may back fast fills. */
+export interface AppraisedBalance extends ChargeableBalance {
+  readonly class: CurrencyClass;
+}
+
+/** What balances are worth together, USD with 18 decimals. */
+export function worthOf(balances: readonly AppraisedBalance[]): Pick<Standing, "balanceUsd" | "haircutUsd"> {
+  let balanceUsd = 0n;
+  let haircutUsd = 0n;
+  for (const { amount, unit, class: currencyClass } of balances) {
+    const usd = amountToUsdDown(amount, unit);
+    balanceUsd += usd;
+    haircutUsd += haircutOf(currencyClass, usd);
+  }
+  return { balanceUsd, haircutUsd };
+}
+
 /** What a wallet's book is worth now. */
 export interface Appraisal {
   /** Balances with a price, in the order in which charges take them. */
-  readonly balances: readonly ChargeableBalance[];
+  readonly balances: readonly AppraisedBalance[];
   readonly standing: Standing;
   /** Set when a balance has no fresh price: it counts as nothing, and "not enough" cannot be said for certain. */
   readonly unpriced: ServiceError | undefined;
@@ -22,9 +39,8 @@ export function appraise(services: AppraisalServices, book: WalletBook): Apprais
   const { chainId, currencies } = services.appBalance;
   refuseUnlistedDebts(services, book);
   const lines = new Map(book.lines.map((line) => [assetKey(line.asset), line]));
-  const balances: ChargeableBalance[] = [];
+  const balances: AppraisedBalance[] = [];
   let unpriced: ServiceError | undefined;
-  let balanceUsd = 0n;
   let owedUsd = 0n;
   for (const currency of currencies) {
     const line = lines.get(assetKey({ chainId, currency: currency.address }));
@@ -35,11 +51,10 @@ export function appraise(services: AppraisalServices, book: WalletBook): Apprais
       unpriced = unit;
       continue;
     }
-    balances.push({ asset: line.asset, amount: line.balance, unit });
-    balanceUsd += amountToUsdDown(line.balance, unit);
+    balances.push({ asset: line.asset, amount: line.balance, unit, class: currency.class });
     owedUsd += amountToUsdUp(line.owed, unit);
   }
-  return { balances, standing: { balanceUsd, owedUsd, heldUsd: book.heldUsd }, unpriced };
+  return { balances, standing: { ...worthOf(balances), owedUsd, heldUsd: book.heldUsd }, unpriced };
 }
 
 /** A debt lessens every purpose, also in a currency that was taken off the list since: without it nothing may be promised out of the balance. */

@@ -1,9 +1,9 @@
 import type { Address, ChargePart, RequestId } from "@causeway/domain";
-import { amountToUsdDown, assetKey, availableFor, mergeEntries, splitCharge } from "@causeway/domain";
+import { assetKey, availableFor, mergeEntries, splitCharge } from "@causeway/domain";
 import type { FeeBudget, FeePurpose, Reservation } from "../../ports/ledger.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
-import { appraise } from "./appraise.ts";
+import { appraise, worthOf } from "./appraise.ts";
 import type { Appraisal } from "./appraise.ts";
 
 export interface FeeCharge {
@@ -125,10 +125,9 @@ export function planCharge(
     ...balance,
     amount: balance.amount - (taken.get(assetKey(balance.asset)) ?? 0n),
   }));
-  const balanceUsd = rest.reduce((sum, { amount, unit }) => sum + amountToUsdDown(amount, unit), 0n);
   return {
     kind: "planned",
     parts,
-    left: { balances: rest, standing: { ...standing, balanceUsd }, unpriced },
+    left: { balances: rest, standing: { ...standing, ...worthOf(rest) }, unpriced },
   };
 }
