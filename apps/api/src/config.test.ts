@@ -171,7 +171,7 @@ test("trusts proxies by count, by address, or not at all, and never all of them"
     ]);
 });
 
-test("a metrics token must be long enough that nobody guesses it", () => {
+test("refuses a metrics token shorter than 32 characters", () => {
   const token = "0123456789abcdef0123456789abcdef";
   const config = readApiConfig({ ...local, METRICS_TOKEN: token });
   expect(config.access.metricsToken?.reveal()).toBe(token);

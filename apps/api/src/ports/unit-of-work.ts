@@ -246,7 +246,7 @@ export interface Outbox {
 export interface PriceExposureWrites {
   /**
    * Adds a fill to what was begun for an asset in this minute; false: it would exceed the bound, and nothing was added. The first fill of a
-   * minute is always added, or a fill above the bound would wait for ever.
+   * minute is always added, or a fill above the bound would wait forever.
    * @param usd 18 decimals
    * @param maxUsd 18 decimals
    */

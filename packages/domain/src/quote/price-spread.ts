@@ -20,7 +20,7 @@ export type PairSpread =
 /** Standard deviation over one minute that is assumed at least, bps: a calm minute says little about the next. 60 % a year are 8 bps a minute. */
 const MIN_VOLATILITY_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 8, minor: 15 };
 
-/** Standard deviations that the spread covers: an exact multiple of what a trader can gain by waiting for the price to move. */
+/** Standard deviations of the price move that the spread covers. */
 const DEVIATIONS = 2;
 
 /**

@@ -288,7 +288,7 @@ test("fixed prices are always as of now", async () => {
   );
 });
 
-test("a reading tells the age of the price by its source and how far it moved lately", async () => {
+test("a reading has the age of the price by its source and its recent volatility", async () => {
   const { book, answer, wait, now } = aBook();
   const first = book.usd(eth);
   await answer(10_000n, now() - 20_000);
