@@ -1,6 +1,6 @@
 import { sweepCall } from "@causeway/chains";
 import { depositAddressFactoryAbi } from "@causeway/contracts";
-import type { Address, DepositAddressKey, Hex, RequestId } from "@causeway/domain";
+import type { Address, DepositAddressKey, Hex, RequestId, TxHash } from "@causeway/domain";
 import { ServiceError, depositErc20Calldata, depositNativeCalldata } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import type { QuoteInput } from "@causeway/wire";
@@ -256,16 +256,16 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
       return "done";
     case "reorg": {
       const { memory } = world.chains[action.chain];
-      memory.reorg(action.depth, action.fate, (sender) => OUR_KEYS.includes(sender));
+      await memory.reorg(action.depth, action.fate, (sender) => OUR_KEYS.includes(sender));
       world.forward(2_000);
       await world.act();
       return "done";
     }
     case "gas":
-      world.chains[action.chain].memory.baseFeePerGas = BigInt(action.gwei) * 10n ** 9n;
+      await world.chains[action.chain].memory.setBaseFee(BigInt(action.gwei) * 10n ** 9n);
       return "done";
     case "topUp":
-      return topUp(world, action.app, action.asset, worth(world, 0, action.asset, action.usd));
+      return await topUp(world, action.app, action.asset, worth(world, 0, action.asset, action.usd));
     case "claim":
       return await refusable(async () => await claim(world, action));
     case "fastFill":
@@ -273,7 +273,7 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
     case "execute":
       return await refusable(async () => await execute(world, action));
     case "meddle":
-      return meddle(world, action);
+      return await meddle(world, action);
     case "report":
       return await refusable(async () => await report(world, action));
     case "loseJobs":
@@ -384,22 +384,21 @@ async function pay(world: SequenceWorld, { quote: at, way, reported }: ActionOf<
   if (terms.depositAddress !== undefined) {
     const { currency, amount } = sumOf(quoted, way, world);
     const from = way === "stranger" ? (world.users[2] ?? NATIVE) : terms.user;
-    sendTo(world, terms.origin.chainId, from, terms.depositAddress.address, currency, amount);
+    await sendTo(world, terms.origin.chainId, from, terms.depositAddress.address, currency, amount);
     return "done";
   }
   if (terms.kind !== "bridge" && way !== "exact" && way !== "stranger") return "skipped";
-  const hash =
+  const calls =
     way === "exact" || way === "stranger"
-      ? transactionsOf(quoted.answer.steps)
-          .map((data) =>
-            memory.send(way === "stranger" ? (world.users[2] ?? NATIVE) : terms.user, {
-              to: (data.to as string).toLowerCase() as Address,
-              data: data.data as Hex,
-              value: BigInt(data.value),
-            }),
-          )
-          .at(-1)
-      : memory.send(terms.user, depositOf(quoted, way, chain.contracts.depository, world));
+      ? transactionsOf(quoted.answer.steps).map((step) => ({
+          to: lower(step.to as string),
+          data: step.data as Hex,
+          value: BigInt(step.value),
+        }))
+      : [depositOf(quoted, way, chain.contracts.depository, world)];
+  let hash: TxHash | undefined;
+  for (const call of calls)
+    hash = await memory.send(way === "stranger" ? (world.users[2] ?? NATIVE) : terms.user, call);
   if (reported && hash !== undefined)
     return await refusable(async () => {
       await indexTransaction(world.services, { chainId: chain.id, txHash: hash, requestId: terms.requestId });
@@ -444,17 +443,17 @@ function depositOf(
     : { to: depository, data: depositErc20Calldata(user, currency, amount, id), value: 0n };
 }
 
-function sendTo(
+async function sendTo(
   world: SequenceWorld,
   chainId: number,
   from: Address,
   to: Address,
   currency: Address,
   amount: bigint,
-): void {
+): Promise<void> {
   const { memory } = world.chainOf(chainId);
-  if (currency === NATIVE) memory.send(from, { to, value: amount });
-  else memory.send(from, { to: currency, data: transferData(to, amount) });
+  if (currency === NATIVE) await memory.send(from, { to, value: amount });
+  else await memory.send(from, { to: currency, data: transferData(to, amount) });
 }
 
 /** A call that the service sends for a user, of which an app pays the gas. */
@@ -542,7 +541,7 @@ function callOf(
 }
 
 /** What a stranger or the holder of the recovery key does at a deposit address. */
-function meddle(world: SequenceWorld, { quote: at, how }: ActionOf<"meddle">): Outcome {
+async function meddle(world: SequenceWorld, { quote: at, how }: ActionOf<"meddle">): Promise<Outcome> {
   const withAddress = world.quotes.filter(({ terms }) => terms.depositAddress !== undefined);
   const quoted = pick(withAddress, at);
   if (quoted?.terms.depositAddress === undefined) return "skipped";
@@ -557,9 +556,10 @@ function meddle(world: SequenceWorld, { quote: at, how }: ActionOf<"meddle">): O
     recovery: depositAddress.recovery,
     strict: depositAddress.strict,
   };
-  if (how === "dust") sendTo(world, origin.chainId, mallory, depositAddress.address, origin.currency, 1n);
+  if (how === "dust")
+    await sendTo(world, origin.chainId, mallory, depositAddress.address, origin.currency, 1n);
   else
-    memory.send(how === "recover" ? user : mallory, {
+    await memory.send(how === "recover" ? user : mallory, {
       to: factory,
       data: encodeFunctionData({
         abi: depositAddressFactoryAbi,
@@ -593,13 +593,19 @@ async function report(
 }
 
 /** An app sends money to the solver, marked as its own. */
-export function topUp(world: SequenceWorld, app: number, asset: "usdc" | "eth", amount: bigint): Outcome {
+export async function topUp(
+  world: SequenceWorld,
+  app: number,
+  asset: "usdc" | "eth",
+  amount: bigint,
+): Promise<Outcome> {
   const { memory } = homeOf(world);
   const wallet = world.apps[app]?.fundingAddress;
   if (wallet === undefined) return "skipped";
-  if (asset === "eth") memory.send(wallet, { to: world.solver, data: `0x${TOP_UP_TAIL}`, value: amount });
+  if (asset === "eth")
+    await memory.send(wallet, { to: world.solver, data: `0x${TOP_UP_TAIL}`, value: amount });
   else
-    memory.send(wallet, {
+    await memory.send(wallet, {
       to: currencyAt(world, 0, asset),
       data: `${transferData(world.solver, amount)}${TOP_UP_TAIL}`,
     });

@@ -1,8 +1,8 @@
 import type { Address, Hex, Order, RequestId, RequestTerms } from "@causeway/domain";
 import { orderIdOf } from "@causeway/domain";
 import { MAX_LEAD_SECONDS, ONE_CENT, PAYMENT_GAS, SWEEP_GAS } from "./bounds.ts";
-import type { MinedTransaction } from "./memory-chain.ts";
 import { NATIVE, type DepositMade } from "./memory-evm.ts";
+import type { MinedTransaction } from "./sequence-chain.ts";
 import { OPERATOR, OUR_KEYS, type SequenceWorld, type WorldChain } from "./world.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { BlockRef, ReceiptFact, TransactionFact } from "@causeway/chains";
-import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
+import type { BlockRef } from "@causeway/chains";
+import type { Chain, Hex, TxHash } from "@causeway/domain";
 import { keccakOf } from "@causeway/domain";
 import { parseTransaction, toHex } from "viem";
 import { signerOfSignature } from "./memory-signer.ts";
@@ -12,73 +12,38 @@ import {
   nonceKey,
   NATIVE,
   type Cells,
-  type DepositMade,
   type Frame,
-  type Movement,
 } from "./memory-evm.ts";
+import type { ChainTransaction, MinedTransaction, SequenceBlock, SequenceChain } from "./sequence-chain.ts";
 
 /** A chain in memory: blocks come when the test mines them, and the newest ones can be replaced. */
 
-export interface MemoryTransaction extends TransactionFact {
-  readonly to: Address;
-  readonly gas: bigint;
-  readonly maxFeePerGas: bigint;
-  readonly maxPriorityFeePerGas: bigint;
-}
-
-export interface MinedTransaction {
-  readonly transaction: MemoryTransaction;
-  readonly receipt: ReceiptFact;
-  /** What it moved, but for its fee. */
-  readonly movements: readonly Movement[];
-  readonly deposits: readonly DepositMade[];
-  /** Wei. */
-  readonly fee: bigint;
-}
-
-export interface MemoryBlock extends BlockRef {
-  readonly baseFeePerGas: bigint;
-  readonly transactions: readonly MinedTransaction[];
+export interface MemoryBlock extends SequenceBlock {
   /** The state after the block. */
   readonly after: Cells;
 }
 
-/** What happens to the transactions of blocks that a reorg replaces. */
-export type ReorgedTransactions = "minedAgain" | "pooled" | "droppedUsers" | "dropped";
-
-export interface MemoryChain {
-  readonly chain: Chain;
+export interface MemoryChain extends SequenceChain {
   readonly blocks: readonly MemoryBlock[];
-  readonly pool: readonly MemoryTransaction[];
-  baseFeePerGas: bigint;
   readonly tip: MemoryBlock;
-  /** Mines one block with whatever the pool holds and the chain takes. */
-  mine(timestampSeconds: number): void;
-  /** Replaces the newest `depth` blocks by one more than that. */
-  reorg(depth: number, fate: ReorgedTransactions, isOurs: (sender: Address) => boolean): void;
-  /** An account's own transaction, with the next nonce. */
-  send(from: Address, call: { readonly to: Address; readonly data?: Hex; readonly value?: bigint }): TxHash;
-  add(transaction: MemoryTransaction): void;
-  balance(currency: Address, holder: Address): bigint;
-  /** Out of nothing, in the newest state. */
-  give(currency: Address, holder: Address, amount: bigint): void;
+  readonly baseFeePerGas: bigint;
+  add(transaction: ChainTransaction): void;
   setCell(key: string, value: bigint): void;
   /** Runs a call on a copy of the newest state. */
   try(frame: Frame): { readonly run: Execution; readonly reverted: string | undefined; readonly output: Hex };
-  mined(hash: TxHash): MinedTransaction | undefined;
   blockByHash(hash: Hex): MemoryBlock | undefined;
 }
 
 const GENESIS_TIMESTAMP = 1_699_999_000n;
 const DEFAULT_GAS = 3_000_000n;
-/** Blocks that can be looked up after they were replaced. */
 const USER_FEE_CAP = 10n ** 13n;
 
 export function memoryChain(chain: Chain): MemoryChain {
   const contracts = contractsOf(chain);
+  /** Blocks can be looked up by hash after they were replaced. */
   const allBlocks = new Map<Hex, MemoryBlock>();
   let blocks: MemoryBlock[] = [];
-  let pool: MemoryTransaction[] = [];
+  let pool: ChainTransaction[] = [];
   const index = new Map<TxHash, MinedTransaction>();
   let made = 0n;
   let sent = 0n;
@@ -110,7 +75,7 @@ export function memoryChain(chain: Chain): MemoryChain {
 
   const executed = (
     cells: Cells,
-    transaction: MemoryTransaction,
+    transaction: ChainTransaction,
     place: Pick<BlockRef, "number" | "timestamp" | "hash">,
     firstLog: number,
   ): MinedTransaction | undefined => {
@@ -202,14 +167,14 @@ export function memoryChain(chain: Chain): MemoryChain {
     get baseFeePerGas() {
       return baseFeePerGas;
     },
-    set baseFeePerGas(wei: bigint) {
-      baseFeePerGas = wei;
-    },
     get tip() {
       return tipOf();
     },
-    mine: mineBlock,
-    reorg(depth, fate, isOurs) {
+    setBaseFee: async (wei) => {
+      baseFeePerGas = wei;
+    },
+    mine: async (timestampSeconds) => mineBlock(timestampSeconds),
+    async reorg(depth, fate, isOurs) {
       const keep = Math.max(blocks.length - depth, 2);
       const removed = blocks.slice(keep);
       if (removed.length === 0) return;
@@ -229,7 +194,7 @@ export function memoryChain(chain: Chain): MemoryChain {
       mineBlock(last + 1);
       if (fate !== "minedAgain") pool = [...returned, ...waiting];
     },
-    send(from, { to, data = "0x", value = 0n }) {
+    async send(from, { to, data = "0x", value = 0n }) {
       const pooled = pool.filter((one) => one.from === from).length;
       const nonce = Number(tipOf().after.get(nonceKey(from)) ?? 0n) + pooled;
       const hash = keccakOf(toHex(`${chain.id} ${from} ${nonce} ${++sent}`));
@@ -248,7 +213,7 @@ export function memoryChain(chain: Chain): MemoryChain {
     },
     add: (transaction) => void pool.push(transaction),
     balance: (currency, holder) => tipOf().after.get(balanceKey(currency, holder)) ?? 0n,
-    give(currency, holder, amount) {
+    async give(currency, holder, amount) {
       const { after } = tipOf();
       after.set(balanceKey(currency, holder), (after.get(balanceKey(currency, holder)) ?? 0n) + amount);
     },
@@ -275,14 +240,14 @@ export function memoryChain(chain: Chain): MemoryChain {
 }
 
 /** Of one sender and nonce the better offer is taken. */
-function byOffer(a: MemoryTransaction, b: MemoryTransaction): number {
+function byOffer(a: ChainTransaction, b: ChainTransaction): number {
   if (a.from !== b.from) return a.from < b.from ? -1 : 1;
   if (a.nonce !== b.nonce) return a.nonce - b.nonce;
   return a.maxFeePerGas > b.maxFeePerGas ? -1 : 1;
 }
 
 /** The transaction in signed bytes; its sender is found by the signature. @throws when nobody of this world signed it */
-export function readSigned(raw: Hex): MemoryTransaction & { readonly chainId: number } {
+export function readSigned(raw: Hex): ChainTransaction & { readonly chainId: number } {
   const parsed = parseTransaction(raw);
   if (parsed.type !== "eip1559") throw new Error(`transactions of type ${parsed.type} are not modelled`);
   const { to, data = "0x", value = 0n, nonce = 0, gas = 0n, chainId, r } = parsed;

@@ -12,8 +12,9 @@ import {
   type TransactionState,
 } from "@causeway/chains";
 import type { Address, Hex, SimulationFailure, TxHash } from "@causeway/domain";
-import { readSigned, type MemoryBlock, type MemoryChain, type MinedTransaction } from "./memory-chain.ts";
+import { readSigned, type MemoryBlock, type MemoryChain } from "./memory-chain.ts";
 import { NATIVE, allowanceKey, nonceKey, type Frame } from "./memory-evm.ts";
+import type { MinedTransaction } from "./sequence-chain.ts";
 
 /** The ports through which the service sees a chain, over a chain in memory. */
 

@@ -51,7 +51,7 @@ export async function runSequence(home: SequenceHome, actions: readonly Action[]
 }
 
 async function topUpApps(world: SequenceWorld): Promise<void> {
-  for (const [app, amount] of APP_TOP_UPS.entries()) topUp(world, app, "usdc", amount);
+  for (const [app, amount] of APP_TOP_UPS.entries()) await topUp(world, app, "usdc", amount);
   await world.round(3);
 }
 
@@ -211,7 +211,7 @@ async function isQuiet(world: SequenceWorld): Promise<boolean> {
 
 /** Rounds until nothing is under way. */
 async function settleDown(world: SequenceWorld, leastRounds = 1): Promise<void> {
-  for (const { memory } of world.chains) memory.baseFeePerGas = 10n ** 9n;
+  for (const { memory } of world.chains) await memory.setBaseFee(10n ** 9n);
   for (let round = 0; round < 20; round++) {
     await world.round(9);
     if (round >= leastRounds && (await isQuiet(world)) && !(await isBusy(world))) return;

@@ -46,11 +46,12 @@ import { OPERATOR_CELL } from "./memory-contracts.ts";
 import { NATIVE, allowanceKey } from "./memory-evm.ts";
 import { memoryReader, memoryWriter } from "./memory-reader.ts";
 import { forgetSignatures, memorySigner } from "./memory-signer.ts";
+import type { SequenceChain } from "./sequence-chain.ts";
 
 /** The real use cases on a real database and two chains in memory; time, randomness and ids come from the sequence alone. */
 
 export interface WorldChain {
-  readonly memory: MemoryChain;
+  readonly memory: SequenceChain;
   readonly connected: ConnectedChain & { readonly pulse: OwnedChainPulse };
   readonly chain: Chain;
 }
@@ -112,16 +113,16 @@ export const USERS: readonly Address[] = [addressOf("alice"), addressOf("bob"), 
 export const APP_WALLETS: readonly Address[] = [addressOf("app one"), addressOf("app two")];
 
 /** Money everybody begins with, on both chains. */
-function fund(memory: MemoryChain): void {
+async function fund(memory: MemoryChain): Promise<void> {
   const { chain } = memory;
   for (const holder of [SOLVER, ...USERS, ...APP_WALLETS]) {
-    memory.give(NATIVE, holder, WHOLE.eth * 10n ** 18n);
+    await memory.give(NATIVE, holder, WHOLE.eth * 10n ** 18n);
     for (const { id, address, decimals } of chain.tokens) {
       const whole = id === "usdc" ? WHOLE.usdc : id === "tst" ? WHOLE.tst : 0n;
-      if (whole > 0n) memory.give(address, holder, whole * 10n ** BigInt(decimals));
+      if (whole > 0n) await memory.give(address, holder, whole * 10n ** BigInt(decimals));
     }
   }
-  for (const key of [EXECUTOR, OPERATOR]) memory.give(NATIVE, key, 1_000n * 10n ** 18n);
+  for (const key of [EXECUTOR, OPERATOR]) await memory.give(NATIVE, key, 1_000n * 10n ** 18n);
   memory.setCell(OPERATOR_CELL, BigInt(OPERATOR));
   for (const { address } of chain.tokens)
     for (const holder of [...USERS, SOLVER])
@@ -151,9 +152,9 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   };
   const bytes32 = (): Hex32 => keccakOf(toHex(`random ${++drawn}`));
 
-  const start = (chain: Chain): WorldChain => {
+  const start = async (chain: Chain): Promise<WorldChain> => {
     const memory = memoryChain(chain);
-    fund(memory);
+    await fund(memory);
     const heads = steppedHeads();
     const connection = {
       reader: memoryReader(memory),
@@ -173,7 +174,10 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     });
     return { chain, memory, connected: { chain, connection, pulse } };
   };
-  const chains: readonly [WorldChain, WorldChain] = [start(chainA as Chain), start(chainB as Chain)];
+  const chains: readonly [WorldChain, WorldChain] = [
+    await start(chainA as Chain),
+    await start(chainB as Chain),
+  ];
   const sql = sqlOn(pool);
   const home0 = chains[0].chain;
   const services: Services = {
@@ -341,7 +345,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     async round(blocks = 1) {
       for (let block = 0; block < blocks; block++) {
         atMs += 2_000;
-        for (const { memory } of chains) memory.mine(Math.floor(atMs / 1000));
+        for (const { memory } of chains) await memory.mine(Math.floor(atMs / 1000));
       }
       await world.act();
     },

@@ -1,0 +1,55 @@
+import type { BlockRef, ReceiptFact, TransactionFact } from "@causeway/chains";
+import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
+import type { DepositMade, Movement } from "./memory-evm.ts";
+
+/** A chain as the actions drive it and the books read it. Reads are synchronous; whatever changes the chain may have to ask a node. */
+export interface SequenceChain {
+  readonly chain: Chain;
+  /** Canonical blocks; a block's number is its index. */
+  readonly blocks: readonly SequenceBlock[];
+  readonly pool: readonly ChainTransaction[];
+  readonly tip: SequenceBlock;
+  /** Of the next block and those after it. */
+  setBaseFee(wei: bigint): Promise<void>;
+  /** Mines one block with whatever the pool holds and the chain takes. */
+  mine(timestampSeconds: number): Promise<void>;
+  /** Replaces the newest `depth` blocks by one more than that. */
+  reorg(depth: number, fate: ReorgedTransactions, isOurs: (sender: Address) => boolean): Promise<void>;
+  /** Signs and pools a transaction of an account's own, with its next nonce. */
+  send(from: Address, call: UserCall): Promise<TxHash>;
+  balance(currency: Address, holder: Address): bigint;
+  /** Creates money in the newest state. */
+  give(currency: Address, holder: Address, amount: bigint): Promise<void>;
+  mined(hash: TxHash): MinedTransaction | undefined;
+}
+
+export interface UserCall {
+  readonly to: Address;
+  readonly data?: Hex;
+  readonly value?: bigint;
+}
+
+export interface ChainTransaction extends TransactionFact {
+  readonly to: Address;
+  readonly gas: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+export interface MinedTransaction {
+  readonly transaction: ChainTransaction;
+  readonly receipt: ReceiptFact;
+  /** What it moved, except its fee. */
+  readonly movements: readonly Movement[];
+  readonly deposits: readonly DepositMade[];
+  /** Wei. */
+  readonly fee: bigint;
+}
+
+export interface SequenceBlock extends BlockRef {
+  readonly baseFeePerGas: bigint;
+  readonly transactions: readonly MinedTransaction[];
+}
+
+/** What happens to the transactions of blocks that a reorg replaces. */
+export type ReorgedTransactions = "minedAgain" | "pooled" | "droppedUsers" | "dropped";
