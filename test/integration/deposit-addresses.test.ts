@@ -13,6 +13,7 @@ import { addressReport } from "../../apps/api/src/adapters/postgres/deposit-addr
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import type { TokenBook } from "../../apps/api/src/ports/token-book.ts";
 import { createAddressWatch } from "../../apps/api/src/usecases/deposit-addresses/address-watch.ts";
+import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { lookAtAddresses } from "../../apps/api/src/usecases/deposit-addresses/look-at-addresses.ts";
 import { lookUpAddress } from "../../apps/api/src/usecases/deposit-addresses/look-up-address.ts";
 import { reindexAddress } from "../../apps/api/src/usecases/deposit-addresses/reindex-address.ts";
@@ -646,6 +647,54 @@ test("a sweep that reverts because its owner took the money out first leaves the
   expect(await states()).toEqual(["void", "final"]);
   expect((await world.status(requestId)).status).toBe("success");
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
+});
+
+test("a sweep whose commit a failover lost is not made again out of money that came later", async () => {
+  const { origin, usdc, services, pool } = world;
+  const operator = services.depositAddressOperator?.address as Address;
+  const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  const [sweep] = await world.sweepsFrom(at);
+  const slot = await services.reads.slotOfLeg("sweep", sweep?.id ?? "");
+  if (sweep === undefined || slot === undefined) throw new Error("the sweep has a nonce");
+  await origin.mine();
+  const sentBefore = (await origin.sentBy(operator)).length;
+  // What a database knows that failed over to a copy without the commit that gave the sweep its nonce.
+  const take = async (table: string, column: string): Promise<unknown> =>
+    (
+      await pool.query<{ row: unknown }>(
+        `with gone as (delete from ${table} t where ${column} = $1 returning to_jsonb(t) as row) select row from gone`,
+        [slot.id],
+      )
+    ).rows[0]?.row;
+  const [attemptRow, slotRow] = [await take("attempts", "slot_id"), await take("slots", "id")];
+  const setNonce = "update lanes set next_nonce = $3 where chain_id = $1 and sender = $2";
+  await pool.query(setNonce, [slot.chainId, operator, slot.nonce]);
+  await pool.query("update deposit_sweeps set state = 'planned' where id = $1", [sweep.id]);
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  for (let look = 0; look < 3; look++) {
+    await openLane(services, origin.connected);
+    expect(await submitSweep({ ...services, depositAddresses: world.reads }, sweep.id)).toMatchObject({
+      why: "a used nonce of the deposit address operator's key is unexplained",
+    });
+  }
+  await origin.mine();
+  expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId, sender: operator });
+  expect(await origin.sentBy(operator)).toHaveLength(sentBefore);
+  expect(await origin.balance(at, usdc)).toBe(usd(100));
+  // The operator restores what was lost, and the lane goes on.
+  const restore = (table: string): string =>
+    `insert into ${table} overriding system value select * from jsonb_populate_record(null::${table}, $1)`;
+  await pool.query(restore("slots"), [JSON.stringify(slotRow)]);
+  await pool.query(restore("attempts"), [JSON.stringify(attemptRow)]);
+  await pool.query(setNonce, [slot.chainId, operator, slot.nonce + 1]);
+  await pool.query("update deposit_sweeps set state = 'sent' where id = $1", [sweep.id]);
+  await world.untilSettled(at, 2);
+  expect((await world.status(requestId)).status).toBe("success");
 });
 
 test("a new quote whose sweep is refused after a wait keeps its money reported: the first request never asks for a second payment", async () => {

@@ -1,6 +1,7 @@
 import { ONE_USD } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
+import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { submitExecution } from "../../apps/api/src/usecases/submit-execution.ts";
 import {
   approveCall,
@@ -148,6 +149,37 @@ test("a reorg takes the end and the charge back, and the very same bytes are min
   expect(end).toMatchObject({ status: "success", inTxHashes: first.inTxHashes });
   expect(await origin.balance(recipient, usdc)).toBe(7n);
   expect((await world.book()).pending).toBe(0n);
+});
+
+test("a call whose commit a failover lost is neither sent again nor given up, however late it is", async () => {
+  const { services, pool, origin, usdc, executor, clock, anAddress } = world;
+  const recipient = anAddress();
+  const requestId = await world.execute(world.mintCall(recipient, 7n));
+  await world.work();
+  await origin.mine();
+  // What a database knows that failed over to a copy without the commit that planned the call.
+  const slot = await services.reads.slotOfLeg("execution", requestId);
+  if (slot === undefined) throw new Error("the call has a nonce");
+  await pool.query("delete from attempts where slot_id = $1", [slot.id]);
+  await pool.query("delete from slots where id = $1", [slot.id]);
+  await pool.query("update lanes set next_nonce = $3 where chain_id = $1 and sender = $2", [
+    slot.chainId,
+    executor,
+    slot.nonce,
+  ]);
+  for (let round = 0; round < 3; round++) {
+    await openLane(services, origin.connected);
+    expect(await submitExecution(services, requestId)).toMatchObject({
+      why: "a used nonce of the executor's key is unexplained",
+    });
+    clock.forward(601_000);
+    await world.round();
+  }
+  expect(world.events.of("payment_unrecorded")[0]?.facts).toMatchObject({ requestId, sender: executor });
+  expect(await world.status(requestId)).toMatchObject({ status: "waiting" });
+  expect(await origin.sentBy(executor)).toHaveLength(1);
+  expect(await origin.balance(recipient, usdc)).toBe(7n);
+  expect((await world.book()).pending).toBeGreaterThan(0n);
 });
 
 test("a stuck call is replaced at the same nonce, happens once and is charged once, within what was set aside", async () => {

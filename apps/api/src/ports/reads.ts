@@ -50,6 +50,11 @@ export interface Reads extends RailReads, SendReads, FillBurnReads {
   /** Fast fills beyond recall whose deposit is not there, with a deadline before this and the origin chain read beyond it. */
   overdueFronts(deadlineBeforeMs: number, readBeyondMs: number, limit: number): Promise<RequestId[]>;
   execution(requestId: RequestId): Promise<ExecutionRecord | undefined>;
+  /** An execution that is not settled and makes exactly this call. */
+  unsettledExecutionOf(
+    chainId: number,
+    call: { readonly to: Address; readonly data: Hex; readonly value: bigint },
+  ): Promise<RequestId | undefined>;
   /** Accepted calls without a nonce that stand so for longer than they should. */
   overdueExecutions(createdBeforeMs: number, limit: number): Promise<RequestId[]>;
   /** Executions of known cost whose request has ended, and whose reservation is open. */

@@ -18,6 +18,7 @@ import type { LaneKeys } from "./lane-signers.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
+import { hasUnexplainedNonce } from "./unexplained-nonces.ts";
 import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
@@ -43,12 +44,22 @@ export async function submitExecution(services: Needs, requestId: RequestId): Pr
     await sendSlot(services, slot.id);
     return DONE;
   }
+  const connected = services.chains.get(execution.chainId);
+  // Before anything gives it up: the nonce may have made this very call, and then the sponsor owes its cost.
+  if (
+    connected !== undefined &&
+    services.executor !== undefined &&
+    (await hasUnexplainedNonce(services, connected, services.executor.address))
+  ) {
+    const why = "a used nonce of the executor's key is unexplained";
+    services.events.alarm("execution_waits", { requestId, why });
+    return { waitMs: 5_000, why };
+  }
   if (!awaitsExecution(request.state))
     return giveUp(services, requestId, "TRANSACTION_NOT_INCLUDED", { why: "the request went another way" });
   const deadlineMs = deadlineOf(request, execution);
   if (services.clock.nowMs() > deadlineMs)
     return giveUp(services, requestId, "TRANSACTION_NOT_INCLUDED", { why: "it was not sent in time" });
-  const connected = services.chains.get(execution.chainId);
   if (connected === undefined || services.executor === undefined)
     return wait(services, request, "the chain or the executor is disabled");
   const planned = await plan(services, connected, services.executor.address, execution, deadlineMs);

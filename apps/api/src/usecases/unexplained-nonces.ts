@@ -24,21 +24,26 @@ export async function hasUnexplainedNonce(
 }
 
 /**
- * The request that a transaction of our key pays, by the order id at the end of its calldata.
- * @returns undefined when it pays none that is known here, or reverted
+ * The request that a transaction of our key pays or moves money for: its order id ends the calldata of fills, refunds and sweeps;
+ * an execution is known by its exact call.
+ * @returns undefined when it serves no known request, or reverted
  * @throws RpcFault
  */
 export async function requestPaidBy(
   { reads }: Pick<Services, "reads">,
-  { connection }: OneChain,
+  { chain, connection }: OneChain,
   txHash: TxHash,
 ): Promise<RequestId | undefined> {
   const state = await connection.reader.transaction(txHash);
-  if (state.kind === "absent" || state.transaction.input.length < 66) return undefined;
+  if (state.kind === "absent") return undefined;
   if (state.kind === "mined" && state.receipt.status === "reverted") return undefined;
-  const orderId: OrderId = `0x${state.transaction.input.slice(-64)}` as OrderId;
-  const found = await reads.requestsByOrders([orderId]);
-  return found.get(orderId)?.terms.requestId;
+  const { to, input, value } = state.transaction;
+  if (input.length >= 66) {
+    const orderId: OrderId = `0x${input.slice(-64)}` as OrderId;
+    const byOrder = (await reads.requestsByOrders([orderId])).get(orderId);
+    if (byOrder !== undefined) return byOrder.terms.requestId;
+  }
+  return to && (await reads.unsettledExecutionOf(chain.id, { to, data: input, value }));
 }
 
 /**

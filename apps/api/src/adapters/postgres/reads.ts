@@ -112,6 +112,11 @@ const execution = statement(
   "read_execution",
   `select ${EXECUTION_COLUMNS} from executions where request_id = $1`,
 );
+const unsettledExecutionOf = statement(
+  "read_unsettled_execution_of_call",
+  `select request_id from executions where not settled and chain_id = $1 and call_to = $2 and call_data = $3 and call_value = $4
+   order by created_at_ms limit 1`,
+);
 const overdueExecutions = statement(
   "read_overdue_executions",
   `select e.request_id from executions e where not e.settled and e.origin_usd is null and e.created_at_ms < $1
@@ -246,6 +251,10 @@ export function postgresReads(sql: Sql): Reads {
     async execution(requestId) {
       const [row] = await sql.query<ExecutionRow>(execution, [requestId]);
       return row && executionOf(row);
+    },
+    async unsettledExecutionOf(chainId, { to, data, value }) {
+      const [row] = await sql.query<{ request_id: string }>(unsettledExecutionOf, [chainId, to, data, value]);
+      return row && (row.request_id as RequestId);
     },
     async overdueExecutions(createdBeforeMs, limit) {
       const rows = await sql.query<{ request_id: string }>(overdueExecutions, [createdBeforeMs, limit]);
