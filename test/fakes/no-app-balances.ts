@@ -1,10 +1,18 @@
+import { defaultFeePolicy } from "@causeway/domain";
 import type { Services } from "../../apps/api/src/ports/services.ts";
+import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import { noChains } from "./no-chains.ts";
 import { adjustablePrices } from "./adjustable-prices.ts";
 
 /** For tests in which no app vouches for anything: balances of no currency, and prices that nobody knows. */
-export const noAppBalances: Pick<Services, "prices" | "appBalance" | "chains"> = {
+export const noAppBalances: Pick<Services, "prices" | "quotePolicy" | "appBalance" | "chains"> = {
   chains: noChains,
   prices: adjustablePrices({}),
+  quotePolicy: {
+    ...defaultFeePolicy,
+    gas: measuredQuoteGas,
+    maxTtlSeconds: 7 * 24 * 3_600,
+    solverChainName: "none",
+  },
   appBalance: { chainId: 1, currencies: [], confirmations: 1, leastTopUpUsd: 0n, claimLifetimeSeconds: 600 },
 };

@@ -11,6 +11,7 @@ import { payFees } from "../../apps/api/src/usecases/app-balance/pay-fees.ts";
 import { placeHold } from "../../apps/api/src/usecases/app-balance/place-hold.ts";
 import { releaseFees } from "../../apps/api/src/usecases/app-balance/release-fees.ts";
 import { reserveFees } from "../../apps/api/src/usecases/app-balance/reserve-fees.ts";
+import { unbelievable } from "../fakes/adjustable-prices.ts";
 import { creditTopUp, reverseTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { appraise } from "../../apps/api/src/usecases/app-balance/appraise.ts";
 import { ONE, brokenLaws, ether, startLedgerWorld, usdc, type LedgerWorld } from "../support/ledger-world.ts";
@@ -295,6 +296,24 @@ test("without a fresh price nobody is told that his balance does not suffice", a
   expect((await reserve(wallet, ONE)).kind, "what the rest covers goes on").toBe("reserved");
   world.prices.set("ethereum", "2000");
 });
+
+test.each(["disputed", "too old"] as const)(
+  "a balance with a %s price vouches for nothing, and pays no charge",
+  async (doubt) => {
+    const wallet = await aWallet(2_000_000n, ONE);
+    const requestId = someHash();
+    await hold(wallet, 5n * ONE, { requestId });
+    world.prices.trust("ethereum", unbelievable[doubt]);
+    await expect(hold(wallet, ONE)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+    await expect(reserve(wallet, 5n * ONE)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+    const debit = async () =>
+      await world.in(async (tx) => await makeHoldPermanent(world.services, tx, requestId));
+    await expect(debit()).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+    expect((await world.line(wallet, ether)).balance).toBe(ONE);
+    world.prices.trust("ethereum", undefined);
+    expect(await debit()).toBe("applied");
+  },
+);
 
 test("the same movement is posted once, however many processes post it at once", async () => {
   const wallet = someAddress();

@@ -3,6 +3,7 @@ import type { Address, Hex32, RequestId } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { unbelievable } from "../fakes/adjustable-prices.ts";
 import { accountSignatures } from "../../apps/api/src/adapters/chains/signatures.ts";
 import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { reserveSponsorship } from "../../apps/api/src/usecases/app-balance/sponsor-fees.ts";
@@ -262,30 +263,38 @@ test("a sponsored output type is paid to the unit, and app fees of a coin are cr
   expect((await lineOf(app)).balance).toBe(500_000n);
 });
 
-test("a fee is credited for no more than it is worth by then, and without a price as soon as there is one", async () => {
-  const app = world.anAddress();
-  const ask = {
-    originCurrency: NATIVE_CURRENCY,
-    destinationCurrency: NATIVE_CURRENCY,
-    amount: "40000000000000000",
-    appFees: [{ recipient: app, fee: 100 }],
-  };
-  const agreed = await agree(ask);
-  expect(agreed.terms.appFees?.fees[0]?.amount).toBe(1_000_000n);
-  await depositAndFill(agreed);
-  await world.destination.mine();
-  await world.watch(world.destination);
-  world.prices.set("ethereum", undefined);
-  await world.destination.mine(2);
-  await world.watch(world.destination);
-  expect((await world.status(agreed.requestId)).final).toBe(true);
-  await world.work();
-  expect((await lineOf(app)).balance).toBe(0n);
-  world.prices.set("ethereum", "2000");
-  for (const _again of [1, 2]) await world.work();
-  world.prices.set("ethereum", "2500");
-  expect((await lineOf(app)).balance).toBe(800_000n);
-});
+test.each([
+  ["no", () => world.prices.set("ethereum", undefined)],
+  ["a disputed", () => world.prices.trust("ethereum", unbelievable.disputed)],
+  ["a too old", () => world.prices.trust("ethereum", unbelievable["too old"])],
+])(
+  "a fee is credited for no more than it is worth by then; with %s price it waits for one",
+  async (_, doubt) => {
+    const app = world.anAddress();
+    const ask = {
+      originCurrency: NATIVE_CURRENCY,
+      destinationCurrency: NATIVE_CURRENCY,
+      amount: "40000000000000000",
+      appFees: [{ recipient: app, fee: 100 }],
+    };
+    const agreed = await agree(ask);
+    expect(agreed.terms.appFees?.fees[0]?.amount).toBe(1_000_000n);
+    await depositAndFill(agreed);
+    await world.destination.mine();
+    await world.watch(world.destination);
+    doubt();
+    await world.destination.mine(2);
+    await world.watch(world.destination);
+    expect((await world.status(agreed.requestId)).final).toBe(true);
+    await world.work();
+    expect((await lineOf(app)).balance).toBe(0n);
+    world.prices.set("ethereum", "2000");
+    world.prices.trust("ethereum", undefined);
+    for (const _again of [1, 2]) await world.work();
+    world.prices.set("ethereum", "2500");
+    expect((await lineOf(app)).balance).toBe(800_000n);
+  },
+);
 
 test("a fee that had no price is credited although the queue has lost its job, and once", async () => {
   const app = world.anAddress();

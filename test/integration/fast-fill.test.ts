@@ -5,6 +5,7 @@ import type { Services } from "../../apps/api/src/ports/services.ts";
 import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { transition } from "../../apps/api/src/usecases/transition.ts";
+import { unbelievable } from "../fakes/adjustable-prices.ts";
 import { deposit } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
 import { brokenLaws } from "../support/ledger-world.ts";
@@ -863,6 +864,52 @@ test("without a price a deposit is not booked and the hold stays; with one it is
   expect(await movementsOf(agreed)).toHaveLength(1);
   expect(await balanceOf(sponsor)).toBeLessThan(36_000n * USDC);
   world.prices.set("ethereum", "2500");
+});
+
+test.each(["disputed", "too old"] as const)(
+  "a %s price books no deposit: its shortfall and surplus wait for one that can be believed",
+  async (doubt) => {
+    const sponsor = await aSponsor(world, 40_000);
+    const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
+    await sponsor.fastFill(agreed, { inputAmount: 5n * ETHER });
+    await away.fill();
+    await away.later(120);
+    world.prices.trust("ethereum", unbelievable[doubt]);
+    await away.deposit(agreed);
+    await reconcileRequests(world.services);
+    expect((await stateOf(agreed)).front).toBe("covered");
+    expect(await sponsor.holdState(agreed)).toBe("active");
+    expect(await movementsOf(agreed)).toEqual([]);
+
+    // What it was worth while nobody could tell does not matter.
+    world.prices.set("ethereum", "2000");
+    world.prices.trust("ethereum", undefined);
+    await reconcileRequests(world.services);
+    world.prices.set("ethereum", "2500");
+    expect(await sponsor.holdState(agreed)).toBe("released");
+    expect(await movementsOf(agreed)).toHaveLength(2);
+    const fifth = agreed.terms.destination.expectedAmount / 10n;
+    const gain = (await balanceOf(sponsor)) - 40_000n * USDC;
+    expect(gain).toBeGreaterThan(10_000n * USDC - fifth - USDC);
+    expect(gain).toBeLessThan(10_000n * USDC - fifth + 10n * USDC);
+  },
+);
+
+test("a disputed price neither debits a hold nor sizes one", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const ether = { originCurrency: NATIVE_CURRENCY, destinationCurrency: NATIVE_CURRENCY };
+  const agreed = await agree({ ...ether, amount: (10n ** 17n).toString(), ttl: 600 });
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  const other = await agree({ ...ether, amount: (10n ** 17n).toString() });
+  world.prices.trust("ethereum", unbelievable.disputed);
+  await expect(sponsor.fastFill(other)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  await later(overdueAfter(600));
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  world.prices.trust("ethereum", undefined);
+  await reconcileRequests(world.services);
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
 });
 
 test("caps count what the deposit brings beyond the fill", async () => {

@@ -15,7 +15,6 @@ import { accrueAppFees } from "../../apps/api/src/usecases/app-balance/accrue-ap
 import { aServer } from "../support/route-server.ts";
 import { anApiKey, fakeApiKeys } from "../fakes/api-keys.ts";
 import { noAppBalances } from "../fakes/no-app-balances.ts";
-import { noChains } from "../fakes/no-chains.ts";
 import { generator } from "../support/odd-bodies.ts";
 import {
   HISTORY_START_MS,
@@ -555,7 +554,7 @@ test("app fees, and what an app pays of the others, are told as agreed, and as m
 
   const { clock } = world;
   await world.uow.run(async (tx) => {
-    await accrueAppFees({ clock, chains: noChains, prices: noAppBalances.prices }, tx, terms, 5_000n);
+    await accrueAppFees({ ...noAppBalances, clock }, tx, terms, 5_000n);
     await tx.ledger.lockWallet(wallet, 1);
     const part = { asset: { chainId: 1, currency: USDC }, amount: 450n, usd: 1n };
     const aside = { requestId, wallet, parts: [part] };

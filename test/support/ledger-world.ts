@@ -1,4 +1,4 @@
-import type { Address, Currency, Hex, LedgerAsset } from "@causeway/domain";
+import type { Address, Currency, CurrencyClass, Hex, LedgerAsset } from "@causeway/domain";
 import { availableFor } from "@causeway/domain";
 import type { BalancePurpose } from "@causeway/domain";
 import type pg from "pg";
@@ -10,6 +10,7 @@ import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
 import { appraise } from "../../apps/api/src/usecases/app-balance/appraise.ts";
 import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
+import { noAppBalances } from "../fakes/no-app-balances.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase } from "./database.ts";
 import { someHash } from "./terms.ts";
@@ -29,7 +30,7 @@ export const ether: LedgerAsset = {
 
 /** The ledger on a real database, with prices that a test moves. */
 export interface LedgerWorld {
-  readonly services: Pick<Services, "clock" | "events" | "prices" | "appBalance" | "uow">;
+  readonly services: Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "appBalance" | "uow">;
   readonly events: RecordedEvents;
   readonly prices: AdjustablePrices;
   readonly pool: pg.Pool;
@@ -55,11 +56,12 @@ export async function startLedgerWorld(): Promise<LedgerWorld> {
     events,
     prices,
     uow,
+    quotePolicy: noAppBalances.quotePolicy,
     appBalance: {
       chainId: CHAIN_ID,
       currencies: [
-        aCurrency(usdc.currency, "usdc", 6, "usd-coin"),
-        aCurrency(ether.currency, "eth", 18, "ethereum"),
+        aCurrency(usdc.currency, "usdc", 6, "usd-coin", "stable"),
+        aCurrency(ether.currency, "eth", 18, "ethereum", "major"),
       ],
       confirmations: 2,
       leastTopUpUsd: 0n,
@@ -96,7 +98,13 @@ export async function startLedgerWorld(): Promise<LedgerWorld> {
   return world;
 }
 
-function aCurrency(address: Hex, id: string, decimals: number, priceId: string): Currency {
+function aCurrency(
+  address: Hex,
+  id: string,
+  decimals: number,
+  priceId: string,
+  currencyClass: CurrencyClass,
+): Currency {
   return {
     chainId: CHAIN_ID,
     address,
@@ -104,7 +112,7 @@ function aCurrency(address: Hex, id: string, decimals: number, priceId: string):
     symbol: id.toUpperCase(),
     name: id,
     decimals,
-    class: "stable",
+    class: currencyClass,
     priceId,
     supportsBridging: true,
     supportsPermit: false,

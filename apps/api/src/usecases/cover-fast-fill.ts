@@ -18,7 +18,10 @@ import { forcedCharge } from "./app-balance/book-charge.ts";
 import { creditEntries, debitEntries } from "./app-balance/credit-entries.ts";
 import { debitKey, releaseHold, returnPermanent } from "./app-balance/move-hold.ts";
 
-export type CoverServices = Pick<Services, "clock" | "events" | "prices" | "appBalance" | "chains">;
+export type CoverServices = Pick<
+  Services,
+  "clock" | "events" | "prices" | "quotePolicy" | "appBalance" | "chains"
+>;
 
 /** What a deposit changes in the balance of the app that vouched for it, beside its hold. */
 interface Cover {
@@ -196,7 +199,7 @@ async function keptOfDebit(
 
 /** Worth of entries at the prices in memory, USD with 18 decimals. @throws ServiceError PRICE_FETCH_FAILED */
 export function worthOf(
-  services: Pick<CoverServices, "prices" | "chains">,
+  services: Pick<CoverServices, "prices" | "quotePolicy" | "chains">,
   entries: readonly LedgerEntry[],
 ): bigint {
   return entries.reduce(
@@ -242,7 +245,7 @@ function isOneAsset(
 
 /** @throws ServiceError PRICE_FETCH_FAILED */
 export function priceOf(
-  services: Pick<CoverServices, "prices" | "chains">,
+  services: Pick<CoverServices, "prices" | "quotePolicy" | "chains">,
   { chainId, currency }: { readonly chainId: number; readonly currency: RequestTerms["origin"]["currency"] },
 ): PricedUnit {
   const known = services.chains.currency(chainId, currency);

@@ -9,6 +9,7 @@ import { dataFeeCap, priceCap } from "./execution/price-execution.ts";
 import { honourOf, payoutOf } from "./fill-amount.ts";
 import { gasAllowance, isNativeToContract } from "./payment-plan.ts";
 import { mostGasOfCalls } from "./plan-fill-through-calls.ts";
+import { doubtOf } from "./price-doubt.ts";
 import { gasOf, pricingOf } from "./quote-pricing.ts";
 import type { RoutePricing } from "./quote-pricing.ts";
 
@@ -73,6 +74,9 @@ export async function priceFastFill(
     terms.originGasUsd,
     { pairClass: terms.pairClass, callsGas: terms.outputCalls?.gas },
   );
+  // Where both ends are one asset its price does not matter to the quote, but it sizes the hold.
+  const doubt = doubtOf(services, destinationCurrency);
+  if (doubt !== undefined) throw doubt;
   const amount = amountFor(services, terms, inputAmount, pricing);
   const { facts } = pricing;
   const surplus = terms.origin.amount - inputAmount;

@@ -1,11 +1,4 @@
-import type {
-  ChainProfile,
-  Currency,
-  PairClass,
-  PricedUnit,
-  PriceReading,
-  PricingFacts,
-} from "@causeway/domain";
+import type { ChainProfile, Currency, PairClass, PricedUnit, PricingFacts } from "@causeway/domain";
 import {
   BPS,
   divUp,
@@ -13,7 +6,6 @@ import {
   NATIVE_CURRENCY,
   pairClassOf,
   pairSpread,
-  ServiceError,
   settle,
   soon,
 } from "@causeway/domain";
@@ -21,6 +13,7 @@ import type { Soon } from "@causeway/domain";
 import type { ConnectedChain, RequestEnd } from "../ports/chains.ts";
 import type { PriceBook } from "../ports/price-source.ts";
 import type { PaymentGas, QuotePolicy } from "../ports/quote.ts";
+import { doubtError, readingOf } from "./price-doubt.ts";
 import { isRail } from "./request-end.ts";
 
 /** What a route's prices are made of, at this moment. */
@@ -129,22 +122,11 @@ function spreadOf(
   { prices, quotePolicy: { maxVolatilePriceAgeMs } }: Needs,
   ...currencies: readonly Currency[]
 ): number {
-  const sides = currencies.flatMap((currency) => {
-    const reading = prices.reading?.(currency);
-    return [{ currency, reading: reading ?? EXACT }];
-  });
+  const sides = currencies.map((currency) => ({ currency, reading: readingOf(prices, currency) }));
   const spread = pairSpread(sides, maxVolatilePriceAgeMs);
   if (spread.kind === "spread") return spread.bps;
-  const { priceId } = spread;
-  const message =
-    spread.kind === "disputed"
-      ? `The price of ${priceId} is contradicted by a ${spread.by}; try again later`
-      : `The price of ${priceId} is ${Math.round(spread.ageMs / 1000)} s old; at most ${maxVolatilePriceAgeMs / 1000} s are allowed between different assets`;
-  throw new ServiceError("PRICE_FETCH_FAILED", message, { data: { priceId } });
+  throw doubtError(spread, maxVolatilePriceAgeMs);
 }
-
-/** A configured price. */
-const EXACT: PriceReading = { ageMs: 0, volatilityBps: 0 };
 
 /** What the fill costs the solver beside what is paid, smallest units of the destination's native coin, with the margin that its price may move by. */
 function fillCost(

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { pairSpread } from "./price-spread.ts";
+import { pairSpread, priceDoubt } from "./price-spread.ts";
 
 const usdc = { id: "usdc", priceId: "usd-coin", class: "stable" } as const;
 const usdt = { id: "usdt", priceId: "tether", class: "stable" } as const;
@@ -61,6 +61,14 @@ test("refuses two stablecoins one of whose prices is contradicted", () => {
       MAX_AGE_MS,
     ),
   ).toEqual({ kind: "disputed", priceId: "usd-coin", by: "pool" });
+});
+
+test("one price is believed unless it is disputed, or volatile and too old", () => {
+  expect(priceDoubt(eth, aged(MAX_AGE_MS), MAX_AGE_MS)).toBeUndefined();
+  expect(priceDoubt(usdc, aged(10 * MAX_AGE_MS), MAX_AGE_MS)).toBeUndefined();
+  expect(priceDoubt(eth, aged(MAX_AGE_MS + 1), MAX_AGE_MS)).toMatchObject({ kind: "tooOld" });
+  const disputedBy = "second source" as const;
+  expect(priceDoubt(usdc, { ...aged(0), disputedBy }, MAX_AGE_MS)).toMatchObject({ kind: "disputed" });
 });
 
 test("an older or more volatile price never costs a smaller spread", () => {

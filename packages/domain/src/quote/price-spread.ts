@@ -11,11 +11,13 @@ export interface PriceReading {
   readonly disputedBy?: "second source" | "pool";
 }
 
-/** What a pair of different assets pays for the age of its prices, or why it cannot be priced now. */
-export type PairSpread =
-  | { readonly kind: "spread"; readonly bps: number }
+/** Why a price must not decide how much of one asset another one is worth. */
+export type PriceDoubt =
   | { readonly kind: "disputed"; readonly priceId: string; readonly by: string }
   | { readonly kind: "tooOld"; readonly priceId: string; readonly ageMs: number };
+
+/** What a pair of different assets pays for the age of its prices, or why it cannot be priced now. */
+export type PairSpread = { readonly kind: "spread"; readonly bps: number } | PriceDoubt;
 
 /** Standard deviation over one minute that is assumed at least, bps: a calm minute says little about the next. 60 % a year are 8 bps a minute. */
 const MIN_VOLATILITY_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 8, minor: 15 };
@@ -24,10 +26,24 @@ const MIN_VOLATILITY_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0,
 const DEVIATIONS = 2;
 
 /**
+ * Undefined when the price can be believed.
+ * @param maxVolatileAgeMs an older price of a currency that is not a stablecoin is not used
+ */
+export function priceDoubt(
+  { priceId, class: currencyClass }: Pick<Currency, "priceId" | "class">,
+  { ageMs, disputedBy }: PriceReading,
+  maxVolatileAgeMs: number,
+): PriceDoubt | undefined {
+  if (disputedBy !== undefined) return { kind: "disputed", priceId, by: disputedBy };
+  if (currencyClass !== "stable" && ageMs > maxVolatileAgeMs) return { kind: "tooOld", priceId, ageMs };
+  return undefined;
+}
+
+/**
  * Spread for the age of two prices, bps: `2 × volatility × sqrt(age in minutes)` of each asset (a random walk), added up. Whoever sees the
  * market earlier than the price source would otherwise hold an option that costs nothing. One asset on two chains needs none: its price
  * cancels out.
- * @param maxVolatileAgeMs an older price of a currency that is not a stablecoin is not used
+ * @param maxVolatileAgeMs see {@link priceDoubt}
  */
 export function pairSpread(
   sides: readonly {
@@ -41,10 +57,8 @@ export function pairSpread(
   if (isOneAsset(pairClassOf(first.currency, second.currency))) return { kind: "spread", bps: 0 };
   let bps = 0;
   for (const { currency, reading } of sides) {
-    const { priceId } = currency;
-    if (reading.disputedBy !== undefined) return { kind: "disputed", priceId, by: reading.disputedBy };
-    if (currency.class !== "stable" && reading.ageMs > maxVolatileAgeMs)
-      return { kind: "tooOld", priceId, ageMs: reading.ageMs };
+    const doubt = priceDoubt(currency, reading, maxVolatileAgeMs);
+    if (doubt !== undefined) return doubt;
     const volatilityBps = Math.max(MIN_VOLATILITY_BPS[currency.class], reading.volatilityBps);
     bps += DEVIATIONS * volatilityBps * Math.sqrt(Math.max(0, reading.ageMs) / 60_000);
   }

@@ -10,7 +10,10 @@ import { warmPrices } from "./appraise.ts";
 import { lineOf } from "./credit-entries.ts";
 import { freeAmount, insufficient, isBound } from "./offer-claim.ts";
 
-export type AcceptServices = Pick<Services, "clock" | "prices" | "uow" | "events" | "appBalance"> & {
+export type AcceptServices = Pick<
+  Services,
+  "clock" | "prices" | "quotePolicy" | "uow" | "events" | "appBalance"
+> & {
   readonly balances: Pick<BalanceReads, "claim">;
   readonly signatures: Signatures;
 };

@@ -5,7 +5,7 @@ import type { Tx } from "../../ports/unit-of-work.ts";
 import { unitInMemory } from "./appraise.ts";
 import { creditEntries } from "./credit-entries.ts";
 
-type AccrualServices = Pick<Services, "clock" | "prices" | "chains">;
+type AccrualServices = Pick<Services, "clock" | "prices" | "chains" | "quotePolicy">;
 type FeeTerms = Pick<RequestTerms, "requestId" | "appFees" | "origin">;
 
 /**

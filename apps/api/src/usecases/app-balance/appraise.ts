@@ -2,8 +2,10 @@ import type { ChargeableBalance, Currency, CurrencyClass, PricedUnit, Standing }
 import { ServiceError, amountToUsdDown, amountToUsdUp, assetKey, haircutOf } from "@causeway/domain";
 import type { WalletBook } from "../../ports/ledger.ts";
 import type { Services } from "../../ports/services.ts";
+import { doubtOf } from "../price-doubt.ts";
+import type { PriceServices } from "../price-doubt.ts";
 
-export type AppraisalServices = Pick<Services, "prices" | "appBalance">;
+export type AppraisalServices = PriceServices & Pick<Services, "appBalance">;
 
 /** A balance with a price, and how far its worth may back fast fills. */
 export interface AppraisedBalance extends ChargeableBalance {
@@ -27,13 +29,13 @@ export interface Appraisal {
   /** Balances with a price, in the order in which charges take them. */
   readonly balances: readonly AppraisedBalance[];
   readonly standing: Standing;
-  /** Set when a balance has no fresh price: it counts as nothing, and "not enough" cannot be said for certain. */
+  /** Set when a balance has no price that can be believed: it counts as nothing, and "not enough" cannot be said for certain. */
   readonly unpriced: ServiceError | undefined;
 }
 
 /**
  * Values the book at the prices in memory: inside a transaction nobody waits for a price source.
- * @throws ServiceError PRICE_FETCH_FAILED when something owed has no fresh price.
+ * @throws ServiceError PRICE_FETCH_FAILED when something owed has no price that can be believed.
  */
 export function appraise(services: AppraisalServices, book: WalletBook): Appraisal {
   const { chainId, currencies } = services.appBalance;
@@ -72,16 +74,17 @@ function refuseUnlistedDebts(
   );
 }
 
-/** The price in memory; when there is none, the error to throw, and a fetch is under way for the next try. */
-export function unitInMemory(
-  { prices }: Pick<Services, "prices">,
-  currency: Currency,
-): PricedUnit | ServiceError {
+/**
+ * The price in memory, or the error to throw; a missing price is being fetched for the next try. A price that quotes would not trade at counts
+ * as none: any guess would be in somebody's favor, so balances vouch for nothing by it and charges and credits wait.
+ */
+export function unitInMemory(services: PriceServices, currency: Currency): PricedUnit | ServiceError {
   const unpriced = (cause?: unknown): ServiceError =>
     new ServiceError("PRICE_FETCH_FAILED", `There is no fresh price of ${currency.symbol}`, { cause });
   try {
-    const priceUsd = prices.usd(currency);
-    if (typeof priceUsd === "bigint") return { decimals: currency.decimals, priceUsd };
+    const priceUsd = services.prices.usd(currency);
+    if (typeof priceUsd === "bigint")
+      return doubtOf(services, currency) ?? { decimals: currency.decimals, priceUsd };
     // Its outcome concerns whoever asks next.
     priceUsd.catch(() => {});
     return unpriced();
@@ -91,6 +94,9 @@ export function unitInMemory(
 }
 
 /** Sees to it that the prices which {@link appraise} needs are in memory, as far as they can be had: for callers that may wait, before their transaction. */
-export async function warmPrices({ prices, appBalance }: AppraisalServices): Promise<void> {
+export async function warmPrices({
+  prices,
+  appBalance,
+}: Pick<Services, "prices" | "appBalance">): Promise<void> {
   await Promise.allSettled(appBalance.currencies.map(async (currency) => await prices.usd(currency)));
 }

@@ -15,6 +15,7 @@ import type { Random } from "../../ports/quote.ts";
 import type { Services } from "../../ports/services.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { appraise, warmPrices } from "./appraise.ts";
+import type { AppraisalServices } from "./appraise.ts";
 import { lineOf } from "./credit-entries.ts";
 
 export type OfferServices = Pick<
@@ -133,11 +134,7 @@ export function isBound(book: Book): boolean {
 }
 
 /** Smallest units of `currency` that holds and debts leave free, whatever the balance. @throws ServiceError PRICE_FETCH_FAILED */
-export function freeAmount(
-  services: Pick<Services, "prices" | "appBalance">,
-  book: Book,
-  currency: Currency,
-): bigint {
+export function freeAmount(services: AppraisalServices, book: Book, currency: Currency): bigint {
   const { standing, balances, unpriced } = appraise(services, book);
   const own = balances.find(({ asset }) => asset.currency === currency.address);
   const availableUsd = availableFor("claim", standing);

@@ -21,7 +21,7 @@ export type PlacedHold =
  * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
  */
 export async function placeHold(
-  services: Pick<Services, "clock" | "prices" | "appBalance">,
+  services: Pick<Services, "clock" | "prices" | "quotePolicy" | "appBalance">,
   tx: Pick<Tx, "ledger">,
   { maxExposureUsd, ...wish }: HoldWish,
 ): Promise<PlacedHold> {

@@ -8,7 +8,7 @@ import { unitInMemory } from "./appraise.ts";
 import { creditTopUp, reverseTopUp } from "./credit-top-up.ts";
 
 type TopUpServices = Pick<Services, "clock" | "events" | "appBalance">;
-type StoreServices = TopUpServices & Pick<Services, "prices">;
+type StoreServices = TopUpServices & Pick<Services, "prices" | "quotePolicy">;
 type TopUpTx = Pick<Tx, "ledger" | "topUps">;
 
 /** Writes down top-ups read from canonical blocks of the home chain; what stands in the same block already stays as it is. Nobody is credited yet. */

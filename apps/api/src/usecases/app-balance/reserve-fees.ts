@@ -39,7 +39,7 @@ export type ReservedFees =
  * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
  */
 export async function reserveFees(
-  services: Pick<Services, "clock" | "prices" | "appBalance">,
+  services: Pick<Services, "clock" | "prices" | "quotePolicy" | "appBalance">,
   tx: Pick<Tx, "ledger">,
   {
     wallet,

@@ -5,7 +5,7 @@ import { accrueAppFees } from "../app-balance/accrue-app-fees.ts";
 import { chargeSponsorship } from "../app-balance/sponsor-fees.ts";
 import { fillJob } from "../transition.ts";
 
-type Needs = Pick<Services, "clock" | "prices" | "chains">;
+type Needs = Pick<Services, "clock" | "prices" | "chains" | "quotePolicy">;
 
 /**
  * What apps are charged and credited for a fill that is final, in the commit that makes it so. Without a fresh price the credit is left to the fill's job, and written down as due: the lane

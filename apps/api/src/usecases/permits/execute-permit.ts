@@ -26,6 +26,7 @@ export interface ExecutePermitServices extends Pick<
   | "executor"
   | "appBalance"
   | "prices"
+  | "quotePolicy"
   | "reads"
   | "signer"
   | "uow"

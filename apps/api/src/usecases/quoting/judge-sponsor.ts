@@ -2,15 +2,14 @@ import { formatUsd, judgeFees, ServiceError, transferredUsd } from "@causeway/do
 import type { RequestTerms } from "@causeway/domain";
 import type { AppBalancePolicy } from "../../ports/app-balance.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { PriceBook } from "../../ports/price-source.ts";
 import type { SponsorKey, SponsorReads } from "../../ports/sponsors.ts";
 import { appraise, warmPrices } from "../app-balance/appraise.ts";
 import { planCharge } from "../app-balance/reserve-fees.ts";
+import type { PriceServices } from "../price-doubt.ts";
 import { utcDay } from "../execution/price-execution.ts";
 
-export interface SponsorServices {
+export interface SponsorServices extends PriceServices {
   readonly clock: Clock;
-  readonly prices: PriceBook;
   readonly appBalance?: AppBalancePolicy | undefined;
   /** Undefined: nothing is sponsored here. */
   readonly sponsors?: SponsorReads | undefined;
@@ -21,7 +20,7 @@ export interface SponsorServices {
  * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget of the key), PRICE_FETCH_FAILED
  */
 export async function judgeSponsor(
-  { clock, prices, appBalance, sponsors }: SponsorServices,
+  { clock, prices, quotePolicy, appBalance, sponsors }: SponsorServices,
   key: SponsorKey,
   { user, sponsorship }: Pick<RequestTerms, "user" | "sponsorship">,
 ): Promise<void> {
@@ -43,7 +42,7 @@ export async function judgeSponsor(
       field: "subsidizeFees",
       data: { rule: refusal.rule, costUsd: formatUsd(usd) },
     });
-  const planned = planCharge(appraise({ prices, appBalance }, book), {
+  const planned = planCharge(appraise({ prices, quotePolicy, appBalance }, book), {
     usd,
     transferredUsd: transferredUsd(sponsorship, usd),
   });

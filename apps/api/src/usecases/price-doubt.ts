@@ -1,0 +1,36 @@
+import type { Currency, PriceDoubt, PriceReading } from "@causeway/domain";
+import { priceDoubt, ServiceError } from "@causeway/domain";
+import type { PriceBook } from "../ports/price-source.ts";
+import type { QuotePolicy } from "../ports/quote.ts";
+
+/** Prices, and how old they may be. */
+export interface PriceServices {
+  readonly prices: PriceBook;
+  readonly quotePolicy: Pick<QuotePolicy, "maxVolatilePriceAgeMs">;
+}
+
+/** A configured price. */
+const EXACT: PriceReading = { ageMs: 0, volatilityBps: 0 };
+
+/** How far the price in memory can be trusted. */
+export function readingOf(prices: PriceBook, currency: Currency): PriceReading {
+  return prices.reading?.(currency) ?? EXACT;
+}
+
+/** The error to throw when the price in memory must not decide amounts; undefined when it may. */
+export function doubtOf(
+  { prices, quotePolicy: { maxVolatilePriceAgeMs } }: PriceServices,
+  currency: Currency,
+): ServiceError | undefined {
+  const doubt = priceDoubt(currency, readingOf(prices, currency), maxVolatilePriceAgeMs);
+  return doubt && doubtError(doubt, maxVolatilePriceAgeMs);
+}
+
+export function doubtError(doubt: PriceDoubt, maxVolatilePriceAgeMs: number): ServiceError {
+  const { priceId } = doubt;
+  const message =
+    doubt.kind === "disputed"
+      ? `The price of ${priceId} is contradicted by a ${doubt.by}; try again later`
+      : `The price of ${priceId} is ${Math.round(doubt.ageMs / 1000)} s old; at most ${maxVolatilePriceAgeMs / 1000} s are allowed between different assets`;
+  return new ServiceError("PRICE_FETCH_FAILED", message, { data: { priceId } });
+}
