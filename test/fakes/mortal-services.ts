@@ -8,6 +8,11 @@ export class Died extends Error {
   override readonly name = "Died";
 }
 
+/** A death reaches the caller as it is or as the cause of something worse. */
+export function isDeath(error: unknown): boolean {
+  return error instanceof Died || (error instanceof Error && isDeath(error.cause));
+}
+
 export interface MortalServices extends Services {
   /** Every act towards the world so far, in order: `before` and `after` it the process may die. */
   readonly acts: readonly string[];
@@ -20,15 +25,18 @@ export interface MortalServices extends Services {
  * The services of one process that dies at a chosen moment: before any act towards the world (a read, a statement of a transaction, its commit, a signature, a
  * call of a node), and after those that leave a trace, when it is done and the process never learns of it.
  *
- * @param dieAt index of the moment; undefined = lives for ever and only counts
+ * @param dieAt index of the moment, or which one it is by its name; undefined = lives for ever and only counts
  */
-export function mortalServices(services: Services, dieAt?: number): MortalServices {
+export function mortalServices(
+  services: Services,
+  dieAt?: number | ((moment: string) => boolean),
+): MortalServices {
   const acts: string[] = [];
   let dead = false;
   const moment = (name: string): void => {
     if (dead) throw new Died(`${name}: the process is dead`);
     acts.push(name);
-    if (acts.length - 1 === dieAt) {
+    if (typeof dieAt === "function" ? dieAt(name) : acts.length - 1 === dieAt) {
       dead = true;
       throw new Died(name);
     }

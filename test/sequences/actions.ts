@@ -11,9 +11,12 @@ import { executeCalls } from "../../apps/api/src/usecases/execute-calls.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { offerClaim } from "../../apps/api/src/usecases/app-balance/offer-claim.ts";
 import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
+import { rotateExecutor, rotateOperator, rotateSolver } from "./operate.ts";
 import { BURNER, FICKLE, SINK } from "./memory-contracts.ts";
 import { NATIVE, lower } from "./memory-evm.ts";
-import { OUR_KEYS, TOP_UP_TAIL, type Quoted, type SequenceWorld } from "./world.ts";
+import { OUR_KEYS } from "./keys.ts";
+import { isDeath } from "../fakes/mortal-services.ts";
+import { TOP_UP_TAIL, type Quoted, type SequenceWorld } from "./world.ts";
 
 /** Everything that can happen in a sequence, as plain data: a sequence is a list of these, printed when it fails. */
 
@@ -47,6 +50,8 @@ const extras = [
 ] as const;
 type Extra = (typeof extras)[number];
 const recipients = ["fresh", "user", "fickle", "contract"] as const;
+/** How the names of moments begin at which a process may die. */
+const moments = ["", "before commit", "after commit", "before broadcast", "after broadcast"] as const;
 const fates = ["minedAgain", "pooled", "droppedUsers", "dropped"] as const;
 
 export type Action =
@@ -99,7 +104,20 @@ export type Action =
     }
   | { readonly kind: "meddle"; readonly quote: number; readonly how: "dust" | "sweepStrict" | "recover" }
   | { readonly kind: "report"; readonly quote: number; readonly transaction: number }
-  | { readonly kind: "loseJobs" };
+  | { readonly kind: "loseJobs" }
+  | {
+      readonly kind: "rotate";
+      readonly role: "solver" | "executor" | "operator";
+      /** Whether the old solver key stays in the configuration. */
+      readonly kept: boolean;
+    }
+  | {
+      readonly kind: "die";
+      readonly moment: (typeof moments)[number];
+      readonly skipped: number;
+      readonly at: "work" | "call";
+    }
+  | { readonly kind: "twoWorkers"; readonly blocks: number };
 
 /** Counts from the newest. */
 const index = fc.constantFrom(0, 0, 0, 1, 1, 2, 3, 5);
@@ -185,6 +203,18 @@ const actionKinds = {
   }),
   report: fc.record({ kind: fc.constant("report" as const), quote: index, transaction: index }),
   loseJobs: fc.record({ kind: fc.constant("loseJobs" as const) }),
+  rotate: fc.record({
+    kind: fc.constant("rotate" as const),
+    role: fc.constantFrom("solver", "solver", "executor", "operator" as const),
+    kept: fc.constantFrom(true, true, false),
+  }),
+  die: fc.record({
+    kind: fc.constant("die" as const),
+    moment: fc.constantFrom(...moments),
+    skipped: fc.nat(40),
+    at: fc.constantFrom("work", "work", "call" as const),
+  }),
+  twoWorkers: fc.record({ kind: fc.constant("twoWorkers" as const), blocks: fc.nat(2) }),
 } as const;
 
 const weights: Readonly<Record<Action["kind"], number>> = {
@@ -202,6 +232,9 @@ const weights: Readonly<Record<Action["kind"], number>> = {
   meddle: 2,
   report: 1,
   loseJobs: 1,
+  rotate: 2,
+  die: 4,
+  twoWorkers: 2,
 };
 
 /** One random sequence. It begins with a quote, without which little can happen. */
@@ -241,7 +274,7 @@ export type Outcome = "done" | "refused" | "skipped";
 export async function perform(world: SequenceWorld, action: Action): Promise<Outcome> {
   switch (action.kind) {
     case "quote":
-      return await refusable(async () => await quote(world, action));
+      return await refusable(world, async () => await quote(world, action));
     case "pay":
       return await pay(world, action);
     case "blocks":
@@ -267,17 +300,31 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
     case "topUp":
       return await topUp(world, action.app, action.asset, worth(world, 0, action.asset, action.usd));
     case "claim":
-      return await refusable(async () => await claim(world, action));
+      return await refusable(world, async () => await claim(world, action));
     case "fastFill":
-      return await refusable(async () => await fastFill(world, action));
+      return await refusable(world, async () => await fastFill(world, action));
     case "execute":
-      return await refusable(async () => await execute(world, action));
+      return await refusable(world, async () => await execute(world, action));
     case "meddle":
       return await meddle(world, action);
     case "report":
-      return await refusable(async () => await report(world, action));
+      return await refusable(world, async () => await report(world, action));
     case "loseJobs":
       await world.loseJobs();
+      return "done";
+    case "rotate":
+      return await rotate(world, action);
+    case "die":
+      // Commits and broadcasts are rare among all moments.
+      world.doom({
+        moment: action.moment,
+        skipped: action.moment === "" ? action.skipped * 7 : action.skipped % 8,
+      });
+      if (action.at === "call") return "done";
+      return await dies(world, async () => await world.round());
+    case "twoWorkers":
+      await world.mine(action.blocks);
+      await world.act(2);
       return "done";
     case "price":
       // Moved by the runner, which keeps the books of what prices alone change.
@@ -287,10 +334,14 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
   }
 }
 
-async function refusable(work: () => Promise<Outcome | void>): Promise<Outcome> {
+async function refusable(world: SequenceWorld, work: () => Promise<Outcome | void>): Promise<Outcome> {
   try {
     return (await work()) ?? "done";
   } catch (error) {
+    if (isDeath(error)) {
+      await world.recover();
+      return "refused";
+    }
     if (error instanceof ServiceError && !error.code.startsWith("UNKNOWN")) return "refused";
     throw error;
   }
@@ -400,8 +451,8 @@ async function pay(world: SequenceWorld, { quote: at, way, reported }: ActionOf<
   for (const call of calls)
     hash = await memory.send(way === "stranger" ? (world.users[2] ?? NATIVE) : terms.user, call);
   if (reported && hash !== undefined)
-    return await refusable(async () => {
-      await indexTransaction(world.services, { chainId: chain.id, txHash: hash, requestId: terms.requestId });
+    return await refusable(world, async () => {
+      await indexTransaction(world.api, { chainId: chain.id, txHash: hash, requestId: terms.requestId });
     });
   return "done";
 }
@@ -465,7 +516,7 @@ async function execute(world: SequenceWorld, action: ActionOf<"execute">): Promi
   const call = callOf(world, action, quoted);
   if (call === undefined) return "skipped";
   const outcome = await executeCalls(
-    { ...world.services, random: { bytes32: () => world.bytes32() } },
+    { ...world.api, random: { bytes32: () => world.bytes32() } },
     key,
     {
       executionKind: "rawCalls",
@@ -584,12 +635,28 @@ async function report(
   ];
   const reported = pick(known, transaction);
   if (reported === undefined) return "skipped";
-  await indexTransaction(world.services, {
+  await indexTransaction(world.api, {
     chainId: chain.id,
     txHash: reported.hash,
     requestId: quoted.requestId,
   });
   return "done";
+}
+
+async function dies(world: SequenceWorld, work: () => Promise<void>): Promise<Outcome> {
+  const before = world.deaths;
+  await work();
+  return world.deaths > before ? "done" : "skipped";
+}
+
+async function rotate(world: SequenceWorld, { role, kept }: ActionOf<"rotate">): Promise<Outcome> {
+  const rotated =
+    role === "solver"
+      ? await rotateSolver(world, kept)
+      : role === "executor"
+        ? await rotateExecutor(world)
+        : await rotateOperator(world);
+  return rotated === true ? "done" : "skipped";
 }
 
 /** An app sends money to the solver, marked as its own. */
@@ -622,19 +689,15 @@ async function claim(world: SequenceWorld, { app, asset, part }: ActionOf<"claim
     currency: currencyAt(world, 0, asset),
     recipient: wallet,
   };
-  const whole = await offerClaim({ ...world.services, random }, { ...question, amount: undefined });
+  const whole = await offerClaim({ ...world.api, random }, { ...question, amount: undefined });
   const chosen =
     part === 100
       ? whole
       : await offerClaim(
-          { ...world.services, random },
+          { ...world.api, random },
           { ...question, amount: (whole.amount * BigInt(part)) / 100n },
         );
-  await acceptClaim(
-    { ...world.services, signatures: { isSignedBy: async () => true } },
-    chosen.claimId,
-    "0x",
-  );
+  await acceptClaim({ ...world.api, signatures: { isSignedBy: async () => true } }, chosen.claimId, "0x");
   return "done";
 }
 
@@ -647,7 +710,7 @@ async function fastFill(
   if (quoted === undefined || key === undefined) return "skipped";
   const { memory } = world.chainOf(quoted.terms.origin.chainId);
   const origin = memory.pool.find(({ input }) => input.includes(quoted.terms.orderId.slice(2)));
-  await requestFastFill(world.services, {
+  await requestFastFill(world.api, {
     key,
     requestId: quoted.requestId as RequestId,
     ...(part < 100 && { inputAmount: (quoted.terms.origin.amount * BigInt(part)) / 100n }),

@@ -3,7 +3,8 @@ import { orderIdOf } from "@causeway/domain";
 import { MAX_LEAD_SECONDS, ONE_CENT, PAYMENT_GAS, SWEEP_GAS } from "./bounds.ts";
 import { NATIVE, type DepositMade } from "./memory-evm.ts";
 import type { MinedTransaction } from "./sequence-chain.ts";
-import { OPERATOR, OUR_KEYS, type SequenceWorld, type WorldChain } from "./world.ts";
+import { OPERATORS, OUR_KEYS, SOLVERS } from "./keys.ts";
+import type { SequenceWorld, WorldChain } from "./world.ts";
 
 /**
  * The test's own books. They know nothing of the service's decisions: what was paid and deposited is read from the chains, and what the
@@ -84,7 +85,7 @@ export async function readFacts(world: SequenceWorld): Promise<Facts> {
         made.forEach((deposit, ordinal) => deposits.push({ ...where, deposit, ordinal }));
         const { from, input } = mined.transaction;
         const paid = terms.get(`0x${input.slice(-64)}`);
-        if (from === world.solver && paid !== undefined && mined.receipt.status === "success")
+        if (SOLVERS.some((one) => one === from) && paid !== undefined && mined.receipt.status === "success")
           payments.push({ ...where, terms: paid });
       }
   return { terms, deposits, payments, settled: settle(world, deposits, payments) };
@@ -118,7 +119,7 @@ function settle(
         (one) =>
           settled.every((other) => other.deposit !== one) &&
           one.deposit.id === payment.terms.orderId &&
-          (kind === "fill" ? isFillOf(world, payment, one) : isRefundOf(payment, one)),
+          (kind === "fill" ? isFillOf(world, payment, one) : isRefundOf(world, payment, one)),
       );
       if (deposit !== undefined) settled.push({ deposit, payment, kind });
     }
@@ -146,11 +147,17 @@ function isOwnInput({ inputs }: Order, { chain, deposit }: OnChainDeposit): bool
   return input?.payment.chainId === chain.chain.name && input.payment.currency === deposit.currency;
 }
 
+/** Oracles attest a payment with the signature of the solver that its order names; a lost key signs for what was paid before. */
+function signs({ lostSolvers }: SequenceWorld, solver: Hex, { timestamp }: OnChainPayment): boolean {
+  const own = SOLVERS.find((one) => one === solver);
+  return own !== undefined && timestamp <= (lostSolvers.get(own) ?? Number.MAX_SAFE_INTEGER);
+}
+
 function isFillOf(world: SequenceWorld, payment: OnChainPayment, one: OnChainDeposit): boolean {
   const { order } = payment.terms;
   const { output, inputs, solver } = order;
   const [asked] = inputs;
-  if (solver !== world.solver || asked === undefined || !isOwnInput(order, one)) return false;
+  if (!signs(world, solver, payment) || asked === undefined || !isOwnInput(order, one)) return false;
   if (output.chainId !== payment.chain.chain.name || payment.timestamp > output.deadline) return false;
   if (one.deposit.amount < asked.payment.amount) return false;
   if (payment.timestamp + MAX_LEAD_SECONDS < one.timestamp) return false;
@@ -164,10 +171,11 @@ const SCALE = 10n ** 18n;
 /** Clocks of two chains may differ by this much. */
 const SKEW_SECONDS = 60;
 
-function isRefundOf(payment: OnChainPayment, one: OnChainDeposit): boolean {
+function isRefundOf(world: SequenceWorld, payment: OnChainPayment, one: OnChainDeposit): boolean {
   const { order } = payment.terms;
   const [asked] = order.inputs;
   const option = asked?.refunds[0];
+  if (!signs(world, order.solver, payment)) return false;
   if (asked === undefined || option === undefined || !isOwnInput(order, one)) return false;
   if (option.chainId !== payment.chain.chain.name || payment.chain !== one.chain) return false;
   if (payment.timestamp > option.deadline || payment.timestamp + SKEW_SECONDS < one.timestamp) return false;
@@ -288,7 +296,8 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
   for (const { number, transactions } of removed)
     for (const mined of confirmations(number) >= BigInt(ofTopUps) ? transactions : [])
       for (const { to, currency, amount } of mined.movements)
-        if (to === world.solver) exposed.push({ chain: one, mined, currency, amount, orderId: undefined });
+        if (SOLVERS.some((one) => one === to))
+          exposed.push({ chain: one, mined, currency, amount, orderId: undefined });
   return exposed;
 }
 
@@ -302,7 +311,7 @@ export function gasAllowance(world: SequenceWorld): bigint {
     for (const { transactions } of memory.blocks)
       for (const { transaction, receipt } of transactions) {
         if (!OUR_KEYS.includes(transaction.from)) continue;
-        const limit = transaction.from === OPERATOR ? SWEEP_GAS : PAYMENT_GAS;
+        const limit = OPERATORS.some((one) => one === transaction.from) ? SWEEP_GAS : PAYMENT_GAS;
         const units = receipt.gasUsed < limit ? receipt.gasUsed : limit;
         allowed += valueOf(world, chain.id, NATIVE, units * receipt.effectiveGasPrice) + ONE_CENT / 100n;
       }

@@ -262,6 +262,11 @@ function factory(self: Address, depositoryAddress: Address, operatorCell: string
       else evm.moveToken(currency, clone, key.recovery, held);
       return "0x";
     }
+    if (decoded.functionName === "setOperator") {
+      if (from !== FACTORY_OWNER) throw new Reverted("Unauthorized");
+      evm.set(operatorCell, BigInt(decoded.args[0]));
+      return "0x";
+    }
     throw new Reverted(`the factory's ${decoded.functionName} is not modelled`);
   };
 }
@@ -286,7 +291,7 @@ export const FICKLE: Address = "0x00000000000000000000000000000000000f1c1e";
 export const BURNER: Address = "0x0000000000000000000000000000000000b09e90";
 export const SINK: Address = "0x0000000000000000000000000000000000051e00";
 export const OPERATOR_CELL = "operator";
-const FACTORY_OWNER: Address = "0x000000000000000000000000000000000000d00d";
+export const FACTORY_OWNER: Address = "0x000000000000000000000000000000000000d00d";
 
 /** Takes native money; money does not leave it but by the factory. */
 export const clone: Contract = () => "0x";

@@ -13,6 +13,7 @@ import {
   type Worth,
 } from "./ledger.ts";
 import { perform, topUp, type Action, type Outcome } from "./actions.ts";
+import { SOLVERS } from "./keys.ts";
 import { HONOUR_BPS, ONE_CENT, UNREPAID_DAILY_USD } from "./bounds.ts";
 import { brokenRules, falseStatuses, inDollars, missedDeposits, strayedSweeps } from "./check.ts";
 import {
@@ -94,7 +95,7 @@ class Run {
         paidUsd.set(
           mined.transaction.hash,
           mined.movements
-            .filter(({ from }) => from === world.solver)
+            .filter(({ from }) => SOLVERS.some((one) => one === from))
             .reduce(
               (sum, { currency, amount }) => sum + valueOf(world, chain.chain.id, currency, amount),
               0n,

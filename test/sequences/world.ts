@@ -1,21 +1,10 @@
 import { TOP_UP_MARKER } from "@causeway/chains";
-import type { Address, Chain, Currency, Hex, Hex32, RequestId, RequestTerms } from "@causeway/domain";
-import { defaultFeePolicy, defaultSponsorshipRules, inChargeOrder, keccakOf } from "@causeway/domain";
+import type { Address, Chain, Currency, Hex32, RequestId, RequestTerms } from "@causeway/domain";
+import { defaultSponsorshipRules, keccakOf } from "@causeway/domain";
 import { nodeEnvironment, readLocalChains } from "@causeway/localnet";
 import { rulesToJson, type QuoteAnswer, type QuoteInput } from "@causeway/wire";
 import type pg from "pg";
 import { toHex } from "viem";
-import { createCodeCache } from "../../apps/api/src/adapters/chains/code-cache.ts";
-import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
-import { createChainPulse, type OwnedChainPulse } from "../../apps/api/src/adapters/chains/pulse.ts";
-import { balanceReads } from "../../apps/api/src/adapters/postgres/balance-reads.ts";
-import { depositAddressReads } from "../../apps/api/src/adapters/postgres/deposit-address-reads.ts";
-import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
-import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
-import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
-import { sponsorReads } from "../../apps/api/src/adapters/postgres/sponsors.ts";
-import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
-import { addressServices } from "../../apps/api/src/container-deposit-addresses.ts";
 import { catalog } from "../../apps/api/src/jobs/catalog.ts";
 import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
@@ -23,36 +12,33 @@ import type { Services } from "../../apps/api/src/ports/services.ts";
 import type { JobName } from "../../apps/api/src/ports/unit-of-work.ts";
 import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
-import { storeQuotes } from "../../apps/api/src/usecases/deposit-addresses/give-address.ts";
-import { createAddressWatch } from "../../apps/api/src/usecases/deposit-addresses/address-watch.ts";
+import { checkFactoryAtStart } from "../../apps/api/src/usecases/deposit-addresses/check-factory.ts";
 import { reconcileSweeps } from "../../apps/api/src/usecases/deposit-addresses/reconcile-sweeps.ts";
 import { nudgeLane } from "../../apps/api/src/usecases/nudge-lane.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
-import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import { recheckFinalBlocks } from "../../apps/api/src/usecases/recheck-final-blocks.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
-import { loadTrail, scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
+import { TrailMoved, loadTrail, scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
 import { followReports } from "../../apps/api/src/usecases/follow-reports.ts";
 import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";
 import { trackSends } from "../../apps/api/src/usecases/track-sends.ts";
 import { anApiKey } from "../fakes/api-keys.ts";
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
+import { mortalServices, type MortalServices } from "../fakes/mortal-services.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
-import { steppedHeads } from "../fakes/stepped-heads.ts";
-import { enginePolicy } from "../support/engine-policy.ts";
-import { BURNT_DAILY_USD, UNREPAID_DAILY_USD } from "./bounds.ts";
+import { EXECUTORS, FIRST_KEYS, OPERATORS, SOLVERS, addressOf, type Keys } from "./keys.ts";
 import { memoryChain, type MemoryChain } from "./memory-chain.ts";
-import { OPERATOR_CELL } from "./memory-contracts.ts";
+import { FACTORY_OWNER, OPERATOR_CELL } from "./memory-contracts.ts";
 import { NATIVE, allowanceKey } from "./memory-evm.ts";
 import { memoryReader, memoryWriter } from "./memory-reader.ts";
-import { forgetSignatures, memorySigner } from "./memory-signer.ts";
+import { forgetSignatures } from "./memory-signer.ts";
 import type { SequenceChain } from "./sequence-chain.ts";
+import { startService, workerSide, type Surroundings, type WorkerSide } from "./service.ts";
 
 /** The real use cases on a real database and two chains in memory; time, randomness and ids come from the sequence alone. */
 
 export interface WorldChain {
   readonly memory: SequenceChain;
-  readonly connected: ConnectedChain & { readonly pulse: OwnedChainPulse };
   readonly chain: Chain;
 }
 
@@ -66,11 +52,19 @@ export interface Quoted {
 
 export interface SequenceWorld {
   readonly services: Services;
+  /** Those of the process that answers calls, which may be about to die. */
+  readonly api: Services;
+  /** How often a process has died. */
+  readonly deaths: number;
   readonly events: RecordedEvents;
   readonly prices: AdjustablePrices;
   readonly pool: pg.Pool;
   readonly chains: readonly [WorldChain, WorldChain];
+  /** The solver that quotes name now. */
   readonly solver: Address;
+  readonly keys: Keys;
+  /** Solver keys that are gone for good, with the Unix second from which nothing is signed with them. */
+  readonly lostSolvers: ReadonlyMap<Address, number>;
   readonly users: readonly Address[];
   readonly apps: readonly ApiKeyIdentity[];
   readonly quotes: Quoted[];
@@ -84,14 +78,29 @@ export interface SequenceWorld {
   chainOf(chainId: number): WorldChain;
   currencyOf(chainId: number, address: Address): Currency;
   quote(input: QuoteInput, key?: ApiKeyIdentity): Promise<Quoted>;
+  /** Mines `blocks` on both chains while no worker looks. */
+  mine(blocks: number): Promise<void>;
   /** Mines `blocks` on both chains, then does what watchers and workers do once. */
   round(blocks?: number): Promise<void>;
   /** What watchers, reconcilers and workers do, without a block. */
-  act(): Promise<void>;
-  /** Jobs that wait in the queue are lost, as with a worker that dies. */
+  act(workers?: 1 | 2): Promise<void>;
+  /** Jobs that wait in the queue are lost, as with a queue that dies. */
   loseJobs(): Promise<void>;
+  /** The process dies at one of the next moments of that kind, if it gets there, whatever it is doing then. */
+  doom(death: Death): void;
+  /** Begins again after a death; without one nothing happens. */
+  recover(): Promise<void>;
+  /** The process starts again with these keys. */
+  restart(keys: Keys): Promise<void>;
+  loseSolver(solver: Address): void;
   reportFault(where: string, error: unknown): void;
   close(): void;
+}
+
+/** The moment at which a process dies: the `skipped`-th after this one whose name begins so. */
+export interface Death {
+  readonly moment: string;
+  readonly skipped: number;
 }
 
 export const START_MS = 1_700_000_000_000;
@@ -103,29 +112,24 @@ const [chainA, chainB] = readLocalChains(nodeEnvironment({ portA: 1, portB: 2 })
 );
 if (chainA === undefined || chainB === undefined) throw new Error("two local chains are configured");
 
-const addressOf = (name: string): Address => `0x${keccakOf(toHex(name)).slice(26)}`;
-export const SOLVER = addressOf("solver");
-export const EXECUTOR = addressOf("executor");
-export const OPERATOR = addressOf("deposit address operator");
-/** Every key of the service. */
-export const OUR_KEYS: readonly Address[] = [SOLVER, EXECUTOR, OPERATOR];
 export const USERS: readonly Address[] = [addressOf("alice"), addressOf("bob"), addressOf("mallory")];
 export const APP_WALLETS: readonly Address[] = [addressOf("app one"), addressOf("app two")];
 
 /** Money everybody begins with, on both chains. */
 async function fund(memory: MemoryChain): Promise<void> {
   const { chain } = memory;
-  for (const holder of [SOLVER, ...USERS, ...APP_WALLETS]) {
+  for (const holder of [SOLVERS[0], ...USERS, ...APP_WALLETS]) {
     await memory.give(NATIVE, holder, WHOLE.eth * 10n ** 18n);
     for (const { id, address, decimals } of chain.tokens) {
       const whole = id === "usdc" ? WHOLE.usdc : id === "tst" ? WHOLE.tst : 0n;
       if (whole > 0n) await memory.give(address, holder, whole * 10n ** BigInt(decimals));
     }
   }
-  for (const key of [EXECUTOR, OPERATOR]) await memory.give(NATIVE, key, 1_000n * 10n ** 18n);
-  memory.setCell(OPERATOR_CELL, BigInt(OPERATOR));
+  for (const key of [...EXECUTORS, ...OPERATORS, FACTORY_OWNER])
+    await memory.give(NATIVE, key, 1_000n * 10n ** 18n);
+  memory.setCell(OPERATOR_CELL, BigInt(OPERATORS[0]));
   for (const { address } of chain.tokens)
-    for (const holder of [...USERS, SOLVER])
+    for (const holder of [...USERS, ...SOLVERS])
       for (const spender of [chain.contracts.depository, chain.contracts.approvalProxy])
         memory.setCell(allowanceKey(address, holder, spender), 2n ** 255n);
 }
@@ -152,76 +156,23 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   };
   const bytes32 = (): Hex32 => keccakOf(toHex(`random ${++drawn}`));
 
+  const nodes: Surroundings["nodes"][number][] = [];
   const start = async (chain: Chain): Promise<WorldChain> => {
     const memory = memoryChain(chain);
     await fund(memory);
-    const heads = steppedHeads();
-    const connection = {
-      reader: memoryReader(memory),
-      writer: memoryWriter(memory),
-      heads,
-      close: async () => undefined,
-    };
-    const pulse = createChainPulse({
-      chain,
-      connection,
-      clock,
-      solver: SOLVER,
-      gasPayers: [EXECUTOR, OPERATOR],
-      maxAgeMs: Number.MAX_SAFE_INTEGER,
-      quietRefreshMs: 2 ** 30,
-      onFault: (error) => reportFault("pulse", error),
-    });
-    return { chain, memory, connected: { chain, connection, pulse } };
+    nodes.push({ chain, reader: memoryReader(memory), writer: memoryWriter(memory) });
+    return { chain, memory };
   };
   const chains: readonly [WorldChain, WorldChain] = [
     await start(chainA as Chain),
     await start(chainB as Chain),
   ];
-  const sql = sqlOn(pool);
-  const home0 = chains[0].chain;
-  const services: Services = {
-    clock,
-    prices,
-    events,
-    signer: memorySigner(SOLVER),
-    executor: memorySigner(EXECUTOR),
-    depositAddressOperator: memorySigner(OPERATOR),
-    chains: createChainDirectory(chains.map(({ connected }) => connected)),
-    uow: postgresUnitOfWork(pool),
-    reads: postgresReads(sql),
-    balances: balanceReads(sql),
-    depositAddresses: depositAddressReads(sql),
-    quotePolicy: {
-      ...defaultFeePolicy,
-      gas: measuredQuoteGas,
-      maxTtlSeconds: 7 * 24 * 3600,
-      solverChainName: home0.name,
-    },
-    enginePolicy: {
-      ...enginePolicy,
-      maxUnrepaidRefundsUsd: UNREPAID_DAILY_USD,
-      maxUnpaidBurntUsd: BURNT_DAILY_USD,
-    },
-    appBalance: {
-      chainId: home0.id,
-      currencies: inChargeOrder([home0.native, ...home0.tokens], "usdc"),
-      confirmations: 2,
-      leastTopUpUsd: 0n,
-      claimLifetimeSeconds: 600,
-    },
-  };
-  const quoting = {
-    ...services,
-    solver: SOLVER,
-    random: { bytes32 },
-    requests: storeQuotes(services, groupedQuoteInserts(sql)),
-    recipientCodes: createCodeCache(services.chains, clock),
-    sponsors: sponsorReads(sql),
-    reservations: { reserved: () => 0n },
-    timings: { estimateSeconds: () => 1 },
-    signOrder: async (orderId: Hex): Promise<Hex> => orderId,
-  };
+  const around: Surroundings = { pool, clock, events, prices, bytes32, reportFault, nodes };
+  let keys = FIRST_KEYS;
+  let service = startService(around, keys);
+  let doomed: MortalServices | undefined;
+  let deaths = 0;
+  const lostSolvers = new Map<Address, number>();
   const apps = APP_WALLETS.map((fundingAddress, at) =>
     anApiKey({
       id: `00000000000000a${at}`,
@@ -230,18 +181,22 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       rules: { ...defaultSponsorshipRules, maxCallValueUsd: 10n ** 20n, allowUnsubmitted: at === 0 },
     }),
   );
-  const addressWork = addressServices(
-    { ...services, depositAddresses: depositAddressReads(sql) },
-    { reservations: quoting.reservations, recipientCodes: quoting.recipientCodes, random: { bytes32 } },
-  );
-  const addressWatches = new Map(
-    chains.map(({ chain, connected }) => [chain.id, createAddressWatch(addressWork, connected)]),
-  );
-  const announce = async ({ memory, connected }: WorldChain): Promise<void> => {
-    const head = await connected.connection.reader.head();
-    (connected.connection.heads as ReturnType<typeof steppedHeads>).announce(head, clock.nowMs());
-    await connected.pulse.refresh();
+  const announce = async ({ memory, chain }: WorldChain): Promise<void> => {
+    const one = service.connected.get(chain.id);
+    const head = await one?.connection.reader.head();
+    if (one === undefined || head === undefined) return;
+    one.connection.heads.announce(head, clock.nowMs());
+    await one.pulse.refresh();
     if (head.hash !== memory.tip.hash) throw new Error("the head is the tip");
+  };
+  const open = async (): Promise<void> => {
+    const { services, connected } = service;
+    for (const one of chains) await announce(one);
+    for (const one of connected.values()) {
+      await checkFactoryAtStart(services, one, events);
+      await openLane(services, one);
+      await loadTrail(services, one);
+    }
   };
   for (const { id, label, scopes, fundingAddress, rules } of apps)
     await pool.query(
@@ -249,23 +204,21 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
        values ($1, $2, decode($1, 'hex'), $3, '{}', '{}', $4, $5, 1, 1)`,
       [id, label, scopes, fundingAddress, JSON.stringify(rulesToJson(rules))],
     );
-  for (const one of chains) {
-    await announce(one);
-    await openLane(services, one.connected);
-    await loadTrail(services, one.connected);
-  }
+  await open();
 
-  let waiting: { readonly job: JobName; readonly payload: unknown }[] = [];
+  let waiting: readonly { readonly job: JobName; readonly payload: unknown }[] = [];
+  /** What a dying process complains about is no fault; what another process did first is none either. */
   const guarded = async (where: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
     } catch (error) {
-      reportFault(where, error);
+      if (doomed?.isDead() !== true && !(error instanceof TrailMoved)) reportFault(where, error);
     }
   };
-  const watch = async (one: WorldChain): Promise<void> => {
-    const { connected } = one;
-    await announce(one);
+  const watch = async (
+    { services, addressWatches }: WorkerSide,
+    connected: ConnectedChain,
+  ): Promise<void> => {
     const head = connected.connection.heads.latest;
     if (head === undefined) return;
     const before = await loadTrail(services, connected);
@@ -275,9 +228,37 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     let last = await followReports(services, connected, trail, undefined);
     while (last !== undefined) last = await followReports(services, connected, trail, last);
     await recheckFinalBlocks(services, connected, trail);
-    const cursor = await services.reads.cursor(one.chain.id);
-    if (cursor !== undefined && world.quotes.some(({ terms }) => terms.depositAddress !== undefined))
-      await addressWatches.get(one.chain.id)?.look(cursor.number);
+    const cursor = await services.reads.cursor(connected.chain.id);
+    if (cursor !== undefined && hasAddresses())
+      await addressWatches.get(connected.chain.id)?.look(cursor.number);
+  };
+  const hasAddresses = (): boolean => world.quotes.some(({ terms }) => terms.depositAddress !== undefined);
+  interface Waiting {
+    readonly job: JobName;
+    readonly payload: unknown;
+  }
+  /** One round of a worker. @returns jobs that are to come again */
+  const work = async (by: WorkerSide, jobs: () => Promise<readonly Waiting[]>): Promise<Waiting[]> => {
+    const { services, addressWork } = by;
+    for (const one of by.connected.values())
+      await guarded(`watching ${one.chain.name}`, async () => await watch(by, one));
+    await guarded("reconciling", async () => await reconcileRequests(services));
+    if (hasAddresses()) await guarded("reconciling sweeps", async () => await reconcileSweeps(addressWork));
+    await guarded("reconciling claims", async () => await reconcileClaims(services));
+    const again: Waiting[] = [];
+    for (const { job, payload } of await jobs()) {
+      // A job whose worker dies is given to another one.
+      let waits = true;
+      await guarded(`job ${job}`, async () => {
+        waits = false;
+        const progress = await catalog[job].run(services, payload);
+        waits = progress.waitMs > 0;
+      });
+      if (waits || doomed?.isDead() === true) again.push({ job, payload });
+    }
+    for (const one of by.connected.values())
+      await guarded(`care of ${one.chain.name}`, async () => await nudgeLane(services, one));
+    return again;
   };
   const takeJobs = async (): Promise<readonly { readonly job: JobName; readonly payload: unknown }[]> => {
     const { rows } = await pool.query<{ job_name: JobName; payload: string }>(
@@ -292,12 +273,26 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     return jobs;
   };
   const world: SequenceWorld = {
-    services,
+    get services() {
+      return service.services;
+    },
+    get api() {
+      return doomed ?? service.services;
+    },
+    get deaths() {
+      return deaths;
+    },
     events,
     prices,
     pool,
     chains,
-    solver: SOLVER,
+    get solver() {
+      return keys.solver;
+    },
+    get keys() {
+      return keys;
+    },
+    lostSolvers,
     users: USERS,
     apps,
     quotes: [],
@@ -320,42 +315,64 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       return found;
     },
     async quote(input, key) {
-      const answer = await createQuote(quoting, input, key?.id, key);
+      const answer = await createQuote(service.quoting, input, key?.id, key);
       const requestId = answer.requestId as RequestId;
-      const record = await services.reads.request(requestId);
+      const record = await service.services.reads.request(requestId);
       if (record === undefined) throw new Error("a quote is stored");
       const quoted: Quoted = { answer, requestId, terms: record.terms, input, keyId: key?.id };
       world.quotes.push(quoted);
       return quoted;
     },
-    async act() {
-      for (const one of chains) await guarded(`watching ${one.chain.name}`, async () => await watch(one));
-      await guarded("reconciling", async () => await reconcileRequests(services));
-      if (world.quotes.some(({ terms }) => terms.depositAddress !== undefined))
-        await guarded("reconciling sweeps", async () => await reconcileSweeps(addressWork));
-      await guarded("reconciling claims", async () => await reconcileClaims(services));
-      for (const { job, payload } of await takeJobs())
-        await guarded(`job ${job}`, async () => {
-          const progress = await catalog[job].run(services, payload);
-          if (progress.waitMs > 0) waiting.push({ job, payload });
-        });
-      for (const one of chains)
-        await guarded(`care of ${one.chain.name}`, async () => await nudgeLane(services, one.connected));
+    async act(workers = 1) {
+      for (const one of chains) await announce(one);
+      const mortal = doomed;
+      const by =
+        mortal === undefined
+          ? service
+          : workerSide(
+              mortal,
+              new Map([...service.connected].map(([chainId, one]) => [chainId, mortal.mortal(one)])),
+              around,
+            );
+      let taken: Promise<readonly Waiting[]> | undefined;
+      const jobs = (): Promise<readonly Waiting[]> => (taken ??= takeJobs());
+      const [again] = await Promise.all(Array.from({ length: workers }, async () => await work(by, jobs)));
+      waiting = [...(again ?? []), ...waiting];
+      await world.recover();
+      doomed = undefined;
     },
-    async round(blocks = 1) {
+    async mine(blocks) {
       for (let block = 0; block < blocks; block++) {
         atMs += 2_000;
         for (const { memory } of chains) await memory.mine(Math.floor(atMs / 1000));
       }
+    },
+    async round(blocks = 1) {
+      await world.mine(blocks);
       await world.act();
     },
     async loseJobs() {
       await takeJobs();
     },
-    reportFault,
-    close: () => {
-      for (const { connected } of chains) connected.pulse.close();
+    doom: ({ moment, skipped }) => {
+      let left = skipped;
+      doomed = mortalServices(service.services, (name) => name.startsWith(moment) && left-- === 0);
     },
+    async recover() {
+      if (doomed?.isDead() !== true) return;
+      deaths++;
+      await world.restart(keys);
+    },
+    async restart(next) {
+      doomed = undefined;
+      service.close();
+      keys = next;
+      service = startService(around, keys);
+      await open();
+    },
+    loseSolver: (solver) => void lostSolvers.set(solver, Math.floor(atMs / 1000)),
+    reportFault,
+    close: () => service.close(),
   };
   return world;
 }

@@ -1,6 +1,6 @@
 import type { RequestId } from "@causeway/domain";
 import type { Services } from "../../apps/api/src/ports/services.ts";
-import { Died, mortalServices } from "../fakes/mortal-services.ts";
+import { isDeath, mortalServices } from "../fakes/mortal-services.ts";
 import type { Agreed } from "./engine-world.ts";
 
 /** What a process does between two moments that the test can see. */
@@ -33,7 +33,6 @@ export async function dieAtEveryMoment<A extends { readonly requestId: RequestId
     try {
       await life.live(mortal, agreed);
     } catch (error) {
-      // A death reaches the caller as it is or as the cause of something worse.
       if (!mortal.isDead() || !isDeath(error)) throw error;
     }
     const moment = mortal.acts.at(-1) ?? "before anything";
@@ -42,8 +41,4 @@ export async function dieAtEveryMoment<A extends { readonly requestId: RequestId
     if (!mortal.isDead()) return deaths;
     deaths.push(moment);
   }
-}
-
-function isDeath(error: unknown): boolean {
-  return error instanceof Died || (error instanceof Error && isDeath(error.cause));
 }

@@ -1,0 +1,79 @@
+import type { Address } from "@causeway/domain";
+import { depositAddressFactoryAbi } from "@causeway/contracts";
+import { encodeFunctionData, erc20Abi } from "viem";
+import { EXECUTORS, OPERATORS, SOLVERS } from "./keys.ts";
+import { FACTORY_OWNER } from "./memory-contracts.ts";
+import { NATIVE } from "./memory-evm.ts";
+import type { SequenceWorld } from "./world.ts";
+
+/** What the operator of the service does, as docs/OPERATIONS.md says. */
+
+/** Blocks after which no reorg of a sequence takes anything back. */
+const SAFE_BLOCKS = 9;
+/** Wei that stay with a former solver key, for the gas of moving the rest. */
+const LEFT_BEHIND = 100n * 10n ** 18n;
+
+/** Workers finish what has a nonce. @returns whether they did */
+async function finishPayments(world: SequenceWorld): Promise<boolean> {
+  for (let round = 0; round < 4; round++) {
+    await world.round(SAFE_BLOCKS);
+    const { rows } = await world.pool.query("select from slots where state in ('open', 'mined') limit 1");
+    if (rows.length === 0) return true;
+  }
+  return false;
+}
+
+function next<T>(list: readonly T[], current: T): T | undefined {
+  return list[list.indexOf(current) + 1];
+}
+
+/** @returns undefined when it is not possible now */
+export async function rotateSolver(world: SequenceWorld, kept: boolean): Promise<true | undefined> {
+  const { keys } = world;
+  const solver = next<Address>(SOLVERS, keys.solver);
+  if (solver === undefined || !(await finishPayments(world))) return undefined;
+  for (const { memory, chain } of world.chains) {
+    for (const { address } of chain.tokens) {
+      const amount = memory.balance(address, keys.solver);
+      if (amount > 0n)
+        await memory.send(keys.solver, {
+          to: address,
+          data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [solver, amount] }),
+        });
+    }
+    const native = memory.balance(NATIVE, keys.solver);
+    if (native > LEFT_BEHIND) await memory.send(keys.solver, { to: solver, value: native - LEFT_BEHIND });
+  }
+  await world.mine(SAFE_BLOCKS);
+  if (!kept) world.loseSolver(keys.solver);
+  const formerSolvers = kept ? [...keys.formerSolvers, keys.solver] : keys.formerSolvers;
+  await world.restart({ ...keys, solver, formerSolvers });
+  return true;
+}
+
+/** @returns undefined when it is not possible now */
+export async function rotateExecutor(world: SequenceWorld): Promise<true | undefined> {
+  const executor = next<Address>(EXECUTORS, world.keys.executor);
+  if (executor === undefined || !(await finishPayments(world))) return undefined;
+  await world.restart({ ...world.keys, executor });
+  return true;
+}
+
+/** @returns undefined when it is not possible now */
+export async function rotateOperator(world: SequenceWorld): Promise<true | undefined> {
+  const operator = next<Address>(OPERATORS, world.keys.operator);
+  if (operator === undefined || !(await finishPayments(world))) return undefined;
+  for (const { memory, chain } of world.chains)
+    if (chain.contracts.depositAddressFactory !== undefined)
+      await memory.send(FACTORY_OWNER, {
+        to: chain.contracts.depositAddressFactory,
+        data: encodeFunctionData({
+          abi: depositAddressFactoryAbi,
+          functionName: "setOperator",
+          args: [operator],
+        }),
+      });
+  await world.mine(SAFE_BLOCKS);
+  await world.restart({ ...world.keys, operator });
+  return true;
+}

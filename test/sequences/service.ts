@@ -1,0 +1,171 @@
+import type { ChainReader, ChainWriter } from "@causeway/chains";
+import type { Chain, Hex, Hex32 } from "@causeway/domain";
+import { defaultFeePolicy, inChargeOrder } from "@causeway/domain";
+import { createCodeCache } from "../../apps/api/src/adapters/chains/code-cache.ts";
+import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
+import { createChainPulse, type OwnedChainPulse } from "../../apps/api/src/adapters/chains/pulse.ts";
+import { balanceReads } from "../../apps/api/src/adapters/postgres/balance-reads.ts";
+import { depositAddressReads } from "../../apps/api/src/adapters/postgres/deposit-address-reads.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { sponsorReads } from "../../apps/api/src/adapters/postgres/sponsors.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { addressServices } from "../../apps/api/src/container-deposit-addresses.ts";
+import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
+import type { Clock } from "../../apps/api/src/ports/clock.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
+import {
+  createAddressWatch,
+  type AddressWatch,
+} from "../../apps/api/src/usecases/deposit-addresses/address-watch.ts";
+import type { AddressServices } from "../../apps/api/src/usecases/deposit-addresses/address-services.ts";
+import { storeQuotes } from "../../apps/api/src/usecases/deposit-addresses/give-address.ts";
+import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
+import type { AdjustablePrices } from "../fakes/adjustable-prices.ts";
+import type { RecordedEvents } from "../fakes/recorded-events.ts";
+import { steppedHeads, type SteppedHeads } from "../fakes/stepped-heads.ts";
+import { enginePolicy } from "../support/engine-policy.ts";
+import { BURNT_DAILY_USD, UNREPAID_DAILY_USD } from "./bounds.ts";
+import type { Keys } from "./keys.ts";
+import { memorySigner } from "./memory-signer.ts";
+import type pg from "pg";
+
+/** One start of the service with one configuration, as `createContainer` builds it. Everything that it keeps in memory is here. */
+
+/** What outlives a start. */
+export interface Surroundings {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly events: RecordedEvents;
+  readonly prices: AdjustablePrices;
+  readonly bytes32: () => Hex32;
+  readonly reportFault: (where: string, error: unknown) => void;
+  readonly nodes: readonly {
+    readonly chain: Chain;
+    readonly reader: ChainReader;
+    readonly writer: ChainWriter;
+  }[];
+}
+
+export type WatchedChain = ConnectedChain & {
+  readonly pulse: OwnedChainPulse;
+  readonly connection: { readonly heads: SteppedHeads };
+};
+
+/** What workers use, of a service that lives or of one that is about to die. */
+export interface WorkerSide {
+  readonly services: Services;
+  readonly addressWork: AddressServices;
+  readonly connected: ReadonlyMap<number, ConnectedChain>;
+  readonly addressWatches: ReadonlyMap<number, AddressWatch>;
+}
+
+export interface Service extends WorkerSide {
+  readonly connected: ReadonlyMap<number, WatchedChain>;
+  readonly quoting: QuoteServices;
+  close(): void;
+}
+
+export function startService(around: Surroundings, keys: Keys): Service {
+  const { pool, clock, events, prices, bytes32, reportFault } = around;
+  const sql = sqlOn(pool);
+  const all = around.nodes.map(({ chain, reader, writer }): WatchedChain => {
+    const connection = {
+      reader,
+      writer,
+      heads: steppedHeads(),
+      close: async () => undefined,
+    };
+    const pulse = createChainPulse({
+      chain,
+      connection,
+      clock,
+      solver: keys.solver,
+      gasPayers: [keys.executor, keys.operator],
+      maxAgeMs: Number.MAX_SAFE_INTEGER,
+      quietRefreshMs: 2 ** 30,
+      onFault: (error) => reportFault("pulse", error),
+    });
+    return { chain, connection, pulse };
+  });
+  const home = around.nodes[0]?.chain;
+  if (home === undefined) throw new Error("a service has a chain");
+  const services: Services = {
+    clock,
+    prices,
+    events,
+    signer: memorySigner(keys.solver),
+    formerSigners: keys.formerSolvers.map(memorySigner),
+    executor: memorySigner(keys.executor),
+    depositAddressOperator: memorySigner(keys.operator),
+    chains: createChainDirectory(all),
+    uow: postgresUnitOfWork(pool),
+    reads: postgresReads(sql),
+    balances: balanceReads(sql),
+    depositAddresses: depositAddressReads(sql),
+    quotePolicy: {
+      ...defaultFeePolicy,
+      gas: measuredQuoteGas,
+      maxTtlSeconds: 7 * 24 * 3600,
+      solverChainName: home.name,
+    },
+    enginePolicy: {
+      ...enginePolicy,
+      maxUnrepaidRefundsUsd: UNREPAID_DAILY_USD,
+      maxUnpaidBurntUsd: BURNT_DAILY_USD,
+    },
+    appBalance: {
+      chainId: home.id,
+      currencies: inChargeOrder([home.native, ...home.tokens], "usdc"),
+      confirmations: 2,
+      leastTopUpUsd: 0n,
+      claimLifetimeSeconds: 600,
+    },
+  };
+  const quoting: QuoteServices = {
+    ...services,
+    solver: keys.solver,
+    random: { bytes32 },
+    requests: storeQuotes(services, groupedQuoteInserts(sql)),
+    recipientCodes: createCodeCache(services.chains, clock),
+    sponsors: sponsorReads(sql),
+    reservations: { reserved: () => 0n },
+    timings: { estimateSeconds: () => 1 },
+    signOrder: async (orderId: Hex): Promise<Hex> => orderId,
+  };
+  const connected = new Map(all.map((one) => [one.chain.id, one]));
+  return {
+    ...workerSide(services, connected, around),
+    connected,
+    quoting,
+    close: () => {
+      for (const { pulse } of all) pulse.close();
+    },
+  };
+}
+
+/** The work on deposit addresses, with nothing in its memory yet. */
+export function workerSide(
+  services: Services,
+  connected: ReadonlyMap<number, ConnectedChain>,
+  { pool, clock, bytes32 }: Pick<Surroundings, "pool" | "clock" | "bytes32">,
+): WorkerSide {
+  const addressWork = addressServices(
+    { ...services, depositAddresses: services.depositAddresses ?? depositAddressReads(sqlOn(pool)) },
+    {
+      reservations: { reserved: () => 0n },
+      recipientCodes: createCodeCache(services.chains, clock),
+      random: { bytes32 },
+    },
+  );
+  return {
+    services,
+    addressWork,
+    connected,
+    addressWatches: new Map(
+      [...connected].map(([chainId, one]) => [chainId, createAddressWatch(addressWork, one)]),
+    ),
+  };
+}
