@@ -421,7 +421,8 @@ test("a deposit whose transaction was reported is looked for on chain before its
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", failReason: "TTL_EXPIRED" });
 });
 
-test("does not pay for a deposit whose receipt is larger than oracles read", async () => {
+/** The origin chain as a node tells it that cannot give the receipts of transactions. */
+function withoutReceipts(): Services {
   const { origin } = world;
   const node = createRpcTransport({ url: origin.chain.rpcUrl });
   transports.push(node);
@@ -432,17 +433,45 @@ test("does not pay for a deposit whose receipt is larger than oracles read", asy
     return method === "eth_getTransactionByHash" ? { ...(answer as object), gas: "0x3938700" } : answer;
   };
   const reader = createChainReader(origin.chain, { ...node, request }, { knownHead: () => undefined });
+  return withChain(world.services, origin.connected, { connection: { reader } });
+}
+
+test("a deposit that oracles cannot attest is not filled, and goes back within the daily limit", async () => {
+  const { origin } = world;
   const agreed = await agree();
   const hash = await deposit(origin, world.user, agreed);
   await origin.mine();
-  await world.watch(origin, withChain(world.services, origin.connected, { connection: { reader } }));
+  await world.watch(origin, withoutReceipts());
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    fundsAt: "depository",
+    nextAction: "wait_for_refund",
+    failReason: "DEPOSIT_UNATTESTABLE",
+    inTxHashes: [hash],
+  });
   await rounds(3);
+  expect((await paidOut(agreed)).received).toBe(0n);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund" });
+  expect((await world.depositsOf(agreed.requestId))[0]?.unrepaidReason).toContain("larger than oracles read");
+});
+
+test("above the daily limit a deposit that oracles cannot attest waits for the operator, and its status says so", async () => {
+  const { origin } = world;
+  const agreed = await agree();
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin, withoutReceipts());
+  const { enginePolicy } = world.services;
+  const limited = { ...world.services, enginePolicy: { ...enginePolicy, maxUnrepaidRefundsUsd: 1n } };
+  await world.work(limited);
+  world.clock.forward(24 * 3600_000);
+  await world.round(limited);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    fundsAt: "depository",
+    nextAction: "contact_operator",
+    failReason: "DEPOSIT_UNATTESTABLE",
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+  });
   expect(await paidOut(agreed)).toEqual({ received: 0n, refunded: 0n });
-  const { rows } = await world.pool.query(
-    "select disposition, request_id, refund_state from deposits where tx_hash = $1",
-    [hash],
-  );
-  expect(rows).toEqual([{ disposition: "unattributed", request_id: agreed.requestId, refund_state: "none" }]);
-  const told = world.events.of("deposit_unattributed").find(({ facts }) => facts["txHash"] === hash);
-  expect(told?.facts["reason"]).toContain("larger than oracles read");
 });

@@ -3,6 +3,7 @@ import {
   agreedUsd,
   confirmAtBlock,
   confirmationsFor,
+  isFronted,
   judgeDeposit,
   payBy,
   seenSince,
@@ -145,6 +146,7 @@ async function storeOne(
     reason: undefined,
     seenAtMs,
     valueUsd,
+    ...(fact.isUnattestable === true && { isUnattestable: true }),
   });
   if (!changed) return undefined;
   // Only what is filled is lent against its block.
@@ -176,8 +178,9 @@ async function actOn(
     services.events.alarm("deposit_unattributed", { ...shared, depositor: fact.depositor, orderId: fact.id });
     return undefined;
   }
-  // Neither a fill nor a refund of it would ever be repaid: it waits for the operator.
-  if (fact.isUnattestable === true) {
+  // The recipient has the output, or is about to: a refund would pay twice, and an unattestable deposit repays neither.
+  const { state } = record;
+  if (fact.isUnattestable === true && isFronted(state) && state.depositId === undefined) {
     await tx.deposits.setDisposition(deposit.id, "unattributed", undefined, record.terms.requestId);
     services.events.alarm("deposit_unattributed", {
       ...shared,

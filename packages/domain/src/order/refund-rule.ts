@@ -88,6 +88,8 @@ export interface RefundFacts {
   readonly order: Order;
   /** The service has the key of the solver that the order names, whose signature attestation needs. */
   readonly isSolversOwn: boolean;
+  /** Oracles can read the deposit's transaction. */
+  readonly isDepositReadable: boolean;
   /** Family of the deposit's chain. */
   readonly vm: VmType;
   readonly deposit: RefundableDeposit;
@@ -113,6 +115,7 @@ export type RefundPlan =
 export function planRefund({
   order,
   isSolversOwn,
+  isDepositReadable,
   vm,
   deposit,
   recipient,
@@ -124,6 +127,8 @@ export function planRefund({
   if (amount <= 0n) return { kind: "tooLow" };
   const unattestable = (reason: string) => ({ kind: "pay", amount, unattestable: reason }) as const;
   if (!isSolversOwn) return unattestable(MISSING_SOLVER_KEY);
+  if (!isDepositReadable)
+    return unattestable("the receipt of the deposit's transaction is larger than oracles read");
   const rule = refundRule(order, vm, deposit);
   if (rule.kind === "unattestable") return unattestable(rule.reason);
   const { demand } = rule;

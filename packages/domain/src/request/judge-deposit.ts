@@ -15,6 +15,8 @@ export interface JudgedDeposit {
   readonly isFromAnyAddress?: boolean;
   /** Its transaction is the one that the service sent for this very request. */
   readonly byExecution?: boolean;
+  /** Oracles cannot attest it, so neither would a fill of it be repaid. */
+  readonly isUnattestable?: boolean;
 }
 
 /**
@@ -39,6 +41,9 @@ export function judgeDeposit(
     return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser };
   if (terms.forceRefund)
     return { kind: "mismatch", reason: terms.refundReason ?? "MANUAL_ADMIN_REFUND", byUser };
+  // All else is as agreed, so it is the request's deposit, whoever signed it.
+  if (deposit.isUnattestable === true)
+    return { kind: "mismatch", reason: "DEPOSIT_UNATTESTABLE", byUser: true };
   return { kind: "match" };
 }
 

@@ -10,8 +10,8 @@ import type { DepositRow } from "./rows.ts";
 const upsert = statement(
   "deposit_upsert",
   `insert into deposits as d (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block,
-     depositor, sender, currency, amount, order_id, request_id, disposition, reason, seen_at_ms, value_usd, depository)
-   values ($1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+     depositor, sender, currency, amount, order_id, request_id, disposition, reason, seen_at_ms, value_usd, depository, unattestable)
+   values ($1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
    on conflict (chain_id, tx_hash, currency, amount, depositor, sender, coalesce(order_id, ''), ordinal) do update
      set block_number = excluded.block_number, block_hash = excluded.block_hash, canonical = true,
          confirm_at_block = excluded.confirm_at_block
@@ -106,6 +106,7 @@ export function depositWrites(sql: Sql): DepositWrites {
         deposit.seenAtMs,
         deposit.valueUsd,
         deposit.depository ?? null,
+        deposit.isUnattestable === true,
       ]);
       if (row) return { id: String(row.id), changed: true, record: depositOf(row) };
       const [known] = await sql.query<DepositRow>(byKey, [

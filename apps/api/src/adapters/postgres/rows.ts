@@ -125,11 +125,12 @@ export interface DepositRow {
   refund_fail_reason: string | null;
   unrepaid_reason: string | null;
   depository: string | null;
+  unattestable: boolean;
   seen_at_ms: number;
 }
 
 export const DEPOSIT_COLUMNS =
-  "id, chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency, amount, order_id, request_id, disposition, reason, refund_state, refund_fail_reason, unrepaid_reason, depository, seen_at_ms";
+  "id, chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency, amount, order_id, request_id, disposition, reason, refund_state, refund_fail_reason, unrepaid_reason, depository, unattestable, seen_at_ms";
 
 export function depositOf(row: DepositRow): DepositRecord {
   return {
@@ -153,6 +154,7 @@ export function depositOf(row: DepositRow): DepositRecord {
     refundFailReason: (row.refund_fail_reason as RefundFailReason | null) ?? undefined,
     ...(row.unrepaid_reason !== null && { unrepaidReason: row.unrepaid_reason }),
     ...(row.depository !== null && { depository: row.depository as Hex }),
+    ...(row.unattestable && { isUnattestable: true }),
     seenAtMs: row.seen_at_ms,
   };
 }
