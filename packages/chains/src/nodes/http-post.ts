@@ -1,4 +1,5 @@
 import { Pool, type Dispatcher } from "undici";
+import { largeAnswers, type LargeAnswers } from "./large-answers.ts";
 
 /** Where texts are posted, and how much may come back. */
 export interface PostTarget {
@@ -9,7 +10,13 @@ export interface PostTarget {
   /** Keep-alive connections. */
   readonly connections: number;
   readonly maxAnswerBytes: number;
+  /** Answers above so many bytes are read whole a few at once. Default 4 MiB. */
+  readonly largeAnswerBytes?: number;
 }
+
+const LARGE_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Parsed, an answer takes several times its bytes in memory: {@link PostTarget.maxAnswerBytes} must hold for few at once. */
+const LARGE_AT_ONCE = 2;
 
 /** How a POST ended; `text` is undefined when the body exceeded its bound. */
 export type PostEnd =
@@ -28,12 +35,18 @@ const GIVEN_UP = new Error("given up");
  * Posts texts to one place over kept-alive connections; opens nothing until the first. A body is collected as it comes, without a stream, a promise or a signal per
  * exchange: at thousands of exchanges per second they cost more than the exchange.
  */
-export function createPoster({ origin, path, headers, connections, maxAnswerBytes }: PostTarget): Poster {
+export function createPoster(target: PostTarget): Poster {
+  const { origin, path, headers, connections } = target;
+  const bounds = {
+    maxAnswerBytes: target.maxAnswerBytes,
+    largeAnswerBytes: target.largeAnswerBytes ?? LARGE_ANSWER_BYTES,
+    large: largeAnswers(LARGE_AT_ONCE),
+  };
   const pool = new Pool(origin, { connections, pipelining: 1 });
   const fields = { ...headers };
   return {
     post: (body, done) => {
-      const exchange = new Exchange(maxAnswerBytes, done, (handler) => {
+      const exchange = new Exchange(bounds, done, (handler) => {
         pool.dispatch({ path, method: "POST", headers: fields, body }, handler);
       });
       exchange.begin();
@@ -43,9 +56,15 @@ export function createPoster({ origin, path, headers, connections, maxAnswerByte
   };
 }
 
+interface AnswerBounds {
+  readonly maxAnswerBytes: number;
+  readonly largeAnswerBytes: number;
+  readonly large: LargeAnswers;
+}
+
 /** One text and its answer, over at most two connections: a kept-alive one may turn out to be dead, and every call here may safely be made twice. */
 class Exchange implements Dispatcher.DispatchHandler {
-  private readonly maxAnswerBytes: number;
+  private readonly bounds: AnswerBounds;
   private readonly done: (end: PostEnd) => void;
   private readonly dispatch: (handler: Dispatcher.DispatchHandler) => void;
   private controller: Dispatcher.DispatchController | undefined;
@@ -54,13 +73,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   private chunks: Buffer[] = [];
   private bytes = 0;
   private hasEnded = false;
+  /** Gives back its room among large answers; undefined: it is not large so far. */
+  private leave: (() => void) | undefined;
 
   constructor(
-    maxAnswerBytes: number,
+    bounds: AnswerBounds,
     done: (end: PostEnd) => void,
     dispatch: (handler: Dispatcher.DispatchHandler) => void,
   ) {
-    this.maxAnswerBytes = maxAnswerBytes;
+    this.bounds = bounds;
     this.done = done;
     this.dispatch = dispatch;
   }
@@ -68,7 +89,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   begin(): void {
     this.attempt += 1;
     this.controller = undefined;
-    this.chunks = [];
+    this.release();
     this.bytes = 0;
     this.dispatch(this);
   }
@@ -87,10 +108,26 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.status = status;
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { maxAnswerBytes, largeAnswerBytes, large } = this.bounds;
     this.bytes += chunk.length;
-    if (this.bytes > this.maxAnswerBytes) this.end({ status: this.status, text: undefined });
-    else this.chunks.push(chunk);
+    if (this.bytes > maxAnswerBytes) {
+      this.end({ status: this.status, text: undefined });
+      return;
+    }
+    this.chunks.push(chunk);
+    if (this.bytes <= largeAnswerBytes || this.leave !== undefined) return;
+    // The caller's deadline goes on meanwhile: an answer that waits too long for its turn is none.
+    let mustWait = false;
+    let isTurn = false;
+    this.leave = large.enter(() => {
+      isTurn = true;
+      // Its turn comes while the end of another answer is being parsed, and undici parses one at a time.
+      if (mustWait) queueMicrotask(() => controller.resume());
+    });
+    if (isTurn) return;
+    mustWait = true;
+    controller.pause();
   }
 
   onResponseEnd(): void {
@@ -111,7 +148,15 @@ class Exchange implements Dispatcher.DispatchHandler {
     const isWhole = "status" in how && how.text !== undefined;
     // What still comes is nobody's; the connection goes with it.
     if (!isWhole) this.controller?.abort(GIVEN_UP);
+    // It is parsed before the next large one is read.
     this.done(how);
+    this.release();
+  }
+
+  private release(): void {
+    this.leave?.();
+    this.leave = undefined;
+    this.chunks = [];
   }
 }
 
