@@ -69,6 +69,8 @@ const sent: LedgerPage["transfers"][number] = {
   nonce: NONCE,
 };
 
+const alarms: Hex[] = [];
+
 async function outcomeWhere(ledger: Partial<LedgerPage>, told: ExchangeTransaction | undefined) {
   const answers: Partial<ExchangeRpc> = {
     clock: async () => await Promise.resolve(afterwards),
@@ -89,6 +91,7 @@ async function outcomeWhere(ledger: Partial<LedgerPage>, told: ExchangeTransacti
     usdcTokenId: MAINNET_USDC_TOKEN_ID,
     exchange: { profile: "hyperliquid", isTestnet: false },
     now: () => 0,
+    onUnclear: (entry) => alarms.push(entry),
   });
   return await payments.outcome(attempt);
 }
@@ -107,4 +110,29 @@ test("a payment is dead only when nothing that the solver sent could be it", asy
 test("where an action of the solver cannot be read, nobody says that a payment is dead or made", async () => {
   for (const ledger of [{ transfers: [sent] }, { unknown: [renamed] }])
     await expect(outcomeWhere(ledger, opaque)).rejects.toThrow(RpcFault);
+});
+
+const nameless: UnknownEntry = { ...renamed, user: undefined, destination: undefined };
+
+test("an entry of an unknown kind that says nothing of itself blocks only what it could be, with an alarm", async () => {
+  alarms.length = 0;
+  await expect(outcomeWhere({ unknown: [nameless] }, opaque)).rejects.toThrow(RpcFault);
+  expect(await outcomeWhere({ unknown: [nameless] }, undefined)).toMatchObject({ kind: "pending" });
+  expect(alarms).toEqual([hash, hash]);
+});
+
+test("an entry that cannot be the payment does not block it", async () => {
+  alarms.length = 0;
+  const entries: UnknownEntry[] = [
+    { ...nameless, hash: `0x${"00".repeat(32)}` },
+    { ...nameless, destination: "0x00000000000000000000000000000000000000a3" },
+    { ...renamed, destination: solver },
+  ];
+  for (const told of [opaque, undefined])
+    expect(await outcomeWhere({ unknown: entries }, told)).toMatchObject({ kind: "dead" });
+  // Signed by another account, whatever it did.
+  expect(await outcomeWhere({ unknown: [nameless] }, { ...opaque, user: friend })).toMatchObject({
+    kind: "dead",
+  });
+  expect(alarms).toEqual([]);
 });

@@ -18,7 +18,7 @@ import {
 } from "@causeway/domain";
 import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
 import { RailShort, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
-import type { ExchangeTransaction } from "./answers.ts";
+import type { ExchangeTransaction, UnknownEntry } from "./answers.ts";
 import { isNonceOver } from "./finality.ts";
 import { heldBy, holdingOf, units, type Holding } from "./holdings.ts";
 import { blockHashOf } from "./rail-reading.ts";
@@ -56,6 +56,8 @@ export interface RailPaymentsOptions {
   readonly exchange: Pick<ExchangeFacts, "profile" | "isTestnet">;
   /** ms since epoch. */
   now(): number;
+  /** Told when a ledger entry keeps a payment from being judged, because nobody can tell whether it is that payment. */
+  onUnclear(hash: Hex32, nonce: bigint): void;
 }
 
 /** Of dollars, in the smallest units of either place. */
@@ -108,18 +110,30 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
         : { kind: "dead", reason: "its nonce was used by another action" };
     }
     // Whatever the solver may have sent under another name, or without its nonce, may be this payment: said to be dead, it would be made twice.
+    const { destination } = action;
     const unclear = isOver
       ? [
-          ...sent.filter((entry) => entry.nonce === undefined && entry.destination === action["destination"]),
-          ...ledger.unknown.filter(({ user }) => user === undefined || user === solver),
+          ...sent.filter((entry) => entry.nonce === undefined && entry.destination === destination),
+          ...ledger.unknown.filter((entry) => mayBePayment(entry, { from: solver, to: destination })),
         ]
       : [];
+    let blockedBy: { readonly hash: Hex32; readonly isOpaque: boolean } | undefined;
     for (const { hash } of unclear) {
       const transaction = await rpc.transaction(hash);
-      if (transaction === undefined) return { kind: "pending" };
-      if (transaction.error !== undefined) continue;
-      if (transaction.isOpaque) throw cannotTell(hash);
-      if (transaction.user === solver && isSame(transaction.action)) return finalIn(transaction);
+      if (transaction === undefined) {
+        blockedBy ??= { hash, isOpaque: false };
+        continue;
+      }
+      // Only the solver's own signature makes its payment.
+      if (transaction.error !== undefined || transaction.user !== solver) continue;
+      if (transaction.isOpaque) blockedBy = { hash, isOpaque: true };
+      else if (isSame(transaction.action)) return finalIn(transaction);
+    }
+    if (blockedBy !== undefined) {
+      const { hash, isOpaque } = blockedBy;
+      options.onUnclear(hash, nonce);
+      if (isOpaque) throw cannotTell(hash);
+      return { kind: "pending" };
     }
     return isOver
       ? { kind: "dead", reason: "the exchange takes its nonce no more, and never took it" }
@@ -247,6 +261,21 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
 
     outcome,
   };
+}
+
+/** Entries that the exchange makes by itself have no transaction. */
+const NO_TRANSACTION: Hex32 = `0x${"00".repeat(32)}`;
+
+/** Whether an entry of an unknown kind may be a payment between these accounts. What it does not say may be anything. */
+function mayBePayment(
+  { hash, user, destination }: UnknownEntry,
+  payment: { readonly from: Address; readonly to: unknown },
+): boolean {
+  return (
+    hash !== NO_TRANSACTION &&
+    (user === undefined || user === payment.from) &&
+    (destination === undefined || destination === payment.to)
+  );
 }
 
 function cannotTell(hash: Hex32): RpcFault {

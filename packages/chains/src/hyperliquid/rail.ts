@@ -78,6 +78,7 @@ export function createExchangeRail(options: RailOptions): ChainRail {
     onLeftAside: (hash) =>
       options.onFault(new Error(`${chain.name}: ${hash} arrived, and the explorer never told of it rightly`)),
   });
+  const unclear = new Set<Hex>();
   const payments = createRailPayments({
     rpc,
     solver,
@@ -86,6 +87,15 @@ export function createExchangeRail(options: RailOptions): ChainRail {
     usdcTokenId: hyperliquid.usdcTokenId,
     exchange,
     now: () => options.now(),
+    onUnclear: (hash, nonce) => {
+      if (unclear.has(hash)) return;
+      unclear.add(hash);
+      options.onFault(
+        new Error(
+          `${chain.name}: the ledger entry ${hash} may be the solver's payment with nonce ${nonce}, and it cannot be read; that payment waits`,
+        ),
+      );
+    },
   });
   const timers = new Set<NodeJS.Timeout>();
 
