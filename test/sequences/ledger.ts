@@ -53,6 +53,8 @@ export function isToRecipient({ chain, mined, terms: { destination, recipient } 
 }
 
 const knownTerms = new WeakMap<SequenceWorld, Map<RequestId, RequestTerms>>();
+/** The facts that were read last, and what the world was then. */
+const lastFacts = new WeakMap<SequenceWorld, { readonly moment: string; readonly facts: Facts }>();
 
 /** What was agreed, by order id. Terms never change, so each is read once. */
 async function readTerms(world: SequenceWorld): Promise<ReadonlyMap<string, RequestTerms>> {
@@ -74,6 +76,9 @@ async function readTerms(world: SequenceWorld): Promise<ReadonlyMap<string, Requ
 
 /** Everything that both chains say now, and what an oracle would attest of it. */
 export async function readFacts(world: SequenceWorld): Promise<Facts> {
+  const moment = [world.revision, ...world.chains.map(({ memory }) => memory.tip.hash)].join(" ");
+  const last = lastFacts.get(world);
+  if (last?.moment === moment) return last.facts;
   const terms = await readTerms(world);
   const deposits: OnChainDeposit[] = [];
   const payments: OnChainPayment[] = [];
@@ -88,7 +93,9 @@ export async function readFacts(world: SequenceWorld): Promise<Facts> {
         if (SOLVERS.some((one) => one === from) && paid !== undefined && mined.receipt.status === "success")
           payments.push({ ...where, terms: paid });
       }
-  return { terms, deposits, payments, settled: settle(world, deposits, payments) };
+  const facts = { terms, deposits, payments, settled: settle(world, deposits, payments) };
+  lastFacts.set(world, { moment, facts });
+  return facts;
 }
 
 /** A token sent to the depository by a plain `transfer` whose calldata goes on with the id of an order. */

@@ -1,4 +1,4 @@
-import { TOP_UP_MARKER } from "@causeway/chains";
+import { TOP_UP_MARKER, type BlockRef } from "@causeway/chains";
 import type { Address, Chain, Currency, Hex32, RequestId, RequestTerms } from "@causeway/domain";
 import { defaultSponsorshipRules, keccakOf } from "@causeway/domain";
 import { nodeEnvironment, readLocalChains } from "@causeway/localnet";
@@ -70,6 +70,8 @@ export interface SequenceWorld {
   readonly quotes: Quoted[];
   /** Errors of jobs, watchers and reconcilers that no rule of the service expects. */
   readonly faults: unknown[];
+  /** Changes whenever the service may have stored something. */
+  readonly revision: number;
   nowMs(): number;
   forward(ms: number): void;
   /** Fresh deterministic 32 bytes. */
@@ -147,6 +149,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   const { pool } = home;
   let atMs = START_MS;
   let drawn = 0;
+  let revision = 0;
   const clock = { nowMs: () => atMs };
   const events = recordedEvents();
   const prices = adjustablePrices(START_PRICES);
@@ -206,6 +209,8 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     );
   await open();
 
+  /** As the watchers of a process remember them; what a fault interrupts is read again. */
+  const trails = new Map<number, readonly BlockRef[]>();
   let waiting: readonly { readonly job: JobName; readonly payload: unknown }[] = [];
   /** What a dying process complains about is no fault; what another process did first is none either. */
   const guarded = async (where: string, work: () => Promise<unknown>): Promise<void> => {
@@ -221,16 +226,21 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   ): Promise<void> => {
     const head = connected.connection.heads.latest;
     if (head === undefined) return;
-    const before = await loadTrail(services, connected);
+    const { id } = connected.chain;
+    const before = trails.get(id) ?? (await loadTrail(services, connected));
+    trails.delete(id);
     const trail = await scanChain(services, connected, before, head);
-    await trackLane(services, connected, trail);
-    await trackSends(services, connected, trail);
-    let last = await followReports(services, connected, trail, undefined);
-    while (last !== undefined) last = await followReports(services, connected, trail, last);
+    trails.set(id, trail);
+    const tip = before.at(-1);
+    const reorged = tip !== undefined && !trail.some(({ hash }) => hash === tip.hash);
+    await trackLane(services, connected, trail, { reorged });
+    if (world.quotes.some(({ terms }) => terms.kind !== "bridge")) {
+      await trackSends(services, connected, trail);
+      let last = await followReports(services, connected, trail, undefined);
+      while (last !== undefined) last = await followReports(services, connected, trail, last);
+    }
     await recheckFinalBlocks(services, connected, trail);
-    const cursor = await services.reads.cursor(connected.chain.id);
-    if (cursor !== undefined && hasAddresses())
-      await addressWatches.get(connected.chain.id)?.look(cursor.number);
+    if (hasAddresses()) await addressWatches.get(id)?.look(head.number);
   };
   const hasAddresses = (): boolean => world.quotes.some(({ terms }) => terms.depositAddress !== undefined);
   interface Waiting {
@@ -297,6 +307,9 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     apps,
     quotes: [],
     faults,
+    get revision() {
+      return revision;
+    },
     nowMs: clock.nowMs,
     forward: (ms) => {
       atMs += ms;
@@ -315,6 +328,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       return found;
     },
     async quote(input, key) {
+      revision++;
       const answer = await createQuote(service.quoting, input, key?.id, key);
       const requestId = answer.requestId as RequestId;
       const record = await service.services.reads.request(requestId);
@@ -324,6 +338,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       return quoted;
     },
     async act(workers = 1) {
+      revision++;
       for (const one of chains) await announce(one);
       const mortal = doomed;
       const by =
@@ -365,12 +380,17 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     },
     async restart(next) {
       doomed = undefined;
+      revision++;
+      trails.clear();
       service.close();
       keys = next;
       service = startService(around, keys);
       await open();
     },
-    loseSolver: (solver) => void lostSolvers.set(solver, Math.floor(atMs / 1000)),
+    loseSolver: (solver) => {
+      revision++;
+      lostSolvers.set(solver, Math.floor(atMs / 1000));
+    },
     reportFault,
     close: () => service.close(),
   };

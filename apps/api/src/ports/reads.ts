@@ -25,7 +25,7 @@ export interface Reads extends RailReads, SendReads, FillBurnReads {
   /** Nonces from `from` to below `to` that were given to payments of a lane, whatever became of them. */
   givenNonces(chainId: number, sender: Address, from: number, to: number): Promise<ReadonlySet<number>>;
   /** Open and mined slots of a lane in nonce order. */
-  unsettledSlots(chainId: number, sender: Address): Promise<Slot[]>;
+  unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
   /** Up to which block the logs of final blocks were read a second time; undefined before that began. */
   recheckedBlock(chainId: number): Promise<bigint | undefined>;
   cursor(chainId: number): Promise<{ number: bigint; hash: Hex } | undefined>;

@@ -22,11 +22,10 @@ const WINDOW = 200;
 export async function nudgeLane(services: Needs, connected: ConnectedChain): Promise<void> {
   const { chain, connection, pulse } = connected;
   const faults: unknown[] = [];
-  for (const { address } of laneSigners(services)) {
-    const slots = (await services.reads.unsettledSlots(chain.id, address)).filter(
-      ({ state }) => state === "open",
-    );
-    if (slots.length === 0) continue;
+  const senders = laneSigners(services).map(({ address }) => address);
+  const unsettled = await services.reads.unsettledSlots(chain.id, ...senders);
+  const open = unsettled.filter(({ state }) => state === "open");
+  for (const [address, slots] of Map.groupBy(open, ({ sender }) => sender)) {
     const used = await connection.reader.nonce(address, "latest");
     const round: Round = { connected, used, prices: pulse.gasPrices() };
     await fillGap(services, round, address, slots).catch((error: unknown) => faults.push(error));

@@ -24,22 +24,23 @@ export async function trackLane(
   trail: readonly BlockRef[],
   { reorged }: { readonly reorged: boolean } = { reorged: false },
 ): Promise<void> {
-  for (const { address } of laneSigners(services))
-    await trackSender(services, connected, address, trail, reorged);
+  const senders = laneSigners(services).map(({ address }) => address);
+  // One query for all lanes: most heads change none of them.
+  const slots = await services.reads.unsettledSlots(connected.chain.id, ...senders);
+  for (const [sender, ofSender] of Map.groupBy(slots, (slot) => slot.sender))
+    await trackSender(services, connected, { sender, slots: ofSender }, trail, reorged);
 }
 
 async function trackSender(
   services: Needs,
   connected: ConnectedChain,
-  sender: Address,
+  { sender, slots }: { readonly sender: Address; readonly slots: readonly Slot[] },
   trail: readonly BlockRef[],
   reorged: boolean,
 ): Promise<void> {
   const { chain, connection } = connected;
   const head = trail.at(-1);
   if (head === undefined) return;
-  const slots = await services.reads.unsettledSlots(chain.id, sender);
-  if (slots.length === 0) return;
   const hashes = new Map(trail.map((block) => [block.number, block.hash]));
 
   const fallen: Slot[] = [];

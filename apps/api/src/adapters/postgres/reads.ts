@@ -47,7 +47,7 @@ const revertedSlotsOfLeg = statement(
 const slotById = statement("read_slot", `select ${SLOT_COLUMNS} from slots where id = $1`);
 const unsettled = statement(
   "read_unsettled_slots",
-  `select ${SLOT_COLUMNS} from slots where chain_id = $1 and sender = $2 and state in ('open', 'mined') order by nonce`,
+  `select ${SLOT_COLUMNS} from slots where chain_id = $1 and sender = any($2::text[]) and state in ('open', 'mined') order by sender, nonce`,
 );
 const lane = statement(
   "read_lane",
@@ -186,8 +186,8 @@ export function postgresReads(sql: Sql): Reads {
       const rows = await sql.query<{ nonce: number }>(givenNonces, [chainId, sender, from, to]);
       return new Set(rows.map(({ nonce }) => nonce));
     },
-    async unsettledSlots(chainId, sender) {
-      return withAttempts(await sql.query<SlotRow>(unsettled, [chainId, sender]));
+    async unsettledSlots(chainId, ...senders) {
+      return withAttempts(await sql.query<SlotRow>(unsettled, [chainId, senders]));
     },
     async cursor(chainId) {
       const [row] = await sql.query<{ block_number: number; block_hash: string }>(cursor, [chainId]);
