@@ -1,3 +1,4 @@
+import { enginePolicy } from "../support/engine-policy.ts";
 import { defaultFeePolicy } from "@causeway/domain";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
@@ -5,7 +6,10 @@ import { noChains } from "./no-chains.ts";
 import { adjustablePrices } from "./adjustable-prices.ts";
 
 /** For tests in which no app vouches for anything: balances of no currency, and prices that nobody knows. */
-export const noAppBalances: Pick<Services, "prices" | "quotePolicy" | "appBalance" | "chains"> = {
+export const noAppBalances: Pick<
+  Services,
+  "prices" | "quotePolicy" | "enginePolicy" | "appBalance" | "chains"
+> = {
   chains: noChains,
   prices: adjustablePrices({}),
   quotePolicy: {
@@ -14,5 +18,6 @@ export const noAppBalances: Pick<Services, "prices" | "quotePolicy" | "appBalanc
     maxTtlSeconds: 7 * 24 * 3_600,
     solverChainName: "none",
   },
+  enginePolicy,
   appBalance: { chainId: 1, currencies: [], confirmations: 1, leastTopUpUsd: 0n, claimLifetimeSeconds: 600 },
 };

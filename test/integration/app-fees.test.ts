@@ -268,7 +268,7 @@ test.each([
   ["a disputed", () => world.prices.trust("ethereum", unbelievable.disputed)],
   ["a too old", () => world.prices.trust("ethereum", unbelievable["too old"])],
 ])(
-  "a fee is credited for no more than it is worth by then; with %s price it waits for one",
+  "a fee is credited for no more than it is worth by then, less the spread; with %s price it waits for one",
   async (_, doubt) => {
     const app = world.anAddress();
     const ask = {
@@ -289,10 +289,12 @@ test.each([
     await world.work();
     expect((await lineOf(app)).balance).toBe(0n);
     world.prices.set("ethereum", "2000");
-    world.prices.trust("ethereum", undefined);
+    // 2 x 25 bps x sqrt(1 minute).
+    world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 25 });
     for (const _again of [1, 2]) await world.work();
     world.prices.set("ethereum", "2500");
-    expect((await lineOf(app)).balance).toBe(800_000n);
+    world.prices.trust("ethereum", undefined);
+    expect((await lineOf(app)).balance).toBe(796_000n);
   },
 );
 

@@ -754,8 +754,8 @@ const away = {
     await world.watch(world.destination);
     await reconcileRequests(world.services);
   },
-  async deposit(agreed: Agreed): Promise<void> {
-    await deposit(world.destination, world.user, agreed);
+  async deposit(agreed: Agreed, amount?: bigint): Promise<void> {
+    await deposit(world.destination, world.user, agreed, amount === undefined ? {} : { amount });
     for (let block = 0; block < 4; block++) {
       await world.destination.mine();
       await world.watch(world.destination);
@@ -841,7 +841,8 @@ test.each([
     await away.deposit(agreed);
     world.prices.set("ethereum", "2500");
     const gain = (await balanceOf(sponsor)) - 10_000n * USDC;
-    const most = 9n * credited * USDC;
+    // Less the fee of 6 bps.
+    const most = (9n * credited * USDC * 9_994n) / 10_000n;
     expect(gain).toBeLessThanOrEqual(most);
     // A deposit of an ether that has fallen by a fifth is a fifth less of the fill, too.
     expect(gain).toBeGreaterThan(most - 501n * USDC);
@@ -890,10 +891,66 @@ test.each(["disputed", "too old"] as const)(
     expect(await movementsOf(agreed)).toHaveLength(2);
     const fifth = agreed.terms.destination.expectedAmount / 10n;
     const gain = (await balanceOf(sponsor)) - 40_000n * USDC;
-    expect(gain).toBeGreaterThan(10_000n * USDC - fifth - USDC);
-    expect(gain).toBeLessThan(10_000n * USDC - fifth + 10n * USDC);
+    // The fee of 6 bps is taken.
+    expect(gain).toBeGreaterThan(9_994n * USDC - fifth - USDC);
+    expect(gain).toBeLessThan(9_994n * USDC - fifth + 10n * USDC);
   },
 );
+
+test("a deposit far above its quote credits a tenth more than quoted, and the operator hears of the rest", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const quoted = await agreeOnEther(sponsor, { slippageTolerance: "2000" });
+  const { origin } = quoted.terms;
+  // As after a swap that promises at least 9 of 10.
+  const terms = {
+    ...quoted.terms,
+    requestId: someHash(),
+    orderId: someHash(),
+    origin: { ...origin, minimumAmount: 9n * ETHER },
+  };
+  await world.services.uow.run((tx) => tx.requests.insert(terms, quotedState("bridge")));
+  const agreed = { ...quoted, terms, requestId: terms.requestId };
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  await away.deposit(agreed, 500n * ETHER);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  // 2 ETH at 2,500 less the fee of 6 bps: 11 are credited of which 9 were filled.
+  expect((await balanceOf(sponsor)) - 40_000n * USDC).toBe(4_997n * USDC);
+  const kept = world.events.of("fast_fill_surplus_kept").map(({ facts }) => facts);
+  expect(kept).toMatchObject([{ requestId: agreed.requestId, units: 489n * ETHER }]);
+});
+
+test("surplus in another asset pays the spread, and waits while its asset's exposure of a minute is used up", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
+  await sponsor.fastFill(agreed, { inputAmount: 5n * ETHER });
+  await away.fill();
+  const { maxPriceExposureUsd } = world.services.enginePolicy;
+  const use = async (): Promise<boolean> =>
+    await world.services.uow.run(
+      async (tx) =>
+        await tx.priceExposure.add(
+          "ethereum",
+          BigInt(maxPriceExposureUsd) * ETHER - ETHER,
+          BigInt(maxPriceExposureUsd) * ETHER,
+          world.clock.nowMs(),
+        ),
+    );
+  world.clock.forward(5 * 60_000);
+  expect(await use()).toBe(true);
+  await away.deposit(agreed);
+  expect((await stateOf(agreed)).front).toBe("covered");
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect(await movementsOf(agreed)).toEqual([]);
+
+  world.clock.forward(5 * 60_000);
+  // 2 x 25 bps x sqrt(1 minute): a spread of 50 bps.
+  world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 25 });
+  await reconcileRequests(world.services);
+  world.prices.trust("ethereum", undefined);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect((await balanceOf(sponsor)) - 40_000n * USDC).toBe((12_500n * USDC * (10_000n - 56n)) / 10_000n);
+});
 
 test("a disputed price neither debits a hold nor sizes one", async () => {
   const sponsor = await aSponsor(world, 40_000);

@@ -92,6 +92,7 @@ export type EventName =
   | "fast_fill_fault"
   /** The deposit is there and waits for a price to be booked. */
   | "fast_fill_cover_waits"
+  | "fast_fill_surplus_kept"
   /** Fast fills of an app balance have burnt as much gas in a day as they may. */
   | "fast_fill_gas_spent"
   /** A fast fill reverted in its block; its app pays the gas. */

@@ -1,13 +1,17 @@
 import {
   amountToUsdDown,
+  BPS,
   mergeEntries,
   mulDivDown,
+  ONE_USD,
+  pairClassOf,
   ServiceError,
   shortfallUsd,
+  surplusUnits,
   surplusUsd,
   usdToAmountDown,
 } from "@causeway/domain";
-import type { EndPrices, LedgerEntry, PricedUnit, RequestId, RequestTerms } from "@causeway/domain";
+import type { Currency, EndPrices, LedgerEntry, PricedUnit, RequestId, RequestTerms } from "@causeway/domain";
 import type { FastFillRecord } from "../ports/fast-fill.ts";
 import type { HoldRecord, WalletBook } from "../ports/ledger.ts";
 import type { DepositRecord } from "../ports/records.ts";
@@ -17,16 +21,19 @@ import { unitInMemory } from "./app-balance/appraise.ts";
 import { forcedCharge } from "./app-balance/book-charge.ts";
 import { creditEntries, debitEntries } from "./app-balance/credit-entries.ts";
 import { debitKey, releaseHold, returnPermanent } from "./app-balance/move-hold.ts";
+import { spreadOf } from "./quote-pricing.ts";
 
 export type CoverServices = Pick<
   Services,
-  "clock" | "events" | "prices" | "quotePolicy" | "appBalance" | "chains"
+  "clock" | "events" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance" | "chains"
 >;
 
 /** What a deposit changes in the balance of the app that vouched for it, beside its hold. */
 interface Cover {
   /** What the deposit brings beyond what the fill was priced on. */
   readonly surplus: readonly LedgerEntry[];
+  /** Smallest units of the origin's currency that the deposit brings beyond any amount that is credited automatically. */
+  readonly beyond: bigint;
   /** What the deposit is worth less than when the app vouched. */
   readonly shortfall: (book: WalletBook) => readonly LedgerEntry[];
 }
@@ -54,6 +61,7 @@ export async function coverFastFill(
   if (hold === undefined) throw new Error(`invariant violated: ${requestId} is covered without a hold`);
   const cover = await priced(async () => {
     const found = await coverOf(services, tx, { terms, fastFill, deposit, hold });
+    await countExposure(services, tx, terms, found.surplus);
     // Also whether the balance itself can be priced, before anything is moved.
     found.shortfall(book);
     return found;
@@ -63,6 +71,13 @@ export async function coverFastFill(
     await tx.fastFills.setCover(requestId, "due", coverMoves);
     return;
   }
+  if (cover.beyond > 0n)
+    services.events.alarm("fast_fill_surplus_kept", {
+      requestId,
+      wallet,
+      currency: terms.origin.currency,
+      units: cover.beyond,
+    });
   const move = hold.state === "permanent" ? returnPermanent : releaseHold;
   await move(services, tx, requestId);
   const moves = coverMoves + 1;
@@ -151,10 +166,12 @@ interface Covering {
 /** @throws ServiceError PRICE_FETCH_FAILED when something that matters has no fresh price */
 async function coverOf(services: CoverServices, tx: Tx, covering: Covering): Promise<Cover> {
   const surplus = surplusOf(services, covering);
+  const { beyond } = unitsOf(covering);
   if (covering.hold.state === "permanent") {
     const kept = await keptOfDebit(services, tx, covering);
     return {
       surplus,
+      beyond,
       shortfall: (book) =>
         mergeEntries(kept.flatMap((entry) => [entry, ...debitEntries(book, entry.asset, entry.amount)])),
     };
@@ -162,6 +179,7 @@ async function coverOf(services: CoverServices, tx: Tx, covering: Covering): Pro
   const usd = missingUsd(services, covering);
   return {
     surplus,
+    beyond,
     shortfall: (book) => (usd === 0n ? [] : forcedCharge(services, book, usd, "fronted").entries),
   };
 }
@@ -189,7 +207,13 @@ async function keptOfDebit(
   );
   if (fastFill.debitedUsd === 0n) return [];
   const depositUsd = amountToUsdDown(fastFill.inputAmount, priceOf(services, terms.origin));
-  const returnedUsd = depositUsd < fastFill.debitedUsd ? depositUsd : fastFill.debitedUsd;
+  // It was taken in whatever currencies the balance held: giving it back for this deposit is a trade at today's prices.
+  const spreadBps = Math.max(
+    0,
+    ...taken.map(({ asset }) => spreadOf(services, ...pairOf(services, terms.origin, asset))),
+  );
+  const coveredUsd = lessBps(depositUsd, spreadBps);
+  const returnedUsd = coveredUsd < fastFill.debitedUsd ? coveredUsd : fastFill.debitedUsd;
   const worthUsd = worthOf(services, taken);
   if (worthUsd <= returnedUsd) return [];
   return taken
@@ -209,25 +233,81 @@ export function worthOf(
 }
 
 /** The other side of the credit, at the lesser price of then and now; empty when the deposit brings nothing more. */
-function surplusOf(services: CoverServices, { terms, fastFill, deposit }: Covering): LedgerEntry[] {
-  const { origin, surplusToSolver } = terms;
-  const counted = surplusToSolver === true && deposit.amount > origin.amount ? origin.amount : deposit.amount;
-  const units = counted - fastFill.inputAmount;
+function surplusOf(services: CoverServices, covering: Covering): LedgerEntry[] {
+  const { terms, fastFill } = covering;
+  const { credited } = unitsOf(covering);
   const { asset } = fastFill.surplus;
-  if (units <= 0n) return [];
-  const isInKind = asset.chainId === origin.chainId && asset.currency === origin.currency;
-  const amount = isInKind ? units : convertedSurplus(services, { terms, fastFill }, units);
+  if (credited === 0n) return [];
+  const amount = isInKind(terms, asset) ? credited : convertedSurplus(services, covering, credited);
   return amount === 0n ? [] : [{ account: "fronted", asset, amount: -amount }];
 }
 
+function unitsOf({
+  terms: { origin, surplusToSolver },
+  fastFill,
+  deposit,
+}: Covering): ReturnType<typeof surplusUnits> {
+  const isCapped = surplusToSolver === true && deposit.amount > origin.amount;
+  return surplusUnits(isCapped ? origin.amount : deposit.amount, origin.amount, fastFill.inputAmount);
+}
+
+type Asset = Pick<RequestTerms["origin"], "chainId" | "currency">;
+
+const isInKind = ({ origin }: RequestTerms, { chainId, currency }: Asset): boolean =>
+  chainId === origin.chainId && currency === origin.currency;
+
+/** Less what a quote from one to the other would charge now: otherwise a low input would be a way around fee and spread. */
 function convertedSurplus(
   services: CoverServices,
-  { terms: { origin }, fastFill: { prices, surplus } }: Pick<Covering, "terms" | "fastFill">,
+  { terms: { origin }, fastFill: { prices, surplus } }: Covering,
   units: bigint,
 ): bigint {
   const now = priceOf(services, origin);
   const then = prices.originUsd === 0n ? now : { ...now, priceUsd: prices.originUsd };
-  return usdToAmountDown(surplusUsd(units, then, now), priceOf(services, surplus.asset));
+  const pair = pairOf(services, origin, surplus.asset);
+  const bps = services.quotePolicy.serviceBps[pairClassOf(...pair)] + spreadOf(services, ...pair);
+  return usdToAmountDown(lessBps(surplusUsd(units, then, now), bps), priceOf(services, surplus.asset));
+}
+
+const lessBps = (usd: bigint, bps: number): bigint => mulDivDown(usd, BPS - BigInt(bps), BPS);
+
+/**
+ * Counts a credit in another asset against the bound of the asset that it was deposited in, as the fill of a quote between the two would be.
+ * @throws ServiceError PRICE_FETCH_FAILED when the bound of this minute is used up
+ */
+async function countExposure(
+  services: CoverServices,
+  tx: Pick<Tx, "priceExposure">,
+  { origin }: RequestTerms,
+  surplus: readonly LedgerEntry[],
+): Promise<void> {
+  const [line] = surplus;
+  if (line === undefined) return;
+  const [from, to] = pairOf(services, origin, line.asset);
+  if (from.priceId === to.priceId) return;
+  const usd = amountToUsdDown(-line.amount, priceOf(services, line.asset));
+  const { maxPriceExposureUsd } = services.enginePolicy;
+  const maxUsd = BigInt(maxPriceExposureUsd) * ONE_USD;
+  if (await tx.priceExposure.add(from.priceId, usd, maxUsd, services.clock.nowMs())) return;
+  throw new ServiceError(
+    "PRICE_FETCH_FAILED",
+    `PRICE_EXPOSURE_USD_PER_MINUTE is used up for ${from.priceId}`,
+  );
+}
+
+/** @throws ServiceError PRICE_FETCH_FAILED when one is not configured any more */
+function pairOf(
+  { chains }: Pick<CoverServices, "chains">,
+  from: Asset,
+  to: Asset,
+): readonly [Currency, Currency] {
+  return [configured(chains, from), configured(chains, to)];
+}
+
+function configured(chains: CoverServices["chains"], { chainId, currency }: Asset): Currency {
+  const known = chains.currency(chainId, currency);
+  if (known !== undefined) return known;
+  throw new ServiceError("PRICE_FETCH_FAILED", `Currency ${currency} of chain ${chainId} is not configured`);
 }
 
 function pricesNow(services: CoverServices, { origin, destination }: RequestTerms): EndPrices {
@@ -246,15 +326,9 @@ function isOneAsset(
 /** @throws ServiceError PRICE_FETCH_FAILED */
 export function priceOf(
   services: Pick<CoverServices, "prices" | "quotePolicy" | "chains">,
-  { chainId, currency }: { readonly chainId: number; readonly currency: RequestTerms["origin"]["currency"] },
+  asset: Asset,
 ): PricedUnit {
-  const known = services.chains.currency(chainId, currency);
-  if (known === undefined)
-    throw new ServiceError(
-      "PRICE_FETCH_FAILED",
-      `Currency ${currency} of chain ${chainId} is not configured`,
-    );
-  const unit = unitInMemory(services, known);
+  const unit = unitInMemory(services, configured(services.chains, asset));
   if (unit instanceof ServiceError) throw unit;
   return unit;
 }

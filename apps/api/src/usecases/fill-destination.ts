@@ -1,5 +1,5 @@
-import { isOneAsset, mulDivUp, pairClassOf, pow10, USD_DECIMALS } from "@causeway/domain";
-import type { FailReason, OutputCalls, RequestId, RequestTerms } from "@causeway/domain";
+import { appBpsOf, bpsOfUp, isOneAsset, mulDivUp, ONE_USD, pairClassOf } from "@causeway/domain";
+import type { Currency, FailReason, OutputCalls, RequestId, RequestTerms } from "@causeway/domain";
 import type { RequestEnd } from "../ports/chains.ts";
 import { formatUsd } from "@causeway/domain";
 import { LegTaken } from "../ports/leg-taken.ts";
@@ -291,26 +291,35 @@ async function commitAndSend(
 class ExposureReached extends Error {}
 
 /**
- * Counts a fill between different assets against the bound of each: a stablecoin that lost its peg is as wrong a price as any.
+ * Counts a fill between different assets against the bound of each: a stablecoin that lost its peg is as wrong a price as any. So does the part of
+ * a deposit that is converted into app fees.
  * @throws ExposureReached
  */
 async function countExposure(
   { chains, clock, enginePolicy }: Needs,
   tx: Pick<Tx, "priceExposure">,
-  { origin, destination, inputUsd }: RequestTerms,
+  { origin, destination, inputUsd, appFees }: RequestTerms,
   basis: FillBasis,
 ): Promise<void> {
   const deposited = chains.currency(origin.chainId, origin.currency);
-  const paidFrom = chains.currency(destination.chainId, destination.paidFrom ?? destination.currency);
-  if (deposited === undefined || paidFrom === undefined) return;
-  if (isOneAsset(pairClassOf(deposited, paidFrom))) return;
-  const maxUsd = BigInt(enginePolicy.maxPriceExposureUsd) * pow10(USD_DECIMALS);
+  if (deposited === undefined) return;
   // What is filled, not what was quoted: a fast fill of a part must not use up the bound for the whole.
   const input = basis.kind === "front" ? basis.promised.inputAmount : basis.deposit.amount;
   const usd = origin.amount === 0n ? inputUsd : mulDivUp(inputUsd, input, origin.amount);
+  const paidFrom = chains.currency(destination.chainId, destination.paidFrom ?? destination.currency);
+  const feesIn = appFees && chains.currency(appFees.chainId, appFees.currency);
+  const exposed = new Map<string, bigint>();
+  const expose = (to: Currency | undefined, partUsd: bigint): void => {
+    if (to === undefined || isOneAsset(pairClassOf(deposited, to))) return;
+    for (const { priceId } of [deposited, to])
+      if (partUsd > (exposed.get(priceId) ?? 0n)) exposed.set(priceId, partUsd);
+  };
+  expose(paidFrom, usd);
+  expose(feesIn, bpsOfUp(usd, appBpsOf(appFees?.fees ?? [])));
+  const maxUsd = BigInt(enginePolicy.maxPriceExposureUsd) * ONE_USD;
   // In one order everywhere: two fills that lock two assets must not wait for each other.
-  for (const priceId of [deposited.priceId, paidFrom.priceId].sort())
-    if (!(await tx.priceExposure.add(priceId, usd, maxUsd, clock.nowMs())))
+  for (const [priceId, partUsd] of [...exposed].sort(([a], [b]) => (a < b ? -1 : 1)))
+    if (!(await tx.priceExposure.add(priceId, partUsd, maxUsd, clock.nowMs())))
       throw new ExposureReached(priceId);
 }
 

@@ -14,6 +14,7 @@ import type { ConnectedChain, RequestEnd } from "../ports/chains.ts";
 import type { PriceBook } from "../ports/price-source.ts";
 import type { PaymentGas, QuotePolicy } from "../ports/quote.ts";
 import { doubtError, readingOf } from "./price-doubt.ts";
+import type { PriceServices } from "./price-doubt.ts";
 import { isRail } from "./request-end.ts";
 
 /** What a route's prices are made of, at this moment. */
@@ -115,11 +116,11 @@ export function* pricingSoon(
 }
 
 /**
- * Spread for the age of a route's prices, bps.
+ * Spread for the age of the prices of two currencies, bps; 0 where both are one asset.
  * @throws ServiceError PRICE_FETCH_FAILED when they cannot carry a trade between two assets
  */
-function spreadOf(
-  { prices, quotePolicy: { maxVolatilePriceAgeMs } }: Needs,
+export function spreadOf(
+  { prices, quotePolicy: { maxVolatilePriceAgeMs } }: PriceServices,
   ...currencies: readonly Currency[]
 ): number {
   const sides = currencies.map((currency) => ({ currency, reading: readingOf(prices, currency) }));

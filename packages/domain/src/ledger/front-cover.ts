@@ -1,4 +1,4 @@
-import { BPS } from "../money/bps.ts";
+import { BPS, bpsOfDown } from "../money/bps.ts";
 import { mulDivDown } from "../money/mul-div.ts";
 import { amountToUsdDown, amountToUsdUp } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
@@ -32,6 +32,25 @@ export function shortfallUsd(amount: bigint, then: EndPrices, now: EndPrices, to
 /** What the part of a deposit that the fill was not priced on is worth: at the lesser price of then and now. USD with 18 decimals, rounded down. */
 export function surplusUsd(amount: bigint, then: PricedUnit, now: PricedUnit): bigint {
   return amountToUsdDown(amount, then.priceUsd < now.priceUsd ? then : now);
+}
+
+/** More than the quoted deposit by this part is credited to the app automatically: the luck of a swap before the deposit. */
+const MOST_UNQUOTED_BPS = 1_000;
+
+/**
+ * How much of a deposit goes to the app that vouched, smallest units of the origin's currency. Far more than was quoted would be a trade of
+ * any size that no limit of the quote has seen, so `beyond` waits for the operator.
+ * @param quoted the deposit that the quote expects
+ * @param input what the fill was priced on
+ */
+export function surplusUnits(
+  deposited: bigint,
+  quoted: bigint,
+  input: bigint,
+): { readonly credited: bigint; readonly beyond: bigint } {
+  const most = quoted + bpsOfDown(quoted, MOST_UNQUOTED_BPS);
+  const counted = deposited < most ? deposited : most;
+  return { credited: counted > input ? counted - input : 0n, beyond: deposited - counted };
 }
 
 /** What is owed for a fill whose deposit never came: at the greater price of then and now. USD with 18 decimals, rounded up. */

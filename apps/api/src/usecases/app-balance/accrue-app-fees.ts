@@ -1,7 +1,8 @@
-import { dueAppFees, mergeEntries, ServiceError } from "@causeway/domain";
+import { BPS, dueAppFees, mergeEntries, mulDivDown, ServiceError } from "@causeway/domain";
 import type { FeePrices, RequestTerms } from "@causeway/domain";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
+import { spreadOf } from "../quote-pricing.ts";
 import { unitInMemory } from "./appraise.ts";
 import { creditEntries } from "./credit-entries.ts";
 
@@ -46,7 +47,10 @@ export async function accrueAppFees(
   return "done";
 }
 
-/** Undefined where prices do not matter: both currencies are one asset, or one of them is not known any more. */
+/**
+ * Undefined where prices do not matter: both currencies are one asset, or one of them is not known any more. The deposit counts less the spread
+ * for the age of both prices: a fee to a wallet of one's own is a trade between the two.
+ */
 function pricesOf(
   services: AccrualServices,
   appFees: NonNullable<RequestTerms["appFees"]>,
@@ -57,5 +61,8 @@ function pricesOf(
   if (from === undefined || to === undefined || from.priceId === to.priceId) return undefined;
   const [deposited, balance] = [unitInMemory(services, from), unitInMemory(services, to)];
   if (deposited instanceof ServiceError) return deposited;
-  return balance instanceof ServiceError ? balance : { deposited, balance };
+  if (balance instanceof ServiceError) return balance;
+  // Both can be believed, or they would have no unit.
+  const kept = BPS - BigInt(spreadOf(services, from, to));
+  return { deposited: { ...deposited, priceUsd: mulDivDown(deposited.priceUsd, kept, BPS) }, balance };
 }

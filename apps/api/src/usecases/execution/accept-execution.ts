@@ -21,7 +21,16 @@ import type { ExecutionQuestion } from "./read-execution.ts";
 
 export interface AcceptServices extends Pick<
   Services,
-  "appBalance" | "chains" | "clock" | "events" | "prices" | "quotePolicy" | "reads" | "signer" | "uow"
+  | "appBalance"
+  | "chains"
+  | "clock"
+  | "events"
+  | "prices"
+  | "quotePolicy"
+  | "enginePolicy"
+  | "reads"
+  | "signer"
+  | "uow"
 > {
   readonly random: Random;
 }
