@@ -123,7 +123,7 @@ The oracle reads the same file, ignores what it does not need, and does not mind
 | \`domain\` | EIP-712 \`name\` and \`version\` of executions, \`Oracle\` and \`1\` when absent |
 | \`settlementKey\` | \`payment\` (one payment settles once) or, to join a network that uses it, \`deposits\` |
 | \`fillLeadSeconds\` | by how much a fill may be older than its deposit and still be attested; \`60\` when absent (the clocks of two chains). For fast fills: more than requests live, see [ADR 12](adr/0012-a-fill-may-be-older-than-its-deposit.md) |
-| \`depositPartsSince\` | Unix seconds: deposits in blocks from this time on are attested in parts of 64, each with its own idempotency key; those of earlier blocks as one execution per transaction, of at most 256 deposits. The same on every oracle of the network, and later than the day on which the last oracle was upgraded ([ORACLE.md](ORACLE.md#upgrades)); \`0\` for a new network. Absent: never in parts |
+| \`depositPartsSince\` | Unix seconds: deposits in blocks from this time on are attested in parts of 64, each with its own idempotency key; those of earlier blocks as one execution per transaction, of at most 256 deposits. The same on every oracle of the network, and later than the day on which the last oracle was upgraded ([ORACLE.md](ORACLE.md#upgrades)); \`0\` for a new network. Absent: never in parts. The API reads it too, and does not fill from a transaction that oracles cannot attest |
 | \`finalizationBlocks\`, \`finalizationTime\`, \`finalityReason\` | as above |
 
 ${environments.map(chainTable).join("\n\n")}

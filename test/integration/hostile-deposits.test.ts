@@ -1,6 +1,12 @@
-import { createChainReader, createRpcTransport, RpcFault, type RpcTransport } from "@causeway/chains";
+import {
+  createChainReader,
+  createRpcTransport,
+  RpcFault,
+  TRANSFER_TOPIC,
+  type RpcTransport,
+} from "@causeway/chains";
 import { testTokenAbi } from "@causeway/contracts";
-import { depositErc20Calldata, NATIVE_CURRENCY } from "@causeway/domain";
+import { depositErc20Calldata, NATIVE_CURRENCY, UNATTESTABLE_DEPOSIT } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -420,6 +426,57 @@ test("a deposit whose transaction was reported is looked for on chain before its
   expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "refund"]);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", failReason: "TTL_EXPIRED" });
 });
+
+/** Code of a token that nobody knows: reports 257 transfers to `to` whenever it is called. */
+function noisyTokenCode(to: Address): `0x${string}` {
+  // mstore(0, 1); for (i = 257; i > 0; i--) log3(0, 32, Transfer, caller, to)
+  return `0x60016000526101015b73${to.slice(2)}33${`7f${TRANSFER_TOPIC.slice(2)}`}60206000a36001900380600857`;
+}
+
+for (const { hub, attestation, isFilled } of [
+  { hub: "without depositPartsSince", attestation: {}, isFilled: false },
+  {
+    hub: "whose depositPartsSince is still to come",
+    attestation: { depositPartsSince: 9e9 },
+    isFilled: false,
+  },
+  { hub: "whose depositPartsSince has passed", attestation: { depositPartsSince: 1 }, isFilled: true },
+  { hub: "that attests every deposit in parts", attestation: { depositPartsSince: 0 }, isFilled: true },
+])
+  test(`a deposit next to 257 transfers of an unknown token is ${isFilled ? "filled" : "not filled"} with a hub ${hub}`, async () => {
+    const { origin } = world;
+    const { contract } = await aContract();
+    const token = world.anAddress();
+    const bytecode = noisyTokenCode(origin.chain.contracts.depository);
+    await origin.client.setCode({ address: token, bytecode });
+    const agreed = await agree();
+    const calls = [
+      ...depositing(agreed, world.usdc, agreed.terms.origin.amount),
+      { to: token, data: "0x" as const },
+    ];
+    await origin.client.setCode({ address: contract, bytecode: batchCode(calls) });
+    const txHash = await origin.send(world.user, { to: contract, gas: 1_500_000n });
+    await origin.mine();
+    // The client's hint must not record what only the watcher judges.
+    const { message } = await indexTransaction(world.services, { chainId: origin.chain.id, txHash });
+    expect(message).toBe("Transaction will be indexed with its block");
+
+    const transport = createRpcTransport({ url: origin.chain.rpcUrl });
+    transports.push(transport);
+    const reader = createChainReader(origin.chain, transport, { attestation });
+    await world.watch(origin, withChain(world.services, origin.connected, { connection: { reader } }));
+    await rounds(6);
+    const { received, refunded } = await paidOut(agreed);
+    const [stored] = await world.depositsOf(agreed.requestId);
+    expect({ received, isRefunded: refunded > 0n, why: stored?.unrepaidReason }).toEqual({
+      received: isFilled ? agreed.terms.destination.expectedAmount : 0n,
+      isRefunded: !isFilled,
+      why: isFilled ? undefined : UNATTESTABLE_DEPOSIT,
+    });
+    expect(await world.status(agreed.requestId)).toMatchObject(
+      isFilled ? { status: "success" } : { status: "refund", failReason: "DEPOSIT_UNATTESTABLE" },
+    );
+  });
 
 /** The origin chain as a node tells it that cannot give the receipts of transactions. */
 function withoutReceipts(): Services {

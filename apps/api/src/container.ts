@@ -1,6 +1,6 @@
 import { rawKeySigner, signatureToHex, signPersonalMessage } from "@causeway/attest";
 import { RpcFault, connectEvmChain, type EvmConnection } from "@causeway/chains";
-import type { Address, Chain, CurrencyClass, Hex32, OrderId } from "@causeway/domain";
+import type { Address, AttestationHub, Chain, CurrencyClass, Hex32, OrderId } from "@causeway/domain";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { startOutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
 import type { OutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
@@ -133,7 +133,9 @@ export async function createContainer(
   const gasPayers = [executor, depositAddressOperator].flatMap((key) => key?.address ?? []);
   const senders = { solver: signer.address, gasPayers };
   const connected = await Promise.all(
-    config.chains.map((chain) => connect(chain, senders, { clock, events, lifecycle })),
+    config.chains.map((chain) =>
+      connect(chain, senders, { clock, events, lifecycle, hub: config.settlement?.hub }),
+    ),
   );
   await Promise.all(
     connected.map((one) => checkFactoryAtStart({ signer, executor, depositAddressOperator }, one, events)),
@@ -336,12 +338,21 @@ export async function createContainer(
 async function connect(
   chain: Chain,
   senders: { readonly solver: Address; readonly gasPayers: readonly Address[] },
-  { clock, events, lifecycle }: Pick<Services, "clock" | "events"> & { readonly lifecycle: Lifecycle },
+  {
+    clock,
+    events,
+    lifecycle,
+    hub,
+  }: Pick<Services, "clock" | "events"> & {
+    readonly lifecycle: Lifecycle;
+    readonly hub: AttestationHub | undefined;
+  },
 ): Promise<ConnectedChain & { readonly connection: EvmConnection }> {
   const facts = { chain: chain.name };
   const connection = connectEvmChain(chain, {
     now: () => clock.nowMs(),
     onFault: (fault) => events.fault("chain_fault", fault, facts),
+    ...(hub !== undefined && { attestation: hub }),
     onIgnoredLogs: (ignored) => events.alarm("log_ignored", { ...facts, count: ignored.length }),
   });
   lifecycle.add(`chain ${chain.name}`, () => connection.close());

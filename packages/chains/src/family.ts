@@ -58,7 +58,7 @@ export interface DepositFact {
   readonly nonce?: bigint;
   /** Unix seconds at which it happened, as the chain says; told wherever `nonce` is. */
   readonly timestamp?: bigint;
-  /** Its receipt is larger than oracles read: what is paid for it would never be repaid. */
+  /** Oracles cannot attest its transaction (see `evm/attestable.ts`): a payment for it would never be repaid. */
   readonly isUnattestable?: true;
 }
 

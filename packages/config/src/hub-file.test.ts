@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -90,6 +90,13 @@ test("reads from when on deposits are attested in parts, in seconds; never by de
     expect(problemsOf(() => load({ ...hub, depositPartsSince: wrong }))).toContain(
       ".depositPartsSince: must be",
     );
+});
+
+test("a network made from the templates attests deposits in parts from its first block", () => {
+  for (const environment of ["mainnets", "testnets"]) {
+    const text = readFileSync(join(configsDir, `chains.hub.${environment}.prod.json`), "utf8");
+    expect(JSON.parse(text)).toMatchObject([{ depositPartsSince: 0 }]);
+  }
 });
 
 test("where one fill settles every deposit of its order, a fill is never older than them", () => {

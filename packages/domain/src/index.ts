@@ -5,6 +5,7 @@ export * from "./chain/rail-chain.ts";
 export * from "./chain/rail-vm.ts";
 export * from "./chain/chain-liquidity.ts";
 export * from "./chain/attestation-chain.ts";
+export * from "./chain/deposit-parts.ts";
 export type * from "./chain/tron-facts.ts";
 export * from "./chain/bitcoin-facts.ts";
 export * from "./chain/hyperliquid-facts.ts";

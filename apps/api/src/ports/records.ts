@@ -70,7 +70,7 @@ export interface DepositRecord {
   readonly refundFailReason: RefundFailReason | undefined;
   /** Why settlement never repays the refund that is under way or made; absent: it does, or there is none. */
   readonly unrepaidReason?: string;
-  /** Oracles cannot read the receipt of its transaction. */
+  /** Oracles cannot attest its transaction. */
   readonly isUnattestable?: true;
   readonly seenAtMs: number;
 }

@@ -1,5 +1,5 @@
 import type { TransactionFact } from "@causeway/chains";
-import { isWatchedOnly, ServiceError } from "@causeway/domain";
+import { isWatchedOnly, MAX_WHOLE_DEPOSITS, ServiceError } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { RequestRecord } from "../ports/records.ts";
@@ -40,8 +40,9 @@ export async function indexTransaction(
   const isHome = chain.id === services.appBalance.chainId;
   const topUps = isHome ? connection.reader.topUpsOf(services.signer.address, state) : [];
   if (facts.length + topUps.length === 0) return { message: "Transaction holds no deposit" };
-  // The short cut is for a user's own deposit; what somebody piled up by the hundred waits for the watcher.
-  if (facts.length + topUps.length > MOST_DEPOSITS)
+  // The short cut is for a user's own deposit; what somebody piled up by the hundred waits for the watcher, which
+  // also finds out whether oracles can attest a transaction with that many logs.
+  if (facts.length + topUps.length > MOST_DEPOSITS || state.receipt.logs.length > MAX_WHOLE_DEPOSITS)
     return { message: "Transaction will be indexed with its block" };
 
   const { blockNumber, blockHash } = state.receipt;

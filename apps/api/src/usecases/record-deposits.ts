@@ -7,6 +7,7 @@ import {
   judgeDeposit,
   payBy,
   seenSince,
+  UNATTESTABLE_DEPOSIT,
 } from "@causeway/domain";
 import type { Chain, DepositVerdict, OrderId, RailChain } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
@@ -186,7 +187,7 @@ async function actOn(
       ...shared,
       depositor: fact.depositor,
       orderId: fact.id,
-      reason: "the receipt of its transaction is larger than oracles read",
+      reason: UNATTESTABLE_DEPOSIT,
     });
     return undefined;
   }

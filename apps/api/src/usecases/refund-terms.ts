@@ -67,7 +67,7 @@ export function planRefundOf(
   return planRefund({
     order,
     isSolversOwn: orderSignerOf(services, order.solver) !== undefined,
-    isDepositReadable: deposit.isUnattestable !== true,
+    isDepositAttestable: deposit.isUnattestable !== true,
     vm: familyOf(chain),
     deposit: { chainId: chain.name, currency, depositor, amount },
     recipient,

@@ -9,7 +9,12 @@ import {
 } from "@causeway/attest";
 import type { AttestationRoute } from "@causeway/attest";
 import type { DepositEvidence, TransactionDeposits } from "@causeway/chains";
-import { canonicalAddress, canonicalTransactionId } from "@causeway/domain";
+import {
+  canonicalAddress,
+  canonicalTransactionId,
+  isAttestedInParts,
+  MAX_WHOLE_DEPOSITS,
+} from "@causeway/domain";
 import type { AttestationChain, AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import { depositAttestationAnswer } from "@causeway/wire";
 import type {
@@ -22,7 +27,7 @@ import type { AttestationServices } from "../ports/attestation-services.ts";
 import { rejected } from "../ports/attestation-error.ts";
 import type { Understood } from "../ports/attestation-kind.ts";
 import { canonicalValue } from "./canonical-json.ts";
-import { depositParts, DEPOSITS_PER_PART, isAttestedInParts, MAX_WHOLE_DEPOSITS } from "./deposit-parts.ts";
+import { depositParts, DEPOSITS_PER_PART } from "./deposit-parts.ts";
 import { finalValue } from "./final-value.ts";
 import { depositoryOf, evidenceOf, familyOf, knownChain } from "./known-chain.ts";
 import {

@@ -1,19 +1,7 @@
 import type { DepositEvidence } from "@causeway/chains";
-import type { AttestationHub } from "@causeway/domain";
 
 /** Deposits of one execution. The hub mints all of them or none, in one transaction: about 40 000 gas each. */
 export const DEPOSITS_PER_PART = 64;
-
-/** Deposits of one execution where a transaction is attested whole: what fits into a transaction of the hub. */
-export const MAX_WHOLE_DEPOSITS = 256;
-
-/** Whether deposits of a block are attested in parts. A function of the block alone: oracles that disagreed would mint a deposit under two keys. */
-export function isAttestedInParts(
-  { depositPartsSince }: Pick<AttestationHub, "depositPartsSince">,
-  timestamp: bigint,
-): boolean {
-  return depositPartsSince !== undefined && timestamp >= BigInt(depositPartsSince);
-}
 
 /**
  * Divides a transaction's deposits into parts, each an execution of its own. Nearly every transaction is one part.

@@ -6,6 +6,7 @@ import { createHeadSource } from "./heads.ts";
 import { createChainReader } from "./reader.ts";
 import { RpcFault } from "../nodes/rpc-fault.ts";
 import { createRpcTransport, type RpcTransport, type RpcTransportOptions } from "../nodes/transport.ts";
+import type { AttestationRules } from "./attestable.ts";
 import { createChainWriter } from "./writer.ts";
 
 export interface ConnectOptions {
@@ -16,6 +17,8 @@ export interface ConnectOptions {
   readonly onFault?: (fault: unknown) => void;
   /** Logs that look like deposits and are none. */
   readonly onIgnoredLogs?: (ignored: readonly IgnoredLog[]) => void;
+  /** How oracles attest deposits; absent: nothing is settled. */
+  readonly attestation?: AttestationRules;
 }
 
 export interface EvmConnection extends ChainConnection {
@@ -44,6 +47,7 @@ export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): Evm
   const reader = createChainReader(chain, transport, {
     knownHead: () => heads.latest,
     ...(options.onIgnoredLogs === undefined ? {} : { onIgnored: options.onIgnoredLogs }),
+    ...(options.attestation === undefined ? {} : { attestation: options.attestation }),
   });
   return {
     reader: {

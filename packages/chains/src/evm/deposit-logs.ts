@@ -11,7 +11,7 @@ import {
   type IgnoredLog,
 } from "./deposits.ts";
 import { fetchRangeLogs } from "./range-logs.ts";
-import { isReceiptReadable } from "./receipt-size.ts";
+import { isAttestable, type AttestationRules } from "./attestable.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
@@ -23,7 +23,13 @@ export async function fetchDeposits(
   transport: RpcTransport,
   question: DepositQuestion,
   range: BlockRange,
-  onIgnored: (ignored: readonly IgnoredLog[]) => void = () => undefined,
+  {
+    attestation,
+    onIgnored = () => undefined,
+  }: {
+    readonly attestation?: AttestationRules;
+    readonly onIgnored?: (ignored: readonly IgnoredLog[]) => void;
+  } = {},
 ): Promise<DepositFact[]> {
   if (range.from > range.to) return [];
   const { logs, transactions } = await fetchRangeLogs(
@@ -33,25 +39,28 @@ export async function fetchDeposits(
   );
   const reading = depositsInLogs(question, logs, transactions);
   if (reading.ignored.length > 0) onIgnored(reading.ignored);
-  return await withReadableReceipts(transport, reading.deposits, transactions);
+  const { depository } = question;
+  return await withAttestability(transport, { depository, attestation }, reading.deposits, transactions);
 }
 
 /** Marks the deposits that oracles cannot attest. */
-async function withReadableReceipts(
+async function withAttestability(
   transport: RpcTransport,
+  rules: Parameters<typeof isAttestable>[1],
   deposits: readonly DepositFact[],
   transactions: ReadonlyMap<Hex, TransactionFact>,
 ): Promise<DepositFact[]> {
-  const unreadable = new Set<Hex>();
+  const blocks = new Map(deposits.map(({ txHash, blockHash }) => [txHash, blockHash]));
+  const unattestable = new Set<Hex>();
   await Promise.all(
-    [...new Set(deposits.map(({ txHash }) => txHash))].map(async (txHash) => {
+    [...blocks].map(async ([txHash, blockHash]) => {
       const transaction = transactions.get(txHash);
-      if (transaction !== undefined && !(await isReceiptReadable(transport, transaction)))
-        unreadable.add(txHash);
+      if (transaction === undefined) return;
+      if (!(await isAttestable(transport, rules, transaction, blockHash))) unattestable.add(txHash);
     }),
   );
   return deposits.map((deposit) =>
-    unreadable.has(deposit.txHash) ? { ...deposit, isUnattestable: true } : deposit,
+    unattestable.has(deposit.txHash) ? { ...deposit, isUnattestable: true } : deposit,
   );
 }
 

@@ -16,6 +16,7 @@ import { knownContractsOf } from "./known-contracts.ts";
 import { simulateCall } from "./simulate.ts";
 import { fetchTokenTopUps, fetchTopUps, topUpsOf } from "./top-up-reads.ts";
 import { createTracer } from "./trace.ts";
+import type { AttestationRules } from "./attestable.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 export interface ReaderOptions {
@@ -23,6 +24,8 @@ export interface ReaderOptions {
   readonly knownHead?: () => BlockRef | undefined;
   /** Told of logs that look like deposits and are none. */
   readonly onIgnored?: (ignored: readonly IgnoredLog[]) => void;
+  /** How oracles attest deposits; absent: nothing is settled. */
+  readonly attestation?: AttestationRules;
 }
 
 /** Reads one EVM chain. Does not check the chain id by itself: give it a transport that does, see `connect.ts`. */
@@ -91,7 +94,7 @@ export function createChainReader(
         throw garbage(method, "the answer is about another block");
       return block;
     },
-    depositsIn: async (range) => await fetchDeposits(transport, question, range, options.onIgnored),
+    depositsIn: async (range) => await fetchDeposits(transport, question, range, options),
     depositsOf: (state) => {
       if (state.kind !== "mined" || state.receipt.status !== "success") return [];
       const { receipt: mined, transaction } = state;

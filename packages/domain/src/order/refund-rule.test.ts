@@ -32,7 +32,7 @@ function orderOf(amount: bigint, minimumAmount: bigint, recipient = USER): Order
 const facts: RefundFacts = {
   order: orderOf(1_000_000n, 900_000n),
   isSolversOwn: true,
-  isDepositReadable: true,
+  isDepositAttestable: true,
   vm: "ethereum-vm",
   deposit: { chainId: "one", currency: USDC, depositor: USER, amount: 1_000_000n },
   recipient: USER,

@@ -88,8 +88,8 @@ export interface RefundFacts {
   readonly order: Order;
   /** The service has the key of the solver that the order names, whose signature attestation needs. */
   readonly isSolversOwn: boolean;
-  /** Oracles can read the deposit's transaction. */
-  readonly isDepositReadable: boolean;
+  /** Oracles can attest the deposit's transaction. */
+  readonly isDepositAttestable: boolean;
   /** Family of the deposit's chain. */
   readonly vm: VmType;
   readonly deposit: RefundableDeposit;
@@ -106,6 +106,10 @@ export interface RefundFacts {
 /** Why a refund cannot be attested for as long as the key of its order's solver is not configured. */
 export const MISSING_SOLVER_KEY = "the order names a solver whose key is not configured";
 
+/** Why neither a fill nor a refund of such a deposit can be attested. */
+export const UNATTESTABLE_DEPOSIT =
+  "oracles cannot attest the deposit's transaction: its receipt is larger than oracles read, or it has more deposits than one execution holds";
+
 export type RefundPlan =
   /** `unattestable`: why settlement can never repay it. */
   | { readonly kind: "pay"; readonly amount: bigint; readonly unattestable: string | undefined }
@@ -115,7 +119,7 @@ export type RefundPlan =
 export function planRefund({
   order,
   isSolversOwn,
-  isDepositReadable,
+  isDepositAttestable,
   vm,
   deposit,
   recipient,
@@ -127,8 +131,7 @@ export function planRefund({
   if (amount <= 0n) return { kind: "tooLow" };
   const unattestable = (reason: string) => ({ kind: "pay", amount, unattestable: reason }) as const;
   if (!isSolversOwn) return unattestable(MISSING_SOLVER_KEY);
-  if (!isDepositReadable)
-    return unattestable("the receipt of the deposit's transaction is larger than oracles read");
+  if (!isDepositAttestable) return unattestable(UNATTESTABLE_DEPOSIT);
   const rule = refundRule(order, vm, deposit);
   if (rule.kind === "unattestable") return unattestable(rule.reason);
   const { demand } = rule;

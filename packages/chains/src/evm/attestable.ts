@@ -1,0 +1,69 @@
+import {
+  isAttestedInParts,
+  MAX_WHOLE_DEPOSITS,
+  type Address,
+  type AttestationHub,
+  type Hex,
+} from "@causeway/domain";
+import { readBlock, readReceipt } from "./answers.ts";
+import { depositsInLogs } from "./deposits.ts";
+import { isReceiptReadable } from "./receipt-size.ts";
+import type { TransactionFact } from "../family.ts";
+import { inconsistent } from "../nodes/rpc-fault.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
+
+/** What of the hub decides how oracles attest deposits. */
+export type AttestationRules = Pick<AttestationHub, "depositPartsSince">;
+
+/** A log costs at least this much gas, so a transaction with a lower gas limit has no more logs than one execution holds deposits. */
+const SURELY_ONE_EXECUTION_GAS = 375n * BigInt(MAX_WHOLE_DEPOSITS + 1);
+
+/**
+ * Whether oracles can attest the deposits of a mined transaction: they read its receipt, and its deposits fit into their executions.
+ * Asks the node nothing about ordinary transactions of a network that attests in parts.
+ * Without `attestation` (no hub is configured) only the size of the receipt counts.
+ *
+ * @throws RpcFault when the node does not answer, or answers about another block
+ */
+export async function isAttestable(
+  transport: Pick<RpcTransport, "request">,
+  rules: { readonly depository: Address; readonly attestation: AttestationRules | undefined },
+  transaction: TransactionFact,
+  blockHash: Hex,
+): Promise<boolean> {
+  if (!(await isReceiptReadable(transport, transaction))) return false;
+  if (rules.attestation === undefined) return true;
+  if (!(await isAttestedWhole(transport, rules.attestation, transaction, blockHash))) return true;
+  return (await countDeposits(transport, rules.depository, transaction, blockHash)) <= MAX_WHOLE_DEPOSITS;
+}
+
+/** Whether one execution must hold all deposits of the transaction, and the transaction may have too many. */
+async function isAttestedWhole(
+  transport: Pick<RpcTransport, "request">,
+  rules: AttestationRules,
+  { gasLimit }: TransactionFact,
+  blockHash: Hex,
+): Promise<boolean> {
+  if (isAttestedInParts(rules, 0n)) return false;
+  if (gasLimit !== undefined && gasLimit < SURELY_ONE_EXECUTION_GAS) return false;
+  if (rules.depositPartsSince === undefined) return true;
+  const method = "eth_getBlockByHash";
+  const block = readBlock(await transport.request(method, [blockHash, false]), method);
+  if (block?.hash !== blockHash) throw inconsistent(method, "the block of a deposit is not there");
+  return !isAttestedInParts(rules, block.timestamp);
+}
+
+/** Counts as oracles do: transfers of every token. They may count fewer (a token that takes a fee), never more. */
+async function countDeposits(
+  transport: Pick<RpcTransport, "request">,
+  depository: Address,
+  transaction: TransactionFact,
+  blockHash: Hex,
+): Promise<number> {
+  const { hash } = transaction;
+  const method = "eth_getTransactionReceipt";
+  const receipt = readReceipt(await transport.request(method, [hash]), hash);
+  if (receipt?.blockHash !== blockHash) throw inconsistent(method, "a transaction left its block");
+  const question = { depository, tokens: undefined };
+  return depositsInLogs(question, receipt.logs, new Map([[hash, transaction]])).deposits.length;
+}
