@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { sequences, type Action } from "./actions.ts";
 import { runSequence } from "./run-sequence.ts";
+import type { NodeKind } from "./sequence-chain.ts";
 import type { SequenceHome } from "./world.ts";
 
 export interface SequenceOptions {
@@ -16,6 +17,7 @@ export interface SequenceOptions {
 export interface SequenceFailure {
   readonly seed: number;
   readonly path: string;
+  readonly nodes: NodeKind;
   /** The shortest sequence found that breaks the same kind of rule. */
   readonly actions: readonly Action[];
   readonly reason: string;
@@ -53,6 +55,7 @@ export async function checkSequences(
     runs: found.numRuns,
     failure: {
       seed: found.seed,
+      nodes: home.nodes.kind,
       path: found.counterexamplePath ?? "",
       actions: found.counterexample?.[0] ?? [],
       reason,
@@ -61,10 +64,10 @@ export async function checkSequences(
 }
 
 /** What a person needs to see and repeat a failure. */
-export function failureText({ seed, path, actions, reason }: SequenceFailure): string {
+export function failureText({ seed, path, nodes, actions, reason }: SequenceFailure): string {
   return [
     reason,
-    `repeat: npm run sequences -- --seed ${seed} --path ${path}`,
+    `repeat: npm run sequences -- --seed ${seed} --path ${path}${nodes === "memory" ? "" : ` --nodes ${nodes}`}`,
     "the shortest sequence found:",
     ...actions.map((action) => `  ${JSON.stringify(action)}`),
   ].join("\n");

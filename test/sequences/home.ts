@@ -1,15 +1,17 @@
 import { databaseUrl } from "@causeway/localnet";
 import { createPool } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { onServer } from "../support/template-database.ts";
+import type { SequenceNodes } from "./sequence-chain.ts";
 import type { SequenceHome } from "./world.ts";
 
 const EMPTIED_PER_VACUUM = 20;
 
-/** A database that one process uses for one sequence after the other. */
+/** A database and two chains that one process uses for one sequence after the other. Closing it closes both. */
 export async function openHome(
   serverUrl: string,
   template: string,
   name: string,
+  nodes: SequenceNodes,
 ): Promise<SequenceHome & { close(): Promise<void> }> {
   await onServer(
     serverUrl,
@@ -36,6 +38,7 @@ export async function openHome(
   let emptied = 0;
   return {
     pool,
+    nodes,
     async empty() {
       await pool.query("select empty_all()");
       // Otherwise every query reads past the deleted rows of all sequences before.
@@ -43,6 +46,7 @@ export async function openHome(
         await pool.query(`vacuum ${rows.map((row) => row.name).join(", ")}`);
     },
     close: async () => {
+      await nodes.close();
       await pool.end();
       await onServer(serverUrl, `drop database ${name} with (force)`);
     },

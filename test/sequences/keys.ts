@@ -1,21 +1,41 @@
-import type { Address } from "@causeway/domain";
-import { keccakOf } from "@causeway/domain";
-import { toHex } from "viem";
+import type { Address, Hex } from "@causeway/domain";
+import { localAccount, type LocalAccount } from "@causeway/localnet";
+import { lower } from "./memory-evm.ts";
 
-/** The accounts of the service. It begins with the first of each role; rotation moves it to the next. */
+/** Every account of a sequence. All have keys, because real nodes accept signed transactions only. */
 
-export const addressOf = (name: string): Address => `0x${keccakOf(toHex(name)).slice(26)}`;
-const named = (role: string): readonly [Address, Address, Address] => [
-  addressOf(role),
-  addressOf(`second ${role}`),
-  addressOf(`third ${role}`),
+const privateKeys = new Map<Address, Hex>();
+const account = (role: LocalAccount["role"], index = 0): Address => {
+  const { address, privateKey } = localAccount(role, index);
+  privateKeys.set(lower(address), privateKey);
+  return lower(address);
+};
+
+// The service begins with the first account of each role; rotation moves it to the next.
+const three = (role: LocalAccount["role"]): readonly [Address, Address, Address] => [
+  account(role, 0),
+  account(role, 1),
+  account(role, 2),
 ];
-
-export const SOLVERS = named("solver");
-export const EXECUTORS = named("executor");
-export const OPERATORS = named("deposit address operator");
+export const SOLVERS = three("solver");
+export const EXECUTORS = three("executor");
+/** The factory of deposit addresses is deployed with the first one. */
+export const OPERATORS = three("depositAddressOperator");
 /** Every key that the service has, had or will have. */
 export const OUR_KEYS: readonly Address[] = [...SOLVERS, ...EXECUTORS, ...OPERATORS];
+
+/** Owns the factory of deposit addresses. */
+export const FACTORY_OWNER = account("owner");
+export const USERS: readonly Address[] = [account("user", 0), account("user", 1), account("user", 2)];
+export const APP_WALLETS: readonly Address[] = [account("user", 3), account("user", 4)];
+
+/** @throws when no account of a sequence has the address */
+export function privateKeyOf(address: Address): Hex {
+  const key = privateKeys.get(address);
+  if (key === undefined)
+    throw new Error(`invariant violated: no account of a sequence has address ${address}`);
+  return key;
+}
 
 /** The keys in the configuration of one start of the service. */
 export interface Keys {

@@ -4,14 +4,19 @@ import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { createTemplateDatabase } from "../support/template-database.ts";
+import { anvilNodes } from "./anvil-nodes.ts";
 import { checkSequences, failureText } from "./check-sequences.ts";
 import { openHome } from "./home.ts";
+import { memoryNodes } from "./memory-nodes.ts";
 import { tally } from "./run-sequence.ts";
+import type { NodeKind } from "./sequence-chain.ts";
+import { START_MS } from "./world.ts";
 
 const usage = `usage: npm run sequences -- [options]
-  --runs N         sequences to run (default 10000)
+  --runs N         sequences to run (default 10000, on real nodes 50)
   --seed S         repeats the sequences of an earlier run (default: others each time); process n runs seed S + n
-  --processes P    how many run at once (default: one for each core)
+  --processes P    how many run at once (default: one for each core, on real nodes one)
+  --nodes KIND     memory: chains in memory (default); anvil: two real nodes with the real contracts
   --path P         repeats the one failure that was found there; with the seed that was printed`;
 
 /** What a process tells the one that started it. */
@@ -28,6 +33,7 @@ interface Share {
   readonly runs: number;
   readonly seed: number;
   readonly path: string | undefined;
+  readonly nodes: NodeKind;
   readonly databaseUrl: string;
   readonly template: string;
 }
@@ -37,9 +43,14 @@ const share = process.env["SEQUENCE_SHARE"];
 process.exitCode = share === undefined ? await lead() : await work(JSON.parse(share) as Share);
 
 /** Runs a share of the sequences in a database of its own. */
-async function work({ runs, seed, path, databaseUrl, template }: Share): Promise<number> {
+async function work({ runs, seed, path, nodes, databaseUrl, template }: Share): Promise<number> {
   const tell = (told: Told): void => void process.send?.(told);
-  const home = await openHome(databaseUrl, template, `${template}_${process.pid}`);
+  const home = await openHome(
+    databaseUrl,
+    template,
+    `${template}_${process.pid}`,
+    nodes === "anvil" ? await anvilNodes(START_MS) : memoryNodes(),
+  );
   try {
     const report = await checkSequences(home, { runs, seed, path, onRun: () => tell({ kind: "ran" }) });
     const failure = report.failure && failureText(report.failure);
@@ -54,17 +65,29 @@ async function work({ runs, seed, path, databaseUrl, template }: Share): Promise
 async function lead(): Promise<number> {
   const { values } = parseArgs({
     options: {
-      runs: { type: "string", default: "10000" },
+      runs: { type: "string" },
       seed: { type: "string" },
       processes: { type: "string" },
       path: { type: "string" },
+      nodes: { type: "string", default: "memory" },
       help: { type: "boolean", default: false },
     },
   });
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000_000));
-  const processes = values.path === undefined ? Number(values.processes ?? availableParallelism()) : 1;
-  const runs = values.path === undefined ? Number(values.runs) : 1;
-  if (values.help || ![seed, processes, runs].every((value) => Number.isSafeInteger(value) && value >= 0)) {
+  const isReal = values.nodes === "anvil";
+  const { processes, runs } =
+    values.path === undefined
+      ? {
+          processes: Number(values.processes ?? (isReal ? 1 : availableParallelism())),
+          runs: Number(values.runs ?? (isReal ? 50 : 10_000)),
+        }
+      : { processes: 1, runs: 1 };
+  const isKnown = isReal || values.nodes === "memory";
+  if (
+    values.help ||
+    !isKnown ||
+    ![seed, processes, runs].every((value) => Number.isSafeInteger(value) && value >= 0)
+  ) {
     print(usage);
     return values.help ? 0 : 2;
   }
@@ -74,7 +97,9 @@ async function lead(): Promise<number> {
   const seconds = (): string => ((performance.now() - startedAtMs) / 1000).toFixed(0);
   let done = 0;
   const beat = setInterval(() => print(`[${seconds()} s] ${done} of ${runs} sequences`), 15_000);
-  print(`${runs} sequences from seed ${seed} in ${processes} processes; ${services.description}`);
+  print(
+    `${runs} sequences from seed ${seed} in ${processes} processes, ${isReal ? "real nodes" : "chains in memory"}; ${services.description}`,
+  );
   const total = new Map<string, number>();
   try {
     const failures = await Promise.all(
@@ -84,6 +109,7 @@ async function lead(): Promise<number> {
             runs: Math.floor(runs / processes) + (at < runs % processes ? 1 : 0),
             seed: seed + at,
             path: values.path,
+            nodes: isReal ? "anvil" : "memory",
             databaseUrl: services.databaseUrl,
             template: template.name,
           },

@@ -7,6 +7,7 @@ import { clone, contractsOf } from "./memory-contracts.ts";
 import {
   Execution,
   Reverted,
+  allowanceKey,
   balanceKey,
   lower,
   nonceKey,
@@ -23,7 +24,8 @@ export interface MemoryBlock extends SequenceBlock {
   readonly after: Cells;
 }
 
-export interface MemoryChain extends SequenceChain {
+/** What the ports that serve the service need besides; `connect` puts them before it. */
+export interface MemoryChain extends Omit<SequenceChain, "connect"> {
   readonly blocks: readonly MemoryBlock[];
   readonly tip: MemoryBlock;
   readonly baseFeePerGas: bigint;
@@ -217,6 +219,8 @@ export function memoryChain(chain: Chain): MemoryChain {
       const { after } = tipOf();
       after.set(balanceKey(currency, holder), (after.get(balanceKey(currency, holder)) ?? 0n) + amount);
     },
+    approve: async (token, owner, spender, amount) =>
+      void tipOf().after.set(allowanceKey(token, owner, spender), amount),
     setCell: (key, value) => void tipOf().after.set(key, value),
     try(frame) {
       const tip = tipOf();

@@ -3,6 +3,7 @@ import { approvalProxyAbi, depositAddressFactoryAbi, routerAbi } from "@causeway
 import { cloneCodeHash, cloneImplementation, depositAddressOf } from "@causeway/domain";
 import type { Address, Chain, DepositAddressKey, Hex } from "@causeway/domain";
 import { decodeFunctionData, encodeEventTopics, encodeFunctionData, toFunctionSelector } from "viem";
+import { FACTORY_OWNER } from "./keys.ts";
 import {
   NATIVE,
   Reverted,
@@ -291,7 +292,6 @@ export const FICKLE: Address = "0x00000000000000000000000000000000000f1c1e";
 export const BURNER: Address = "0x0000000000000000000000000000000000b09e90";
 export const SINK: Address = "0x0000000000000000000000000000000000051e00";
 export const OPERATOR_CELL = "operator";
-export const FACTORY_OWNER: Address = "0x000000000000000000000000000000000000d00d";
 
 /** Takes native money; money does not leave it but by the factory. */
 export const clone: Contract = () => "0x";

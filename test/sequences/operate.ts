@@ -1,8 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { depositAddressFactoryAbi } from "@causeway/contracts";
 import { encodeFunctionData, erc20Abi } from "viem";
-import { EXECUTORS, OPERATORS, SOLVERS } from "./keys.ts";
-import { FACTORY_OWNER } from "./memory-contracts.ts";
+import { EXECUTORS, FACTORY_OWNER, OPERATORS, SOLVERS } from "./keys.ts";
 import { NATIVE } from "./memory-evm.ts";
 import type { SequenceWorld } from "./world.ts";
 

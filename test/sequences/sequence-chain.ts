@@ -1,4 +1,5 @@
-import type { BlockRef, ReceiptFact, TransactionFact } from "@causeway/chains";
+import type { Signer } from "@causeway/attest";
+import type { BlockRef, ChainReader, ChainWriter, ReceiptFact, TransactionFact } from "@causeway/chains";
 import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
 import type { DepositMade, Movement } from "./memory-evm.ts";
 
@@ -20,7 +21,26 @@ export interface SequenceChain {
   balance(currency: Address, holder: Address): bigint;
   /** Creates money in the newest state. */
   give(currency: Address, holder: Address, amount: bigint): Promise<void>;
+  /** Creates an allowance in the newest state. */
+  approve(token: Address, owner: Address, spender: Address, amount: bigint): Promise<void>;
   mined(hash: TxHash): MinedTransaction | undefined;
+  /** The chain as the service sees it, from one start of the service to the next. */
+  connect(knownHead: () => BlockRef | undefined): {
+    readonly reader: ChainReader;
+    readonly writer: ChainWriter;
+  };
+}
+
+/** Chains in memory, or real nodes with the real contracts. */
+export type NodeKind = "memory" | "anvil";
+
+/** Where the two chains of each sequence come from. */
+export interface SequenceNodes {
+  readonly kind: NodeKind;
+  /** @param fund gives everybody what they begin with; the state after it may be kept for further sequences */
+  start(fund: (chain: SequenceChain) => Promise<void>): Promise<readonly [SequenceChain, SequenceChain]>;
+  signer(address: Address): Signer;
+  close(): Promise<void>;
 }
 
 export interface UserCall {

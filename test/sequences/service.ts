@@ -1,5 +1,4 @@
-import type { ChainReader, ChainWriter } from "@causeway/chains";
-import type { Chain, Hex, Hex32 } from "@causeway/domain";
+import type { Hex, Hex32 } from "@causeway/domain";
 import { defaultFeePolicy, inChargeOrder } from "@causeway/domain";
 import { createCodeCache } from "../../apps/api/src/adapters/chains/code-cache.ts";
 import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
@@ -29,7 +28,7 @@ import { steppedHeads, type SteppedHeads } from "../fakes/stepped-heads.ts";
 import { enginePolicy } from "../support/engine-policy.ts";
 import { BURNT_DAILY_USD, UNREPAID_DAILY_USD } from "./bounds.ts";
 import type { Keys } from "./keys.ts";
-import { memorySigner } from "./memory-signer.ts";
+import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 import type pg from "pg";
 
 /** One start of the service with one configuration, as `createContainer` builds it. Everything that it keeps in memory is here. */
@@ -42,11 +41,8 @@ export interface Surroundings {
   readonly prices: AdjustablePrices;
   readonly bytes32: () => Hex32;
   readonly reportFault: (where: string, error: unknown) => void;
-  readonly nodes: readonly {
-    readonly chain: Chain;
-    readonly reader: ChainReader;
-    readonly writer: ChainWriter;
-  }[];
+  readonly nodes: readonly Pick<SequenceChain, "chain" | "connect">[];
+  readonly signer: SequenceNodes["signer"];
 }
 
 export type WatchedChain = ConnectedChain & {
@@ -69,13 +65,13 @@ export interface Service extends WorkerSide {
 }
 
 export function startService(around: Surroundings, keys: Keys): Service {
-  const { pool, clock, events, prices, bytes32, reportFault } = around;
+  const { pool, clock, events, prices, bytes32, reportFault, signer } = around;
   const sql = sqlOn(pool);
-  const all = around.nodes.map(({ chain, reader, writer }): WatchedChain => {
+  const all = around.nodes.map(({ chain, connect }): WatchedChain => {
+    const heads = steppedHeads();
     const connection = {
-      reader,
-      writer,
-      heads: steppedHeads(),
+      ...connect(() => heads.latest),
+      heads,
       close: async () => undefined,
     };
     const pulse = createChainPulse({
@@ -96,10 +92,10 @@ export function startService(around: Surroundings, keys: Keys): Service {
     clock,
     prices,
     events,
-    signer: memorySigner(keys.solver),
-    formerSigners: keys.formerSolvers.map(memorySigner),
-    executor: memorySigner(keys.executor),
-    depositAddressOperator: memorySigner(keys.operator),
+    signer: signer(keys.solver),
+    formerSigners: keys.formerSolvers.map(signer),
+    executor: signer(keys.executor),
+    depositAddressOperator: signer(keys.operator),
     chains: createChainDirectory(all),
     uow: postgresUnitOfWork(pool),
     reads: postgresReads(sql),

@@ -1,7 +1,6 @@
 import { TOP_UP_MARKER, type BlockRef } from "@causeway/chains";
 import type { Address, Chain, Currency, Hex32, RequestId, RequestTerms } from "@causeway/domain";
 import { defaultSponsorshipRules, keccakOf } from "@causeway/domain";
-import { nodeEnvironment, readLocalChains } from "@causeway/localnet";
 import { rulesToJson, type QuoteAnswer, type QuoteInput } from "@causeway/wire";
 import type pg from "pg";
 import { toHex } from "viem";
@@ -26,13 +25,18 @@ import { anApiKey } from "../fakes/api-keys.ts";
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
 import { mortalServices, type MortalServices } from "../fakes/mortal-services.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
-import { EXECUTORS, FIRST_KEYS, OPERATORS, SOLVERS, addressOf, type Keys } from "./keys.ts";
-import { memoryChain, type MemoryChain } from "./memory-chain.ts";
-import { FACTORY_OWNER, OPERATOR_CELL } from "./memory-contracts.ts";
-import { NATIVE, allowanceKey } from "./memory-evm.ts";
-import { memoryReader, memoryWriter } from "./memory-reader.ts";
-import { forgetSignatures } from "./memory-signer.ts";
-import type { SequenceChain } from "./sequence-chain.ts";
+import {
+  APP_WALLETS,
+  EXECUTORS,
+  FACTORY_OWNER,
+  FIRST_KEYS,
+  OPERATORS,
+  SOLVERS,
+  USERS,
+  type Keys,
+} from "./keys.ts";
+import { NATIVE } from "./memory-evm.ts";
+import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 import { startService, workerSide, type Surroundings, type WorkerSide } from "./service.ts";
 
 /** The real use cases on a real database and two chains in memory; time, randomness and ids come from the sequence alone. */
@@ -109,16 +113,8 @@ export const START_MS = 1_700_000_000_000;
 const WHOLE = { usdc: 1_000_000n, tst: 10_000_000n, eth: 10_000n };
 export const START_PRICES = { ethereum: "2500", "usd-coin": "1", "causeway-test-token": "0.5" } as const;
 
-const [chainA, chainB] = readLocalChains(nodeEnvironment({ portA: 1, portB: 2 })).map(
-  ({ liquidity: _, ...chain }): Chain => ({ ...chain, rpcUrl: "http://127.0.0.1:1" }),
-);
-if (chainA === undefined || chainB === undefined) throw new Error("two local chains are configured");
-
-export const USERS: readonly Address[] = [addressOf("alice"), addressOf("bob"), addressOf("mallory")];
-export const APP_WALLETS: readonly Address[] = [addressOf("app one"), addressOf("app two")];
-
 /** Money everybody begins with, on both chains. */
-async function fund(memory: MemoryChain): Promise<void> {
+async function fund(memory: SequenceChain): Promise<void> {
   const { chain } = memory;
   for (const holder of [SOLVERS[0], ...USERS, ...APP_WALLETS]) {
     await memory.give(NATIVE, holder, WHOLE.eth * 10n ** 18n);
@@ -129,11 +125,10 @@ async function fund(memory: MemoryChain): Promise<void> {
   }
   for (const key of [...EXECUTORS, ...OPERATORS, FACTORY_OWNER])
     await memory.give(NATIVE, key, 1_000n * 10n ** 18n);
-  memory.setCell(OPERATOR_CELL, BigInt(OPERATORS[0]));
   for (const { address } of chain.tokens)
     for (const holder of [...USERS, ...SOLVERS])
       for (const spender of [chain.contracts.depository, chain.contracts.approvalProxy])
-        memory.setCell(allowanceKey(address, holder, spender), 2n ** 255n);
+        await memory.approve(address, holder, spender, 2n ** 255n);
 }
 
 /** Everything that one process keeps between sequences. */
@@ -141,10 +136,10 @@ export interface SequenceHome {
   readonly pool: pg.Pool;
   /** Removes every row. */
   readonly empty: () => Promise<void>;
+  readonly nodes: SequenceNodes;
 }
 
 export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWorld> {
-  forgetSignatures();
   await home.empty();
   const { pool } = home;
   let atMs = START_MS;
@@ -159,18 +154,14 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   };
   const bytes32 = (): Hex32 => keccakOf(toHex(`random ${++drawn}`));
 
-  const nodes: Surroundings["nodes"][number][] = [];
-  const start = async (chain: Chain): Promise<WorldChain> => {
-    const memory = memoryChain(chain);
-    await fund(memory);
-    nodes.push({ chain, reader: memoryReader(memory), writer: memoryWriter(memory) });
-    return { chain, memory };
-  };
+  const nodes = await home.nodes.start(fund);
+  const [chainA, chainB] = nodes;
   const chains: readonly [WorldChain, WorldChain] = [
-    await start(chainA as Chain),
-    await start(chainB as Chain),
+    { chain: chainA.chain, memory: chainA },
+    { chain: chainB.chain, memory: chainB },
   ];
-  const around: Surroundings = { pool, clock, events, prices, bytes32, reportFault, nodes };
+  const { signer } = home.nodes;
+  const around: Surroundings = { pool, clock, events, prices, bytes32, reportFault, nodes, signer };
   let keys = FIRST_KEYS;
   let service = startService(around, keys);
   let doomed: MortalServices | undefined;

@@ -1,0 +1,82 @@
+import { rawKeySigner } from "@causeway/attest";
+import { createRpcTransport, type RpcTransport } from "@causeway/chains";
+import type { Address, Chain, Hex } from "@causeway/domain";
+import {
+  createLocalClient,
+  deployLocal,
+  freePort,
+  nodeEnvironment,
+  readLocalChains,
+  startAnvil,
+  type RunningAnvil,
+} from "@causeway/localnet";
+import { privateKeyOf } from "./keys.ts";
+import { BURNER, FICKLE, SINK } from "./memory-contracts.ts";
+import { GAS_LIMIT, mirroredChain, type MirroredChain } from "./mirrored-chain.ts";
+import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
+
+/** What the contracts of `memory-contracts.ts` are on a real node, in EVM code. */
+const codes: readonly (readonly [Address, Hex])[] = [
+  // Reverts when there is a value and the block number is odd: if (callvalue && number & 1) revert.
+  [FICKLE, "0x341560105743600116156010575f5ffd5b00"],
+  // Runs a loop until it has used 2,000,000 gas (1e8480), then reverts when the block number is odd.
+  [BURNER, "0x5a5b5a8103621e84801160015743600116601557005b5f5ffd"],
+  // Stops.
+  [SINK, "0x00"],
+];
+
+interface Node {
+  readonly chain: MirroredChain;
+  readonly node: RunningAnvil;
+  readonly transport: RpcTransport;
+}
+
+/** Two anvil nodes with the real contracts. Each sequence begins from the same snapshot. */
+export async function anvilNodes(startMs: number): Promise<SequenceNodes> {
+  const described = readLocalChains(nodeEnvironment({ portA: await freePort(), portB: await freePort() }));
+  const nodes = await Promise.all(described.map(async (chain) => await startNode(chain, startMs)));
+  const [one, two] = nodes.map(({ chain }) => chain);
+  if (one === undefined || two === undefined)
+    throw new Error("invariant violated: two local chains are configured");
+  let isFunded = false;
+  return {
+    kind: "anvil",
+    start: async (fund: (chain: SequenceChain) => Promise<void>) => {
+      for (const chain of [one, two]) {
+        if (isFunded) await chain.reset();
+        else {
+          await fund(chain);
+          await chain.keep();
+        }
+      }
+      isFunded = true;
+      return [one, two];
+    },
+    signer: (address) => rawKeySigner(privateKeyOf(address)),
+    close: async () => {
+      for (const { node, transport } of nodes) {
+        await transport.close();
+        await node.stop();
+      }
+    },
+  };
+}
+
+async function startNode({ liquidity: _, ...described }: Chain, startMs: number): Promise<Node> {
+  const node = await startAnvil({
+    chainId: described.id,
+    extraArgs: [
+      "--no-mining",
+      "--timestamp",
+      String(Math.floor(startMs / 1000) - 1_000),
+      "--gas-limit",
+      String(GAS_LIMIT),
+    ],
+  });
+  await deployLocal(node);
+  const client = createLocalClient(node);
+  for (const [address, bytecode] of codes) await client.setCode({ address, bytecode });
+  const transport = createRpcTransport({ url: node.url });
+  const chain = await mirroredChain({ ...described, rpcUrl: node.url }, client, transport);
+  return { chain, node, transport };
+}

@@ -1,0 +1,39 @@
+import type { Chain } from "@causeway/domain";
+import { nodeEnvironment, readLocalChains } from "@causeway/localnet";
+import { OPERATORS } from "./keys.ts";
+import { memoryChain } from "./memory-chain.ts";
+import { OPERATOR_CELL } from "./memory-contracts.ts";
+import { memoryReader, memoryWriter } from "./memory-reader.ts";
+import { forgetSignatures, memorySigner } from "./memory-signer.ts";
+import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
+
+/** Chains in memory: thousands of sequences in minutes. */
+export function memoryNodes(): SequenceNodes {
+  const start = async (
+    chain: Chain | undefined,
+    fund: (chain: SequenceChain) => Promise<void>,
+  ): Promise<SequenceChain> => {
+    if (chain === undefined) throw new Error("invariant violated: two local chains are configured");
+    const memory = memoryChain(chain);
+    memory.setCell(OPERATOR_CELL, BigInt(OPERATORS[0]));
+    // Getters have to stay getters.
+    const connected = Object.assign(memory, {
+      connect: () => ({ reader: memoryReader(memory), writer: memoryWriter(memory) }),
+    });
+    await fund(connected);
+    return connected;
+  };
+  return {
+    kind: "memory",
+    start: async (fund) => {
+      forgetSignatures();
+      return [await start(memoryChains[0], fund), await start(memoryChains[1], fund)];
+    },
+    signer: memorySigner,
+    close: async () => undefined,
+  };
+}
+
+const memoryChains = readLocalChains(nodeEnvironment({ portA: 1, portB: 2 })).map(
+  ({ liquidity: _, ...chain }): Chain => ({ ...chain, rpcUrl: "http://127.0.0.1:1" }),
+);
