@@ -5,7 +5,13 @@ import { defineConfig } from "vitest/config";
 // Without "module": Node gets these conditions too, and what bundlers find under that one it cannot load.
 const conditions = ["source", "node", "development|production"];
 
-const shared = { extends: true, resolve: { conditions }, ssr: { resolve: { conditions } } } as const;
+const shared = {
+  extends: true,
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  // Where global setups run.
+  environments: { __vitest__: { resolve: { conditions } } },
+} as const;
 
 export default defineConfig({
   // Paths below and on the command line begin at the repository.

@@ -1,6 +1,5 @@
-import { chooseServices } from "@causeway/localnet";
+import { existsSync } from "node:fs";
 import type { TestProject } from "vitest/node";
-import { createTemplateDatabase } from "./template-database.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -12,8 +11,17 @@ declare module "vitest" {
   }
 }
 
+/** Not in git: a fresh clone lacks it, and nothing that uses a contract can be loaded. */
+const GENERATED_CONTRACTS = new URL("../../packages/contracts/src/generated", import.meta.url);
+
 /** Starts or finds Postgres and Redis once per project and tells which; ends what it started. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  if (!existsSync(GENERATED_CONTRACTS))
+    throw new Error(
+      "packages/contracts/src/generated not found: compile the contracts first, with `pnpm contracts`",
+    );
+  const { chooseServices } = await import("@causeway/localnet");
+  const { createTemplateDatabase } = await import("./template-database.ts");
   const services = await chooseServices(process.env);
   try {
     const template = await createTemplateDatabase(services.databaseUrl);
