@@ -1196,6 +1196,36 @@ test("nothing is written while nothing comes, however often it is looked", async
   expect(await written()).toEqual(before);
 });
 
+test("after the solver's key has changed, money at an open address is filled under an order of the new key, and at a strict one nothing is paid that settlement would miss", async () => {
+  const { destination, origin, usdc, services, solver } = world;
+  const former = { solver: world.anAddress() };
+  const quoted = async (ask: Parameters<typeof world.quote>[0]) => {
+    const recipient = world.anAddress();
+    const agreed = await world.quote({ useDepositAddress: true, recipient, ...ask }, undefined, former);
+    return { ...agreed, at: agreed.answer.steps[0]?.depositAddress as Address };
+  };
+  const open = await quoted({});
+  await world.sendTo(open.at, usd(100));
+  const [standIn = "0x"] = await world.untilSettled(open.at, 1);
+  expect(standIn).not.toBe(open.requestId);
+  expect((await world.request(standIn)).terms.order.solver).toBe(solver.address.toLowerCase());
+  expect((await world.status(standIn)).status).toBe("success");
+  expect(await destination.balance(open.terms.recipient, usdc)).toBeGreaterThan(usd(99));
+
+  const limited = { ...services, enginePolicy: { ...services.enginePolicy, maxUnrepaidRefundsUsd: 0n } };
+  const refundTo = world.anAddress();
+  const strict = await quoted({ strict: true, refundTo });
+  await world.sendTo(strict.at, usd(100));
+  for (let n = 0; n < 12; n++) {
+    world.clock.forward(1_000);
+    await world.round(limited);
+  }
+  expect(await world.depositsOf(strict.requestId)).toHaveLength(1);
+  expect(await destination.balance(strict.terms.recipient, usdc)).toBe(0n);
+  expect(await origin.balance(refundTo, usdc)).toBe(0n);
+  expect(await world.status(strict.requestId)).toMatchObject({ fundsAt: "depository" });
+});
+
 test("an address that nobody uses any more is still found, in its turn", async () => {
   const { at } = await world.address({ refundTo: world.anAddress() });
   await world.pool.query("update deposit_addresses set active_at_ms = 0 where address = $1", [at]);

@@ -197,7 +197,8 @@ test("nothing executes where no executor is configured", async () => {
 
 test("a quote is executed by the key that asked for it, or by another of its funding address, and by no other", async () => {
   const asker = await aPayingKey(world, 0);
-  const { requestId } = await world.quote({}, asker.key.id);
+  const agreed = await world.quote({}, asker.key.id);
+  const { requestId } = agreed;
   const call = { ...world.mintCall(world.anAddress()), requestId };
   await expect(world.execute(call)).rejects.toThrow(
     `requestId ${requestId} was quoted with another API key: execute it with that key`,
@@ -206,6 +207,10 @@ test("a quote is executed by the key that asked for it, or by another of its fun
   const sibling = { ...world.app, fundingAddress: asker.wallet };
   for (const mine of [{ ...world.app, id: asker.key.id }, sibling])
     await expect(world.execute(call, mine)).rejects.toThrow(/does not make the deposit of the quote/);
+  // Nothing that strangers tried stands in the way of the owner's own deposit.
+  expect((await world.status(requestId)).nextAction).toBe("send_deposit");
+  await world.pay(agreed);
+  expect((await world.untilFinal(requestId)).status).toBe("success");
 });
 
 test("a call whose authorization no node takes is charged for the nonce that it used up", async () => {

@@ -3,6 +3,7 @@ import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
+import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { transition } from "../../apps/api/src/usecases/transition.ts";
 import { unbelievable } from "../fakes/adjustable-prices.ts";
@@ -290,6 +291,8 @@ test("a deposit under another hash takes the place of one that a reorg took from
   await world.origin.reorg(1);
   await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
   await deposited(agreed);
+  const [, second] = await world.depositsOf(agreed.requestId);
+  expect(second).toMatchObject({ canonical: true, disposition: "accepted" });
   expect(await sponsor.holdState(agreed)).toBe("released");
   await world.work();
   await world.untilFinal(agreed.requestId);
@@ -334,6 +337,30 @@ test.each([
     expect(await sponsor.holdState(agreed)).toBe("permanent");
   },
 );
+
+test("a second deposit that waits for its refund takes the place of a fast fill's first one when a reorg takes that away", async () => {
+  const { origin } = world;
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  await origin.reorg(1);
+  await origin.send(world.user, { to: world.anAddress(), value: 1n });
+  // Reported before the watcher hears of the reorg.
+  const txHash = await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await indexTransaction(world.services, { chainId: origin.chain.id, txHash });
+  expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "refund" });
+  await world.watch(origin);
+  expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "accepted" });
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  await world.untilFinal(agreed.requestId);
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
 
 test("after a deposit that was not as agreed the agreed one still frees the hold; a second one goes back", async () => {
   const sponsor = await aSponsor(world, 1_000);

@@ -10,6 +10,7 @@ import { planFillThroughCalls } from "../../apps/api/src/usecases/plan-fill-thro
 import { priceDestination } from "../../apps/api/src/usecases/execution/price-destination.ts";
 import type { Agreed, Ask } from "../support/engine-world.ts";
 import { approveCall, transferFromCall } from "../support/execution-world.ts";
+import { aSponsor } from "../support/sponsors.ts";
 import { startSwapWorld, type SwapWorld } from "../support/swap-world.ts";
 import { someHash } from "../support/terms.ts";
 
@@ -300,6 +301,61 @@ test("calls that revert in the block, although they did not before, pay for thei
   const promised = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
   expect(returned).toBeGreaterThanOrEqual(promised);
   expect(agreed.answer.details.refundCurrency?.minimumAmount).toBe(promised.toString());
+});
+
+/** What the solver holds at the destination, smallest units of USDC at $2500 for a native token. */
+async function solverWorth(): Promise<bigint> {
+  const { destination, solver, usdc } = world;
+  const native = await destination.balance(solver.address, NATIVE_CURRENCY);
+  return (native * 2_500n) / 10n ** 12n + (await destination.balance(solver.address, usdc));
+}
+
+test("the calls of a fast fill that revert in the block are paid by the app, and nothing else is", async () => {
+  const { destination } = world;
+  const gate = world.anAddress();
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await world.quote({ refundTo: world.anAddress(), txs: [pays(gate, 0n)] });
+  const before = await solverWorth();
+  expect(await sponsor.fastFill(agreed)).toBe("queued");
+  await world.work();
+  await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
+  await destination.mine();
+  await world.watch(destination);
+  await destination.mine(3);
+  await world.watch(destination);
+  const lost = before - (await solverWorth());
+  expect(lost).toBeGreaterThan(0n);
+  const charged = 1_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
+  expect(charged - lost).toBeGreaterThanOrEqual(0n);
+  expect(charged - lost).toBeLessThanOrEqual(2n);
+  expect((await world.request(agreed.requestId)).state).toMatchObject({ name: "quoted", front: "none" });
+});
+
+test("the calls of a fast fill whose deposit never comes are paid by the app, with what they were made with", async () => {
+  const { destination, origin } = world;
+  const sponsor = await aSponsor(world, 1_000);
+  const txs = [transfer(world.usdc, world.anAddress(), 30_000_000n)];
+  const agreed = await world.quote({ refundTo: world.anAddress(), txs, ttl: 600 });
+  const before = await solverWorth();
+  await sponsor.fastFill(agreed);
+  await world.work();
+  await destination.mine(3);
+  await world.watch(destination);
+  const lost = before - (await solverWorth());
+  expect(lost).toBeGreaterThan(agreed.terms.destination.expectedAmount);
+
+  const { quotePolicy, enginePolicy } = world.services;
+  world.clock.forward(602_000 + quotePolicy.fillGraceSeconds * 1_000 + enginePolicy.fastFillGraceMs);
+  const { timestamp: newest } = await origin.client.getBlock();
+  const now = BigInt(Math.ceil(world.clock.nowMs() / 1_000));
+  await origin.client.setNextBlockTimestamp({ timestamp: now > newest ? now : newest + 1n });
+  await origin.mine();
+  await world.watch(origin);
+  await world.round();
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const charged = 1_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
+  expect(charged - lost).toBeGreaterThanOrEqual(0n);
+  expect(charged - lost).toBeLessThanOrEqual(2n);
 });
 
 test("a node that does not answer is no fault of the calls", async () => {

@@ -7,7 +7,9 @@ import { watchChain } from "../../apps/api/src/jobs/watch-chain.ts";
 import type { SendRecord } from "../../apps/api/src/ports/records.ts";
 import { followReports } from "../../apps/api/src/usecases/follow-reports.ts";
 import { recordSingleTransaction } from "../../apps/api/src/usecases/record-single-transaction.ts";
+import { trackSends } from "../../apps/api/src/usecases/track-sends.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
+import { withChain } from "../support/other-chain.ts";
 
 let world: EngineWorld;
 
@@ -346,6 +348,36 @@ test("hundreds of transactions that are never mined hide no payment, and each se
   await world.watch(origin);
   expect(await world.services.reads.sendReports(origin.chain.id, undefined, 200)).toEqual([]);
 });
+
+test.each([64, 4_800])(
+  "a thousand mined payments that wait for %i blocks of finality hide no other one, and all become final",
+  async (finalityBlocks) => {
+    const { origin } = world;
+    const by = withChain(world.services, origin.connected, { chain: { finalityBlocks } });
+    const { number, hash: blockHash } = await origin.client.getBlock();
+    await world.pool.query(
+      `insert into sends (chain_id, tx_hash, request_id, created_at_ms, block_number, block_hash)
+       select $1, '0x' || repeat('7', 60) || lpad(to_hex(n), 4, '0'), '0x' || repeat('8', 60) || lpad(to_hex(n), 4, '0'), 0, $2, $3
+       from generate_series(1, 1000) n`,
+      [origin.chain.id, number, blockHash],
+    );
+    const agreed = await aSend();
+    const hash = await world.pay(agreed);
+    await report(agreed, hash);
+    await origin.mine();
+    await world.watch(origin, by);
+    expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
+    await origin.mine(10);
+    await world.watch(origin, by);
+    expect((await world.status(agreed.requestId)).final).toBe(false);
+    // Every payment waits until the chain says that it is final, and no page of them hides the rest.
+    await trackSends(by, { chain: { ...origin.chain, finalityBlocks: 10 } }, await world.watch(origin, by));
+    expect((await world.status(agreed.requestId)).final).toBe(true);
+    const { rows } = await world.pool.query("select 1 from sends where not settled");
+    expect(rows).toEqual([]);
+    await world.pool.query("delete from sends where tx_hash like '0x7777%'");
+  },
+);
 
 test("hundreds of payments that are mined and not final hide no other one, and all become final", async () => {
   const { origin } = world;
