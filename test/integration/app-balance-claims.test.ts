@@ -199,7 +199,7 @@ test("holds and debts stay: what is vouched for cannot be claimed, at the offer 
         keyId: "key",
         requestId,
         usd: 6n * ONE,
-        chainId: 1,
+        chainId: world.origin.chain.id,
         currency: world.usdc,
         amount: 1n,
       }),

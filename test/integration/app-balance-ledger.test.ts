@@ -46,7 +46,13 @@ const reserve = async (
 const hold = async (
   wallet: Address,
   usd: bigint,
-  more: { requestId?: RequestId; keyId?: string; maxExposureUsd?: bigint } = {},
+  more: {
+    requestId?: RequestId;
+    keyId?: string;
+    maxExposureUsd?: bigint;
+    currency?: Address;
+    amount?: bigint;
+  } = {},
 ) =>
   await world.in(
     async (tx) =>
@@ -182,9 +188,65 @@ test("a hold lessens what fast fills and claims may use, and not what sponsorshi
   expect(await world.available(wallet, "fastFill")).toBe(3n * ONE);
   expect(await world.available(wallet, "claim")).toBe(3n * ONE);
   expect(await world.available(wallet, "sponsorship")).toBe(10n * ONE);
-  expect(await hold(wallet, 4n * ONE)).toEqual({ kind: "insufficient", availableUsd: 3n * ONE });
+  expect(await hold(wallet, 4n * ONE)).toEqual({
+    kind: "insufficient",
+    availableUsd: 3n * ONE,
+    requiredUsd: 4n * ONE,
+  });
   expect((await reserve(wallet, 9n * ONE)).kind).toBe("reserved");
   expect(await world.available(wallet, "claim")).toBe(0n);
+});
+
+test("a volatile balance backs holds with half of its worth, and claims leave as much while anything is held", async () => {
+  const wallet = await aWallet(0n, ONE);
+  expect(await world.available(wallet, "claim")).toBe(2_000n * ONE);
+  expect(await hold(wallet, 1_001n * ONE)).toMatchObject({
+    kind: "insufficient",
+    availableUsd: 1_000n * ONE,
+  });
+  expect(await hold(wallet, 900n * ONE)).toEqual({ kind: "placed" });
+  expect(await world.available(wallet, "claim")).toBe(100n * ONE);
+  world.prices.set("ethereum", "1500");
+  expect(await world.available(wallet, "claim")).toBe(0n);
+  world.prices.set("ethereum", "2000");
+});
+
+test("stablecoins back a hold in a volatile currency with a margin for its rise, which claims must leave", async () => {
+  const wallet = await aWallet(10_000_000n);
+  const inEther = { currency: ether.currency, amount: (3n * ONE) / 1_000n };
+  expect(await hold(wallet, 7n * ONE, inEther)).toEqual({
+    kind: "insufficient",
+    availableUsd: 10n * ONE,
+    requiredUsd: (105n * ONE) / 10n,
+  });
+  expect(await hold(wallet, 6n * ONE, inEther)).toEqual({ kind: "placed" });
+  for (const purpose of ["fastFill", "claim"] as const)
+    expect(await world.available(wallet, purpose)).toBe(ONE);
+  expect(await world.available(wallet, "sponsorship")).toBe(10n * ONE);
+
+  // What is held is worth 6.30 dollars now.
+  world.prices.set("ethereum", "2100");
+  expect(await world.available(wallet, "claim")).toBe((55n * ONE) / 100n);
+  world.prices.trust("ethereum", unbelievable.disputed);
+  await expect(hold(wallet, 1n)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  expect((await reserve(wallet, ONE)).kind, "fees are not paid out of what is free").toBe("reserved");
+  await expect(reserve(wallet, ONE, someHash(), 1n)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  world.prices.trust("ethereum", undefined);
+  world.prices.set("ethereum", "2000");
+});
+
+test("a balance in the currency of a hold is its collateral: it needs its haircut, and no margin beside it", async () => {
+  const wallet = await aWallet(0n, ONE);
+  const inEther = { currency: ether.currency, amount: ONE / 2n };
+  expect(await hold(wallet, 1_000n * ONE, inEther)).toEqual({ kind: "placed" });
+  expect(await hold(wallet, ONE, inEther)).toMatchObject({ kind: "insufficient", availableUsd: 0n });
+  // Beyond what is there in kind, the margin is needed.
+  await world.give(wallet, usdc, 3_001_000_000n);
+  const more = { currency: ether.currency, amount: (3n * ONE) / 2n };
+  expect(await hold(wallet, 3_000n * ONE, more)).toMatchObject({
+    kind: "insufficient",
+    requiredUsd: 4_000n * ONE,
+  });
 });
 
 test("what a sponsored charge transfers to others is not paid out of what is held, whatever its fees are", async () => {

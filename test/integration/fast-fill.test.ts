@@ -996,6 +996,32 @@ test("a disputed price neither debits a hold nor sizes one", async () => {
   expect(await sponsor.holdState(agreed)).toBe("permanent");
 });
 
+test("an ether that rises by half before the app pays is backed by the margin of its hold", async () => {
+  const ask = {
+    originCurrency: world.usdc,
+    destinationCurrency: NATIVE_CURRENCY,
+    amount: "1000000000",
+    ttl: 600,
+  };
+  const poor = await aSponsor(world, 1_400);
+  await expect(poor.fastFill(await agree(ask, poor))).rejects.toMatchObject({
+    code: "INSUFFICIENT_APP_BALANCE",
+    message: expect.stringContaining("margin"),
+  });
+  const sponsor = await aSponsor(world, 1_520);
+  const agreed = await agree(ask, sponsor);
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  world.prices.set("ethereum", "3750");
+  await later(overdueAfter(600));
+  world.prices.set("ethereum", "2500");
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const left = await balanceOf(sponsor);
+  expect(left).toBeGreaterThanOrEqual(0n);
+  expect(left).toBeLessThan(60n * USDC);
+});
+
 test("caps count what the deposit brings beyond the fill", async () => {
   const capped = await aSponsor(world, 40_000, {
     rules: { maxCallValueUsd: 0n, maxFastFillUsd: 20_000n * ETHER, maxHoldsUsd: 20_000n * ETHER },

@@ -30,7 +30,10 @@ export const ether: LedgerAsset = {
 
 /** The ledger on a real database, with prices that a test moves. */
 export interface LedgerWorld {
-  readonly services: Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "appBalance" | "uow">;
+  readonly services: Pick<
+    Services,
+    "clock" | "events" | "prices" | "quotePolicy" | "chains" | "appBalance" | "uow"
+  >;
   readonly events: RecordedEvents;
   readonly prices: AdjustablePrices;
   readonly pool: pg.Pool;
@@ -49,6 +52,10 @@ export async function startLedgerWorld(): Promise<LedgerWorld> {
   const pool = createPool(database.url, { max: 20, statementTimeoutMs: 20_000, applicationName: "test" });
   const prices = adjustablePrices({ "usd-coin": "1", ethereum: "2000" });
   const events = recordedEvents();
+  const currencies = [
+    aCurrency(usdc.currency, "usdc", 6, "usd-coin", "stable"),
+    aCurrency(ether.currency, "eth", 18, "ethereum", "major"),
+  ];
   let now = 1_700_000_000_000;
   const uow = postgresUnitOfWork(pool);
   const services = {
@@ -57,12 +64,14 @@ export async function startLedgerWorld(): Promise<LedgerWorld> {
     prices,
     uow,
     quotePolicy: noAppBalances.quotePolicy,
+    // The same currencies on every chain.
+    chains: {
+      ...noAppBalances.chains,
+      currency: (_chainId: number, address: Address) => currencies.find((one) => one.address === address),
+    },
     appBalance: {
       chainId: CHAIN_ID,
-      currencies: [
-        aCurrency(usdc.currency, "usdc", 6, "usd-coin", "stable"),
-        aCurrency(ether.currency, "eth", 18, "ethereum", "major"),
-      ],
+      currencies,
       confirmations: 2,
       leastTopUpUsd: 0n,
       claimLifetimeSeconds: 600,

@@ -17,12 +17,22 @@ export interface BookLine {
   readonly owed: bigint;
 }
 
+/** What the active holds of a wallet have promised in one asset. */
+export interface HeldAsset {
+  readonly asset: LedgerAsset;
+  /** Smallest units. */
+  readonly amount: bigint;
+  /** USD with 18 decimals, when the holds were placed; with the gas of their fills. */
+  readonly usd: bigint;
+}
+
 /** Everything a wallet has, every asset that ever moved. */
 export interface WalletBook {
   readonly wallet: Address;
   readonly lines: readonly BookLine[];
   /** USD with 18 decimals: sum of the active holds. */
   readonly heldUsd: bigint;
+  readonly held: readonly HeldAsset[];
 }
 
 /** Entries that sum to zero per asset; those of wallet accounts are this wallet's. */

@@ -4,7 +4,7 @@ import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { forcedCharge } from "./app-balance/book-charge.ts";
 
-type ChargeServices = Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "appBalance">;
+type ChargeServices = Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "chains" | "appBalance">;
 
 /**
  * Charges the app whose fast fill reverted in its block what that has burnt, once. Without a fresh price it stays `due`.

@@ -218,12 +218,16 @@ function notVouched(
   switch (hold.kind) {
     case "insufficient": {
       const availableUsd = formatUsd(hold.availableUsd);
+      const requiredUsd = formatUsd(hold.requiredUsd);
       return refusal(
         "appBalance",
         requestId,
-        `the app balance available is ${availableUsd} USD, the fill and its gas may cost ${fillUsd}`,
+        hold.requiredUsd > usd
+          ? `the app balance available is ${availableUsd} USD; the fill and its gas may cost ${fillUsd} USD, ${requiredUsd} USD with the margin for price moves`
+          : `the app balance available is ${availableUsd} USD, the fill and its gas may cost ${fillUsd}`,
         {
           fillUsd,
+          requiredUsd,
           availableUsd,
         },
       );

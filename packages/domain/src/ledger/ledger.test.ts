@@ -7,7 +7,7 @@ import { decideHold, holdActs, holdStates } from "./hold-state.ts";
 import type { HoldAct } from "./hold-state.ts";
 import { mergeEntries } from "./movement.ts";
 import { splitCredit, splitDebit } from "./owed.ts";
-import { availableFor, balancePurposes, haircutOf } from "./purposes.ts";
+import { availableFor, balancePurposes, haircutOf, haircutUsd } from "./purposes.ts";
 import { shareOfParts, splitCharge } from "./split-charge.ts";
 
 const USD = 10n ** 18n;
@@ -133,6 +133,29 @@ test("volatile balances back fast fills at a haircut, which claims must leave wh
   expect(balancePurposes.map((purpose) => availableFor(purpose, volatile))).toEqual([500n, 1_000n, 1_000n]);
   const held = { ...volatile, heldUsd: 400n };
   expect(balancePurposes.map((purpose) => availableFor(purpose, held))).toEqual([100n, 100n, 1_000n]);
+});
+
+test("the haircut of an asset is on what there is or on what is held of it, whichever is more", () => {
+  const position = (balanceUsd: bigint, heldUsd: bigint, priceId = "ethereum") =>
+    ({ priceId, class: "major", balanceUsd, heldUsd }) as const;
+  expect(haircutUsd([position(1_000n, 0n)])).toBe(500n);
+  expect(haircutUsd([position(0n, 1_000n)])).toBe(500n);
+  expect(haircutUsd([position(1_000n, 0n), position(0n, 1_400n)]), "one asset").toBe(700n);
+  expect(haircutUsd([position(1_000n, 0n), position(0n, 1_400n, "bitcoin")])).toBe(1_200n);
+  expect(haircutUsd([{ ...position(9n, 9n), class: "stable" }])).toBe(0n);
+});
+
+test("a claim never needs a greater haircut than there was before it", () => {
+  const usd = fc.bigInt({ min: 0n, max: 10n ** 24n });
+  fc.assert(
+    fc.property(usd, usd, usd, (balanceUsd, heldUsd, taken) => {
+      const position = { priceId: "ethereum", class: "minor", heldUsd } as const;
+      const left = balanceUsd > taken ? balanceUsd - taken : 0n;
+      expect(haircutUsd([{ ...position, balanceUsd: left }])).toBeLessThanOrEqual(
+        haircutUsd([{ ...position, balanceUsd }]),
+      );
+    }),
+  );
 });
 
 test("money moves with a hold only into and out of permanent, in turn, however often", () => {

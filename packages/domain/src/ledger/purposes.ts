@@ -20,7 +20,7 @@ export interface Standing {
   readonly owedUsd: bigint;
   /** Sum of the active holds. */
   readonly heldUsd: bigint;
-  /** What volatile balances may lose before a hold falls due, see {@link haircutOf}. */
+  /** What price moves may cost before a hold falls due, see {@link haircutUsd}. */
   readonly haircutUsd: bigint;
 }
 
@@ -33,6 +33,31 @@ const HAIRCUT_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major:
 /** The haircut on a balance worth `usd`, rounded up. */
 export function haircutOf(currencyClass: CurrencyClass, usd: bigint): bigint {
   return bpsOfUp(usd, HAIRCUT_BPS[currencyClass]);
+}
+
+/** What a wallet has of one asset, and what its holds have promised of it: USD with 18 decimals. */
+export interface Position {
+  readonly priceId: string;
+  readonly class: CurrencyClass;
+  readonly balanceUsd: bigint;
+  readonly heldUsd: bigint;
+}
+
+/**
+ * The haircut on all positions. A volatile asset that is held may rise as far as one that vouches may fall. Where a wallet has and owes the same
+ * asset the greater side counts, once: so what a claim takes never raises the haircut.
+ */
+export function haircutUsd(positions: readonly Position[]): bigint {
+  const assets = new Map<string, Position>();
+  for (const one of positions) {
+    const { balanceUsd, heldUsd } = assets.get(one.priceId) ?? { balanceUsd: 0n, heldUsd: 0n };
+    const sum = { balanceUsd: balanceUsd + one.balanceUsd, heldUsd: heldUsd + one.heldUsd };
+    assets.set(one.priceId, { ...one, ...sum });
+  }
+  let usd = 0n;
+  for (const { class: currencyClass, balanceUsd, heldUsd } of assets.values())
+    usd += haircutOf(currencyClass, balanceUsd > heldUsd ? balanceUsd : heldUsd);
+  return usd;
 }
 
 /**

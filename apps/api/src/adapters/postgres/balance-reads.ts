@@ -3,7 +3,7 @@ import type { BalanceEvent, BalanceReads } from "../../ports/balance-reads.ts";
 import { CLAIM_COLUMNS, claimOf } from "./claim-writes.ts";
 import type { ClaimRow } from "./claim-writes.ts";
 import { BOOK_QUERY, HELD_QUERY, bookOf } from "./ledger-rows.ts";
-import type { BookRow } from "./ledger-rows.ts";
+import type { BookRow, HeldRow } from "./ledger-rows.ts";
 import { HOLD_COLUMNS, holdOf } from "./ledger-writes.ts";
 import type { HoldRow } from "./ledger-writes.ts";
 import { statement } from "./pool.ts";
@@ -83,11 +83,11 @@ interface EventRow {
 export function balanceReads(sql: Sql): BalanceReads {
   return {
     async book(wallet) {
-      const [lines, [sum]] = await Promise.all([
+      const [lines, heldRows] = await Promise.all([
         sql.query<BookRow>(book, [wallet]),
-        sql.query<{ usd: bigint }>(held, [wallet]),
+        sql.query<HeldRow>(held, [wallet]),
       ]);
-      return bookOf(wallet, lines, sum?.usd ?? 0n);
+      return bookOf(wallet, lines, heldRows);
     },
     async events(wallet, { limit, after }) {
       return (await sql.query<EventRow>(events, [wallet, after ?? null, limit])).map(eventOf);

@@ -11,8 +11,16 @@ export const BOOK_QUERY = `select a.account, a.chain_id, a.currency, e.balance_a
   ) e
   where a.wallet = $1 order by a.chain_id, a.currency`;
 
+/** What the active holds of a wallet have promised, by asset. */
 export const HELD_QUERY =
-  "select coalesce(sum(usd), 0) as usd from holds where wallet = $1 and state = 'active'";
+  "select chain_id, currency, sum(amount) as amount, sum(usd) as usd from holds where wallet = $1 and state = 'active' group by 1, 2";
+
+export interface HeldRow {
+  chain_id: number;
+  currency: string;
+  amount: bigint;
+  usd: bigint;
+}
 
 export interface BookRow {
   account: string;
@@ -22,7 +30,7 @@ export interface BookRow {
 }
 
 /** One line per asset. What a wallet owes is kept below zero and told above it. */
-export function bookOf(wallet: Address, rows: readonly BookRow[], heldUsd: bigint): WalletBook {
+export function bookOf(wallet: Address, rows: readonly BookRow[], heldRows: readonly HeldRow[]): WalletBook {
   const lines = new Map<string, BookLine>();
   for (const { account, chain_id, currency, balance_after } of rows) {
     const asset = { chainId: chain_id, currency: currency as Address };
@@ -30,5 +38,11 @@ export function bookOf(wallet: Address, rows: readonly BookRow[], heldUsd: bigin
     const amount = account === "owed" ? -balance_after : balance_after;
     lines.set(assetKey(asset), { ...line, [account]: amount });
   }
-  return { wallet, lines: [...lines.values()], heldUsd };
+  const held = heldRows.map(({ chain_id, currency, amount, usd }) => ({
+    asset: { chainId: chain_id, currency: currency as Address },
+    amount,
+    usd,
+  }));
+  const heldUsd = held.reduce((sum, { usd }) => sum + usd, 0n);
+  return { wallet, lines: [...lines.values()], heldUsd, held };
 }

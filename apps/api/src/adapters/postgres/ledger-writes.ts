@@ -7,7 +7,7 @@ import type {
   ReservationState,
 } from "../../ports/ledger.ts";
 import { BOOK_QUERY, HELD_QUERY, bookOf } from "./ledger-rows.ts";
-import type { BookRow } from "./ledger-rows.ts";
+import type { BookRow, HeldRow } from "./ledger-rows.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 import { reserveTogether } from "./reserved-fees.ts";
@@ -130,8 +130,7 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
       await sql.query(knowWallet, [wallet, atMs]);
       await sql.query(lockWallet, [wallet]);
       const lines = await sql.query<BookRow>(book, [wallet]);
-      const [sum] = await sql.query<{ usd: bigint }>(held, [wallet]);
-      return bookOf(wallet, lines, sum?.usd ?? 0n);
+      return bookOf(wallet, lines, await sql.query<HeldRow>(held, [wallet]));
     },
     async post({ key, context, reason, wallet, requestId, entries }, atMs) {
       const [movement] = await sql.query<{ id: number }>(addMovement, [

@@ -12,7 +12,7 @@ import { freeAmount, insufficient, isBound } from "./offer-claim.ts";
 
 export type AcceptServices = Pick<
   Services,
-  "clock" | "prices" | "quotePolicy" | "uow" | "events" | "appBalance"
+  "clock" | "prices" | "quotePolicy" | "chains" | "uow" | "events" | "appBalance"
 > & {
   readonly balances: Pick<BalanceReads, "claim">;
   readonly signatures: Signatures;

@@ -1,36 +1,59 @@
-import type { ChargeableBalance, Currency, CurrencyClass, PricedUnit, Standing } from "@causeway/domain";
-import { ServiceError, amountToUsdDown, amountToUsdUp, assetKey, haircutOf } from "@causeway/domain";
-import type { WalletBook } from "../../ports/ledger.ts";
+import type {
+  ChargeableBalance,
+  Currency,
+  CurrencyClass,
+  LedgerAsset,
+  Position,
+  PricedUnit,
+  Standing,
+} from "@causeway/domain";
+import { ServiceError, amountToUsdDown, amountToUsdUp, assetKey, haircutUsd } from "@causeway/domain";
+import type { ChainDirectory } from "../../ports/chains.ts";
+import type { HeldAsset, WalletBook } from "../../ports/ledger.ts";
 import type { Services } from "../../ports/services.ts";
 import { doubtOf } from "../price-doubt.ts";
 import type { PriceServices } from "../price-doubt.ts";
 
-export type AppraisalServices = PriceServices & Pick<Services, "appBalance">;
+export interface AppraisalServices extends PriceServices, Pick<Services, "appBalance"> {
+  readonly chains: Pick<ChainDirectory, "currency">;
+}
 
 /** A balance with a price, and how far its worth may back fast fills. */
 export interface AppraisedBalance extends ChargeableBalance {
+  readonly priceId: string;
   readonly class: CurrencyClass;
 }
 
+/** What holds have promised of one asset, at the greater of its worth then and now: that is what is charged. */
+export type HeldWorth = Pick<Position, "priceId" | "class" | "heldUsd">;
+
 /** What balances are worth together, USD with 18 decimals. */
-export function worthOf(balances: readonly AppraisedBalance[]): Pick<Standing, "balanceUsd" | "haircutUsd"> {
-  let balanceUsd = 0n;
-  let haircutUsd = 0n;
-  for (const { amount, unit, class: currencyClass } of balances) {
-    const usd = amountToUsdDown(amount, unit);
-    balanceUsd += usd;
-    haircutUsd += haircutOf(currencyClass, usd);
-  }
-  return { balanceUsd, haircutUsd };
+export function worthOf(
+  balances: readonly AppraisedBalance[],
+  held: readonly HeldWorth[],
+): Pick<Standing, "balanceUsd" | "haircutUsd"> {
+  const positions = balances.map(({ priceId, class: currencyClass, amount, unit }): Position => ({
+    priceId,
+    class: currencyClass,
+    balanceUsd: amountToUsdDown(amount, unit),
+    heldUsd: 0n,
+  }));
+  return {
+    balanceUsd: positions.reduce((sum, { balanceUsd }) => sum + balanceUsd, 0n),
+    haircutUsd: haircutUsd([...positions, ...held.map((one): Position => ({ ...one, balanceUsd: 0n }))]),
+  };
 }
 
 /** What a wallet's book is worth now. */
 export interface Appraisal {
   /** Balances with a price, in the order in which charges take them. */
   readonly balances: readonly AppraisedBalance[];
+  readonly held: readonly HeldWorth[];
   readonly standing: Standing;
   /** Set when a balance has no price that can be believed: it counts as nothing, and "not enough" cannot be said for certain. */
   readonly unpriced: ServiceError | undefined;
+  /** Set when a volatile asset that is held has no such price: what holds leave free cannot be said at all. */
+  readonly unpricedHold: ServiceError | undefined;
 }
 
 /**
@@ -53,10 +76,47 @@ export function appraise(services: AppraisalServices, book: WalletBook): Apprais
       unpriced = unit;
       continue;
     }
-    balances.push({ asset: line.asset, amount: line.balance, unit, class: currency.class });
+    balances.push({ asset: line.asset, amount: line.balance, unit, ...kindOf(currency) });
     owedUsd += amountToUsdUp(line.owed, unit);
   }
-  return { balances, standing: { ...worthOf(balances), owedUsd, heldUsd: book.heldUsd }, unpriced };
+  const priced = book.held.map((one) => priceHeld(services, one));
+  const held = priced.map(({ worth }) => worth);
+  const heldUsd = held.reduce((sum, one) => sum + one.heldUsd, 0n);
+  return {
+    balances,
+    held,
+    standing: { ...worthOf(balances, held), owedUsd, heldUsd },
+    unpriced,
+    unpricedHold: priced.find((one) => one.unpriced !== undefined)?.unpriced,
+  };
+}
+
+const kindOf = ({ priceId, class: currencyClass }: Currency): Pick<Position, "priceId" | "class"> => ({
+  priceId,
+  class: currencyClass,
+});
+
+/** The class and asset of what a hold pays out; a currency that is not configured any more counts as the most volatile. */
+export function heldKind(
+  { chains }: Pick<AppraisalServices, "chains">,
+  asset: LedgerAsset,
+): Pick<Position, "priceId" | "class"> {
+  const currency = chains.currency(asset.chainId, asset.currency);
+  return currency === undefined ? { priceId: assetKey(asset), class: "minor" } : kindOf(currency);
+}
+
+function priceHeld(
+  services: AppraisalServices,
+  { asset, amount, usd }: HeldAsset,
+): { readonly worth: HeldWorth; readonly unpriced: ServiceError | undefined } {
+  const kind = heldKind(services, asset);
+  const currency = services.chains.currency(asset.chainId, asset.currency);
+  const worth = { ...kind, heldUsd: usd };
+  if (currency === undefined || kind.class === "stable") return { worth, unpriced: undefined };
+  const unit = unitInMemory(services, currency);
+  if (unit instanceof ServiceError) return { worth, unpriced: unit };
+  const nowUsd = amountToUsdUp(amount, unit);
+  return { worth: nowUsd > usd ? { ...worth, heldUsd: nowUsd } : worth, unpriced: undefined };
 }
 
 /** A debt lessens every purpose, also in a currency that was taken off the list since: without it nothing may be promised out of the balance. */

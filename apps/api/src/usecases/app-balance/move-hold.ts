@@ -6,7 +6,7 @@ import type { Tx } from "../../ports/unit-of-work.ts";
 import { forcedCharge } from "./book-charge.ts";
 import { creditEntries } from "./credit-entries.ts";
 
-type HoldServices = Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "appBalance">;
+type HoldServices = Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "chains" | "appBalance">;
 type HoldTx = Pick<Tx, "ledger">;
 
 /** `none`: this request never had a hold. `rejected`: not from the state that the hold is in; an alarm was raised and nothing changed. */

@@ -135,7 +135,8 @@ export function isBound(book: Book): boolean {
 
 /** Smallest units of `currency` that holds and debts leave free, whatever the balance. @throws ServiceError PRICE_FETCH_FAILED */
 export function freeAmount(services: AppraisalServices, book: Book, currency: Currency): bigint {
-  const { standing, balances, unpriced } = appraise(services, book);
+  const { standing, balances, unpriced, unpricedHold } = appraise(services, book);
+  if (unpricedHold !== undefined) throw unpricedHold;
   const own = balances.find(({ asset }) => asset.currency === currency.address);
   const availableUsd = availableFor("claim", standing);
   if (unpriced !== undefined && (own === undefined || availableUsd === 0n)) throw unpriced;

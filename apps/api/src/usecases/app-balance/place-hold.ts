@@ -2,17 +2,17 @@ import { availableFor } from "@causeway/domain";
 import type { HoldRecord, NewHold } from "../../ports/ledger.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
-import { appraise } from "./appraise.ts";
+import { appraise, heldKind, worthOf } from "./appraise.ts";
 
 export type HoldWish = Omit<NewHold, "placedAtMs"> & {
   /** The most that this key may have in active holds, USD with 18 decimals; undefined: as much as is available. */
   readonly maxExposureUsd?: bigint | undefined;
 };
 
-/** `taken`: this request had a hold that was resolved, or that is another's or of another amount; a request is vouched for once. */
+/** `insufficient`: `requiredUsd` is what is held, and the margin for price moves. `taken`: this request had a hold that was resolved, or that is another's or of another amount; a request is vouched for once. */
 export type PlacedHold =
   | { readonly kind: "placed" }
-  | { readonly kind: "insufficient"; readonly availableUsd: bigint }
+  | { readonly kind: "insufficient"; readonly availableUsd: bigint; readonly requiredUsd: bigint }
   | { readonly kind: "overExposure"; readonly exposureUsd: bigint }
   | { readonly kind: "taken"; readonly hold: HoldRecord };
 
@@ -21,7 +21,7 @@ export type PlacedHold =
  * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
  */
 export async function placeHold(
-  services: Pick<Services, "clock" | "prices" | "quotePolicy" | "appBalance">,
+  services: Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">,
   tx: Pick<Tx, "ledger">,
   { maxExposureUsd, ...wish }: HoldWish,
 ): Promise<PlacedHold> {
@@ -36,11 +36,14 @@ export async function placeHold(
   const addedUsd = wish.usd + (wish.surplusUsd ?? 0n);
   if (maxExposureUsd !== undefined && exposureUsd + addedUsd > maxExposureUsd)
     return { kind: "overExposure", exposureUsd };
-  const { standing, unpriced } = appraise(services, book);
+  const { balances, held, standing, unpriced, unpricedHold } = appraise(services, book);
+  if (unpricedHold !== undefined) throw unpricedHold;
   const availableUsd = availableFor("fastFill", standing);
-  if (availableUsd < wish.usd) {
+  const added = { ...heldKind(services, wish), heldUsd: wish.usd };
+  const requiredUsd = wish.usd + worthOf(balances, [...held, added]).haircutUsd - standing.haircutUsd;
+  if (availableUsd < requiredUsd) {
     if (unpriced) throw unpriced;
-    return { kind: "insufficient", availableUsd };
+    return { kind: "insufficient", availableUsd, requiredUsd };
   }
   await tx.ledger.addHold({ ...wish, placedAtMs: atMs });
   return { kind: "placed" };

@@ -39,7 +39,7 @@ export type ReservedFees =
  * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
  */
 export async function reserveFees(
-  services: Pick<Services, "clock" | "prices" | "quotePolicy" | "appBalance">,
+  services: Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">,
   tx: Pick<Tx, "ledger">,
   {
     wallet,
@@ -109,7 +109,8 @@ export function planCharge(
   appraisal: Appraisal,
   { usd, transferredUsd }: Pick<FeeCharge, "usd" | "transferredUsd">,
 ): PlannedCharge {
-  const { balances, standing, unpriced } = appraisal;
+  const { balances, held, standing, unpriced, unpricedHold } = appraisal;
+  if (transferredUsd > 0n && unpricedHold) throw unpricedHold;
   const availableUsd = availableFor("sponsorship", standing);
   const transferableUsd = availableFor("claim", standing);
   const { parts, uncoveredUsd } = splitCharge(usd, balances);
@@ -128,6 +129,6 @@ export function planCharge(
   return {
     kind: "planned",
     parts,
-    left: { balances: rest, standing: { ...standing, ...worthOf(rest) }, unpriced },
+    left: { ...appraisal, balances: rest, standing: { ...standing, ...worthOf(rest, held) } },
   };
 }

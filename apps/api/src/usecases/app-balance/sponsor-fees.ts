@@ -20,7 +20,7 @@ type SponsoredTerms = Pick<RequestTerms, "requestId" | "user" | "keyId" | "spons
  * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
  */
 export async function reserveSponsorship(
-  services: Pick<Services, "clock" | "prices" | "quotePolicy" | "appBalance">,
+  services: Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">,
   tx: Pick<Tx, "ledger" | "executions" | "sponsors">,
   { requestId, user, keyId, sponsorship }: SponsoredTerms,
   usd: bigint,

@@ -10,7 +10,7 @@ import { insufficient } from "./accept-execution.ts";
  * @throws ServiceError INSUFFICIENT_FUNDS, PRICE_FETCH_FAILED
  */
 export async function refuseUncovered(
-  services: Pick<Services, "appBalance" | "clock" | "prices" | "quotePolicy" | "uow">,
+  services: Pick<Services, "appBalance" | "clock" | "prices" | "quotePolicy" | "chains" | "uow">,
   wallet: Address,
   leastUsd: bigint,
 ): Promise<void> {

@@ -55,6 +55,7 @@ function feeWorld(
         wallet,
         lines: wallet === sponsor ? [{ asset, balance, pending: 0n, owed: 0n }] : [],
         heldUsd,
+        held: heldUsd === 0n ? [] : [{ asset, amount: heldUsd / 10n ** 12n, usd: heldUsd }],
       }),
       spending: async () => ({ todayUsd, userTodayUsd: todayUsd, targetTodayUsd: 0n }),
     },

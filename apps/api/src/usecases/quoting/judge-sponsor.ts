@@ -1,6 +1,7 @@
 import { formatUsd, judgeFees, ServiceError, transferredUsd } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import type { AppBalancePolicy } from "../../ports/app-balance.ts";
+import type { ChainDirectory } from "../../ports/chains.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { SponsorKey, SponsorReads } from "../../ports/sponsors.ts";
 import { appraise, warmPrices } from "../app-balance/appraise.ts";
@@ -10,6 +11,7 @@ import { utcDay } from "../execution/price-execution.ts";
 
 export interface SponsorServices extends PriceServices {
   readonly clock: Clock;
+  readonly chains: Pick<ChainDirectory, "currency">;
   readonly appBalance?: AppBalancePolicy | undefined;
   /** Undefined: nothing is sponsored here. */
   readonly sponsors?: SponsorReads | undefined;
@@ -20,7 +22,7 @@ export interface SponsorServices extends PriceServices {
  * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget of the key), PRICE_FETCH_FAILED
  */
 export async function judgeSponsor(
-  { clock, prices, quotePolicy, appBalance, sponsors }: SponsorServices,
+  { clock, chains, prices, quotePolicy, appBalance, sponsors }: SponsorServices,
   key: SponsorKey,
   { user, sponsorship }: Pick<RequestTerms, "user" | "sponsorship">,
 ): Promise<void> {
@@ -42,7 +44,7 @@ export async function judgeSponsor(
       field: "subsidizeFees",
       data: { rule: refusal.rule, costUsd: formatUsd(usd) },
     });
-  const planned = planCharge(appraise({ prices, quotePolicy, appBalance }, book), {
+  const planned = planCharge(appraise({ chains, prices, quotePolicy, appBalance }, book), {
     usd,
     transferredUsd: transferredUsd(sponsorship, usd),
   });
