@@ -254,6 +254,29 @@ test("a lane plans on while a receipt is late by one head, and stops when a seco
   expect((await slotOf(waiting)).state).toBe("open");
 });
 
+test("a transfer that the token answers with false instead of reverting is no fill: the deposit goes back", async () => {
+  const { destination } = world;
+  const { client } = destination;
+  const agreed = await aSubmittedFill({ refundTo: world.anAddress() });
+  const address = agreed.terms.destination.currency;
+  const bytecode = (await client.getCode({ address })) ?? "0x";
+  // Answers false to everything.
+  await client.setCode({ address, bytecode: "0x600060005260206000f3" });
+  await destination.mine();
+  await client.setCode({ address, bytecode });
+  await world.watch(destination);
+  expect((await world.status(agreed.requestId)).status).not.toBe("success");
+  for (let round = 0; round < 8; round++) {
+    await world.work();
+    await world.round();
+  }
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "TRANSACTION_REVERTED",
+  });
+  expect(await received(agreed)).toBe(0n);
+});
+
 test("a node that forgets receipts does not make a paid nonce dead: nothing is refunded on its silence", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();

@@ -14,6 +14,7 @@ export * from "./evm/deposit-logs.ts";
 export * from "./evm/deposits.ts";
 export * from "./evm/evidence.ts";
 export * from "./evm/fill-calldata.ts";
+export * from "./evm/silent-transfer.ts";
 export * from "./evm/fill-through-calls.ts";
 export * from "./evm/fill-with-calls.ts";
 export * from "./evm/fill-with-swap.ts";

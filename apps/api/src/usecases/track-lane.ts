@@ -1,3 +1,4 @@
+import { isSilentTransfer } from "@causeway/chains";
 import type { BlockRef, ReceiptFact } from "@causeway/chains";
 import type { Address, FailReason } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
@@ -108,7 +109,8 @@ async function noteAhead(services: Needs, slot: Slot): Promise<void> {
   await services.uow.run((tx) => tx.lanes.clearUnexplained(slot.id));
 }
 
-async function noteMined(services: Needs, slot: Slot, attempt: Attempt, receipt: ReceiptFact): Promise<void> {
+async function noteMined(services: Needs, slot: Slot, attempt: Attempt, mined: ReceiptFact): Promise<void> {
+  const receipt = isRefusedSilently(slot, attempt, mined) ? { ...mined, status: "reverted" as const } : mined;
   const applied = await services.uow.run(async (tx) => {
     const record = slot.leg.requestId === undefined ? undefined : await tx.requests.lock(slot.leg.requestId);
     const current = await tx.lanes.lockSlot(slot.id);
@@ -135,6 +137,12 @@ async function noteMined(services: Needs, slot: Slot, attempt: Attempt, receipt:
       txHash: attempt.txHash,
       block: receipt.blockNumber,
     });
+}
+
+/** Calls for users and sweeps are judged by other means: what a user calls may be anything. */
+function isRefusedSilently({ leg, call }: Slot, { kind }: Attempt, receipt: ReceiptFact): boolean {
+  const isOurPayment = leg.kind === "fill" || leg.kind === "refund" || leg.kind === "claim";
+  return kind === "pay" && isOurPayment && isSilentTransfer(call, receipt);
 }
 
 async function fallOut(services: Needs, slot: Slot): Promise<void> {

@@ -1,0 +1,18 @@
+import type { CallPlan, ReceiptFact } from "../family.ts";
+import { TRANSFER_TOPIC } from "./deposits.ts";
+
+/** `transfer(address,uint256)` */
+const TRANSFER_SELECTOR = "0xa9059cbb";
+const WORD_DIGITS = 64;
+
+/**
+ * Whether a mined transaction called a token's `transfer` and the token moved nothing to the recipient: some tokens answer false instead of reverting.
+ * Oracles go by the same event, so that a payment without it is never attested.
+ */
+export function isSilentTransfer({ to, data }: CallPlan, { status, logs }: ReceiptFact): boolean {
+  if (status !== "success" || !data.startsWith(TRANSFER_SELECTOR)) return false;
+  const recipient = `0x${data.slice(TRANSFER_SELECTOR.length, TRANSFER_SELECTOR.length + WORD_DIGITS)}`;
+  return !logs.some(
+    ({ address, topics }) => address === to && topics[0] === TRANSFER_TOPIC && topics[2] === recipient,
+  );
+}
