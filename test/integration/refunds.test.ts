@@ -389,6 +389,61 @@ test("a refund that a reorg takes out of the chain is sent again and paid once",
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
 });
 
+/** The user's wallet sends its deposit again, with another nonce and so another hash. */
+async function depositedUnderAnotherHash(agreed: Agreed) {
+  await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
+  return await deposited(agreed);
+}
+
+test("a refunded deposit that a reorg replaces under another hash is not refunded twice", async () => {
+  const agreed = await agree({ referrer: "debug-force-refund" });
+  const first = await deposited(agreed);
+  await world.work();
+  expect((await world.services.reads.deposit(first.id))?.refundState).toBe("sent");
+  await world.origin.reorg(1);
+  const second = await depositedUnderAnotherHash(agreed);
+  expect(second.id).not.toBe(first.id);
+  for (let round = 0; round < 4; round++) await world.round();
+  expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
+  expect(await world.services.reads.deposit(first.id)).toMatchObject({ canonical: false });
+  expect((await world.services.reads.deposit(second.id))?.refundState).toBe("none");
+  expect(await fundsListed(second.id)).toMatchObject([
+    { refund_waits: expect.stringMatching(/may replace was sent/) },
+  ]);
+  expect(world.events.of("deposit_exposed").at(-1)?.facts).toMatchObject({
+    depositId: second.id,
+    vanished: first.id,
+  });
+  expect((await world.status(agreed.requestId)).status).toBe("refund");
+});
+
+test("a request whose deposit could not be refunded waits again when a reorg drops that deposit", async () => {
+  const limited = await limitedTo(0n);
+  const { agreed, found } = await depositedNative("0.04");
+  await world.work(limited);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    fundsAt: "depository",
+    final: true,
+  });
+  const head = (await world.services.reads.cursor(found.chainId))?.number ?? 0n;
+  await world.origin.reorg(Number(head - found.blockNumber) + 1);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "waiting",
+    fundsAt: "user",
+    nextAction: "send_deposit",
+    failReason: "N/A",
+    refundFailReason: "N/A",
+    inTxHashes: [],
+    final: false,
+  });
+  // It returns, and the day's limit has room.
+  await deposited(agreed);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+});
+
 test("a deposit in a token that no source of prices knows waits for its price for an hour, and is then told to the operator", async () => {
   const tst = world.origin.chain.tokens.find(({ symbol }) => symbol === "TST")?.address;
   if (tst === undefined) throw new Error("the local chains have it");

@@ -132,7 +132,12 @@ export interface DepositWrites {
     unrepaid: { readonly usd: bigint; readonly reason: string },
     atMs: number,
   ): Promise<void>;
-  /** The refund waits for room in the limit. False when it did so already. */
+  /**
+   * A deposit of the same request, depositor and currency that no canonical block holds any more, and whose refund was sent: this one may be the same money under
+   * another hash. Call with the request locked.
+   */
+  refundedAndVanished(deposit: DepositRecord): Promise<DepositId | undefined>;
+  /** The refund waits: for room in the limit, or for the operator. False when it did so already. */
   noteRefundWaits(id: DepositId, reason: string): Promise<boolean>;
   /** Marks deposits of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone; returns them. */
   removeOrphaned(

@@ -4,6 +4,7 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
+import type { Tx } from "../ports/unit-of-work.ts";
 import { burntByFills } from "./burnt-by-fills.ts";
 import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
@@ -146,6 +147,7 @@ async function pay(
       const current = await tx.deposits.lock(deposit.id);
       if (current?.disposition !== "refund" || current.refundState !== "none" || !current.canonical)
         return undefined;
+      if (await isRefundedAlready(services, tx, current)) return "refunded" as const;
       if (!(await hasRoomForUnrepaid(services, tx, deposit, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       if (!(await inventoryBears(tx, connected, plan))) return "short" as const;
@@ -169,6 +171,7 @@ async function pay(
       throw error;
     });
   if (slotId === undefined) return DONE;
+  if (slotId === "refunded") return { waitMs: LIMIT_WAIT_MS, why: REFUNDED_BEFORE };
   if (slotId === "limit")
     return { waitMs: LIMIT_WAIT_MS, why: "the daily limit of unrepaid refunds is spent" };
   if (slotId === "short") return { waitMs: 5_000, why: "the solver's inventory does not bear the refund" };
@@ -181,6 +184,27 @@ async function pay(
   });
   await sendSlot(services, slotId);
   return DONE;
+}
+
+const REFUNDED_BEFORE =
+  "the refund of a deposit that it may replace was sent before a reorg dropped that one";
+
+/** Then this one waits until that one is back in a block, or the operator releases it. */
+async function isRefundedAlready(
+  services: Pick<Needs, "events">,
+  tx: Pick<Tx, "deposits">,
+  deposit: DepositRecord,
+): Promise<boolean> {
+  const vanished = await tx.deposits.refundedAndVanished(deposit);
+  if (vanished === undefined) return false;
+  if (await tx.deposits.noteRefundWaits(deposit.id, REFUNDED_BEFORE))
+    services.events.alarm("deposit_exposed", {
+      requestId: deposit.requestId,
+      depositId: deposit.id,
+      vanished,
+      reason: REFUNDED_BEFORE,
+    });
+  return true;
 }
 
 /**

@@ -134,8 +134,10 @@ async function takeBack(
     if (deposit.requestId === undefined) continue;
     const record = await tx.requests.lock(deposit.requestId);
     if (record === undefined) continue;
+    // Nothing was sent for it, and it is not in the depository any more: should it return, it is judged anew.
+    if (deposit.refundState === "impossible") await tx.deposits.setRefund(deposit.id, "none", undefined);
     // Once its refund is under way the money may come back twice; taking the state back would hide that.
-    if (deposit.refundState !== "none") {
+    else if (deposit.refundState !== "none") {
       services.events.alarm("deposit_exposed", facts);
       continue;
     }

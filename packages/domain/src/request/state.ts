@@ -312,8 +312,15 @@ function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
   }
   // Nothing was sent for it yet: the request waits again, as if the deposit had never been.
   // (The watcher does not raise this event for a deposit whose refund is already on its way.)
-  if (state.name === "deposited" || state.name === "fillable" || state.name === "refunding")
-    return to(state, { name: "quoted", depositId: undefined, failReason: undefined });
+  const { name } = state;
+  if (name === "deposited" || name === "fillable" || name === "refunding" || name === "failed")
+    return to(state, {
+      name: "quoted",
+      depositId: undefined,
+      failReason: undefined,
+      refundFailReason: undefined,
+      final: false,
+    });
   // Money is on its way, or gone: the state stands, and the watcher reports the exposure until the deposit is mined again.
   return already(state);
 }

@@ -57,6 +57,11 @@ const noteRefundWaits = statement(
   "deposit_note_refund_waits",
   "update deposits set refund_waits = $2 where id = $1 and refund_waits is null returning id",
 );
+const refundedAndVanished = statement(
+  "deposit_refunded_and_vanished",
+  `select id from deposits where request_id = $1 and chain_id = $2 and depositor = $3 and currency = $4
+     and not canonical and refund_state in ('sent', 'final') order by id limit 1`,
+);
 const removeOrphaned = statement(
   "deposit_remove_orphaned",
   `update deposits set canonical = false
@@ -144,6 +149,12 @@ export function depositWrites(sql: Sql): DepositWrites {
     },
     async setUnrepaid(id, { usd, reason }, atMs): Promise<void> {
       await sql.query(setUnrepaid, [id, usd, reason, atMs]);
+    },
+    async refundedAndVanished({ requestId, chainId, depositor, currency }): Promise<DepositId | undefined> {
+      if (requestId === undefined) return undefined;
+      const values = [requestId, chainId, depositor, currency];
+      const [row] = await sql.query<{ id: number }>(refundedAndVanished, values);
+      return row && String(row.id);
     },
     async noteRefundWaits(id, reason): Promise<boolean> {
       return (await sql.query(noteRefundWaits, [id, reason])).length > 0;
