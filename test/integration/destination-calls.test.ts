@@ -284,7 +284,9 @@ test("calls that burn gas and revert only in the block are paid by the app to th
   });
   expect(fees * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
   expect(world.events.of("execution_overrun")).toEqual([]);
-  expect(await origin.balance(agreed.terms.refundTo, usdc)).toBeGreaterThan(0n);
+  // The user's refund bears none of it, and neither does the solver's limit of a day.
+  expect(await origin.balance(agreed.terms.refundTo, usdc)).toBeGreaterThan(99_500_000n);
+  expect(await world.services.reads.unpaidBurnsSince(0)).toEqual([]);
 });
 
 test.each<readonly [string, (requestId: RequestId) => Promise<void>]>([

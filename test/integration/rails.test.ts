@@ -1,5 +1,5 @@
 import { spellTransaction } from "@causeway/domain";
-import type { Hex } from "@causeway/domain";
+import type { Address, Hex } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
@@ -230,6 +230,35 @@ test("a recipient who cannot be paid is not paid, and the deposit goes back", as
   await depositAndFill(agreed);
   expect((await world.status(agreed.requestId)).failReason).toBe("DESTINATION_TOKEN_TRANSFER_REJECTED");
   await expectRefundedOnce(agreed);
+});
+
+test("a refund keeps the gas that a fill burnt in its block", async () => {
+  await start();
+  const filled = await world.agree();
+  await depositAndFill(filled);
+  await expectFilledOnce(filled);
+  const slot = await world.services.reads.slotOfLeg("fill", filled.requestId);
+  if (slot === undefined) throw new Error("the request is filled");
+  const agreed = await world.agree();
+  world.destination.network.bar(agreed.terms.recipient, "the account takes nothing");
+  const reverted = {
+    ...slot,
+    call: { ...slot.call, to: anAccount() as Address },
+    gasUsed: 40n,
+    effectiveGasPrice: 10n,
+  };
+  const reads = {
+    ...world.services.reads,
+    revertedSlotsOfLeg: async (_: string, requestId: string) =>
+      requestId === agreed.requestId ? [reverted] : [],
+  };
+  const burning = { ...world.services, reads };
+  world.pay(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  for (let more = 0; more < 8; more++) await world.round(burning);
+  expect((await world.status(agreed.requestId)).status).toBe("refund");
+  expect(received(agreed.terms.refundTo, world.origin)).toBe(99_990n - 400n);
 });
 
 test("a fill waits for the solver's money, and not for ever", async () => {

@@ -8,6 +8,7 @@ const DAY_MS = 24 * 3600 * 1000;
 /**
  * Gas that fills burnt which reverted in a block although they succeeded when they were tried. A recipient's code, an exchange or calls can be made to do that,
  * so it is kept of the deposit, as far as the order's promise of a refund allows. A plain token transfer runs none of these.
+ * What fast fills and calls beside the fill have burnt is charged to the app that asked for them.
  * @param unit the deposit's currency
  * @returns smallest units of that currency
  * @throws ServiceError PRICE_FETCH_FAILED
@@ -19,13 +20,14 @@ export async function burntByFills(
   unit: PricedUnit,
 ): Promise<bigint> {
   if (state.depositId !== deposit.id) return 0n;
-  const native = chains.get(terms.destination.chainId)?.chain.native;
+  const native = chains.profile(terms.destination.chainId)?.native;
   if (native === undefined) return 0n;
-  const [fills, fastFill] = await Promise.all([
+  const [fills, fastFill, execution] = await Promise.all([
     reads.revertedSlotsOfLeg("fill", terms.requestId),
     reads.fastFill(terms.requestId),
+    reads.execution(terms.requestId),
   ]);
-  // What a fast fill has burnt is charged to the app that vouched.
+  if (execution?.destination !== undefined) return 0n;
   const wei = fills
     .filter((slot) => !isPlainTransfer(slot) && slot.id !== fastFill?.burnt?.slotId)
     .reduce((sum, { gasUsed = 0n, effectiveGasPrice = 0n }) => sum + gasUsed * effectiveGasPrice, 0n);
@@ -50,7 +52,7 @@ export async function unpaidBurntUsd({
 }: Pick<Services, "reads" | "chains" | "prices" | "clock">): Promise<bigint> {
   let usd = 0n;
   for (const { chainId, wei } of await reads.unpaidBurnsSince(clock.nowMs() - DAY_MS)) {
-    const native = chains.get(chainId)?.chain.native;
+    const native = chains.profile(chainId)?.native;
     if (native === undefined) continue;
     usd += amountToUsdUp(wei, { decimals: native.decimals, priceUsd: await prices.usd(native) });
   }

@@ -71,6 +71,9 @@ async function noteBurn({ services, tx, slot, record }: LegMoment): Promise<numb
   const { requestId } = record.terms;
   const burns = await tx.fillBurns.note(slot, requestId, services.clock.nowMs());
   const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
+  const beside = (await tx.executions.lock(requestId))?.destination;
+  // Whoever asked for calls beside the fill is charged for this gas, see `charge`.
+  if (beside !== undefined) await tx.fillBurns.keep(requestId, { kept: 1n, burnt: 1n });
   services.events.alarm("fill_burnt", {
     requestId,
     chainId: slot.chainId,

@@ -4,6 +4,7 @@ import type { ConnectedRail } from "../../ports/chains.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { DepositRecord } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
+import { burntByFills } from "../burnt-by-fills.ts";
 import { giveUpRefund } from "../give-up-refund.ts";
 import {
   planRefundOf,
@@ -55,13 +56,14 @@ export async function refundByRail(
   const recipient = request === undefined ? depositor : refundRecipient(chain, request, depositor);
   const cost = await rail.paymentCost(deposit.currency, recipient);
   const due = refundAmount(deposit.amount, cost, native, { decimals: currency.decimals, priceUsd });
-  const rest = due.kind === "refund" ? due.amount : 0n;
+  const unit = { decimals: currency.decimals, priceUsd };
+  const burnt = request === undefined ? 0n : await burntByFills(services, request, deposit, unit);
+  const rest = due.kind === "refund" ? due.amount - burnt : 0n;
   const nowMs = services.clock.nowMs();
   const refund =
     request === undefined
       ? unasked(rest)
       : planRefundOf(services, chain, request, deposit, { recipient, rest, nowMs });
-  const unit = { decimals: currency.decimals, priceUsd };
   const isDust =
     request === undefined &&
     refund.kind === "pay" &&
@@ -96,13 +98,16 @@ export async function refundByRail(
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await tx.deposits.setRefund(deposit.id, "sent", undefined);
       if (unrepaid !== undefined) await tx.deposits.setUnrepaid(deposit.id, unrepaid, services.clock.nowMs());
-      if (deposit.requestId !== undefined)
+      if (deposit.requestId !== undefined) {
+        const kept = due.kind === "refund" ? due.amount - amount : 0n;
+        await tx.fillBurns.keep(deposit.requestId, { kept, burnt });
         await tx.requests.note(deposit.requestId, services.clock.nowMs(), "refundPlanned", {
           depositId: deposit.id,
           amount,
           gasFee: due.gasFee,
           nonce: slot.nonce,
         });
+      }
       return slot.id;
     })
     .catch((error: unknown) => {
