@@ -1,7 +1,8 @@
 import { testTokenAbi } from "@causeway/contracts";
+import type { Hex } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
-import { encodeFunctionData, parseEther } from "viem";
+import { encodeFunctionData, keccak256, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Services } from "../../apps/api/src/ports/services.ts";
@@ -9,6 +10,7 @@ import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
 import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
+import { withChain } from "../support/other-chain.ts";
 
 let world: EngineWorld;
 
@@ -347,6 +349,35 @@ test("a payment whose commit a failover lost is not made again: its lane plans n
     expect((await world.request(requestId)).state.name).toBe("fillable");
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
   expect(await world.paymentsOf(other, destination)).toEqual([]);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+test("a fill whose commit a failover lost before its bytes left is planned again and paid once, although the old process sends them late", async () => {
+  const { destination, origin } = world;
+  const kept: Hex[] = [];
+  const broadcast = async (raw: Hex): Promise<never> => {
+    kept.push(raw);
+    return await Promise.reject(new Error("cut off"));
+  };
+  const cutOff = withChain(world.services, destination.connected, { connection: { writer: { broadcast } } });
+  const agreed = await world.quote({ recipient: world.anAddress() });
+  await world.pay(agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await world.work(cutOff).catch(() => undefined);
+  await forgotten(agreed);
+  // With other fees, so that the bytes differ.
+  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 3n * 10n ** 9n });
+  await destination.mine();
+  await world.watch(destination);
+  await world.work();
+  const [attempt] = (await slotOf(agreed)).attempts;
+  const [late = "0x"] = kept;
+  expect(attempt?.txHash).not.toBe(keccak256(late));
+  await destination.client.sendRawTransaction({ serializedTransaction: late }).catch(() => undefined);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 

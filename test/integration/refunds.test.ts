@@ -539,6 +539,23 @@ test("two workers at once stay within the daily limit together", async () => {
   expect(states.toSorted()).toEqual(["none", "none", "sent"]);
 });
 
+test("a refund to a depositor whom the order does not name counts against the daily limit", async () => {
+  const limited = await limitedTo(50n);
+  const agreed = await agree();
+  const other = world.anAddress();
+  const { currency, confirmAtBlock } = await deposited(agreed, { depositor: other });
+  await confirmed(confirmAtBlock);
+  await world.work(limited);
+  await world.round(limited);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+    fundsAt: "depository",
+    nextAction: "contact_operator",
+  });
+  expect(await world.origin.balance(other, currency)).toBe(0n);
+  expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+});
+
 test("a refund after the order's time for refunds counts against the daily limit", async () => {
   const limited = await limitedTo(50n);
   const agreed = await agree({ ttl: 60 });
