@@ -56,7 +56,7 @@ the variables.
 | \`httpRpcUrl\`, \`wsRpcUrl\` | what the service uses; may carry credentials, never shown |
 | \`publicRpcUrl\`, \`publicWsRpcUrl\` | what clients are told |
 | \`explorerUrl\`, \`explorerName\`, \`iconUrl\`, \`baseChainId\`, \`tags\` | for \`GET /chains\` |
-| \`depositEnabled\`, \`disabled\`, \`partialDisableLimit\`, \`surgeEnabled\` | switches of an incident; the limit is in smallest units of the native currency, \`"0"\` is none |
+| \`depositEnabled\`, \`disabled\`, \`partialDisableLimit\`, \`surgeEnabled\` | switches of an incident: \`depositEnabled: false\` refuses quotes to the chain, \`disabled: true\` quotes from and to it; requests under way go on. The limit is in smallest units of the native currency, \`"0"\` is none |
 | \`native\`, \`tokens[]\` | \`id\` (same asset = same id on every chain), \`symbol\`, \`name\`, \`decimals\`, \`class\` (\`stable\`, \`major\`, \`minor\`), \`priceId\`, and for tokens \`address\`, \`supportsPermit\`, \`resetsApproval\` |
 | … \`logoUri\`, \`verified\` | shown to clients as \`metadata\`: a public picture, none when absent; whether you vouch for the token, \`true\` when absent |
 | … \`supportsBridging\` | \`false\`: the solver does not hold it; a quote that takes or pays it exchanges it in pools |

@@ -243,7 +243,7 @@ test("a call whose authorization no node takes is charged for the nonce that it 
   expect(balance).toBeLessThan(given);
 });
 
-test("a contract that was used before is not forgotten, and quotes that lead to a former depository are told", async () => {
+test("a contract that was used before is not forgotten, and open requests that name a former one raise an alarm", async () => {
   const { origin, services, events, clock } = world;
   const store = usedContracts(sqlOn(world.pool));
   const start = async (change: object): Promise<void> =>
@@ -265,7 +265,14 @@ test("a contract that was used before is not forgotten, and quotes that lead to 
   const named = { depository, formerContracts: [origin.chain.contracts.depository] };
   await start(named);
   expect(events.of("former_depository_quoted").map(({ facts }) => facts)).toMatchObject([{ openQuotes: 1 }]);
+  const { router } = origin.chain.contracts;
+  expect(events.of("former_router_ordered")).toEqual([]);
+  const next = world.anAddress();
+  await start({ ...named, router: next, formerContracts: [...named.formerContracts, router] });
+  expect(events.of("former_router_ordered").map(({ facts }) => facts)).toMatchObject([{ openQuotes: 1 }]);
   clock.forward(8 * 24 * 3_600_000);
-  await start(named);
-  expect(events.of("former_depository_quoted")).toHaveLength(1);
+  const before = events.of("former_depository_quoted").length;
+  await start({ ...named, formerContracts: [...named.formerContracts, next] });
+  expect(events.of("former_depository_quoted")).toHaveLength(before);
+  expect(events.of("former_router_ordered")).toHaveLength(1);
 });

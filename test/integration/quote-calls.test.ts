@@ -5,6 +5,7 @@ import { answerFor } from "@causeway/service-kit";
 import { encodeFunctionData, erc20Abi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { planFillThroughCalls } from "../../apps/api/src/usecases/plan-fill-through-calls.ts";
 import { priceDestination } from "../../apps/api/src/usecases/execution/price-destination.ts";
@@ -459,6 +460,31 @@ test("calls that take from the recipient what is left for him are refused", asyn
   expect({ status, code: body["errorCode"] }).toEqual({ status: 400, code: "DESTINATION_TX_FAILED" });
   expect(String(body["errorData"])).toContain("take from the recipient");
 });
+
+const ways: readonly [string, () => Ask][] = [
+  ["makes calls", () => ({ txs: [pays(world.anAddress(), 0n)] })],
+  ["swaps", () => ({ destinationCurrency: world.odd })],
+  ["brings a gas top-up", () => ({ topupGas: true, topupGasAmount: "1000000" })],
+  ["pays native token to a contract", () => ({ recipient: failures, destinationCurrency: NATIVE_CURRENCY })],
+];
+
+test.each(ways)(
+  "a fill that %s is not sent through a router that its order does not name",
+  async (_what, askOf) => {
+    const { origin, destination, services } = world;
+    const agreed = await world.quote(askOf());
+    await world.pay(agreed);
+    await origin.mine();
+    await world.watch(origin);
+    const { connected, chain } = destination;
+    const contracts = { ...chain.contracts, router: world.anAddress() };
+    const rotated = { ...connected, chain: { ...chain, contracts } };
+    await world.work({ ...services, chains: createChainDirectory([origin.connected, rotated]) });
+    const end = await world.untilFinal(agreed.requestId, 1_000);
+    expect(end).toMatchObject({ status: "refund", failReason: "NO_QUOTES" });
+    expect((await outcomeOf(agreed)).fills).toEqual([]);
+  },
+);
 
 test("an app makes no calls of its own beside a quote that has calls", async () => {
   const { services } = world;

@@ -2,6 +2,7 @@ import { NATIVE_CURRENCY, gasCostWei, refundAmount } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
@@ -585,4 +586,27 @@ test("an order of a solver key that is no longer configured is not filled, and i
   });
   expect(await world.paymentsOf(agreed, world.destination)).toEqual([]);
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+});
+
+test("a refund through a router that its order does not name counts against the daily limit", async () => {
+  const { origin, destination } = world;
+  const limited = await limitedTo(50n);
+  const agreed = await agree({
+    originCurrency: NATIVE_CURRENCY,
+    amount: "50000000000000000",
+    referrer: "debug-force-refund",
+  });
+  // A contract that accepts native tokens: only the router pays those.
+  await origin.client.setCode({ address: agreed.terms.refundTo, bytecode: "0x00" });
+  const found = await deposited(agreed);
+  await confirmed(found.confirmAtBlock);
+  const { connected, chain } = origin;
+  const contracts = { ...chain.contracts, router: world.anAddress() };
+  const rotated = { ...connected, chain: { ...chain, contracts } };
+  await world.work({ ...limited, chains: createChainDirectory([rotated, destination.connected]) });
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+  });
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });

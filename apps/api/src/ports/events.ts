@@ -104,6 +104,7 @@ export type EventName =
   | "execution_overrun"
   | "execution_target_refused"
   | "former_depository_quoted"
+  | "former_router_ordered"
   | "execution_unseen"
   | "permit_budget_spent"
   | "hold_moved"

@@ -6,8 +6,8 @@ import type { UsedContract, UsedContracts } from "../ports/used-contracts.ts";
 type Configured = Pick<Chain, "id" | "name" | "contracts">;
 
 /**
- * At the start of a process: no contract that a chain used before may be forgotten. Accounts of ours may have roles in it, so the configuration must name it among `formerContracts`; and
- * nobody watches a former depository, so quotes that still lead there are told loudly.
+ * At the start of a process: no contract that a chain used before may be forgotten. Accounts of ours may have roles in it, so the configuration must name it among `formerContracts`.
+ * Raises an alarm while open quotes lead to a former depository, which nobody watches, or open orders name a former router, whose fills are not made.
  * @throws ServiceError SERVICE_UNAVAILABLE naming every contract that is missing
  */
 export async function checkUsedContracts(
@@ -29,17 +29,24 @@ export async function checkUsedContracts(
   if (missing.length > 0) throw new ServiceError("SERVICE_UNAVAILABLE", missing.join("; "));
   await store.note(chains.flatMap((chain) => usedBy(chain, nowMs)));
   for (const { id, name, contracts } of chains) {
-    const depositories = known.filter(({ chainId, role }) => chainId === id && role === "depository");
-    if (!depositories.some(({ address }) => address !== contracts.depository)) continue;
-    const since =
-      depositories.find(({ address }) => address === contracts.depository)?.firstUsedAtMs ?? nowMs;
-    const { count, untilMs } = await store.openQuotes(id, since, nowMs);
-    if (count > 0)
-      events.alarm("former_depository_quoted", {
-        chain: name,
-        openQuotes: count,
-        until: new Date(untilMs).toISOString(),
-      });
+    const report = async (
+      role: "depository" | "router",
+      event: "former_depository_quoted" | "former_router_ordered",
+      openRequests: UsedContracts["openOrders"],
+    ): Promise<void> => {
+      const used = known.filter((one) => one.chainId === id && one.role === role);
+      if (!used.some(({ address }) => address !== contracts[role])) return;
+      const since = used.find(({ address }) => address === contracts[role])?.firstUsedAtMs ?? nowMs;
+      const { count, untilMs } = await openRequests(id, since, nowMs);
+      if (count > 0)
+        events.alarm(event, {
+          chain: name,
+          openQuotes: count,
+          until: new Date(untilMs).toISOString(),
+        });
+    };
+    await report("depository", "former_depository_quoted", store.openQuotes);
+    await report("router", "former_router_ordered", store.openOrders);
   }
 }
 

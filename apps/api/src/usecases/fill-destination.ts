@@ -1,4 +1,12 @@
-import { appBpsOf, bpsOfUp, isOneAsset, mulDivUp, ONE_USD, pairClassOf } from "@causeway/domain";
+import {
+  FORMER_ROUTER,
+  appBpsOf,
+  bpsOfUp,
+  isOneAsset,
+  mulDivUp,
+  ONE_USD,
+  pairClassOf,
+} from "@causeway/domain";
 import type { Currency, FailReason, OutputCalls, RequestId, RequestTerms } from "@causeway/domain";
 import type { RequestEnd } from "../ports/chains.ts";
 import { formatUsd } from "@causeway/domain";
@@ -11,6 +19,7 @@ import { reserveSponsorship } from "./app-balance/sponsor-fees.ts";
 import { unpaidBurntUsd } from "./burnt-by-fills.ts";
 import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
 import type { FillBasis } from "./fill-basis.ts";
+import { fillContractOf } from "./fill-contract.ts";
 import { amountToPay } from "./fill-amount.ts";
 import { settleFees } from "./legs/fees-of-fill.ts";
 import { orderSignerOf } from "./order-signer.ts";
@@ -124,6 +133,14 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     due.budget === undefined && terms.gasTopup === undefined && destinationCurrency !== undefined
       ? gasOf(fillGas, destinationCurrency, toContract)
       : exchangedFill + (topupGas(services.quotePolicy.gas, terms.gasTopup?.amount) ?? 0n);
+  const isRouted =
+    toContract ||
+    due.budget !== undefined ||
+    terms.outputCalls !== undefined ||
+    terms.gasTopup !== undefined ||
+    execution?.destination !== undefined;
+  if (isRouted && terms.order.output.extraData !== fillContractOf(destination))
+    return giveUp(services, requestId, "NO_QUOTES", FORMER_ROUTER);
   const runsForeignCode = toContract || due.budget !== undefined || terms.outputCalls !== undefined;
   if (basis.kind === "deposit" && runsForeignCode) {
     const burntUsd = await unpaidBurntUsd(services);

@@ -1,14 +1,14 @@
-import type { Address, Chain, Hex, Order, RequestTerms, Soon } from "@causeway/domain";
+import type { Address, Order, RequestTerms, Soon } from "@causeway/domain";
 import {
   amountToUsdDown,
   convertUp,
-  encodeFillContract,
   gasCostWei,
   NATIVE_CURRENCY,
   orderIdOf,
   refundAmount,
 } from "@causeway/domain";
 import type { Random, QuotePolicy } from "../ports/quote.ts";
+import { fillContractOf } from "./fill-contract.ts";
 import { permitGasUnits } from "./permits/permit-gas.ts";
 import { gasOf } from "./quote-pricing.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
@@ -80,7 +80,7 @@ export function* agree(
             currency: deposited.address,
             minimumAmount: refundMinimum,
             deadline: deadline + quotePolicy.refundGraceSeconds,
-            extraData: fillContractOf(origin.chain),
+            extraData: fillContractOf(origin),
           },
         ],
       },
@@ -107,7 +107,7 @@ export function* agree(
       ],
       calls: [],
       deadline,
-      extraData: fillContractOf(destination.chain),
+      extraData: fillContractOf(destination),
     },
     fees: [],
   };
@@ -153,18 +153,6 @@ export function* agree(
     order,
   };
   return { terms, promise, refundMinimum };
-}
-
-/** Every order names the same few contracts, and a text that was hashed before is found again at once when it is the same object. */
-const fillContracts = new WeakMap<Chain, Hex>();
-
-function fillContractOf(chain: Chain): Hex {
-  let encoded = fillContracts.get(chain);
-  if (encoded === undefined) {
-    encoded = encodeFillContract(chain.contracts.router);
-    fillContracts.set(chain, encoded);
-  }
-  return encoded;
 }
 
 function leastRefund(

@@ -112,7 +112,12 @@ async function pay(
   const kept = whole.kind === "refund" ? whole : due;
   const rest = kept.kind === "refund" ? kept.amount - burnt : 0n;
   const nowMs = services.clock.nowMs();
-  const refund = planRefundOf(services, chain, request, deposit, { recipient, rest, nowMs });
+  const refund = planRefundOf(services, chain, request, deposit, {
+    recipient,
+    rest,
+    router: toContract ? chain.contracts.router : undefined,
+    nowMs,
+  });
   if (refund.kind === "tooLow") return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
   const { amount } = refund;
   const unrepaid = unrepaidOf(refund, priced);

@@ -7,7 +7,7 @@ import {
   ServiceError,
   weightedDifference,
 } from "@causeway/domain";
-import type { Chain, Currency, Hex, RailChain, RefundPlan } from "@causeway/domain";
+import type { Address, Chain, Currency, Hex, RailChain, RefundPlan } from "@causeway/domain";
 import { orderSignerOf } from "./order-signer.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
@@ -50,16 +50,22 @@ export async function priceOfRefund(
   }
 }
 
-/**
- * How much of a deposit goes back, and whether oracles can attest that refund.
- * @param rest the deposit minus what its refund costs; 0 when nothing is left
- */
+export interface RefundPayment {
+  readonly recipient: Hex;
+  /** The deposit minus what its refund costs; 0 when nothing is left. */
+  readonly rest: bigint;
+  /** The router that makes the payment; undefined: a plain transfer. */
+  readonly router: Address | undefined;
+  readonly nowMs: number;
+}
+
+/** How much of a deposit goes back, and whether oracles can attest that refund. */
 export function planRefundOf(
   services: Pick<Services, "signer" | "formerSigners">,
   chain: Chain | RailChain,
   request: RequestRecord,
   deposit: DepositRecord,
-  { recipient, rest, nowMs }: { readonly recipient: Hex; readonly rest: bigint; readonly nowMs: number },
+  { recipient, rest, router, nowMs }: RefundPayment,
 ): RefundPlan {
   const { currency, depositor, amount } = deposit;
   const miningSeconds = Math.max(MIN_MINING_SECONDS, MINING_BLOCKS * chain.blockTimeSeconds);
@@ -74,6 +80,7 @@ export function planRefundOf(
     rest,
     promised: promisedRefund(request, deposit),
     paidBy: Math.ceil(nowMs / 1000 + miningSeconds),
+    router,
   });
 }
 

@@ -68,6 +68,7 @@ export interface ChainProfile {
   readonly iconUrl: string;
   readonly baseChainId: number | undefined;
   readonly tags: readonly string[];
+  /** False: no new quotes to this chain. Quotes from it go on: only `disabled` stops deposits. */
   readonly depositEnabled: boolean;
   /** Set during an incident: no new quotes from or to this chain; requests under way go on. */
   readonly disabled: boolean;

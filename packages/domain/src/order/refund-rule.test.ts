@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Hex } from "../ids/hex.ts";
 import type { Order } from "./order.ts";
-import { planRefund, refundRule } from "./refund-rule.ts";
+import { encodeFillContract } from "./order-calls.ts";
+import { FORMER_ROUTER, planRefund, refundRule } from "./refund-rule.ts";
 import type { RefundFacts } from "./refund-rule.ts";
 
 const USDC: Hex = `0x${"a0".repeat(20)}`;
@@ -39,6 +40,7 @@ const facts: RefundFacts = {
   rest: 990_000n,
   promised: 0n,
   paidBy: 1_000,
+  router: undefined,
 };
 
 /** What the attestation contract asks of the refund of an order with one input, written out independently of the code under test. */
@@ -133,4 +135,22 @@ test("an order that names the native currency as recipient refunds the depositor
     depositor: STRANGER,
   });
   expect(rule).toMatchObject({ kind: "attestable", demand: { recipient: STRANGER } });
+});
+
+test("a refund through a router counts as attestable only when the order names that router", () => {
+  const router: Hex = `0x${"44".repeat(20)}`;
+  const order = {
+    ...facts.order,
+    inputs: facts.order.inputs.map((one) => ({
+      ...one,
+      refunds: one.refunds.map((option) => ({ ...option, extraData: encodeFillContract(router) })),
+    })),
+  };
+  expect(planRefund({ ...facts, order, router })).toMatchObject({ unattestable: undefined });
+  for (const one of [
+    { ...facts, order, router: STRANGER },
+    { ...facts, router },
+  ])
+    expect(planRefund(one)).toMatchObject({ kind: "pay", unattestable: FORMER_ROUTER });
+  expect(planRefund({ ...facts, order })).toMatchObject({ unattestable: undefined });
 });

@@ -1,6 +1,7 @@
 import { encodeAddress, nativeCurrency } from "../address/codec.ts";
 import type { VmType } from "../chain/attestation-chain.ts";
-import type { Hex } from "../ids/hex.ts";
+import type { Address, Hex } from "../ids/hex.ts";
+import { encodeFillContract } from "./order-calls.ts";
 import type { Order, OrderRefund } from "./order.ts";
 import { scaledMinimum, weightedDifference } from "./weighted-difference.ts";
 
@@ -101,7 +102,12 @@ export interface RefundFacts {
   readonly promised: bigint;
   /** Unix seconds at which the payment is expected in a block at the latest. */
   readonly paidBy: number;
+  /** The router that makes the payment; undefined: a plain transfer, which oracles count under any order. */
+  readonly router: Address | undefined;
 }
+
+/** Why a refund through the configured router cannot be attested: oracles count only what the order's own router pays. */
+export const FORMER_ROUTER = "the order names a router that is no longer the chain's";
 
 /** Why a refund cannot be attested for as long as the key of its order's solver is not configured. */
 export const MISSING_SOLVER_KEY = "the order names a solver whose key is not configured";
@@ -126,6 +132,7 @@ export function planRefund({
   rest,
   promised,
   paidBy,
+  router,
 }: RefundFacts): RefundPlan {
   const amount = rest > promised ? rest : promised;
   if (amount <= 0n) return { kind: "tooLow" };
@@ -138,6 +145,8 @@ export function planRefund({
   if (demand.recipient !== recipient)
     return unattestable("the refund goes to somebody whom the order does not name");
   if (demand.deadline < paidBy) return unattestable("the order's time for refunds is over");
+  const extraData = order.inputs[0]?.refunds[0]?.extraData;
+  if (router !== undefined && extraData !== encodeFillContract(router)) return unattestable(FORMER_ROUTER);
   const attested = amount > demand.minimum ? amount : demand.minimum;
   // Rounding can raise the minimum above a tiny deposit, and oracles attest no refund that exceeds its deposit.
   if (attested > deposit.amount) return unattestable("the order demands more than was deposited");

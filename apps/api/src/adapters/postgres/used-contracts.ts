@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
-import type { UsedContracts } from "../../ports/used-contracts.ts";
+import type { OpenRequests, UsedContracts } from "../../ports/used-contracts.ts";
 import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import type { Sql, Statement } from "./pool.ts";
 
 const all = statement(
   "used_contracts_all",
@@ -17,6 +17,13 @@ const open = statement(
    where state = 'quoted' and kind = 'bridge' and origin_chain_id = $1 and created_at_ms < $2 and fill_deadline_ms > $3`,
 );
 
+const ordered = statement(
+  "used_contracts_open_orders",
+  `select count(*) as count, coalesce(max(fill_deadline_ms), 0) as until_ms from requests
+   where state in ('quoted', 'accepted', 'depositing', 'deposited', 'fillable') and kind = 'bridge'
+     and (origin_chain_id = $1 or destination_chain_id = $1) and created_at_ms < $2 and fill_deadline_ms > $3`,
+);
+
 interface Row {
   readonly chain_id: number;
   readonly address: Address;
@@ -25,6 +32,10 @@ interface Row {
 }
 
 export function usedContracts(sql: Sql): UsedContracts {
+  async function counted(by: Statement, ...args: readonly number[]): Promise<OpenRequests> {
+    const [row] = await sql.query<{ count: number; until_ms: number }>(by, args);
+    return { count: row?.count ?? 0, untilMs: row?.until_ms ?? 0 };
+  }
   return {
     async all() {
       const rows = await sql.query<Row>(all, []);
@@ -39,13 +50,8 @@ export function usedContracts(sql: Sql): UsedContracts {
       for (const { chainId, address, role, firstUsedAtMs } of used)
         await sql.query(note, [chainId, address, role, firstUsedAtMs]);
     },
-    async openQuotes(chainId, givenBeforeMs, nowMs) {
-      const [row] = await sql.query<{ count: number; until_ms: number }>(open, [
-        chainId,
-        givenBeforeMs,
-        nowMs,
-      ]);
-      return { count: row?.count ?? 0, untilMs: row?.until_ms ?? 0 };
-    },
+    openQuotes: async (chainId, givenBeforeMs, nowMs) => await counted(open, chainId, givenBeforeMs, nowMs),
+    openOrders: async (chainId, givenBeforeMs, nowMs) =>
+      await counted(ordered, chainId, givenBeforeMs, nowMs),
   };
 }

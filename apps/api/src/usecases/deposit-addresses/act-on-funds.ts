@@ -14,7 +14,9 @@ import type { AddressFacts, ErrorCode, FundsDecision, HoldReason, RequestTerms }
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { DepositAddress, ObservedFunds } from "../../ports/deposit-addresses.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
+import { fillContractOf } from "../fill-contract.ts";
 import { orderSignerOf } from "../order-signer.ts";
+import { endOf } from "../request-end.ts";
 import { sweepJob } from "../transition.ts";
 import type { AddressServices } from "./address-services.ts";
 import { awaitingRequest, lockedStanding } from "./awaiting-request.ts";
@@ -23,6 +25,7 @@ import { findSender } from "./find-sender.ts";
 import type { ConfirmedFunds } from "./find-sender.ts";
 import { returnFacts, valueOf } from "./return-facts.ts";
 import { refundTerms, sameWithRefundTo } from "./standing-in.ts";
+import type { FillContracts } from "./standing-in.ts";
 
 /** What is to be done with observed money, everything asked that can be asked. */
 type Plan =
@@ -228,6 +231,19 @@ interface Deciding {
   readonly sender: AddressFacts["sender"];
 }
 
+/** A destination that is no longer configured keeps what the order names: nothing is filled there. */
+function fillContractsOf(
+  { chains }: Pick<AddressServices, "chains">,
+  connected: ConnectedChain,
+  { destination, order }: RequestTerms,
+): FillContracts {
+  const end = endOf(chains, destination.chainId);
+  return {
+    origin: fillContractOf(connected),
+    destination: end === undefined ? order.output.extraData : fillContractOf(end),
+  };
+}
+
 async function carryOut(
   services: AddressServices,
   connected: ConnectedChain,
@@ -246,7 +262,7 @@ async function carryOut(
         kind: "sweep",
         amount,
         excess,
-        terms: sameWithRefundTo(services, terms, refundTo),
+        terms: sameWithRefundTo(services, terms, fillContractsOf(services, connected, terms), refundTo),
         isOwn: false,
       };
     }
@@ -254,7 +270,14 @@ async function carryOut(
       const { amount, to, reason } = decision;
       const valueUsd = (await valueOf(services, funds)) ?? 0n;
       const returned = { ...funds, amount, to, reason, valueUsd };
-      const refunded = refundTerms(services, terms, connected.chain, returned, services.clock.nowMs());
+      const refunded = refundTerms(
+        services,
+        terms,
+        connected.chain,
+        fillContractsOf(services, connected, terms),
+        returned,
+        services.clock.nowMs(),
+      );
       return {
         kind: "sweep",
         amount,

@@ -1,4 +1,4 @@
-import { defaultFeePolicy, orderIdOf } from "@causeway/domain";
+import { defaultFeePolicy, encodeFillContract, orderIdOf } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { someAddress, someHash, someTerms } from "../../../../../test/support/terms.ts";
 import { measuredQuoteGas } from "../quote-gas.ts";
@@ -10,17 +10,32 @@ const services = {
   solver: someAddress(),
 };
 
-test("orders made for money at an address name the current solver, whoever the solver was when the address was given out", () => {
-  const first = someTerms();
+test("orders made for money at an address name the current solver and routers, whatever they were when the address was given out", () => {
+  const agreed = someTerms();
+  const former = encodeFillContract(someAddress());
+  const { currency, amount } = agreed.origin;
+  const payment = { chainId: "one", currency, amount, weight: 1n };
+  const refund = { chainId: "one", recipient: agreed.user, currency, minimumAmount: 1n, deadline: 1 };
+  const first = {
+    ...agreed,
+    order: {
+      ...agreed.order,
+      inputs: [{ payment, refunds: [{ ...refund, extraData: former }] }],
+      output: { ...agreed.order.output, extraData: former },
+    },
+  };
   const to = someAddress();
   const chain = { id: 1, name: "one", contracts: { router: someAddress() } };
-  const { currency, amount } = first.origin;
+  const destination = encodeFillContract(someAddress());
+  const fillContracts = { origin: encodeFillContract(chain.contracts.router), destination };
   const found = { chainId: 1, currency, amount, to, reason: "NO_QUOTES", valueUsd: 0n } as const;
   for (const terms of [
-    sameWithRefundTo(services, first, to),
-    refundTerms(services, first, chain, found, first.createdAtMs),
+    sameWithRefundTo(services, first, fillContracts, to),
+    refundTerms(services, first, chain, fillContracts, found, first.createdAtMs),
   ]) {
     expect(terms.order).toMatchObject({ solver: services.solver, solverChainId: "home" });
+    expect(terms.order.inputs[0]?.refunds[0]?.extraData).toBe(fillContracts.origin);
+    expect(terms.order.output.extraData).toBe(destination);
     expect(terms.orderId).toBe(orderIdOf(terms.order));
   }
 });

@@ -1,5 +1,5 @@
-import { encodeFillContract, orderIdOf } from "@causeway/domain";
-import type { Address, Chain, FailReason, FoundFunds, Order, RequestTerms } from "@causeway/domain";
+import { orderIdOf } from "@causeway/domain";
+import type { Address, Chain, FailReason, FoundFunds, Hex, Order, RequestTerms } from "@causeway/domain";
 import type { QuotePolicy, Random } from "../../ports/quote.ts";
 
 type Needs = {
@@ -9,10 +9,17 @@ type Needs = {
   readonly solver: Address;
 };
 
+/** What names the routers of today: the first order of an address may name former ones, whose payments are no longer attested. */
+export interface FillContracts {
+  readonly origin: Hex;
+  readonly destination: Hex;
+}
+
 /** The same promise anew, but that a refund goes to `refundTo`: an order names its recipient, and who sent the money is known only when it came. */
 export function sameWithRefundTo(
   { random, quotePolicy, solver }: Needs,
   terms: RequestTerms,
+  { origin, destination }: FillContracts,
   refundTo: Address,
 ): RequestTerms {
   const order: Order = {
@@ -22,8 +29,9 @@ export function sameWithRefundTo(
     salt: random.bytes32(),
     inputs: terms.order.inputs.map((input) => ({
       ...input,
-      refunds: input.refunds.map((refund) => ({ ...refund, recipient: refundTo })),
+      refunds: input.refunds.map((refund) => ({ ...refund, recipient: refundTo, extraData: origin })),
     })),
+    output: { ...terms.order.output, extraData: destination },
   };
   return { ...terms, requestId: random.bytes32(), orderId: orderIdOf(order), refundTo, order };
 }
@@ -40,7 +48,8 @@ export interface Returned extends FoundFunds {
 export function refundTerms(
   { random, quotePolicy, solver }: Needs,
   first: RequestTerms,
-  chain: Pick<Chain, "id" | "name"> & { readonly contracts: Pick<Chain["contracts"], "router"> },
+  chain: Pick<Chain, "id" | "name">,
+  fillContracts: FillContracts,
   { currency, amount, to, reason, valueUsd }: Returned,
   nowMs: number,
 ): RequestTerms {
@@ -62,7 +71,7 @@ export function refundTerms(
             // Whatever gas leaves of it.
             minimumAmount: 0n,
             deadline: deadline + quotePolicy.refundGraceSeconds,
-            extraData: encodeFillContract(chain.contracts.router),
+            extraData: fillContracts.origin,
           },
         ],
       },
@@ -75,6 +84,7 @@ export function refundTerms(
         expectedAmount: 0n,
       })),
       deadline,
+      extraData: fillContracts.destination,
     },
   };
   const { chainId, currency: outCurrency } = first.destination;

@@ -1,16 +1,15 @@
-import type { Address, Hex, Order, RequestTerms } from "@causeway/domain";
+import type { Address, Order, RequestTerms } from "@causeway/domain";
 import {
   amountToUsdDown,
   BPS,
   divUp,
-  encodeFillContract,
   gasCostWei,
   minimumOutput,
   orderIdOf,
   refundAmount,
 } from "@causeway/domain";
-import type { RequestEnd } from "../../ports/chains.ts";
 import type { QuotePolicy, Random } from "../../ports/quote.ts";
+import { fillContractOf } from "../fill-contract.ts";
 import { gasOf } from "../quote-pricing.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
 import { FORCE_REFUND_REFERRER } from "../quote-terms.ts";
@@ -136,11 +135,6 @@ export function agreeOnRail(
     order,
   };
   return { terms, refundMinimum, slippageBps };
-}
-
-/** Only EVM chains have contracts whose events prove payments. */
-function fillContractOf(end: RequestEnd): Hex {
-  return isRail(end) ? "0x" : encodeFillContract(end.chain.contracts.router);
 }
 
 function leastRefund(

@@ -63,7 +63,7 @@ export async function refundByRail(
   const refund =
     request === undefined
       ? unasked(rest)
-      : planRefundOf(services, chain, request, deposit, { recipient, rest, nowMs });
+      : planRefundOf(services, chain, request, deposit, { recipient, rest, router: undefined, nowMs });
   const isDust =
     request === undefined &&
     refund.kind === "pay" &&
