@@ -494,6 +494,25 @@ test("an app makes no calls of its own beside a quote that has calls", async () 
   await expect(priceDestination(services, terms, beside, signal)).rejects.toThrow("calls of its own");
 });
 
+test("destination calls are refused when the fill swaps, brings a gas top-up or needs a replaced router", async () => {
+  const { services, origin, destination, odd } = world;
+  const { connected, chain } = destination;
+  const contracts = { ...chain.contracts, router: world.anAddress() };
+  const rotated = { ...connected, chain: { ...chain, contracts } };
+  const chains = createChainDirectory([origin.connected, rotated]);
+  const cases: readonly [Ask, typeof services, string][] = [
+    [{ destinationCurrency: odd }, services, "not supported for a quote whose fill swaps"],
+    [{ topupGas: true, topupGasAmount: "1000000" }, services, "not supported for a quote with topupGas"],
+    [{}, { ...services, chains }, "request a new quote"],
+  ];
+  for (const [ask, by, message] of cases) {
+    const { terms } = await world.quote(ask);
+    const beside = { calls: [], authorizationList: undefined };
+    const refusal = priceDestination(by, terms, beside, AbortSignal.timeout(1_000));
+    await expect(refusal).rejects.toThrow(message);
+  }
+});
+
 /** In the order in which it is told: what the calls get, out of what the solver pays. */
 const exchanges: readonly [string, () => Address, () => Address][] = [
   ["native coin out of a token", () => NATIVE_CURRENCY, () => world.usdc],

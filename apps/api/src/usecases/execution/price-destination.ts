@@ -6,6 +6,7 @@ import type { Hex, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { DestinationExecution } from "../../ports/executions.ts";
 import type { Services } from "../../ports/services.ts";
+import { fillContractOf } from "../fill-contract.ts";
 import { ownAccounts } from "../lane-signers.ts";
 import type { LaneKeys } from "../lane-signers.ts";
 import { isNativeToContract } from "../payment-plan.ts";
@@ -42,11 +43,18 @@ export async function priceDestination(
 ): Promise<PricedDestination> {
   if (terms.outputCalls !== undefined)
     throw refusal("destinationChainExecutionData: the quote has calls of its own");
+  // The fill would refuse them too: the deposit would only come back.
+  if (terms.destination.paidFrom !== undefined)
+    throw refusal("destinationChainExecutionData is not supported for a quote whose fill swaps");
+  if (terms.gasTopup !== undefined)
+    throw refusal("destinationChainExecutionData is not supported for a quote with topupGas");
   const { chainId, currency, expectedAmount } = terms.destination;
   const connected = services.chains.get(chainId);
   const paidIn = services.chains.currency(chainId, currency);
   if (connected === undefined || paidIn === undefined)
     throw refusal("the destination chain of the quote is not served any more", "UNSUPPORTED_CHAIN");
+  if (terms.order.output.extraData !== fillContractOf(connected))
+    throw refusal("destinationChainExecutionData: the quote names a former router; request a new quote");
   const { chain, pulse } = connected;
   const solver = services.signer.address;
   const able = await canPayWithCalls(connected, solver, currency, expectedAmount);
