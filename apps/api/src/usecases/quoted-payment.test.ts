@@ -163,3 +163,20 @@ test("a payment of the user's own counts by what it is in native coin, and of a 
   expect(arrives(send, moved(user, recipient, 98n))).toBe(false);
   expect(arrives(send)).toBe(false);
 });
+
+test("payments that were quoted before the router was replaced count through the former one", () => {
+  const former = anAddress("9");
+  const rotated = { contracts: { ...chain.contracts, router: anAddress("e"), formerContracts: [router] } };
+  const input = nativeTransferWithIdCalldata(recipient, 7n, requestId);
+  expect(isQuotedPayment(native, rotated, { ...payNative, to: router, input })).toBe(true);
+  expect(isQuotedPayment(native, rotated, { ...payNative, to: former, input })).toBe(false);
+  expect(isQuotedPayment(swap, rotated, exchange)).toBe(true);
+  const toNative = { ...swap, destination: { ...swap.destination, currency: NATIVE_CURRENCY } };
+  const receipt = (by: Address) => ({
+    logs: [
+      { ...paidNative(by, recipient, 99n), logIndex: 0, blockNumber: 1n, blockHash: "0x01", txHash: "0x02" },
+    ] as const,
+  });
+  expect(hasArrived(toNative, rotated, receipt(router))).toBe(true);
+  expect(hasArrived(toNative, rotated, receipt(former))).toBe(false);
+});

@@ -8,8 +8,14 @@ type PaymentTerms = Pick<
   "kind" | "requestId" | "user" | "recipient" | "origin" | "destination"
 >;
 interface Contracts {
-  readonly contracts: Pick<Chain["contracts"], "router" | "approvalProxy" | "depository">;
+  readonly contracts: Pick<Chain["contracts"], "router" | "approvalProxy" | "depository" | "formerContracts">;
 }
+
+/** Transactions quoted before a router was replaced go through the former one, and pay all the same. */
+const isRouter = (
+  to: TransactionFact["to"],
+  { router, formerContracts = [] }: Contracts["contracts"],
+): boolean => to !== undefined && (to === router || formerContracts.includes(to));
 
 /**
  * Whether a transaction is the payment that was quoted, before it is mined. It carries the request id: a `send` as its calldata or after it, a `swap` anywhere in
@@ -17,14 +23,14 @@ interface Contracts {
  */
 export function isQuotedPayment(
   terms: Omit<PaymentTerms, "destination">,
-  { contracts: { router, approvalProxy } }: Contracts,
+  { contracts }: Contracts,
   { from, to, input, value }: TransactionFact,
 ): boolean {
   const { requestId, recipient, origin } = terms;
   if (terms.kind === "swap")
-    return (to === router || to === approvalProxy) && input.includes(requestId.slice(2));
+    return (isRouter(to, contracts) || to === contracts.approvalProxy) && input.includes(requestId.slice(2));
   if (origin.currency === NATIVE_CURRENCY && value !== origin.amount) return false;
-  if (origin.currency === NATIVE_CURRENCY && to === router)
+  if (origin.currency === NATIVE_CURRENCY && isRouter(to, contracts))
     return input.startsWith(nativeTransferWithIdCalldata(recipient, origin.amount, requestId));
   if (origin.currency === NATIVE_CURRENCY)
     return from === terms.user && to === recipient && input.startsWith(requestId);

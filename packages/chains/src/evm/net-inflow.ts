@@ -76,17 +76,26 @@ export function nativeReported(recipient: string, reports: readonly FrameLog[]):
 
 /**
  * What a successful transaction brought an account in a currency, as far as its logs prove it; 0 when they prove nothing. What a depository pays out is the
- * account's own money: it counts neither when it comes nor, up to its amount, when it goes.
+ * account's own money: it counts neither when it comes nor, up to its amount, when it goes. Of native, what
+ * a former router reports counts too: users pay for quotes that were given before it was replaced.
  */
 export function receivedIn(
   logs: readonly FrameLog[],
   { recipient, currency }: { readonly recipient: Address; readonly currency: Address },
-  { router, depository }: { readonly router: Address; readonly depository: Address },
+  {
+    router,
+    depository,
+    formerContracts = [],
+  }: {
+    readonly router: Address;
+    readonly depository: Address;
+    readonly formerContracts?: readonly Address[] | undefined;
+  },
 ): bigint {
   if (currency === NATIVE_CURRENCY)
     return nativeReported(
       recipient,
-      logs.filter(({ address }) => address === router),
+      logs.filter(({ address }) => address === router || formerContracts.some((one) => one === address)),
     );
   const flows = tokenFlows(recipient, currency, logs);
   if (flows === undefined) return 0n;
