@@ -10,6 +10,8 @@ import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { planFillThroughCalls } from "../../apps/api/src/usecases/plan-fill-through-calls.ts";
 import { priceDestination } from "../../apps/api/src/usecases/execution/price-destination.ts";
 import type { Agreed, Ask } from "../support/engine-world.ts";
+import { brokenLaws } from "../support/ledger-world.ts";
+import { aPayingKey } from "../support/paying-key.ts";
 import { approveCall, transferFromCall } from "../support/execution-world.ts";
 import { aSponsor } from "../support/sponsors.ts";
 import { startSwapWorld, type SwapWorld } from "../support/swap-world.ts";
@@ -357,6 +359,39 @@ test("the calls of a fast fill whose deposit never comes are paid by the app, wi
   const charged = 1_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
   expect(charged - lost).toBeGreaterThanOrEqual(0n);
   expect(charged - lost).toBeLessThanOrEqual(2n);
+});
+
+test("the sponsor of a quote pays the gas of calls that revert in the block, and the deposit goes back without it", async () => {
+  const { origin, destination, usdc } = world;
+  const [gate, refundTo] = [world.anAddress(), world.anAddress()];
+  const payer = await aPayingKey(world, 100);
+  const ask = { refundTo, subsidizeFees: true, txs: [pays(gate, 0n)] };
+  const agreed = await world.quote(ask, payer.key);
+  const promisedUsd = agreed.terms.sponsorship?.usd ?? 0n;
+  await world.pay(agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
+  const end = await world.untilFinal(agreed.requestId, 1_000);
+  expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
+  const [burnt] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  const { gasUsed = 0n, effectiveGasPrice = 0n } = burnt ?? {};
+  // At $2500, USD with 18 decimals.
+  const burntUsd = gasUsed * effectiveGasPrice * 2_500n;
+  const chargedUsd = burntUsd < promisedUsd ? burntUsd : promisedUsd;
+  expect(chargedUsd).toBeGreaterThan(0n);
+  const { lines } = await world.services.balances.book(payer.wallet);
+  const { balance = 0n, pending } = lines.find(({ asset }) => asset.currency === usdc) ?? {};
+  expect(pending).toBe(0n);
+  // Rounded up to the smallest unit.
+  expect(100_000_000n - balance).toBe((chargedUsd + 10n ** 12n - 1n) / 10n ** 12n);
+  // What the gate burnt is not kept of the deposit too.
+  const unsponsored = await world.quote({ refundTo });
+  expect(await origin.balance(refundTo, usdc)).toBeGreaterThanOrEqual(
+    unsponsored.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n,
+  );
+  expect(await brokenLaws(world.pool)).toEqual([]);
 });
 
 test("a node that does not answer is no fault of the calls", async () => {

@@ -8,7 +8,7 @@ const DAY_MS = 24 * 3600 * 1000;
 /**
  * Gas that fills burnt which reverted in a block although they succeeded when they were tried. A recipient's code, an exchange or calls can be made to do that,
  * so it is kept of the deposit, as far as the order's promise of a refund allows. A plain token transfer runs none of these.
- * What fast fills and calls beside the fill have burnt is charged to the app that asked for them.
+ * What fast fills and calls beside the fill have burnt is charged to the app that asked for them; what the quote's sponsor was charged is not kept again.
  * @param unit the deposit's currency
  * @returns smallest units of that currency
  * @throws ServiceError PRICE_FETCH_FAILED
@@ -22,16 +22,18 @@ export async function burntByFills(
   if (state.depositId !== deposit.id) return 0n;
   const native = chains.profile(terms.destination.chainId)?.native;
   if (native === undefined) return 0n;
-  const [fills, fastFill, execution] = await Promise.all([
+  const [fills, fastFill, execution, sponsoredWei] = await Promise.all([
     reads.revertedSlotsOfLeg("fill", terms.requestId),
     reads.fastFill(terms.requestId),
     reads.execution(terms.requestId),
+    reads.sponsoredBurnWei(terms.requestId),
   ]);
   if (execution?.destination !== undefined) return 0n;
-  const wei = fills
+  const burntWei = fills
     .filter((slot) => !isPlainTransfer(slot) && slot.id !== fastFill?.burnt?.slotId)
     .reduce((sum, { gasUsed = 0n, effectiveGasPrice = 0n }) => sum + gasUsed * effectiveGasPrice, 0n);
-  if (wei === 0n) return 0n;
+  if (burntWei <= sponsoredWei) return 0n;
+  const wei = burntWei - sponsoredWei;
   return convertUp(wei, { decimals: native.decimals, priceUsd: await prices.usd(native) }, unit);
 }
 

@@ -71,12 +71,13 @@ const fastFills = statement(
   "story_fast_fills",
   "select request_id, amount, input_amount, accepted_at_ms from fast_fills where request_id = any($1::text[])",
 );
-/** Once at most for each request: what was paid is not set aside again. Of nothing there are no parts. */
+/** What a final fill was paid with; gas of reverted fills, which closes a reservation too, is no part of it. Of nothing there are no parts. */
 const paidFees = statement(
   "story_paid_fees",
   `select f.request_id, f.usd, p.chain_id, p.currency, p.amount
    from fee_reservations f left join fee_reservation_parts p on p.reservation_id = f.id
-   where f.request_id = any($1::text[]) and f.purpose = 'fees' and f.state = 'paid' order by f.id, p.n`,
+   where f.request_id = any($1::text[]) and f.purpose = 'fees' and f.state = 'paid'
+     and not exists (select from ledger_movements m where m.movement_key = concat('fees:', f.request_id, ':burnt:', f.round)) order by f.id, p.n`,
 );
 /** What the balances gave is the other side of it. */
 const appFees = statement(

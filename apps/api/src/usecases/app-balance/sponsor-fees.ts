@@ -31,7 +31,6 @@ export async function reserveSponsorship(
   if (key?.fundingAddress !== wallet)
     return { kind: "refused", why: "the key that promised to pay is not funded by that wallet any more" };
   const known = await tx.ledger.reservation(requestId, "fees");
-  if (known?.state === "paid") throw new Error(`the fees of ${requestId} were paid before its fill`);
   if (known?.state === "open" && known.usd === usd) return { kind: "reserved" };
   if (known?.state === "open") await release(services, tx, requestId, wallet, known.round);
 
@@ -77,17 +76,26 @@ export async function chargeSponsorship(
   await payFees(services, tx, payer, { usd: known.usd }, `fees:${requestId}:pay`, "fees");
 }
 
-/** Gives the sponsor back what was set aside once a request is not being filled any more. */
+/**
+ * Gives the sponsor back what was set aside once a request is not being filled any more, less the gas of its fills that reverted in a block: that was a part of the fees that the
+ * sponsor was to pay, and calls can burn far more than a deposit is worth.
+ */
 export async function followSponsorship(
   services: Pick<Services, "clock">,
-  tx: Pick<Tx, "ledger">,
+  tx: Pick<Tx, "ledger" | "fillBurns">,
   { requestId, sponsorship }: SponsoredTerms,
   { name }: RequestState,
 ): Promise<void> {
   if (sponsorship === undefined) return;
   if (name === "fillable" || name === "filling" || name === "submitted" || name === "filled") return;
   const known = await tx.ledger.reservation(requestId, "fees");
-  if (known?.state === "open") await release(services, tx, requestId, sponsorship.wallet, known.round);
+  if (known?.state !== "open") return;
+  const burntUsd = await tx.fillBurns.unchargedUsd(requestId);
+  if (burntUsd === 0n) return await release(services, tx, requestId, sponsorship.wallet, known.round);
+  const paidUsd = burntUsd < known.usd ? burntUsd : known.usd;
+  const payer = { requestId, wallet: sponsorship.wallet };
+  await payFees(services, tx, payer, { usd: paidUsd }, `fees:${requestId}:burnt:${known.round}`, "fees");
+  await tx.fillBurns.charged(requestId, { paidUsd, burntUsd });
 }
 
 async function release(

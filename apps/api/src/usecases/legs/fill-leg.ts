@@ -1,4 +1,4 @@
-import { amountToUsdUp, executionCost } from "@causeway/domain";
+import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
 import type { FailReason, RequestId } from "@causeway/domain";
 import type { DestinationExecution } from "../../ports/executions.ts";
 import type { DepositRecord } from "../../ports/records.ts";
@@ -69,19 +69,37 @@ const MAX_REVERTED = 3;
 async function noteBurn({ services, tx, slot, record }: LegMoment): Promise<number> {
   if (slot.minedStatus !== "reverted" || record === undefined || record.state.front !== "none") return 0;
   const { requestId } = record.terms;
-  const burns = await tx.fillBurns.note(slot, requestId, services.clock.nowMs());
   const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
+  const wei = gasUsed * effectiveGasPrice;
   const beside = (await tx.executions.lock(requestId))?.destination;
-  // Whoever asked for calls beside the fill is charged for this gas, see `charge`.
+  // Whoever asked for calls beside the fill is charged for this gas, see `charge`: the quote's sponsor must not pay it too.
+  const usd = beside === undefined ? await usdNow(services, slot.chainId, wei) : undefined;
+  const burns = await tx.fillBurns.note(slot, requestId, usd, services.clock.nowMs());
   if (beside !== undefined) await tx.fillBurns.keep(requestId, { kept: 1n, burnt: 1n });
   services.events.alarm("fill_burnt", {
     requestId,
     chainId: slot.chainId,
     nonce: slot.nonce,
-    wei: gasUsed * effectiveGasPrice,
+    wei,
     burns,
   });
   return burns;
+}
+
+/** Undefined without a fresh price: a lane waits for none. */
+async function usdNow(
+  { chains, prices }: Pick<LegMoment["services"], "chains" | "prices">,
+  chainId: number,
+  wei: bigint,
+): Promise<bigint | undefined> {
+  const native = chains.get(chainId)?.chain.native;
+  if (native === undefined) return undefined;
+  try {
+    return amountToUsdUp(wei, { decimals: native.decimals, priceUsd: await prices.usd(native) });
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED") return undefined;
+    throw error;
+  }
 }
 
 /**
