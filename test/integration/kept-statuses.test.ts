@@ -249,6 +249,48 @@ test("whoever follows a request is told what lies at its deposit address, and a 
   expect(await announcements(requestId)).toEqual([1, 2, 3, 4].map((sequence) => `${requestId} ${sequence} `));
 });
 
+/** A sweep of the place's money for a request. */
+const sweepFor = (place: CurrencyAt, requestId: RequestId, observation: number) => ({
+  ...place,
+  observation,
+  amount: 5n,
+  excess: 0n,
+  orderId: someHash(),
+  requestId,
+  arrivedAtMs: 7,
+  createdAtMs: 8,
+  layers: [{ amount: 5n, sinceBlock: 40n, unseenBlock: 38n, seenAtMs: 7 }],
+});
+
+test("a request whose successor is superseded in turn shows the last successor", async () => {
+  const [{ requestId: first }, { requestId: second }] = [await world.aRequest(), await world.aRequest()];
+  const last = await aDeposited();
+  const place = await anAddressOf(first);
+  await inOneCommit(async ({ depositAddresses }) => {
+    for (const requestId of [first, second]) await depositAddresses.setAddress(requestId, place.address);
+    await depositAddresses.supersede(first, second, 0);
+    await depositAddresses.setSweep(await depositAddresses.addSweep(sweepFor(place, second, 1)), "void");
+    await depositAddresses.supersedeVoided(place.address, last, 0);
+  });
+  for (const requestId of [first, second])
+    expect(await other.ask(requestId)).toMatchObject({ requestId, supersededByRequestId: last });
+});
+
+test("money that a sweep did not move keeps the blocks in which it was found, and its confirmations count anew", async () => {
+  const { requestId } = await world.aRequest();
+  const place = await anAddressOf(requestId);
+  await inOneCommit(async ({ depositAddresses }) => {
+    await depositAddresses.observe(place, [], 2n, true);
+    const id = await depositAddresses.addSweep(sweepFor(place, requestId, 2));
+    const sweep = await depositAddresses.lockSweep(id);
+    if (sweep === undefined) throw new Error("the sweep was added");
+    await depositAddresses.voidSweep(sweep, 9);
+    expect(await depositAddresses.funds(place.chainId, place.address)).toMatchObject([
+      { layers: [{ amount: 5n, sinceBlock: 1n, foundBlock: 40n, unseenBlock: 38n, seenAtMs: 7 }] },
+    ]);
+  });
+});
+
 test("what lies at an address says nothing about a request that has its deposit or a successor", async () => {
   const [requestId, standIn] = [await aDeposited(), await aDeposited()];
   const place = await anAddressOf(requestId);

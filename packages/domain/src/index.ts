@@ -28,6 +28,7 @@ export * from "./deposit-address/funds-rule.ts";
 export * from "./deposit-address/judge-factory.ts";
 export * from "./chain/service-contracts.ts";
 export * from "./deposit-address/standing-funds.ts";
+export * from "./deposit-address/sweep-pause.ts";
 export * from "./errors.ts";
 export * from "./permit/permit-terms.ts";
 export * from "./permit/route-witness.ts";

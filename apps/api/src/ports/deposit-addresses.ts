@@ -54,6 +54,11 @@ export interface ObservedFunds extends CurrencyAt {
   readonly alarmed: HoldReason | undefined;
 }
 
+export interface PlannedSweep extends Omit<SweepRecord, "id" | "state" | "txHash" | "refusedSinceMs"> {
+  /** Where the money was at the address: a sweep that moves nothing gives it back. */
+  readonly layers: readonly FundsLayer[];
+}
+
 export type SweepState = "planned" | "sent" | "mined" | "final" | "void";
 
 /** Money moved from an address into the depository. */
@@ -104,7 +109,7 @@ export interface DepositAddressWrites {
   /** Writes to the requests whose money comes through the address what lies there for them, and announces it. */
   noteFunds(address: Address, atMs: number): Promise<void>;
   /** @throws when there is a sweep of this observation already */
-  addSweep(sweep: Omit<SweepRecord, "id" | "state" | "txHash" | "refusedSinceMs">): Promise<string>;
+  addSweep(sweep: PlannedSweep): Promise<string>;
   lockSweep(id: string): Promise<SweepRecord | undefined>;
   setSweep(
     id: string,
@@ -117,6 +122,8 @@ export interface DepositAddressWrites {
    * its request superseded wait again, unless that request has its money or was fast filled.
    */
   voidSweep(sweep: SweepRecord, atMs: number): Promise<void>;
+  /** Sweeps of a currency that moved nothing, and when the last of them was planned. */
+  voidSweeps(at: CurrencyAt): Promise<{ readonly count: number; readonly lastAtMs: number }>;
   /** Whether something was swept for this request, or is about to be. */
   hasSweep(requestId: RequestId): Promise<boolean>;
   /** Sweeps for this request that have a nonce of the executor's lane which is not known to be dead. */
@@ -170,6 +177,8 @@ export interface DepositAddressReads {
   sweepsFrom(address: Address, limit: number): Promise<readonly SweepRecord[]>;
   /** The sweep that brought a request its money. */
   sweepOf(requestId: RequestId): Promise<SweepRecord | undefined>;
+  /** Sweeps of a currency that moved nothing, and when the last of them was planned. */
+  voidSweeps(at: CurrencyAt): Promise<{ readonly count: number; readonly lastAtMs: number }>;
   /** Whether something was swept for this request, or another request took its place. */
   isUsed(requestId: RequestId): Promise<boolean>;
   /** Requests of an address that were filled ahead of their deposit and have neither the deposit nor a sweep, the oldest first. */

@@ -3,8 +3,10 @@ import { confirmAtBlock } from "../quote/confirmations.ts";
 /** Money that has been at an address since one block. */
 export interface FundsLayer {
   readonly amount: bigint;
-  /** The block in which it was seen first. */
+  /** The block in which it was seen first, or from which its confirmations count anew after a sweep that moved nothing. */
   readonly sinceBlock: bigint;
+  /** The block in which it was seen first, where that is not `sinceBlock`: who sent it is found there. */
+  readonly foundBlock?: bigint;
   /** The last block before that in which it was not there; absent: nobody looked. */
   readonly unseenBlock?: bigint;
   readonly seenAtMs: number;

@@ -62,6 +62,11 @@ const sweepOfRequest = statement(
   "deposit_sweep_of_request",
   `select ${SWEEP_COLUMNS} from deposit_sweeps where request_id = $1 order by state = 'void', id limit 1`,
 );
+const voidSweeps = statement(
+  "deposit_sweeps_void",
+  `select count(*)::int as count, coalesce(max(created_at_ms), 0) as last_at_ms from deposit_sweeps
+   where address = $1 and chain_id = $2 and currency = $3 and state = 'void'`,
+);
 const isUsed = statement(
   "deposit_address_request_used",
   `select from requests where request_id = $1 and superseded_by is not null
@@ -113,6 +118,14 @@ export function depositAddressReads(sql: Sql): DepositAddressReads {
     async sweepOf(requestId) {
       const [row] = await sql.query<SweepRow>(sweepOfRequest, [requestId]);
       return row && sweepOf(row);
+    },
+    async voidSweeps({ address, chainId, currency }) {
+      const [row] = await sql.query<{ count: number; last_at_ms: number }>(voidSweeps, [
+        address,
+        chainId,
+        currency,
+      ]);
+      return { count: row?.count ?? 0, lastAtMs: row?.last_at_ms ?? 0 };
     },
     isUsed: async (requestId) => (await sql.query(isUsed, [requestId])).length > 0,
     async frontedAt(address) {

@@ -96,16 +96,23 @@ export function fundsOf(row: FundsRow): ObservedFunds {
   };
 }
 
-/** A layer as it is stored: amount, block in which it was seen first, the last one before (null: nobody looked), and when, ms. */
-type StoredLayer = [amount: string, since: string, unseen: string | null, seenAtMs: number];
+/** A layer as it is stored: amount, block since which it counts, the last one before (null: nobody looked), when, ms, and the block in which it was found if that is another. */
+type StoredLayer = [
+  amount: string,
+  since: string,
+  unseen: string | null,
+  seenAtMs: number,
+  found?: string | null,
+];
 
 export function layersText(layers: readonly FundsLayer[]): string {
   return JSON.stringify(
-    layers.map(({ amount, sinceBlock, unseenBlock, seenAtMs }): StoredLayer => [
+    layers.map(({ amount, sinceBlock, unseenBlock, seenAtMs, foundBlock }): StoredLayer => [
       amount.toString(),
       sinceBlock.toString(),
       unseenBlock?.toString() ?? null,
       seenAtMs,
+      ...(foundBlock === undefined ? [] : [foundBlock.toString()]),
     ]),
   );
 }
@@ -113,11 +120,12 @@ export function layersText(layers: readonly FundsLayer[]): string {
 /** Rows of a version that knows no layers are one layer: all of it is as young as its last change. */
 function layersOf({ layers, amount, seen_block, seen_at_ms }: FundsRow): readonly FundsLayer[] {
   const stored = ((layers === null ? [] : JSON.parse(layers)) as StoredLayer[]).map(
-    ([part, since, unseen, seenAtMs]): FundsLayer => ({
+    ([part, since, unseen, seenAtMs, found]): FundsLayer => ({
       amount: BigInt(part),
       sinceBlock: BigInt(since),
       ...(unseen !== null && { unseenBlock: BigInt(unseen) }),
       seenAtMs,
+      ...(found != null && { foundBlock: BigInt(found) }),
     }),
   );
   return totalOf(stored) === amount

@@ -107,8 +107,8 @@ const noteFunds = statement(
 );
 const addSweep = statement(
   "deposit_sweep_insert",
-  `insert into deposit_sweeps (observation, address, chain_id, currency, amount, excess, order_id, request_id, arrived_at_ms, created_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id`,
+  `insert into deposit_sweeps (observation, address, chain_id, currency, amount, excess, order_id, request_id, arrived_at_ms, created_at_ms, layers)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id`,
 );
 const lockSweep = statement(
   "deposit_sweep_lock",
@@ -125,12 +125,17 @@ const setRefusedSince = statement(
 /** No live sweep, no deposit, no fast fill: nothing pays this request `r` any more. */
 const HAS_NOTHING = `r.deposit_id is null and r.front = 'none'
   and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void')`;
-// Counted from the next block: a look that read balances before the end of the sweep must not decide by this.
+// Counted from the next block: a look that read balances before the end of the sweep must not decide by this. Who sent it is still found in its own block.
 const seeAgain = statement(
   "deposit_sweep_see_again",
-  `with cursor as (select coalesce(max(block_number), 0) as number from chain_cursors where chain_id = $2)
+  `with cursor as (select coalesce(max(block_number), 0) as number from chain_cursors where chain_id = $2),
+   moved as (select jsonb_array_elements(layers::jsonb) as layer from deposit_sweeps where id = $6 and layers is not null),
+   back as (
+     select coalesce(
+       (select jsonb_agg(jsonb_build_array(layer->0, (number + 1)::text, layer->2, layer->3, coalesce(layer->4, layer->1))) from moved),
+       jsonb_build_array(jsonb_build_array($4::text, (number + 1)::text, null, $5::bigint)))::text as layers, number from cursor)
    insert into deposit_address_funds as f (address, chain_id, currency, amount, layers, seen_block, seen_at_ms, speaks)
-   select $1, $2, $3, $4::numeric, jsonb_build_array(jsonb_build_array($4::text, (number + 1)::text, null, $5::bigint))::text, number, $5, true from cursor
+   select $1, $2, $3, $4::numeric, layers, number, $5, true from back
    on conflict (address, chain_id, currency) do update set amount = f.amount + excluded.amount,
      layers = (f.layers::jsonb || excluded.layers::jsonb)::text, seen_block = greatest(f.seen_block, excluded.seen_block),
      seen_at_ms = least(f.seen_at_ms, excluded.seen_at_ms), observation = excluded.observation, held_reason = null, speaks = true`,
@@ -166,12 +171,16 @@ const supersede = statement(
      update requests set superseded_by = $2, status_seq = status_seq + 1 where request_id = $1 and superseded_by is null returning *),
    ${toldAgain("$3", "true")} ${SAID}`,
 );
+// With those that it had superseded: statuses follow one step, so a successor is never superseded itself.
 const supersedeVoided = statement(
   "requests_supersede_voided",
-  `with told as (
-     update requests r set superseded_by = $2, status_seq = status_seq + 1
+  `with voided as (
+     select r.request_id from requests r
      where deposit_address = $1 and request_id <> $2 and superseded_by is null and state in ('quoted', 'expired') and ${HAS_NOTHING}
-       and exists (select from deposit_sweeps s where s.request_id = r.request_id) returning *),
+       and exists (select from deposit_sweeps s where s.request_id = r.request_id)),
+   told as (
+     update requests set superseded_by = $2, status_seq = status_seq + 1
+     where deposit_address = $1 and (request_id in (select request_id from voided) or superseded_by in (select request_id from voided)) returning *),
    ${toldAgain("$3", "true")} ${SAID}`,
 );
 const supersededBy = statement(
@@ -249,6 +258,7 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
         sweep.requestId,
         sweep.arrivedAtMs,
         sweep.createdAtMs,
+        layersText(sweep.layers),
       ]);
       if (row === undefined) throw new Error("the sweep was not stored");
       return String(row.id);
@@ -265,7 +275,7 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     },
     async voidSweep(sweep, atMs) {
       await sql.query(setSweep, [sweep.id, "void", null, null]);
-      await sql.query(seeAgain, [...keyOf(sweep), sweep.amount + sweep.excess, sweep.arrivedAtMs]);
+      await sql.query(seeAgain, [...keyOf(sweep), sweep.amount + sweep.excess, sweep.arrivedAtMs, sweep.id]);
       await sql.query(reinstate, [sweep.address, sweep.requestId]);
       await sql.query(noteFunds, [sweep.address, atMs]);
     },

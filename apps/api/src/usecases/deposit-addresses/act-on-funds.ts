@@ -7,6 +7,7 @@ import {
   oldestLayers,
   quotedState,
   seenSince,
+  sweepPauseMs,
   ServiceError,
   unreachable,
 } from "@causeway/domain";
@@ -142,6 +143,7 @@ async function sweep(
     requestId: terms.requestId,
     arrivedAtMs: seenSince(funds.layers, amount) ?? nowMs,
     createdAtMs: nowMs,
+    layers: oldestLayers(funds.layers, amount + excess),
   });
   // What came later is the next observation.
   await depositAddresses.observe(
@@ -194,6 +196,8 @@ async function plan(
     sender: undefined,
   };
   if (awaitsRest(known, found, funds.amount)) return { kind: "later" };
+  const { count, lastAtMs } = await services.depositAddresses.voidSweeps(funds);
+  if (nowMs < lastAtMs + sweepPauseMs(count)) return { kind: "later" };
   const back = await returnFacts(services, connected, funds);
   // Of what this instance holds a price comes back; until then nobody knows whether it can be returned.
   if (!back.canReturn && !isLate && services.chains.currency(funds.chainId, funds.currency)?.supportsBridging)

@@ -14,12 +14,14 @@ const [at, token, alice, bob, solver, executor] = [1, 2, 3, 4, 5, 6].map(address
   Address,
   Address,
 ];
+const formerRouter: Address = `0x${"fe".repeat(20)}`;
 const contracts = {
   depository: address(7),
   router: address(8),
   approvalProxy: address(9),
   serviceReceiver: address(9),
   multicall3: address(9),
+  formerContracts: [formerRouter],
 };
 
 type Payments = readonly { readonly from: Address; readonly amount: bigint }[];
@@ -102,6 +104,7 @@ test.each<[string, Payments | undefined, Address | undefined]>([
   ["new money out of nothing", [{ from: NATIVE_CURRENCY, amount: 60n }], undefined],
   ["a payment of the solver", [{ from: solver, amount: 60n }], undefined],
   ["a payment of the executor", [{ from: executor, amount: 60n }], undefined],
+  ["a payment by a former router", [{ from: formerRouter, amount: 60n }], undefined],
   ["a payment by the router", [{ from: contracts.router, amount: 60n }], undefined],
 ])("of %s the sender is told only where there is one who would get it back", async (_, payments, sender) => {
   expect((await senderOf(payments)).sender).toBe(sender);
@@ -145,4 +148,11 @@ test("dust of long ago does not make the search reach back to it", async () => {
   ];
   const { sender, asked } = await senderOf([{ from: alice, amount: 60_000n }], { amount: 60_001n, layers });
   expect([sender, asked]).toEqual([alice, [at, token, 8_999n, 9_000n]]);
+});
+
+test("the sender of money that a sweep did not move is found where it was paid, although its confirmations count anew", async () => {
+  const layers = [{ amount: 60n, sinceBlock: 90_000n, foundBlock: 9_000n, unseenBlock: 8_998n, seenAtMs: 0 }];
+  const { sender, asked } = await senderOf([{ from: alice, amount: 60n }], { layers });
+  expect(sender).toBe(alice);
+  expect(asked).toEqual([at, token, 8_999n, 9_000n]);
 });

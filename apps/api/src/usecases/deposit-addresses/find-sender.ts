@@ -1,5 +1,5 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import { layersBeyond, totalOf } from "@causeway/domain";
+import { layersBeyond, serviceContracts, totalOf } from "@causeway/domain";
 import type { Address, FundsLayer } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { CurrencyAt } from "../../ports/deposit-addresses.ts";
@@ -34,15 +34,16 @@ export async function findSender(
 ): Promise<Address | undefined> {
   // Dust of long ago would make the search reach back to it.
   const recent = withoutOldDust(layers, amount / DUST_PART);
-  const [first, last] = [recent.at(0), recent.at(-1)];
+  const inOrder = recent.toSorted((one, other) => Number(foundIn(one) - foundIn(other)));
+  const [first, last] = [inOrder.at(0), inOrder.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const { unseenBlock } = first;
-  const seenBlock = last.sinceBlock;
+  const seenBlock = foundIn(last);
   const searchedAmount = totalOf(recent);
   const searched = currency === NATIVE_CURRENCY ? SEARCHED_NATIVE_BLOCKS : SEARCHED_BLOCKS;
   const earliest = seenBlock > searched ? seenBlock - searched : 0n;
   // Some of it was paid before the blocks that are searched: the payments found would not add up.
-  if (first.sinceBlock < earliest) return undefined;
+  if (foundIn(first) < earliest) return undefined;
   const from = unseenBlock === undefined || unseenBlock < earliest ? earliest : unseenBlock + 1n;
   if (from > seenBlock) return undefined;
   const payments = await connection.reader.paymentsTo(address, currency, from, seenBlock);
@@ -56,12 +57,14 @@ export async function findSender(
   if (found !== searchedAmount) return undefined;
   const [sender] = [...sent].find(([, part]) => amount - part <= amount / DUST_PART) ?? [];
   if (sender === undefined) return undefined;
-  const { depository, router, approvalProxy, serviceReceiver, multicall3 } = chain.contracts;
-  const contracts = [depository, router, approvalProxy, serviceReceiver, multicall3];
+  const { multicall3 } = chain.contracts;
+  const contracts = [...serviceContracts(chain.contracts), multicall3];
   const former = services.formerSigners?.map((one) => one.address) ?? [];
   const ours = [...contracts, ...ownAccounts(services), ...former, NATIVE_CURRENCY, address];
   return ours.includes(sender) ? undefined : sender;
 }
+
+const foundIn = ({ foundBlock, sinceBlock }: FundsLayer): bigint => foundBlock ?? sinceBlock;
 
 function withoutOldDust(layers: readonly FundsLayer[], dust: bigint): readonly FundsLayer[] {
   let skipped = 0n;
