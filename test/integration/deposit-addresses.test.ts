@@ -21,7 +21,6 @@ import { submitSweep } from "../../apps/api/src/usecases/deposit-addresses/submi
 import { requestTrace } from "../../apps/api/src/usecases/history/request-trace.ts";
 import { statusView } from "../../apps/api/src/usecases/request-status.ts";
 import { startAddressWorld, type AddressWorld } from "../support/address-world.ts";
-import { aPayingKey } from "../support/paying-key.ts";
 import { aSponsor } from "../support/sponsors.ts";
 import type { TestChain } from "../support/test-chain.ts";
 
@@ -753,25 +752,6 @@ test("a new quote whose sweep is refused after a wait keeps its money reported: 
     ["void", usd(37)],
     ["final", usd(37)],
   ]);
-});
-
-test("money of another amount at a sponsored address is quoted without its sponsor", async () => {
-  const { usdc, services } = world;
-  const payer = await aPayingKey(world, 100);
-  const ask = { useDepositAddress: true, recipient: world.anAddress(), subsidizeFees: true };
-  const { answer, terms, requestId } = await world.quote(ask, payer.key);
-  expect(terms.sponsorship?.wallet).toBe(payer.wallet);
-  const at = answer.steps[0]?.depositAddress as Address;
-  await world.sendTo(at, usd(40));
-  const [successor] = await world.untilSettled(at, 1);
-  expect(successor).not.toBe(requestId);
-  expect((await world.request(successor ?? "0x")).terms.sponsorship).toBeUndefined();
-  expect((await world.status(requestId)).status).toBe("success");
-  const { lines } = await services.balances.book(payer.wallet);
-  expect(lines.find(({ asset }) => asset.currency === usdc)).toMatchObject({
-    balance: 100_000_000n,
-    pending: 0n,
-  });
 });
 
 test("after two sweeps that moved nothing the next one is planned only after a pause", async () => {

@@ -330,6 +330,14 @@ test("words about a sponsor are refused without one, and where none can be asked
   });
 });
 
+test("fees of deposit addresses are not sponsored", async () => {
+  const ask = aBridge({ useDepositAddress: true, subsidizeFees: true });
+  expect(await refusalOf(ask, { key: aKey() })).toMatchObject({
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    field: "subsidizeFees",
+  });
+});
+
 test("a balance too small for the fees is refused with both numbers; holds count against fees paid to others only", async () => {
   const ask = aBridge({
     subsidizeFees: true,
