@@ -122,8 +122,6 @@ export interface DepositAddressWrites {
    * its request superseded wait again, unless that request has its money or was fast filled.
    */
   voidSweep(sweep: SweepRecord, atMs: number): Promise<void>;
-  /** Sweeps of a currency that moved nothing, and when the last of them was planned. */
-  voidSweeps(at: CurrencyAt): Promise<{ readonly count: number; readonly lastAtMs: number }>;
   /** Whether something was swept for this request, or is about to be. */
   hasSweep(requestId: RequestId): Promise<boolean>;
   /** Sweeps for this request that have a nonce of the executor's lane which is not known to be dead. */

@@ -112,7 +112,7 @@ export function layersText(layers: readonly FundsLayer[]): string {
       sinceBlock.toString(),
       unseenBlock?.toString() ?? null,
       seenAtMs,
-      ...(foundBlock === undefined ? [] : [foundBlock.toString()]),
+      foundBlock?.toString() ?? null,
     ]),
   );
 }
