@@ -163,17 +163,21 @@ for (const [when, isMined] of [
 ] as const)
   test(`a deposit that comes under another hash takes the place of one that vanished ${when}`, async () => {
     const agreed = await agree();
+    // The lead of a hub file that sets none.
+    const enginePolicy = { ...world.services.enginePolicy, fillLeadMs: 60_000 };
+    const settling = { ...world.services, enginePolicy };
     await mined(agreed);
-    await world.watch(world.origin);
-    await world.work();
+    await world.watch(world.origin, settling);
+    await world.work(settling);
     if (isMined) {
       await world.destination.mine();
-      await world.watch(world.destination);
+      await world.watch(world.destination, settling);
     }
     await world.origin.reorg(1);
-    if (isMined) await world.watch(world.origin);
+    if (isMined) await world.watch(world.origin, settling);
+    world.clock.forward(12_000);
     await minedUnderAnotherHash(agreed);
-    await world.watch(world.origin);
+    await world.watch(world.origin, settling);
     await filledOnce(agreed);
     const [first, second, ...more] = await world.depositsOf(agreed.requestId);
     expect(more).toEqual([]);

@@ -16,7 +16,6 @@ import type { Tx } from "../ports/unit-of-work.ts";
 import { transition } from "./transition.ts";
 import { depositoryOf } from "./depository-of.ts";
 import { paysFromAnyAddress } from "./refund-terms.ts";
-import { settledLeadMs } from "./settled-lead.ts";
 import type { TransitionServices } from "./transition.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
@@ -222,7 +221,7 @@ async function actOn(
       verdict,
       confirmed,
       late: nowMs > terms.fillDeadlineMs || (await arrivedAtMs(tx, terms, chain, fact, nowMs)) > payBy(terms),
-      beyondLead: await isBeyondLead(services, tx, record, vanished, nowMs),
+      beyondLead: await isBeyondLead(tx, record, vanished, nowMs),
       replaces: vanished !== undefined,
     },
     speaksForRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
@@ -279,15 +278,13 @@ async function arrivedAtMs(
 
 /** Whether a fill that does not have its deposit was accepted too long ago to be settled against one that comes now. */
 async function isBeyondLead(
-  { enginePolicy }: Pick<Services, "enginePolicy">,
   tx: Tx,
   { state, terms }: RequestRecord,
   vanished: DepositRecord | undefined,
   nowMs: number,
 ): Promise<boolean> {
-  const leadMs = settledLeadMs(enginePolicy);
-  // Its fill was not planned before that deposit was seen.
-  if (leadMs !== undefined && vanished !== undefined) return nowMs > vanished.seenAtMs + leadMs;
+  // A refund would cost as much as a fill that is never repaid, and the user would have both.
+  if (vanished !== undefined) return false;
   if (state.front === "none" || state.depositId !== undefined) return false;
   const untilMs = (await tx.fastFills.find(terms.requestId))?.depositUntilMs;
   return untilMs !== undefined && nowMs > untilMs;
