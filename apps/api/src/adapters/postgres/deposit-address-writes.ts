@@ -132,7 +132,7 @@ const seeAgain = statement(
    moved as (select jsonb_array_elements(layers::jsonb) as layer from deposit_sweeps where id = $6 and layers is not null),
    back as (
      select coalesce(
-       (select jsonb_agg(jsonb_build_array(layer->0, (number + 1)::text, layer->2, layer->3, coalesce(layer->4, layer->1))) from moved),
+       (select jsonb_agg(jsonb_build_array(layer->0, (number + 1)::text, layer->2, layer->3, coalesce(nullif(layer->4, 'null'), layer->1))) from moved),
        jsonb_build_array(jsonb_build_array($4::text, (number + 1)::text, null, $5::bigint)))::text as layers, number from cursor)
    insert into deposit_address_funds as f (address, chain_id, currency, amount, layers, seen_block, seen_at_ms, speaks)
    select $1, $2, $3, $4::numeric, layers, number, $5, true from back
