@@ -25,6 +25,9 @@ const codes: readonly (readonly [Address, Hex])[] = [
   [SINK, "0x00"],
 ];
 
+/** How many blocks the service looks back for fees. */
+const FEE_HISTORY_BLOCKS = 10;
+
 interface Node {
   readonly chain: MirroredChain;
   readonly node: RunningAnvil;
@@ -75,6 +78,10 @@ async function startNode({ liquidity: _, ...described }: Chain, startMs: number)
   });
   await deployLocal(node);
   const client = createLocalClient(node);
+  // Fees of the deployment would be part of the fee history otherwise.
+  await client.mine({ blocks: FEE_HISTORY_BLOCKS });
+  // As in memory, a sequence begins after a block with an odd number: some of the contracts below distinguish them.
+  if ((await client.getBlockNumber({ cacheTime: 0 })) % 2n === 0n) await client.mine({ blocks: 1 });
   for (const [address, bytecode] of codes) await client.setCode({ address, bytecode });
   const transport = createRpcTransport({ url: node.url });
   const chain = await mirroredChain({ ...described, rpcUrl: node.url }, client, transport);

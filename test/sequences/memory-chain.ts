@@ -31,7 +31,7 @@ export interface MemoryChain extends Omit<SequenceChain, "connect"> {
   readonly baseFeePerGas: bigint;
   add(transaction: ChainTransaction): void;
   setCell(key: string, value: bigint): void;
-  /** Runs a call on a copy of the newest state. */
+  /** Runs a call on a copy of the newest state, as part of the newest block: nodes do not simulate the next one. */
   try(frame: Frame): { readonly run: Execution; readonly reverted: string | undefined; readonly output: Hex };
   blockByHash(hash: Hex): MemoryBlock | undefined;
 }
@@ -225,12 +225,7 @@ export function memoryChain(chain: Chain): MemoryChain {
     try(frame) {
       const tip = tipOf();
       const cells = new Map(tip.after);
-      const run = new Execution(
-        cells,
-        contracts,
-        { number: tip.number + 1n, timestamp: tip.timestamp + 1n },
-        clone,
-      );
+      const run = new Execution(cells, contracts, tip, clone);
       try {
         return { run, reverted: undefined, output: run.run(frame) };
       } catch (error) {

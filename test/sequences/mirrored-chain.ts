@@ -149,8 +149,8 @@ export async function mirroredChain(
   const mine = async (timestampSeconds: number): Promise<void> => {
     const { timestamp } = tipOf();
     const wanted = BigInt(timestampSeconds);
-    await client.setNextBlockTimestamp({ timestamp: wanted > timestamp ? wanted : timestamp + 1n });
-    await client.mine({ blocks: 1 });
+    const next = wanted > timestamp ? wanted : timestamp + 1n;
+    await transport.request("evm_mine", [{ timestamp: Number(next), blocks: 1 }]);
     await Promise.all([mirror(), applyBaseFee()]);
     const left = pool.filter(({ hash }) => !index.has(hash));
     const stillPooled = await Promise.all(left.map(async ({ hash }) => await isPooled(hash)));
@@ -175,10 +175,10 @@ export async function mirroredChain(
     }
   };
 
-  const newest = await client.getBlockNumber();
+  const newest = await client.getBlockNumber({ cacheTime: 0 });
   for (let number = 0n; number <= newest; number++) {
     const block = await client.getBlock({ blockNumber: number });
-    // What was mined before any sequence is nobody's business.
+    // The books begin after the deployment.
     blocks.push({ ...refOf(block), transactions: [], balances: new Map() });
   }
   await applyBaseFee();
