@@ -36,7 +36,12 @@ export async function checkSequences(
   home: SequenceHome,
   { runs, seed, path, timeLimitMs, onRun }: SequenceOptions,
 ): Promise<SequenceReport> {
+  const endMs = performance.now() + (timeLimitMs ?? Number.POSITIVE_INFINITY);
+  let ran = 0;
   const property = fc.asyncProperty(sequences(MAX_ACTIONS), async (actions) => {
+    // On a busy machine one sequence may take longer than the limit; it is still the proof that was asked for.
+    if (ran > 0 && performance.now() > endMs) return;
+    ran++;
     await runSequence(home, actions);
     onRun?.();
   });
@@ -44,15 +49,14 @@ export async function checkSequences(
     numRuns: runs,
     seed,
     ...(path !== undefined && { path }),
-    ...(timeLimitMs !== undefined && { interruptAfterTimeLimit: timeLimitMs, markInterruptAsFailure: false }),
   });
-  if (!found.failed) return { runs: found.numRuns, failure: undefined };
+  if (!found.failed) return { runs: ran, failure: undefined };
   const reason =
     found.errorInstance instanceof Error
       ? (found.errorInstance.stack ?? found.errorInstance.message)
       : "unknown";
   return {
-    runs: found.numRuns,
+    runs: ran,
     failure: {
       seed: found.seed,
       nodes: home.nodes.kind,
