@@ -71,6 +71,8 @@ export type Action =
       readonly explicitDeposit: boolean;
       readonly app: number | undefined;
       readonly extra: Extra;
+      /** The first app fast fills it at once. */
+      readonly fronted: boolean;
       /** Whether and how it is paid at once. */
       readonly paid: PaymentWay | undefined;
     }
@@ -140,6 +142,7 @@ const actionKinds = {
     explicitDeposit: fc.constantFrom(true, true, false),
     app: fc.constantFrom(undefined, 0, 1),
     extra: fc.constantFrom<Extra>("none", "none", "none", "none", "address", ...extras),
+    fronted: fc.constantFrom(false, false, false, true),
     paid: fc.constantFrom(undefined, undefined, ...payments),
   }),
   pay: fc.record({
@@ -206,7 +209,7 @@ const actionKinds = {
   rotate: fc.record({
     kind: fc.constant("rotate" as const),
     role: fc.constantFrom("solver", "solver", "executor", "operator" as const),
-    kept: fc.constantFrom(true, true, false),
+    kept: fc.boolean(),
   }),
   die: fc.record({
     kind: fc.constant("die" as const),
@@ -391,8 +394,18 @@ async function quote(world: SequenceWorld, action: ActionOf<"quote">): Promise<v
   const isSponsored = action.extra === "sponsored" || action.extra === "sponsoredAppFees";
   const app = isSponsored ? (action.app ?? 0) : action.app;
   await world.quote(asked, app === undefined ? undefined : world.apps[app]);
+  if (action.fronted)
+    await refusable(world, async () => {
+      await fastFill(world, { kind: "fastFill", quote: 0, app: 0, part: 100, named: false });
+    });
   if (action.paid !== undefined)
-    await pay(world, { kind: "pay", quote: 0, way: action.paid, reported: false });
+    // The wallet of a payment on one chain reports it: no deposit tells of it.
+    await pay(world, {
+      kind: "pay",
+      quote: 0,
+      way: action.paid,
+      reported: action.extra === "sameChain",
+    });
 }
 
 function extraOf(world: SequenceWorld, extra: Extra, user: Address): Partial<QuoteInput> {
@@ -438,7 +451,8 @@ async function pay(world: SequenceWorld, { quote: at, way, reported }: ActionOf<
     await sendTo(world, terms.origin.chainId, from, terms.depositAddress.address, currency, amount);
     return "done";
   }
-  if (terms.kind !== "bridge" && way !== "exact" && way !== "stranger") return "skipped";
+  if (terms.kind !== "bridge" && way !== "exact" && way !== "stranger" && way !== "unknownOrder")
+    return "skipped";
   const calls =
     way === "exact" || way === "stranger"
       ? transactionsOf(quoted.answer.steps).map((step) => ({
@@ -446,7 +460,11 @@ async function pay(world: SequenceWorld, { quote: at, way, reported }: ActionOf<
           data: step.data as Hex,
           value: BigInt(step.value),
         }))
-      : [depositOf(quoted, way, chain.contracts.depository, world)];
+      : [
+          terms.kind === "bridge"
+            ? depositOf(quoted, way, chain.contracts.depository, world)
+            : paymentWithoutId(quoted),
+        ];
   let hash: TxHash | undefined;
   for (const call of calls)
     hash = await memory.send(way === "stranger" ? (world.users[2] ?? NATIVE) : terms.user, call);
@@ -477,6 +495,18 @@ function sumOf(
     more: amount + amount / 10n,
   };
   return { currency, amount: way === "dust" ? 1n : sums[way] };
+}
+
+/** The quoted payment on one chain, but for the request's id: it could be for anything. */
+function paymentWithoutId({ terms: { origin, recipient } }: Quoted): {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly value: bigint;
+} {
+  const { currency, amount } = origin;
+  return currency === NATIVE
+    ? { to: recipient, data: "0x", value: amount }
+    : { to: currency, data: transferData(recipient, amount), value: 0n };
 }
 
 /** A deposit that is not what was agreed. */

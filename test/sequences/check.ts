@@ -1,5 +1,4 @@
 import type { RequestTerms } from "@causeway/domain";
-import { formatUsd } from "@causeway/domain";
 import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
 import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
 import { brokenLaws } from "../support/ledger-world.ts";
@@ -12,6 +11,7 @@ import {
   type OnChainDeposit,
   type OnChainPayment,
 } from "./ledger.ts";
+import { OUR_KEYS } from "./keys.ts";
 import type { SequenceWorld } from "./world.ts";
 
 /** What the chains say of one request. */
@@ -39,9 +39,14 @@ function truthOf({ deposits, payments }: Facts, terms: RequestTerms): Truth {
 export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<string>): Promise<string[]> {
   const facts = await readFacts(world);
   const found: string[] = [];
-  for (const terms of facts.terms.values()) {
-    if (terms.kind === "call" || exposed.has(terms.orderId)) continue;
-    const status = await requestStatus(world.services, terms.requestId);
+  const told = [...facts.terms.values()].filter(
+    ({ kind, orderId }) => kind !== "call" && !exposed.has(orderId),
+  );
+  // Questions of one moment are one query.
+  const statuses = await Promise.all(
+    told.map(async (terms) => ({ terms, status: await requestStatus(world.services, terms.requestId) })),
+  );
+  for (const { terms, status } of statuses) {
     if (status === undefined) {
       found.push(`${terms.requestId} has no status`);
       continue;
@@ -60,6 +65,42 @@ export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<s
       );
   }
   return found;
+}
+
+/**
+ * Requests whose user would deposit a second time, although the service has read the block of the first deposit. True after every
+ * action, so it can be asked while anything is under way.
+ */
+export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<string>): Promise<string[]> {
+  const { rows } = await world.pool.query<{ chain_id: number; block_number: number; block_hash: string }>(
+    "select chain_id, block_number, block_hash from chain_cursors",
+  );
+  const readTo = new Map(
+    rows
+      // A reorg that the service has not read yet makes everything that it says older than the chain.
+      .filter(({ chain_id, block_number, block_hash }) =>
+        world
+          .chainOf(chain_id)
+          .memory.blocks.some(({ number, hash }) => number === BigInt(block_number) && hash === block_hash),
+      )
+      .map(({ chain_id, block_number }) => [chain_id, BigInt(block_number)]),
+  );
+  const { terms: known, deposits, payments } = await readFacts(world);
+  const asked = deposits.flatMap((one) => {
+    const terms = known.get(one.deposit.id);
+    const isRead = one.block <= (readTo.get(one.chain.chain.id) ?? -1n);
+    if (terms?.kind !== "bridge" || !isRead || exposed.has(terms.orderId)) return [];
+    const isPaid = payments.some((payment) => payment.terms.requestId === terms.requestId);
+    return speaksForRequest(terms, one) && !isPaid ? [terms] : [];
+  });
+  const statuses = await Promise.all(
+    asked.map(async ({ requestId }) => await requestStatus(world.services, requestId)),
+  );
+  return statuses.flatMap((status) =>
+    status?.nextAction === "send_deposit" && status.supersededByRequestId === undefined
+      ? [`${status.requestId} asks for a deposit, although its deposit is in the depository`]
+      : [],
+  );
 }
 
 /** Money of a listed currency that stands at an address belongs to somebody, and the newest request there has to say so. */
@@ -100,6 +141,19 @@ export async function strayedSweeps(world: SequenceWorld): Promise<string[]> {
   );
 }
 
+/**
+ * Anybody can deposit any sum in the user's name, also by a sweep of a strict address: it goes back to the user, and the request
+ * waits on. What was agreed, and what the user's own account or the service sent, is the request's deposit.
+ */
+function speaksForRequest(
+  { user, origin, forceRefund }: RequestTerms,
+  { deposit, mined }: OnChainDeposit,
+): boolean {
+  const { from } = mined.transaction;
+  const isAgreed = !forceRefund && deposit.currency === origin.currency && deposit.amount === origin.amount;
+  return deposit.depositor === user && (isAgreed || from === user || OUR_KEYS.includes(from));
+}
+
 function contradictions({ terms, deposits, fills, refunds }: Truth, status: StatusView): string[] {
   const found: string[] = [];
   const unreturned = deposits.length - refunds.length;
@@ -116,7 +170,7 @@ function contradictions({ terms, deposits, fills, refunds }: Truth, status: Stat
   );
   says(status.status === "refund" && refunds.length === 0, "nothing was sent back");
   says(status.fundsAt === "refunded" && refunds.length === 0, "nothing was sent back");
-  const own = deposits.filter(({ deposit }) => deposit.depositor === terms.user);
+  const own = deposits.filter((deposit) => speaksForRequest(terms, deposit));
   says(
     status.fundsAt === "user" && own.length > 0 && unreturned > 0 && fills.length === 0,
     "the user's deposit lies in the depository",
@@ -171,6 +225,3 @@ function describe(error: unknown): string {
   const cause = error.cause === undefined ? "" : ` <- ${describe(error.cause)}`;
   return `${error.message}${cause}`;
 }
-
-export const inDollars = (usd: bigint): string =>
-  `${usd < 0n ? "-" : ""}${formatUsd(usd < 0n ? -usd : usd)} USD`;

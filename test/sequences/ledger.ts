@@ -25,6 +25,13 @@ export interface OnChainDeposit extends Mined {
   readonly ordinal: number;
 }
 
+/** Money of one currency that moved on a chain. */
+export interface MovedMoney {
+  readonly chain: WorldChain;
+  readonly currency: Address;
+  readonly amount: bigint;
+}
+
 /** A transaction of the solver whose input ends with the id of an order. */
 export interface OnChainPayment extends Mined {
   readonly terms: RequestTerms;
@@ -312,15 +319,16 @@ export const isOnChain = ({ chain, mined }: Exposed): boolean =>
   chain.memory.mined(mined.transaction.hash)?.receipt.status === "success";
 
 /** Gas that the service's keys paid, of each transaction at most what one of its kind may use. */
-export function gasAllowance(world: SequenceWorld): bigint {
-  let allowed = 0n;
+export function gasByTransaction(world: SequenceWorld): ReadonlyMap<Hex, bigint> {
+  const allowed = new Map<Hex, bigint>();
   for (const { memory, chain } of world.chains)
     for (const { transactions } of memory.blocks)
       for (const { transaction, receipt } of transactions) {
         if (!OUR_KEYS.includes(transaction.from)) continue;
         const limit = OPERATORS.some((one) => one === transaction.from) ? SWEEP_GAS : PAYMENT_GAS;
         const units = receipt.gasUsed < limit ? receipt.gasUsed : limit;
-        allowed += valueOf(world, chain.id, NATIVE, units * receipt.effectiveGasPrice) + ONE_CENT / 100n;
+        const usd = valueOf(world, chain.id, NATIVE, units * receipt.effectiveGasPrice);
+        allowed.set(transaction.hash, usd + ONE_CENT / 100n);
       }
   return allowed;
 }

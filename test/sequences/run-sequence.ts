@@ -1,7 +1,10 @@
 import type { Hex } from "@causeway/domain";
+import { brokenLaws } from "../support/ledger-world.ts";
+import { openBooks, type Books } from "./books.ts";
+import { inDollars } from "./in-dollars.ts";
 import {
   exposedTo,
-  gasAllowance,
+  gasByTransaction,
   isOnChain,
   isToRecipient,
   readFacts,
@@ -13,9 +16,8 @@ import {
   type Worth,
 } from "./ledger.ts";
 import { perform, topUp, type Action, type Outcome } from "./actions.ts";
-import { SOLVERS } from "./keys.ts";
 import { HONOUR_BPS, ONE_CENT, UNREPAID_DAILY_USD } from "./bounds.ts";
-import { brokenRules, falseStatuses, inDollars, missedDeposits, strayedSweeps } from "./check.ts";
+import { brokenRules, falseStatuses, missedDeposits, secondDeposits, strayedSweeps } from "./check.ts";
 import {
   APP_TOP_UPS,
   START_PRICES,
@@ -70,10 +72,13 @@ class Run {
   private pricesMoved = false;
   /** Money that had its confirmations and was in blocks that a reorg replaced. */
   private readonly exposed: Exposed[] = [];
-  private readonly paidUsd = new Map<Hex, bigint>();
+  private readonly books: Books;
+  /** What transactions may have cost, at the prices of their moment. */
+  private readonly gas = new Map<Hex, bigint>();
 
   constructor(world: SequenceWorld, began: Worth) {
     this.world = world;
+    this.books = openBooks(world);
     this.began = began;
     this.prices = Object.fromEntries(Object.entries(START_PRICES).map(([id, usd]) => [id, Number(usd)]));
   }
@@ -83,24 +88,33 @@ class Run {
     if (action.kind === "reorg")
       this.exposed.push(...(await exposedTo(this.world, action.chain, action.depth)));
     const outcome = await perform(this.world, action);
-    await this.note();
+    await this.checkAlways(action);
     return outcome;
   }
 
-  /** What payments are worth is written down while the prices are those at which they were made. */
+  /** What holds at every moment, whatever is under way. */
+  private async checkAlways(action: Action): Promise<void> {
+    const { world } = this;
+    await this.note();
+    const exposed = this.exposedOrders();
+    const found = [
+      ...(await brokenLaws(world.pool)),
+      ...(await this.books.overpaid(await readFacts(world), exposed)),
+      ...(await secondDeposits(world, exposed)),
+    ];
+    if (found.length > 0) throw new Violation(`after ${action.kind}:\n  ${found.join("\n  ")}`);
+  }
+
+  /** Orders that lost a confirmed deposit by a reorg. */
+  private exposedOrders(): ReadonlySet<string> {
+    return new Set(this.exposed.filter((one) => !isOnChain(one)).map(({ orderId }) => orderId ?? ""));
+  }
+
+  /** What money is worth is written down while the prices are those at which it moved. */
   private async note(): Promise<void> {
-    const { world, paidUsd } = this;
-    for (const { chain, mined } of (await readFacts(world)).payments)
-      if (!paidUsd.has(mined.transaction.hash))
-        paidUsd.set(
-          mined.transaction.hash,
-          mined.movements
-            .filter(({ from }) => SOLVERS.some((one) => one === from))
-            .reduce(
-              (sum, { currency, amount }) => sum + valueOf(world, chain.chain.id, currency, amount),
-              0n,
-            ),
-        );
+    this.books.note(await readFacts(this.world));
+    for (const [hash, usd] of gasByTransaction(this.world))
+      if (usd > (this.gas.get(hash) ?? 0n)) this.gas.set(hash, usd);
   }
 
   private async movePrice({ asset, percent }: Extract<Action, { kind: "price" }>): Promise<Outcome> {
@@ -125,7 +139,8 @@ class Run {
       ...(await brokenRules(world)),
       ...(await missedDeposits(world)),
       ...(await strayedSweeps(world)),
-      ...(await falseStatuses(world, new Set(lost.map(({ orderId }) => orderId ?? "")))),
+      ...(await falseStatuses(world, this.exposedOrders())),
+      ...(await this.books.overpaid(facts, this.exposedOrders())),
       ...this.beyondDailyLimit(facts),
       ...(await this.losses(facts, lost)),
     ];
@@ -151,12 +166,11 @@ class Run {
 
   private beyondDailyLimit(facts: Facts): string[] {
     const unrepaid = this.unrepaid(facts);
-    const usdOf = ({ mined }: OnChainPayment): bigint => this.paidUsd.get(mined.transaction.hash) ?? 0n;
     return unrepaid.flatMap((last) => {
       const day = unrepaid.filter(
         ({ timestamp }) => timestamp <= last.timestamp && timestamp > last.timestamp - DAY_SECONDS,
       );
-      const usd = day.reduce((sum, payment) => sum + usdOf(payment), 0n);
+      const usd = day.reduce((sum, payment) => sum + this.books.paidUsd(payment), 0n);
       return usd <= UNREPAID_DAILY_USD + ONE_CENT
         ? []
         : [`${inDollars(usd)} of refunds within a day are never repaid`];
@@ -167,7 +181,10 @@ class Run {
     const { world, began, moved } = this;
     const { settled } = facts;
     const now = await solverWorth(world);
-    const gas = gasAllowance(world);
+    const gas = [...gasByTransaction(world).keys()].reduce(
+      (sum, hash) => sum + (this.gas.get(hash) ?? 0n),
+      0n,
+    );
     // A firm quote is kept although prices have moved, as far as the fee policy says.
     const honoured = this.pricesMoved
       ? settled
@@ -182,10 +199,7 @@ class Run {
       (sum, { chain, currency, amount }) => sum + valueOf(world, chain.chain.id, currency, amount),
       0n,
     );
-    const unrepaid = this.unrepaid(facts).reduce(
-      (sum, { mined }) => sum + (this.paidUsd.get(mined.transaction.hash) ?? 0n),
-      0n,
-    );
+    const unrepaid = this.unrepaid(facts).reduce((sum, payment) => sum + this.books.paidUsd(payment), 0n);
     const least = began.total + moved - gas - honoured - reorged - unrepaid - ONE_CENT;
     if (now.total >= least) return [];
     return [
@@ -194,7 +208,7 @@ class Run {
         .map(
           (payment) =>
             `never repaid: ${isToRecipient(payment) ? "fill" : "refund"} of ${payment.terms.requestId} on ${payment.chain.chain.name}, ` +
-            inDollars(this.paidUsd.get(payment.mined.transaction.hash) ?? 0n),
+            inDollars(this.books.paidUsd(payment)),
         ),
       `the service lost ${inDollars(least - now.total)} beyond its bounds: began with ${inDollars(began.total)}, prices moved ${inDollars(moved)}, ` +
         `gas ${inDollars(gas)}, honoured ${inDollars(honoured)}, reorged ${inDollars(reorged)}, refunds never repaid ${inDollars(unrepaid)}; now holds ${inDollars(now.held)}, is repaid ${inDollars(now.repaid)}, owes apps ${inDollars(now.owed)}`,
