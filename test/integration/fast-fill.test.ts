@@ -2,6 +2,7 @@ import { NATIVE_CURRENCY, quotedState } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Services } from "../../apps/api/src/ports/services.ts";
+import { debitOverdueFronts } from "../../apps/api/src/usecases/debit-overdue-fronts.ts";
 import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
@@ -696,7 +697,11 @@ test("the gas of a fast fill that reverts in its block is charged to the app, on
   const before = await solver();
   await world.destination.mine();
   await world.watch(world.destination);
+  const burntUsd = async () => await world.services.uow.run((tx) => tx.fastFills.burntUsd(sponsor.wallet, 0));
+  const mined = await burntUsd();
+  expect(mined, "it counts before its block is final").toBeGreaterThan(0n);
   await finalFill();
+  expect(await burntUsd()).toBe(mined);
   const lost = ((before - (await solver())) * 2_500n) / 10n ** 12n;
   expect(lost).toBeGreaterThan(0n);
   const charged = 1_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
@@ -1020,6 +1025,27 @@ test("an ether that rises by half before the app pays is backed by the margin of
   const left = await balanceOf(sponsor);
   expect(left).toBeGreaterThanOrEqual(0n);
   expect(left).toBeLessThan(60n * USDC);
+});
+
+test("deposits that wait for a price take turns: the oldest does not keep the others from being booked", async () => {
+  const sponsor = await aSponsor(world, 80_000);
+  const agreed = [await agreeOnEther(sponsor), await agreeOnEther(sponsor)];
+  for (const one of agreed) await sponsor.fastFill(one);
+  await away.fill();
+  world.prices.trust("ethereum", unbelievable.disputed);
+  for (const one of agreed) await away.deposit(one);
+  const tried: string[] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    tried.push(...(await world.services.reads.fastFillsDue(1)));
+    await debitOverdueFronts(world.services, 1);
+    world.clock.forward(1_000);
+  }
+  const [first = "", second = ""] = tried;
+  expect(new Set([first, second])).toEqual(new Set(agreed.map(({ requestId }) => requestId)));
+  expect(tried).toEqual([first, second, first]);
+  world.prices.trust("ethereum", undefined);
+  await reconcileRequests(world.services);
+  for (const one of agreed) expect(await sponsor.holdState(one)).toBe("released");
 });
 
 test("caps count what the deposit brings beyond the fill", async () => {

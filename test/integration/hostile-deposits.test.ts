@@ -10,6 +10,7 @@ import { depositErc20Calldata, NATIVE_CURRENCY, UNATTESTABLE_DEPOSIT } from "@ca
 import type { Address, TxHash } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { giveUpRefund } from "../../apps/api/src/usecases/give-up-refund.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
@@ -306,8 +307,15 @@ test("a recipient whose code burns the fill's gas only in the block pays for it 
   await at(origin, gwei / 100n);
   await world.work();
   await destination.client.setCode({ address: recipient, bytecode: "0xfe" });
+  await destination.mine();
+  await world.watch(destination);
+  const [mined] = await world.services.reads.unpaidBurnsSince(0);
+  expect(mined?.wei, "before its block is final").toBe(
+    before - (await destination.balance(solver.address, NATIVE_CURRENCY)),
+  );
   const end = await world.untilFinal(agreed.requestId, 1_000);
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
+  expect(await world.services.reads.unpaidBurnsSince(0), "the deposit has paid for it").toEqual([]);
 
   const burntWei = before - (await destination.balance(solver.address, NATIVE_CURRENCY));
   const { refunded } = await paidOut(agreed);
@@ -320,6 +328,22 @@ test("a recipient whose code burns the fill's gas only in the block pays for it 
   expect(world.events.of("fill_burnt").map(({ facts }) => facts["requestId"])).toEqual([agreed.requestId]);
   const { rows } = await world.pool.query("select wei, unpaid_wei from fill_burns");
   expect(rows).toEqual([{ wei: burntWei, unpaid_wei: 0n }]);
+});
+
+test("a deposit too low to be sent back pays for the gas that its fills burnt", async () => {
+  const agreed = await agree({});
+  await deposit(world.origin, world.user, agreed, { amount: 1_000_000n });
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  const [stored] = await world.depositsOf(agreed.requestId);
+  if (stored === undefined) throw new Error("the deposit is read");
+  await world.pool.query(
+    "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-2, $1, $2, 100, 100, 1)",
+    [agreed.requestId, world.destination.chain.id],
+  );
+  await giveUpRefund(world.services, stored, "AMOUNT_TOO_LOW_TO_REFUND", undefined, 4_000_000n);
+  const { rows } = await world.pool.query("delete from fill_burns where slot_id = -2 returning unpaid_wei");
+  expect(rows).toEqual([{ unpaid_wei: 75n }]);
 });
 
 test("once reverted fills have cost the solver the limit of a day, only fills that run no foreign code are made", async () => {

@@ -53,7 +53,9 @@ export interface FastFillWrites {
   setDebited(requestId: RequestId, usd: bigint): Promise<void>;
   setBurnt(requestId: RequestId, slotId: string, usd: bigint, atMs: number): Promise<void>;
   setBurntCharged(requestId: RequestId): Promise<void>;
-  /** USD with 18 decimals that reverted fast fills of a wallet have burnt since. */
+  /** These had their turn to be booked or debited: others come first next time. */
+  noteTried(requestIds: readonly RequestId[], atMs: number): Promise<void>;
+  /** USD with 18 decimals that reverted fast fills of a wallet have burnt since, final or not. */
   burntUsd(wallet: Address, sinceMs: number): Promise<bigint>;
   /** Remembers a transaction that was reported for a request before it was mined. */
   rememberOrigin(requestId: RequestId, txHash: TxHash, atMs: number): Promise<void>;

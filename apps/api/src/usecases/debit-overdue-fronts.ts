@@ -1,4 +1,5 @@
 import { isCoverDue } from "@causeway/domain";
+import type { RequestId } from "@causeway/domain";
 import type { Services } from "../ports/services.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
 import { releaseUnpaid } from "./carry-out-hold.ts";
@@ -18,6 +19,7 @@ export async function debitOverdueFronts(
   await bookDue(services, limit);
   const overdue = await services.reads.overdueFronts(services.clock.nowMs() - graceMs, graceMs, limit);
   if (overdue.length === 0) return;
+  await takeTurns(services, overdue);
   await warmPrices(services);
   for (const requestId of overdue)
     try {
@@ -30,6 +32,14 @@ export async function debitOverdueFronts(
     }
 }
 
+/** Before they are tried, whatever becomes of it: one whose price is missing for days must not take the place of others. */
+async function takeTurns(
+  { uow, clock }: Pick<Services, "uow" | "clock">,
+  requestIds: readonly RequestId[],
+): Promise<void> {
+  await uow.run((tx) => tx.fastFills.noteTried(requestIds, clock.nowMs()));
+}
+
 /** Books deposits and charges burnt gas that had no price before, and releases their holds. */
 async function bookDue(
   services: Pick<Services, "reads" | "uow"> & TransitionServices,
@@ -37,6 +47,7 @@ async function bookDue(
 ): Promise<void> {
   const due = await services.reads.fastFillsDue(limit);
   if (due.length === 0) return;
+  await takeTurns(services, due);
   await warmPrices(services);
   for (const requestId of due)
     try {

@@ -12,6 +12,8 @@ export async function giveUpRefund(
   deposit: DepositRecord,
   reason: RefundFailReason,
   detail?: string,
+  /** Gas of its request's reverted fills, smallest units of its currency: a deposit too low to be sent back pays for it. */
+  burnt = 0n,
 ): Promise<Progress> {
   const { requestId } = deposit;
   await services.uow.run(async (tx) => {
@@ -19,6 +21,9 @@ export async function giveUpRefund(
     const current = await tx.deposits.lock(deposit.id);
     if (current?.refundState !== "none") return;
     await tx.deposits.setRefund(deposit.id, "impossible", reason);
+    // What is sent back by hand later pays for nothing.
+    if (record && reason === "AMOUNT_TOO_LOW_TO_REFUND")
+      await tx.fillBurns.keep(record.terms.requestId, { kept: current.amount, burnt });
     if (record)
       await transition(services, tx, record, { kind: "refundImpossible", depositId: deposit.id, reason });
   });

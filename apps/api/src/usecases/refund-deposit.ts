@@ -118,7 +118,8 @@ async function pay(
     router: toContract ? chain.contracts.router : undefined,
     nowMs,
   });
-  if (refund.kind === "tooLow") return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
+  if (refund.kind === "tooLow")
+    return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND", undefined, burnt);
   const { amount } = refund;
   const unrepaid = unrepaidOf(refund, priced);
   const excess = refuseUnrepaid(services, unrepaid);

@@ -62,12 +62,23 @@ const setBurntCharged = statement(
 );
 const burntUsd = statement(
   "fast_fill_burnt_usd",
-  "select coalesce(sum(burnt_usd), 0) as usd from fast_fills where wallet = $1 and burnt_usd > 0 and burnt_at_ms >= $2",
+  // Reverted fills count from their block on, or many could be asked for before the first is final.
+  `select coalesce(sum(usd), 0) as usd from (
+     select burnt_usd as usd from fast_fills where wallet = $1 and burnt_usd > 0 and burnt_at_ms >= $2
+     union all
+     select ceil(s.gas_used * s.effective_gas_price * f.native_price_usd / 1e18) from fast_fills f
+       join slots s on s.leg_kind = 'fill' and s.leg_id = f.request_id and s.state = 'mined' and s.mined_status = 'reverted'
+     where f.wallet = $1
+   ) burnt`,
 );
 const due = statement(
   "fast_fills_due",
   `select request_id from fast_fills where cover_state = 'due' or (burnt_usd > 0 and not burnt_charged)
-   order by accepted_at_ms limit $1`,
+   order by tried_at_ms, accepted_at_ms limit $1`,
+);
+const noteTried = statement(
+  "fast_fills_note_tried",
+  "update fast_fills set tried_at_ms = $2 where request_id = any($1::text[])",
 );
 const rememberOrigin = statement(
   "origin_transaction_remember",
@@ -115,6 +126,9 @@ export function fastFillWrites(sql: Sql): FastFillWrites {
       const [row] = await sql.query<{ usd: bigint }>(burntUsd, [wallet, sinceMs]);
       return row?.usd ?? 0n;
     },
+    async noteTried(requestIds, atMs): Promise<void> {
+      await sql.query(noteTried, [requestIds, atMs]);
+    },
     async rememberOrigin(requestId, txHash, atMs): Promise<void> {
       await sql.query(rememberOrigin, [requestId, txHash, atMs]);
     },
@@ -127,7 +141,7 @@ export async function findFastFill(sql: Sql, requestId: RequestId): Promise<Fast
   return row && fastFillOf(row);
 }
 
-/** Fast fills whose deposit waits for a price to be booked, or whose burnt gas is not charged yet; the oldest first. */
+/** Fast fills whose deposit waits for a price to be booked, or whose burnt gas is not charged yet; those not tried for longest first. */
 export async function fastFillsDue(sql: Sql, limit: number): Promise<RequestId[]> {
   const rows = await sql.query<{ request_id: string }>(due, [limit]);
   return rows.map((row) => row.request_id as RequestId);

@@ -30,7 +30,13 @@ const sponsored = statement(
 );
 const unpaidSince = statement(
   "read_unpaid_fill_burns",
-  "select chain_id, sum(unpaid_wei) as wei from fill_burns where at_ms > $1 and unpaid_wei > 0 group by chain_id",
+  // Those whose block is not final yet count too, or a burst of them would exceed the limit before the first counts.
+  `select chain_id, sum(wei) as wei from (
+     select chain_id, unpaid_wei as wei from fill_burns where at_ms > $1 and unpaid_wei > 0
+     union all
+     select s.chain_id, s.gas_used * s.effective_gas_price from slots s join requests r on r.request_id = s.leg_id
+     where s.leg_kind = 'fill' and s.state = 'mined' and s.mined_status = 'reverted' and r.front = 'none'
+   ) burns group by chain_id`,
 );
 
 /** Gas of reverted fills inside one transaction. */

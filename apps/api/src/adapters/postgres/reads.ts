@@ -102,11 +102,12 @@ const overdueReported = statement(
 );
 const overdueFronts = statement(
   "read_overdue_fronts",
-  `select request_id from requests r where front = 'held' and state = 'filled' and final and deposit_id is null and not funds_seen and fill_deadline_ms < $1
+  `select r.request_id from requests r join fast_fills f using (request_id)
+   where front = 'held' and state = 'filled' and final and deposit_id is null and not funds_seen and fill_deadline_ms < $1
      -- A deposit made in time may lie in a block that nobody has read yet.
      and fill_deadline_ms + $2 < 1000 * coalesce((select max(b.timestamp) from chain_blocks b where b.chain_id = r.origin_chain_id),
        (select c.block_seconds from rail_cursors c where c.chain_id = r.origin_chain_id))
-   order by fill_deadline_ms limit $3`,
+   order by f.tried_at_ms, fill_deadline_ms limit $3`,
 );
 const execution = statement(
   "read_execution",
