@@ -149,11 +149,15 @@ export function memoryChain(chain: Chain): MemoryChain {
     const timestamp = wanted > tip.timestamp ? wanted : tip.timestamp + 1n;
     const cells: Cells = new Map(tip.after);
     const transactions: MinedTransaction[] = [];
+    // A replacement that is under way holds up what it replaces: a process that gave a payment up is not outrun by it.
+    const underWay = new Set<string>();
     // Each pass takes what has its turn; a transaction may wait for one that stands behind it in the pool.
     for (let taken = true; taken;) {
       taken = false;
       for (const transaction of [...pool].toSorted(byOffer)) {
-        if (isUnderWay(transaction)) continue;
+        const turn = `${transaction.from} ${transaction.nonce}`;
+        if (isUnderWay(transaction)) underWay.add(turn);
+        if (underWay.has(turn)) continue;
         const firstLog = transactions.reduce((sum, { receipt }) => sum + receipt.logs.length, 0);
         const mined = executed(cells, transaction, { number, timestamp, hash }, firstLog);
         if (mined === undefined) continue;
