@@ -6,21 +6,26 @@ import { transactionsOf } from "@causeway/wire";
 import type { QuoteInput } from "@causeway/wire";
 import fc from "fast-check";
 import { encodeFunctionData, erc20Abi, parseUnits } from "viem";
+import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
 import { requestFastFill } from "../../apps/api/src/usecases/request-fast-fill.ts";
 import { executeCalls } from "../../apps/api/src/usecases/execute-calls.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { offerClaim } from "../../apps/api/src/usecases/app-balance/offer-claim.ts";
 import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
-import { rotateExecutor, rotateOperator, rotateSolver } from "./operate.ts";
+import { listCurrencies, rotateExecutor, rotateOperator, rotateSolver } from "./operate.ts";
 import { BURNER, FICKLE, SINK } from "./memory-contracts.ts";
+import { swapCall } from "./memory-dex.ts";
+import { isNodeFault, troubles, type Trouble } from "./node-trouble.ts";
 import { NATIVE, lower } from "./memory-evm.ts";
-import { OUR_KEYS } from "./keys.ts";
+import { FIRST_CONFIGURATION, OUR_KEYS } from "./keys.ts";
 import { isDeath } from "../fakes/mortal-services.ts";
 import { TOP_UP_TAIL, type Quoted, type SequenceWorld } from "./world.ts";
 
 /** Everything that can happen in a sequence, as plain data: a sequence is a list of these, printed when it fails. */
 
-const assets = ["usdc", "eth", "tst"] as const;
+const assets = ["usdc", "eth", "tst", "weth", "odd"] as const;
+/** What is traded for USDC in a pair. */
+const traded = ["tst", "weth", "odd"] as const;
 type Asset = (typeof assets)[number];
 type PaymentWay = "exact" | "less" | "more" | "dust" | "wrongCurrency" | "stranger" | "unknownOrder";
 const payments: readonly PaymentWay[] = [
@@ -47,11 +52,19 @@ const extras = [
   "address",
   "strictAddress",
   "sameChain",
+  "solverOnSameChain",
+  "paidCalls",
+  "topupMoreGas",
+  "fixedRate",
+  "boundedSponsorship",
+  "trueExactOutput",
 ] as const;
 type Extra = (typeof extras)[number];
 const recipients = ["fresh", "user", "fickle", "contract"] as const;
 /** How the names of moments begin at which a process may die. */
 const moments = ["", "before commit", "after commit", "before broadcast", "after broadcast"] as const;
+const ruleChanges = ["loose", "loose", "tight", "nothing", "revoked"] as const;
+const currencyLists = ["all", "usdc", "withoutUsdc"] as const;
 const fates = ["minedAgain", "pooled", "droppedUsers", "dropped"] as const;
 
 export type Action =
@@ -119,18 +132,37 @@ export type Action =
       readonly skipped: number;
       readonly at: "work" | "call";
     }
+  | {
+      /** Somebody moves the price of a pair. */
+      readonly kind: "trade";
+      readonly chain: 0 | 1;
+      readonly asset: (typeof traded)[number];
+      readonly buys: boolean;
+      readonly usd: number;
+    }
+  | {
+      readonly kind: "node";
+      readonly chain: 0 | 1;
+      readonly trouble: Trouble["kind"];
+      readonly extent: number;
+      readonly rounds: number;
+    }
+  | { readonly kind: "rules"; readonly app: number; readonly change: (typeof ruleChanges)[number] }
+  | { readonly kind: "currencies"; readonly list: (typeof currencyLists)[number] }
   | { readonly kind: "twoWorkers"; readonly blocks: number };
 
 /** Counts from the newest. */
 const index = fc.constantFrom(0, 0, 0, 1, 1, 2, 3, 5);
+/** The last two are swapped: the solver has none of them. */
+const someAsset = fc.constantFrom<Asset>("usdc", "usdc", "eth", "eth", "tst", "tst", ...assets);
 const dollars = fc.constantFrom(1, 6, 50, 400, 900, 2_000, 12_000);
 
 const actionKinds = {
   quote: fc.record({
     kind: fc.constant("quote" as const),
     user: fc.nat(2),
-    from: fc.constantFrom(...assets),
-    to: fc.constantFrom(...assets),
+    from: someAsset,
+    to: someAsset,
     reverse: fc.boolean(),
     usd: dollars,
     tradeType: fc.constantFrom("EXACT_INPUT", "EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT" as const),
@@ -217,6 +249,29 @@ const actionKinds = {
     skipped: fc.nat(40),
     at: fc.constantFrom("work", "work", "call" as const),
   }),
+  trade: fc.record({
+    kind: fc.constant("trade" as const),
+    chain: fc.constantFrom(0 as const, 1 as const),
+    asset: fc.constantFrom(...traded),
+    buys: fc.boolean(),
+    usd: fc.constantFrom(2_000, 20_000, 200_000),
+  }),
+  node: fc.record({
+    kind: fc.constant("node" as const),
+    chain: fc.constantFrom(0 as const, 1 as const),
+    trouble: fc.constantFrom(...troubles),
+    extent: fc.integer({ min: 1, max: 5 }),
+    rounds: fc.integer({ min: 1, max: 4 }),
+  }),
+  rules: fc.record({
+    kind: fc.constant("rules" as const),
+    app: fc.nat(1),
+    change: fc.constantFrom(...ruleChanges),
+  }),
+  currencies: fc.record({
+    kind: fc.constant("currencies" as const),
+    list: fc.constantFrom(...currencyLists),
+  }),
   twoWorkers: fc.record({ kind: fc.constant("twoWorkers" as const), blocks: fc.nat(2) }),
 } as const;
 
@@ -230,14 +285,18 @@ const weights: Readonly<Record<Action["kind"], number>> = {
   gas: 1,
   topUp: 3,
   claim: 2,
-  fastFill: 5,
+  fastFill: 10,
   execute: 3,
   meddle: 2,
   report: 1,
   loseJobs: 1,
-  rotate: 2,
-  die: 4,
-  twoWorkers: 2,
+  rotate: 1,
+  die: 3,
+  trade: 1,
+  node: 2,
+  rules: 1,
+  currencies: 1,
+  twoWorkers: 1,
 };
 
 /** One random sequence. It begins with a quote, without which little can happen. */
@@ -269,6 +328,12 @@ function worth(world: SequenceWorld, chain: 0 | 1, asset: Asset, dollarsWorth: n
   const price = world.services.prices.usd(currency);
   if (typeof price !== "bigint") throw new Error("prices are in memory");
   return (parseUnits(String(dollarsWorth), 18) * 10n ** BigInt(currency.decimals)) / price;
+}
+
+/** A revoked key opens nothing. */
+function keyOf(world: SequenceWorld, app: number): ApiKeyIdentity | undefined {
+  const key = world.apps[app];
+  return key !== undefined && world.revoked.has(key.id) ? undefined : key;
 }
 
 export type Outcome = "done" | "refused" | "skipped";
@@ -325,6 +390,19 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
       });
       if (action.at === "call") return "done";
       return await dies(world, async () => await world.round());
+    case "trade":
+      return await trade(world, action);
+    case "node":
+      return world.trouble(action.chain, { kind: action.trouble, extent: action.extent }, action.rounds)
+        ? "done"
+        : "skipped";
+    case "rules":
+      if (action.change === "revoked") await world.revoke(action.app);
+      else await world.setRules(action.app, rulesOf[action.change]);
+      return "done";
+    case "currencies":
+      await listCurrencies(world, listOf[action.list]);
+      return "done";
     case "twoWorkers":
       await world.mine(action.blocks);
       await world.act(2);
@@ -345,6 +423,7 @@ async function refusable(world: SequenceWorld, work: () => Promise<Outcome | voi
       await world.recover();
       return "refused";
     }
+    if (world.isTroubled() && isNodeFault(error)) return "refused";
     if (error instanceof ServiceError && !error.code.startsWith("UNKNOWN")) return "refused";
     throw error;
   }
@@ -359,13 +438,19 @@ type ActionOf<Kind extends Action["kind"]> = Extract<Action, { readonly kind: Ki
 
 async function quote(world: SequenceWorld, action: ActionOf<"quote">): Promise<void> {
   const [origin, other] = action.reverse ? ([1, 0] as const) : ([0, 1] as const);
-  const destination = action.extra === "sameChain" ? origin : other;
+  const isOnOneChain = action.extra === "sameChain" || action.extra === "solverOnSameChain";
+  const destination = isOnOneChain ? origin : other;
   const user = world.users[action.user] ?? NATIVE;
   // An open address takes any amount, so an exact output cannot be promised for it.
-  const tradeType = action.extra === "address" ? "EXACT_INPUT" : action.tradeType;
+  const tradeType =
+    action.extra === "address"
+      ? "EXACT_INPUT"
+      : action.extra === "trueExactOutput"
+        ? "EXACT_OUTPUT"
+        : action.tradeType;
   // On one chain a payment to the user could be either a fill or a refund.
   const recipient =
-    action.recipient === "fresh" || action.extra === "sameChain"
+    action.recipient === "fresh" || isOnOneChain
       ? world.freshAddress()
       : action.recipient === "user"
         ? user
@@ -391,9 +476,9 @@ async function quote(world: SequenceWorld, action: ActionOf<"quote">): Promise<v
     ...(action.forceRefund && { referrer: "debug-force-refund" }),
   };
   const asked = { ...input, ...extraOf(world, action.extra, user) };
-  const isSponsored = action.extra === "sponsored" || action.extra === "sponsoredAppFees";
+  const isSponsored = asked.subsidizeFees === true;
   const app = isSponsored ? (action.app ?? 0) : action.app;
-  await world.quote(asked, app === undefined ? undefined : world.apps[app]);
+  await world.quote(asked, app === undefined ? undefined : keyOf(world, app));
   if (action.fronted)
     await refusable(world, async () => {
       await fastFill(world, { kind: "fastFill", quote: 0, app: 0, part: 100, named: false });
@@ -416,6 +501,18 @@ function extraOf(world: SequenceWorld, extra: Extra, user: Address): Partial<Quo
     case "none":
     case "sameChain":
       return {};
+    case "solverOnSameChain":
+      return { forceSolverExecution: true };
+    case "paidCalls":
+      return { txs: [{ ...call(SINK), value: "1000" }] };
+    case "topupMoreGas":
+      return { topupGas: true, topupGasAmount: "9000000" };
+    case "fixedRate":
+      return { subsidizeFees: true, fixedRate: "1:1" };
+    case "boundedSponsorship":
+      return { subsidizeFees: true, appFees, maxSubsidizationAmount: "30000" };
+    case "trueExactOutput":
+      return { tradeType: "EXACT_OUTPUT", enableTrueExactOutput: true };
     case "harmlessCalls":
       return { txs: [call(SINK)] };
     case "burningCalls":
@@ -539,7 +636,7 @@ async function sendTo(
 
 /** A call that the service sends for a user, of which an app pays the gas. */
 async function execute(world: SequenceWorld, action: ActionOf<"execute">): Promise<Outcome> {
-  const key = world.apps[action.app];
+  const key = keyOf(world, action.app);
   const quoted = pick(world.quotes, action.quote);
   if (key === undefined) return "skipped";
   const { chain } = world.chains[action.chain];
@@ -673,6 +770,36 @@ async function report(
   return "done";
 }
 
+async function trade(world: SequenceWorld, { chain, asset, buys, usd }: ActionOf<"trade">): Promise<Outcome> {
+  if (world.services.liquidity === undefined) return "skipped";
+  const paid = buys ? "usdc" : asset;
+  const path = [currencyAt(world, chain, paid), currencyAt(world, chain, buys ? asset : "usdc")];
+  const trader = world.users[2] ?? NATIVE;
+  const amount = worth(world, chain, paid, usd);
+  await world.chains[chain].memory.send(
+    trader,
+    swapCall({ exactIn: true, path, amount, limit: 0n, to: trader }),
+  );
+  return "done";
+}
+
+const ONE_USD = 10n ** 18n;
+const rulesOf = {
+  loose: { maxCallValueUsd: 10n ** 20n, allowUnsubmitted: true },
+  tight: {
+    maxCallValueUsd: ONE_USD,
+    maxHoldsUsd: 100n * ONE_USD,
+    maxFastFillUsd: 60n * ONE_USD,
+    dailyUsd: ONE_USD,
+  },
+  nothing: { maxCallValueUsd: 0n, maxHoldsUsd: 0n, maxFastFillUsd: 0n, dailyUsd: 0n },
+} as const;
+const listOf = {
+  all: FIRST_CONFIGURATION.balanceCurrencies,
+  usdc: ["usdc"],
+  withoutUsdc: ["eth", "tst"],
+} as const;
+
 async function dies(world: SequenceWorld, work: () => Promise<void>): Promise<Outcome> {
   const before = world.deaths;
   await work();
@@ -736,7 +863,7 @@ async function fastFill(
   { quote: at, app, part, named }: ActionOf<"fastFill">,
 ): Promise<Outcome> {
   const quoted = pick(world.quotes, at);
-  const key = world.apps[app];
+  const key = keyOf(world, app);
   if (quoted === undefined || key === undefined) return "skipped";
   const { memory } = world.chainOf(quoted.terms.origin.chainId);
   const origin = memory.pool.find(({ input }) => input.includes(quoted.terms.orderId.slice(2)));

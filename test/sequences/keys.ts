@@ -37,18 +37,21 @@ export function privateKeyOf(address: Address): Hex {
   return key;
 }
 
-/** The keys in the configuration of one start of the service. */
-export interface Keys {
+/** What differs from one start of the service to the next. */
+export interface Configuration {
   readonly solver: Address;
   /** `SOLVER_FORMER_KEYS`. */
   readonly formerSolvers: readonly Address[];
   readonly executor: Address;
   readonly operator: Address;
+  /** Ids of the currencies of app balances. */
+  readonly balanceCurrencies: readonly string[];
 }
 
-export const FIRST_KEYS: Keys = {
+export const FIRST_CONFIGURATION: Configuration = {
   solver: SOLVERS[0],
   formerSolvers: [],
   executor: EXECUTORS[0],
   operator: OPERATORS[0],
+  balanceCurrencies: ["eth", "usdc", "tst", "weth", "odd"],
 };

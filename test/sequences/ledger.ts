@@ -215,10 +215,7 @@ export function valueOf(world: SequenceWorld, chainId: number, currency: Address
 export function worthOf(world: SequenceWorld, holders: readonly Address[]): bigint {
   let sum = 0n;
   for (const { memory, chain } of world.chains)
-    for (const { address } of [
-      chain.native,
-      ...chain.tokens.filter(({ id }) => id === "usdc" || id === "tst"),
-    ])
+    for (const { address } of [chain.native, ...chain.tokens])
       for (const holder of holders) sum += valueOf(world, chain.id, address, memory.balance(address, holder));
   return sum;
 }
@@ -278,6 +275,8 @@ export interface Exposed {
   readonly mined: MinedTransaction;
   readonly currency: Address;
   readonly amount: bigint;
+  /** USD when it was exposed: from then on prices change nothing of what is lost. */
+  readonly usd: bigint;
   /** The order that a deposit names; of a top-up undefined. */
   readonly orderId: Hex | undefined;
 }
@@ -303,7 +302,7 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
     const usd = quoted < now ? quoted : now;
     const tier = chain.confirmationTiers.find(({ belowUsd }) => belowUsd === undefined || usd < belowUsd);
     if (tier !== undefined && confirmations(block) >= BigInt(tier.confirmations))
-      exposed.push({ chain: where, mined, currency, amount, orderId });
+      exposed.push({ chain: where, mined, currency, amount, usd: now, orderId });
   }
   const { chainId, confirmations: ofTopUps } = world.services.appBalance;
   const removed = chain.id === chainId ? memory.blocks.slice(Number(firstRemoved)) : [];
@@ -311,7 +310,14 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
     for (const mined of confirmations(number) >= BigInt(ofTopUps) ? transactions : [])
       for (const { to, currency, amount } of mined.movements)
         if (SOLVERS.some((one) => one === to))
-          exposed.push({ chain: one, mined, currency, amount, orderId: undefined });
+          exposed.push({
+            chain: one,
+            mined,
+            currency,
+            amount,
+            usd: valueOf(world, chain.id, currency, amount),
+            orderId: undefined,
+          });
   return exposed;
 }
 

@@ -4,6 +4,7 @@ import { cloneCodeHash, cloneImplementation, depositAddressOf } from "@causeway/
 import type { Address, Chain, DepositAddressKey, Hex } from "@causeway/domain";
 import { decodeFunctionData, encodeEventTopics, encodeFunctionData, toFunctionSelector } from "viem";
 import { FACTORY_OWNER } from "./keys.ts";
+import { DEX, dex, unwrapCall, wrapCall, wrappedNative } from "./memory-dex.ts";
 import {
   NATIVE,
   Reverted,
@@ -139,6 +140,38 @@ function router(self: Address): Contract {
       if (held < args[2]) throw new Reverted("BalanceBelowMinimum");
       if (currency === NATIVE) payNative(evm, to, held);
       else evm.moveToken(currency, self, to, held);
+      return "0x";
+    }
+    if (functionName === "wrapBalance") {
+      if (!isInside) throw new Reverted("OnlyFromMulticall");
+      evm.call({ from: self, to: lower(args[0]), value: evm.balance(NATIVE, self), ...wrapCall });
+      return "0x";
+    }
+    if (functionName === "unwrapBalance") {
+      if (!isInside) throw new Reverted("OnlyFromMulticall");
+      const wrapped = lower(args[0]);
+      const held = evm.balance(wrapped, self);
+      if (held < args[1]) throw new Reverted("BalanceBelowMinimum");
+      evm.call({ from: self, to: wrapped, value: 0n, ...unwrapCall(held) });
+      return "0x";
+    }
+    if (functionName === "depositBalance") {
+      if (!isInside) throw new Reverted("OnlyFromMulticall");
+      const [depositoryAddress, depositor, currency] = [lower(args[0]), lower(args[1]), lower(args[2])];
+      const [minimum, id] = [args[3], args[4]];
+      const held = evm.balance(currency, self);
+      if (held < minimum || held === 0n) throw new Reverted("BalanceBelowMinimum");
+      if (currency === NATIVE)
+        evm.call({
+          from: self,
+          to: depositoryAddress,
+          value: held,
+          data: `${selectors.depositNative}${word(depositor).slice(2)}${id.slice(2)}`,
+        });
+      else {
+        evm.approve(currency, self, depositoryAddress, held);
+        depositErc20(evm, depositoryAddress, self, { depositor, currency, amount: held, id });
+      }
       return "0x";
     }
     if (functionName === "multicall") {
@@ -300,6 +333,9 @@ export const clone: Contract = () => "0x";
 export function contractsOf(chain: Chain): ReadonlyMap<Address, Contract> {
   const { contracts } = chain;
   const known = new Map<Address, Contract>(chain.tokens.map(({ address }) => [address, token]));
+  const wrapped = chain.liquidity?.wrappedNative;
+  if (wrapped !== undefined) known.set(wrapped, wrappedNative(token));
+  known.set(DEX, dex);
   known.set(contracts.depository, depository);
   known.set(contracts.router, router(contracts.router));
   known.set(contracts.approvalProxy, approvalProxy(contracts.approvalProxy, contracts.router));

@@ -3,7 +3,8 @@ import { nodeEnvironment, readLocalChains } from "@causeway/localnet";
 import { OPERATORS } from "./keys.ts";
 import { memoryChain } from "./memory-chain.ts";
 import { OPERATOR_CELL } from "./memory-contracts.ts";
-import { memoryReader, memoryWriter } from "./memory-reader.ts";
+import { memoryLiquidity } from "./memory-dex.ts";
+import { troubledNode } from "./node-trouble.ts";
 import { forgetSignatures, memorySigner } from "./memory-signer.ts";
 import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 
@@ -16,10 +17,9 @@ export function memoryNodes(): SequenceNodes {
     if (chain === undefined) throw new Error("invariant violated: two local chains are configured");
     const memory = memoryChain(chain);
     memory.setCell(OPERATOR_CELL, BigInt(OPERATORS[0]));
+    const node = troubledNode(memory);
     // Getters have to stay getters.
-    const connected = Object.assign(memory, {
-      connect: () => ({ reader: memoryReader(memory), writer: memoryWriter(memory) }),
-    });
+    const connected = Object.assign(memory, { node, connect: () => node });
     await fund(connected);
     return connected;
   };
@@ -30,10 +30,12 @@ export function memoryNodes(): SequenceNodes {
       return [await start(memoryChains[0], fund), await start(memoryChains[1], fund)];
     },
     signer: memorySigner,
+    liquidity: memoryLiquidity,
     close: async () => undefined,
   };
 }
 
-const memoryChains = readLocalChains(nodeEnvironment({ portA: 1, portB: 2 })).map(
-  ({ liquidity: _, ...chain }): Chain => ({ ...chain, rpcUrl: "http://127.0.0.1:1" }),
-);
+const memoryChains = readLocalChains(nodeEnvironment({ portA: 1, portB: 2 })).map((chain): Chain => ({
+  ...chain,
+  rpcUrl: "http://127.0.0.1:1",
+}));

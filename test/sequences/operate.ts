@@ -28,7 +28,7 @@ function next<T>(list: readonly T[], current: T): T | undefined {
 
 /** @returns undefined when it is not possible now */
 export async function rotateSolver(world: SequenceWorld, kept: boolean): Promise<true | undefined> {
-  const { keys } = world;
+  const { configuration: keys } = world;
   const solver = next<Address>(SOLVERS, keys.solver);
   if (solver === undefined || !(await finishPayments(world))) return undefined;
   for (const { memory, chain } of world.chains) {
@@ -52,15 +52,15 @@ export async function rotateSolver(world: SequenceWorld, kept: boolean): Promise
 
 /** @returns undefined when it is not possible now */
 export async function rotateExecutor(world: SequenceWorld): Promise<true | undefined> {
-  const executor = next<Address>(EXECUTORS, world.keys.executor);
+  const executor = next<Address>(EXECUTORS, world.configuration.executor);
   if (executor === undefined || !(await finishPayments(world))) return undefined;
-  await world.restart({ ...world.keys, executor });
+  await world.restart({ ...world.configuration, executor });
   return true;
 }
 
 /** @returns undefined when it is not possible now */
 export async function rotateOperator(world: SequenceWorld): Promise<true | undefined> {
-  const operator = next<Address>(OPERATORS, world.keys.operator);
+  const operator = next<Address>(OPERATORS, world.configuration.operator);
   if (operator === undefined || !(await finishPayments(world))) return undefined;
   for (const { memory, chain } of world.chains)
     if (chain.contracts.depositAddressFactory !== undefined)
@@ -73,6 +73,14 @@ export async function rotateOperator(world: SequenceWorld): Promise<true | undef
         }),
       });
   await world.mine(SAFE_BLOCKS);
-  await world.restart({ ...world.keys, operator });
+  await world.restart({ ...world.configuration, operator });
   return true;
+}
+
+/** The currencies in which apps hold balances. */
+export async function listCurrencies(
+  world: SequenceWorld,
+  balanceCurrencies: readonly string[],
+): Promise<void> {
+  await world.restart({ ...world.configuration, balanceCurrencies });
 }

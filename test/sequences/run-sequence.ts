@@ -43,6 +43,7 @@ export async function runSequence(home: SequenceHome, actions: readonly Action[]
     await topUpApps(world);
     const run = new Run(world, await solverWorth(world));
     for (const action of actions) count(action.kind, await run.step(action));
+    await world.heal();
     await settleDown(world);
     await run.check("after the last action");
     world.forward(9 * 24 * 3600 * 1000);
@@ -195,10 +196,7 @@ class Run {
             0n,
           )
       : 0n;
-    const reorged = lost.reduce(
-      (sum, { chain, currency, amount }) => sum + valueOf(world, chain.chain.id, currency, amount),
-      0n,
-    );
+    const reorged = lost.reduce((sum, { usd }) => sum + usd, 0n);
     const unrepaid = this.unrepaid(facts).reduce((sum, payment) => sum + this.books.paidUsd(payment), 0n);
     const least = began.total + moved - gas - honoured - reorged - unrepaid - ONE_CENT;
     if (now.total >= least) return [];

@@ -1,6 +1,8 @@
 import type { Signer } from "@causeway/attest";
 import type { BlockRef, ChainReader, ChainWriter, ReceiptFact, TransactionFact } from "@causeway/chains";
 import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
+import type { LiquiditySource } from "../../apps/api/src/ports/liquidity.ts";
+import type { TroubledNode } from "./node-trouble.ts";
 import type { DepositMade, Movement } from "./memory-evm.ts";
 
 /** A chain as the actions drive it and the books read it. Reads are synchronous; whatever changes the chain may have to ask a node. */
@@ -24,6 +26,8 @@ export interface SequenceChain {
   /** Creates an allowance in the newest state. */
   approve(token: Address, owner: Address, spender: Address, amount: bigint): Promise<void>;
   mined(hash: TxHash): MinedTransaction | undefined;
+  /** Undefined: the node cannot be brought into trouble. */
+  readonly node?: Omit<TroubledNode, "reader" | "writer">;
   /** The chain as the service sees it, from one start of the service to the next. */
   connect(knownHead: () => BlockRef | undefined): {
     readonly reader: ChainReader;
@@ -40,6 +44,8 @@ export interface SequenceNodes {
   /** @param fund gives everybody what they begin with; the state after it may be kept for further sequences */
   start(fund: (chain: SequenceChain) => Promise<void>): Promise<readonly [SequenceChain, SequenceChain]>;
   signer(address: Address): Signer;
+  /** Absent: nothing is swapped on these chains. */
+  readonly liquidity?: (chains: readonly SequenceChain[]) => LiquiditySource;
   close(): Promise<void>;
 }
 

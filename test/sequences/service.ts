@@ -12,6 +12,7 @@ import { sponsorReads } from "../../apps/api/src/adapters/postgres/sponsors.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { addressServices } from "../../apps/api/src/container-deposit-addresses.ts";
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
+import type { LiquiditySource } from "../../apps/api/src/ports/liquidity.ts";
 import type { Clock } from "../../apps/api/src/ports/clock.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
@@ -27,7 +28,7 @@ import type { RecordedEvents } from "../fakes/recorded-events.ts";
 import { steppedHeads, type SteppedHeads } from "../fakes/stepped-heads.ts";
 import { enginePolicy } from "../support/engine-policy.ts";
 import { BURNT_DAILY_USD, UNREPAID_DAILY_USD } from "./bounds.ts";
-import type { Keys } from "./keys.ts";
+import type { Configuration } from "./keys.ts";
 import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 import type pg from "pg";
 
@@ -43,6 +44,8 @@ export interface Surroundings {
   readonly reportFault: (where: string, error: unknown) => void;
   readonly nodes: readonly Pick<SequenceChain, "chain" | "connect">[];
   readonly signer: SequenceNodes["signer"];
+  /** Undefined: nothing is swapped. */
+  readonly liquidity: LiquiditySource | undefined;
 }
 
 export type WatchedChain = ConnectedChain & {
@@ -64,7 +67,7 @@ export interface Service extends WorkerSide {
   close(): void;
 }
 
-export function startService(around: Surroundings, keys: Keys): Service {
+export function startService(around: Surroundings, configuration: Configuration): Service {
   const { pool, clock, events, prices, bytes32, reportFault, signer } = around;
   const sql = sqlOn(pool);
   const all = around.nodes.map(({ chain, connect }): WatchedChain => {
@@ -78,8 +81,8 @@ export function startService(around: Surroundings, keys: Keys): Service {
       chain,
       connection,
       clock,
-      solver: keys.solver,
-      gasPayers: [keys.executor, keys.operator],
+      solver: configuration.solver,
+      gasPayers: [configuration.executor, configuration.operator],
       maxAgeMs: Number.MAX_SAFE_INTEGER,
       quietRefreshMs: 2 ** 30,
       onFault: (error) => reportFault("pulse", error),
@@ -92,10 +95,11 @@ export function startService(around: Surroundings, keys: Keys): Service {
     clock,
     prices,
     events,
-    signer: signer(keys.solver),
-    formerSigners: keys.formerSolvers.map(signer),
-    executor: signer(keys.executor),
-    depositAddressOperator: signer(keys.operator),
+    signer: signer(configuration.solver),
+    formerSigners: configuration.formerSolvers.map(signer),
+    executor: signer(configuration.executor),
+    depositAddressOperator: signer(configuration.operator),
+    ...(around.liquidity !== undefined && { liquidity: around.liquidity }),
     chains: createChainDirectory(all),
     uow: postgresUnitOfWork(pool),
     reads: postgresReads(sql),
@@ -114,7 +118,10 @@ export function startService(around: Surroundings, keys: Keys): Service {
     },
     appBalance: {
       chainId: home.id,
-      currencies: inChargeOrder([home.native, ...home.tokens], "usdc"),
+      currencies: inChargeOrder(
+        [home.native, ...home.tokens].filter(({ id }) => configuration.balanceCurrencies.includes(id)),
+        "usdc",
+      ),
       confirmations: 2,
       leastTopUpUsd: 0n,
       claimLifetimeSeconds: 600,
@@ -122,7 +129,7 @@ export function startService(around: Surroundings, keys: Keys): Service {
   };
   const quoting: QuoteServices = {
     ...services,
-    solver: keys.solver,
+    solver: configuration.solver,
     random: { bytes32 },
     requests: storeQuotes(services, groupedQuoteInserts(sql)),
     recipientCodes: createCodeCache(services.chains, clock),

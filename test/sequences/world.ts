@@ -1,5 +1,13 @@
 import { TOP_UP_MARKER, type BlockRef } from "@causeway/chains";
-import type { Address, Chain, Currency, Hex32, RequestId, RequestTerms } from "@causeway/domain";
+import type {
+  Address,
+  Chain,
+  Currency,
+  Hex32,
+  RequestId,
+  RequestTerms,
+  SponsorshipRules,
+} from "@causeway/domain";
 import { defaultSponsorshipRules, keccakOf } from "@causeway/domain";
 import { rulesToJson, type QuoteAnswer, type QuoteInput } from "@causeway/wire";
 import type pg from "pg";
@@ -29,13 +37,15 @@ import {
   APP_WALLETS,
   EXECUTORS,
   FACTORY_OWNER,
-  FIRST_KEYS,
+  FIRST_CONFIGURATION,
   OPERATORS,
   SOLVERS,
   USERS,
-  type Keys,
+  type Configuration,
 } from "./keys.ts";
+import { DEX, pairOf, pairsOf } from "./memory-dex.ts";
 import { NATIVE } from "./memory-evm.ts";
+import { isNodeFault, type Trouble } from "./node-trouble.ts";
 import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 import { startService, workerSide, type Surroundings, type WorkerSide } from "./service.ts";
 
@@ -66,11 +76,15 @@ export interface SequenceWorld {
   readonly chains: readonly [WorldChain, WorldChain];
   /** The solver that quotes name now. */
   readonly solver: Address;
-  readonly keys: Keys;
+  readonly configuration: Configuration;
   /** Solver keys that are gone for good, with the Unix second from which nothing is signed with them. */
   readonly lostSolvers: ReadonlyMap<Address, number>;
   readonly users: readonly Address[];
   readonly apps: readonly ApiKeyIdentity[];
+  /** Keys of apps that were revoked. */
+  readonly revoked: ReadonlySet<string>;
+  setRules(app: number, rules: SponsorshipRules): Promise<void>;
+  revoke(app: number): Promise<void>;
   readonly quotes: Quoted[];
   /** Errors of jobs, watchers and reconcilers that no rule of the service expects. */
   readonly faults: unknown[];
@@ -96,8 +110,13 @@ export interface SequenceWorld {
   doom(death: Death): void;
   /** Begins again after a death; without one nothing happens. */
   recover(): Promise<void>;
-  /** The process starts again with these keys. */
-  restart(keys: Keys): Promise<void>;
+  /** The node of a chain gets into trouble until workers have looked so many times. @returns whether it can */
+  trouble(chain: 0 | 1, trouble: Trouble, rounds: number): boolean;
+  isTroubled(): boolean;
+  /** Nodes are well again, and what they withheld is found. */
+  heal(): Promise<void>;
+  /** The process starts again, configured so. */
+  restart(configuration: Configuration): Promise<void>;
   loseSolver(solver: Address): void;
   reportFault(where: string, error: unknown): void;
   close(): void;
@@ -111,7 +130,16 @@ export interface Death {
 
 export const START_MS = 1_700_000_000_000;
 const WHOLE = { usdc: 1_000_000n, tst: 10_000_000n, eth: 10_000n };
-export const START_PRICES = { ethereum: "2500", "usd-coin": "1", "causeway-test-token": "0.5" } as const;
+/** What users hold of tokens that the solver does not. */
+const WHOLE_OF_USERS = { weth: 1_000n, odd: 1_000_000n };
+/** USD in each half of a pair. */
+const POOLED_USD = 3_000_000;
+export const START_PRICES = {
+  ethereum: "2500",
+  "usd-coin": "1",
+  "causeway-test-token": "0.5",
+  "causeway-odd-token": "4",
+} as const;
 
 /** Money everybody begins with, on both chains. */
 async function fund(memory: SequenceChain): Promise<void> {
@@ -123,12 +151,36 @@ async function fund(memory: SequenceChain): Promise<void> {
       if (whole > 0n) await memory.give(address, holder, whole * 10n ** BigInt(decimals));
     }
   }
+  if (chain.liquidity !== undefined) await fundPools(memory);
   for (const key of [...EXECUTORS, ...OPERATORS, FACTORY_OWNER])
     await memory.give(NATIVE, key, 1_000n * 10n ** 18n);
   for (const { address } of chain.tokens)
     for (const holder of [...USERS, ...SOLVERS])
-      for (const spender of [chain.contracts.depository, chain.contracts.approvalProxy])
+      for (const spender of [
+        chain.contracts.depository,
+        chain.contracts.approvalProxy,
+        ...(chain.liquidity === undefined ? [] : [DEX]),
+      ])
         await memory.approve(address, holder, spender, 2n ** 255n);
+}
+
+/** What is swapped, and what backs the wrapped native token. */
+async function fundPools(memory: SequenceChain): Promise<void> {
+  const { chain } = memory;
+  for (const { id, address, decimals } of chain.tokens)
+    if (id === "weth" || id === "odd")
+      for (const user of USERS)
+        await memory.give(address, user, WHOLE_OF_USERS[id] * 10n ** BigInt(decimals));
+  const wrapped = chain.liquidity?.wrappedNative;
+  if (wrapped !== undefined) await memory.give(NATIVE, wrapped, 100n * WHOLE.eth * 10n ** 18n);
+  for (const pair of pairsOf(chain))
+    for (const token of pair) {
+      const found = chain.tokens.find(({ address }) => address === token);
+      const usd = Object.entries(START_PRICES).find(([id]) => id === found?.priceId)?.[1];
+      if (found === undefined || usd === undefined) throw new Error(`no price of ${token}`);
+      const whole = BigInt(Math.round(POOLED_USD / Number(usd)));
+      await memory.give(token, pairOf(...pair), whole * 10n ** BigInt(found.decimals));
+    }
 }
 
 /** Everything that one process keeps between sequences. */
@@ -150,7 +202,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   const prices = adjustablePrices(START_PRICES);
   const faults: unknown[] = [];
   const reportFault = (where: string, error: unknown): void => {
-    faults.push(new Error(where, { cause: error }));
+    if (!world.isTroubled() || !isNodeFault(error)) faults.push(new Error(where, { cause: error }));
   };
   const bytes32 = (): Hex32 => keccakOf(toHex(`random ${++drawn}`));
 
@@ -161,11 +213,23 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     { chain: chainB.chain, memory: chainB },
   ];
   const { signer } = home.nodes;
-  const around: Surroundings = { pool, clock, events, prices, bytes32, reportFault, nodes, signer };
-  let keys = FIRST_KEYS;
-  let service = startService(around, keys);
+  const around: Surroundings = {
+    pool,
+    clock,
+    events,
+    prices,
+    bytes32,
+    reportFault,
+    nodes,
+    signer,
+    liquidity: home.nodes.liquidity?.(nodes),
+  };
+  let troubledRounds = 0;
+  let configuration = FIRST_CONFIGURATION;
+  let service = startService(around, configuration);
   let doomed: MortalServices | undefined;
   let deaths = 0;
+  const revoked = new Set<string>();
   const lostSolvers = new Map<Address, number>();
   const apps = APP_WALLETS.map((fundingAddress, at) =>
     anApiKey({
@@ -175,13 +239,12 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       rules: { ...defaultSponsorshipRules, maxCallValueUsd: 10n ** 20n, allowUnsubmitted: at === 0 },
     }),
   );
-  const announce = async ({ memory, chain }: WorldChain): Promise<void> => {
+  const announce = async ({ chain }: WorldChain): Promise<void> => {
     const one = service.connected.get(chain.id);
     const head = await one?.connection.reader.head();
     if (one === undefined || head === undefined) return;
     one.connection.heads.announce(head, clock.nowMs());
     await one.pulse.refresh();
-    if (head.hash !== memory.tip.hash) throw new Error("the head is the tip");
   };
   const open = async (): Promise<void> => {
     const { services, connected } = service;
@@ -288,12 +351,28 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     pool,
     chains,
     get solver() {
-      return keys.solver;
+      return configuration.solver;
     },
-    get keys() {
-      return keys;
+    get configuration() {
+      return configuration;
     },
     lostSolvers,
+    revoked,
+    async setRules(at, rules) {
+      const app = apps[at];
+      if (app === undefined) return;
+      apps[at] = { ...app, rules };
+      await pool.query("update api_keys set rules = $2 where id = $1", [
+        app.id,
+        JSON.stringify(rulesToJson(rules)),
+      ]);
+    },
+    async revoke(at) {
+      const id = apps[at]?.id;
+      if (id === undefined) return;
+      revoked.add(id);
+      await pool.query("update api_keys set revoked_at_ms = $2 where id = $1", [id, atMs]);
+    },
     users: USERS,
     apps,
     quotes: [],
@@ -330,7 +409,8 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     },
     async act(workers = 1) {
       revision++;
-      for (const one of chains) await announce(one);
+      for (const one of chains)
+        await guarded(`announcing ${one.chain.name}`, async () => await announce(one));
       const mortal = doomed;
       const by =
         mortal === undefined
@@ -346,6 +426,21 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       waiting = [...(again ?? []), ...waiting];
       await world.recover();
       doomed = undefined;
+      if (--troubledRounds <= 0) for (const { memory } of chains) memory.node?.rescue();
+    },
+    trouble(at, trouble, rounds) {
+      const { node } = chains[at].memory;
+      if (node === undefined) return false;
+      node.trouble(trouble);
+      troubledRounds = rounds;
+      return true;
+    },
+    isTroubled: () => chains.some(({ memory }) => memory.node?.isTroubled() === true),
+    async heal() {
+      for (const { memory } of chains) memory.node?.rescue();
+      // Final blocks are read a second time once there are enough of them.
+      if (chains.some(({ memory }) => memory.node?.hidLogs() === true))
+        for (let round = 0; round < 4; round++) await world.round(9);
     },
     async mine(blocks) {
       for (let block = 0; block < blocks; block++) {
@@ -367,15 +462,16 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     async recover() {
       if (doomed?.isDead() !== true) return;
       deaths++;
-      await world.restart(keys);
+      await world.restart(configuration);
     },
     async restart(next) {
       doomed = undefined;
+      for (const { memory } of chains) memory.node?.rescue();
       revision++;
       trails.clear();
       service.close();
-      keys = next;
-      service = startService(around, keys);
+      configuration = next;
+      service = startService(around, configuration);
       await open();
     },
     loseSolver: (solver) => {

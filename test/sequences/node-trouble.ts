@@ -1,0 +1,126 @@
+import { RpcFault, type ChainReader, type ChainWriter } from "@causeway/chains";
+import type { MemoryChain } from "./memory-chain.ts";
+import { memoryReader, memoryWriter } from "./memory-reader.ts";
+
+/** A node that is in trouble for a while. */
+
+export const troubles = [
+  /** It has no logs of its newest blocks, and does not say so. */
+  "missingLogs",
+  /** It is an older state of the chain. */
+  "behind",
+  /** Some of its answers are errors. */
+  "errors",
+  /** It takes a transaction and answers with an error. */
+  "unheardBroadcasts",
+  /** It answers with an error and takes nothing. */
+  "lostBroadcasts",
+] as const;
+
+export interface Trouble {
+  readonly kind: (typeof troubles)[number];
+  /** Newest blocks that it lacks, or calls from one error to the next. */
+  readonly extent: number;
+}
+
+export interface TroubledNode {
+  readonly reader: ChainReader;
+  readonly writer: ChainWriter;
+  trouble(trouble: Trouble): void;
+  rescue(): void;
+  isTroubled(): boolean;
+  /** Whether logs were ever missing. */
+  hidLogs(): boolean;
+}
+
+const fault = (method: string): RpcFault =>
+  new RpcFault({ kind: "network", method, reason: "the node is in trouble" });
+
+/** Whether an error says that a node was in trouble. */
+export function isNodeFault(error: unknown): boolean {
+  return error instanceof RpcFault || (error instanceof Error && isNodeFault(error.cause));
+}
+
+export function troubledNode(memory: MemoryChain): TroubledNode {
+  let trouble: Trouble | undefined;
+  let hidLogs = false;
+  let calls = 0;
+  const honest = memoryReader(memory);
+  const old = memoryReader(withoutNewest(memory, () => trouble?.extent ?? 0));
+  const firstHidden = (): bigint | undefined =>
+    trouble?.kind === "missingLogs" ? memory.tip.number - BigInt(trouble.extent) + 1n : undefined;
+  const seen = <T extends { readonly blockNumber: bigint }>(facts: readonly T[]): T[] => {
+    const limit = firstHidden();
+    const kept = limit === undefined ? [...facts] : facts.filter(({ blockNumber }) => blockNumber < limit);
+    hidLogs ||= kept.length < facts.length;
+    return kept;
+  };
+  const forgetful: ChainReader = {
+    ...honest,
+    depositsIn: async (range) => seen(await honest.depositsIn(range)),
+    topUpsIn: async (solver, blocks) => seen(await honest.topUpsIn(solver, blocks)),
+    tokenTopUpsIn: async (solver, range) => seen(await honest.tokenTopUpsIn(solver, range)),
+  };
+  const reader = new Proxy(honest, {
+    get: (_, key: keyof ChainReader): unknown => {
+      const chosen = trouble?.kind === "behind" ? old : trouble?.kind === "missingLogs" ? forgetful : honest;
+      const member: unknown = chosen[key];
+      if (typeof member !== "function" || key === "depositsOf" || key === "topUpsOf") return member;
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (trouble?.kind === "errors" && ++calls % (trouble.extent + 2) === 0) throw fault(key);
+        return (await Reflect.apply(member, chosen, args)) as unknown;
+      };
+    },
+  });
+  const healthy = memoryWriter(memory);
+  return {
+    reader,
+    writer: {
+      broadcast: async (raw) => {
+        if (trouble?.kind === "lostBroadcasts") throw fault("eth_sendRawTransaction");
+        const outcome = await healthy.broadcast(raw);
+        if (trouble?.kind === "unheardBroadcasts") throw fault("eth_sendRawTransaction");
+        return outcome;
+      },
+    },
+    trouble: (next) => {
+      trouble = next;
+    },
+    rescue: () => {
+      trouble = undefined;
+    },
+    isTroubled: () => trouble !== undefined,
+    hidLogs: () => hidLogs,
+  };
+}
+
+/** The chain as it was `count` blocks ago; what it has mined since is not in its pool either. */
+function withoutNewest(memory: MemoryChain, count: () => number): MemoryChain {
+  const lowest = 2;
+  const length = (): number => Math.max(memory.blocks.length - count(), lowest);
+  const tip = (): MemoryChain["tip"] => memory.blocks[length() - 1] ?? memory.tip;
+  return {
+    ...memory,
+    get blocks() {
+      return memory.blocks.slice(0, length());
+    },
+    get pool() {
+      return memory.pool;
+    },
+    get baseFeePerGas() {
+      return memory.baseFeePerGas;
+    },
+    get tip() {
+      return tip();
+    },
+    balance: (currency, holder) => tip().after.get(`balance:${currency}:${holder}`) ?? 0n,
+    mined: (hash) => {
+      const mined = memory.mined(hash);
+      return mined === undefined || mined.receipt.blockNumber > tip().number ? undefined : mined;
+    },
+    blockByHash: (hash) => {
+      const block = memory.blockByHash(hash);
+      return block === undefined || block.number > tip().number ? undefined : block;
+    },
+  };
+}
