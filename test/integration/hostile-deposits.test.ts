@@ -6,7 +6,7 @@ import {
   type RpcTransport,
 } from "@causeway/chains";
 import { testTokenAbi } from "@causeway/contracts";
-import { depositErc20Calldata, NATIVE_CURRENCY, UNATTESTABLE_DEPOSIT } from "@causeway/domain";
+import { depositErc20Calldata, NATIVE_CURRENCY, quotedState, UNATTESTABLE_DEPOSIT } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,6 +18,7 @@ import { laggingNode } from "../fakes/lagging-node.ts";
 import { batchCode, type BatchedCall } from "../support/batch-code.ts";
 import { deposit } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
+import { someHash } from "../support/terms.ts";
 import type { TestChain } from "../support/test-chain.ts";
 import { withChain } from "../support/other-chain.ts";
 
@@ -307,12 +308,6 @@ test("a recipient whose code burns the fill's gas only in the block pays for it 
   await at(origin, gwei / 100n);
   await world.work();
   await destination.client.setCode({ address: recipient, bytecode: "0xfe" });
-  await destination.mine();
-  await world.watch(destination);
-  const [mined] = await world.services.reads.unpaidBurnsSince(0);
-  expect(mined?.wei, "before its block is final").toBe(
-    before - (await destination.balance(solver.address, NATIVE_CURRENCY)),
-  );
   const end = await world.untilFinal(agreed.requestId, 1_000);
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
   expect(await world.services.reads.unpaidBurnsSince(0), "the deposit has paid for it").toEqual([]);
@@ -344,6 +339,55 @@ test("a deposit too low to be sent back pays for the gas that its fills burnt", 
   await giveUpRefund(world.services, stored, "AMOUNT_TOO_LOW_TO_REFUND", undefined, 4_000_000n);
   const { rows } = await world.pool.query("delete from fill_burns where slot_id = -2 returning unpaid_wei");
   expect(rows).toEqual([{ unpaid_wei: 75n }]);
+});
+
+test("fills under way that could burn more than the limit of a day are begun one at a time", async () => {
+  const { destination } = world;
+  const gwei = 10n ** 9n;
+  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 500n * gwei });
+  await destination.mine();
+  await world.watch(destination);
+  const maxUnpaidBurntUsd = 60n * 10n ** 18n;
+  const bounded = { ...world.services, enginePolicy: { ...world.services.enginePolicy, maxUnpaidBurntUsd } };
+  const ask = { destinationCurrency: NATIVE_CURRENCY, amount: "900000000" };
+  const recipient = await aPayableContract();
+  // An order whose promise of a refund leaves nothing for gas.
+  const uncovered = async (): Promise<Agreed> => {
+    const agreed = await agree({ ...ask, recipient });
+    const { order } = agreed.terms;
+    const inputs = order.inputs.map((input) => ({
+      ...input,
+      refunds: input.refunds.map((refund) => ({ ...refund, minimumAmount: input.payment.amount })),
+    }));
+    const terms = {
+      ...agreed.terms,
+      requestId: someHash(),
+      orderId: someHash(),
+      order: { ...order, inputs },
+    };
+    await world.services.uow.run((tx) => tx.requests.insert(terms, quotedState("bridge")));
+    return { ...agreed, terms, requestId: terms.requestId };
+  };
+  const both = [await uncovered(), await uncovered()];
+  for (const agreed of both) await deposit(world.origin, world.user, agreed);
+  await world.origin.mine(4);
+  await world.watch(world.origin);
+  await world.work(bounded);
+  const states = async () =>
+    (
+      await Promise.all(both.map(async ({ requestId }) => (await world.request(requestId)).state.name))
+    ).toSorted();
+  expect(await states()).toEqual(["fillable", "submitted"]);
+  const waits = world.events.of("fill_waits").at(-1);
+  expect(waits?.facts["why"]).toBe("fills under way could burn what is left of BURNT_FILLS_DAILY_USD");
+
+  await destination.mine();
+  await world.watch(destination);
+  await world.work(bounded);
+  expect(await states()).toEqual(["filled", "submitted"]);
+  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei });
+  await destination.mine(4);
+  await world.watch(destination);
 });
 
 test("once reverted fills have cost the solver the limit of a day, only fills that run no foreign code are made", async () => {

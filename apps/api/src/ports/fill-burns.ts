@@ -13,6 +13,12 @@ export interface FillBurnWrites {
   unchargedUsd(requestId: RequestId): Promise<bigint>;
   /** The sponsor was charged `paidUsd` of the `burntUsd` that it was not charged for before. */
   charged(requestId: RequestId, of: { readonly paidUsd: bigint; readonly burntUsd: bigint }): Promise<void>;
+  /**
+   * Until the end of the transaction no other fill is added. Call before any lane is locked.
+   * @returns what fills under way may burn that nobody else pays for, USD with 18 decimals
+   */
+  lockUnderWay(): Promise<bigint>;
+  noteUnderWay(slotId: string, usd: bigint): Promise<void>;
   /** A refund keeps `kept` of `burnt` of the deposit: only the rest was paid by the solver. */
   keep(requestId: RequestId, of: { readonly kept: bigint; readonly burnt: bigint }): Promise<void>;
 }

@@ -1,6 +1,6 @@
-import { amountToUsdUp, convertUp } from "@causeway/domain";
-import type { PricedUnit } from "@causeway/domain";
-import type { DepositRecord, RequestRecord, Slot } from "../ports/records.ts";
+import { amountToUsdDown, amountToUsdUp, convertUp } from "@causeway/domain";
+import type { Currency, PricedUnit, RequestTerms } from "@causeway/domain";
+import type { DepositRecord, RequestRecord, Slot, SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -35,6 +35,32 @@ export async function burntByFills(
   if (burntWei <= sponsoredWei) return 0n;
   const wei = burntWei - sponsoredWei;
   return convertUp(wei, { decimals: native.decimals, priceUsd: await prices.usd(native) }, unit);
+}
+
+/**
+ * The most that a fill can burn by reverting in its block and that nobody but the solver would pay for: what exceeds its sponsor's reservation and
+ * the part of the deposit that the order does not promise to send back. USD with 18 decimals.
+ * @throws ServiceError PRICE_FETCH_FAILED
+ */
+export async function uncoveredBurnUsd(
+  { chains, prices }: Pick<Services, "chains" | "prices">,
+  { order, origin, destination }: RequestTerms,
+  deposit: Pick<DepositRecord, "amount">,
+  { gasLimit, maxFeePerGas }: Pick<SlotPlan, "gasLimit" | "maxFeePerGas">,
+  sponsoredUsd: bigint,
+): Promise<bigint> {
+  const native = chains.profile(destination.chainId)?.native;
+  const deposited = chains.currency(origin.chainId, origin.currency);
+  if (native === undefined || deposited === undefined) return 0n;
+  const priced = async (currency: Currency): Promise<PricedUnit> => ({
+    decimals: currency.decimals,
+    priceUsd: await prices.usd(currency),
+  });
+  const burnUsd = amountToUsdUp(gasLimit * maxFeePerGas, await priced(native));
+  const promised = order.inputs[0]?.refunds[0]?.minimumAmount ?? deposit.amount;
+  const spare = deposit.amount > promised ? deposit.amount - promised : 0n;
+  const coveredUsd = amountToUsdDown(spare, await priced(deposited)) + sponsoredUsd;
+  return burnUsd > coveredUsd ? burnUsd - coveredUsd : 0n;
 }
 
 /** Whether a fill calls nothing but the token that it pays. */

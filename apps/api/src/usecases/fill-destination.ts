@@ -16,7 +16,7 @@ import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
 import { reserveSponsorship } from "./app-balance/sponsor-fees.ts";
-import { unpaidBurntUsd } from "./burnt-by-fills.ts";
+import { uncoveredBurnUsd, unpaidBurntUsd } from "./burnt-by-fills.ts";
 import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { fillContractOf } from "./fill-contract.ts";
@@ -111,6 +111,7 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
       plan: planned.plan,
       amount: due.amount,
       sponsoredUsd: due.sponsoredUsd ?? 0n,
+      burn: { spentUsd: 0n, uncoveredUsd: 0n },
     });
   }
   const [toContract, hasUnexplained] = await Promise.all([
@@ -142,16 +143,15 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   if (isRouted && terms.order.output.extraData !== fillContractOf(destination))
     return giveUp(services, requestId, "NO_QUOTES", FORMER_ROUTER);
   const runsForeignCode = toContract || due.budget !== undefined || terms.outputCalls !== undefined;
-  if (basis.kind === "deposit" && runsForeignCode) {
-    const burntUsd = await unpaidBurntUsd(services);
-    if (burntUsd >= services.enginePolicy.maxUnpaidBurntUsd)
-      return wait(
-        services,
-        request,
-        `reverted fills have cost the solver ${formatUsd(burntUsd)} USD within 24 hours (BURNT_FILLS_DAILY_USD)`,
-        "SOLVER_CAPACITY_EXCEEDED",
-      );
-  }
+  const mayBurn = basis.kind === "deposit" && runsForeignCode;
+  const burntUsd = mayBurn ? await unpaidBurntUsd(services) : 0n;
+  if (mayBurn && burntUsd >= services.enginePolicy.maxUnpaidBurntUsd)
+    return wait(
+      services,
+      request,
+      `reverted fills have cost the solver ${formatUsd(burntUsd)} USD within 24 hours (BURNT_FILLS_DAILY_USD)`,
+      "SOLVER_CAPACITY_EXCEEDED",
+    );
   const question: PaymentQuestion = {
     leg: { kind: "fill", requestId },
     currency: terms.destination.currency,
@@ -207,10 +207,16 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   }
   if (terms.sponsorship !== undefined) await warmPrices(services);
+  const { plan } = planned;
+  const sponsoredUsd = due.sponsoredUsd ?? 0n;
+  const uncoveredUsd = mayBurn
+    ? await uncoveredBurnUsd(services, terms, basis.deposit, plan, sponsoredUsd)
+    : 0n;
   return commitAndSend(services, request, basis, destination, {
-    plan: planned.plan,
+    plan,
     amount: due.amount,
-    sponsoredUsd: due.sponsoredUsd ?? 0n,
+    sponsoredUsd,
+    burn: { spentUsd: burntUsd, uncoveredUsd },
   });
 }
 
@@ -239,6 +245,19 @@ interface PlannedFill {
   readonly amount: bigint;
   /** What a sponsor pays of it, USD with 18 decimals. */
   readonly sponsoredUsd: bigint;
+  /** Gas of reverted fills that the solver has paid itself, and what this one may add. USD with 18 decimals. */
+  readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
+}
+
+/** Whether fills under way, with this one, keep to the daily limit if all of them revert. The first one may exceed it, or none could be made. */
+async function mayBurnToo(
+  { enginePolicy }: Needs,
+  tx: Pick<Tx, "fillBurns">,
+  { spentUsd, uncoveredUsd }: PlannedFill["burn"],
+): Promise<boolean> {
+  if (uncoveredUsd === 0n) return true;
+  const underWayUsd = await tx.fillBurns.lockUnderWay();
+  return underWayUsd === 0n || spentUsd + underWayUsd + uncoveredUsd <= enginePolicy.maxUnpaidBurntUsd;
 }
 
 async function commitAndSend(
@@ -246,7 +265,7 @@ async function commitAndSend(
   request: RequestRecord,
   basis: FillBasis,
   destination: RequestEnd,
-  { plan, amount, sponsoredUsd }: PlannedFill,
+  { plan, amount, sponsoredUsd, burn }: PlannedFill,
 ): Promise<Progress> {
   const { requestId } = request.terms;
   const outcome = await services.uow
@@ -256,6 +275,7 @@ async function commitAndSend(
       // What a sponsor promised is there for all of it, or the fill is not made.
       const fees = await reserveSponsorship(services, tx, current.terms, sponsoredUsd);
       if (fees.kind === "refused") return fees;
+      if (!(await mayBurnToo(services, tx, burn))) throw new BurnsReached();
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       const isBorne = isRail(destination)
         ? await railBears(tx, destination, plan)
@@ -264,6 +284,7 @@ async function commitAndSend(
       // Last, so that a fill that is not begun does not count.
       await countExposure(services, tx, current.terms, basis);
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
+      if (burn.uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, burn.uncoveredUsd);
       await transition(
         services,
         tx,
@@ -280,10 +301,18 @@ async function commitAndSend(
     .catch((error: unknown) => {
       if (error instanceof LegTaken) return "moved" as const;
       if (error instanceof ExposureReached) return "exposed" as const;
+      if (error instanceof BurnsReached) return "burns" as const;
       throw error;
     });
   if (outcome === "moved") return DONE;
   if (outcome === "short") return wait(services, request, "the solver's inventory does not bear the fill");
+  if (outcome === "burns")
+    return wait(
+      services,
+      request,
+      "fills under way could burn what is left of BURNT_FILLS_DAILY_USD",
+      "SOLVER_CAPACITY_EXCEEDED",
+    );
   if (outcome === "exposed")
     return wait(
       services,
@@ -303,6 +332,9 @@ async function commitAndSend(
   else await sendSlot(services, outcome.slotId);
   return DONE;
 }
+
+/** Takes back the whole commit, with what a sponsor reserved. */
+class BurnsReached extends Error {}
 
 /** Takes back the whole commit: of two assets, one may have been counted already. */
 class ExposureReached extends Error {}

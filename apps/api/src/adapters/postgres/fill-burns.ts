@@ -30,13 +30,20 @@ const sponsored = statement(
 );
 const unpaidSince = statement(
   "read_unpaid_fill_burns",
-  // Those whose block is not final yet count too, or a burst of them would exceed the limit before the first counts.
-  `select chain_id, sum(wei) as wei from (
-     select chain_id, unpaid_wei as wei from fill_burns where at_ms > $1 and unpaid_wei > 0
-     union all
-     select s.chain_id, s.gas_used * s.effective_gas_price from slots s join requests r on r.request_id = s.leg_id
-     where s.leg_kind = 'fill' and s.state = 'mined' and s.mined_status = 'reverted' and r.front = 'none'
-   ) burns group by chain_id`,
+  "select chain_id, sum(unpaid_wei) as wei from fill_burns where at_ms > $1 and unpaid_wei > 0 group by chain_id",
+);
+const lockUnderWay = statement(
+  "fill_burn_lock",
+  "select pg_advisory_xact_lock(hashtextextended('causeway:burns under way', 0))",
+);
+const underWay = statement(
+  "fill_burns_under_way",
+  `select coalesce(sum(uncovered_usd), 0) as usd from slots
+   where uncovered_usd > 0 and state in ('open', 'mined') and (state = 'open' or mined_status = 'reverted')`,
+);
+const noteUnderWay = statement(
+  "fill_burn_note_under_way",
+  "update slots set uncovered_usd = $2 where id = $1",
 );
 
 /** Gas of reverted fills inside one transaction. */
@@ -53,6 +60,14 @@ export function fillBurnWrites(sql: Sql): FillBurnWrites {
     },
     async charged(requestId, { paidUsd, burntUsd }) {
       await sql.query(charge, [requestId, paidUsd, burntUsd]);
+    },
+    async lockUnderWay() {
+      await sql.query(lockUnderWay, []);
+      const [row] = await sql.query<{ usd: bigint }>(underWay, []);
+      return row?.usd ?? 0n;
+    },
+    async noteUnderWay(slotId, usd) {
+      await sql.query(noteUnderWay, [slotId, usd]);
     },
     async keep(requestId, { kept, burnt }): Promise<void> {
       if (burnt === 0n) return;
