@@ -64,7 +64,7 @@ const recipients = ["fresh", "user", "fickle", "contract"] as const;
 /** How the names of moments begin at which a process may die. */
 const moments = ["", "before commit", "after commit", "before broadcast", "after broadcast"] as const;
 const ruleChanges = ["loose", "loose", "tight", "nothing", "revoked"] as const;
-const currencyLists = ["all", "usdc", "withoutUsdc"] as const;
+const currencyLists = ["all", "usdc", "withoutTst"] as const;
 const fates = ["minedAgain", "pooled", "droppedUsers", "dropped"] as const;
 
 export type Action =
@@ -797,7 +797,7 @@ const rulesOf = {
 const listOf = {
   all: FIRST_CONFIGURATION.balanceCurrencies,
   usdc: ["usdc"],
-  withoutUsdc: ["eth", "tst"],
+  withoutTst: ["usdc", "eth"],
 } as const;
 
 async function dies(world: SequenceWorld, work: () => Promise<void>): Promise<Outcome> {

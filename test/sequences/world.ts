@@ -113,6 +113,8 @@ export interface SequenceWorld {
   /** The node of a chain gets into trouble until workers have looked so many times. @returns whether it can */
   trouble(chain: 0 | 1, trouble: Trouble, rounds: number): boolean;
   isTroubled(): boolean;
+  /** Whether a node has hidden logs that may not have been found yet. */
+  hidesLogs(): boolean;
   /** Nodes are well again, and what they withheld is found. */
   heal(): Promise<void>;
   /** The process starts again, configured so. */
@@ -436,11 +438,11 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       return true;
     },
     isTroubled: () => chains.some(({ memory }) => memory.node?.isTroubled() === true),
+    hidesLogs: () => chains.some(({ memory }) => memory.node?.hidLogs() === true),
     async heal() {
       for (const { memory } of chains) memory.node?.rescue();
       // Final blocks are read a second time once there are enough of them.
-      if (chains.some(({ memory }) => memory.node?.hidLogs() === true))
-        for (let round = 0; round < 4; round++) await world.round(9);
+      if (world.hidesLogs()) for (let round = 0; round < 4; round++) await world.round(9);
     },
     async mine(blocks) {
       for (let block = 0; block < blocks; block++) {
