@@ -133,7 +133,7 @@ async function pay(
     toContract,
     maxGas: gasAllowance(connected, gasUnits, native),
     orderId,
-    cancelAfterMs: refundCancelAfterMs(request, refund.unattestable === undefined, nowMs),
+    cancelAfterMs: refundCancelAfterMs(chain, request, refund.unattestable === undefined, nowMs),
   });
   if (planned.kind === "tooDear")
     return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", `it would use ${planned.gas} gas`);

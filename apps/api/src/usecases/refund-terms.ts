@@ -68,7 +68,6 @@ export function planRefundOf(
   { recipient, rest, router, nowMs }: RefundPayment,
 ): RefundPlan {
   const { currency, depositor, amount } = deposit;
-  const miningSeconds = Math.max(MIN_MINING_SECONDS, MINING_BLOCKS * chain.blockTimeSeconds);
   const { order } = request.terms;
   return planRefund({
     order,
@@ -79,20 +78,31 @@ export function planRefundOf(
     recipient,
     rest,
     promised: promisedRefund(request, deposit),
-    paidBy: Math.ceil(nowMs / 1000 + miningSeconds),
+    now: Math.floor(nowMs / 1000),
+    paidBy: Math.ceil(nowMs / 1000 + miningSecondsOf(chain)),
     router,
   });
 }
 
-/** When an unmined refund is given up: an attestable one at its order's deadline, since a later block would make it unattestable. It is planned again then. */
+function miningSecondsOf({ blockTimeSeconds }: Pick<Chain | RailChain, "blockTimeSeconds">): number {
+  return Math.max(MIN_MINING_SECONDS, MINING_BLOCKS * blockTimeSeconds);
+}
+
+/**
+ * When an unmined refund is given up: an attestable one as long before its order's deadline as a refund may take to be mined, since a block after the deadline
+ * would make it unattestable without counting against the limit. It is planned again then.
+ */
 export function refundCancelAfterMs(
+  chain: Pick<Chain | RailChain, "blockTimeSeconds">,
   request: RequestRecord | undefined,
   isAttestable: boolean,
   nowMs: number,
 ): number {
   const latestMs = nowMs + REFUND_CANCEL_AFTER_MS;
   const deadline = request?.terms.order.inputs[0]?.refunds[0]?.deadline;
-  return isAttestable && deadline !== undefined ? Math.min(latestMs, deadline * 1000) : latestMs;
+  return isAttestable && deadline !== undefined
+    ? Math.min(latestMs, (deadline - miningSecondsOf(chain)) * 1000)
+    : latestMs;
 }
 
 /**

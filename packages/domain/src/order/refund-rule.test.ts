@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Hex } from "../ids/hex.ts";
 import type { Order } from "./order.ts";
 import { encodeFillContract } from "./order-calls.ts";
-import { FORMER_ROUTER, planRefund, refundRule } from "./refund-rule.ts";
+import { FORMER_ROUTER, PASSING_REASONS, planRefund, REFUND_MAY_BE_LATE, refundRule } from "./refund-rule.ts";
 import type { RefundFacts } from "./refund-rule.ts";
 
 const USDC: Hex = `0x${"a0".repeat(20)}`;
@@ -39,6 +39,7 @@ const facts: RefundFacts = {
   recipient: USER,
   rest: 990_000n,
   promised: 0n,
+  now: 400,
   paidBy: 1_000,
   router: undefined,
 };
@@ -123,10 +124,31 @@ test("a refund in another currency, to a stranger or after the order's deadline 
   expect(why({ deposit: { ...facts.deposit, currency: NATIVE } })).toMatch(/another currency/);
   expect(why({ deposit: { ...facts.deposit, chainId: "two" } })).toMatch(/another chain/);
   expect(why({ recipient: STRANGER })).toMatch(/does not name/);
-  expect(why({ paidBy: 1_001 })).toMatch(/time for refunds is over/);
+  expect(why({ now: 1_001, paidBy: 1_601 })).toMatch(/time for refunds is over/);
   expect(why({ isSolversOwn: false })).toMatch(/solver whose key is not configured/);
   expect(why({ rest: 0n })).toBe("tooLow");
   expect(why({ rest: 0n, promised: 5n })).toBe(undefined);
+});
+
+test("a refund that may be mined after the deadline is not counted on, but pays what oracles demand if it is mined in time", () => {
+  const near = { ...facts, rest: 1n, now: 1_000, paidBy: 1_600 };
+  expect(planRefund(near)).toEqual({ kind: "pay", amount: 900_000n, unattestable: REFUND_MAY_BE_LATE });
+  expect(planRefund({ ...near, now: 400, paidBy: 1_001 })).toMatchObject({
+    unattestable: REFUND_MAY_BE_LATE,
+  });
+  expect(PASSING_REASONS.has(REFUND_MAY_BE_LATE)).toBe(true);
+});
+
+test("a refund near its deadline that oracles would refuse for another reason is not asked about", () => {
+  const why = (change: Partial<RefundFacts>): string | undefined => {
+    const plan = planRefund({ ...facts, paidBy: 1_600, ...change });
+    return plan.kind === "pay" ? plan.unattestable : plan.kind;
+  };
+  expect(why({ recipient: STRANGER })).toMatch(/does not name/);
+  expect(why({ router: STRANGER })).toBe(FORMER_ROUTER);
+  expect(why({ order: orderOf(1n, 1n), deposit: { ...facts.deposit, currency: NATIVE } })).toMatch(
+    /another currency/,
+  );
 });
 
 test("an order that names the native currency as recipient refunds the depositor", () => {

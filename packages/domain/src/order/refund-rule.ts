@@ -100,6 +100,8 @@ export interface RefundFacts {
   readonly rest: bigint;
   /** What the order promised for the deposit that was agreed; 0 for any other deposit. */
   readonly promised: bigint;
+  /** Unix seconds. */
+  readonly now: number;
   /** Unix seconds at which the payment is expected in a block at the latest. */
   readonly paidBy: number;
   /** The router that makes the payment; undefined: a plain transfer, which oracles count under any order. */
@@ -112,12 +114,18 @@ export const FORMER_ROUTER = "the order names a router that is no longer the cha
 /** Why a refund cannot be attested for as long as the key of its order's solver is not configured. */
 export const MISSING_SOLVER_KEY = "the order names a solver whose key is not configured";
 
+/** Why a refund shortly before the order's deadline counts as one that is not repaid. If it is mined in time, oracles attest it. */
+export const REFUND_MAY_BE_LATE = "the order's time for refunds may end before the refund is mined";
+
+/** Reasons that may no longer hold when oracles are asked. */
+export const PASSING_REASONS: ReadonlySet<string> = new Set([MISSING_SOLVER_KEY, REFUND_MAY_BE_LATE]);
+
 /** Why neither a fill nor a refund of such a deposit can be attested. */
 export const UNATTESTABLE_DEPOSIT =
   "oracles cannot attest the deposit's transaction: its receipt is larger than oracles read, or it has more deposits than one execution holds";
 
 export type RefundPlan =
-  /** `unattestable`: why settlement can never repay it. */
+  /** `unattestable`: why settlement may never repay it; only {@link PASSING_REASONS} can change. */
   | { readonly kind: "pay"; readonly amount: bigint; readonly unattestable: string | undefined }
   | { readonly kind: "tooLow" };
 
@@ -131,6 +139,7 @@ export function planRefund({
   recipient,
   rest,
   promised,
+  now,
   paidBy,
   router,
 }: RefundFacts): RefundPlan {
@@ -144,11 +153,12 @@ export function planRefund({
   const { demand } = rule;
   if (demand.recipient !== recipient)
     return unattestable("the refund goes to somebody whom the order does not name");
-  if (demand.deadline < paidBy) return unattestable("the order's time for refunds is over");
+  if (demand.deadline < now) return unattestable("the order's time for refunds is over");
   const extraData = order.inputs[0]?.refunds[0]?.extraData;
   if (router !== undefined && extraData !== encodeFillContract(router)) return unattestable(FORMER_ROUTER);
   const attested = amount > demand.minimum ? amount : demand.minimum;
   // Rounding can raise the minimum above a tiny deposit, and oracles attest no refund that exceeds its deposit.
   if (attested > deposit.amount) return unattestable("the order demands more than was deposited");
-  return { kind: "pay", amount: attested, unattestable: undefined };
+  const unattestableReason = demand.deadline < paidBy ? REFUND_MAY_BE_LATE : undefined;
+  return { kind: "pay", amount: attested, unattestable: unattestableReason };
 }

@@ -82,7 +82,7 @@ export async function refundByRail(
     amount,
     recipient,
     orderId,
-    cancelAfterMs: refundCancelAfterMs(request, refund.unattestable === undefined, nowMs),
+    cancelAfterMs: refundCancelAfterMs(chain, request, refund.unattestable === undefined, nowMs),
     cost,
   });
   const slotId = await services.uow

@@ -68,3 +68,11 @@ test("gives up a refund that no configuration makes attestable", () => {
   const reason = "the order's time for refunds is over";
   expect(claimOf(refund(reason), chains, () => true)).toEqual({ kind: "never", reason, isForGood: true });
 });
+
+test("asks oracles about a refund that was planned shortly before its deadline", () => {
+  const planned = refund("the order's time for refunds may end before the refund is mined");
+  expect(claimOf(planned, chains, () => true)).toMatchObject({
+    isForGood: false,
+    reason: expect.stringContaining("chain of the deposit"),
+  });
+});

@@ -1,4 +1,10 @@
-import { decodeAddress, familyOf, MISSING_SOLVER_KEY, spellTransaction } from "@causeway/domain";
+import {
+  decodeAddress,
+  familyOf,
+  MISSING_SOLVER_KEY,
+  PASSING_REASONS,
+  spellTransaction,
+} from "@causeway/domain";
 import type { Address, Hex, Order } from "@causeway/domain";
 import { depositoryOf } from "../depository-of.ts";
 import type { KnownChains } from "../../ports/settlement-services.ts";
@@ -33,8 +39,8 @@ export function claimOf(
   const input = terms.order.inputs[0];
   if (deposit === undefined) return never("the deposit is not known");
   const { unrepaidReason } = deposit;
-  // A key that was missing when the refund was planned may be configured now, or later.
-  if (payment.kind === "refund" && unrepaidReason !== undefined && unrepaidReason !== MISSING_SOLVER_KEY)
+  // A missing key may be configured now, or later; a refund close to its deadline may have been mined in time.
+  if (payment.kind === "refund" && unrepaidReason !== undefined && !PASSING_REASONS.has(unrepaidReason))
     return { kind: "never", reason: unrepaidReason, isForGood: true };
   if (!deposit.canonical) return never("no block holds the deposit any more");
   if (deposit.orderId !== terms.orderId) return never("the deposit does not carry the order's id");
