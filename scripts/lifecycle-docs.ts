@@ -61,6 +61,10 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
     label: "refund impossible",
     event: { kind: "refundImpossible", depositId: DEPOSIT, reason: "AMOUNT_TOO_LOW_TO_REFUND" },
   },
+  {
+    label: "refund released by the operator",
+    event: { kind: "refundReleased", depositId: DEPOSIT },
+  },
   { label: "call accepted (an app pays for it)", event: { kind: "executionAccepted" } },
   { label: "call mined", event: { kind: "executionMined" } },
   { label: "call mined without effect", event: { kind: "executionReverted", reason: "EXECUTION_REVERTED" } },

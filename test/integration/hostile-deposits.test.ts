@@ -20,6 +20,7 @@ import { deposit } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
 import { someHash } from "../support/terms.ts";
 import type { TestChain } from "../support/test-chain.ts";
+import { operatorRefund } from "../support/operator-refund.ts";
 import { withChain } from "../support/other-chain.ts";
 
 let world: EngineWorld;
@@ -599,4 +600,14 @@ test("above the daily limit a deposit that oracles cannot attest waits for the o
     refundFailReason: "MANUAL_REFUND_REQUIRED",
   });
   expect(await paidOut(agreed)).toEqual({ received: 0n, refunded: 0n });
+
+  const released = await operatorRefund(world, agreed.requestId, "--yes");
+  expect(released).toMatchObject({
+    code: 0,
+    steps: [{ why: expect.stringContaining("larger than oracles read") }, { step: "released" }],
+  });
+  await world.work(limited);
+  for (let round = 0; round < 3; round++) await world.round(limited);
+  expect((await paidOut(agreed)).refunded).toBeGreaterThan(0n);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", fundsAt: "refunded" });
 });

@@ -17,6 +17,7 @@ import {
   type RailWorld,
   type RailWorldOptions,
 } from "../support/rail-world.ts";
+import { operatorRefund } from "../support/operator-refund.ts";
 
 let world: RailWorld;
 const worlds = new Map<string, RailWorld>();
@@ -221,6 +222,30 @@ test("money that names no known order is kept where the operator sees it", async
     expect.objectContaining({ tx_hash: txHash, disposition: "unattributed" }),
   );
   expect(received(from, world.origin)).toBe(0n);
+});
+
+test("money that names no known order goes back to its depositor once the operator releases it", async () => {
+  await start();
+  const { network } = world.origin;
+  const from = anAccount();
+  network.deposit({ from, currency: network.native, amount: 100_000n, id: anAccount() });
+  const txHash = network.deposit({ from, currency: network.native, amount: 50_000n, id: anAccount() });
+  for (let more = 0; more < 6; more++) await world.round();
+  const name = spellTransaction(world.origin.chain, txHash);
+  expect(await operatorRefund(world, name, "--yes")).toMatchObject({
+    code: 0,
+    steps: [{ txHash: name, why: "the deposit names no known order" }, { step: "released" }],
+  });
+  for (let more = 0; more < 8; more++) await world.round();
+  expect(await operatorRefund(world, name, "--yes")).toMatchObject({
+    code: 0,
+    steps: [{ step: "already", refundState: "final" }],
+  });
+  expect(received(from, world.origin)).toBe(49_990n);
+  const { rows } = await world.pool.query("select unrepaid_reason from deposits where tx_hash = $1", [
+    txHash,
+  ]);
+  expect(rows).toEqual([{ unrepaid_reason: "the deposit names no order" }]);
 });
 
 test("a recipient who cannot be paid is not paid, and the deposit goes back", async () => {
@@ -455,6 +480,10 @@ test("a transfer whose sender says later what it is for waits in sight, is one d
   expect((waiting as { mapping_until_ms: number }).mapping_until_ms).toBeGreaterThan(
     world.clock.nowMs() + HOUR_MS - 60_000,
   );
+  expect(await operatorRefund(world, txHash, "--yes")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("the sender may still say which order"),
+  });
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 
   world.map(user, NONCE, { id: agreed.terms.orderId, depositor: user });

@@ -7,9 +7,11 @@ import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-rea
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import { refundDeposit } from "../../apps/api/src/usecases/refund-deposit.ts";
+import { releaseRefund } from "../../apps/api/src/usecases/release-refund.ts";
 import { gasOf } from "../../apps/api/src/usecases/quote-pricing.ts";
 import { deposit, type Deviation } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
+import { operatorRefund } from "../support/operator-refund.ts";
 import { someHash } from "../support/terms.ts";
 
 let world: EngineWorld;
@@ -416,6 +418,17 @@ test("a refunded deposit that a reorg replaces under another hash is not refunde
     vanished: first.id,
   });
   expect((await world.status(agreed.requestId)).status).toBe("refund");
+
+  // The request names both; only one waits for the operator.
+  const released = await operatorRefund(world, agreed.requestId, "--yes");
+  expect(released).toMatchObject({
+    code: 0,
+    steps: [{ step: "refund", depositId: second.id }, { step: "released" }],
+  });
+  for (let round = 0; round < 4; round++) await world.round();
+  expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(2);
+  expect((await world.services.reads.deposit(second.id))?.refundState).toBe("final");
+  expect(await fundsListed(second.id)).toEqual([]);
 });
 
 test("a request whose deposit could not be refunded waits again when a reorg drops that deposit", async () => {
@@ -527,6 +540,159 @@ test("a refund above the whole daily limit is left to the operator, and no inven
   });
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
   expect(await fundsListed(found.id)).toHaveLength(1);
+});
+
+const unrepaidOf = async (depositId: string): Promise<bigint | null> => {
+  const { rows } = await world.pool.query("select unrepaid_usd from deposits where id = $1", [depositId]);
+  return rows[0].unrepaid_usd as bigint | null;
+};
+
+test("the operator releases a refund above the daily limit: it is paid once, and counts against the limit", async () => {
+  const limited = await limitedTo(150n);
+  const { agreed, found } = await depositedNative("1");
+  await world.work(limited);
+  expect(await fundsListed(found.id)).toMatchObject([
+    { refund_state: "impossible", refund_waits: expect.stringMatching(/exceed UNREPAID_REFUNDS_DAILY_USD/) },
+  ]);
+  const failed = await world.status(agreed.requestId);
+
+  const shown = await operatorRefund(world, found.txHash);
+  expect(shown).toMatchObject({
+    code: 3,
+    steps: [
+      {
+        step: "refund",
+        depositId: found.id,
+        chain: world.origin.chain.name,
+        txHash: found.txHash,
+        requestId: agreed.requestId,
+        deposited: "1 ETH",
+        currency: NATIVE_CURRENCY,
+        usd: "2500.000000",
+        recipient: agreed.terms.refundTo,
+        why: expect.stringMatching(/^MANUAL_REFUND_REQUIRED: .*another currency.* exceed UNREPAID/),
+      },
+    ],
+    stderr: expect.stringContaining("--yes"),
+  });
+  await world.work(limited);
+  expect(await world.status(agreed.requestId)).toEqual(failed);
+
+  const released = await operatorRefund(world, agreed.requestId, "--yes");
+  expect(released).toMatchObject({ code: 0, stderr: "" });
+  expect(released.steps.map(({ step }) => step)).toEqual(["refund", "released"]);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    fundsAt: "depository",
+    nextAction: "wait_for_refund",
+    refundFailReason: "N/A",
+    final: false,
+  });
+  expect(await fundsListed(found.id)).toEqual([]);
+  const again = await operatorRefund(world, found.id, "--yes");
+  expect(again).toMatchObject({ code: 0, steps: [{ step: "already", refundState: "none" }] });
+
+  const expected = due(found.amount, NATIVE_CURRENCY);
+  await world.work(limited);
+  for (let round = 0; round < 4; round++) await world.round(limited);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "refund",
+    fundsAt: "refunded",
+    final: true,
+  });
+  expect(await world.origin.balance(agreed.terms.refundTo, NATIVE_CURRENCY)).toBe(expected);
+  expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
+  const { rows } = await world.pool.query(
+    "select detail::jsonb from request_events where request_id = $1 and event = 'refundReleased'",
+    [agreed.requestId],
+  );
+  expect(rows).toMatchObject([
+    { detail: { depositId: found.id, from: "failed", to: "refunding", recipient: agreed.terms.refundTo } },
+  ]);
+  expect(await unrepaidOf(found.id)).toBeGreaterThan(2_000n * 10n ** 18n);
+
+  const late = await operatorRefund(world, found.id, "--yes");
+  expect(late).toMatchObject({ code: 0, steps: [{ step: "already", refundState: "final" }] });
+  await world.round(limited);
+  expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
+  // It takes the room of others.
+  const next = await depositedNative("0.04");
+  await world.work(limited);
+  expect(await fundsListed(next.found.id)).toMatchObject([{ refund_state: "none" }]);
+  // What waits for room can be released, too; two operators at once release it once.
+  await Promise.all([
+    releaseRefund(world.services, next.found.id, { isDryRun: false }),
+    releaseRefund(world.services, next.found.id, { isDryRun: false }),
+  ]);
+  await world.work(limited);
+  for (let round = 0; round < 4; round++) await world.round(limited);
+  expect(await world.status(next.agreed.requestId)).toMatchObject({ status: "refund" });
+  expect(await world.paymentsOf(next.agreed, world.origin)).toHaveLength(1);
+});
+
+test("a release ends when a reorg drops the deposit before its refund is signed", async () => {
+  const limited = await limitedTo(0n);
+  const { agreed, found } = await depositedNative("0.04");
+  await world.work(limited);
+  await operatorRefund(world, found.id, "--yes");
+  expect(await world.services.reads.deposit(found.id)).toHaveProperty("refundReleasedAtMs");
+  const head = (await world.services.reads.cursor(found.chainId))?.number ?? 0n;
+  await world.origin.reorg(Number(head - found.blockNumber) + 1);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  expect(await world.services.reads.deposit(found.id)).not.toHaveProperty("refundReleasedAtMs");
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", fundsAt: "user" });
+  expect(await operatorRefund(world, found.id, "--yes")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("no canonical block holds the deposit"),
+  });
+});
+
+test("releasing a refund is refused, with the reason, where there is nothing to release", async () => {
+  const refusal = async (name: string) => {
+    const { code, stderr, steps } = await operatorRefund(world, name, "--yes");
+    expect({ code, steps }).toEqual({ code: 1, steps: [] });
+    return stderr;
+  };
+  expect(await refusal("999999999")).toMatch(/^no deposit has the id/);
+  expect(await refusal(someHash())).toMatch(/^no deposit has the id/);
+
+  const filled = await agree();
+  const accepted = await deposited(filled);
+  await world.untilFinal(filled.requestId);
+  expect(await refusal(accepted.id)).toMatch(/accepted for its request, which is filled/);
+
+  const unconfirmed = await agree();
+  const big = await deposited(unconfirmed, { amount: 50_000_000_000n });
+  expect(await refusal(big.id)).toMatch(/not confirmed: it is confirmed at block \d+/);
+  await confirmed(big.confirmAtBlock);
+  expect(await refusal(big.id)).toMatch(/does not wait for the operator/);
+  await world.work();
+  expect(await refusal(big.id)).toMatch(/under way/);
+  await world.untilFinal(unconfirmed.requestId);
+  expect(await refusal(big.id)).toMatch(/already refunded/);
+
+  const dust = await agree();
+  const speck = await deposited(dust, { amount: 1n });
+  await confirmed(speck.confirmAtBlock);
+  await world.work();
+  expect(await refusal(dust.requestId)).toMatch(/AMOUNT_TOO_LOW_TO_REFUND/);
+
+  const unknown = await agree();
+  const stray = await deposit(world.origin, world.user, unknown, { id: someHash() });
+  await world.origin.mine();
+  await world.watch(world.origin);
+  for (let block = 0; block < 4; block++) await world.round();
+  expect(await refusal(stray)).toMatch(/names no known order.* through the allocator/);
+
+  const limited = await limitedTo(0n);
+  const { found } = await depositedNative("0.04");
+  await world.work(limited);
+  const { chains } = world.services;
+  const without = { ...world.services, chains: { ...chains, currency: () => undefined } };
+  expect((await operatorRefund({ ...world, services: without }, found.id, "--yes")).stderr).toMatch(
+    /is not configured on .*: add it to the chain's tokens/,
+  );
 });
 
 test("two workers at once stay within the daily limit together", async () => {

@@ -1,6 +1,6 @@
 import { rawKeySigner, signatureToHex, signPersonalMessage } from "@causeway/attest";
 import { RpcFault, connectEvmChain, type EvmConnection } from "@causeway/chains";
-import type { Address, AttestationHub, Chain, CurrencyClass, Hex32, OrderId } from "@causeway/domain";
+import type { Address, AttestationHub, Chain, Hex32, OrderId } from "@causeway/domain";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { startOutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
 import type { OutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
@@ -19,10 +19,6 @@ import { postgresReads } from "./adapters/postgres/reads.ts";
 import { sponsorReads } from "./adapters/postgres/sponsors.ts";
 import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
-import { createCoingeckoCompatiblePrices } from "./adapters/prices/coingecko-compatible.ts";
-import { createDefillamaCompatiblePrices } from "./adapters/prices/defillama-compatible.ts";
-import { createFixedPrices } from "./adapters/prices/fixed.ts";
-import { createConfirmedPrices } from "./adapters/prices/confirmed-prices.ts";
 import { vetoedByPools } from "./adapters/prices/pool-veto.ts";
 import { createPriceBook } from "./adapters/prices/price-book.ts";
 import { priceAgeGauge } from "./adapters/telemetry/price-age-gauge.ts";
@@ -31,13 +27,12 @@ import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
 import { balanceGauges } from "./adapters/telemetry/balance-gauges.ts";
 import { settlementGauges } from "./adapters/telemetry/settlement-gauges.ts";
 import { solverGauges } from "./adapters/telemetry/solver-gauges.ts";
-import type { ApiConfig, PriceEndpointConfig } from "./config.ts";
+import type { ApiConfig } from "./config.ts";
 import { catalog } from "./jobs/catalog.ts";
 import { settlePayments } from "./jobs/settle.ts";
 import { watchChain } from "./jobs/watch-chain.ts";
 import { watchRail } from "./jobs/watch-rail.ts";
 import type { ConnectedChain, ConnectedRail } from "./ports/chains.ts";
-import type { PriceSource } from "./ports/price-source.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
 import { accessServices } from "./container-access.ts";
@@ -49,6 +44,7 @@ import { permitServices } from "./container-permits.ts";
 import { HEARD_WITHIN_MS, pushRouteServices, startWebhooks, webhookRouteServices } from "./container-push.ts";
 import { depositAddressRoutes, startDepositAddresses } from "./container-deposit-addresses.ts";
 import { liquidityServices } from "./container-liquidity.ts";
+import { MAX_DIVERGENCE_BPS, priceSource } from "./container-prices.ts";
 import { connectRails } from "./container-rails.ts";
 import { nonces } from "./container-nonces.ts";
 import { settlementServices } from "./container-settlement.ts";
@@ -375,47 +371,6 @@ async function connect(
     events.fault("chain_fault", error, { ...facts, at: "start" });
   }
   return { chain, connection, pulse };
-}
-
-/** How far a second source or a deep pool may be from a price, bps: further, and the price is not used between different assets. */
-const MAX_DIVERGENCE_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 50, major: 150, minor: 150 };
-
-function priceSource(
-  { prices: config, chains, rails }: ApiConfig,
-  clock: Services["clock"],
-  onFault: (error: unknown) => void,
-): PriceSource {
-  if (config.source === "fixed") return createFixedPrices(config.usd, clock);
-  const primary = httpPrices(config, config.timeoutMs);
-  if (config.second === undefined) return primary;
-  const bounds = new Map<string, number>();
-  for (const { native, tokens } of [...chains, ...rails.map(({ chain }) => chain)])
-    for (const { priceId, class: kind } of [native, ...tokens])
-      bounds.set(priceId, Math.min(bounds.get(priceId) ?? Infinity, MAX_DIVERGENCE_BPS[kind]));
-  const second = httpPrices(config.second, config.timeoutMs);
-  return createConfirmedPrices(
-    primary,
-    second,
-    (id) => bounds.get(id) ?? MAX_DIVERGENCE_BPS.stable,
-    config.maxAgeMs,
-    onFault,
-  );
-}
-
-function httpPrices({ source, url, apiKey }: PriceEndpointConfig, timeoutMs: number): PriceSource {
-  const endpoint = {
-    baseUrl: url,
-    timeoutMs,
-    ...(apiKey && { keyHeader: { name: priceKeyHeader(url), value: apiKey.reveal() } }),
-  };
-  return source === "coingecko"
-    ? createCoingeckoCompatiblePrices(endpoint)
-    : createDefillamaCompatiblePrices(endpoint);
-}
-
-/** The public CoinGecko hosts want paid and free keys under two names; compatible services know the first. */
-function priceKeyHeader(url: string): string {
-  return new URL(url).hostname === "api.coingecko.com" ? "x-cg-demo-api-key" : "x-cg-pro-api-key";
 }
 
 /** Seconds of a route: its confirmations beyond the first, and what the rest took when it was last measured (before that: one block on each side). */

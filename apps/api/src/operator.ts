@@ -1,5 +1,5 @@
 // What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>` (the story of a request), `lanes` (payments under way),
-// `settlement` (what the hub owes); and the two things that an operator does here, `keys` and `withdraw`.
+// `settlement` (what the hub owes); and the things that an operator does here: `keys`, `refund` and `withdraw`.
 import { addressReport } from "./adapters/postgres/deposit-address-report.ts";
 import { balanceReport, claimReport, holdReport } from "./adapters/postgres/operator-balance-reads.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
@@ -14,8 +14,10 @@ import {
 import type { Sql } from "./adapters/postgres/pool.ts";
 import { webhookReport } from "./adapters/postgres/webhook-report.ts";
 import { openKeys } from "./container-keys.ts";
+import { openRefunds } from "./container-refunds.ts";
 import { openWithdrawals } from "./container-withdrawals.ts";
 import { KEYS_USAGE, runKeys } from "./keys-command.ts";
+import { REFUND_USAGE, runRefund } from "./refund-command.ts";
 import { runWithdraw, WITHDRAW_USAGE } from "./withdraw-command.ts";
 
 const USAGE = `usage:
@@ -31,7 +33,7 @@ const USAGE = `usage:
   operator holds              what apps vouch for, and fast fills that they had to pay
   operator webhooks           where the owners of API keys are told of changes, what waits and since when it fails
   operator claims             claims under way, then the newest others
-${KEYS_USAGE}${WITHDRAW_USAGE}DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
+${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
 `;
 
 /** Undefined: what was asked about does not exist. */
@@ -107,6 +109,7 @@ async function run(words: readonly string[], databaseUrl: string | undefined): P
 /** Commands that do something are in files of their own. */
 async function runCommand([command, ...rest]: readonly string[]): Promise<number> {
   if (command === "withdraw") return await runWithdraw(rest, process.env, openWithdrawals);
+  if (command === "refund") return await runRefund(rest, () => openRefunds(process.env));
   if (command === "keys") return await runKeys(rest, () => openKeys(process.env));
   return await run(
     [command, ...rest].filter((word) => word !== undefined),

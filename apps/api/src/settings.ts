@@ -547,7 +547,7 @@ export const engineSettings = {
   )({
     name: "UNREPAID_REFUNDS_DAILY_USD",
     describe:
-      "Maximum cost of refunds within 24 hours that settlement may never repay: deposits in another currency than their order's, by another depositor, for no order, or refunds after the order's refund deadline or shortly before it. A single refund above it is left to the operator (`MANUAL_REFUND_REQUIRED`); one for which the day has no room left waits, and `operator funds` lists both.",
+      "Maximum cost of refunds within 24 hours that settlement may never repay: deposits in another currency than their order's, by another depositor, for no order, or refunds after the order's refund deadline or shortly before it. A single refund above it is left to the operator (`MANUAL_REFUND_REQUIRED`); one for which the day has no room left waits. `operator funds` lists both, and `operator refund` releases them.",
     default: "1000",
   }),
   fastFillGraceMs: millis({

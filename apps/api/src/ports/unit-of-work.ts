@@ -104,7 +104,13 @@ export interface RequestWrites {
 
 export interface NewDeposit extends Omit<
   DepositRecord,
-  "id" | "refundState" | "refundFailReason" | "unrepaidReason" | "canonical"
+  | "id"
+  | "refundState"
+  | "refundFailReason"
+  | "unrepaidReason"
+  | "refundWaits"
+  | "refundReleasedAtMs"
+  | "canonical"
 > {
   /** USD with 18 decimals when it was agreed, else 0. */
   readonly valueUsd: bigint;
@@ -137,6 +143,8 @@ export interface DepositWrites {
    * another hash. Call with the request locked.
    */
   refundedAndVanished(deposit: DepositRecord): Promise<DepositId | undefined>;
+  /** The refund goes on, exempt from the daily limit. */
+  releaseRefund(id: DepositId, atMs: number): Promise<void>;
   /** The refund waits: for room in the limit, or for the operator. False when it did so already. */
   noteRefundWaits(id: DepositId, reason: string): Promise<boolean>;
   /** Marks deposits of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone; returns them. */

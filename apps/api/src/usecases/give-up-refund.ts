@@ -21,6 +21,7 @@ export async function giveUpRefund(
     const current = await tx.deposits.lock(deposit.id);
     if (current?.refundState !== "none") return;
     await tx.deposits.setRefund(deposit.id, "impossible", reason);
+    if (detail !== undefined) await tx.deposits.noteRefundWaits(deposit.id, detail);
     // What is sent back by hand later pays for nothing.
     if (record && reason === "AMOUNT_TOO_LOW_TO_REFUND")
       await tx.fillBurns.keep(record.terms.requestId, { kept: current.amount, burnt });

@@ -122,7 +122,7 @@ async function pay(
     return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND", undefined, burnt);
   const { amount } = refund;
   const unrepaid = unrepaidOf(refund, priced);
-  const excess = refuseUnrepaid(services, unrepaid);
+  const excess = refuseUnrepaid(services, deposit, unrepaid);
   if (excess !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", excess);
 
   const planned = await planPayment(services, connected, {
@@ -154,7 +154,7 @@ async function pay(
       if (current?.disposition !== "refund" || current.refundState !== "none" || !current.canonical)
         return undefined;
       if (await isRefundedAlready(services, tx, current)) return "refunded" as const;
-      if (!(await hasRoomForUnrepaid(services, tx, deposit, unrepaid))) return "limit" as const;
+      if (!(await hasRoomForUnrepaid(services, tx, current, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       if (!(await inventoryBears(tx, connected, plan))) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
@@ -187,6 +187,7 @@ async function pay(
     amount,
     chain: chain.name,
     unrepaid: unrepaid?.reason,
+    released: deposit.refundReleasedAtMs !== undefined,
   });
   await sendSlot(services, slotId);
   return DONE;
@@ -195,12 +196,13 @@ async function pay(
 const REFUNDED_BEFORE =
   "the refund of a deposit that it may replace was sent before a reorg dropped that one";
 
-/** Then this one waits until that one is back in a block, or the operator releases it. */
+/** Then this one waits until that one is back in a block, or until `operator refund` releases it. */
 async function isRefundedAlready(
   services: Pick<Needs, "events">,
   tx: Pick<Tx, "deposits">,
   deposit: DepositRecord,
 ): Promise<boolean> {
+  if (deposit.refundReleasedAtMs !== undefined) return false;
   const vanished = await tx.deposits.refundedAndVanished(deposit);
   if (vanished === undefined) return false;
   if (await tx.deposits.noteRefundWaits(deposit.id, REFUNDED_BEFORE))

@@ -28,18 +28,20 @@ export function unrepaidOf(
   return { usd: amountToUsdUp(plan.amount, unit), reason: plan.unattestable };
 }
 
-/** Why this refund exceeds the whole limit, so that only the operator can return the money; undefined: it fits. */
+/** Why this refund exceeds the whole limit and needs the operator's release; undefined: it fits, or is released. */
 export function refuseUnrepaid(
   { enginePolicy }: Needs,
+  { refundReleasedAtMs }: Pick<DepositRecord, "refundReleasedAtMs">,
   unrepaid: UnrepaidRefund | undefined,
 ): string | undefined {
   const limitUsd = enginePolicy.maxUnrepaidRefundsUsd;
-  if (unrepaid === undefined || unrepaid.usd <= limitUsd) return undefined;
+  if (unrepaid === undefined || unrepaid.usd <= limitUsd || refundReleasedAtMs !== undefined)
+    return undefined;
   return `${unrepaid.reason}; ${formatUsd(unrepaid.usd)} USD exceed UNREPAID_REFUNDS_DAILY_USD (${formatUsd(limitUsd)})`;
 }
 
 /**
- * Whether the limit of the last 24 hours has room for this refund. The limit stays locked until the end of the transaction; without room the deposit is marked as waiting.
+ * Whether the limit of the last 24 hours has room for this refund, or the operator released it: then it still counts against the others. The limit stays locked until the end of the transaction; without room the deposit is marked as waiting.
  * Call with the deposit locked, before any lane is.
  */
 export async function hasRoomForUnrepaid(
@@ -52,7 +54,7 @@ export async function hasRoomForUnrepaid(
   const { clock, enginePolicy, events } = services;
   const limitUsd = enginePolicy.maxUnrepaidRefundsUsd;
   const spentUsd = await tx.deposits.lockUnrepaid(clock.nowMs() - DAY_MS);
-  if (spentUsd + unrepaid.usd <= limitUsd) return true;
+  if (deposit.refundReleasedAtMs !== undefined || spentUsd + unrepaid.usd <= limitUsd) return true;
   const isNew = await tx.deposits.noteRefundWaits(deposit.id, unrepaid.reason);
   if (isNew)
     events.alarm("refund_limit_reached", {

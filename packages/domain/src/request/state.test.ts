@@ -64,7 +64,12 @@ const anEvent: fc.Arbitrary<RequestEvent> = fc.oneof(
   fc.record({ kind: fc.constant("executionDead" as const), reason }),
   fc.record({ kind: fc.constantFrom("sendMined" as const, "sendUnmined" as const, "sendFinal" as const) }),
   fc.record({
-    kind: fc.constantFrom("refundMined" as const, "refundUnmined" as const, "refundFinal" as const),
+    kind: fc.constantFrom(
+      "refundMined" as const,
+      "refundUnmined" as const,
+      "refundFinal" as const,
+      "refundReleased" as const,
+    ),
     depositId,
   }),
   fc.record({
@@ -109,6 +114,7 @@ const everyEvent: readonly RequestEvent[] = [
     { kind: "refundUnmined", depositId: id },
     { kind: "refundFinal", depositId: id },
     { kind: "refundImpossible", depositId: id, reason: "MANUAL_REFUND_REQUIRED" },
+    { kind: "refundReleased", depositId: id },
   ]),
   { kind: "fillPlanned" },
   { kind: "fillBroadcast" },
@@ -247,8 +253,11 @@ test("the accepted deposit is refunded only by giving up its fill, and never whi
 
 test("a final outcome stays what it is, whatever comes later", () => {
   for (const { before, event, after } of everyStep())
-    // Where a reorg drops the deposit that could not be refunded, "failed" would not be true any more.
-    if (before.final && !(before.name === "failed" && event.kind === "depositRemoved"))
+    // Where a reorg drops the deposit that could not be refunded, or the operator releases its refund, "failed" would not be true any more.
+    if (
+      before.final &&
+      !(before.name === "failed" && (event.kind === "depositRemoved" || event.kind === "refundReleased"))
+    )
       // What an app vouched for is settled with the app, and changes nothing for the recipient.
       expect(before.front === "none" ? after : outcomeOf(after), event.kind).toEqual(
         before.front === "none" ? before : outcomeOf(before),
@@ -321,19 +330,23 @@ test("once a deposit was seen, no visible failure comes before a refund", () => 
         if (before.name === "expired" && after.name !== "expired") visible = [];
         // A reorg dropped the deposit that could not be refunded: there is no money either.
         if (before.name === "failed" && after.name === "quoted") visible = [];
+        // The operator released the refund that was not possible automatically.
+        if (before.name === "failed" && after.name === "refunding") visible = [];
         visible.push(publicStatus(after));
         if (publicStatus(after) === "refund") expect(visible).not.toContain("failure");
       }
     }),
     { numRuns: 1_000 },
   );
-  // Of all ends that show failure, only those without money can be left: what expired, a call whose block vanished, and a deposit that did.
+  // Of all ends that show failure, only those without money can be left: what expired, a call whose block vanished, and a deposit that did;
+  // and, by the operator's release, a refund that was not possible automatically.
   for (const { before, event, after } of everyStep())
     if (publicStatus(before) === "failure" && publicStatus(after) !== "failure")
       expect(
         before.name === "expired" ||
           (before.kind === "call" && !before.final) ||
-          event.kind === "depositRemoved",
+          event.kind === "depositRemoved" ||
+          event.kind === "refundReleased",
         event.kind,
       ).toBe(true);
 });
@@ -653,4 +666,24 @@ test("a deposit takes the place of one that vanished under the fill, and only a 
     ] as const)
       expect(effectsOf(state, { ...replacing, ...other })).toMatchObject([{ kind: "refundDeposit" }]);
   }
+});
+
+test("a released refund is under way again, and only that of the request's own deposit changes the request", () => {
+  const failed: RequestState = {
+    ...quotedState("bridge"),
+    name: "failed",
+    depositId: "1",
+    failReason: "DEPOSIT_UNATTESTABLE",
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+    final: true,
+  };
+  const released = { kind: "refundReleased", depositId: "1" } as const;
+  expect(decide(failed, released)).toEqual({
+    kind: "applied",
+    next: { ...failed, name: "refunding", refundFailReason: undefined, final: false },
+    effects: [],
+  });
+  expect(decide(failed, { ...released, depositId: "2" }).kind).toBe("already");
+  for (const name of ["filled", "refunded", "refunding", "quoted"] as const)
+    expect(decide({ ...failed, name }, released).kind).toBe("already");
 });

@@ -103,6 +103,8 @@ export type RequestEvent =
   | { readonly kind: "refundUnmined"; readonly depositId: DepositId }
   | { readonly kind: "refundFinal"; readonly depositId: DepositId }
   | { readonly kind: "refundImpossible"; readonly depositId: DepositId; readonly reason: RefundFailReason }
+  /** The operator released the refund of a deposit that could not be refunded automatically. */
+  | { readonly kind: "refundReleased"; readonly depositId: DepositId }
   | { readonly kind: "deadlinePassed" };
 
 /** What must happen because of a transition; written to the outbox or the deposit's row in the same commit. */
@@ -252,6 +254,10 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
     case "refundImpossible":
       if (state.name === "refunding" && state.depositId === event.depositId)
         return to(state, { name: "failed", refundFailReason: event.reason, final: true });
+      return already(state);
+    case "refundReleased":
+      if (state.name === "failed" && state.depositId === event.depositId)
+        return to(state, { name: "refunding", refundFailReason: undefined, final: false });
       return already(state);
     case "deadlinePassed":
       if (state.name === "quoted" || state.name === "depositing")

@@ -1,3 +1,4 @@
+import type { Chain, RailChain } from "@causeway/domain";
 import type { ChainDirectory, ConnectedChain, ConnectedRail } from "../../ports/chains.ts";
 
 /** Finds chains and currencies by id; every look-up is one or two map reads. @throws RangeError for an id that comes twice */
@@ -7,7 +8,19 @@ export function createChainDirectory(
 ): ChainDirectory {
   const chains = new Map(all.map((connected) => [connected.chain.id, connected]));
   const railChains = new Map(rails.map((connected) => [connected.chain.id, connected]));
-  const profiles = [...all, ...rails].map(({ chain }) => chain);
+  return {
+    all,
+    rails,
+    get: (chainId) => chains.get(chainId),
+    rail: (chainId) => railChains.get(chainId),
+    ...chainProfiles([...all, ...rails].map(({ chain }) => chain)),
+  };
+}
+
+/** What is known of chains without reaching them. @throws RangeError for an id that comes twice */
+export function chainProfiles(
+  profiles: readonly (Chain | RailChain)[],
+): Pick<ChainDirectory, "profile" | "currency"> {
   const byId = new Map(profiles.map((chain) => [chain.id, chain]));
   if (byId.size < profiles.length) throw new RangeError("a chain id is configured twice");
   const currencies = new Map(
@@ -17,10 +30,6 @@ export function createChainDirectory(
     ]),
   );
   return {
-    all,
-    rails,
-    get: (chainId) => chains.get(chainId),
-    rail: (chainId) => railChains.get(chainId),
     profile: (chainId) => byId.get(chainId),
     currency: (chainId, address) => currencies.get(chainId)?.get(address),
   };

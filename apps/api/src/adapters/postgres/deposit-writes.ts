@@ -31,7 +31,9 @@ const valueAbove = statement(
 const lock = statement("deposit_lock", `select ${DEPOSIT_COLUMNS} from deposits where id = $1 for update`);
 const setDisposition = statement(
   "deposit_set_disposition",
-  "update deposits set disposition = $2, reason = $3, request_id = coalesce($4, request_id) where id = $1",
+  `update deposits set disposition = $2, reason = $3, request_id = coalesce($4, request_id),
+     refund_released_at_ms = case when $2 = 'accepted' then null else refund_released_at_ms end
+   where id = $1`,
 );
 const setRefund = statement(
   "deposit_set_refund",
@@ -57,6 +59,11 @@ const noteRefundWaits = statement(
   "deposit_note_refund_waits",
   "update deposits set refund_waits = $2 where id = $1 and refund_waits is null returning id",
 );
+const releaseRefund = statement(
+  "deposit_release_refund",
+  `update deposits set refund_state = 'none', refund_fail_reason = null, refund_waits = null, refund_released_at_ms = $2
+   where id = $1`,
+);
 const refundedAndVanished = statement(
   "deposit_refunded_and_vanished",
   `select id from deposits where request_id = $1 and chain_id = $2 and depositor = $3 and currency = $4
@@ -64,7 +71,9 @@ const refundedAndVanished = statement(
 );
 const removeOrphaned = statement(
   "deposit_remove_orphaned",
-  `update deposits set canonical = false
+  // A release does not outlive the deposit that it was given for: one that returns is judged anew.
+  `update deposits set canonical = false,
+     refund_released_at_ms = case when refund_state in ('sent', 'final') then refund_released_at_ms end
    where chain_id = $1 and block_number > $2 and block_number <= $3 and canonical and block_hash <> all($4::text[])
    returning ${DEPOSIT_COLUMNS}`,
 );
@@ -155,6 +164,9 @@ export function depositWrites(sql: Sql): DepositWrites {
       const values = [requestId, chainId, depositor, currency];
       const [row] = await sql.query<{ id: number }>(refundedAndVanished, values);
       return row && String(row.id);
+    },
+    async releaseRefund(id, atMs): Promise<void> {
+      await sql.query(releaseRefund, [id, atMs]);
     },
     async noteRefundWaits(id, reason): Promise<boolean> {
       return (await sql.query(noteRefundWaits, [id, reason])).length > 0;

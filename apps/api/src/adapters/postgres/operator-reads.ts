@@ -1,3 +1,4 @@
+import type { DepositId, Hex } from "@causeway/domain";
 import { unattributedTopUps } from "./operator-balance-reads.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
@@ -13,6 +14,10 @@ const stranded = statement(
    group by chain_id, tx_hash, currency, depositor, sender, request_id, disposition, reason, refund_state, refund_fail_reason,
      refund_waits, canonical, wallet_nonce, mapping_until_ms, case when request_id is not null or disposition <> 'unattributed' then id end
    order by 1`,
+);
+const named = statement(
+  "operator_deposits_named",
+  "select id from deposits where id = $1 or tx_hash = $2 or request_id = $2 order by id limit 100",
 );
 const trace = statement(
   "operator_trace",
@@ -90,6 +95,15 @@ const hubLane = statement(
 /** Money in the depositories that is unattributed, cannot be refunded automatically or waits for room in the daily limit, and top-ups that credit nobody. */
 export async function strandedFunds(sql: Sql): Promise<object[]> {
   return [...(await sql.query<object>(stranded, [])), ...(await unattributedTopUps(sql))];
+}
+
+/** Deposits that have this row id, or this transaction hash or request id (32 or 64 bytes of lower-case hex). */
+export async function depositsNamed(
+  sql: Sql,
+  by: { readonly id: DepositId } | { readonly hash: Hex },
+): Promise<readonly DepositId[]> {
+  const values = "id" in by ? [by.id, null] : [null, by.hash];
+  return (await sql.query<{ id: number }>(named, values)).map((row) => String(row.id));
 }
 
 /** The story of one request: observations, decisions, signed transactions, in order of time. */

@@ -126,11 +126,13 @@ export interface DepositRow {
   unrepaid_reason: string | null;
   depository: string | null;
   unattestable: boolean;
+  refund_waits: string | null;
+  refund_released_at_ms: number | null;
   seen_at_ms: number;
 }
 
 export const DEPOSIT_COLUMNS =
-  "id, chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency, amount, order_id, request_id, disposition, reason, refund_state, refund_fail_reason, unrepaid_reason, depository, unattestable, seen_at_ms";
+  "id, chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency, amount, order_id, request_id, disposition, reason, refund_state, refund_fail_reason, unrepaid_reason, depository, unattestable, refund_waits, refund_released_at_ms, seen_at_ms";
 
 export function depositOf(row: DepositRow): DepositRecord {
   return {
@@ -155,6 +157,8 @@ export function depositOf(row: DepositRow): DepositRecord {
     ...(row.unrepaid_reason !== null && { unrepaidReason: row.unrepaid_reason }),
     ...(row.depository !== null && { depository: row.depository as Hex }),
     ...(row.unattestable && { isUnattestable: true }),
+    ...(row.refund_waits !== null && { refundWaits: row.refund_waits }),
+    ...(row.refund_released_at_ms !== null && { refundReleasedAtMs: row.refund_released_at_ms }),
     seenAtMs: row.seen_at_ms,
   };
 }

@@ -50,6 +50,7 @@ export function refundLeg(depositId: DepositId): LegCourse {
         impossible ? "impossible" : "none",
         impossible ? "MANUAL_REFUND_REQUIRED" : undefined,
       );
+      if (impossible) await tx.deposits.noteRefundWaits(depositId, "its transaction reverted");
       if (impossible && record)
         await transition(services, tx, record, {
           kind: "refundImpossible",

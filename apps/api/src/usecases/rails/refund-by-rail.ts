@@ -71,7 +71,7 @@ export async function refundByRail(
   if (refund.kind === "tooLow" || isDust) return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
   const { amount } = refund;
   const unrepaid = unrepaidOf(refund, unit);
-  const excess = refuseUnrepaid(services, unrepaid);
+  const excess = refuseUnrepaid(services, deposit, unrepaid);
   if (excess !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", excess);
   const refusal = await rail.refusalOf({ recipient, currency: deposit.currency, amount });
   if (refusal !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", refusal);
@@ -92,7 +92,7 @@ export async function refundByRail(
       const current = await tx.deposits.lock(deposit.id);
       if (current?.disposition !== "refund" || current.refundState !== "none" || !current.canonical)
         return undefined;
-      if (!(await hasRoomForUnrepaid(services, tx, deposit, unrepaid))) return "limit" as const;
+      if (!(await hasRoomForUnrepaid(services, tx, current, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       if (!(await railBears(tx, connected, plan))) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
@@ -124,6 +124,7 @@ export async function refundByRail(
     amount,
     chain: chain.name,
     unrepaid: unrepaid?.reason,
+    released: deposit.refundReleasedAtMs !== undefined,
   });
   await sendRailSlot(services, connected, slotId);
   return DONE;

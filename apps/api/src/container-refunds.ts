@@ -1,0 +1,40 @@
+import { chainProfiles } from "./adapters/chains/directory.ts";
+import { depositsNamed } from "./adapters/postgres/operator-reads.ts";
+import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
+import { postgresReads } from "./adapters/postgres/reads.ts";
+import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
+import { readApiConfig } from "./config.ts";
+import { priceSource } from "./container-prices.ts";
+import type { OpenRefunds } from "./refund-command.ts";
+
+/**
+ * What `operator refund` uses: the database, the chains' configuration and the source of prices. It reaches no chain: the worker pays.
+ * @throws ConfigError
+ */
+export function openRefunds(env: NodeJS.ProcessEnv): ReturnType<OpenRefunds> {
+  const config = readApiConfig(env);
+  const clock = { nowMs: () => Date.now() };
+  const pool = createPool(config.database.url.reveal(), {
+    max: 2,
+    statementTimeoutMs: 30_000,
+    applicationName: "causeway operator",
+  });
+  const sql = sqlOn(pool);
+  const prices = priceSource(config, clock, () => undefined);
+  return {
+    services: {
+      clock,
+      uow: postgresUnitOfWork(pool),
+      reads: postgresReads(sql),
+      chains: chainProfiles([...config.chains, ...config.rails.map(({ chain }) => chain)]),
+    },
+    find: async (by) => await depositsNamed(sql, by),
+    async usd({ priceId }) {
+      const found = await prices.fetch([priceId], AbortSignal.timeout(config.prices.timeoutMs));
+      return found.get(priceId)?.usd;
+    },
+    async close() {
+      await pool.end();
+    },
+  };
+}

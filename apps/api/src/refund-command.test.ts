@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { runRefund } from "./refund-command.ts";
+
+let stderr = "";
+beforeEach(() => {
+  stderr = "";
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    stderr += String(text);
+    return true;
+  });
+});
+afterEach(() => void vi.restoreAllMocks());
+
+const notOpened = () => {
+  throw new Error("opened");
+};
+
+test.for([
+  ["no deposit", [], "refund takes one deposit id"],
+  ["two deposits", ["1", "2"], "refund takes one deposit id"],
+  ["an unknown option", ["1", "--force"], "--force"],
+  ["a name of nothing", ["0x12"], "0x12 is not a deposit id"],
+] as const)("%s is refused with the usage and exit code 2", async ([, words, problem]) => {
+  expect(await runRefund(words, notOpened)).toBe(2);
+  expect(stderr).toContain(problem);
+  expect(stderr).toContain("usage:");
+});
+
+test.for(["17", `0x${"ab".repeat(32)}`, `0x${"AB".repeat(32)}`, "ab".repeat(32), `0x${"ab".repeat(64)}`])(
+  "%s names a deposit",
+  async (name) => {
+    expect(await runRefund([name], notOpened)).toBe(1);
+    expect(stderr).toBe("opened\n");
+  },
+);

@@ -1,0 +1,98 @@
+import type { Chain, Currency, Hex, RailChain } from "@causeway/domain";
+import { isPlaceholder } from "./placeholder-user.ts";
+import { refundRecipient } from "./refund-terms.ts";
+import type { DepositRecord, RequestRecord } from "../ports/records.ts";
+
+/** What is known of a deposit whose refund the operator wants to release. */
+export interface ReleaseFacts {
+  readonly deposit: DepositRecord;
+  /** The request that the deposit belongs to; undefined: none. */
+  readonly request: RequestRecord | undefined;
+  /** Undefined: the chain is not configured or not enabled. */
+  readonly chain: Chain | RailChain | undefined;
+  /** Undefined: the chain's configuration does not list it. */
+  readonly currency: Currency | undefined;
+  /** Newest block that was read of an EVM chain; undefined: none. Other chains are read when they are final. */
+  readonly headNumber: bigint | undefined;
+  /** The sender may still say which order the deposit pays. */
+  readonly isUnmapped: boolean;
+}
+
+export type ReleaseVerdict =
+  | { readonly kind: "release"; readonly recipient: Hex; readonly why: string }
+  /** Released before, and not given up since: nothing changes. */
+  | { readonly kind: "already"; readonly releasedAtMs: number; readonly refundState: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** Whether the operator may release the refund of a deposit. A release is final: every reason to refuse is checked first. */
+export function judgeRefundRelease(facts: ReleaseFacts): ReleaseVerdict {
+  const { deposit, request, chain } = facts;
+  const { refundState, refundReleasedAtMs } = deposit;
+  if (refundReleasedAtMs !== undefined && refundState !== "impossible")
+    return { kind: "already", releasedAtMs: refundReleasedAtMs, refundState };
+  if (refundState === "final") return refused("the deposit is already refunded");
+  if (refundState === "sent") return refused("the refund is under way: its transaction was signed");
+  if (deposit.disposition === "accepted")
+    return refused(
+      `the deposit was accepted for its request, which is ${request?.state.name ?? "unknown"}: it pays for the fill`,
+    );
+  if (!deposit.canonical) return refused("no canonical block holds the deposit: a reorg dropped it");
+  if (chain === undefined)
+    return refused(`chain ${deposit.chainId} is not configured or not enabled: enable it and restart`);
+  if (!isConfirmed(facts))
+    return refused(
+      `the deposit is not confirmed: it is confirmed at block ${deposit.confirmAtBlock}, and the newest block read is ${facts.headNumber ?? "unknown"}`,
+    );
+  const unpayable = whyUnpayable(facts, chain);
+  if (unpayable !== undefined) return refused(unpayable);
+  if (deposit.refundFailReason === "AMOUNT_TOO_LOW_TO_REFUND")
+    return refused("the deposit is worth less than its refund costs (AMOUNT_TOO_LOW_TO_REFUND)");
+  const why = whyItWaits(deposit);
+  if (why === undefined)
+    return refused("the refund does not wait for the operator: the worker pays it, see operator trace");
+  const recipient =
+    request === undefined ? deposit.depositor : refundRecipient(chain, request, deposit.depositor);
+  if (isPlaceholder(recipient))
+    return refused(
+      `the request names no refund recipient (${recipient} is a placeholder): return the money through the allocator`,
+    );
+  return { kind: "release", recipient, why };
+}
+
+function refused(reason: string): ReleaseVerdict {
+  return { kind: "refused", reason };
+}
+
+function isConfirmed({ deposit, chain, headNumber }: ReleaseFacts): boolean {
+  if (chain?.vmType !== "evm") return true;
+  return headNumber !== undefined && headNumber >= deposit.confirmAtBlock;
+}
+
+/** Why the service could not pay this refund even if it was released. */
+function whyUnpayable(
+  { deposit, request, currency, isUnmapped }: ReleaseFacts,
+  chain: Chain | RailChain,
+): string | undefined {
+  if (deposit.disposition === "unattributed" && deposit.requestId !== undefined)
+    return "the deposit's request was filled before the deposit came: a refund would pay twice";
+  if (isUnmapped)
+    return "the sender may still say which order the deposit pays: wait until that time is over";
+  if (currency === undefined)
+    return `currency ${deposit.currency} is not configured on ${chain.name}: add it to the chain's tokens, restart, and release again`;
+  const isOnRail = chain.vmType !== "evm";
+  if (!isOnRail && (request === undefined || deposit.orderId === undefined))
+    return "the deposit names no known order, and the service pays such refunds on non-EVM chains only: return it to the depositor through the allocator";
+  return undefined;
+}
+
+/** Undefined: it does not wait for the operator. */
+function whyItWaits({
+  disposition,
+  refundState,
+  refundWaits,
+  refundFailReason,
+}: DepositRecord): string | undefined {
+  if (disposition === "unattributed") return "the deposit names no known order";
+  if (refundState !== "impossible") return refundWaits;
+  return [refundFailReason, refundWaits].filter((part) => part !== undefined).join(": ");
+}

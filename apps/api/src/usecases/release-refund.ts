@@ -1,0 +1,86 @@
+import { decide } from "@causeway/domain";
+import type { DepositId } from "@causeway/domain";
+import type { ChainDirectory } from "../ports/chains.ts";
+import type { DepositRecord, RequestRecord } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import type { Tx } from "../ports/unit-of-work.ts";
+import { judgeRefundRelease } from "./judge-refund-release.ts";
+import type { ReleaseVerdict } from "./judge-refund-release.ts";
+import { refundJob } from "./transition.ts";
+
+export interface ReleaseServices extends Pick<Services, "clock" | "uow"> {
+  readonly reads: Pick<Services["reads"], "deposit" | "cursor">;
+  readonly chains: Pick<ChainDirectory, "profile" | "currency">;
+}
+
+/** A verdict with what it was made on. */
+export interface Release {
+  readonly verdict: ReleaseVerdict;
+  readonly deposit: DepositRecord;
+}
+
+/**
+ * Lets a refund that waits for the operator go on, exempt from the daily limit: the usual job pays it. Released again, nothing changes.
+ * @param isDryRun only judges
+ * @returns undefined: there is no such deposit
+ */
+export async function releaseRefund(
+  services: ReleaseServices,
+  depositId: DepositId,
+  { isDryRun }: { readonly isDryRun: boolean },
+): Promise<Release | undefined> {
+  const known = await services.reads.deposit(depositId);
+  if (known === undefined) return undefined;
+  const head = await services.reads.cursor(known.chainId);
+  return await services.uow.run(async (tx) => {
+    // Locks in one order everywhere: request, deposit.
+    const request = known.requestId === undefined ? undefined : await tx.requests.lock(known.requestId);
+    const isUnmapped = (await tx.rails.lockUnmapped(depositId)) !== undefined;
+    const deposit = await tx.deposits.lock(depositId);
+    if (deposit === undefined) return undefined;
+    if (deposit.requestId !== known.requestId)
+      return {
+        deposit,
+        verdict: { kind: "refused", reason: "the deposit was placed with a request just now: run it again" },
+      };
+    const verdict = judgeRefundRelease({
+      deposit,
+      request,
+      chain: services.chains.profile(deposit.chainId),
+      currency: services.chains.currency(deposit.chainId, deposit.currency),
+      headNumber: head?.number,
+      isUnmapped,
+    });
+    if (verdict.kind === "release" && !isDryRun) await release(services, tx, deposit, request, verdict);
+    return { deposit, verdict };
+  });
+}
+
+async function release(
+  { clock }: ReleaseServices,
+  tx: Tx,
+  deposit: DepositRecord,
+  request: RequestRecord | undefined,
+  { recipient, why }: Extract<ReleaseVerdict, { kind: "release" }>,
+): Promise<void> {
+  const atMs = clock.nowMs();
+  await tx.deposits.releaseRefund(deposit.id, atMs);
+  if (deposit.disposition === "unattributed")
+    await tx.deposits.setDisposition(deposit.id, "refund", "ORPHANED_DEPOSIT_REFUND", undefined);
+  if (request !== undefined) {
+    const { requestId } = request.terms;
+    const decision = decide(request.state, { kind: "refundReleased", depositId: deposit.id });
+    const isApplied = decision.kind === "applied";
+    if (isApplied) await tx.requests.save(requestId, { state: decision.next }, atMs);
+    await tx.requests.note(requestId, atMs, "refundReleased", {
+      ...(isApplied && { from: request.state.name, to: decision.next.name }),
+      depositId: deposit.id,
+      chainId: deposit.chainId,
+      currency: deposit.currency,
+      amount: deposit.amount,
+      recipient,
+      why,
+    });
+  }
+  await tx.outbox.add([refundJob(deposit.id, atMs)], atMs);
+}

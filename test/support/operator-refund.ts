@@ -1,0 +1,40 @@
+import type pg from "pg";
+import { vi } from "vitest";
+import { depositsNamed } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import type { Services } from "../../apps/api/src/ports/services.ts";
+import { runRefund } from "../../apps/api/src/refund-command.ts";
+
+export interface OperatorRefund {
+  readonly code: number;
+  /** The steps that it printed. */
+  readonly steps: readonly Readonly<Record<string, unknown>>[];
+  readonly stderr: string;
+}
+
+/** `operator refund` in this process, on the database of a test's world. */
+export async function operatorRefund(
+  { services, pool }: { readonly services: Services; readonly pool: pg.Pool },
+  ...words: string[]
+): Promise<OperatorRefund> {
+  let [stdout, stderr] = ["", ""];
+  const out = vi
+    .spyOn(process.stdout, "write")
+    .mockImplementation((text) => ((stdout += String(text)), true));
+  const err = vi
+    .spyOn(process.stderr, "write")
+    .mockImplementation((text) => ((stderr += String(text)), true));
+  try {
+    const code = await runRefund(words, () => ({
+      services,
+      find: async (by) => await depositsNamed(sqlOn(pool), by),
+      usd: async (currency) => await services.prices.usd(currency),
+      close: async () => undefined,
+    }));
+    const lines = stdout.split("\n").filter((line) => line !== "");
+    return { code, stderr, steps: lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+  } finally {
+    out.mockRestore();
+    err.mockRestore();
+  }
+}
