@@ -80,7 +80,7 @@ Entries of \`solana-vm\`, \`bitcoin-vm\` and \`hyperliquid-vm\` have the fields 
 | Field | Meaning |
 |---|---|
 | \`depository\` | Solana: the program; Bitcoin: the address; the exchange: the account |
-| \`additionalDepositories\` | earlier ones: what comes there is a deposit still |
+| \`additionalDepositories\` | former ones. Bitcoin and Hyperliquid: deposits there are still filled. All: oracles still attest deposits there and withdrawals from there |
 | \`explorerPaths\` | \`transaction\`, \`address\`, \`token\`: paths of the explorer, with \`{TX_HASH}\` and \`{ADDRESS}\`; the usual ones when absent |
 | \`confirmations\` | Bitcoin: blocks that quotes reckon with; the same number as \`additionalData.finalizationBlocks\`, which says when a deposit is believed (both 6 when absent) |
 | \`exchange.publicApiUrl\` | perpetuals exchange: where clients post signed actions |
@@ -109,7 +109,7 @@ The oracle reads the same file, ignores what it does not need, and does not mind
 | \`additionalData.exchangeNetwork\`, \`usdcTokenId\` | perpetuals exchange: \`Mainnet\` (when absent) or \`Testnet\`; the token that is dollars there, that of the main network when absent |
 | \`additionalData.exchangeChainId\` | order-book exchange: the number that stands for it in what its users sign; 304, its main network, when absent |
 | \`additionalData.exchangeContract\` | order-book exchange: its contract on Ethereum; an endpoint that names another is not believed. Absent: every endpoint is |
-| \`additionalDepositories\` | earlier depositories that still count |
+| \`additionalDepositories\` | former depositories: oracles still attest deposits there and withdrawals from there. On EVM chains, Tron and Solana one transaction counts for one depository, \`depository\` first |
 
 \`configs/chains.hub.<ENVIRONMENT>.json\` describes the hub, as an object or as the only element of an array; fields may stand in
 \`additionalData\` too.

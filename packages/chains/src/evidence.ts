@@ -80,7 +80,10 @@ export interface PaymentAnswer {
 export interface WithdrawalAnswer {
   /** The family's id of the payload. */
   readonly withdrawalId: Hex32;
+  /** Which depository paid. Of an unused payload that names none: the present one. */
   readonly depository: string;
+  /** Only of an unused payload that names no depository: former depositories that it may be meant for instead. */
+  readonly formerDepositories?: readonly string[];
   /** `pending`: neither executed nor impossible at the final block. */
   readonly status: "pending" | "executed" | "expired";
   /** What the payload pays. */

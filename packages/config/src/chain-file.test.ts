@@ -175,6 +175,7 @@ test("what a chain's tokens are exchanged in is read as it is written, with noth
       depositAddressFactory: `0x${"CD".repeat(20)}`,
       formerContracts: [`0x${"EF".repeat(20)}`],
     });
+    Object.assign(b ?? {}, { additionalDepositories: [`0x${"EF".repeat(20)}`] });
     delete b?.["liquidity"];
   });
   const [a, b] = chains;

@@ -92,6 +92,8 @@ export const chainEntry = z.strictObject({
   wsRpcUrl: wsUrl.optional(),
   tokens: z.array(token),
   depository: serviceAddress,
+  /** For attestations only. */
+  additionalDepositories: z.array(serviceAddress).optional(),
   contracts: z.strictObject({
     router: serviceAddress,
     approvalProxy: serviceAddress,

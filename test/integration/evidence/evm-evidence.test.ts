@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   evmEvidence,
   paymentCall,
@@ -255,6 +255,66 @@ describe("payments", () => {
       await source.payments(hash, question([{ recipient: alice, currency: world.token }])),
     ).toMatchObject({
       value: { amounts: [0n] },
+    });
+  });
+});
+
+describe("after the depository was replaced", () => {
+  let replaced: EvidenceSource;
+  const present: Address = `0x${"de".repeat(20)}`;
+
+  beforeAll(async () => {
+    const code = await world.wallet.rpc("eth_getCode", [world.depository, "latest"]);
+    await world.wallet.rpc("anvil_setCode", [present, code]);
+  });
+  beforeEach(() => {
+    const former = { depository: present, additionalDepositories: [world.depository] };
+    replaced = open(world.chainAt(undefined, former));
+  });
+
+  test("a deposit to the former depository is attested as one", async () => {
+    const hash = await world.deposit(7n);
+    await world.mine(DEPTH);
+    expect(await replaced.deposits(hash)).toEqual(await source.deposits(hash));
+    expect(await replaced.deposits(hash)).toMatchObject({ value: { deposits: [{ depositId: orderId }] } });
+  });
+
+  test("a withdrawal that the former depository paid is executed, and never expires", async () => {
+    await world.deposit(100n);
+    const expiration = (await world.newestTime()) + 1_000n;
+    const { payload, request } = world.payloadOf(nativeCall(alice, 10n), expiration);
+    await world.mine(DEPTH);
+    expect(await replaced.withdrawal(payload, undefined)).toMatchObject({
+      value: { status: "pending", depository: present },
+    });
+    await world.wallet.send(await world.execution(request));
+    await world.pass(2_000);
+    await world.mine(DEPTH);
+    expect(await replaced.withdrawal(payload, undefined)).toMatchObject({
+      value: { status: "executed", depository: world.depository },
+    });
+  });
+
+  test("a withdrawal that no depository paid expires, and may have been meant for each of them", async () => {
+    const expiration = (await world.newestTime()) + 1_000n;
+    const { payload } = world.payloadOf(nativeCall(alice, 10n), expiration);
+    await world.pass(2_000);
+    await world.mine(DEPTH);
+    expect(await replaced.withdrawal(payload, undefined)).toMatchObject({
+      value: { status: "expired", depository: present, formerDepositories: [world.depository] },
+    });
+    expect(await source.withdrawal(payload, undefined)).not.toHaveProperty("value.formerDepositories");
+  });
+
+  test("a withdrawal from the former depository to the present one is no withdrawal to itself", async () => {
+    await world.deposit(100n);
+    const { payload, request } = world.payloadOf(nativeCall(alice, 10n));
+    const toPresent = world.payloadOf(nativeCall(present, 10n));
+    await world.wallet.send(await world.execution(request));
+    await world.mine(DEPTH);
+    expect(await replaced.withdrawal(payload, undefined)).toMatchObject({ value: { status: "executed" } });
+    expect(await replaced.withdrawal(toPresent.payload, undefined)).toMatchObject({
+      value: { status: "pending" },
     });
   });
 });

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { evidenceSources, type EvidenceSource } from "@causeway/chains";
-import { depositoryAbi, multicall3Abi } from "@causeway/contracts";
+import { depositoryAbi, depositoryBytecode, multicall3Abi } from "@causeway/contracts";
 import {
   encodeEvmCallRequest,
   NATIVE_CURRENCY,
@@ -14,7 +14,7 @@ import {
 } from "@causeway/domain";
 import { createTronWallet, RawAnswer, type TronLie } from "@causeway/localnet/tron";
 import fc from "fast-check";
-import { encodeFunctionData, erc20Abi } from "viem";
+import { encodeDeployData, encodeFunctionData, erc20Abi } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readRawTransaction } from "../../../packages/chains/src/tron/raw-transaction.ts";
 import { startFaultyFronts } from "./faulty-front.ts";
@@ -256,6 +256,58 @@ describe("deposits", () => {
     const source = await fresh();
     await expect(source.deposits("77".repeat(32))).rejects.toMatchObject({ kind: "wrongChain" });
     expect(machine.tron.controls.calls("/walletsolidity/gettransactioninfobyid")).toBe(before);
+  });
+});
+
+describe("after the depository was replaced", () => {
+  let present: string;
+  const replaced = async (): Promise<EvidenceSource> =>
+    await fresh(
+      chainAt(undefined, {
+        depository: present,
+        additionalDepositories: [machine.spell(machine.depository)],
+      }),
+    );
+
+  beforeAll(async () => {
+    const { solver } = machine.accounts;
+    present = machine.spell(
+      await machine.deploy(
+        encodeDeployData({ abi: depositoryAbi, bytecode: depositoryBytecode, args: [solver, solver] }),
+      ),
+    );
+  });
+
+  test("a deposit to the former depository is attested as one", async () => {
+    const id = await deposit();
+    await machine.finalize();
+    const answer = await (await replaced()).deposits(id);
+    expect(answer).toMatchObject({
+      value: { depository: machine.spell(machine.depository), deposits: [{ depositId: orderId }] },
+    });
+    expect(answer).toEqual(await (await fresh()).deposits(id));
+  });
+
+  test("a withdrawal that the former depository paid is executed, and one that none paid expires", async () => {
+    await deposit(100n);
+    const expiration = (await machine.now()) + 1_000n;
+    const request = (nonce: bigint): EvmCallRequest => ({
+      calls: [{ to: machine.accounts.alice, data: "0x", value: 10n, allowFailure: false }],
+      nonce,
+      expiration,
+    });
+    const [paid, unpaid] = [request(2n ** 64n), request(2n ** 64n + 1n)];
+    await machine.send("solver", await machine.execution(paid));
+    await machine.pass(2_000);
+    await machine.finalize();
+    const source = await replaced();
+    const former = machine.spell(machine.depository);
+    expect(await source.withdrawal(encodeEvmCallRequest(paid), undefined)).toMatchObject({
+      value: { status: "executed", depository: former },
+    });
+    expect(await source.withdrawal(encodeEvmCallRequest(unpaid), undefined)).toMatchObject({
+      value: { status: "expired", depository: present, formerDepositories: [former] },
+    });
   });
 });
 

@@ -184,13 +184,18 @@ const address = withdrawalAddress(chain, {
   nonce: word("66"),
 });
 const PAYLOAD = "0xabcd";
+const FORMER = `0x${"0f".repeat(20)}` as const;
 
-function withdrawalIs(status: "pending" | "executed" | "expired"): void {
+function withdrawalIs(
+  status: "pending" | "executed" | "expired",
+  formerDepositories: readonly string[] = [],
+): void {
   world.origin.withdrawals.set(PAYLOAD, {
     kind: "final",
     value: {
       withdrawalId: word("77"),
       depository: DEPOSITORY,
+      formerDepositories,
       status,
       recipient: RECIPIENT,
       currency: USDC,
@@ -352,4 +357,36 @@ test("the chains are told by name, family and depository, and nothing of how the
   expect(body.chains[0]).toEqual({ id: "origin", vmType: "ethereum-vm", depository: DEPOSITORY });
   expect(text).not.toContain("127.0.0.1");
   expect(text).not.toContain("hub");
+});
+
+test("a withdrawal from a former depository that expired unused gives its amount back", async () => {
+  const fromFormer = withdrawalAddress(chain, {
+    depository: FORMER,
+    currency: USDC,
+    recipient: RECIPIENT,
+    ownerAlias,
+    nonce: word("66"),
+  });
+  withdrawalIs("expired", [`0x${"0e".repeat(20)}`, FORMER]);
+  const ask = async () =>
+    await world.post("depository-withdrawals", {
+      chainId: "origin",
+      withdrawal: PAYLOAD,
+      withdrawalAddressRequest: withdrawalWords,
+    });
+  expect((await ask()).body.code).toBe("rejected");
+  world.recorded.set(fromFormer, word("77"));
+  const { body, status } = await ask();
+  expect(status).toBe(200);
+  expect(body.message.result).toEqual({ withdrawalId: word("77"), depository: FORMER, status: 2 });
+  expect(body.execution.actions.map((one: Hex) => decodeHubAction(one))).toEqual([
+    {
+      kind: "transfer",
+      from: fromFormer,
+      to: ownerAlias,
+      tokenId: hubTokenId(chain, USDC),
+      amount: 50n,
+    },
+  ]);
+  expect(await messageSigners("depositoryWithdrawal", body.message)).toEqual([world.signer.address]);
 });

@@ -72,12 +72,13 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
       signsNothing: ({ execution }) => execution === undefined,
       async attest(): Promise<WithdrawalAttestationAnswer> {
         depositoryOf(chain, "chainId");
-        const found = finalValue(
+        const evidence = finalValue(
           await evidenceOf(known).withdrawal(payload, hint),
           "withdrawal",
           `the withdrawal on ${chain.name}`,
         );
-        mustPay(found, asked);
+        mustPay(evidence, asked);
+        const found = { ...evidence, depository: await recordedDepository(services, asked, evidence) };
         const message: Message = {
           data,
           result: {
@@ -115,6 +116,18 @@ function mustPay({ recipient, currency }: WithdrawalAnswer, { words }: HubWithdr
       `${where}.recipient`,
       "the withdrawal pays another recipient than withdrawalAddressRequest says",
     );
+}
+
+/** An unused payload may not name its depository: it is the one for whose withdrawal the allocator recorded the payload, else the present one. */
+async function recordedDepository(
+  { hub, hubReader }: AttestationServices,
+  asked: HubWithdrawal,
+  { depository, formerDepositories = [], withdrawalId }: WithdrawalAnswer,
+): Promise<string> {
+  if (hub.allocatorAddress === undefined || formerDepositories.length === 0) return depository;
+  for (const one of [depository, ...formerDepositories])
+    if ((await hubReader.recordedWithdrawal(asked.addressFor(one))) === withdrawalId) return one;
+  return depository;
 }
 
 /**

@@ -13,8 +13,9 @@ import type {
   TransactionDeposits,
   WithdrawalAnswer,
 } from "../evidence.ts";
+import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
 import { checkedTransport } from "./connect.ts";
-import { depositEvidenceIn, needsCalldata } from "./deposit-evidence.ts";
+import { depositEvidenceIn, needsCalldata, type DepositRules } from "./deposit-evidence.ts";
 import { createFinalReads, type FinalReads, type FinalTransaction } from "./final-reads.ts";
 import { judgePayments } from "./payments.ts";
 import { MAX_EVIDENCE_BYTES } from "./receipt-size.ts";
@@ -79,9 +80,8 @@ export function evidenceOfEndpoint(
   });
   const lookBackBlocks = options.executionLookBackBlocks ?? 5_000n;
   const depository = chain.depository as Address | undefined;
-  const depositories = [chain.depository, ...chain.additionalDepositories].filter(
-    (address): address is Address => address !== undefined,
-  );
+  const former = chain.additionalDepositories as readonly Address[];
+  const depositories = depository === undefined ? former : [depository, ...former];
 
   return {
     chain,
@@ -92,13 +92,16 @@ export function evidenceOfEndpoint(
       const settled = await succeeded(reads, hash);
       if (settled.kind !== "final") return settled;
       const { receipt, block } = settled.value;
-      const rules = { depository, isZksyncStack: evm.isZksyncStack };
-      const transaction = needsCalldata(rules, receipt) ? await reads.content(settled.value) : undefined;
-      const value: TransactionDeposits = {
-        depository,
-        deposits: depositEvidenceIn(rules, receipt, transaction),
-        timestamp: block.timestamp,
-      };
+      const rulesOf = (of: Address): DepositRules => ({ depository: of, isZksyncStack: evm.isZksyncStack });
+      const transaction = depositories.some((one) => needsCalldata(rulesOf(one), receipt))
+        ? await reads.content(settled.value)
+        : undefined;
+      const read = (of: Address): DepositoryReading => ({
+        depository: of,
+        deposits: depositEvidenceIn(rulesOf(of), receipt, transaction),
+      });
+      const attested = attestedDepository([read(depository), ...former.map(read)]);
+      const value: TransactionDeposits = { ...attested, timestamp: block.timestamp };
       return { kind: "final", value };
     },
 
@@ -124,30 +127,44 @@ export function evidenceOfEndpoint(
       const payment = readWithdrawal(payload);
       if ("refusal" in payment) return { kind: "refuted", reason: payment.refusal };
       const { id, recipient, currency, amount, expiration } = payment;
-      if (recipient === depository)
-        return { kind: "refuted", reason: "a withdrawal to the depository itself moves nothing" };
-      const answer = (status: WithdrawalAnswer["status"]): Evidence<WithdrawalAnswer> => ({
+      if (depositories.every((one) => one === recipient)) return TO_ITSELF;
+      const paid = { withdrawalId: id, recipient, currency, amount };
+      const executed = (by: Address): Evidence<WithdrawalAnswer> => ({
         kind: "final",
-        value: { withdrawalId: id, depository, status, recipient, currency, amount },
+        value: { ...paid, depository: by, status: "executed" },
       });
       const found = await reads.block();
       if (found.kind !== "final") return found;
       const block = found.value;
-      const isUsed = await readCallRequest(transport, depository, id, block);
+      // A payload does not name its depository, so it has expired only if none of them used it.
+      const used = await Promise.all(
+        depositories.map(async (one) => await readCallRequest(transport, one, id, block)),
+      );
       await reads.confirm(block);
-      if (!isUsed) return answer(block.timestamp > expiration ? "expired" : "pending");
+      const by = depositories[used.indexOf(true)];
+      if (by === undefined) {
+        const status = block.timestamp > expiration ? "expired" : "pending";
+        const others = former.length === 0 ? {} : { formerDepositories: former };
+        return { kind: "final", value: { ...paid, depository, ...others, status } };
+      }
+      if (by === recipient) return TO_ITSELF;
       // The native coin cannot but have moved: its call succeeded, or the request would not be used.
-      if (currency === NATIVE_CURRENCY) return answer("executed");
+      if (currency === NATIVE_CURRENCY) return executed(by);
       const hint = transactionId === undefined ? undefined : canonical(transactionId);
       const retryAfterSeconds = Math.max(1, Math.ceil(evm.blockTimeSeconds));
-      const search = { depository, payment, upTo: block.number, lookBackBlocks, hint, retryAfterSeconds };
+      const search = { depository: by, payment, upTo: block.number, lookBackBlocks, hint, retryAfterSeconds };
       const proof = await proofOfExecution(reads, transport, search);
-      return proof.kind === "final" ? answer("executed") : proof;
+      return proof.kind === "final" ? executed(by) : proof;
     },
 
     close: async () => await transport.close(),
   };
 }
+
+const TO_ITSELF: Evidence<never> = {
+  kind: "refuted",
+  reason: "a withdrawal to the depository itself moves nothing",
+};
 
 const NOT_A_HASH: Evidence<never> = {
   kind: "refuted",

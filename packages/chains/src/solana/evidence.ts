@@ -1,4 +1,9 @@
-import { bytesOf, canonicalTransactionId, type AttestationChain } from "@causeway/domain";
+import {
+  bytesOf,
+  canonicalTransactionId,
+  decodeSolanaTransferRequest,
+  type AttestationChain,
+} from "@causeway/domain";
 import type {
   Evidence,
   EvidenceSource,
@@ -8,6 +13,7 @@ import type {
 } from "../evidence.ts";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
 import { createRpcTransport, type ObserveCall, type RpcTransportOptions } from "../nodes/transport.ts";
+import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
 import { depositsIn } from "./deposits.ts";
 import { depositorySeats, usedRequestAddress, type DepositorySeats } from "./derived-addresses.ts";
 import type { TransactionFacts } from "./facts.ts";
@@ -60,8 +66,6 @@ export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): Evi
     await (seatsOfAll ??= Promise.all(
       (depository === undefined ? [] : [depository]).concat(additionalDepositories).map(depositorySeats),
     ));
-  const ownSeats = async (): Promise<DepositorySeats | undefined> =>
-    depository === undefined ? undefined : (await allSeats())[0];
 
   const succeeded = async (transactionId: string): Promise<Evidence<TransactionFacts>> => {
     if (!isCanonical(transactionId)) return NOT_AN_ID;
@@ -73,17 +77,21 @@ export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): Evi
   return {
     chain,
     deposits: async (transactionId): Promise<Evidence<TransactionDeposits>> => {
-      const seats = await ownSeats();
-      if (seats === undefined) return noDepository(chain);
+      const [present, ...former] = await allSeats();
+      if (depository === undefined || present === undefined) return noDepository(chain);
       const settled = await succeeded(transactionId);
       if (settled.kind !== "final") return settled;
       const facts = settled.value;
-      const reading = depositsIn(seats, await vaultAccountsIn(seats, facts), facts);
-      if (reading.kind === "logsCut")
+      let logsCut = false;
+      const read = async (seats: DepositorySeats): Promise<DepositoryReading> => {
+        const reading = depositsIn(seats, await vaultAccountsIn(seats, facts), facts);
+        if (reading.kind === "logsCut") logsCut = true;
+        return { depository: seats.program, deposits: reading.kind === "read" ? reading.deposits : [] };
+      };
+      const attested = attestedDepository([await read(present), ...(await Promise.all(former.map(read)))]);
+      if (logsCut)
         return { kind: "refuted", reason: "the endpoint does not tell all logs", ofEndpoint: true };
-      const { deposits } = reading;
-      const { timestamp } = facts;
-      return { kind: "final", value: { depository: seats.program, deposits, timestamp } };
+      return { kind: "final", value: { ...attested, timestamp: facts.timestamp } };
     },
 
     payments: async (transactionId, question): Promise<Evidence<PaymentAnswer>> => {
@@ -96,8 +104,12 @@ export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): Evi
     },
 
     withdrawal: async (payload): Promise<Evidence<WithdrawalAnswer>> => {
-      const seats = await ownSeats();
-      if (seats === undefined) return noDepository(chain);
+      const all = await allSeats();
+      const [present] = all;
+      if (depository === undefined || present === undefined) return noDepository(chain);
+      // The payload names the vault that pays.
+      const vault = decodeSolanaTransferRequest(payload)?.vaultAddress;
+      const seats = all.find((one) => one.vault === vault) ?? present;
       const payment = readWithdrawal(seats, payload);
       if ("refusal" in payment) return { kind: "refuted", reason: payment.refusal };
       const { id, recipient, currency, amount, expiration } = payment;

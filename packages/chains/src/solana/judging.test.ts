@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { nativeCurrency, type Hex32 } from "@causeway/domain";
-import type { PaymentQuestion } from "../evidence.ts";
+import { describe, expect, test } from "vitest";
+import { encodeSolanaTransferRequest, nativeCurrency, type Hex32 } from "@causeway/domain";
+import type { EvidenceSource, PaymentQuestion } from "../evidence.ts";
 import { RpcFault } from "../nodes/rpc-fault.ts";
 import { readTransaction } from "./answers.ts";
 import { depositsIn, tokenAccountsWanted, vaultKey } from "./deposits.ts";
 import { depositorySeats } from "./derived-addresses.ts";
+import { evidenceOfEndpoint } from "./evidence.ts";
 import type { TransactionFacts } from "./facts.ts";
 import { judgePayments } from "./payments.ts";
 import { eventsOf } from "./program-events.ts";
@@ -355,4 +356,78 @@ test("an account that changed hands in the transaction is no payment, whatever l
   expect(handedOver).not.toEqual(honest.tokens);
   const judgement = judgePayments([seats], { ...honest, tokens: handedOver }, question());
   expect(judgement).toEqual({ refusal: "a token account changed hands in the transaction" });
+});
+
+describe("after the depository was replaced", () => {
+  const present = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
+  const accountOf = (owner: string, hex: string, length: number) => {
+    const data = Buffer.alloc(length);
+    data.write(hex, "hex");
+    return { owner, lamports: 1n, data: Uint8Array.from(data) };
+  };
+  const clock = Buffer.alloc(40);
+  clock.writeBigInt64LE(2_000n, 32);
+  const sourceOf = (of: TransactionFacts, depository: string, former: readonly string[]): EvidenceSource =>
+    evidenceOfEndpoint(
+      {
+        name: "solana",
+        vmType: "solana-vm",
+        rpcUrls: ["http://127.0.0.1:1"],
+        rpcQuorum: 1,
+        depository,
+        additionalDepositories: former,
+        hubChainId: "5005",
+        evm: undefined,
+      },
+      {
+        transaction: async () => ({ kind: "final", value: of }),
+        accounts: async ([asked]) => ({
+          slot: 1n,
+          accounts: [
+            accountOf(asked === seats.depository ? seats.program : present, "80359cbdf353f56b", 106),
+            undefined,
+            {
+              owner: "Sysvar1111111111111111111111111111111111111",
+              lamports: 1n,
+              data: Uint8Array.from(clock),
+            },
+          ],
+        }),
+        finalSlot: async () => 1n,
+        signaturesOf: async () => [],
+        close: async () => undefined,
+      },
+    );
+
+  test.each(["native", "token", "tokenWithFee", "forwarded", "directLamports"])(
+    "a deposit to the former depository is attested as one: %s",
+    async (name) => {
+      const of = facts(name);
+      const signature = recorded.transactions[name]?.signature ?? "";
+      const former = await sourceOf(of, recorded.program, []).deposits(signature);
+      const replaced = await sourceOf(of, present, [recorded.program]).deposits(signature);
+      expect(replaced).toEqual(former);
+      expect(replaced).toMatchObject({ value: { depository: recorded.program } });
+      expect(read(of).length).toBeGreaterThan(0);
+    },
+  );
+
+  test("a withdrawal is looked up at the depository whose vault it names", async () => {
+    const source = sourceOf(facts("payment"), present, [recorded.program]);
+    const payloadFrom = (vaultAddress: string) =>
+      encodeSolanaTransferRequest({
+        domain: id(17),
+        recipient: user,
+        token: NATIVE,
+        amount: 5n,
+        nonce: 1n,
+        expiration: 1_000n,
+        vaultAddress,
+      });
+    for (const { program, vault } of [seats, await depositorySeats(present)])
+      expect(await source.withdrawal(payloadFrom(vault), undefined)).toMatchObject({
+        value: { status: "expired", depository: program },
+      });
+    expect(await source.withdrawal(payloadFrom(user), undefined)).toMatchObject({ kind: "refuted" });
+  });
 });

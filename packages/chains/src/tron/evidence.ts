@@ -1,6 +1,7 @@
 import type { Address, AttestationChain, Hex, TronAttestationFacts } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Evidence, EvidenceSource, WithdrawalAnswer } from "../evidence.ts";
+import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
 import { MAX_EVIDENCE_BYTES } from "../evm/receipt-size.ts";
 import { proofOfExecution } from "../evm/withdrawal-reads.ts";
 import { readWithdrawal } from "../evm/withdrawals.ts";
@@ -61,9 +62,8 @@ function evidenceOfEndpoint(
   rpc: TronRpc,
 ): EvidenceSource {
   const depository = chain.depository === undefined ? undefined : machineAddress(chain.depository);
-  const depositories = [chain.depository, ...chain.additionalDepositories]
-    .filter((text) => text !== undefined)
-    .map(machineAddress);
+  const former = chain.additionalDepositories.map(machineAddress);
+  const depositories = depository === undefined ? former : [depository, ...former];
 
   return {
     chain,
@@ -71,9 +71,12 @@ function evidenceOfEndpoint(
       if (depository === undefined) return noDepository(chain);
       const settled = await succeeded(rpc, transactionId);
       if (settled.kind !== "final") return settled;
-      const deposits = depositsIn(depository, settled.value);
-      const { timestamp } = settled.value.block;
-      return { kind: "final", value: { depository: tronAddress(depository), deposits, timestamp } };
+      const read = (of: Address): DepositoryReading => ({
+        depository: tronAddress(of),
+        deposits: depositsIn(of, settled.value),
+      });
+      const attested = attestedDepository([read(depository), ...former.map(read)]);
+      return { kind: "final", value: { ...attested, timestamp: settled.value.block.timestamp } };
     },
 
     payments: async (transactionId, question) => {
@@ -88,7 +91,7 @@ function evidenceOfEndpoint(
 
     withdrawal: async (payload, transactionId) => {
       if (depository === undefined) return noDepository(chain);
-      return await withdrawalOf(rpc, tron, depository, payload, transactionId);
+      return await withdrawalOf(rpc, tron, [depository, ...former], payload, transactionId);
     },
 
     close: async () => await rpc.close(),
@@ -98,40 +101,54 @@ function evidenceOfEndpoint(
 async function withdrawalOf(
   rpc: TronRpc,
   tron: TronAttestationFacts,
-  depository: Address,
+  depositories: readonly [Address, ...Address[]],
   payload: Hex,
   transactionId: string | undefined,
 ): Promise<Evidence<WithdrawalAnswer>> {
   const payment = readWithdrawal(payload);
   if ("refusal" in payment) return { kind: "refuted", reason: payment.refusal };
   const { id, recipient, currency, amount, expiration } = payment;
-  if (recipient === depository)
-    return { kind: "refuted", reason: "a withdrawal to the depository itself moves nothing" };
-  const answer = (status: WithdrawalAnswer["status"]): Evidence<WithdrawalAnswer> => ({
+  if (depositories.every((one) => one === recipient)) return TO_ITSELF;
+  const [present, ...former] = depositories;
+  const paid = {
+    withdrawalId: id,
+    recipient: tronAddress(recipient),
+    currency: tronAddress(currency),
+    amount,
+  };
+  const executed = (by: Address): Evidence<WithdrawalAnswer> => ({
     kind: "final",
-    value: {
-      withdrawalId: id,
-      depository: tronAddress(depository),
-      status,
-      recipient: tronAddress(recipient),
-      currency: tronAddress(currency),
-      amount,
-    },
+    value: { ...paid, depository: tronAddress(by), status: "executed" },
   });
-  const { isUsed, timestamp, blockNumber } = await rpc.requestState(depository, id);
-  if (!isUsed) return answer(timestamp > expiration ? "expired" : "pending");
+  // A payload does not name its depository, so it has expired only if none of them used it.
+  const states = await Promise.all(
+    depositories.map(async (one) => ({ by: one, ...(await rpc.requestState(one, id)) })),
+  );
+  const used = states.find(({ isUsed }) => isUsed);
+  if (used === undefined) {
+    const status = states.every(({ timestamp }) => timestamp > expiration) ? "expired" : "pending";
+    const others = former.length === 0 ? {} : { formerDepositories: former.map(tronAddress) };
+    return { kind: "final", value: { ...paid, depository: tronAddress(present), ...others, status } };
+  }
+  const { by, blockNumber } = used;
+  if (by === recipient) return TO_ITSELF;
   // The native coin cannot but have moved: its call succeeded, or the request would not be used.
-  if (currency === NATIVE_CURRENCY) return answer("executed");
+  if (currency === NATIVE_CURRENCY) return executed(by);
   const proof = await proofOfExecution({ transaction: rpc.transaction }, rpc, {
-    depository,
+    depository: by,
     payment,
     upTo: blockNumber,
     lookBackBlocks: LOOK_BACK_BLOCKS,
     hint: transactionId === undefined ? undefined : hashOfId(transactionId),
     retryAfterSeconds: retryAfter(tron),
   });
-  return proof.kind === "final" ? answer("executed") : proof;
+  return proof.kind === "final" ? executed(by) : proof;
 }
+
+const TO_ITSELF: Evidence<never> = {
+  kind: "refuted",
+  reason: "a withdrawal to the depository itself moves nothing",
+};
 
 /** One transaction has one spelling; nodes resolve `0x…` as well, and under it a deposit would count once more. */
 async function succeeded(rpc: TronRpc, transactionId: string): Promise<Evidence<SolidTransaction>> {
