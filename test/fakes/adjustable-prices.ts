@@ -19,9 +19,13 @@ export const unbelievable: Readonly<Record<"disputed" | "too old", PriceReading>
 
 export function adjustablePrices(usdByPriceId: Readonly<Record<string, string>>): AdjustablePrices {
   const prices = new Map<string, bigint>();
+  const last = new Map<string, bigint>();
   const set = (priceId: string, usd: string | undefined): void => {
     if (usd === undefined) prices.delete(priceId);
-    else prices.set(priceId, parseUnits(usd, 18));
+    else {
+      prices.set(priceId, parseUnits(usd, 18));
+      last.set(priceId, parseUnits(usd, 18));
+    }
   };
   const readings = new Map<string, PriceReading>();
   for (const [priceId, usd] of Object.entries(usdByPriceId)) set(priceId, usd);
@@ -32,6 +36,7 @@ export function adjustablePrices(usdByPriceId: Readonly<Record<string, string>>)
       else readings.set(priceId, reading);
     },
     reading: ({ priceId }) => readings.get(priceId),
+    lastUsd: ({ priceId }) => last.get(priceId),
     usd: ({ priceId }) => {
       const usd = prices.get(priceId);
       if (usd === undefined) throw new ServiceError("PRICE_FETCH_FAILED", `no price of ${priceId}`);

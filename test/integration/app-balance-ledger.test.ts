@@ -7,6 +7,7 @@ import {
   releaseHold,
   returnPermanent,
 } from "../../apps/api/src/usecases/app-balance/move-hold.ts";
+import { freeAmount } from "../../apps/api/src/usecases/app-balance/offer-claim.ts";
 import { payFees } from "../../apps/api/src/usecases/app-balance/pay-fees.ts";
 import { placeHold } from "../../apps/api/src/usecases/app-balance/place-hold.ts";
 import { releaseFees } from "../../apps/api/src/usecases/app-balance/release-fees.ts";
@@ -234,6 +235,36 @@ test("stablecoins back a hold in a volatile currency with a margin for its rise,
   world.prices.trust("ethereum", undefined);
   world.prices.set("ethereum", "2000");
 });
+
+test.each(["disputed", "too old", "missing"] as const)(
+  "a hold with a %s price counts three times its greatest known worth, and the rest of the balance stays usable",
+  async (doubt) => {
+    const wallet = await aWallet(1_000_000_000n);
+    const inEther = { currency: ether.currency, amount: ONE / 40n };
+    expect(await hold(wallet, 50n * ONE, inEther)).toEqual({ kind: "placed" });
+    // Three times 60 dollars, and half of that for its rise.
+    world.prices.set("ethereum", "2400");
+    if (doubt === "missing") world.prices.set("ethereum", undefined);
+    else world.prices.trust("ethereum", unbelievable[doubt]);
+    for (const purpose of ["fastFill", "claim"] as const)
+      expect(await world.available(wallet, purpose)).toBe(730n * ONE);
+    const [currency] = world.services.appBalance.currencies;
+    if (currency === undefined) throw new Error("app balances have a currency");
+    const free = async (wanted: bigint) =>
+      freeAmount(world.services, await world.book(wallet), currency, wanted);
+    expect(await free(730_000_000n)).toBe(730_000_000n);
+    await expect(free(730_000_001n), "with a price it may suffice").rejects.toMatchObject({
+      code: "PRICE_FETCH_FAILED",
+    });
+    expect((await reserve(wallet, 30n * ONE, someHash(), 30n * ONE)).kind).toBe("reserved");
+    expect(await hold(wallet, 700n * ONE)).toEqual({ kind: "placed" });
+    await expect(hold(wallet, 1n)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+    await expect(reserve(wallet, ONE, someHash(), 1n)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+    world.prices.trust("ethereum", undefined);
+    world.prices.set("ethereum", "2000");
+    expect(await hold(wallet, ONE)).toEqual({ kind: "placed" });
+  },
+);
 
 test("a balance in the currency of a hold is its collateral: it needs its haircut, and no margin beside it", async () => {
   const wallet = await aWallet(0n, ONE);

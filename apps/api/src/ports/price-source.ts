@@ -28,4 +28,6 @@ export interface PriceBook {
   usd(currency: Currency): bigint | Promise<bigint>;
   /** How far the price in memory can be trusted; undefined when it is exact (configured) or none is in memory. */
   reading?(currency: Currency): PriceReading | undefined;
+  /** The greatest price in memory, however old or doubted: a bound of risk, never a price to trade at. Undefined: none was ever fetched. */
+  lastUsd?(currency: Currency): bigint | undefined;
 }

@@ -35,6 +35,17 @@ export function haircutOf(currencyClass: CurrencyClass, usd: bigint): bigint {
   return bpsOfUp(usd, HAIRCUT_BPS[currencyClass]);
 }
 
+/**
+ * A hold without a price to go by counts this many times its greatest known worth, before its haircut. Fills of it are refused meanwhile,
+ * but a claim of what is left cannot be undone, so the margin has to last until there is a price again. Listed assets have not tripled in an outage.
+ */
+const UNPRICED_HOLD_FACTOR = 3n;
+
+/** What a hold counts while its currency has no price that can be believed. @param lastUsd its worth at the last price known, however old */
+export function unpricedHoldUsd(placedUsd: bigint, lastUsd: bigint | undefined): bigint {
+  return (lastUsd !== undefined && lastUsd > placedUsd ? lastUsd : placedUsd) * UNPRICED_HOLD_FACTOR;
+}
+
 /** What a wallet has of one asset, and what its holds have promised of it: USD with 18 decimals. */
 export interface Position {
   readonly priceId: string;

@@ -9,6 +9,7 @@ function aVeto(poolUsd: bigint | undefined) {
   const world = { poolUsd, nowMs: 0, depths: [] as (bigint | undefined)[] };
   const book = {
     usd: () => 10_000n,
+    lastUsd: () => 10_000n,
     reading: () => ({ ageMs: 5, volatilityBps: 0 }),
   };
   const pools = (_token: unknown, minDepthUsd?: bigint) => {

@@ -33,6 +33,7 @@ export function vetoedByPools(
   }
   return {
     usd: (currency) => book.usd(currency),
+    lastUsd: (currency) => book.lastUsd(currency),
     reading: (currency) => {
       const reading = book.reading(currency);
       if (reading === undefined || reading.disputedBy !== undefined) return reading;

@@ -218,6 +218,14 @@ test("a second reading that is near neither needs a confirmation of its own", as
   expect(await askAgain(4_100n)).toBe(4_100n);
 });
 
+test("the last price is the greatest in memory, old and doubted ones too", async () => {
+  const { book, wait } = await aBookAfterJump(4_000n);
+  expect(book.lastUsd(eth)).toBe(4_000n);
+  expect(book.lastUsd({ priceId: "unheard-of" })).toBeUndefined();
+  wait(3_600_000);
+  expect(book.lastUsd(eth)).toBe(4_000n);
+});
+
 test("the bound of a move may be set", async () => {
   const { book } = await aBookAfterJump(2_101n, { maxMoveBps: 500 });
   await expect(book.usd(eth)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });

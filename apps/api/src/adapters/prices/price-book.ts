@@ -23,6 +23,7 @@ export interface PriceBookOptions {
 /** A price book that can be filled before the first quote and ends its fetch when closed. */
 export interface OwnedPriceBook extends PriceBook {
   reading(currency: Pick<Currency, "priceId">): PriceReading | undefined;
+  lastUsd(currency: Pick<Currency, "priceId">): bigint | undefined;
   /** Age of each price in memory by its source, ms by price id. */
   agesMs(): ReadonlyMap<string, number>;
   /** Fetches now, or joins the fetch under way. @throws ServiceError PRICE_FETCH_FAILED */
@@ -158,6 +159,13 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
         volatilityBps: Math.sqrt(price.varianceBps ?? 0),
         ...(price.isDisputed === true && { disputedBy: "second source" }),
       };
+    },
+    lastUsd: ({ priceId }) => {
+      const known = [prices.get(priceId), doubted.get(priceId)].flatMap((price) => price?.usd ?? []);
+      return known.reduce<bigint | undefined>(
+        (max, usd) => (max === undefined || usd > max ? usd : max),
+        undefined,
+      );
     },
     agesMs: () => {
       const nowMs = clock.nowMs();

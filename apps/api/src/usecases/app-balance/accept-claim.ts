@@ -73,7 +73,8 @@ async function setAside(
   const asset = { chainId, currency: currency.address };
   const total = amount + feeAmount;
   const isCovered =
-    lineOf(book, asset).balance >= total && (!isBound(book) || freeAmount(services, book, currency) >= total);
+    lineOf(book, asset).balance >= total &&
+    (!isBound(book) || freeAmount(services, book, currency, total) >= total);
   if (!isCovered) throw insufficient(amount, feeAmount, claim);
   await tx.ledger.post(
     {

@@ -7,7 +7,14 @@ import type {
   PricedUnit,
   Standing,
 } from "@causeway/domain";
-import { ServiceError, amountToUsdDown, amountToUsdUp, assetKey, haircutUsd } from "@causeway/domain";
+import {
+  ServiceError,
+  amountToUsdDown,
+  amountToUsdUp,
+  assetKey,
+  haircutUsd,
+  unpricedHoldUsd,
+} from "@causeway/domain";
 import type { ChainDirectory } from "../../ports/chains.ts";
 import type { HeldAsset, WalletBook } from "../../ports/ledger.ts";
 import type { Services } from "../../ports/services.ts";
@@ -24,7 +31,7 @@ export interface AppraisedBalance extends ChargeableBalance {
   readonly class: CurrencyClass;
 }
 
-/** What holds have promised of one asset, at the greater of its worth then and now: that is what is charged. */
+/** What holds have promised of one asset, at the greater of its worth then and now, which is what is charged; with a margin while it has no price. */
 export type HeldWorth = Pick<Position, "priceId" | "class" | "heldUsd">;
 
 /** What balances are worth together, USD with 18 decimals. */
@@ -52,7 +59,7 @@ export interface Appraisal {
   readonly standing: Standing;
   /** Set when a balance has no price that can be believed: it counts as nothing, and "not enough" cannot be said for certain. */
   readonly unpriced: ServiceError | undefined;
-  /** Set when a volatile asset that is held has no such price: what holds leave free cannot be said at all. */
+  /** Set when a volatile asset that is held has no such price: it counts with a margin, so "not enough" beside holds cannot be said for certain. */
   readonly unpricedHold: ServiceError | undefined;
 }
 
@@ -112,11 +119,25 @@ function priceHeld(
   const kind = heldKind(services, asset);
   const currency = services.chains.currency(asset.chainId, asset.currency);
   const worth = { ...kind, heldUsd: usd };
-  if (currency === undefined || kind.class === "stable") return { worth, unpriced: undefined };
+  if (kind.class === "stable") return { worth, unpriced: undefined };
+  if (currency === undefined)
+    return { worth: { ...worth, heldUsd: unpricedHoldUsd(usd, undefined) }, unpriced: unlistedHold(asset) };
   const unit = unitInMemory(services, currency);
-  if (unit instanceof ServiceError) return { worth, unpriced: unit };
+  if (unit instanceof ServiceError) {
+    const priceUsd = services.prices.lastUsd?.(currency);
+    const lastUsd =
+      priceUsd === undefined ? undefined : amountToUsdUp(amount, { decimals: currency.decimals, priceUsd });
+    return { worth: { ...worth, heldUsd: unpricedHoldUsd(usd, lastUsd) }, unpriced: unit };
+  }
   const nowUsd = amountToUsdUp(amount, unit);
   return { worth: nowUsd > usd ? { ...worth, heldUsd: nowUsd } : worth, unpriced: undefined };
+}
+
+function unlistedHold({ chainId, currency }: LedgerAsset): ServiceError {
+  return new ServiceError(
+    "PRICE_FETCH_FAILED",
+    `A fast fill holds currency ${currency} on chain ${chainId}, which is not configured any more: configure it again`,
+  );
 }
 
 /** A debt lessens every purpose, also in a currency that was taken off the list since: without it nothing may be promised out of the balance. */

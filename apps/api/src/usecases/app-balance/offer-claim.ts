@@ -52,7 +52,7 @@ export async function offerClaim(services: OfferServices, question: ClaimQuestio
     });
   await warmPrices(services);
   const feeAmount = await payoutFee(services, connected, currency);
-  const most = await claimable(services, wallet, currency, feeAmount);
+  const most = await claimable(services, question, currency, feeAmount);
   const amount = question.amount ?? most;
   if (amount === 0n)
     throw new ServiceError("AMOUNT_TOO_LOW", "what is available does not exceed the cost of the payout", {
@@ -111,17 +111,18 @@ async function payoutFee(
   return convertUp(wei, native, priced);
 }
 
-/** The most that can be claimed now, its fee already taken off; zero when there is nothing. */
+/** The most that can be claimed now, its fee already taken off; zero when there is nothing. @throws ServiceError PRICE_FETCH_FAILED */
 async function claimable(
   services: OfferServices,
-  wallet: Address,
+  { wallet, amount }: Pick<ClaimQuestion, "wallet" | "amount">,
   currency: Currency,
   feeAmount: bigint,
 ): Promise<bigint> {
   const book = await services.balances.book(wallet);
   const asset = { chainId: currency.chainId, currency: currency.address };
   const { balance } = lineOf(book, asset);
-  const free = isBound(book) ? freeAmount(services, book, currency) : balance;
+  const wanted = (amount ?? 1n) + feeAmount;
+  const free = isBound(book) && balance >= wanted ? freeAmount(services, book, currency, wanted) : balance;
   const most = (free < balance ? free : balance) - feeAmount;
   return most > 0n ? most : 0n;
 }
@@ -133,14 +134,22 @@ export function isBound(book: Book): boolean {
   return book.heldUsd > 0n || book.lines.some(({ owed }) => owed > 0n);
 }
 
-/** Smallest units of `currency` that holds and debts leave free, whatever the balance. @throws ServiceError PRICE_FETCH_FAILED */
-export function freeAmount(services: AppraisalServices, book: Book, currency: Currency): bigint {
+/**
+ * Smallest units of `currency` that holds and debts leave free, whatever the balance.
+ * @throws ServiceError PRICE_FETCH_FAILED when less than `wanted` is free, and a missing price may be why
+ */
+export function freeAmount(
+  services: AppraisalServices,
+  book: Book,
+  currency: Currency,
+  wanted: bigint,
+): bigint {
   const { standing, balances, unpriced, unpricedHold } = appraise(services, book);
-  if (unpricedHold !== undefined) throw unpricedHold;
   const own = balances.find(({ asset }) => asset.currency === currency.address);
-  const availableUsd = availableFor("claim", standing);
-  if (unpriced !== undefined && (own === undefined || availableUsd === 0n)) throw unpriced;
-  return own === undefined ? 0n : usdToAmountDown(availableUsd, own.unit);
+  const free = own === undefined ? 0n : usdToAmountDown(availableFor("claim", standing), own.unit);
+  const missingPrice = unpriced ?? unpricedHold;
+  if (missingPrice !== undefined && free < wanted) throw missingPrice;
+  return free;
 }
 
 export function insufficient(

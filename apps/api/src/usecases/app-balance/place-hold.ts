@@ -18,7 +18,7 @@ export type PlacedHold =
 
 /**
  * Holds back a part of the balance that the app vouches with; no money moves. Asked again for the same active hold, it is `placed`.
- * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
+ * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
  */
 export async function placeHold(
   services: Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">,
@@ -37,12 +37,12 @@ export async function placeHold(
   if (maxExposureUsd !== undefined && exposureUsd + addedUsd > maxExposureUsd)
     return { kind: "overExposure", exposureUsd };
   const { balances, held, standing, unpriced, unpricedHold } = appraise(services, book);
-  if (unpricedHold !== undefined) throw unpricedHold;
   const availableUsd = availableFor("fastFill", standing);
   const added = { ...heldKind(services, wish), heldUsd: wish.usd };
   const requiredUsd = wish.usd + worthOf(balances, [...held, added]).haircutUsd - standing.haircutUsd;
   if (availableUsd < requiredUsd) {
-    if (unpriced) throw unpriced;
+    const missingPrice = unpriced ?? unpricedHold;
+    if (missingPrice) throw missingPrice;
     return { kind: "insufficient", availableUsd, requiredUsd };
   }
   await tx.ledger.addHold({ ...wish, placedAtMs: atMs });

@@ -36,7 +36,7 @@ export type ReservedFees =
 
 /**
  * Sets the fees of a request aside, all or nothing: balance → pending. Holds stand in the way of what is transferred to others, not of fees. Asked again while the reservation is open, it answers the same.
- * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
+ * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
  */
 export async function reserveFees(
   services: Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">,
@@ -103,20 +103,20 @@ export type PlannedCharge =
 
 /**
  * What a charge takes from a wallet that was appraised, all or nothing. Pure.
- * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
+ * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
  */
 export function planCharge(
   appraisal: Appraisal,
   { usd, transferredUsd }: Pick<FeeCharge, "usd" | "transferredUsd">,
 ): PlannedCharge {
   const { balances, held, standing, unpriced, unpricedHold } = appraisal;
-  if (transferredUsd > 0n && unpricedHold) throw unpricedHold;
   const availableUsd = availableFor("sponsorship", standing);
   const transferableUsd = availableFor("claim", standing);
   const { parts, uncoveredUsd } = splitCharge(usd, balances);
   const isCovered = availableUsd >= usd && uncoveredUsd === 0n;
   if (!isCovered || transferableUsd < transferredUsd) {
-    if (unpriced) throw unpriced;
+    const missingPrice = unpriced ?? (isCovered ? unpricedHold : undefined);
+    if (missingPrice) throw missingPrice;
     return isCovered
       ? { kind: "insufficient", availableUsd: transferableUsd, requiredUsd: transferredUsd, isHeld: true }
       : { kind: "insufficient", availableUsd, requiredUsd: usd, isHeld: false };
