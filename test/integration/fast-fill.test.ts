@@ -984,6 +984,36 @@ test("surplus in another asset pays the spread, and waits while its asset's expo
   expect((await balanceOf(sponsor)) - 40_000n * USDC).toBe((12_500n * USDC * (10_000n - 56n)) / 10_000n);
 });
 
+test("surplus and late deposits wait while a price moves too fast to trade at, and charge nothing", async () => {
+  const sponsor = await aSponsor(world, 80_000);
+  const [early, late] = [
+    await agreeOnEther(sponsor, { slippageTolerance: "10000" }),
+    await agreeOnEther(sponsor, { slippageTolerance: "10000" }),
+  ];
+  await sponsor.fastFill(early, { inputAmount: 5n * ETHER });
+  await sponsor.fastFill(late);
+  await away.fill();
+  world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 6_000 });
+  await away.deposit(early);
+  expect(await sponsor.holdState(early)).toBe("active");
+  expect(await balanceOf(sponsor)).toBe(80_000n * USDC);
+  world.prices.trust("ethereum", undefined);
+  await reconcileRequests(world.services);
+  expect(await sponsor.holdState(early)).toBe("released");
+  const booked = await balanceOf(sponsor);
+
+  await away.later(overdueAfter(600));
+  expect(await sponsor.holdState(late)).toBe("permanent");
+  const debited = await balanceOf(sponsor);
+  world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 7_500 });
+  await away.deposit(late);
+  expect(await balanceOf(sponsor)).toBe(debited);
+  world.prices.trust("ethereum", undefined);
+  await reconcileRequests(world.services);
+  expect(await balanceOf(sponsor)).toBeGreaterThan(debited);
+  expect(await balanceOf(sponsor)).toBeLessThanOrEqual(booked);
+});
+
 test("a disputed price neither debits a hold nor sizes one", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const ether = { originCurrency: NATIVE_CURRENCY, destinationCurrency: NATIVE_CURRENCY };

@@ -61,9 +61,9 @@ export async function coverFastFill(
   if (hold === undefined) throw new Error(`invariant violated: ${requestId} is covered without a hold`);
   const cover = await priced(async () => {
     const found = await coverOf(services, tx, { terms, fastFill, deposit, hold });
-    await countExposure(services, tx, terms, found.surplus);
-    // Also whether the balance itself can be priced, before anything is moved.
+    // Also whether the balance itself can be priced, before anything is counted or moved.
     found.shortfall(book);
+    await countExposure(services, tx, terms, found.surplus);
     return found;
   });
   if (cover instanceof ServiceError) {

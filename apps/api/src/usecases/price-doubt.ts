@@ -1,5 +1,5 @@
 import type { Currency, PriceDoubt, PriceReading } from "@causeway/domain";
-import { priceDoubt, ServiceError } from "@causeway/domain";
+import { priceDoubt, ServiceError, unreachable } from "@causeway/domain";
 import type { PriceBook } from "../ports/price-source.ts";
 import type { QuotePolicy } from "../ports/quote.ts";
 
@@ -28,9 +28,20 @@ export function doubtOf(
 
 export function doubtError(doubt: PriceDoubt, maxVolatilePriceAgeMs: number): ServiceError {
   const { priceId } = doubt;
-  const message =
-    doubt.kind === "disputed"
-      ? `The price of ${priceId} is contradicted by a ${doubt.by}; try again later`
-      : `The price of ${priceId} is ${Math.round(doubt.ageMs / 1000)} s old; at most ${maxVolatilePriceAgeMs / 1000} s are allowed between different assets`;
+  const message = doubtText(doubt, maxVolatilePriceAgeMs);
   return new ServiceError("PRICE_FETCH_FAILED", message, { data: { priceId } });
+}
+
+function doubtText(doubt: PriceDoubt, maxVolatilePriceAgeMs: number): string {
+  const { priceId } = doubt;
+  switch (doubt.kind) {
+    case "disputed":
+      return `The price of ${priceId} is contradicted by a ${doubt.by}; try again later`;
+    case "tooOld":
+      return `The price of ${priceId} is ${Math.round(doubt.ageMs / 1000)} s old; at most ${maxVolatilePriceAgeMs / 1000} s are allowed between different assets`;
+    case "tooVolatile":
+      return `The price of ${priceId} moves too fast: the spread for its age would be ${doubt.spreadBps / 100} %; try again later`;
+    default:
+      return unreachable(doubt);
+  }
 }

@@ -6,6 +6,7 @@ import {
   NATIVE_CURRENCY,
   pairClassOf,
   pairSpread,
+  ServiceError,
   settle,
   soon,
 } from "@causeway/domain";
@@ -115,18 +116,21 @@ export function* pricingSoon(
   };
 }
 
-/**
- * Spread for the age of the prices of two currencies, bps; 0 where both are one asset.
- * @throws ServiceError PRICE_FETCH_FAILED when they cannot carry a trade between two assets
- */
-export function spreadOf(
+/** Spread for the age of the prices of two currencies, bps; 0 where both are one asset. The error to throw when they cannot carry a trade. */
+export function spreadBetween(
   { prices, quotePolicy: { maxVolatilePriceAgeMs } }: PriceServices,
   ...currencies: readonly Currency[]
-): number {
+): number | ServiceError {
   const sides = currencies.map((currency) => ({ currency, reading: readingOf(prices, currency) }));
   const spread = pairSpread(sides, maxVolatilePriceAgeMs);
-  if (spread.kind === "spread") return spread.bps;
-  throw doubtError(spread, maxVolatilePriceAgeMs);
+  return spread.kind === "spread" ? spread.bps : doubtError(spread, maxVolatilePriceAgeMs);
+}
+
+/** {@link spreadBetween}. @throws ServiceError PRICE_FETCH_FAILED when the prices cannot carry a trade between two assets */
+export function spreadOf(services: PriceServices, ...currencies: readonly Currency[]): number {
+  const spread = spreadBetween(services, ...currencies);
+  if (spread instanceof ServiceError) throw spread;
+  return spread;
 }
 
 /** What the fill costs the solver beside what is paid, smallest units of the destination's native coin, with the margin that its price may move by. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { pairSpread, priceDoubt } from "./price-spread.ts";
+import { pairSpread, priceDoubt, type PairSpread } from "./price-spread.ts";
 
 const usdc = { id: "usdc", priceId: "usd-coin", class: "stable" } as const;
 const usdt = { id: "usdt", priceId: "tether", class: "stable" } as const;
@@ -37,6 +37,19 @@ test("charges two standard deviations for the age of a volatile price", () => {
   expect(spread(60_000, 25)).toEqual({ kind: "spread", bps: 50 });
 });
 
+test("refuses a pair whose spread would exceed a tenth, and names the asset that moves most", () => {
+  const spread = (volatilityBps: number) =>
+    pairSpread(
+      [
+        { currency: usdc, reading: aged(60_000) },
+        { currency: eth, reading: aged(60_000, volatilityBps) },
+      ],
+      MAX_AGE_MS,
+    );
+  expect(spread(500)).toEqual({ kind: "spread", bps: 1_000 });
+  expect(spread(501)).toEqual({ kind: "tooVolatile", priceId: "ethereum", spreadBps: 1_002 });
+});
+
 test("refuses a volatile price beyond the age limit, but not a stablecoin's", () => {
   const pair = (ethAgeMs: number, usdcAgeMs: number) =>
     pairSpread(
@@ -71,6 +84,12 @@ test("one price is believed unless it is disputed, or volatile and too old", () 
   expect(priceDoubt(usdc, { ...aged(0), disputedBy }, MAX_AGE_MS)).toMatchObject({ kind: "disputed" });
 });
 
+const bpsOf = (spread: PairSpread): number => {
+  if (spread.kind === "spread") return spread.bps;
+  if (spread.kind === "tooVolatile") return spread.spreadBps;
+  throw new Error("a spread was expected");
+};
+
 test("an older or more volatile price never costs a smaller spread", () => {
   const reading = fc.record({ ageMs: fc.integer({ min: 0, max: MAX_AGE_MS }), volatilityBps: fc.nat(500) });
   fc.assert(
@@ -85,8 +104,7 @@ test("an older or more volatile price never costs a smaller spread", () => {
         );
       const before = spread(one.ageMs, one.volatilityBps);
       const after = spread(one.ageMs + olderMs, one.volatilityBps + wilderBps);
-      if (before.kind !== "spread" || after.kind !== "spread") throw new Error("a spread was expected");
-      expect(after.bps).toBeGreaterThanOrEqual(before.bps);
+      expect(bpsOf(after)).toBeGreaterThanOrEqual(bpsOf(before));
     }),
   );
 });

@@ -14,13 +14,17 @@ export interface PriceReading {
 /** Why a price must not decide how much of one asset another one is worth. */
 export type PriceDoubt =
   | { readonly kind: "disputed"; readonly priceId: string; readonly by: string }
-  | { readonly kind: "tooOld"; readonly priceId: string; readonly ageMs: number };
+  | { readonly kind: "tooOld"; readonly priceId: string; readonly ageMs: number }
+  | { readonly kind: "tooVolatile"; readonly priceId: string; readonly spreadBps: number };
 
 /** What a pair of different assets pays for the age of its prices, or why it cannot be priced now. */
 export type PairSpread = { readonly kind: "spread"; readonly bps: number } | PriceDoubt;
 
 /** Standard deviation over one minute that is assumed at least, bps: a calm minute says little about the next. 60 % a year are 8 bps a minute. */
 const MIN_VOLATILITY_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 8, minor: 15 };
+
+/** A pair that would pay a wider spread has no price to trade at. */
+const MOST_SPREAD_BPS = 1_000;
 
 /** Standard deviations of the price move that the spread covers. */
 const DEVIATIONS = 2;
@@ -56,11 +60,16 @@ export function pairSpread(
   if (first === undefined || second === undefined) return { kind: "spread", bps: 0 };
   if (isOneAsset(pairClassOf(first.currency, second.currency))) return { kind: "spread", bps: 0 };
   let bps = 0;
+  let [widest, widestBps] = [first.currency.priceId, 0];
   for (const { currency, reading } of sides) {
     const doubt = priceDoubt(currency, reading, maxVolatileAgeMs);
     if (doubt !== undefined) return doubt;
     const volatilityBps = Math.max(MIN_VOLATILITY_BPS[currency.class], reading.volatilityBps);
-    bps += DEVIATIONS * volatilityBps * Math.sqrt(Math.max(0, reading.ageMs) / 60_000);
+    const ownBps = DEVIATIONS * volatilityBps * Math.sqrt(Math.max(0, reading.ageMs) / 60_000);
+    bps += ownBps;
+    if (ownBps > widestBps) [widest, widestBps] = [currency.priceId, ownBps];
   }
-  return { kind: "spread", bps: Math.ceil(bps) };
+  const spreadBps = Math.ceil(bps);
+  if (spreadBps > MOST_SPREAD_BPS) return { kind: "tooVolatile", priceId: widest, spreadBps };
+  return { kind: "spread", bps: spreadBps };
 }

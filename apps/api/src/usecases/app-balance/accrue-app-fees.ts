@@ -2,7 +2,7 @@ import { BPS, dueAppFees, mergeEntries, mulDivDown, ServiceError } from "@causew
 import type { FeePrices, RequestTerms } from "@causeway/domain";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
-import { spreadOf } from "../quote-pricing.ts";
+import { spreadBetween } from "../quote-pricing.ts";
 import { unitInMemory } from "./appraise.ts";
 import { creditEntries } from "./credit-entries.ts";
 
@@ -62,7 +62,8 @@ function pricesOf(
   const [deposited, balance] = [unitInMemory(services, from), unitInMemory(services, to)];
   if (deposited instanceof ServiceError) return deposited;
   if (balance instanceof ServiceError) return balance;
-  // Both can be believed, or they would have no unit.
-  const kept = BPS - BigInt(spreadOf(services, from, to));
+  const spreadBps = spreadBetween(services, from, to);
+  if (spreadBps instanceof ServiceError) return spreadBps;
+  const kept = BPS - BigInt(spreadBps);
   return { deposited: { ...deposited, priceUsd: mulDivDown(deposited.priceUsd, kept, BPS) }, balance };
 }
