@@ -107,11 +107,15 @@ export const hubEntry = z.object({
     )
     .max(LONGEST_LEAD_SECONDS, `must be at most ${LONGEST_LEAD_SECONDS}`)
     .default(CLOCK_SKEW_SECONDS),
-  depositPartsSince: z
-    .int("must be a time in whole Unix seconds")
-    .min(0, "must be a time in whole Unix seconds")
-    .max(MAX_UNIX_SECONDS, "must be in Unix seconds, not milliseconds")
-    .optional(),
+  // Text where a variable gives it.
+  depositPartsSince: z.preprocess(
+    (value) => (typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value),
+    z
+      .int("must be a time in whole Unix seconds")
+      .min(0, "must be a time in whole Unix seconds")
+      .max(MAX_UNIX_SECONDS, "must be in Unix seconds, not milliseconds")
+      .optional(),
+  ),
   ...finalityFields,
 });
 

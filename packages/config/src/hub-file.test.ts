@@ -85,18 +85,22 @@ test("a network says by how much a fill may be older than its deposit; no less t
 test("reads from when on deposits are attested in parts, in seconds; never by default", () => {
   expect(load({ ...hub, depositPartsSince: 0 }).hub.depositPartsSince).toBe(0);
   expect(load({ ...hub, depositPartsSince: 1_800_000_000 }).hub.depositPartsSince).toBe(1_800_000_000);
+  expect(load({ ...hub, depositPartsSince: "1800000000" }).hub.depositPartsSince).toBe(1_800_000_000);
   expect(load(hub).hub).not.toHaveProperty("depositPartsSince");
-  for (const wrong of [-1, 0.5, "0", 1_800_000_000_000])
+  for (const wrong of [-1, 0.5, "soon", 1_800_000_000_000])
     expect(problemsOf(() => load({ ...hub, depositPartsSince: wrong }))).toContain(
       ".depositPartsSince: must be",
     );
 });
 
-test("a network made from the templates attests deposits in parts from its first block", () => {
+test("the templates take the time from a variable, because 0 would mint old deposits of an existing network twice", () => {
   for (const environment of ["mainnets", "testnets"]) {
     const text = readFileSync(join(configsDir, `chains.hub.${environment}.prod.json`), "utf8");
-    expect(JSON.parse(text)).toMatchObject([{ depositPartsSince: 0 }]);
+    expect(JSON.parse(text)).toMatchObject([{ depositPartsSince: "$HUB_DEPOSIT_PARTS_SINCE" }]);
   }
+  const unset = load({ ...hub, depositPartsSince: "$HUB_DEPOSIT_PARTS_SINCE" });
+  expect(unset.hub).not.toHaveProperty("depositPartsSince");
+  expect(unset.warnings).toContain("the hub has no depositPartsSince: not set: HUB_DEPOSIT_PARTS_SINCE");
 });
 
 test("where one fill settles every deposit of its order, a fill is never older than them", () => {

@@ -9,8 +9,13 @@ import type { Env } from "./env.ts";
 import { finalityOf } from "./finality.ts";
 import { resolvePlaceholders } from "./placeholder.ts";
 
-/** Contracts that a hub may lack: what needs them is then not attested. */
-const OPTIONAL: readonly string[] = ["oracleMultisigAddress", "allocatorAddress", "genericMappingAddress"];
+/** What a hub may lack: contracts without which some questions are not attested, and the time from which deposits are attested in parts. */
+const OPTIONAL: readonly string[] = [
+  "oracleMultisigAddress",
+  "allocatorAddress",
+  "genericMappingAddress",
+  "depositPartsSince",
+];
 
 /** What the hub file gives. */
 export interface LoadedHub {

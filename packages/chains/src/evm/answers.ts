@@ -136,6 +136,12 @@ export function readLog(value: unknown, method: string): LogFact {
   };
 }
 
+/** The answer of `eth_getLogs`. @throws RpcFault */
+export function readLogs(value: unknown, method: string): LogFact[] {
+  if (!Array.isArray(value)) throw garbage(method, "the answer is no list");
+  return value.map((log: unknown) => readLog(log, method));
+}
+
 /** A JSON-RPC quantity (`0x` hex, at most 256 bits). @throws RpcFault */
 export function quantityOf(value: unknown, method: string, name = "result"): bigint {
   if (typeof value !== "string" || !QUANTITY.test(value)) throw missing(method, name);

@@ -5,9 +5,10 @@ import {
   type AttestationHub,
   type Hex,
 } from "@causeway/domain";
-import { readBlock, readReceipt } from "./answers.ts";
-import { depositsInLogs } from "./deposits.ts";
+import { readBlock, readLogs } from "./answers.ts";
+import { depositFilters, depositsInLogs } from "./deposits.ts";
 import { isReceiptReadable } from "./receipt-size.ts";
+import { isTooLarge } from "./rpc-errors.ts";
 import type { TransactionFact } from "../family.ts";
 import { inconsistent } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
@@ -53,17 +54,33 @@ async function isAttestedWhole(
   return !isAttestedInParts(rules, block.timestamp);
 }
 
-/** Counts as oracles do: transfers of every token. They may count fewer (a token that takes a fee), never more. */
+/**
+ * Counts as oracles do: transfers of every token. They may count fewer (a token that takes a fee), never more. Only logs about the depository
+ * are asked for, so nothing else that a transaction logs makes the answer large; one that is too large all the same counts as too many.
+ */
 async function countDeposits(
   transport: Pick<RpcTransport, "request">,
   depository: Address,
   transaction: TransactionFact,
   blockHash: Hex,
 ): Promise<number> {
-  const { hash } = transaction;
-  const method = "eth_getTransactionReceipt";
-  const receipt = readReceipt(await transport.request(method, [hash]), hash);
-  if (receipt?.blockHash !== blockHash) throw inconsistent(method, "a transaction left its block");
+  const method = "eth_getLogs";
   const question = { depository, tokens: undefined };
-  return depositsInLogs(question, receipt.logs, new Map([[hash, transaction]])).deposits.length;
+  try {
+    const answers = await Promise.all(
+      depositFilters(question).map(
+        async (filter) => await transport.request(method, [{ blockHash, ...filter }]),
+      ),
+    );
+    const logs = answers
+      .flatMap((answer) => readLogs(answer, method))
+      .filter(({ txHash }) => txHash === transaction.hash)
+      .toSorted((a, b) => a.logIndex - b.logIndex);
+    if (logs.some((log) => log.blockHash !== blockHash))
+      throw inconsistent(method, "a log is of another block");
+    return depositsInLogs(question, logs, new Map([[transaction.hash, transaction]])).deposits.length;
+  } catch (error) {
+    if (isTooLarge(error)) return Number.POSITIVE_INFINITY;
+    throw error;
+  }
 }

@@ -4,6 +4,7 @@ import { quantityOf } from "./answers.ts";
 import type { IgnoredLog } from "./deposits.ts";
 import { createHeadSource } from "./heads.ts";
 import { createChainReader } from "./reader.ts";
+import { MAX_EVIDENCE_BYTES } from "./receipt-size.ts";
 import { RpcFault } from "../nodes/rpc-fault.ts";
 import { createRpcTransport, type RpcTransport, type RpcTransportOptions } from "../nodes/transport.ts";
 import type { AttestationRules } from "./attestable.ts";
@@ -34,7 +35,8 @@ export interface EvmConnection extends ChainConnection {
 
 /** Connects to the node of one configured chain and begins to follow its heads. */
 export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): EvmConnection {
-  const raw = createRpcTransport({ ...options.rpc, url: chain.rpcUrl });
+  // As much as oracles read of a receipt: what they can attest must not be refused here.
+  const raw = createRpcTransport({ maxAnswerBytes: MAX_EVIDENCE_BYTES, ...options.rpc, url: chain.rpcUrl });
   const { transport, verify } = checkedTransport(raw, chain.id);
   const heads = createHeadSource({
     transport,

@@ -1,12 +1,9 @@
 import type { Hex } from "@causeway/domain";
 import type { BlockRange, DepositFact, TransactionFact } from "../family.ts";
 import {
-  addressTopic,
+  depositFilters,
   depositsInLogs,
-  ERC20_DEPOSIT_TOPIC,
   isCandidate,
-  NATIVE_DEPOSIT_TOPIC,
-  TRANSFER_TOPIC,
   type DepositQuestion,
   type IgnoredLog,
 } from "./deposits.ts";
@@ -34,7 +31,7 @@ export async function fetchDeposits(
   if (range.from > range.to) return [];
   const { logs, transactions } = await fetchRangeLogs(
     transport,
-    { filters: filtersOf(question), accepts: (log) => isCandidate(question, log) },
+    { filters: depositFilters(question), accepts: (log) => isCandidate(question, log) },
     range,
   );
   const reading = depositsInLogs(question, logs, transactions);
@@ -52,22 +49,13 @@ async function withAttestability(
 ): Promise<DepositFact[]> {
   const blocks = new Map(deposits.map(({ txHash, blockHash }) => [txHash, blockHash]));
   const unattestable = new Set<Hex>();
-  await Promise.all(
-    [...blocks].map(async ([txHash, blockHash]) => {
-      const transaction = transactions.get(txHash);
-      if (transaction === undefined) return;
-      if (!(await isAttestable(transport, rules, transaction, blockHash))) unattestable.add(txHash);
-    }),
-  );
+  // One after the other: what is read of each can be large.
+  for (const [txHash, blockHash] of blocks) {
+    const transaction = transactions.get(txHash);
+    if (transaction === undefined) continue;
+    if (!(await isAttestable(transport, rules, transaction, blockHash))) unattestable.add(txHash);
+  }
   return deposits.map((deposit) =>
     unattestable.has(deposit.txHash) ? { ...deposit, isUnattestable: true } : deposit,
   );
-}
-
-function filtersOf(question: DepositQuestion): object[] {
-  const events = { address: question.depository, topics: [[NATIVE_DEPOSIT_TOPIC, ERC20_DEPOSIT_TOPIC]] };
-  const topics = [TRANSFER_TOPIC, null, addressTopic(question.depository)];
-  if (question.tokens === undefined) return [events, { topics }];
-  // An empty list of addresses means "any" to nodes.
-  return question.tokens.size === 0 ? [events] : [events, { address: [...question.tokens], topics }];
 }

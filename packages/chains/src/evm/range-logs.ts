@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "@causeway/domain";
 import type { BlockRange, BlockRef, LogFact, TransactionFact } from "../family.ts";
-import { readBlock, readLog, readTransaction, toQuantity } from "./answers.ts";
-import { isRangeTooLarge } from "./rpc-errors.ts";
-import { garbage, inconsistent, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import { readBlock, readLogs, readTransaction, toQuantity } from "./answers.ts";
+import { isTooLarge } from "./rpc-errors.ts";
+import { garbage, inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /** What logs are asked for, and which of the answers count as asked for. */
@@ -46,11 +46,7 @@ async function fetchLogs(
     // An endpoint that takes no batches cannot show which node answered: the blocks' hashes are asked for instead.
     if (error instanceof RpcFault && error.kind === "batchRefused")
       return await fetchByHash(transport, question, await withHashes(transport, range));
-    const tooLarge =
-      error instanceof NodeRefusal
-        ? isRangeTooLarge(error)
-        : error instanceof RpcFault && error.kind === "tooLarge";
-    if (!tooLarge) throw error;
+    if (!isTooLarge(error)) throw error;
     if (range.from === range.to)
       return await fetchByHash(transport, question, await withHashes(transport, range));
     const middle = (range.from + range.to) / 2n;
@@ -136,9 +132,7 @@ function blockAt(block: BlockRef | undefined, number: bigint, hash: Hex | undefi
 /** Checks that each log is one that was asked for: a node that ignores a filter must not add facts. */
 function logsIn(answer: unknown, question: LogQuestion, range: BlockRange): LogFact[] {
   const method = "eth_getLogs";
-  if (!Array.isArray(answer)) throw garbage(method, "the answer is no list");
-  return answer.map((entry: unknown) => {
-    const log = readLog(entry, method);
+  return readLogs(answer, method).map((log) => {
     if (log.blockNumber < range.from || log.blockNumber > range.to) {
       throw garbage(method, "a log is outside the asked blocks");
     }

@@ -1,6 +1,6 @@
 import type { Hex } from "@causeway/domain";
-import { isRangeTooLarge } from "./rpc-errors.ts";
-import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
+import { isTooLarge } from "./rpc-errors.ts";
+import { RpcFault } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
@@ -14,7 +14,7 @@ const SURELY_READABLE_GAS = 32_000_000n;
 
 /**
  * Whether oracles can read the receipt of a mined transaction. Of one with a modest gas limit that is known without a look.
- * @throws RpcFault when the node does not tell
+ * @throws RpcFault when the node does not answer for another reason than the size
  */
 export async function isReceiptReadable(
   transport: Pick<RpcTransport, "request">,
@@ -25,11 +25,8 @@ export async function isReceiptReadable(
     await transport.request("eth_getTransactionReceipt", [hash]);
     return true;
   } catch (error) {
-    const isTooLarge =
-      error instanceof NodeRefusal
-        ? isRangeTooLarge(error)
-        : error instanceof RpcFault && error.kind === "tooLarge";
-    if (isTooLarge) return false;
+    // What takes this node longer than the deadline would be asked for again and again, and nothing behind it be read.
+    if (isTooLarge(error) || (error instanceof RpcFault && error.kind === "deadline")) return false;
     throw error;
   }
 }

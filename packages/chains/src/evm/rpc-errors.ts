@@ -1,7 +1,7 @@
 import { decodeErrorResult } from "viem";
 import type { Hex } from "@causeway/domain";
 import type { BroadcastOutcome, SimulationOutcome } from "../family.ts";
-import { NO_REVERT_DATA, NodeRefusal } from "../nodes/rpc-fault.ts";
+import { NO_REVERT_DATA, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
 
 /**
  * The one place where error codes and wordings of nodes are read. Known dialects: anvil, geth (and its descendants),
@@ -67,6 +67,12 @@ export function isRangeTooLarge(refusal: NodeRefusal): boolean {
   return /more than \d+ (?:results|logs)|too many (?:results|logs|blocks)|(?:block )?range.{0,40}(?:too (?:large|wide|big)|exceed|limit|greater|less than)|exceed.{0,30}(?:block )?range|max(?:imum)? (?:block )?range|response (?:size )?(?:is )?too (?:big|large)|response size (?:exceed|should)|query (?:timeout|exceeds)|limit(?:ed)? to .{0,20}(?:blocks|logs|results)|max results/i.test(
     refusal.nodeText,
   );
+}
+
+/** True when an answer is larger than the node gives or than is read. */
+export function isTooLarge(error: unknown): boolean {
+  if (error instanceof NodeRefusal) return isRangeTooLarge(error);
+  return error instanceof RpcFault && error.kind === "tooLarge";
 }
 
 /** True when the node does not know the block that a read was pinned to (yet, or any more). */
