@@ -48,7 +48,7 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
     event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: true },
   },
   {
-    label: "fill impossible (price, recipient, inventory, deadline)",
+    label: "fill impossible (price, recipient, inventory, deadline, attestation)",
     event: { kind: "fillImpossible", reason: "SLIPPAGE" },
   },
   { label: "same-chain payment mined", event: { kind: "sendMined" } },

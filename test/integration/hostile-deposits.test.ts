@@ -7,7 +7,7 @@ import {
 } from "@causeway/chains";
 import { testTokenAbi } from "@causeway/contracts";
 import { depositErc20Calldata, NATIVE_CURRENCY, quotedState, UNATTESTABLE_DEPOSIT } from "@causeway/domain";
-import type { Address, TxHash } from "@causeway/domain";
+import type { Address, TxHash, Hex } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { giveUpRefund } from "../../apps/api/src/usecases/give-up-refund.ts";
@@ -561,6 +561,75 @@ function withoutReceipts(): Services {
   const reader = createChainReader(origin.chain, { ...node, request }, { knownHead: () => undefined });
   return withChain(world.services, origin.connected, { connection: { reader } });
 }
+
+/** A reorg moves everything in the newest block into another one, which `by` reads. */
+async function movedByReorg(by: Services): Promise<void> {
+  const { client } = world.origin;
+  const { transactions } = await client.getBlock();
+  const raws = await Promise.all(
+    transactions.map(
+      async (hash) =>
+        (await client.request({
+          method: "eth_getRawTransactionByHash" as never,
+          params: [hash] as never,
+        })) as Hex,
+    ),
+  );
+  await client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+  for (const serializedTransaction of raws) await client.sendRawTransaction({ serializedTransaction });
+  await world.origin.mine();
+  await world.watch(world.origin, by);
+}
+
+test("a deposit that oracles can no longer attest after a reorg moved it is not filled", async () => {
+  const { origin } = world;
+  const agreed = await agree();
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "pending", failReason: "N/A" });
+  await movedByReorg(withoutReceipts());
+  expect((await world.depositsOf(agreed.requestId))[0]).toMatchObject({
+    canonical: true,
+    isUnattestable: true,
+  });
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    nextAction: "wait_for_refund",
+    failReason: "DEPOSIT_UNATTESTABLE",
+  });
+  await rounds(3);
+  expect((await paidOut(agreed)).received).toBe(0n);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund" });
+  expect((await world.depositsOf(agreed.requestId))[0]?.unrepaidReason).toBe(UNATTESTABLE_DEPOSIT);
+});
+
+test("a fill that was sent before a reorg made its deposit unattestable is reported as exposed", async () => {
+  const { origin } = world;
+  const agreed = await agree();
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  await movedByReorg(withoutReceipts());
+  const alarms = world.events.of("deposit_exposed").map(({ facts }) => facts);
+  expect(alarms.at(-1)).toMatchObject({ requestId: agreed.requestId, reason: UNATTESTABLE_DEPOSIT });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
+});
+
+test("a deposit that oracles can attest after a reorg moved it is refunded as one that settlement repays", async () => {
+  const { origin } = world;
+  const agreed = await agree();
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin, withoutReceipts());
+  expect((await world.depositsOf(agreed.requestId))[0]).toMatchObject({ isUnattestable: true });
+  await movedByReorg(world.services);
+  expect((await world.depositsOf(agreed.requestId))[0]).not.toHaveProperty("isUnattestable");
+  await rounds(3);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund" });
+  expect((await world.depositsOf(agreed.requestId))[0]).not.toHaveProperty("unrepaidReason");
+});
 
 test("a deposit that oracles cannot attest is not filled, and goes back within the daily limit", async () => {
   const { origin } = world;

@@ -202,6 +202,14 @@ async function actOn(
   });
   const speaksForRequest = verdict.kind === "match" || verdict.byUser || paysFromAnyAddress(chain);
   const confirmed = deposit.confirmAtBlock <= headNumber;
+  if (
+    fact.isUnattestable === true &&
+    record.state.depositId === deposit.id &&
+    deposit.disposition === "accepted"
+  ) {
+    const given = await giveUpUnattestable(services, tx, record, deposit);
+    if (given !== undefined) return given;
+  }
   if (record.state.depositId === deposit.id && !confirmed) {
     const moved = await transition(services, tx, record, {
       kind: "depositUnconfirmed",
@@ -228,6 +236,27 @@ async function actOn(
     { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
   );
   return next;
+}
+
+/** A reorg moved the request's deposit into a block where oracles can no longer attest it. Undefined: the fill is under way or vouched for, and goes on. */
+async function giveUpUnattestable(
+  services: RecordingServices,
+  tx: Tx,
+  record: RequestRecord,
+  { id: depositId, txHash }: DepositRecord,
+): Promise<RequestRecord | undefined> {
+  const { requestId } = record.terms;
+  const facts = { requestId, depositId, txHash, reason: UNATTESTABLE_DEPOSIT };
+  if (record.state.front === "none") {
+    const event = { kind: "fillImpossible", reason: "DEPOSIT_UNATTESTABLE" } as const;
+    const { decision, record: next } = await transition(services, tx, record, event, {}, { depositId });
+    if (decision.kind === "applied") {
+      services.events.alarm("fill_impossible", facts);
+      return next;
+    }
+  }
+  services.events.alarm("deposit_exposed", facts);
+  return undefined;
 }
 
 /** The signer of what the service sent for a user is the service: whether it was this request's own execution is looked up only where that matters. */

@@ -248,7 +248,9 @@ test("the accepted deposit is refunded only by giving up its fill, and never whi
   for (const { before, event, effects } of everyStep())
     for (const effect of effects)
       if (effect.kind === "refundDeposit" && effect.depositId === before.depositId)
-        expect(event.kind).toBe(before.name === "fillable" ? "fillImpossible" : "fillDead");
+        expect(event.kind).toBe(
+          before.name === "fillable" || before.name === "deposited" ? "fillImpossible" : "fillDead",
+        );
 });
 
 test("a final outcome stays what it is, whatever comes later", () => {

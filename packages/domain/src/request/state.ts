@@ -191,7 +191,7 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       // The recipient has the money: sending the deposit back as well would pay twice.
       return state.name === "filled" ? rejected(state, event) : already(state);
     case "fillImpossible":
-      if (state.name === "fillable") return giveUp(state, event.reason);
+      if (state.name === "fillable" || state.name === "deposited") return giveUp(state, event.reason);
       return already(state);
     case "executionAccepted":
       if (isWatchedOnly(state.kind)) return rejected(state, event);

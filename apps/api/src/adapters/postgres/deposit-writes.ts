@@ -14,7 +14,7 @@ const upsert = statement(
    values ($1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
    on conflict (chain_id, tx_hash, currency, amount, depositor, sender, coalesce(order_id, ''), ordinal) do update
      set block_number = excluded.block_number, block_hash = excluded.block_hash, canonical = true,
-         confirm_at_block = excluded.confirm_at_block
+         confirm_at_block = excluded.confirm_at_block, unattestable = excluded.unattestable
      where not d.canonical or d.block_hash <> excluded.block_hash
    returning ${DEPOSIT_COLUMNS}`,
 );
