@@ -93,6 +93,27 @@ test("a deposit fills its request when it is final, and every status on the way 
   await expectFilledOnce(agreed);
 });
 
+for (const origin of ["coins", "expiring"] as const)
+  test(`a deposit that a reorg replaces before it is final is recorded and refunded once: ${origin}`, async () => {
+    await start({ origin });
+    const agreed = await world.agree();
+    const { network, chain } = world.origin;
+    const first = world.pay(agreed, { amount: 99_999n });
+    network.mine();
+    await world.watch(world.origin);
+    await indexTransaction(world.services, { chainId: chain.id, txHash: first });
+    expect(await world.depositsAt(first)).toEqual([]);
+    network.reorg(1);
+    const second = world.pay(agreed, { amount: 99_999n });
+    expect(second).not.toBe(first);
+    network.settle();
+    for (let more = 0; more < 8; more++) await world.round();
+    expect(await world.depositsAt(first)).toEqual([]);
+    expect(await world.depositsAt(second)).toMatchObject([{ refundState: "final" }]);
+    expect(received(agreed.terms.refundTo, world.origin)).toBe(99_989n);
+    expect(world.paymentsOf(agreed, world.origin)).toHaveLength(1);
+  });
+
 test("a deposit that is told of twice, by the chain and by a client's hint, is one deposit", async () => {
   await start();
   const agreed = await world.agree();

@@ -92,6 +92,8 @@ export async function refundByRail(
       const current = await tx.deposits.lock(deposit.id);
       if (current?.disposition !== "refund" || current.refundState !== "none" || !current.canonical)
         return undefined;
+      // No check for a refunded deposit that this one replaces, as on EVM chains: deposits here are recorded once they are final,
+      // so none is dropped and comes back under another hash. A reorg deeper than Bitcoin's configured confirmations is not covered.
       if (!(await hasRoomForUnrepaid(services, tx, current, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       if (!(await railBears(tx, connected, plan))) return "short" as const;
