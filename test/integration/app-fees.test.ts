@@ -7,6 +7,7 @@ import { unbelievable } from "../fakes/adjustable-prices.ts";
 import { accountSignatures } from "../../apps/api/src/adapters/chains/signatures.ts";
 import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { reserveSponsorship } from "../../apps/api/src/usecases/app-balance/sponsor-fees.ts";
+import { reverseTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { offerClaim } from "../../apps/api/src/usecases/app-balance/offer-claim.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
@@ -218,6 +219,40 @@ test("app fees are not sponsored out of what is held for a fast fill, neither in
   await depositAndFill(plain);
   expect((await world.untilFinal(plain.requestId)).status).toBe("success");
 });
+
+test.each([
+  { returns: true, end: { status: "success" } },
+  { returns: false, end: { status: "refund", failReason: "SPONSOR_BALANCE_TOO_LOW" } },
+])(
+  "a fill waits while its sponsor owes a currency that was taken off the list, and ends as $end.status when the currency returns to it: $returns",
+  async ({ returns, end }) => {
+    const { services, origin } = world;
+    const payer = await aPayingKey(world, 10);
+    const agreed = await agree(sponsored, payer);
+    const asset = { chainId: origin.chain.id, currency: NATIVE_CURRENCY };
+    const movementKey = `reversed:${agreed.requestId}`;
+    const owing = { wallet: payer.wallet, asset, amount: 1_000n, movementKey };
+    await services.uow.run(async (tx) => await reverseTopUp(services, tx, owing));
+    const currencies = services.appBalance.currencies.filter(({ address }) => address !== NATIVE_CURRENCY);
+    const shortened = { ...services, appBalance: { ...services.appBalance, currencies } };
+    await world.pay(agreed);
+    await origin.mine();
+    await world.watch(origin, shortened);
+    await world.work(shortened);
+    expect(world.events.of("fill_waits").at(-1)?.facts).toMatchObject({
+      requestId: agreed.requestId,
+      why: expect.stringContaining("owes 1000 base units") as string,
+    });
+    expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n, pending: 0n });
+    if (!returns) {
+      world.clock.forward(services.enginePolicy.inventoryWaitMs + 1);
+      await reconcileRequests(shortened);
+      await world.work(shortened);
+    }
+    expect(await world.untilFinal(agreed.requestId)).toMatchObject(end);
+    expect(await received(agreed)).toBe(returns ? 100_000_000n : 0n);
+  },
+);
 
 test("the key's budget of the day is kept by what its fills cost together", async () => {
   const probe = await agree(sponsored, await aPayingKey(world, 1));

@@ -9,7 +9,7 @@ import {
 } from "@causeway/domain";
 import type { Currency, FailReason, OutputCalls, RequestId, RequestTerms } from "@causeway/domain";
 import type { RequestEnd } from "../ports/chains.ts";
-import { formatUsd } from "@causeway/domain";
+import { formatUsd, ServiceError } from "@causeway/domain";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { RequestRecord, SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
@@ -302,6 +302,9 @@ async function commitAndSend(
       if (error instanceof LegTaken) return "moved" as const;
       if (error instanceof ExposureReached) return "exposed" as const;
       if (error instanceof BurnsReached) return "burns" as const;
+      // A sponsor's balance whose worth is not known. For good, when the operator took a currency off the list that it owes.
+      if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED")
+        return { unpriced: error.message };
       throw error;
     });
   if (outcome === "moved") return DONE;
@@ -320,6 +323,7 @@ async function commitAndSend(
       "PRICE_EXPOSURE_USD_PER_MINUTE is used up for one of its assets",
       "SLIPPAGE",
     );
+  if ("unpriced" in outcome) return wait(services, request, outcome.unpriced, "SPONSOR_BALANCE_TOO_LOW");
   if ("why" in outcome) return giveUp(services, requestId, "SPONSOR_BALANCE_TOO_LOW", outcome.why);
   services.events.happened("fill_planned", {
     requestId,
