@@ -64,7 +64,7 @@ const recipients = ["fresh", "user", "fickle", "contract"] as const;
 /** How the names of moments begin at which a process may die. */
 const moments = ["", "before commit", "after commit", "before broadcast", "after broadcast"] as const;
 const ruleChanges = ["loose", "loose", "tight", "nothing", "revoked"] as const;
-const currencyLists = ["all", "usdc", "withoutTst"] as const;
+const currencyLists = ["all", "usdc", "withoutTst", "withoutUsdc"] as const;
 const fates = ["minedAgain", "pooled", "droppedUsers", "dropped"] as const;
 
 export type Action =
@@ -154,126 +154,138 @@ export type Action =
 /** Counts from the newest. */
 const index = fc.constantFrom(0, 0, 0, 1, 1, 2, 3, 5);
 /** The last two are swapped: the solver has none of them. */
-const someAsset = fc.constantFrom<Asset>("usdc", "usdc", "eth", "eth", "tst", "tst", ...assets);
+const someAssets: readonly Asset[] = ["usdc", "usdc", "eth", "eth", "tst", "tst", ...assets];
 const dollars = fc.constantFrom(1, 6, 50, 400, 900, 2_000, 12_000);
 
-const actionKinds = {
-  quote: fc.record({
-    kind: fc.constant("quote" as const),
-    user: fc.nat(2),
-    from: someAsset,
-    to: someAsset,
-    reverse: fc.boolean(),
-    usd: dollars,
-    tradeType: fc.constantFrom("EXACT_INPUT", "EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT" as const),
-    recipient: fc.constantFrom("fresh", "fresh", ...recipients),
-    refundTo: fc.constantFrom("user", "user", "other" as const),
-    ttl: fc.constantFrom(undefined, undefined, 120, 900),
-    slippage: fc.constantFrom(undefined, undefined, 0, 300),
-    forceRefund: fc.constantFrom(false, false, false, false, false, false, true),
-    explicitDeposit: fc.constantFrom(true, true, false),
-    app: fc.constantFrom(undefined, 0, 1),
-    extra: fc.constantFrom<Extra>("none", "none", "none", "none", "address", ...extras),
-    fronted: fc.constantFrom(false, false, false, true),
-    paid: fc.constantFrom(undefined, undefined, ...payments),
-  }),
-  pay: fc.record({
-    kind: fc.constant("pay" as const),
-    quote: index,
-    way: fc.constantFrom(...payments),
-    reported: fc.boolean(),
-  }),
-  blocks: fc.record({ kind: fc.constant("blocks" as const), count: fc.integer({ min: 1, max: 5 }) }),
-  wait: fc.record({
-    kind: fc.constant("wait" as const),
-    seconds: fc.constantFrom(30, 70, 600, 1_900, 90_000),
-  }),
-  reorg: fc.record({
-    kind: fc.constant("reorg" as const),
-    chain: fc.constantFrom(0 as const, 1 as const),
-    depth: fc.integer({ min: 1, max: 5 }),
-    fate: fc.constantFrom(...fates),
-  }),
-  price: fc.record({
-    kind: fc.constant("price" as const),
-    asset: fc.constantFrom("eth", "tst" as const),
-    percent: fc.constantFrom(-40, -8, -2, 2, 8, 40),
-  }),
-  gas: fc.record({
-    kind: fc.constant("gas" as const),
-    chain: fc.constantFrom(0 as const, 1 as const),
-    gwei: fc.constantFrom(1, 1, 5, 30),
-  }),
-  topUp: fc.record({
-    kind: fc.constant("topUp" as const),
-    app: fc.nat(1),
-    asset: fc.constantFrom("usdc", "usdc", "eth" as const),
-    usd: fc.constantFrom(20, 1_000, 20_000),
-  }),
-  claim: fc.record({
-    kind: fc.constant("claim" as const),
-    app: fc.nat(1),
-    asset: fc.constantFrom("usdc", "usdc", "eth" as const),
-    part: fc.constantFrom(30, 100),
-  }),
-  fastFill: fc.record({
-    kind: fc.constant("fastFill" as const),
-    quote: index,
-    app: fc.nat(1),
-    part: fc.constantFrom(100, 100, 98),
-    named: fc.boolean(),
-  }),
-  execute: fc.record({
-    kind: fc.constant("execute" as const),
-    app: fc.nat(1),
-    chain: fc.constantFrom(0 as const, 1 as const),
-    target: fc.constantFrom("sink", "burner", "mint", "steal", "steal", "deposit" as const),
-    subsidized: fc.boolean(),
-    quote: index,
-  }),
-  meddle: fc.record({
-    kind: fc.constant("meddle" as const),
-    quote: index,
-    how: fc.constantFrom("dust", "sweepStrict", "recover" as const),
-  }),
-  report: fc.record({ kind: fc.constant("report" as const), quote: index, transaction: index }),
-  loseJobs: fc.record({ kind: fc.constant("loseJobs" as const) }),
-  rotate: fc.record({
-    kind: fc.constant("rotate" as const),
-    role: fc.constantFrom("solver", "solver", "executor", "operator" as const),
-    kept: fc.boolean(),
-  }),
-  die: fc.record({
-    kind: fc.constant("die" as const),
-    moment: fc.constantFrom(...moments),
-    skipped: fc.nat(40),
-    at: fc.constantFrom("work", "work", "call" as const),
-  }),
-  trade: fc.record({
-    kind: fc.constant("trade" as const),
-    chain: fc.constantFrom(0 as const, 1 as const),
-    asset: fc.constantFrom(...traded),
-    buys: fc.boolean(),
-    usd: fc.constantFrom(2_000, 20_000, 200_000),
-  }),
-  node: fc.record({
-    kind: fc.constant("node" as const),
-    chain: fc.constantFrom(0 as const, 1 as const),
-    trouble: fc.constantFrom(...troubles),
-    extent: fc.integer({ min: 1, max: 5 }),
-    rounds: fc.integer({ min: 1, max: 4 }),
-  }),
-  rules: fc.record({
-    kind: fc.constant("rules" as const),
-    app: fc.nat(1),
-    change: fc.constantFrom(...ruleChanges),
-  }),
-  currencies: fc.record({
-    kind: fc.constant("currencies" as const),
-    list: fc.constantFrom(...currencyLists),
-  }),
-  twoWorkers: fc.record({ kind: fc.constant("twoWorkers" as const), blocks: fc.nat(2) }),
-} as const;
+/** How much more often comes what a run has its focus on. */
+const FOCUSED = 6;
+
+/** @param focus names of {@link focusNames} */
+function actionKinds(focus: ReadonlySet<string>) {
+  const some = <T extends string | undefined>(...values: readonly T[]): fc.Arbitrary<T> =>
+    fc.constantFrom(
+      ...values.flatMap((value) =>
+        value !== undefined && focus.has(value) ? Array.from({ length: FOCUSED }, () => value) : [value],
+      ),
+    );
+  return {
+    quote: fc.record({
+      kind: fc.constant("quote" as const),
+      user: fc.nat(2),
+      from: some(...someAssets),
+      to: some(...someAssets),
+      reverse: fc.boolean(),
+      usd: dollars,
+      tradeType: some("EXACT_INPUT", "EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"),
+      recipient: some("fresh", "fresh", ...recipients),
+      refundTo: some("user", "user", "other"),
+      ttl: fc.constantFrom(undefined, undefined, 120, 900),
+      slippage: fc.constantFrom(undefined, undefined, 0, 300),
+      forceRefund: fc.constantFrom(false, false, false, false, false, false, true),
+      explicitDeposit: fc.constantFrom(true, true, false),
+      app: fc.constantFrom(undefined, 0, 1),
+      extra: some<Extra>("none", "none", "none", "none", "address", ...extras),
+      fronted: focus.has("fronted") ? fc.boolean() : fc.constantFrom(false, false, false, true),
+      paid: some(undefined, undefined, ...payments),
+    }),
+    pay: fc.record({
+      kind: fc.constant("pay" as const),
+      quote: index,
+      way: some(...payments),
+      reported: fc.boolean(),
+    }),
+    blocks: fc.record({ kind: fc.constant("blocks" as const), count: fc.integer({ min: 1, max: 5 }) }),
+    wait: fc.record({
+      kind: fc.constant("wait" as const),
+      seconds: fc.constantFrom(30, 70, 600, 1_900, 90_000),
+    }),
+    reorg: fc.record({
+      kind: fc.constant("reorg" as const),
+      chain: fc.constantFrom(0 as const, 1 as const),
+      depth: fc.integer({ min: 1, max: 5 }),
+      fate: some(...fates),
+    }),
+    price: fc.record({
+      kind: fc.constant("price" as const),
+      asset: some("eth", "tst"),
+      percent: fc.constantFrom(-40, -8, -2, 2, 8, 40),
+    }),
+    gas: fc.record({
+      kind: fc.constant("gas" as const),
+      chain: fc.constantFrom(0 as const, 1 as const),
+      gwei: fc.constantFrom(1, 1, 5, 30),
+    }),
+    topUp: fc.record({
+      kind: fc.constant("topUp" as const),
+      app: fc.nat(1),
+      asset: some("usdc", "usdc", "eth"),
+      usd: fc.constantFrom(20, 1_000, 20_000),
+    }),
+    claim: fc.record({
+      kind: fc.constant("claim" as const),
+      app: fc.nat(1),
+      asset: some("usdc", "usdc", "eth"),
+      part: fc.constantFrom(30, 100),
+    }),
+    fastFill: fc.record({
+      kind: fc.constant("fastFill" as const),
+      quote: index,
+      app: fc.nat(1),
+      part: fc.constantFrom(100, 100, 98),
+      named: fc.boolean(),
+    }),
+    execute: fc.record({
+      kind: fc.constant("execute" as const),
+      app: fc.nat(1),
+      chain: fc.constantFrom(0 as const, 1 as const),
+      target: some("sink", "burner", "mint", "steal", "steal", "deposit"),
+      subsidized: fc.boolean(),
+      quote: index,
+    }),
+    meddle: fc.record({
+      kind: fc.constant("meddle" as const),
+      quote: index,
+      how: some("dust", "sweepStrict", "recover"),
+    }),
+    report: fc.record({ kind: fc.constant("report" as const), quote: index, transaction: index }),
+    loseJobs: fc.record({ kind: fc.constant("loseJobs" as const) }),
+    rotate: fc.record({
+      kind: fc.constant("rotate" as const),
+      role: some("solver", "solver", "executor", "operator"),
+      kept: fc.boolean(),
+    }),
+    die: fc.record({
+      kind: fc.constant("die" as const),
+      moment: some(...moments),
+      skipped: fc.nat(40),
+      at: some("work", "work", "call"),
+    }),
+    trade: fc.record({
+      kind: fc.constant("trade" as const),
+      chain: fc.constantFrom(0 as const, 1 as const),
+      asset: some(...traded),
+      buys: fc.boolean(),
+      usd: fc.constantFrom(2_000, 20_000, 200_000),
+    }),
+    node: fc.record({
+      kind: fc.constant("node" as const),
+      chain: fc.constantFrom(0 as const, 1 as const),
+      trouble: some(...troubles),
+      extent: fc.integer({ min: 1, max: 5 }),
+      rounds: fc.integer({ min: 1, max: 4 }),
+    }),
+    rules: fc.record({
+      kind: fc.constant("rules" as const),
+      app: fc.nat(1),
+      change: some(...ruleChanges),
+    }),
+    currencies: fc.record({
+      kind: fc.constant("currencies" as const),
+      list: some(...currencyLists),
+    }),
+    twoWorkers: fc.record({ kind: fc.constant("twoWorkers" as const), blocks: fc.nat(2) }),
+  } as const;
+}
 
 const weights: Readonly<Record<Action["kind"], number>> = {
   quote: 9,
@@ -299,16 +311,30 @@ const weights: Readonly<Record<Action["kind"], number>> = {
   twoWorkers: 1,
 };
 
-/** One random sequence. It begins with a quote, without which little can happen. */
-export function sequences(maxLength: number): fc.Arbitrary<readonly Action[]> {
+/** What a run may have its focus on, by name: kinds of actions, and what quotes, payments and reorgs choose from. */
+export const focusNames: readonly string[] = [
+  ...Object.keys(weights),
+  ...[extras, payments, recipients, assets, fates, ruleChanges, currencyLists, troubles].flat(),
+  "fronted",
+];
+
+/**
+ * One random sequence. It begins with a quote, without which little can happen.
+ * @param focus what comes more often, names of {@link focusNames}
+ */
+export function sequences(
+  maxLength: number,
+  focus: ReadonlySet<string> = new Set(),
+): fc.Arbitrary<readonly Action[]> {
+  const kinds = actionKinds(focus);
   const action = fc.oneof(
-    ...Object.entries(actionKinds).map(([kind, arbitrary]) => ({
-      weight: weights[kind as Action["kind"]],
+    ...Object.entries(kinds).map(([kind, arbitrary]) => ({
+      weight: weights[kind as Action["kind"]] * (focus.has(kind) ? FOCUSED : 1),
       arbitrary: arbitrary as fc.Arbitrary<Action>,
     })),
   );
   return fc
-    .tuple(actionKinds.quote, fc.array(action, { minLength: 2, maxLength, size: "max" }))
+    .tuple(kinds.quote, fc.array(action, { minLength: 2, maxLength, size: "max" }))
     .map(([first, rest]) => [first as Action, ...rest]);
 }
 
@@ -798,6 +824,7 @@ const listOf = {
   all: FIRST_CONFIGURATION.balanceCurrencies,
   usdc: ["usdc"],
   withoutTst: ["usdc", "eth"],
+  withoutUsdc: ["eth", "tst", "weth", "odd"],
 } as const;
 
 async function dies(world: SequenceWorld, work: () => Promise<void>): Promise<Outcome> {

@@ -20,5 +20,5 @@ export const UNREPAID_DAILY_USD = 25n * 10n ** 18n;
 /** `BURNT_FILLS_DAILY_USD` of the world: gas of fills that reverted in a block and that no deposit paid for, within any 24 hours. One fill may exceed it. */
 export const BURNT_DAILY_USD = 10n * 10n ** 18n;
 
-/** Less than this at a deposit address may be worth less than moving it, so its status need not mention it. */
-export const ADDRESS_DUST_USD = 2n * 10n ** 18n;
+/** Less than this, at a deposit address or deposited by mistake, may be worth less than moving it, so the status need not mention it. */
+export const DUST_USD = 2n * 10n ** 18n;

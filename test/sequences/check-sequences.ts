@@ -9,6 +9,8 @@ export interface SequenceOptions {
   readonly seed: number;
   /** Where in the sequences of that seed a failure was found: repeats it alone. */
   readonly path?: string | undefined;
+  /** What comes more often, by names of `focusNames`. */
+  readonly focus?: readonly string[] | undefined;
   /** No new sequence is begun after this many ms; the ones that were run count. */
   readonly timeLimitMs?: number | undefined;
   readonly onRun?: (() => void) | undefined;
@@ -18,6 +20,7 @@ export interface SequenceFailure {
   readonly seed: number;
   readonly path: string;
   readonly nodes: NodeKind;
+  readonly focus: readonly string[];
   /** The shortest sequence found that breaks the same kind of rule. */
   readonly actions: readonly Action[];
   readonly reason: string;
@@ -34,11 +37,11 @@ const MAX_ACTIONS = 12;
 /** Runs random sequences one after the other until one breaks an invariant, and looks for the shortest that still does. */
 export async function checkSequences(
   home: SequenceHome,
-  { runs, seed, path, timeLimitMs, onRun }: SequenceOptions,
+  { runs, seed, path, focus = [], timeLimitMs, onRun }: SequenceOptions,
 ): Promise<SequenceReport> {
   const endMs = performance.now() + (timeLimitMs ?? Number.POSITIVE_INFINITY);
   let ran = 0;
-  const property = fc.asyncProperty(sequences(MAX_ACTIONS), async (actions) => {
+  const property = fc.asyncProperty(sequences(MAX_ACTIONS, new Set(focus)), async (actions) => {
     // On a busy machine one sequence may take longer than the limit; it is still the proof that was asked for.
     if (ran > 0 && performance.now() > endMs) return;
     ran++;
@@ -60,6 +63,7 @@ export async function checkSequences(
     failure: {
       seed: found.seed,
       nodes: home.nodes.kind,
+      focus,
       path: found.counterexamplePath ?? "",
       actions: found.counterexample?.[0] ?? [],
       reason,
@@ -68,10 +72,15 @@ export async function checkSequences(
 }
 
 /** What a person needs to see and repeat a failure. */
-export function failureText({ seed, path, nodes, actions, reason }: SequenceFailure): string {
+export function failureText({ seed, path, nodes, focus, actions, reason }: SequenceFailure): string {
+  const options = [
+    `--seed ${seed} --path ${path}`,
+    ...(nodes === "memory" ? [] : [`--nodes ${nodes}`]),
+    ...(focus.length === 0 ? [] : [`--focus ${focus.join(",")}`]),
+  ];
   return [
     reason,
-    `repeat: npm run sequences -- --seed ${seed} --path ${path}${nodes === "memory" ? "" : ` --nodes ${nodes}`}`,
+    `repeat: npm run sequences -- ${options.join(" ")}`,
     "the shortest sequence found:",
     ...actions.map((action) => `  ${JSON.stringify(action)}`),
   ].join("\n");

@@ -2,7 +2,7 @@ import type { RequestTerms } from "@causeway/domain";
 import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
 import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
 import { brokenLaws } from "../support/ledger-world.ts";
-import { ADDRESS_DUST_USD } from "./bounds.ts";
+import { DUST_USD } from "./bounds.ts";
 import {
   isToRecipient,
   readFacts,
@@ -59,7 +59,7 @@ export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<s
     }
     const truth = truthOf(facts, terms);
     const addressWords = atAddress(world, truth, status);
-    for (const why of [...contradictions(truth, status), ...addressWords])
+    for (const why of [...contradictions(world, truth, status), ...addressWords])
       found.push(
         `status of ${terms.requestId} (${status.status}, fundsAt ${status.fundsAt}, ${status.nextAction}): ${why}`,
       );
@@ -91,7 +91,7 @@ export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<
     const isRead = one.block <= (readTo.get(one.chain.chain.id) ?? -1n);
     if (terms?.kind !== "bridge" || !isRead || exposed.has(terms.orderId)) return [];
     const isPaid = payments.some((payment) => payment.terms.requestId === terms.requestId);
-    return speaksForRequest(terms, one) && !isPaid ? [terms] : [];
+    return speaksForRequest(world, terms, one) && !isPaid ? [terms] : [];
   });
   const statuses = await Promise.all(
     asked.map(async ({ requestId }) => await requestStatus(world.services, requestId)),
@@ -109,7 +109,7 @@ function atAddress(world: SequenceWorld, { terms, fills, refunds }: Truth, statu
   if (at === undefined || fills.length > 0 || refunds.length > 0) return [];
   const { memory } = world.chainOf(terms.origin.chainId);
   const held = memory.balance(terms.origin.currency, at);
-  const isDust = valueOf(world, terms.origin.chainId, terms.origin.currency, held) < ADDRESS_DUST_USD;
+  const isDust = valueOf(world, terms.origin.chainId, terms.origin.currency, held) < DUST_USD;
   if (isDust || status.fundsAt !== "user") return [];
   return [`${held} units stand at the deposit address`];
 }
@@ -143,18 +143,27 @@ export async function strayedSweeps(world: SequenceWorld): Promise<string[]> {
 
 /**
  * Anybody can deposit any sum in the user's name, also by a sweep of a strict address: it goes back to the user, and the request
- * waits on. What was agreed, and what the user's own account or the service sent, is the request's deposit.
+ * waits on. What was agreed, and what the user's own account or the service sent, is the request's deposit; but for dust, which does
+ * not end a request that an app vouches for, and is not worth returning.
  */
 function speaksForRequest(
+  world: SequenceWorld,
   { user, origin, forceRefund }: RequestTerms,
-  { deposit, mined }: OnChainDeposit,
+  { chain, deposit, mined }: OnChainDeposit,
 ): boolean {
+  if (deposit.depositor !== user) return false;
   const { from } = mined.transaction;
-  const isAgreed = !forceRefund && deposit.currency === origin.currency && deposit.amount === origin.amount;
-  return deposit.depositor === user && (isAgreed || from === user || OUR_KEYS.includes(from));
+  const { currency, amount } = deposit;
+  if (!forceRefund && currency === origin.currency && amount === origin.amount) return true;
+  if (from !== user && !OUR_KEYS.includes(from)) return false;
+  return valueOf(world, chain.chain.id, currency, amount) >= DUST_USD;
 }
 
-function contradictions({ terms, deposits, fills, refunds }: Truth, status: StatusView): string[] {
+function contradictions(
+  world: SequenceWorld,
+  { terms, deposits, fills, refunds }: Truth,
+  status: StatusView,
+): string[] {
   const found: string[] = [];
   const unreturned = deposits.length - refunds.length;
   const says = (wrong: boolean, why: string): void => {
@@ -170,7 +179,7 @@ function contradictions({ terms, deposits, fills, refunds }: Truth, status: Stat
   );
   says(status.status === "refund" && refunds.length === 0, "nothing was sent back");
   says(status.fundsAt === "refunded" && refunds.length === 0, "nothing was sent back");
-  const own = deposits.filter((deposit) => speaksForRequest(terms, deposit));
+  const own = deposits.filter((deposit) => speaksForRequest(world, terms, deposit));
   says(
     status.fundsAt === "user" && own.length > 0 && unreturned > 0 && fills.length === 0,
     "the user's deposit lies in the depository",

@@ -229,7 +229,7 @@ async function owedToApps(world: SequenceWorld): Promise<bigint> {
     amount: bigint;
   }>(
     `select wallet, chain_id, currency, sum(amount) as amount from ledger_entries
-     where wallet is not null and account in ('balance', 'pending') group by 1, 2, 3`,
+     where wallet is not null and account in ('balance', 'pending', 'owed') group by 1, 2, 3`,
   );
   const { rows: holds } = await world.pool.query<{ wallet: Address; usd: bigint; request_id: RequestId }>(
     "select wallet, usd, request_id from holds where state = 'active'",

@@ -4,6 +4,7 @@ import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { createTemplateDatabase } from "../support/template-database.ts";
+import { focusNames } from "./actions.ts";
 import { anvilNodes } from "./anvil-nodes.ts";
 import { checkSequences, failureText } from "./check-sequences.ts";
 import { openHome } from "./home.ts";
@@ -17,7 +18,8 @@ const usage = `usage: npm run sequences -- [options]
   --seed S         repeats the sequences of an earlier run (default: others each time); process n runs seed S + n
   --processes P    how many run at once (default: one for each core, on real nodes one)
   --nodes KIND     memory: chains in memory (default); anvil: two real nodes with the real contracts
-  --path P         repeats the one failure that was found there; with the seed that was printed`;
+  --focus NAMES    what comes more often, e.g. fastFill,address,reorg: kinds of actions, and what quotes, payments and reorgs choose
+  --path P         repeats the one failure that was found there; with the seed, and the focus, that were printed`;
 
 /** What a process tells the one that started it. */
 type Told =
@@ -34,6 +36,7 @@ interface Share {
   readonly seed: number;
   readonly path: string | undefined;
   readonly nodes: NodeKind;
+  readonly focus: readonly string[];
   readonly databaseUrl: string;
   readonly template: string;
 }
@@ -43,7 +46,7 @@ const share = process.env["SEQUENCE_SHARE"];
 process.exitCode = share === undefined ? await lead() : await work(JSON.parse(share) as Share);
 
 /** Runs a share of the sequences in a database of its own. */
-async function work({ runs, seed, path, nodes, databaseUrl, template }: Share): Promise<number> {
+async function work({ runs, seed, path, nodes, focus, databaseUrl, template }: Share): Promise<number> {
   const tell = (told: Told): void => void process.send?.(told);
   const home = await openHome(
     databaseUrl,
@@ -52,7 +55,13 @@ async function work({ runs, seed, path, nodes, databaseUrl, template }: Share): 
     nodes === "anvil" ? await anvilNodes(START_MS) : memoryNodes(),
   );
   try {
-    const report = await checkSequences(home, { runs, seed, path, onRun: () => tell({ kind: "ran" }) });
+    const report = await checkSequences(home, {
+      runs,
+      seed,
+      path,
+      focus,
+      onRun: () => tell({ kind: "ran" }),
+    });
     const failure = report.failure && failureText(report.failure);
     tell({ kind: "ended", runs: report.runs, failure, tally: [...tally] });
     return failure === undefined ? 0 : 1;
@@ -70,6 +79,7 @@ async function lead(): Promise<number> {
       processes: { type: "string" },
       path: { type: "string" },
       nodes: { type: "string", default: "memory" },
+      focus: { type: "string", default: "" },
       help: { type: "boolean", default: false },
     },
   });
@@ -82,6 +92,12 @@ async function lead(): Promise<number> {
           runs: Number(values.runs ?? (isReal ? 50 : 10_000)),
         }
       : { processes: 1, runs: 1 };
+  const focus = values.focus.split(",").filter((name) => name !== "");
+  const unknown = focus.filter((name) => !focusNames.includes(name));
+  if (unknown.length > 0) {
+    print(`--focus: unknown ${unknown.join(", ")}; known are ${[...new Set(focusNames)].join(", ")}`);
+    return 2;
+  }
   const isKnown = isReal || values.nodes === "memory";
   if (
     values.help ||
@@ -98,7 +114,7 @@ async function lead(): Promise<number> {
   let done = 0;
   const beat = setInterval(() => print(`[${seconds()} s] ${done} of ${runs} sequences`), 15_000);
   print(
-    `${runs} sequences from seed ${seed} in ${processes} processes, ${isReal ? "real nodes" : "chains in memory"}; ${services.description}`,
+    `${runs} sequences from seed ${seed} in ${processes} processes, ${isReal ? "real nodes" : "chains in memory"}${focus.length > 0 ? `, focus on ${focus.join(", ")}` : ""}; ${services.description}`,
   );
   const total = new Map<string, number>();
   try {
@@ -110,6 +126,7 @@ async function lead(): Promise<number> {
             seed: seed + at,
             path: values.path,
             nodes: isReal ? "anvil" : "memory",
+            focus,
             databaseUrl: services.databaseUrl,
             template: template.name,
           },
