@@ -169,6 +169,39 @@ test("a refund credits no app, and gives the sponsor back what was set aside", a
   expect((await lineOf(app)).balance).toBe(0n);
 });
 
+test.each(["is not filled", "cannot be sponsored when it is planned again"])(
+  "gas of a reverted fill costs the sponsor and the budget of the day what was burnt, when the request %s",
+  async (how) => {
+    const payer = await aPayingKey(world, 10);
+    const agreed = await agree(sponsored, payer);
+    await world.pay(agreed);
+    await world.origin.mine();
+    await world.watch(world.origin);
+    const { requestId, terms } = agreed;
+    const today = Math.floor(world.services.clock.nowMs() / (24 * 3600 * 1000));
+    const burntUsd = 10n ** 16n;
+    const spending = await world.services.uow.run(async (tx) => {
+      const record = await tx.requests.lock(requestId);
+      if (record === undefined) throw new Error("the request is stored");
+      const reserve = async (usd: bigint) =>
+        (await reserveSponsorship(world.services, tx, record.terms, usd)).kind;
+      expect(await reserve(9n * 10n ** 18n)).toBe("reserved");
+      const slot = { id: `-${BigInt(requestId) % 10n ** 15n}`, chainId: world.destination.chain.id };
+      await tx.fillBurns.note({ ...slot, gasUsed: 100n, effectiveGasPrice: 1n }, requestId, burntUsd, 1);
+      if (how !== "is not filled") expect(await reserve(11n * 10n ** 18n)).toBe("refused");
+      const { record: planned } = await transition(world.services, tx, record, { kind: "fillPlanned" });
+      const dead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false } as const;
+      await transition(world.services, tx, planned, dead);
+      const budget = { keyId: payer.key.id, day: today, user: terms.user, target: undefined };
+      return await tx.executions.lockSpending(budget, undefined);
+    });
+    expect(await lineOf(payer.wallet)).toEqual({ balance: 9_990_000n, pending: 0n });
+    expect(spending).toMatchObject({ todayUsd: burntUsd, userTodayUsd: burntUsd });
+    expect(await world.services.reads.sponsoredBurnWei(requestId)).toBe(100n);
+    expect((await world.untilFinal(requestId)).status).toBe("refund");
+  },
+);
+
 test("a sponsor who cannot pay any more what he promised lets nothing be paid in part: the deposit goes back", async () => {
   const payer = await aPayingKey(world, 1);
   const agreed = await agree(sponsored, payer);

@@ -8,7 +8,12 @@ export interface FillBurnWrites {
    * @param usd with 18 decimals; undefined: the native token had no price
    * @returns how many fills of the request have reverted
    */
-  note(slot: Slot, requestId: RequestId, usd: bigint | undefined, atMs: number): Promise<number>;
+  note(
+    slot: Pick<Slot, "id" | "chainId" | "gasUsed" | "effectiveGasPrice">,
+    requestId: RequestId,
+    usd: bigint | undefined,
+    atMs: number,
+  ): Promise<number>;
   /** What a sponsor was not charged for yet, USD with 18 decimals. */
   unchargedUsd(requestId: RequestId): Promise<bigint>;
   /** The sponsor was charged `paidUsd` of the `burntUsd` that it was not charged for before. */

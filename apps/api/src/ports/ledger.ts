@@ -127,7 +127,8 @@ export interface LedgerWrites {
   addReservation(reservation: NewReservation, atMs: number): Promise<Reservation>;
   /** The same for several fresh requests of a locked wallet: balance → pending by a movement each, and its reservation. @throws when one of them was written before */
   reserveTogether(wallet: Address, fees: readonly FeesToReserve[], atMs: number): Promise<void>;
-  closeReservation(id: string, state: "paid" | "released", atMs: number): Promise<void>;
+  /** @param paidUsd what was paid of it, USD with 18 decimals, which budgets count; undefined: all of it, or nothing when released */
+  closeReservation(id: string, state: "paid" | "released", atMs: number, paidUsd?: bigint): Promise<void>;
 
   /** Remembers that apps are not credited yet for a fill that is final. */
   noteFeesDue(requestId: RequestId, atMs: number): Promise<void>;

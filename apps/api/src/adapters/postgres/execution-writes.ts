@@ -31,7 +31,7 @@ const spent = statement(
      coalesce(sum(cost_usd) filter (where user_address = $3), 0) as user_today,
      coalesce(sum(cost_usd) filter (where target = $4), 0) as target_today
    from (select cost_usd, user_address, target from executions where key_id = $1 and day = $2 and request_id is distinct from $5
-     union all select usd, user_address, null from fee_reservations where key_id = $1 and day = $2 and state <> 'released') s`,
+     union all select coalesce(paid_usd, usd), user_address, null from fee_reservations where key_id = $1 and day = $2 and state <> 'released') s`,
 );
 const countUnpaid = statement(
   "execution_count_unpaid",

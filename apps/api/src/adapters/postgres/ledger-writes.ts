@@ -60,7 +60,7 @@ const addParts = statement(
 );
 const closeReservation = statement(
   "fee_reservation_close",
-  "update fee_reservations set state = $2, closed_at_ms = $3 where id = $1 and state = 'open'",
+  "update fee_reservations set state = $2, closed_at_ms = $3, paid_usd = $4 where id = $1 and state = 'open'",
 );
 const noteFeesDue = statement(
   "app_fees_due_note",
@@ -202,8 +202,8 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
       return { id: String(row.id), requestId, wallet, usd, parts };
     },
     reserveTogether: async (wallet, fees, atMs) => await reserveTogether(sql, wallet, fees, atMs),
-    async closeReservation(id, state, atMs) {
-      await sql.query(closeReservation, [id, state, atMs]);
+    async closeReservation(id, state, atMs, paidUsd) {
+      await sql.query(closeReservation, [id, state, atMs, paidUsd ?? null]);
     },
     async noteFeesDue(requestId, atMs) {
       await sql.query(noteFeesDue, [requestId, atMs]);

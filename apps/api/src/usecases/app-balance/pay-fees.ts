@@ -68,7 +68,8 @@ export async function payFees(
       },
       atMs,
     );
-  await tx.ledger.closeReservation(reservation.id, "paid", atMs);
+  const paidUsd = "usd" in due && due.usd < reservation.usd ? due.usd : undefined;
+  await tx.ledger.closeReservation(reservation.id, "paid", atMs, paidUsd);
   const uncoveredUsd = "usd" in due && due.usd > reservation.usd ? due.usd - reservation.usd : 0n;
   return { kind: "paid", uncoveredUsd };
 }

@@ -21,7 +21,7 @@ type SponsoredTerms = Pick<RequestTerms, "requestId" | "user" | "keyId" | "spons
  */
 export async function reserveSponsorship(
   services: Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">,
-  tx: Pick<Tx, "ledger" | "executions" | "sponsors">,
+  tx: Pick<Tx, "ledger" | "executions" | "sponsors" | "fillBurns">,
   { requestId, user, keyId, sponsorship }: SponsoredTerms,
   usd: bigint,
 ): Promise<SponsoredFees> {
@@ -35,29 +35,34 @@ export async function reserveSponsorship(
   if (known?.state === "open") await release(services, tx, requestId, wallet, known.round);
 
   const budget = { keyId: key.id, day: utcDay(services.clock.nowMs()), user };
+  const round = (known?.round ?? 0) + 1;
+  const fees = { wallet, requestId, purpose: "fees", round, budget } as const;
+  const movementKey = `fees:${requestId}:reserve:${round}`;
+  const refuse = async (why: string): Promise<SponsoredFees> => {
+    // What earlier fills burnt stays reserved out of what was released: it is charged when the request is refunded.
+    const burntUsd = known?.state === "open" ? await tx.fillBurns.unchargedUsd(requestId) : 0n;
+    const keptUsd = known !== undefined && burntUsd > known.usd ? known.usd : burntUsd;
+    if (keptUsd > 0n)
+      await reserveFees(services, tx, { ...fees, usd: keptUsd, transferredUsd: 0n, movementKey });
+    return { kind: "refused", why };
+  };
   if (bindsFees(key.rules)) {
     const spending = await tx.executions.lockSpending({ ...budget, target: undefined }, undefined);
     const refusal = judgeFees(key.rules, usd, spending);
-    if (refusal !== undefined) return { kind: "refused", why: `${refusal.rule}: ${refusal.message}` };
+    if (refusal !== undefined) return await refuse(`${refusal.rule}: ${refusal.message}`);
   }
-  const round = (known?.round ?? 0) + 1;
   const reserved = await reserveFees(services, tx, {
-    wallet,
+    ...fees,
     usd,
     transferredUsd: transferredUsd(sponsorship, usd),
-    requestId,
-    purpose: "fees",
-    round,
-    budget,
-    movementKey: `fees:${requestId}:reserve:${round}`,
+    movementKey,
   });
   if (reserved.kind === "insufficient")
-    return {
-      kind: "refused",
-      why: reserved.isHeld
+    return await refuse(
+      reserved.isHeld
         ? `the app balance has $${formatUsd(reserved.availableUsd)} that is not held for fast fills, and $${formatUsd(reserved.requiredUsd)} of app fees, swap costs or rate were promised`
         : `the app balance has $${formatUsd(reserved.availableUsd)}, and $${formatUsd(usd)} were promised`,
-    };
+    );
   if (reserved.kind === "closed") throw new Error(`the fees of ${requestId} were closed under its own lock`);
   return { kind: "reserved" };
 }
