@@ -8,6 +8,7 @@ import { accountSignatures } from "../../apps/api/src/adapters/chains/signatures
 import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { reserveSponsorship } from "../../apps/api/src/usecases/app-balance/sponsor-fees.ts";
 import { reverseTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { fillLeg } from "../../apps/api/src/usecases/legs/fill-leg.ts";
 import { offerClaim } from "../../apps/api/src/usecases/app-balance/offer-claim.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
@@ -18,6 +19,7 @@ import { approveCall } from "../support/execution-world.ts";
 import { judgedFill } from "../support/judged-fill.ts";
 import { brokenLaws } from "../support/ledger-world.ts";
 import { aPayingKey } from "../support/paying-key.ts";
+import { someHash } from "../support/terms.ts";
 import type { Sponsor } from "../support/sponsors.ts";
 
 let world: EngineWorld;
@@ -201,6 +203,61 @@ test.each(["is not filled", "cannot be sponsored when it is planned again"])(
     expect((await world.untilFinal(requestId)).status).toBe("refund");
   },
 );
+
+test.each([
+  { what: "is charged gas of a swap that reverts", isPlain: false, isPriced: true, paid: 2_500n },
+  { what: "is not charged gas of a plain transfer that reverts", isPlain: true, isPriced: true, paid: 0n },
+  {
+    what: "is charged nothing while the price of gas is being fetched",
+    isPlain: false,
+    isPriced: false,
+    paid: 0n,
+  },
+])("the sponsor of a fill $what", { timeout: 20_000 }, async ({ isPlain, isPriced, paid }) => {
+  const payer = await aPayingKey(world, 10);
+  const agreed = await agree(sponsored, payer);
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  const { requestId, terms } = agreed;
+  const { currency, expectedAmount: amount, chainId } = terms.destination;
+  const services: typeof world.services = isPriced
+    ? world.services
+    : { ...world.services, prices: { ...world.prices, usd: () => new Promise<bigint>(() => {}) } };
+  await world.services.uow.run(async (tx) => {
+    const record = await tx.requests.lock(requestId);
+    if (record === undefined) throw new Error("the request is stored");
+    await reserveSponsorship(world.services, tx, record.terms, 10n ** 18n);
+    const planned = await transition(world.services, tx, record, { kind: "fillPlanned" });
+    const slot = {
+      id: `-${BigInt(requestId) % 10n ** 15n}`,
+      chainId,
+      sender: world.solver.address,
+      leg: { kind: "fill", requestId } as const,
+      call: { to: isPlain ? currency : world.anAddress(), value: 0n, data: "0x" } as const,
+      gasLimit: 10n ** 6n,
+      maxFeePerGas: 10n ** 6n,
+      maxPriorityFeePerGas: 0n,
+      outflow: { currency, amount },
+      cancelAfterMs: 0,
+      nonce: 1,
+      state: "dead",
+      cancelReason: undefined,
+      minedAttempt: 1,
+      minedBlockNumber: 1n,
+      minedBlockHash: someHash(),
+      minedStatus: "reverted",
+      gasUsed: 10n ** 6n,
+      effectiveGasPrice: 10n ** 6n,
+      unexplainedSince: undefined,
+      createdAtMs: 0,
+      attempts: [],
+    } as const;
+    await fillLeg.dead({ services, tx, slot, record: planned.record }, "TRANSACTION_REVERTED");
+  });
+  expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n - paid, pending: 0n });
+  expect((await world.untilFinal(requestId)).status).toBe("refund");
+});
 
 test("a sponsor who cannot pay any more what he promised lets nothing be paid in part: the deposit goes back", async () => {
   const payer = await aPayingKey(world, 1);

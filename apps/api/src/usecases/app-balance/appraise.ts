@@ -160,12 +160,20 @@ function refuseUnlistedDebts(
  * as none: any guess would be in somebody's favor, so balances vouch for nothing by it and charges and credits wait.
  */
 export function unitInMemory(services: PriceServices, currency: Currency): PricedUnit | ServiceError {
+  const unit = gasUnitInMemory(services, currency);
+  return unit instanceof ServiceError ? unit : (doubtOf(services, currency) ?? unit);
+}
+
+/** The same at a price that quotes would not trade at, too: gas is small, and what used it is under way. */
+export function gasUnitInMemory(
+  { prices }: Pick<PriceServices, "prices">,
+  currency: Currency,
+): PricedUnit | ServiceError {
   const unpriced = (cause?: unknown): ServiceError =>
     new ServiceError("PRICE_FETCH_FAILED", `There is no fresh price of ${currency.symbol}`, { cause });
   try {
-    const priceUsd = services.prices.usd(currency);
-    if (typeof priceUsd === "bigint")
-      return doubtOf(services, currency) ?? { decimals: currency.decimals, priceUsd };
+    const priceUsd = prices.usd(currency);
+    if (typeof priceUsd === "bigint") return { decimals: currency.decimals, priceUsd };
     // Its outcome concerns whoever asks next.
     priceUsd.catch(() => {});
     return unpriced();

@@ -2,6 +2,8 @@ import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
 import type { FailReason, RequestId } from "@causeway/domain";
 import type { DestinationExecution } from "../../ports/executions.ts";
 import type { DepositRecord } from "../../ports/records.ts";
+import { gasUnitInMemory } from "../app-balance/appraise.ts";
+import { isPlainTransfer } from "../burnt-by-fills.ts";
 import { noteCosts } from "../execution/settle-execution.ts";
 import { valueOf } from "../plan-fill-with-calls.ts";
 import { transition } from "../transition.ts";
@@ -72,8 +74,9 @@ async function noteBurn({ services, tx, slot, record }: LegMoment): Promise<numb
   const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
   const wei = gasUsed * effectiveGasPrice;
   const beside = (await tx.executions.lock(requestId))?.destination;
-  // Whoever asked for calls beside the fill is charged for this gas, see `charge`: the quote's sponsor must not pay it too.
-  const usd = beside === undefined ? await usdNow(services, slot.chainId, wei) : undefined;
+  // The app that sponsors calls with the fill is charged for this gas, see `charge`; a plain transfer runs no code of others. The quote's sponsor pays neither.
+  const isSponsored = beside === undefined && !isPlainTransfer(slot);
+  const usd = isSponsored ? usdNow(services, slot.chainId, wei) : undefined;
   const burns = await tx.fillBurns.note(slot, requestId, usd, services.clock.nowMs());
   if (beside !== undefined) await tx.fillBurns.keep(requestId, { kept: 1n, burnt: 1n });
   services.events.alarm("fill_burnt", {
@@ -86,20 +89,15 @@ async function noteBurn({ services, tx, slot, record }: LegMoment): Promise<numb
   return burns;
 }
 
-/** Undefined without a fresh price: a lane waits for none. */
-async function usdNow(
+/** Undefined without a price in memory: a lane waits for no price source. */
+function usdNow(
   { chains, prices }: Pick<LegMoment["services"], "chains" | "prices">,
   chainId: number,
   wei: bigint,
-): Promise<bigint | undefined> {
+): bigint | undefined {
   const native = chains.get(chainId)?.chain.native;
-  if (native === undefined) return undefined;
-  try {
-    return amountToUsdUp(wei, { decimals: native.decimals, priceUsd: await prices.usd(native) });
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED") return undefined;
-    throw error;
-  }
+  const unit = native && gasUnitInMemory({ prices }, native);
+  return unit === undefined || unit instanceof ServiceError ? undefined : amountToUsdUp(wei, unit);
 }
 
 /**
