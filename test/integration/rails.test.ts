@@ -1,4 +1,4 @@
-import { spellTransaction } from "@causeway/domain";
+import { NATIVE_CURRENCY, spellTransaction } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, expect, test } from "vitest";
@@ -8,6 +8,8 @@ import { lead } from "../../apps/api/src/adapters/postgres/leader-lock.ts";
 import { watchRail } from "../../apps/api/src/jobs/watch-rail.ts";
 import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
+import type { Slot } from "../../apps/api/src/ports/records.ts";
+import { refundByRail } from "../../apps/api/src/usecases/rails/refund-by-rail.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import {
   anAccount,
@@ -220,6 +222,57 @@ test("a transfer of which nobody says what it is for goes back to its depositor,
   }
   expect(received(depositor, world.origin)).toBe(99_990n);
   expect(received(relayer, world.origin)).toBe(0n);
+});
+
+test("a deposit too low to be sent back pays for the gas that its fills burnt", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { requestId } = agreed;
+  const txHash = world.pay(agreed, { amount: 10n });
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  const connected = world.services.chains.rail(world.origin.chain.id);
+  const [depositRow] = await world.depositsAt(txHash);
+  const request = await world.services.reads.request(requestId);
+  const deposit = depositRow && (await world.services.reads.deposit(depositRow.id));
+  if (!connected || !deposit || !request) throw new Error("the deposit is read");
+  const { chainId } = agreed.terms.destination;
+  await world.pool.query(
+    "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-2, $1, $2, 1, 1, 1)",
+    [requestId, chainId],
+  );
+  const burnt: Slot = {
+    id: "-2",
+    chainId,
+    sender: NATIVE_CURRENCY,
+    leg: { kind: "fill", requestId },
+    call: { to: `0x${"c0".repeat(20)}`, value: 0n, data: "0x" },
+    gasLimit: 1n,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 0n,
+    outflow: { currency: NATIVE_CURRENCY, amount: 1n },
+    cancelAfterMs: 0,
+    nonce: 1,
+    state: "dead",
+    cancelReason: undefined,
+    minedAttempt: 1,
+    minedBlockNumber: 1n,
+    minedBlockHash: undefined,
+    minedStatus: "reverted",
+    gasUsed: 1n,
+    effectiveGasPrice: 1n,
+    unexplainedSince: undefined,
+    createdAtMs: 0,
+    attempts: [],
+  };
+  const reads: typeof world.services.reads = {
+    ...world.services.reads,
+    request: async () => ({ ...request, state: { ...request.state, depositId: deposit.id } }),
+    revertedSlotsOfLeg: async () => [burnt],
+  };
+  await refundByRail({ ...world.services, reads }, connected, deposit);
+  const { rows } = await world.pool.query("delete from fill_burns where slot_id = -2 returning unpaid_wei");
+  expect(rows).toEqual([{ unpaid_wei: 0n }]);
 });
 
 test("what a refund would cost more than is left of is not sent, and somebody is told", async () => {

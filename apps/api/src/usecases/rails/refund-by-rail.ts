@@ -68,7 +68,8 @@ export async function refundByRail(
     request === undefined &&
     refund.kind === "pay" &&
     amountToUsdDown(refund.amount, unit) < LEAST_UNASKED_USD;
-  if (refund.kind === "tooLow" || isDust) return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND");
+  if (refund.kind === "tooLow" || isDust)
+    return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND", undefined, burnt);
   const { amount } = refund;
   const unrepaid = unrepaidOf(refund, unit);
   const excess = refuseUnrepaid(services, deposit, unrepaid);
