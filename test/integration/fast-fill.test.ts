@@ -670,6 +670,26 @@ test("a fast fill that the chain refuses gives the balance back", async () => {
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
+test("when nothing is filled in the end, a wrong deposit of the user's own that came meanwhile is told as the request's, and goes back", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY });
+  await sponsor.fastFill(agreed);
+  await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
+  await deposit(world.origin, world.user, agreed, { amount: 1_000_000n });
+  await mineOrigin();
+  expect((await world.status(agreed.requestId)).status).toBe("pending");
+  await world.work();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    fundsAt: "depository",
+    nextAction: "wait_for_refund",
+    failReason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
+  });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "refund", fundsAt: "refunded" });
+  expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
+});
+
 test("a fast fill that dies on its chain gives the balance back only when its nonce is used up for good", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, recipient: await aContract() });

@@ -168,6 +168,9 @@ function actionKinds(focus: ReadonlySet<string>) {
         value !== undefined && focus.has(value) ? Array.from({ length: FOCUSED }, () => value) : [value],
       ),
     );
+  /** Once in so many others, in the focus every other time. */
+  const rarely = (name: string, others: number): fc.Arbitrary<boolean> =>
+    focus.has(name) ? fc.boolean() : fc.constantFrom(...Array.from({ length: others }, () => false), true);
   return {
     quote: fc.record({
       kind: fc.constant("quote" as const),
@@ -181,11 +184,11 @@ function actionKinds(focus: ReadonlySet<string>) {
       refundTo: some("user", "user", "other"),
       ttl: fc.constantFrom(undefined, undefined, 120, 900),
       slippage: fc.constantFrom(undefined, undefined, 0, 300),
-      forceRefund: fc.constantFrom(false, false, false, false, false, false, true),
+      forceRefund: rarely("forceRefund", 6),
       explicitDeposit: fc.constantFrom(true, true, false),
       app: fc.constantFrom(undefined, 0, 1),
       extra: some<Extra>("none", "none", "none", "none", "address", ...extras),
-      fronted: focus.has("fronted") ? fc.boolean() : fc.constantFrom(false, false, false, true),
+      fronted: rarely("fronted", 3),
       paid: some(undefined, undefined, ...payments),
     }),
     pay: fc.record({
@@ -316,6 +319,7 @@ export const focusNames: readonly string[] = [
   ...Object.keys(weights),
   ...[extras, payments, recipients, assets, fates, ruleChanges, currencyLists, troubles].flat(),
   "fronted",
+  "forceRefund",
 ];
 
 /**
@@ -501,7 +505,7 @@ async function quote(world: SequenceWorld, action: ActionOf<"quote">): Promise<v
     ...(action.slippage !== undefined && { slippageTolerance: action.slippage }),
     ...(action.forceRefund && { referrer: "debug-force-refund" }),
   };
-  const asked = { ...input, ...extraOf(world, action.extra, user) };
+  const asked = { ...input, ...extraOf(world, action, user) };
   const isSponsored = asked.subsidizeFees === true;
   const app = isSponsored ? (action.app ?? 0) : action.app;
   await world.quote(asked, app === undefined ? undefined : keyOf(world, app));
@@ -519,9 +523,14 @@ async function quote(world: SequenceWorld, action: ActionOf<"quote">): Promise<v
     });
 }
 
-function extraOf(world: SequenceWorld, extra: Extra, user: Address): Partial<QuoteInput> {
-  const [appOne] = world.apps;
-  const appFees = [{ recipient: appOne?.fundingAddress ?? user, fee: "900" }];
+function extraOf(
+  world: SequenceWorld,
+  { extra, app }: ActionOf<"quote">,
+  user: Address,
+): Partial<QuoteInput> {
+  // A sponsor that paid itself would lose nothing.
+  const other = world.apps[(app ?? 0) === 0 ? 1 : 0];
+  const appFees = [{ recipient: other?.fundingAddress ?? user, fee: "900" }];
   const call = (to: Address) => ({ to, value: "0", data: "0x12345678" as const });
   switch (extra) {
     case "none":

@@ -218,9 +218,11 @@ class Run {
 async function isQuiet(world: SequenceWorld): Promise<boolean> {
   if (world.chains.some(({ memory }) => memory.pool.length > 0)) return false;
   const { rows } = await world.pool.query<{ open: number }>(
-    // A refund that waits is under way too: until it is paid the books take its deposit for that of a fast fill.
+    // A refund that waits is under way too: until it is paid the books take its deposit for that of a fast fill. So is a top-up
+    // that has not been credited: the books count it with the solver, and not yet with the app.
     `select (select count(*) from slots where state = 'open')
-       + (select count(*) from deposits where disposition = 'refund' and refund_state in ('none', 'sent') and canonical) as open`,
+       + (select count(*) from deposits where disposition = 'refund' and refund_state in ('none', 'sent') and canonical)
+       + (select count(*) from app_top_ups where state = 'seen' and canonical) as open`,
   );
   return rows[0]?.open === 0;
 }

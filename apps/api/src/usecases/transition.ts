@@ -1,4 +1,4 @@
-import { decide } from "@causeway/domain";
+import { decide, isFronted } from "@causeway/domain";
 import type { Decision, Effect, RequestEvent } from "@causeway/domain";
 import type { Facts } from "../ports/events.ts";
 import type { RequestRecord } from "../ports/records.ts";
@@ -46,7 +46,30 @@ export async function transition(
     to: decision.next.name,
     ...facts,
   });
-  return { decision, record: { ...record, ...change, state: decision.next, updatedAtMs: atMs } };
+  const moved = { ...record, ...change, state: decision.next, updatedAtMs: atMs };
+  return { decision, record: await resumeOwnDeposit(services, tx, record, moved) };
+}
+
+/**
+ * While an app vouched for the request, a wrong deposit of its own user went back beside it. When nothing was filled that deposit is the request's after all, as without
+ * a fast fill: otherwise its status would ask for a deposit, and tell nothing of the money in the depository.
+ */
+async function resumeOwnDeposit(
+  services: TransitionServices,
+  tx: Tx,
+  before: RequestRecord,
+  moved: RequestRecord,
+): Promise<RequestRecord> {
+  const { terms, state } = moved;
+  if (!isFronted(before.state) || before.state.depositId !== undefined || state.name !== "quoted")
+    return moved;
+  const due = await tx.deposits.refundsDue(terms.requestId, terms.origin.chainId);
+  const own = due.find(({ sender, reason }) => sender === terms.user && reason !== undefined);
+  if (own?.reason === undefined) return moved;
+  const verdict = { kind: "mismatch", reason: own.reason, byUser: true } as const;
+  const seen = { kind: "depositSeen", depositId: own.id, verdict, confirmed: false, late: false } as const;
+  const change = { inTxHashes: [...new Set([...moved.inTxHashes, own.txHash])] };
+  return (await transition(services, tx, moved, seen, change)).record;
 }
 
 async function carryOut(
