@@ -155,15 +155,29 @@ function speaksForRequest(
   const { from } = mined.transaction;
   const { currency, amount } = deposit;
   if (!forceRefund && currency === origin.currency && amount === origin.amount) return true;
-  if (from !== user && !OUR_KEYS.includes(from)) return false;
-  return valueOf(world, chain.chain.id, currency, amount) >= DUST_USD;
+  return (from === user || OUR_KEYS.includes(from)) && !isDust(world, { chain, deposit });
 }
 
-function contradictions(
+const isDust = (
   world: SequenceWorld,
-  { terms, deposits, fills, refunds }: Truth,
-  status: StatusView,
-): string[] {
+  { chain, deposit }: Pick<OnChainDeposit, "chain" | "deposit">,
+): boolean => valueOf(world, chain.chain.id, deposit.currency, deposit.amount) < DUST_USD;
+
+/** Deposits that speak for the request and lie in the depository; those of one currency go back in any order. */
+function unreturnedOwn(world: SequenceWorld, { terms, deposits, refunds }: Truth): readonly OnChainDeposit[] {
+  const own = deposits.filter((one) => speaksForRequest(world, terms, one));
+  const returnable = deposits.filter((one) => own.includes(one) || !isDust(world, one));
+  return own.filter(({ deposit: { currency } }) => {
+    const made = returnable.filter((one) => one.deposit.currency === currency);
+    const returned = refunds.filter(({ mined }) =>
+      mined.movements.some((moved) => moved.currency === currency),
+    );
+    return made.length > returned.length;
+  });
+}
+
+function contradictions(world: SequenceWorld, truth: Truth, status: StatusView): string[] {
+  const { deposits, fills, refunds } = truth;
   const found: string[] = [];
   const unreturned = deposits.length - refunds.length;
   const says = (wrong: boolean, why: string): void => {
@@ -179,15 +193,12 @@ function contradictions(
   );
   says(status.status === "refund" && refunds.length === 0, "nothing was sent back");
   says(status.fundsAt === "refunded" && refunds.length === 0, "nothing was sent back");
-  const own = deposits.filter((deposit) => speaksForRequest(world, terms, deposit));
+  const own = unreturnedOwn(world, truth);
   says(
-    status.fundsAt === "user" && own.length > 0 && unreturned > 0 && fills.length === 0,
+    status.fundsAt === "user" && own.length > 0 && fills.length === 0,
     "the user's deposit lies in the depository",
   );
-  says(
-    status.nextAction === "send_deposit" && own.length > 0 && unreturned > 0,
-    "the user would deposit a second time",
-  );
+  says(status.nextAction === "send_deposit" && own.length > 0, "the user would deposit a second time");
   says(status.fundsAt === "depository" && unreturned <= 0, "the depository holds nothing of the request");
   says(
     status.final && status.pollAfterMs !== 0 && status.status !== "failure",
