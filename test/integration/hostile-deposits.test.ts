@@ -12,12 +12,14 @@ import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { giveUpRefund } from "../../apps/api/src/usecases/give-up-refund.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
+import { judgeRefundRelease } from "../../apps/api/src/usecases/judge-refund-release.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { laggingNode } from "../fakes/lagging-node.ts";
 import { batchCode, type BatchedCall } from "../support/batch-code.ts";
 import { deposit } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
+import { aSponsor } from "../support/sponsors.ts";
 import { someHash } from "../support/terms.ts";
 import type { TestChain } from "../support/test-chain.ts";
 import { operatorRefund } from "../support/operator-refund.ts";
@@ -615,6 +617,41 @@ test("a fill that was sent before a reorg made its deposit unattestable is repor
   const alarms = world.events.of("deposit_exposed").map(({ facts }) => facts);
   expect(alarms.at(-1)).toMatchObject({ requestId: agreed.requestId, reason: UNATTESTABLE_DEPOSIT });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
+});
+
+test("an app stays liable for its fast fill when a reorg makes the deposit unattestable, and no release pays the user twice", async () => {
+  const { origin } = world;
+  const sponsor = await aSponsor(world, 10_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  await world.work();
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await movedByReorg(withoutReceipts());
+  await rounds(4);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  const [stored] = await world.depositsOf(agreed.requestId);
+  const request = await world.request(agreed.requestId);
+  expect({ disposition: stored?.disposition, state: request.state.name }).toEqual({
+    disposition: "unattributed",
+    state: "filled",
+  });
+  if (stored === undefined) throw new Error("the deposit is stored");
+
+  const facts = {
+    deposit: stored,
+    chain: origin.chain,
+    currency: world.services.chains.currency(origin.chain.id, stored.currency),
+    headNumber: stored.confirmAtBlock,
+    isUnmapped: false,
+  };
+  expect(judgeRefundRelease({ ...facts, request })).toEqual({
+    kind: "refused",
+    reason: "the deposit's request is filled: a refund would pay twice",
+  });
+  const waiting = { ...request, state: { ...request.state, name: "quoted" as const } };
+  expect(judgeRefundRelease({ ...facts, request: waiting })).toMatchObject({ kind: "release" });
 });
 
 test("a deposit that oracles can attest after a reorg moved it is refunded as one that settlement repays", async () => {

@@ -18,6 +18,9 @@ export interface ReleaseFacts {
   readonly isUnmapped: boolean;
 }
 
+/** States of a request whose recipient has the money, or is about to get it. */
+const MAY_BE_PAID: ReadonlySet<string> = new Set(["fillable", "filling", "submitted", "filled"]);
+
 export type ReleaseVerdict =
   | { readonly kind: "release"; readonly recipient: Hex; readonly why: string }
   /** Released before, and not given up since: nothing changes. */
@@ -73,8 +76,8 @@ function whyUnpayable(
   { deposit, request, currency, isUnmapped }: ReleaseFacts,
   chain: Chain | RailChain,
 ): string | undefined {
-  if (deposit.disposition === "unattributed" && deposit.requestId !== undefined)
-    return "the deposit's request was filled before the deposit came: a refund would pay twice";
+  if (deposit.disposition === "unattributed" && request !== undefined && MAY_BE_PAID.has(request.state.name))
+    return `the deposit's request is ${request.state.name}: a refund would pay twice`;
   if (isUnmapped)
     return "the sender may still say which order the deposit pays: wait until that time is over";
   if (currency === undefined)

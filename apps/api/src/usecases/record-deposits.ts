@@ -238,7 +238,10 @@ async function actOn(
   return next;
 }
 
-/** A reorg moved the request's deposit into a block where oracles can no longer attest it. Undefined: the fill is under way or vouched for, and goes on. */
+/**
+ * A reorg moved the request's deposit into a block where oracles can no longer attest it. An app that vouched stays liable until its fast fill is
+ * booked, as at first sight. Undefined: the fill is under way or booked, and goes on.
+ */
 async function giveUpUnattestable(
   services: RecordingServices,
   tx: Tx,
@@ -254,6 +257,10 @@ async function giveUpUnattestable(
       services.events.alarm("fill_impossible", facts);
       return next;
     }
+  } else if ((await tx.fastFills.find(requestId))?.coverState !== "booked") {
+    await tx.deposits.setDisposition(depositId, "unattributed", undefined, requestId);
+    services.events.alarm("deposit_unattributed", facts);
+    return (await transition(services, tx, record, { kind: "depositRemoved", depositId })).record;
   }
   services.events.alarm("deposit_exposed", facts);
   return undefined;

@@ -66,7 +66,7 @@ async function release(
   const atMs = clock.nowMs();
   await tx.deposits.releaseRefund(deposit.id, atMs);
   if (deposit.disposition === "unattributed")
-    await tx.deposits.setDisposition(deposit.id, "refund", "ORPHANED_DEPOSIT_REFUND", undefined);
+    await tx.deposits.setDisposition(deposit.id, "refund", "ORPHANED_DEPOSIT_REFUND", deposit.requestId);
   if (request !== undefined) {
     const { requestId } = request.terms;
     const decision = decide(request.state, { kind: "refundReleased", depositId: deposit.id });

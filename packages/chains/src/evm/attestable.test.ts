@@ -18,13 +18,14 @@ const transaction: TransactionFact = {
   gasLimit: 16_700_000n,
 };
 
-/** Whether a transaction is attestable in one execution at a node that answers log queries so. */
-async function attestable(answer: (filter: { address?: unknown }) => unknown): Promise<boolean> {
+/** Whether a transaction is attestable in one execution at a node that answers log queries and the question for its receipt so. */
+async function attestable(
+  logs: (filter: { address?: unknown }) => unknown,
+  receipt: () => unknown = () => null,
+): Promise<boolean> {
   const transport = {
-    request: async (method: string, params: readonly unknown[]) => {
-      if (method !== "eth_getLogs") throw new Error(`${method} is not asked for`);
-      return answer(params[0] as { address?: unknown });
-    },
+    request: async (method: string, params: readonly unknown[]) =>
+      method === "eth_getLogs" ? logs(params[0] as { address?: unknown }) : receipt(),
   };
   return await isAttestable(transport, { depository, attestation: {} }, transaction, blockHash);
 }
@@ -49,22 +50,30 @@ test("counts the deposits of one transaction, of tokens that nobody listed too",
   expect(await answered(transfers(257, `0x${"66".repeat(32)}`)), "those of another transaction").toBe(true);
 });
 
-test("takes deposits for too many when the answer is too large, and judges by no other fault", async () => {
-  const method = "eth_getLogs";
-  const failing = (error: Error) =>
-    attestable(() => {
-      throw error;
-    });
-  expect(
-    await failing(new RpcFault({ kind: "tooLarge", method, reason: "the answer exceeds its bound" })),
-  ).toBe(false);
-  const nodeText = "query returned more than 10000 results";
-  expect(await failing(new NodeRefusal({ method, nodeCode: -32005, nodeText, nodeData: undefined }))).toBe(
-    false,
-  );
-  await expect(
-    failing(new RpcFault({ kind: "deadline", method, reason: "no answer" })),
-  ).rejects.toMatchObject({
-    kind: "deadline",
+const method = "eth_getLogs";
+const failing = (error: Error) => (): never => {
+  throw error;
+};
+const tooLarge = failing(new RpcFault({ kind: "tooLarge", method, reason: "the answer exceeds its bound" }));
+
+test("reads the transaction's receipt when its block has too many logs about the depository", async () => {
+  const receipt = (logs: readonly unknown[]) => () => ({
+    transactionHash: hash,
+    blockHash,
+    blockNumber: "0x1",
+    status: "0x1",
+    gasUsed: "0x1",
+    effectiveGasPrice: "0x1",
+    logs,
   });
+  const nodeText = "query returned more than 10000 results";
+  const refused = failing(new NodeRefusal({ method, nodeCode: -32005, nodeText, nodeData: undefined }));
+  expect(await attestable(refused, receipt(transfers(256)))).toBe(true);
+  expect(await attestable(tooLarge, receipt(transfers(257)))).toBe(false);
+  expect(await attestable(tooLarge, tooLarge)).toBe(false);
+});
+
+test("judges by no other fault of the node", async () => {
+  const away = failing(new RpcFault({ kind: "deadline", method, reason: "no answer" }));
+  await expect(attestable(away)).rejects.toMatchObject({ kind: "deadline" });
 });

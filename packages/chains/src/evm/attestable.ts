@@ -5,11 +5,11 @@ import {
   type AttestationHub,
   type Hex,
 } from "@causeway/domain";
-import { readBlock, readLogs } from "./answers.ts";
-import { depositFilters, depositsInLogs } from "./deposits.ts";
+import { readBlock, readLogs, readReceipt } from "./answers.ts";
+import { depositFilters, depositsInLogs, type DepositQuestion } from "./deposits.ts";
 import { isReceiptReadable } from "./receipt-size.ts";
 import { isTooLarge } from "./rpc-errors.ts";
-import type { TransactionFact } from "../family.ts";
+import type { LogFact, TransactionFact } from "../family.ts";
 import { inconsistent } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
@@ -56,7 +56,7 @@ async function isAttestedWhole(
 
 /**
  * Counts as oracles do: transfers of every token. They may count fewer (a token that takes a fee), never more. Only logs about the depository
- * are asked for, so nothing else that a transaction logs makes the answer large; one that is too large all the same counts as too many.
+ * are asked for, so nothing else that a transaction logs makes the answer large. When other transactions of the block do, the receipt is read.
  */
 async function countDeposits(
   transport: Pick<RpcTransport, "request">,
@@ -64,23 +64,38 @@ async function countDeposits(
   transaction: TransactionFact,
   blockHash: Hex,
 ): Promise<number> {
-  const method = "eth_getLogs";
   const question = { depository, tokens: undefined };
+  try {
+    const logs = await logsAbout(transport, question, transaction.hash, blockHash);
+    return depositsInLogs(question, logs, new Map([[transaction.hash, transaction]])).deposits.length;
+  } catch (error) {
+    if (isTooLarge(error)) return Number.POSITIVE_INFINITY;
+    throw error;
+  }
+}
+
+async function logsAbout(
+  transport: Pick<RpcTransport, "request">,
+  question: DepositQuestion,
+  txHash: Hex,
+  blockHash: Hex,
+): Promise<readonly LogFact[]> {
+  const method = "eth_getLogs";
   try {
     const answers = await Promise.all(
       depositFilters(question).map(
         async (filter) => await transport.request(method, [{ blockHash, ...filter }]),
       ),
     );
-    const logs = answers
-      .flatMap((answer) => readLogs(answer, method))
-      .filter(({ txHash }) => txHash === transaction.hash)
-      .toSorted((a, b) => a.logIndex - b.logIndex);
+    const logs = answers.flatMap((answer) => readLogs(answer, method));
     if (logs.some((log) => log.blockHash !== blockHash))
       throw inconsistent(method, "a log is of another block");
-    return depositsInLogs(question, logs, new Map([[transaction.hash, transaction]])).deposits.length;
+    return logs.filter((log) => log.txHash === txHash).toSorted((a, b) => a.logIndex - b.logIndex);
   } catch (error) {
-    if (isTooLarge(error)) return Number.POSITIVE_INFINITY;
-    throw error;
+    if (!isTooLarge(error)) throw error;
   }
+  const receipt = readReceipt(await transport.request("eth_getTransactionReceipt", [txHash]), txHash);
+  if (receipt?.blockHash !== blockHash)
+    throw inconsistent("eth_getTransactionReceipt", "a transaction left its block");
+  return receipt.logs;
 }

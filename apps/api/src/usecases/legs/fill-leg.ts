@@ -110,6 +110,8 @@ function isWorthAnother(
   reason: FailReason,
 ): boolean {
   if (record?.terms.destination.paidFrom === undefined || deposit === undefined) return false;
+  // A reorg may have changed that since the fill was begun.
+  if (deposit.isUnattestable === true) return false;
   // What reverted may as well be calls that somebody chose: they burn the solver's gas once.
   if (record.terms.outputCalls !== undefined) return false;
   if (reason !== "TRANSACTION_REVERTED" || slot.minedStatus !== "reverted") return false;
