@@ -15,7 +15,8 @@ import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-clai
 import { listCurrencies, rotateExecutor, rotateOperator, rotateSolver } from "./operate.ts";
 import { BURNER, FICKLE, SINK } from "./memory-contracts.ts";
 import { swapCall } from "./memory-dex.ts";
-import { isNodeFault, troubles, type Trouble } from "./node-trouble.ts";
+import { isNodeFault } from "./node-trouble.ts";
+import { troubles, type Trouble } from "./troubles.ts";
 import { NATIVE, lower } from "./memory-evm.ts";
 import { FIRST_CONFIGURATION, OUR_KEYS } from "./keys.ts";
 import { isDeath } from "../fakes/mortal-services.ts";

@@ -1,37 +1,7 @@
-import { RpcFault, type ChainReader, type ChainWriter } from "@causeway/chains";
+import { RpcFault, type ChainReader } from "@causeway/chains";
 import type { MemoryChain } from "./memory-chain.ts";
 import { memoryReader, memoryWriter } from "./memory-reader.ts";
-
-/** A node that is in trouble for a while. */
-
-export const troubles = [
-  /** It has no logs of its newest blocks, and does not say so. */
-  "missingLogs",
-  /** It is an older state of the chain. */
-  "behind",
-  /** Some of its answers are errors. */
-  "errors",
-  /** It takes a transaction and answers with an error. */
-  "unheardBroadcasts",
-  /** It answers with an error and takes nothing. */
-  "lostBroadcasts",
-] as const;
-
-export interface Trouble {
-  readonly kind: (typeof troubles)[number];
-  /** Newest blocks that it lacks, or calls from one error to the next. */
-  readonly extent: number;
-}
-
-export interface TroubledNode {
-  readonly reader: ChainReader;
-  readonly writer: ChainWriter;
-  trouble(trouble: Trouble): void;
-  rescue(): void;
-  isTroubled(): boolean;
-  /** Whether logs were ever missing. */
-  hidLogs(): boolean;
-}
+import type { Trouble, TroubledNode } from "./troubles.ts";
 
 const fault = (method: string): RpcFault =>
   new RpcFault({ kind: "network", method, reason: "the node is in trouble" });

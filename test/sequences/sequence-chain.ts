@@ -2,7 +2,7 @@ import type { Signer } from "@causeway/attest";
 import type { BlockRef, ChainReader, ChainWriter, ReceiptFact, TransactionFact } from "@causeway/chains";
 import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
 import type { LiquiditySource } from "../../apps/api/src/ports/liquidity.ts";
-import type { TroubledNode } from "./node-trouble.ts";
+import type { TroubledNode } from "./troubles.ts";
 import type { DepositMade, Movement } from "./memory-evm.ts";
 
 /** A chain as the actions drive it and the books read it. Reads are synchronous; whatever changes the chain may have to ask a node. */

@@ -45,7 +45,8 @@ import {
 } from "./keys.ts";
 import { DEX, pairOf, pairsOf } from "./memory-dex.ts";
 import { NATIVE } from "./memory-evm.ts";
-import { isNodeFault, type Trouble } from "./node-trouble.ts";
+import { isNodeFault } from "./node-trouble.ts";
+import type { Trouble } from "./troubles.ts";
 import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 import { startService, workerSide, type Surroundings, type WorkerSide } from "./service.ts";
 

@@ -50,6 +50,19 @@ test("a promise without any slippage is kept within what the solver bears, firm 
   });
 });
 
+test("a firm quote is firm for the quoted deposit; what comes beyond it buys what it buys now", () => {
+  const grown = { ...terms, origin: { ...terms.origin, minimumAmount: 900n } };
+  // Ten times the quote, of which the pools bear a little less than in proportion.
+  const paid = (deposited: bigint, repriced: bigint) =>
+    payout(grown, { deposited, repriced }, HONOUR_BPS, at(1_000));
+  expect(paid(10_000n, 99_000n)).toEqual({ kind: "pay", amount: 99_000n });
+  expect(paid(10_000n, 101_000n)).toEqual({ kind: "pay", amount: 100_000n });
+  expect(paid(1_001n, 9_900n), "no less than for the quoted deposit").toEqual({
+    kind: "pay",
+    amount: 10_000n,
+  });
+});
+
 test("a firm quote is not kept when prices moved further than the solver bears", () => {
   expect(payout(terms, { deposited: 1_000n, repriced: 9_799n }, HONOUR_BPS, at(1_000))).toEqual({
     kind: "refund",

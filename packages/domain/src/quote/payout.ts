@@ -29,7 +29,8 @@ export type PromiseTerms = Pick<
 >;
 
 /**
- * What to pay now. For a deposit that came while the quote was firm the expected amount is paid as long as that costs the solver at most `honourBps`. Else what the deposit
+ * What to pay now. For a deposit that came while the quote was firm the expected amount is paid as long as that costs the solver at most `honourBps`; what exceeds the
+ * quoted deposit was promised no price, so that a small quote is no firm quote for any size. Else what the deposit
  * buys now, never more than expected. A promise that leaves no other choice (its minimum is what was expected) is kept within `honourBps` whenever the deposit came.
  * Below the promised minimum, or when it buys nothing at all, the deposit goes back. What is expected follows the deposit: see {@link expectedFor}.
  */
@@ -44,7 +45,9 @@ export function payout(
   const expected = expectedFor(terms, deposited);
   const isBearable = (amount: bigint) => repriced * BPS >= amount * (BPS - BigInt(honourBps));
   const isFirm = depositSeenAtMs <= terms.firmUntilMs;
-  if (repriced >= expected || (isFirm && isBearable(expected))) return { kind: "pay", amount: expected };
+  if (repriced >= expected) return { kind: "pay", amount: expected };
+  const firm = deposited > terms.origin.amount ? expectedFor(terms, terms.origin.amount) : expected;
+  if (isFirm && isBearable(firm)) return { kind: "pay", amount: firm > repriced ? firm : repriced };
   if (repriced >= minimumAmount && repriced > 0n) return { kind: "pay", amount: repriced };
   if (minimumAmount === expectedAmount && isBearable(minimumAmount))
     return { kind: "pay", amount: minimumAmount };

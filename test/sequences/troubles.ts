@@ -1,0 +1,32 @@
+import type { ChainReader, ChainWriter } from "@causeway/chains";
+
+/** A node that is in trouble for a while. */
+
+export const troubles = [
+  /** It has no logs of its newest blocks, and does not say so. */
+  "missingLogs",
+  /** It is an older state of the chain. */
+  "behind",
+  /** Some of its answers are errors. */
+  "errors",
+  /** It takes a transaction and answers with an error. */
+  "unheardBroadcasts",
+  /** It answers with an error and takes nothing. */
+  "lostBroadcasts",
+] as const;
+
+export interface Trouble {
+  readonly kind: (typeof troubles)[number];
+  /** Newest blocks that it lacks, or calls from one error to the next. */
+  readonly extent: number;
+}
+
+export interface TroubledNode {
+  readonly reader: ChainReader;
+  readonly writer: ChainWriter;
+  trouble(trouble: Trouble): void;
+  rescue(): void;
+  isTroubled(): boolean;
+  /** Whether logs were ever missing. */
+  hidLogs(): boolean;
+}
