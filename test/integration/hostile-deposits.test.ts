@@ -654,6 +654,27 @@ test("an app stays liable for its fast fill when a reorg makes the deposit unatt
   expect(judgeRefundRelease({ ...facts, request: waiting })).toMatchObject({ kind: "release" });
 });
 
+test("a deposit that oracles cannot attest goes back when the fast fill beside it is not made", async () => {
+  const { origin, destination } = world;
+  const sponsor = await aSponsor(world, 10_000);
+  const recipient = await aPayableContract();
+  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, amount: "50000000", recipient });
+  await sponsor.fastFill(agreed);
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin, withoutReceipts());
+  expect((await world.depositsOf(agreed.requestId))[0]?.disposition).toBe("unattributed");
+  await destination.client.setCode({ address: recipient, bytecode: "0xfe" });
+  await world.work();
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    fundsAt: "depository",
+    nextAction: "wait_for_refund",
+    failReason: "DEPOSIT_UNATTESTABLE",
+  });
+  expect(await world.untilFinal(agreed.requestId, 1_000)).toMatchObject({ status: "refund" });
+  expect(await sponsor.holdState(agreed)).toBe("released");
+});
+
 test("a deposit that oracles can attest after a reorg moved it is refunded as one that settlement repays", async () => {
   const { origin } = world;
   const agreed = await agree();

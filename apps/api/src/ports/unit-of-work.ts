@@ -156,6 +156,8 @@ export interface DepositWrites {
   ): Promise<DepositRecord[]>;
   /** Locks canonical deposits of a request on one chain that are to be refunded and are not yet. */
   refundsDue(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
+  /** Deposits of a request that oracles cannot attest and that were left aside, because an app vouched for the request; locked. */
+  stranded(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
   /** Canonical accepted deposits that have reached their confirmations and whose request still waits for that. */
   dueConfirmed(chainId: number, headNumber: bigint): Promise<DepositRecord[]>;
 }

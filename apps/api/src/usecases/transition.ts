@@ -51,8 +51,8 @@ export async function transition(
 }
 
 /**
- * While an app vouched for the request, a wrong deposit of its own user went back beside it. When nothing was filled that deposit is the request's after all, as without
- * a fast fill: otherwise its status would ask for a deposit, and tell nothing of the money in the depository.
+ * While an app vouched for the request, a wrong deposit of its own user went back beside it, and one that oracles cannot attest was left aside. When nothing was filled that
+ * deposit is the request's after all, as without a fast fill: otherwise its status would ask for a deposit, and tell nothing of the money in the depository.
  */
 async function resumeOwnDeposit(
   services: TransitionServices,
@@ -63,10 +63,12 @@ async function resumeOwnDeposit(
   const { terms, state } = moved;
   if (!isFronted(before.state) || before.state.depositId !== undefined || state.name !== "quoted")
     return moved;
+  const [stranded] = await tx.deposits.stranded(terms.requestId, terms.origin.chainId);
   const due = await tx.deposits.refundsDue(terms.requestId, terms.origin.chainId);
-  const own = due.find(({ sender, reason }) => sender === terms.user && reason !== undefined);
-  if (own?.reason === undefined) return moved;
-  const verdict = { kind: "mismatch", reason: own.reason, byUser: true } as const;
+  const own = stranded ?? due.find(({ sender, reason }) => sender === terms.user && reason !== undefined);
+  const reason = stranded === undefined ? own?.reason : "DEPOSIT_UNATTESTABLE";
+  if (own === undefined || reason === undefined) return moved;
+  const verdict = { kind: "mismatch", reason, byUser: true } as const;
   const seen = { kind: "depositSeen", depositId: own.id, verdict, confirmed: false, late: false } as const;
   const change = { inTxHashes: [...new Set([...moved.inTxHashes, own.txHash])] };
   return (await transition(services, tx, moved, seen, change)).record;

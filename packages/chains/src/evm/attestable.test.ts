@@ -2,7 +2,7 @@ import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { TransactionFact } from "../family.ts";
 import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
-import { isAttestable } from "./attestable.ts";
+import { blockLogsAbout, isAttestable } from "./attestable.ts";
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
 
 const hash: Hex = `0x${"11".repeat(32)}`;
@@ -22,12 +22,14 @@ const transaction: TransactionFact = {
 async function attestable(
   logs: (filter: { address?: unknown }) => unknown,
   receipt: () => unknown = () => null,
+  gasLimit = transaction.gasLimit,
 ): Promise<boolean> {
   const transport = {
     request: async (method: string, params: readonly unknown[]) =>
       method === "eth_getLogs" ? logs(params[0] as { address?: unknown }) : receipt(),
   };
-  return await isAttestable(transport, { depository, attestation: {} }, transaction, blockHash);
+  const asked = { ...transaction, ...(gasLimit !== undefined && { gasLimit }) };
+  return await isAttestable(transport, { depository, attestation: {} }, asked, blockHash);
 }
 
 const transfer = (logIndex: number, txHash = hash) => ({
@@ -73,7 +75,29 @@ test("reads the transaction's receipt when its block has too many logs about the
   expect(await attestable(tooLarge, tooLarge)).toBe(false);
 });
 
-test("judges by no other fault of the node", async () => {
-  const away = failing(new RpcFault({ kind: "deadline", method, reason: "no answer" }));
-  await expect(attestable(away)).rejects.toMatchObject({ kind: "deadline" });
+test("reads the receipt too when the block's logs do not come within the deadline, and judges by no other fault", async () => {
+  const late = failing(new RpcFault({ kind: "deadline", method, reason: "no whole answer" }));
+  expect(await attestable(late, late)).toBe(false);
+  const away = failing(new RpcFault({ kind: "network", method, reason: "no answer" }));
+  await expect(attestable(away)).rejects.toMatchObject({ kind: "network" });
+  await expect(attestable(late, away)).rejects.toMatchObject({ kind: "network" });
+  await expect(attestable(late, late, 200_000n), "an ordinary transaction").rejects.toMatchObject({
+    kind: "deadline",
+  });
+});
+
+test("asks for the logs of a block once, however many of its transactions are judged", async () => {
+  let asked = 0;
+  const transport = {
+    request: async () => {
+      asked++;
+      return [];
+    },
+  };
+  const logs = blockLogsAbout(transport, depository);
+  for (let at = 0; at < 3; at++)
+    expect(await isAttestable(transport, { depository, attestation: {} }, transaction, blockHash, logs)).toBe(
+      true,
+    );
+  expect(asked).toBe(2);
 });

@@ -6,9 +6,9 @@ import {
   type Hex,
 } from "@causeway/domain";
 import { readBlock, readLogs, readReceipt } from "./answers.ts";
-import { depositFilters, depositsInLogs, type DepositQuestion } from "./deposits.ts";
+import { depositFilters, depositsInLogs } from "./deposits.ts";
 import { isReceiptReadable } from "./receipt-size.ts";
-import { isTooLarge } from "./rpc-errors.ts";
+import { isBeyondBounds, isTooLarge } from "./rpc-errors.ts";
 import type { LogFact, TransactionFact } from "../family.ts";
 import { inconsistent } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
@@ -18,6 +18,9 @@ export type AttestationRules = Pick<AttestationHub, "depositPartsSince">;
 
 /** A log costs at least this much gas, so a transaction with a lower gas limit has no more logs than one execution holds deposits. */
 const SURELY_ONE_EXECUTION_GAS = 375n * BigInt(MAX_WHOLE_DEPOSITS + 1);
+
+/** A receipt has about one byte for each gas: that of a transaction with less is read within any deadline. */
+const SURELY_SMALL_GAS = 2_000_000n;
 
 /**
  * Whether oracles can attest the deposits of a mined transaction: they read its receipt, and its deposits fit into their executions.
@@ -31,11 +34,13 @@ export async function isAttestable(
   rules: { readonly depository: Address; readonly attestation: AttestationRules | undefined },
   transaction: TransactionFact,
   blockHash: Hex,
+  blockLogs: BlockLogs = blockLogsAbout(transport, rules.depository),
 ): Promise<boolean> {
   if (!(await isReceiptReadable(transport, transaction))) return false;
   if (rules.attestation === undefined) return true;
   if (!(await isAttestedWhole(transport, rules.attestation, transaction, blockHash))) return true;
-  return (await countDeposits(transport, rules.depository, transaction, blockHash)) <= MAX_WHOLE_DEPOSITS;
+  const count = await countDeposits(transport, rules.depository, transaction, blockHash, blockLogs);
+  return count <= MAX_WHOLE_DEPOSITS;
 }
 
 /** Whether one execution must hold all deposits of the transaction, and the transaction may have too many. */
@@ -54,6 +59,41 @@ async function isAttestedWhole(
   return !isAttestedInParts(rules, block.timestamp);
 }
 
+/** Logs of a block about a depository; undefined: they are too large, or do not come in time. */
+export type BlockLogs = (blockHash: Hex) => Promise<readonly LogFact[] | undefined>;
+
+/** Asks for each block once, however many of its transactions ask. */
+export function blockLogsAbout(transport: Pick<RpcTransport, "request">, depository: Address): BlockLogs {
+  const asked = new Map<Hex, Promise<readonly LogFact[] | undefined>>();
+  return async (blockHash) => {
+    const logs = asked.get(blockHash) ?? logsOf(transport, depository, blockHash);
+    asked.set(blockHash, logs);
+    return await logs;
+  };
+}
+
+async function logsOf(
+  transport: Pick<RpcTransport, "request">,
+  depository: Address,
+  blockHash: Hex,
+): Promise<readonly LogFact[] | undefined> {
+  const method = "eth_getLogs";
+  try {
+    const answers = await Promise.all(
+      depositFilters({ depository, tokens: undefined }).map(
+        async (filter) => await transport.request(method, [{ blockHash, ...filter }]),
+      ),
+    );
+    const logs = answers.flatMap((answer) => readLogs(answer, method));
+    if (logs.some((log) => log.blockHash !== blockHash))
+      throw inconsistent(method, "a log is of another block");
+    return logs;
+  } catch (error) {
+    if (isBeyondBounds(error)) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Counts as oracles do: transfers of every token. They may count fewer (a token that takes a fee), never more. Only logs about the depository
  * are asked for, so nothing else that a transaction logs makes the answer large. When other transactions of the block do, the receipt is read.
@@ -63,39 +103,32 @@ async function countDeposits(
   depository: Address,
   transaction: TransactionFact,
   blockHash: Hex,
+  blockLogs: BlockLogs,
 ): Promise<number> {
-  const question = { depository, tokens: undefined };
+  const { hash } = transaction;
+  const inBlock = await blockLogs(blockHash);
   try {
-    const logs = await logsAbout(transport, question, transaction.hash, blockHash);
-    return depositsInLogs(question, logs, new Map([[transaction.hash, transaction]])).deposits.length;
+    const logs =
+      inBlock === undefined
+        ? await logsOfReceipt(transport, hash, blockHash)
+        : inBlock.filter((log) => log.txHash === hash).toSorted((a, b) => a.logIndex - b.logIndex);
+    const question = { depository, tokens: undefined };
+    return depositsInLogs(question, logs, new Map([[hash, transaction]])).deposits.length;
   } catch (error) {
-    if (isTooLarge(error)) return Number.POSITIVE_INFINITY;
+    // The receipt of an ordinary transaction is small: it does not come because the node is in trouble.
+    const isOrdinary = transaction.gasLimit !== undefined && transaction.gasLimit < SURELY_SMALL_GAS;
+    if (isOrdinary ? isTooLarge(error) : isBeyondBounds(error)) return Number.POSITIVE_INFINITY;
     throw error;
   }
 }
 
-async function logsAbout(
+async function logsOfReceipt(
   transport: Pick<RpcTransport, "request">,
-  question: DepositQuestion,
   txHash: Hex,
   blockHash: Hex,
 ): Promise<readonly LogFact[]> {
-  const method = "eth_getLogs";
-  try {
-    const answers = await Promise.all(
-      depositFilters(question).map(
-        async (filter) => await transport.request(method, [{ blockHash, ...filter }]),
-      ),
-    );
-    const logs = answers.flatMap((answer) => readLogs(answer, method));
-    if (logs.some((log) => log.blockHash !== blockHash))
-      throw inconsistent(method, "a log is of another block");
-    return logs.filter((log) => log.txHash === txHash).toSorted((a, b) => a.logIndex - b.logIndex);
-  } catch (error) {
-    if (!isTooLarge(error)) throw error;
-  }
-  const receipt = readReceipt(await transport.request("eth_getTransactionReceipt", [txHash]), txHash);
-  if (receipt?.blockHash !== blockHash)
-    throw inconsistent("eth_getTransactionReceipt", "a transaction left its block");
+  const method = "eth_getTransactionReceipt";
+  const receipt = readReceipt(await transport.request(method, [txHash]), txHash);
+  if (receipt?.blockHash !== blockHash) throw inconsistent(method, "a transaction left its block");
   return receipt.logs;
 }

@@ -8,7 +8,7 @@ import {
   type IgnoredLog,
 } from "./deposits.ts";
 import { fetchRangeLogs } from "./range-logs.ts";
-import { isAttestable, type AttestationRules } from "./attestable.ts";
+import { blockLogsAbout, isAttestable, type AttestationRules } from "./attestable.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
@@ -49,11 +49,12 @@ async function withAttestability(
 ): Promise<DepositFact[]> {
   const blocks = new Map(deposits.map(({ txHash, blockHash }) => [txHash, blockHash]));
   const unattestable = new Set<Hex>();
+  const blockLogs = blockLogsAbout(transport, rules.depository);
   // One after the other: what is read of each can be large.
   for (const [txHash, blockHash] of blocks) {
     const transaction = transactions.get(txHash);
     if (transaction === undefined) continue;
-    if (!(await isAttestable(transport, rules, transaction, blockHash))) unattestable.add(txHash);
+    if (!(await isAttestable(transport, rules, transaction, blockHash, blockLogs))) unattestable.add(txHash);
   }
   return deposits.map((deposit) =>
     unattestable.has(deposit.txHash) ? { ...deposit, isUnattestable: true } : deposit,

@@ -1,6 +1,5 @@
 import type { Hex } from "@causeway/domain";
-import { isTooLarge } from "./rpc-errors.ts";
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { isBeyondBounds } from "./rpc-errors.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
@@ -14,7 +13,7 @@ const SURELY_READABLE_GAS = 32_000_000n;
 
 /**
  * Whether oracles can read the receipt of a mined transaction. Of one with a modest gas limit that is known without a look.
- * @throws RpcFault when the node does not answer for another reason than the size
+ * @throws RpcFault when the node does not answer for another reason than size or time
  */
 export async function isReceiptReadable(
   transport: Pick<RpcTransport, "request">,
@@ -25,8 +24,7 @@ export async function isReceiptReadable(
     await transport.request("eth_getTransactionReceipt", [hash]);
     return true;
   } catch (error) {
-    // What takes this node longer than the deadline would be asked for again and again, and nothing behind it be read.
-    if (isTooLarge(error) || (error instanceof RpcFault && error.kind === "deadline")) return false;
+    if (isBeyondBounds(error)) return false;
     throw error;
   }
 }

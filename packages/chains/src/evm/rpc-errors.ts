@@ -75,6 +75,13 @@ export function isTooLarge(error: unknown): boolean {
   return error instanceof RpcFault && error.kind === "tooLarge";
 }
 
+/**
+ * True when an answer is too large, or does not come within the deadline: asking again and again would keep everything behind it from being read.
+ */
+export function isBeyondBounds(error: unknown): boolean {
+  return isTooLarge(error) || (error instanceof RpcFault && error.kind === "deadline");
+}
+
 /** True when the node does not know the block that a read was pinned to (yet, or any more). */
 export function isUnknownBlock(refusal: NodeRefusal): boolean {
   return /header not found|unknown block|block (?:\S+ )?not found|missing trie node|BlockOutOfRange|block is out of range|state (?:is )?not available|(?:no|missing) state|resource not found|cannot query unfinalized/i.test(

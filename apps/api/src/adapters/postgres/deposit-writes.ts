@@ -98,6 +98,12 @@ const refundsDue = statement(
    where request_id = $1 and chain_id = $2 and canonical and disposition = 'refund' and refund_state = 'none' order by id for update`,
 );
 
+const stranded = statement(
+  "deposits_stranded",
+  `select ${DEPOSIT_COLUMNS} from deposits
+   where request_id = $1 and chain_id = $2 and canonical and disposition = 'unattributed' and unattestable order by id for update`,
+);
+
 /** Deposits inside one transaction. */
 export function depositWrites(sql: Sql): DepositWrites {
   return {
@@ -182,6 +188,9 @@ export function depositWrites(sql: Sql): DepositWrites {
     },
     async refundsDue(requestId, chainId): Promise<DepositRecord[]> {
       return (await sql.query<DepositRow>(refundsDue, [requestId, chainId])).map(depositOf);
+    },
+    async stranded(requestId, chainId): Promise<DepositRecord[]> {
+      return (await sql.query<DepositRow>(stranded, [requestId, chainId])).map(depositOf);
     },
     async dueConfirmed(chainId, headNumber): Promise<DepositRecord[]> {
       return (await sql.query<DepositRow>(dueConfirmed, [chainId, headNumber])).map(depositOf);
