@@ -3,7 +3,6 @@ import {
   BPS,
   mergeEntries,
   mulDivDown,
-  ONE_USD,
   pairClassOf,
   ServiceError,
   shortfallUsd,
@@ -21,6 +20,7 @@ import { unitInMemory } from "./app-balance/appraise.ts";
 import { forcedCharge } from "./app-balance/book-charge.ts";
 import { creditEntries, debitEntries } from "./app-balance/credit-entries.ts";
 import { debitKey, releaseHold, returnPermanent } from "./app-balance/move-hold.ts";
+import { addExposure } from "./price-exposure.ts";
 import { spreadOf } from "./quote-pricing.ts";
 
 export type CoverServices = Pick<
@@ -165,8 +165,8 @@ interface Covering {
 
 /** @throws ServiceError PRICE_FETCH_FAILED when something that matters has no fresh price */
 async function coverOf(services: CoverServices, tx: Tx, covering: Covering): Promise<Cover> {
-  const surplus = surplusOf(services, covering);
-  const { beyond } = unitsOf(covering);
+  const { credited, beyond } = unitsOf(covering);
+  const surplus = surplusOf(services, covering, credited);
   if (covering.hold.state === "permanent") {
     const kept = await keptOfDebit(services, tx, covering);
     return {
@@ -207,7 +207,7 @@ async function keptOfDebit(
   );
   if (fastFill.debitedUsd === 0n) return [];
   const depositUsd = amountToUsdDown(fastFill.inputAmount, priceOf(services, terms.origin));
-  // It was taken in whatever currencies the balance held: giving it back for this deposit is a trade at today's prices.
+  // The debit may have taken other currencies than the deposit's: returning them for the deposit is a trade at today's prices.
   const spreadBps = Math.max(
     0,
     ...taken.map(({ asset }) => spreadOf(services, ...pairOf(services, terms.origin, asset))),
@@ -233,12 +233,11 @@ export function worthOf(
 }
 
 /** The other side of the credit, at the lesser price of then and now; empty when the deposit brings nothing more. */
-function surplusOf(services: CoverServices, covering: Covering): LedgerEntry[] {
+function surplusOf(services: CoverServices, covering: Covering, units: bigint): LedgerEntry[] {
   const { terms, fastFill } = covering;
-  const { credited } = unitsOf(covering);
   const { asset } = fastFill.surplus;
-  if (credited === 0n) return [];
-  const amount = isInKind(terms, asset) ? credited : convertedSurplus(services, covering, credited);
+  if (units === 0n) return [];
+  const amount = isInKind(terms, asset) ? units : convertedSurplus(services, covering, units);
   return amount === 0n ? [] : [{ account: "fronted", asset, amount: -amount }];
 }
 
@@ -286,9 +285,7 @@ async function countExposure(
   const [from, to] = pairOf(services, origin, line.asset);
   if (from.priceId === to.priceId) return;
   const usd = amountToUsdDown(-line.amount, priceOf(services, line.asset));
-  const { maxPriceExposureUsd } = services.enginePolicy;
-  const maxUsd = BigInt(maxPriceExposureUsd) * ONE_USD;
-  if (await tx.priceExposure.add(from.priceId, usd, maxUsd, services.clock.nowMs())) return;
+  if (await addExposure(services, tx, from.priceId, usd)) return;
   throw new ServiceError(
     "PRICE_FETCH_FAILED",
     `PRICE_EXPOSURE_USD_PER_MINUTE is used up for ${from.priceId}`,

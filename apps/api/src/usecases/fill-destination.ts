@@ -1,15 +1,15 @@
 import {
   FORMER_ROUTER,
+  ServiceError,
   appBpsOf,
   bpsOfUp,
+  formatUsd,
   isOneAsset,
   mulDivUp,
-  ONE_USD,
   pairClassOf,
 } from "@causeway/domain";
 import type { Currency, FailReason, OutputCalls, RequestId, RequestTerms } from "@causeway/domain";
 import type { RequestEnd } from "../ports/chains.ts";
-import { formatUsd, ServiceError } from "@causeway/domain";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { RequestRecord, SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
@@ -21,6 +21,7 @@ import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { fillContractOf } from "./fill-contract.ts";
 import { amountToPay } from "./fill-amount.ts";
+import { addExposure } from "./price-exposure.ts";
 import { settleFees } from "./legs/fees-of-fill.ts";
 import { orderSignerOf } from "./order-signer.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
@@ -134,15 +135,10 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     due.budget === undefined && terms.gasTopup === undefined && destinationCurrency !== undefined
       ? gasOf(fillGas, destinationCurrency, toContract)
       : exchangedFill + (topupGas(services.quotePolicy.gas, terms.gasTopup?.amount) ?? 0n);
-  const isRouted =
-    toContract ||
-    due.budget !== undefined ||
-    terms.outputCalls !== undefined ||
-    terms.gasTopup !== undefined ||
-    execution?.destination !== undefined;
+  const runsForeignCode = toContract || due.budget !== undefined || terms.outputCalls !== undefined;
+  const isRouted = runsForeignCode || terms.gasTopup !== undefined || execution?.destination !== undefined;
   if (isRouted && terms.order.output.extraData !== fillContractOf(destination))
     return giveUp(services, requestId, "NO_QUOTES", FORMER_ROUTER);
-  const runsForeignCode = toContract || due.budget !== undefined || terms.outputCalls !== undefined;
   const mayBurn = basis.kind === "deposit" && runsForeignCode;
   const burntUsd = mayBurn ? await unpaidBurntUsd(services) : 0n;
   if (mayBurn && burntUsd >= services.enginePolicy.maxUnpaidBurntUsd)
@@ -349,11 +345,12 @@ class ExposureReached extends Error {}
  * @throws ExposureReached
  */
 async function countExposure(
-  { chains, clock, enginePolicy }: Needs,
+  services: Needs,
   tx: Pick<Tx, "priceExposure">,
   { origin, destination, inputUsd, appFees }: RequestTerms,
   basis: FillBasis,
 ): Promise<void> {
+  const { chains } = services;
   const deposited = chains.currency(origin.chainId, origin.currency);
   if (deposited === undefined) return;
   // What is filled, not what was quoted: a fast fill of a part must not use up the bound for the whole.
@@ -369,11 +366,9 @@ async function countExposure(
   };
   expose(paidFrom, usd);
   expose(feesIn, bpsOfUp(usd, appBpsOf(appFees?.fees ?? [])));
-  const maxUsd = BigInt(enginePolicy.maxPriceExposureUsd) * ONE_USD;
   // In one order everywhere: two fills that lock two assets must not wait for each other.
   for (const [priceId, partUsd] of [...exposed].sort(([a], [b]) => (a < b ? -1 : 1)))
-    if (!(await tx.priceExposure.add(priceId, partUsd, maxUsd, clock.nowMs())))
-      throw new ExposureReached(priceId);
+    if (!(await addExposure(services, tx, priceId, partUsd))) throw new ExposureReached(priceId);
 }
 
 /** Never gives up: the nonce may have paid this very request, and then its deposit must not be refunded. */

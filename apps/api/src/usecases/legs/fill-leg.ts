@@ -78,7 +78,7 @@ async function noteBurn({ services, tx, slot, record }: LegMoment): Promise<numb
   const isSponsored = beside === undefined && !isPlainTransfer(slot);
   const usd = isSponsored ? usdNow(services, slot.chainId, wei) : undefined;
   const burns = await tx.fillBurns.note(slot, requestId, usd, services.clock.nowMs());
-  if (beside !== undefined) await tx.fillBurns.keep(requestId, { kept: 1n, burnt: 1n });
+  if (beside !== undefined) await tx.fillBurns.keep(requestId, { kept: wei, burnt: wei });
   services.events.alarm("fill_burnt", {
     requestId,
     chainId: slot.chainId,

@@ -1,0 +1,18 @@
+import { ONE_USD } from "@causeway/domain";
+import type { Services } from "../ports/services.ts";
+import type { Tx } from "../ports/unit-of-work.ts";
+
+/**
+ * Adds a trade to what this minute has exposed to the price of one asset (`PRICE_EXPOSURE_USD_PER_MINUTE`).
+ * @param usd with 18 decimals
+ * @returns false when the limit is reached: nothing was added
+ */
+export async function addExposure(
+  { clock, enginePolicy }: Pick<Services, "clock" | "enginePolicy">,
+  tx: Pick<Tx, "priceExposure">,
+  priceId: string,
+  usd: bigint,
+): Promise<boolean> {
+  const maxUsd = BigInt(enginePolicy.maxPriceExposureUsd) * ONE_USD;
+  return await tx.priceExposure.add(priceId, usd, maxUsd, clock.nowMs());
+}
