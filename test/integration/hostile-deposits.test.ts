@@ -651,7 +651,10 @@ test("an app stays liable for its fast fill when a reorg makes the deposit unatt
     reason: "the deposit's request is filled: a refund would pay twice",
   });
   const waiting = { ...request, state: { ...request.state, name: "quoted" as const } };
-  expect(judgeRefundRelease({ ...facts, request: waiting })).toMatchObject({ kind: "release" });
+  expect(judgeRefundRelease({ ...facts, request: waiting })).toMatchObject({
+    kind: "release",
+    why: UNATTESTABLE_DEPOSIT,
+  });
 });
 
 test("a deposit that oracles cannot attest goes back when the fast fill beside it is not made", async () => {

@@ -1,3 +1,4 @@
+import { UNATTESTABLE_DEPOSIT } from "@causeway/domain";
 import type { Chain, Currency, Hex, RailChain } from "@causeway/domain";
 import { isPlaceholder } from "./placeholder-user.ts";
 import { refundRecipient } from "./refund-terms.ts";
@@ -94,8 +95,10 @@ function whyItWaits({
   refundState,
   refundWaits,
   refundFailReason,
+  isUnattestable,
 }: DepositRecord): string | undefined {
-  if (disposition === "unattributed") return "the deposit names no known order";
+  if (disposition === "unattributed")
+    return isUnattestable === true ? UNATTESTABLE_DEPOSIT : "the deposit names no known order";
   if (refundState !== "impossible") return refundWaits;
   return [refundFailReason, refundWaits].filter((part) => part !== undefined).join(": ");
 }

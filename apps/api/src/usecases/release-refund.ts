@@ -65,8 +65,10 @@ async function release(
 ): Promise<void> {
   const atMs = clock.nowMs();
   await tx.deposits.releaseRefund(deposit.id, atMs);
-  if (deposit.disposition === "unattributed")
-    await tx.deposits.setDisposition(deposit.id, "refund", "ORPHANED_DEPOSIT_REFUND", deposit.requestId);
+  if (deposit.disposition === "unattributed") {
+    const reason = deposit.isUnattestable === true ? "DEPOSIT_UNATTESTABLE" : "ORPHANED_DEPOSIT_REFUND";
+    await tx.deposits.setDisposition(deposit.id, "refund", reason, deposit.requestId);
+  }
   if (request !== undefined) {
     const { requestId } = request.terms;
     const decision = decide(request.state, { kind: "refundReleased", depositId: deposit.id });
