@@ -36,7 +36,7 @@ export type OpenRefunds = () => {
 class Misused extends Error {}
 class Refused extends Error {}
 
-/** `operator refund`: prints a JSON line for each step. Never throws; the exit code tells. */
+/** `operator refund`: prints a JSON line for each step. Never throws: the exit code reports the outcome. */
 export async function runRefund(words: readonly string[], open: OpenRefunds): Promise<number> {
   try {
     const { name, text, isConfirmed } = readWords(words);
@@ -118,7 +118,7 @@ async function act(
     usd: await worth(usd, currency, deposit.amount),
     recipient: spellAddress(chain, verdict.recipient),
     why: verdict.why,
-    note: "the refund is the deposit minus the cost of its payment; make sure that nobody returned it by hand",
+    note: "the refund is the deposit minus the cost of its payment; make sure that the money was not returned by hand",
   });
   if (!isConfirmed) {
     process.stderr.write("nothing was changed: run it again with --yes to release this refund\n");

@@ -19,8 +19,8 @@ export interface FillBurnWrites {
   /** The sponsor was charged `paidUsd` of the `burntUsd` that it was not charged for before. */
   charged(requestId: RequestId, of: { readonly paidUsd: bigint; readonly burntUsd: bigint }): Promise<void>;
   /**
-   * Until the end of the transaction no other fill is added. Call before any lane is locked.
-   * @returns what fills under way may burn that nobody else pays for, USD with 18 decimals
+   * Locks until the transaction ends, so no other fill can be added. Call before locking a lane.
+   * @returns the most gas that fills under way may burn at the solver's expense, USD with 18 decimals
    */
   lockUnderWay(): Promise<bigint>;
   noteUnderWay(slotId: string, usd: bigint): Promise<void>;

@@ -7,7 +7,7 @@ type Configured = Pick<Chain, "id" | "name" | "contracts">;
 
 /**
  * At the start of a process: no contract that a chain used before may be forgotten. Accounts of ours may have roles in it, so the configuration must name it among `formerContracts`.
- * Raises an alarm while open quotes lead to a former depository, which nobody watches, or open orders name a former router, whose fills are not made.
+ * Raises an alarm while open quotes use a former depository, whose deposits are not read, or open orders name a former router, through which no fill is made.
  * @throws ServiceError SERVICE_UNAVAILABLE naming every contract that is missing
  */
 export async function checkUsedContracts(

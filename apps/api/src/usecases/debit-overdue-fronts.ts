@@ -32,7 +32,7 @@ export async function debitOverdueFronts(
     }
 }
 
-/** Before they are tried, whatever becomes of it: one whose price is missing for days must not take the place of others. */
+/** Recorded before the attempt: a fast fill whose price is missing for days must not keep others waiting. */
 async function takeTurns(
   { uow, clock }: Pick<Services, "uow" | "clock">,
   requestIds: readonly RequestId[],

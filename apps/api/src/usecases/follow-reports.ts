@@ -54,7 +54,7 @@ export async function lookAtReport(
   const receipt = await connection.reader.receipt(send.txHash);
   if (receipt === undefined) return forgetIfOld(services, send);
   const [lowest] = trail;
-  // Below the trail nobody has watched, or has forgotten: the chain itself is asked which block stands there.
+  // Blocks older than the trail are not in memory: the node is asked for the canonical block.
   const below = lowest !== undefined && receipt.blockNumber < lowest.number;
   const canonical = below
     ? (await connection.reader.block(receipt.blockNumber))?.hash
@@ -88,7 +88,7 @@ export async function lookAtReport(
   });
 }
 
-/** A report that no block bears out is forgotten after a while; whoever made it can make it again. */
+/** A report is dropped after a while when no block contains its transaction; it can be sent again. */
 async function forgetIfOld(services: Needs, send: SendRecord): Promise<void> {
   if (services.clock.nowMs() - send.reportedAtMs < UNMINED_KEPT_MS) return;
   await services.uow.run((tx) => tx.sends.forget(send));

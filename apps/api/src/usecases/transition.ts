@@ -51,8 +51,8 @@ export async function transition(
 }
 
 /**
- * While an app vouched for the request, a wrong deposit of its own user went back beside it, and one that oracles cannot attest was left aside. When nothing was filled that
- * deposit is the request's after all, as without a fast fill: otherwise its status would ask for a deposit, and tell nothing of the money in the depository.
+ * During a fast fill, a wrong deposit of the request's own user is refunded separately, and one that oracles cannot attest is set aside. When the fast fill fails, the deposit
+ * becomes the request's again. Otherwise the status would ask for a second deposit although the depository holds the first.
  */
 async function resumeOwnDeposit(
   services: TransitionServices,

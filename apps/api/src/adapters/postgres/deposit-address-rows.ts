@@ -96,7 +96,7 @@ export function fundsOf(row: FundsRow): ObservedFunds {
   };
 }
 
-/** A layer as it is stored: amount, block since which it counts, the last one before (null: nobody looked), when, ms, and the block in which it was found if that is another. */
+/** A stored layer: amount, the block from which it counts, the last block read before that (null: unknown), the time (ms), and the block in which it was found if different. */
 type StoredLayer = [
   amount: string,
   since: string,

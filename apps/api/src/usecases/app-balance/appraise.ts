@@ -59,7 +59,7 @@ export interface Appraisal {
   readonly standing: Standing;
   /** Set when a balance has no price that can be believed: it counts as nothing, and "not enough" cannot be said for certain. */
   readonly unpriced: ServiceError | undefined;
-  /** Set when a volatile asset that is held has no such price: it counts with a margin, so "not enough" beside holds cannot be said for certain. */
+  /** Set when a held volatile asset has no such price: it counts with a margin, so an insufficient balance may be sufficient. */
   readonly unpricedHold: ServiceError | undefined;
 }
 
@@ -157,7 +157,7 @@ function refuseUnlistedDebts(
 
 /**
  * The price in memory, or the error to throw; a missing price is being fetched for the next try. A price that quotes would not trade at counts
- * as none: any guess would be in somebody's favor, so balances vouch for nothing by it and charges and credits wait.
+ * as none, because any guess would favor one side: such balances back nothing, and charges and credits wait.
  */
 export function unitInMemory(services: PriceServices, currency: Currency): PricedUnit | ServiceError {
   const unit = gasUnitInMemory(services, currency);

@@ -130,7 +130,7 @@ async function sweep(
     if (awaiting.standing === "waiting")
       await depositAddresses.supersede(at.requestId, terms.requestId, nowMs);
   }
-  // Requests whose own sweeps moved nothing: this money may be theirs, and whoever asks for them is told of it.
+  // Requests whose own sweeps moved nothing: this money may belong to them, so their status follows it.
   await depositAddresses.supersedeVoided(at.address, terms.requestId, nowMs);
   const sweepId = await depositAddresses.addSweep({
     address: funds.address,
