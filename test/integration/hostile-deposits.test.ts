@@ -504,6 +504,49 @@ function noisyTokenCode(to: Address): `0x${string}` {
   return `0x60016000526101015b73${to.slice(2)}33${`7f${TRANSFER_TOPIC.slice(2)}`}60206000a36001900380600857`;
 }
 
+/** A deposit as agreed, in a transaction with 257 transfers of an unknown token to the depository. */
+async function depositNextToTransfers(): Promise<{ agreed: Agreed; txHash: TxHash }> {
+  const { origin } = world;
+  const { contract } = await aContract();
+  const token = world.anAddress();
+  const bytecode = noisyTokenCode(origin.chain.contracts.depository);
+  await origin.client.setCode({ address: token, bytecode });
+  const agreed = await agree();
+  const calls = [
+    ...depositing(agreed, world.usdc, agreed.terms.origin.amount),
+    { to: token, data: "0x" as const },
+  ];
+  await origin.client.setCode({ address: contract, bytecode: batchCode(calls) });
+  const txHash = await origin.send(world.user, { to: contract, gas: 1_500_000n });
+  await origin.mine();
+  return { agreed, txHash };
+}
+
+for (const lag of ["logs", "logs without an error", "blocks"] as const)
+  test(`a node that lags while deposits are counted does not make an unattestable one attestable: ${lag}`, async () => {
+    const { origin } = world;
+    const { agreed } = await depositNextToTransfers();
+    const node = createRpcTransport({ url: origin.chain.rpcUrl });
+    transports.push(node);
+    let isCounting = false;
+    const lagging = laggingNode(node, { lag, blocks: 2n, isLagging: () => isCounting });
+    const request: RpcTransport["request"] = async (method, params, options) => {
+      const answer = await lagging.request(method, params, options);
+      isCounting ||= method === "eth_getTransactionByHash";
+      return answer;
+    };
+    const reader = createChainReader(origin.chain, { ...lagging, request }, { attestation: {} });
+    const by = withChain(world.services, origin.connected, { connection: { reader } });
+    await expect(world.watch(origin, by)).rejects.toThrow();
+    expect(await world.depositsOf(agreed.requestId)).toEqual([]);
+    const honest = createChainReader(origin.chain, node, { attestation: {} });
+    await world.watch(
+      origin,
+      withChain(world.services, origin.connected, { connection: { reader: honest } }),
+    );
+    expect((await world.depositsOf(agreed.requestId))[0]).toMatchObject({ isUnattestable: true });
+  });
+
 for (const { hub, attestation, isFilled } of [
   { hub: "without depositPartsSince", attestation: {}, isFilled: false },
   {
@@ -516,18 +559,7 @@ for (const { hub, attestation, isFilled } of [
 ])
   test(`a deposit next to 257 transfers of an unknown token is ${isFilled ? "filled" : "not filled"} with a hub ${hub}`, async () => {
     const { origin } = world;
-    const { contract } = await aContract();
-    const token = world.anAddress();
-    const bytecode = noisyTokenCode(origin.chain.contracts.depository);
-    await origin.client.setCode({ address: token, bytecode });
-    const agreed = await agree();
-    const calls = [
-      ...depositing(agreed, world.usdc, agreed.terms.origin.amount),
-      { to: token, data: "0x" as const },
-    ];
-    await origin.client.setCode({ address: contract, bytecode: batchCode(calls) });
-    const txHash = await origin.send(world.user, { to: contract, gas: 1_500_000n });
-    await origin.mine();
+    const { agreed, txHash } = await depositNextToTransfers();
     // The client's hint must not record what only the watcher judges.
     const { message } = await indexTransaction(world.services, { chainId: origin.chain.id, txHash });
     expect(message).toBe("Transaction will be indexed with its block");
@@ -549,14 +581,14 @@ for (const { hub, attestation, isFilled } of [
     );
   });
 
-/** The origin chain as a node tells it that cannot give the receipts of transactions. */
-function withoutReceipts(): Services {
+/** The origin chain as a node tells it that cannot give the receipts of transactions: they are too large, or do not come in time. */
+function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): Services {
   const { origin } = world;
   const node = createRpcTransport({ url: origin.chain.rpcUrl });
   transports.push(node);
   const request: RpcTransport["request"] = async (method, params, options) => {
     if (method === "eth_getTransactionReceipt")
-      throw new RpcFault({ kind: "tooLarge", method, reason: "the answer exceeds 33554432 bytes" });
+      throw new RpcFault({ kind, method, reason: "no whole answer" });
     const answer = await node.request(method, params, options);
     return method === "eth_getTransactionByHash" ? { ...(answer as object), gas: "0x3938700" } : answer;
   };
@@ -644,11 +676,15 @@ test("an app stays liable for its fast fill when a reorg makes the deposit unatt
     chain: origin.chain,
     currency: world.services.chains.currency(origin.chain.id, stored.currency),
     headNumber: stored.confirmAtBlock,
+    isFillPaid: false,
     isUnmapped: false,
   };
   expect(judgeRefundRelease({ ...facts, request })).toEqual({
     kind: "refused",
     reason: "the deposit's request is filled: a refund would pay twice",
+  });
+  expect(judgeRefundRelease({ ...facts, request, isFillPaid: true }), "another deposit pays").toMatchObject({
+    kind: "release",
   });
   const waiting = { ...request, state: { ...request.state, name: "quoted" as const } };
   expect(judgeRefundRelease({ ...facts, request: waiting })).toMatchObject({
@@ -676,6 +712,79 @@ test("a deposit that oracles cannot attest goes back when the fast fill beside i
   });
   expect(await world.untilFinal(agreed.requestId, 1_000)).toMatchObject({ status: "refund" });
   expect(await sponsor.holdState(agreed)).toBe("released");
+});
+
+test("an unattestable deposit of one unit by a stranger says nothing for a request whose fast fill fails", async () => {
+  const { origin, destination } = world;
+  const sponsor = await aSponsor(world, 10_000);
+  const recipient = await aPayableContract();
+  const code = await destination.client.getCode({ address: recipient });
+  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, amount: "50000000", recipient });
+  await sponsor.fastFill(agreed);
+  await deposit(origin, world.stranger, agreed, { amount: 1n });
+  await origin.mine();
+  await world.watch(origin, withoutReceipts());
+  await destination.client.setCode({ address: recipient, bytecode: "0xfe" });
+  await world.work();
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "waiting",
+    nextAction: "send_deposit",
+    inTxHashes: [],
+  });
+  await destination.client.setCode({ address: recipient, bytecode: code ?? "0x" });
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  expect(await world.untilFinal(agreed.requestId, 1_000)).toMatchObject({ status: "success" });
+});
+
+test("every deposit that was set aside goes back when the fast fill is not made", async () => {
+  const { origin, destination } = world;
+  const sponsor = await aSponsor(world, 10_000);
+  const recipient = await aPayableContract();
+  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, amount: "50000000", recipient });
+  await sponsor.fastFill(agreed);
+  await deposit(origin, world.user, agreed);
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin, withoutReceipts());
+  await destination.client.setCode({ address: recipient, bytecode: "0xfe" });
+  await world.work();
+  expect(await world.untilFinal(agreed.requestId, 1_000)).toMatchObject({ status: "refund" });
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([
+    { disposition: "refund", refundState: "final" },
+    { disposition: "refund", refundState: "final" },
+  ]);
+});
+
+test("a deposit that a slow node kept from being judged is judged when its block is final", async () => {
+  const { origin } = world;
+  const sponsor = await aSponsor(world, 10_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  await world.work();
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin, withoutReceipts("deadline"));
+  expect((await world.depositsOf(agreed.requestId))[0]?.disposition).toBe("unattributed");
+  const missed = world.events.of("deposit_missed").length;
+  await origin.mine(20);
+  await world.watch(origin);
+  expect((await world.depositsOf(agreed.requestId))[0]).toMatchObject({ disposition: "accepted" });
+  expect(world.events.of("deposit_missed")).toHaveLength(missed);
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
+  expect(await sponsor.holdState(agreed)).toBe("released");
+});
+
+test("a node that is slow when a final block is read again changes nothing about its deposits", async () => {
+  const { origin } = world;
+  const agreed = await agree();
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await origin.mine(20);
+  await world.watch(origin, withoutReceipts("deadline"));
+  expect((await world.depositsOf(agreed.requestId))[0]).not.toHaveProperty("isUnattestable");
+  await world.watch(origin);
 });
 
 test("a deposit that oracles can attest after a reorg moved it is refunded as one that settlement repays", async () => {

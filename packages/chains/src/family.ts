@@ -60,6 +60,8 @@ export interface DepositFact {
   readonly timestamp?: bigint;
   /** Oracles cannot attest its transaction (see `evm/attestable.ts`): a payment for it would never be repaid. */
   readonly isUnattestable?: true;
+  /** With `isUnattestable`: the node was too slow to tell, so an earlier reading of the same block stands, and a later one may say otherwise. */
+  readonly isAttestabilityUnknown?: true;
 }
 
 /** A transfer to the solver that credits an app balance, or was meant to; read from one canonical block. */

@@ -114,6 +114,8 @@ export interface NewDeposit extends Omit<
 > {
   /** USD with 18 decimals when it was agreed, else 0. */
   readonly valueUsd: bigint;
+  /** With `isUnattestable`: the node was too slow to tell; what is stored of the same block stands. */
+  readonly isAttestabilityUnknown?: true;
 }
 
 export interface DepositWrites {
@@ -156,8 +158,8 @@ export interface DepositWrites {
   ): Promise<DepositRecord[]>;
   /** Locks canonical deposits of a request on one chain that are to be refunded and are not yet. */
   refundsDue(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
-  /** Deposits of a request that oracles cannot attest and that were left aside, because an app vouched for the request; locked. */
-  stranded(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
+  /** Locks deposits of a request that are as agreed, but that oracles cannot attest, and that were set aside because an app had the request filled. */
+  setAside(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
   /** Canonical accepted deposits that have reached their confirmations and whose request still waits for that. */
   dueConfirmed(chainId: number, headNumber: bigint): Promise<DepositRecord[]>;
 }

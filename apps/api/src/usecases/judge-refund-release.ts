@@ -9,6 +9,8 @@ export interface ReleaseFacts {
   readonly deposit: DepositRecord;
   /** The request that the deposit belongs to; undefined: none. */
   readonly request: RequestRecord | undefined;
+  /** Another deposit, in a canonical block, pays for the request's fill. */
+  readonly isFillPaid: boolean;
   /** Undefined: the chain is not configured or not enabled. */
   readonly chain: Chain | RailChain | undefined;
   /** Undefined: the chain's configuration does not list it. */
@@ -74,10 +76,11 @@ function isConfirmed({ deposit, chain, headNumber }: ReleaseFacts): boolean {
 
 /** Why the service could not pay this refund even if it was released. */
 function whyUnpayable(
-  { deposit, request, currency, isUnmapped }: ReleaseFacts,
+  { deposit, request, currency, isFillPaid, isUnmapped }: ReleaseFacts,
   chain: Chain | RailChain,
 ): string | undefined {
-  if (deposit.disposition === "unattributed" && request !== undefined && MAY_BE_PAID.has(request.state.name))
+  const mayPayForFill = deposit.disposition === "unattributed" && !isFillPaid;
+  if (mayPayForFill && request !== undefined && MAY_BE_PAID.has(request.state.name))
     return `the deposit's request is ${request.state.name}: a refund would pay twice`;
   if (isUnmapped)
     return "the sender may still say which order the deposit pays: wait until that time is over";

@@ -11,7 +11,7 @@ type Needs = Pick<Services, "uow" | "reads" | "signer"> & RecordingServices;
 const BLOCKS_AT_ONCE = 16n;
 
 /**
- * Reads the logs of final blocks a second time and records what the first reading did not see, because a node that lagged answered it.
+ * Reads the logs of final blocks a second time and records what the first reading did not see, or saw wrongly, because a node that lagged answered it.
  * Never in the way of new blocks; may run any number of times, in any number of processes.
  * @param trail canonical blocks as the watcher knows them. @throws RpcFault
  */
@@ -57,7 +57,8 @@ async function recheck(
     await actOnDeposits(services, tx, reading, moved);
     if (isHome) await creditDueTopUps(services, tx, head.number);
     await tx.trail.setRechecked(chain.id, range.to);
-    return moved;
+    // The rest was known: only whether oracles can attest it was read differently this time.
+    return moved.filter(({ deposit }) => deposit.seenAtMs === seenAtMs);
   });
   for (const { fact, deposit } of missed)
     services.events.alarm("deposit_missed", {

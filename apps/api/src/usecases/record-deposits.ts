@@ -147,6 +147,7 @@ async function storeOne(
     seenAtMs,
     valueUsd,
     ...(fact.isUnattestable === true && { isUnattestable: true }),
+    ...(fact.isAttestabilityUnknown === true && { isAttestabilityUnknown: true }),
   });
   if (!changed) return undefined;
   // Only what is filled is lent against its block.
@@ -178,10 +179,15 @@ async function actOn(
     services.events.alarm("deposit_unattributed", { ...shared, depositor: fact.depositor, orderId: fact.id });
     return undefined;
   }
+  const { terms, state } = record;
+  // Its money is on its way back: it pays for nothing any more.
+  const isRefunded = deposit.refundState === "sent" || deposit.refundState === "final";
+  if (isRefunded && state.depositId !== deposit.id) return undefined;
+  const verdict = await verdictOn(tx, record, chain, fact);
+  const isOwnUnattestable = verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE";
   // The recipient has the output, or is about to: a refund would pay twice, and an unattestable deposit repays neither.
-  const { state } = record;
-  if (fact.isUnattestable === true && isFronted(state) && state.depositId === undefined) {
-    await tx.deposits.setDisposition(deposit.id, "unattributed", undefined, record.terms.requestId);
+  if (isOwnUnattestable && isFronted(state) && state.depositId === undefined) {
+    await tx.deposits.setDisposition(deposit.id, "unattributed", undefined, terms.requestId);
     services.events.alarm("deposit_unattributed", {
       ...shared,
       depositor: fact.depositor,
@@ -190,8 +196,6 @@ async function actOn(
     });
     return undefined;
   }
-  const { terms } = record;
-  const verdict = await verdictOn(tx, record, chain, fact);
   const nowMs = services.clock.nowMs();
   services.events.happened("deposit_seen", {
     ...shared,

@@ -46,6 +46,7 @@ export async function releaseRefund(
     const verdict = judgeRefundRelease({
       deposit,
       request,
+      isFillPaid: await isPaidByAnother(tx, request, depositId),
       chain: services.chains.profile(deposit.chainId),
       currency: services.chains.currency(deposit.chainId, deposit.currency),
       headNumber: head?.number,
@@ -54,6 +55,16 @@ export async function releaseRefund(
     if (verdict.kind === "release" && !isDryRun) await release(services, tx, deposit, request, verdict);
     return { deposit, verdict };
   });
+}
+
+async function isPaidByAnother(
+  tx: Tx,
+  request: RequestRecord | undefined,
+  depositId: DepositId,
+): Promise<boolean> {
+  const own = request?.state.depositId;
+  if (own === undefined || own === depositId) return false;
+  return (await tx.deposits.lock(own))?.canonical === true;
 }
 
 async function release(

@@ -1,7 +1,7 @@
 import { decide, isFronted } from "@causeway/domain";
-import type { Decision, Effect, RequestEvent } from "@causeway/domain";
+import type { Decision, Effect, FailReason, RequestEvent } from "@causeway/domain";
 import type { Facts } from "../ports/events.ts";
-import type { RequestRecord } from "../ports/records.ts";
+import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { OutboxEntry, RequestChange, Tx } from "../ports/unit-of-work.ts";
 import { followSponsorship } from "./app-balance/sponsor-fees.ts";
 import { carryOutHold } from "./carry-out-hold.ts";
@@ -47,31 +47,42 @@ export async function transition(
     ...facts,
   });
   const moved = { ...record, ...change, state: decision.next, updatedAtMs: atMs };
-  return { decision, record: await resumeOwnDeposit(services, tx, record, moved) };
+  return { decision, record: await resumeOwnDeposits(services, tx, record, moved) };
 }
 
 /**
- * During a fast fill, a wrong deposit of the request's own user is refunded separately, and one that oracles cannot attest is set aside. When the fast fill fails, the deposit
- * becomes the request's again. Otherwise the status would ask for a second deposit although the depository holds the first.
+ * During a fast fill, a wrong deposit of the request's own user is refunded separately, and a right one that oracles cannot attest is set aside. When the fast fill fails,
+ * they become the request's again. Otherwise the status would ask for a second deposit although the depository holds the first.
  */
-async function resumeOwnDeposit(
+async function resumeOwnDeposits(
   services: TransitionServices,
   tx: Tx,
   before: RequestRecord,
   moved: RequestRecord,
 ): Promise<RequestRecord> {
-  const { terms, state } = moved;
-  if (!isFronted(before.state) || before.state.depositId !== undefined || state.name !== "quoted")
-    return moved;
-  const [stranded] = await tx.deposits.stranded(terms.requestId, terms.origin.chainId);
-  const due = await tx.deposits.refundsDue(terms.requestId, terms.origin.chainId);
-  const own = stranded ?? due.find(({ sender, reason }) => sender === terms.user && reason !== undefined);
-  const reason = stranded === undefined ? own?.reason : "DEPOSIT_UNATTESTABLE";
-  if (own === undefined || reason === undefined) return moved;
+  if (!isFronted(before.state) || isFronted(moved.state)) return moved;
+  const { requestId, origin, user } = moved.terms;
+  let record = moved;
+  for (const deposit of await tx.deposits.setAside(requestId, origin.chainId))
+    record = await resume(services, tx, record, deposit, "DEPOSIT_UNATTESTABLE");
+  if (record.state.name !== "quoted") return record;
+  const due = await tx.deposits.refundsDue(requestId, origin.chainId);
+  const own = due.find(({ sender, reason }) => sender === user && reason !== undefined);
+  return own?.reason === undefined ? record : await resume(services, tx, record, own, own.reason);
+}
+
+/** Lets a deposit speak for its request as a mismatch. When another one does already, it is refunded separately. */
+async function resume(
+  services: TransitionServices,
+  tx: Tx,
+  record: RequestRecord,
+  { id: depositId, txHash }: DepositRecord,
+  reason: FailReason,
+): Promise<RequestRecord> {
   const verdict = { kind: "mismatch", reason, byUser: true } as const;
-  const seen = { kind: "depositSeen", depositId: own.id, verdict, confirmed: false, late: false } as const;
-  const change = { inTxHashes: [...new Set([...moved.inTxHashes, own.txHash])] };
-  return (await transition(services, tx, moved, seen, change)).record;
+  const seen = { kind: "depositSeen", depositId, verdict, confirmed: false, late: false } as const;
+  const change = { inTxHashes: [...new Set([...record.inTxHashes, txHash])] };
+  return (await transition(services, tx, record, seen, change)).record;
 }
 
 async function carryOut(

@@ -2,7 +2,7 @@ import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { TransactionFact } from "../family.ts";
 import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
-import { blockLogsAbout, isAttestable } from "./attestable.ts";
+import { blockLogsAbout, judgeAttestability, type Attestability } from "./attestable.ts";
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
 
 const hash: Hex = `0x${"11".repeat(32)}`;
@@ -18,18 +18,44 @@ const transaction: TransactionFact = {
   gasLimit: 16_700_000n,
 };
 
-/** Whether a transaction is attestable in one execution at a node that answers log queries and the question for its receipt so. */
-async function attestable(
-  logs: (filter: { address?: unknown }) => unknown,
-  receipt: () => unknown = () => null,
-  gasLimit = transaction.gasLimit,
-): Promise<boolean> {
-  const transport = {
-    request: async (method: string, params: readonly unknown[]) =>
-      method === "eth_getLogs" ? logs(params[0] as { address?: unknown }) : receipt(),
+const block = { number: 1n, hash: blockHash };
+const blockAnswer = {
+  number: "0x1",
+  hash: blockHash,
+  parentHash: blockHash,
+  timestamp: "0x1",
+  baseFeePerGas: "0x1",
+};
+
+interface Answers {
+  /** What the node answers to a filter of logs. */
+  readonly logs: (filter: { address?: unknown }) => unknown;
+  readonly receipt?: () => unknown;
+  /** The block, as the node that gives the logs has it. */
+  readonly look?: unknown;
+}
+
+/** Says what a node is asked for, too. */
+function nodeOf({ logs, receipt = () => null, look = blockAnswer }: Answers) {
+  const asked: string[] = [];
+  const answer = (method: string, params: readonly unknown[]): unknown => {
+    asked.push(method);
+    if (method === "eth_getLogs") return logs(params[0] as { address?: unknown });
+    return method === "eth_getBlockByNumber" ? look : receipt();
   };
+  const transport = {
+    request: async (method: string, params: readonly unknown[]) => answer(method, params),
+    requestTogether: async (calls: readonly { method: string; params: readonly unknown[] }[]) =>
+      calls.map(({ method, params }) => answer(method, params)),
+  };
+  return { transport, asked };
+}
+
+/** Whether a transaction is attestable in one execution. */
+async function attestable(answers: Answers, gasLimit = transaction.gasLimit): Promise<Attestability> {
   const asked = { ...transaction, ...(gasLimit !== undefined && { gasLimit }) };
-  return await isAttestable(transport, { depository, attestation: {} }, asked, blockHash);
+  const rules = { depository, attestation: {} };
+  return await judgeAttestability(nodeOf(answers).transport, rules, { transaction: asked, block });
 }
 
 const transfer = (logIndex: number, txHash = hash) => ({
@@ -44,12 +70,45 @@ const transfer = (logIndex: number, txHash = hash) => ({
 const transfers = (count: number, txHash = hash) =>
   Array.from({ length: count }, (_, at) => transfer(at, txHash));
 
+const logsAre = (logs: readonly unknown[]): Answers => ({
+  logs: ({ address }) => (address === undefined ? logs : []),
+});
+const receiptWith = (logs: readonly unknown[]) => () => ({
+  transactionHash: hash,
+  blockHash,
+  blockNumber: "0x1",
+  status: "0x1",
+  gasUsed: "0x1",
+  effectiveGasPrice: "0x1",
+  logs,
+});
+
 test("counts the deposits of one transaction, of tokens that nobody listed too", async () => {
-  const answered = (logs: readonly unknown[]) =>
-    attestable(({ address }) => (address === undefined ? logs : []));
-  expect(await answered(transfers(256))).toBe(true);
-  expect(await answered(transfers(257))).toBe(false);
-  expect(await answered(transfers(257, `0x${"66".repeat(32)}`)), "those of another transaction").toBe(true);
+  const others = transfers(257, `0x${"66".repeat(32)}`);
+  expect(await attestable(logsAre(transfers(256)))).toBe("attestable");
+  expect(await attestable(logsAre(transfers(257)))).toBe("unattestable");
+  expect(await attestable(logsAre([...others, transfer(300)])), "of another transaction").toBe("attestable");
+});
+
+test("does not count an NFT that was sent to the depository", async () => {
+  const nft = (at: number) => ({
+    ...transfer(at),
+    topics: [...transfer(at).topics, `0x${"1".padStart(64, "0")}`],
+  });
+  const nfts = Array.from({ length: 257 }, (_, at) => nft(at));
+  expect(await attestable(logsAre([...nfts, transfer(300)]))).toBe("attestable");
+});
+
+test("takes nothing from a node that lacks the block, its logs or the receipt", async () => {
+  const few = logsAre([transfer(0)]);
+  const none: Answers = { logs: () => [] };
+  await expect(attestable({ ...few, look: null })).rejects.toMatchObject({ kind: "inconsistent" });
+  const other = { ...blockAnswer, hash: `0x${"77".repeat(32)}` };
+  await expect(attestable({ ...few, look: other })).rejects.toMatchObject({ kind: "inconsistent" });
+  await expect(attestable(none), "the deposit's own log is missing").rejects.toMatchObject({
+    kind: "inconsistent",
+  });
+  await expect(attestable(few, 60_000_000n), "no receipt").rejects.toMatchObject({ kind: "inconsistent" });
 });
 
 const method = "eth_getLogs";
@@ -58,46 +117,35 @@ const failing = (error: Error) => (): never => {
 };
 const tooLarge = failing(new RpcFault({ kind: "tooLarge", method, reason: "the answer exceeds its bound" }));
 
-test("reads the transaction's receipt when its block has too many logs about the depository", async () => {
-  const receipt = (logs: readonly unknown[]) => () => ({
-    transactionHash: hash,
-    blockHash,
-    blockNumber: "0x1",
-    status: "0x1",
-    gasUsed: "0x1",
-    effectiveGasPrice: "0x1",
-    logs,
-  });
+test("reads the transaction's receipt when its block has too many logs about the depository, or the endpoint takes no batches", async () => {
   const nodeText = "query returned more than 10000 results";
   const refused = failing(new NodeRefusal({ method, nodeCode: -32005, nodeText, nodeData: undefined }));
-  expect(await attestable(refused, receipt(transfers(256)))).toBe(true);
-  expect(await attestable(tooLarge, receipt(transfers(257)))).toBe(false);
-  expect(await attestable(tooLarge, tooLarge)).toBe(false);
+  const unbatched = failing(new RpcFault({ kind: "batchRefused", method, reason: "no batches" }));
+  for (const logs of [refused, tooLarge, unbatched]) {
+    expect(await attestable({ logs, receipt: receiptWith(transfers(256)) })).toBe("attestable");
+    expect(await attestable({ logs, receipt: receiptWith(transfers(257)) })).toBe("unattestable");
+    expect(await attestable({ logs, receipt: tooLarge })).toBe("unattestable");
+  }
 });
 
-test("reads the receipt too when the block's logs do not come within the deadline, and judges by no other fault", async () => {
+test("does not know when neither logs nor receipt come within the deadline, and judges by no other fault", async () => {
   const late = failing(new RpcFault({ kind: "deadline", method, reason: "no whole answer" }));
-  expect(await attestable(late, late)).toBe(false);
+  expect(await attestable({ logs: late, receipt: late })).toBe("unknown");
+  expect(await attestable({ logs: late, receipt: late }, 60_000_000n)).toBe("unknown");
   const away = failing(new RpcFault({ kind: "network", method, reason: "no answer" }));
-  await expect(attestable(away)).rejects.toMatchObject({ kind: "network" });
-  await expect(attestable(late, away)).rejects.toMatchObject({ kind: "network" });
-  await expect(attestable(late, late, 200_000n), "an ordinary transaction").rejects.toMatchObject({
-    kind: "deadline",
-  });
+  await expect(attestable({ logs: away })).rejects.toMatchObject({ kind: "network" });
+  await expect(attestable({ logs: late, receipt: away })).rejects.toMatchObject({ kind: "network" });
+  await expect(
+    attestable({ logs: late, receipt: late }, 200_000n),
+    "an ordinary transaction",
+  ).rejects.toMatchObject({ kind: "deadline" });
 });
 
 test("asks for the logs of a block once, however many of its transactions are judged", async () => {
-  let asked = 0;
-  const transport = {
-    request: async () => {
-      asked++;
-      return [];
-    },
-  };
+  const { transport, asked } = nodeOf(logsAre([transfer(0)]));
   const logs = blockLogsAbout(transport, depository);
+  const rules = { depository, attestation: {} };
   for (let at = 0; at < 3; at++)
-    expect(await isAttestable(transport, { depository, attestation: {} }, transaction, blockHash, logs)).toBe(
-      true,
-    );
-  expect(asked).toBe(2);
+    expect(await judgeAttestability(transport, rules, { transaction, block }, logs)).toBe("attestable");
+  expect(asked.filter((one) => one === method)).toHaveLength(2);
 });

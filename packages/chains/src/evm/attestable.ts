@@ -5,12 +5,13 @@ import {
   type AttestationHub,
   type Hex,
 } from "@causeway/domain";
-import { readBlock, readLogs, readReceipt } from "./answers.ts";
+import { readBlock, readReceipt } from "./answers.ts";
 import { depositFilters, depositsInLogs } from "./deposits.ts";
+import { fetchBlockLogs, type LogQuestion } from "./range-logs.ts";
 import { isReceiptReadable } from "./receipt-size.ts";
-import { isBeyondBounds, isTooLarge } from "./rpc-errors.ts";
-import type { LogFact, TransactionFact } from "../family.ts";
-import { inconsistent } from "../nodes/rpc-fault.ts";
+import { isLate, isTooLarge } from "./rpc-errors.ts";
+import type { BlockRef, LogFact, TransactionFact } from "../family.ts";
+import { inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /** What of the hub decides how oracles attest deposits. */
@@ -22,25 +23,44 @@ const SURELY_ONE_EXECUTION_GAS = 375n * BigInt(MAX_WHOLE_DEPOSITS + 1);
 /** A receipt has about one byte for each gas: that of a transaction with less is read within any deadline. */
 const SURELY_SMALL_GAS = 2_000_000n;
 
+/** `unknown`: the node did not answer in time. What follows from it has to be safe either way. */
+export type Attestability = "attestable" | "unattestable" | "unknown";
+
+/** A mined transaction with deposits. */
+interface Depositing {
+  readonly transaction: TransactionFact;
+  readonly block: Pick<BlockRef, "number" | "hash">;
+}
+
+type Node = Pick<RpcTransport, "request" | "requestTogether">;
+
 /**
  * Whether oracles can attest the deposits of a mined transaction: they read its receipt, and its deposits fit into their executions.
  * Asks the node nothing about ordinary transactions of a network that attests in parts.
  * Without `attestation` (no hub is configured) only the size of the receipt counts.
  *
- * @throws RpcFault when the node does not answer, or answers about another block
+ * @throws RpcFault when the node does not answer, or does not have the block
  */
-export async function isAttestable(
-  transport: Pick<RpcTransport, "request">,
+export async function judgeAttestability(
+  transport: Node,
   rules: { readonly depository: Address; readonly attestation: AttestationRules | undefined },
-  transaction: TransactionFact,
-  blockHash: Hex,
+  { transaction, block }: Depositing,
   blockLogs: BlockLogs = blockLogsAbout(transport, rules.depository),
-): Promise<boolean> {
-  if (!(await isReceiptReadable(transport, transaction))) return false;
-  if (rules.attestation === undefined) return true;
-  if (!(await isAttestedWhole(transport, rules.attestation, transaction, blockHash))) return true;
-  const count = await countDeposits(transport, rules.depository, transaction, blockHash, blockLogs);
-  return count <= MAX_WHOLE_DEPOSITS;
+): Promise<Attestability> {
+  const { depository, attestation } = rules;
+  try {
+    if (!(await isReceiptReadable(transport, transaction))) return "unattestable";
+    if (attestation === undefined) return "attestable";
+    if (!(await isAttestedWhole(transport, attestation, transaction, block.hash))) return "attestable";
+    const count = await countDeposits(transport, depository, { transaction, block }, blockLogs);
+    return count <= MAX_WHOLE_DEPOSITS ? "attestable" : "unattestable";
+  } catch (error) {
+    if (isTooLarge(error)) return "unattestable";
+    // Asking again and again would keep everything behind it from being read. The receipt of an ordinary transaction is small: it does not come because the node is in trouble.
+    const isOrdinary = transaction.gasLimit !== undefined && transaction.gasLimit < SURELY_SMALL_GAS;
+    if (isLate(error) && !isOrdinary) return "unknown";
+    throw error;
+  }
 }
 
 /** Whether one execution must hold all deposits of the transaction, and the transaction may have too many. */
@@ -59,37 +79,37 @@ async function isAttestedWhole(
   return !isAttestedInParts(rules, block.timestamp);
 }
 
-/** Logs of a block about a depository; undefined: they are too large, or do not come in time. */
-export type BlockLogs = (blockHash: Hex) => Promise<readonly LogFact[] | undefined>;
+/** Logs of a block about a depository; undefined: they are too large, do not come in time, or nothing shows which node answers. */
+export type BlockLogs = (block: Depositing["block"]) => Promise<readonly LogFact[] | undefined>;
 
-/** Asks for each block once, however many of its transactions ask. */
-export function blockLogsAbout(transport: Pick<RpcTransport, "request">, depository: Address): BlockLogs {
-  const asked = new Map<Hex, Promise<readonly LogFact[] | undefined>>();
-  return async (blockHash) => {
-    const logs = asked.get(blockHash) ?? logsOf(transport, depository, blockHash);
-    asked.set(blockHash, logs);
-    return await logs;
+/** Asks for a block once while its transactions are judged one after the other, and keeps the logs of that block only. */
+export function blockLogsAbout(
+  transport: Pick<RpcTransport, "requestTogether">,
+  depository: Address,
+): BlockLogs {
+  const question = {
+    filters: depositFilters({ depository, tokens: undefined }),
+    // A transfer of an NFT passes the filter too; what is no deposit is not counted.
+    accepts: () => true,
+  };
+  let last: { readonly hash: Hex; readonly logs: readonly LogFact[] | undefined } | undefined;
+  return async (block) => {
+    if (last?.hash !== block.hash)
+      last = { hash: block.hash, logs: await logsOf(transport, question, block) };
+    return last.logs;
   };
 }
 
 async function logsOf(
-  transport: Pick<RpcTransport, "request">,
-  depository: Address,
-  blockHash: Hex,
+  transport: Pick<RpcTransport, "requestTogether">,
+  question: LogQuestion,
+  block: Depositing["block"],
 ): Promise<readonly LogFact[] | undefined> {
-  const method = "eth_getLogs";
   try {
-    const answers = await Promise.all(
-      depositFilters({ depository, tokens: undefined }).map(
-        async (filter) => await transport.request(method, [{ blockHash, ...filter }]),
-      ),
-    );
-    const logs = answers.flatMap((answer) => readLogs(answer, method));
-    if (logs.some((log) => log.blockHash !== blockHash))
-      throw inconsistent(method, "a log is of another block");
-    return logs;
+    return await fetchBlockLogs(transport, question, block);
   } catch (error) {
-    if (isBeyondBounds(error)) return undefined;
+    const isBatchRefused = error instanceof RpcFault && error.kind === "batchRefused";
+    if (isBatchRefused || isLate(error) || isTooLarge(error)) return undefined;
     throw error;
   }
 }
@@ -101,25 +121,20 @@ async function logsOf(
 async function countDeposits(
   transport: Pick<RpcTransport, "request">,
   depository: Address,
-  transaction: TransactionFact,
-  blockHash: Hex,
+  { transaction, block }: Depositing,
   blockLogs: BlockLogs,
 ): Promise<number> {
   const { hash } = transaction;
-  const inBlock = await blockLogs(blockHash);
-  try {
-    const logs =
-      inBlock === undefined
-        ? await logsOfReceipt(transport, hash, blockHash)
-        : inBlock.filter((log) => log.txHash === hash).toSorted((a, b) => a.logIndex - b.logIndex);
-    const question = { depository, tokens: undefined };
-    return depositsInLogs(question, logs, new Map([[hash, transaction]])).deposits.length;
-  } catch (error) {
-    // The receipt of an ordinary transaction is small: it does not come because the node is in trouble.
-    const isOrdinary = transaction.gasLimit !== undefined && transaction.gasLimit < SURELY_SMALL_GAS;
-    if (isOrdinary ? isTooLarge(error) : isBeyondBounds(error)) return Number.POSITIVE_INFINITY;
-    throw error;
-  }
+  const inBlock = await blockLogs(block);
+  const logs =
+    inBlock === undefined
+      ? await logsOfReceipt(transport, hash, block.hash)
+      : inBlock.filter((log) => log.txHash === hash).toSorted((a, b) => a.logIndex - b.logIndex);
+  const question = { depository, tokens: undefined };
+  const { deposits } = depositsInLogs(question, logs, new Map([[hash, transaction]]));
+  // It has at least the deposit that was seen: a node that knows the block, but not its logs yet, says nothing about their number.
+  if (deposits.length === 0) throw inconsistent("eth_getLogs", "the logs of a deposit are not there yet");
+  return deposits.length;
 }
 
 async function logsOfReceipt(

@@ -8,7 +8,12 @@ import {
   type IgnoredLog,
 } from "./deposits.ts";
 import { fetchRangeLogs } from "./range-logs.ts";
-import { blockLogsAbout, isAttestable, type AttestationRules } from "./attestable.ts";
+import {
+  blockLogsAbout,
+  judgeAttestability,
+  type Attestability,
+  type AttestationRules,
+} from "./attestable.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
@@ -40,23 +45,31 @@ export async function fetchDeposits(
   return await withAttestability(transport, { depository, attestation }, reading.deposits, transactions);
 }
 
-/** Marks the deposits that oracles cannot attest. */
+/** Marks the deposits that oracles cannot attest, or of which that is not known. */
 async function withAttestability(
   transport: RpcTransport,
-  rules: Parameters<typeof isAttestable>[1],
+  rules: Parameters<typeof judgeAttestability>[1],
   deposits: readonly DepositFact[],
   transactions: ReadonlyMap<Hex, TransactionFact>,
 ): Promise<DepositFact[]> {
-  const blocks = new Map(deposits.map(({ txHash, blockHash }) => [txHash, blockHash]));
-  const unattestable = new Set<Hex>();
+  const blocks = new Map(
+    deposits.map(({ txHash, blockNumber, blockHash }) => [txHash, { number: blockNumber, hash: blockHash }]),
+  );
+  const verdicts = new Map<Hex, Attestability>();
   const blockLogs = blockLogsAbout(transport, rules.depository);
   // One after the other: what is read of each can be large.
-  for (const [txHash, blockHash] of blocks) {
+  for (const [txHash, block] of blocks) {
     const transaction = transactions.get(txHash);
     if (transaction === undefined) continue;
-    if (!(await isAttestable(transport, rules, transaction, blockHash, blockLogs))) unattestable.add(txHash);
+    verdicts.set(txHash, await judgeAttestability(transport, rules, { transaction, block }, blockLogs));
   }
-  return deposits.map((deposit) =>
-    unattestable.has(deposit.txHash) ? { ...deposit, isUnattestable: true } : deposit,
-  );
+  return deposits.map((deposit) => {
+    const verdict = verdicts.get(deposit.txHash) ?? "attestable";
+    if (verdict === "attestable") return deposit;
+    return {
+      ...deposit,
+      isUnattestable: true,
+      ...(verdict === "unknown" && { isAttestabilityUnknown: true }),
+    };
+  });
 }

@@ -99,9 +99,25 @@ async function fetchByHash(
   return logs.flat();
 }
 
+/**
+ * Logs of one block from one node that has the block: all filters are asked in one HTTP request.
+ * @throws RpcFault also of kind `batchRefused`: the endpoint takes no batches, so nothing shows which node would answer
+ */
+export async function fetchBlockLogs(
+  transport: Pick<RpcTransport, "requestTogether">,
+  question: LogQuestion,
+  { number, hash }: Pick<BlockRef, "number" | "hash">,
+): Promise<LogFact[]> {
+  return await fetchTogether(transport, question, {
+    from: number,
+    to: number,
+    hashes: new Map([[number, hash]]),
+  });
+}
+
 /** The last block is looked at before and after the logs: a node may learn of it, or leave it, between the two. */
 async function fetchTogether(
-  transport: RpcTransport,
+  transport: Pick<RpcTransport, "requestTogether">,
   question: LogQuestion,
   range: BlockRange,
 ): Promise<LogFact[]> {

@@ -35,10 +35,15 @@ test("reads the receipt of a transaction with a very large gas limit", async () 
   expect(await readable(60_000_000n, refused)).toEqual([false, 1]);
 });
 
-test("takes a receipt for too large that does not come within the deadline, and judges by no other fault", async () => {
-  const fault = (kind: "deadline" | "network") => (): never => {
-    throw new RpcFault({ kind, method, reason: "no whole answer" });
-  };
-  expect(await readable(60_000_000n, fault("deadline"))).toEqual([false, 1]);
-  await expect(readable(60_000_000n, fault("network"))).rejects.toMatchObject({ kind: "network" });
+test("judges by no other fault than size, and not without the receipt", async () => {
+  for (const kind of ["deadline", "network"] as const) {
+    const failing = (): never => {
+      throw new RpcFault({ kind, method, reason: "no whole answer" });
+    };
+    await expect(readable(60_000_000n, failing)).rejects.toMatchObject({ kind });
+  }
+  await expect(
+    readable(60_000_000n, () => null),
+    "a node that lags",
+  ).rejects.toMatchObject({ kind: "inconsistent" });
 });

@@ -1,5 +1,6 @@
 import type { Hex } from "@causeway/domain";
-import { isBeyondBounds } from "./rpc-errors.ts";
+import { isTooLarge } from "./rpc-errors.ts";
+import { inconsistent } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
@@ -13,18 +14,20 @@ const SURELY_READABLE_GAS = 32_000_000n;
 
 /**
  * Whether oracles can read the receipt of a mined transaction. Of one with a modest gas limit that is known without a look.
- * @throws RpcFault when the node does not answer for another reason than size or time
+ * @throws RpcFault when the node does not answer for another reason than size, or does not have the receipt
  */
 export async function isReceiptReadable(
   transport: Pick<RpcTransport, "request">,
   { hash, gasLimit }: { readonly hash: Hex; readonly gasLimit?: bigint },
 ): Promise<boolean> {
   if (gasLimit === undefined || gasLimit <= SURELY_READABLE_GAS) return true;
+  const method = "eth_getTransactionReceipt";
   try {
-    await transport.request("eth_getTransactionReceipt", [hash]);
+    if ((await transport.request(method, [hash])) === null)
+      throw inconsistent(method, "a mined transaction has no receipt yet");
     return true;
   } catch (error) {
-    if (isBeyondBounds(error)) return false;
+    if (isTooLarge(error)) return false;
     throw error;
   }
 }

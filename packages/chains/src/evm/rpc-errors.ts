@@ -75,11 +75,9 @@ export function isTooLarge(error: unknown): boolean {
   return error instanceof RpcFault && error.kind === "tooLarge";
 }
 
-/**
- * True when an answer is too large, or does not come within the deadline: asking again and again would keep everything behind it from being read.
- */
-export function isBeyondBounds(error: unknown): boolean {
-  return isTooLarge(error) || (error instanceof RpcFault && error.kind === "deadline");
+/** True when an answer does not come within the deadline. */
+export function isLate(error: unknown): boolean {
+  return error instanceof RpcFault && error.kind === "deadline";
 }
 
 /** True when the node does not know the block that a read was pinned to (yet, or any more). */

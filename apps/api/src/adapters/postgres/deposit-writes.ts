@@ -6,7 +6,7 @@ import type { Sql } from "./pool.ts";
 import { DEPOSIT_COLUMNS, depositOf } from "./rows.ts";
 import type { DepositRow } from "./rows.ts";
 
-// A known deposit that stands canonical in the same block is left alone: no row comes back.
+// A known deposit that stands canonical in the same block is left alone: no row comes back. Only whether oracles can attest it may be known better by now ($19: it is not).
 const upsert = statement(
   "deposit_upsert",
   `insert into deposits as d (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block,
@@ -15,7 +15,7 @@ const upsert = statement(
    on conflict (chain_id, tx_hash, currency, amount, depositor, sender, coalesce(order_id, ''), ordinal) do update
      set block_number = excluded.block_number, block_hash = excluded.block_hash, canonical = true,
          confirm_at_block = excluded.confirm_at_block, unattestable = excluded.unattestable
-     where not d.canonical or d.block_hash <> excluded.block_hash
+     where not d.canonical or d.block_hash <> excluded.block_hash or (d.unattestable <> excluded.unattestable and not $19::boolean)
    returning ${DEPOSIT_COLUMNS}`,
 );
 const byKey = statement(
@@ -98,10 +98,11 @@ const refundsDue = statement(
    where request_id = $1 and chain_id = $2 and canonical and disposition = 'refund' and refund_state = 'none' order by id for update`,
 );
 
-const stranded = statement(
-  "deposits_stranded",
+const setAside = statement(
+  "deposits_set_aside",
   `select ${DEPOSIT_COLUMNS} from deposits
-   where request_id = $1 and chain_id = $2 and canonical and disposition = 'unattributed' and unattestable order by id for update`,
+   where request_id = $1 and chain_id = $2 and canonical and disposition = 'unattributed' and unattestable and refund_state = 'none'
+   order by id for update`,
 );
 
 /** Deposits inside one transaction. */
@@ -127,6 +128,7 @@ export function depositWrites(sql: Sql): DepositWrites {
         deposit.valueUsd,
         deposit.depository ?? null,
         deposit.isUnattestable === true,
+        deposit.isAttestabilityUnknown === true,
       ]);
       if (row) return { id: String(row.id), changed: true, record: depositOf(row) };
       const [known] = await sql.query<DepositRow>(byKey, [
@@ -189,8 +191,8 @@ export function depositWrites(sql: Sql): DepositWrites {
     async refundsDue(requestId, chainId): Promise<DepositRecord[]> {
       return (await sql.query<DepositRow>(refundsDue, [requestId, chainId])).map(depositOf);
     },
-    async stranded(requestId, chainId): Promise<DepositRecord[]> {
-      return (await sql.query<DepositRow>(stranded, [requestId, chainId])).map(depositOf);
+    async setAside(requestId, chainId): Promise<DepositRecord[]> {
+      return (await sql.query<DepositRow>(setAside, [requestId, chainId])).map(depositOf);
     },
     async dueConfirmed(chainId, headNumber): Promise<DepositRecord[]> {
       return (await sql.query<DepositRow>(dueConfirmed, [chainId, headNumber])).map(depositOf);
