@@ -100,7 +100,8 @@ export async function readFacts(world: SequenceWorld): Promise<Facts> {
         if (SOLVERS.some((one) => one === from) && paid !== undefined && mined.receipt.status === "success")
           payments.push({ ...where, terms: paid });
       }
-  const facts = { terms, deposits, payments, settled: settle(world, deposits, payments) };
+  const settled = settle(world, deposits, payments, await readPresented(world));
+  const facts = { terms, deposits, payments, settled };
   lastFacts.set(world, { moment, facts });
   return facts;
 }
@@ -118,22 +119,36 @@ function transferred(
     : [{ id: `0x${input.slice(-64)}`, depositor: from, currency: to, amount: sent.amount }];
 }
 
-/** Each payment settles one deposit and each deposit is settled by one payment: the smallest that it can be for, refunds first. */
+/** The transaction of the deposit that the service presents to the oracles with the fill of a request: of several it is free to choose. */
+async function readPresented(world: SequenceWorld): Promise<ReadonlyMap<string, Hex>> {
+  const { rows } = await world.pool.query<{ request_id: string; tx_hash: Hex }>(
+    "select r.request_id, d.tx_hash from requests r join deposits d on d.id = r.deposit_id",
+  );
+  return new Map(rows.map(({ request_id, tx_hash }) => [request_id, tx_hash]));
+}
+
+/**
+ * Each payment settles one deposit and each deposit is settled by one payment: a fill the one that it is presented with, a refund the smallest that it can be for.
+ */
 function settle(
   world: SequenceWorld,
   deposits: readonly OnChainDeposit[],
   payments: readonly OnChainPayment[],
+  presented: ReadonlyMap<string, Hex>,
 ): readonly Settled[] {
   const settled: Settled[] = [];
   const bySize = deposits.toSorted((a, b) => (a.deposit.amount < b.deposit.amount ? -1 : 1));
-  for (const kind of ["refund", "fill"] as const)
+  for (const kind of ["fill", "refund"] as const)
     for (const payment of payments) {
       if (settled.some((one) => one.payment === payment)) continue;
       const deposit = bySize.find(
         (one) =>
           settled.every((other) => other.deposit !== one) &&
           one.deposit.id === payment.terms.orderId &&
-          (kind === "fill" ? isFillOf(world, payment, one) : isRefundOf(world, payment, one)),
+          (kind === "fill"
+            ? presented.get(payment.terms.requestId) === one.mined.transaction.hash &&
+              isFillOf(world, payment, one)
+            : isRefundOf(world, payment, one)),
       );
       if (deposit !== undefined) settled.push({ deposit, payment, kind });
     }
@@ -277,8 +292,11 @@ export interface Exposed {
   readonly amount: bigint;
   /** USD when it was exposed: from then on prices change nothing of what is lost. */
   readonly usd: bigint;
-  /** The order that a deposit names; of a top-up undefined. */
+  /** The order that a deposit names, and its depositor; of a top-up undefined. */
   readonly orderId: Hex | undefined;
+  readonly depositor: Address | undefined;
+  /** Transactions that had deposited for the order when this money was exposed. */
+  readonly known: ReadonlySet<Hex>;
 }
 
 /**
@@ -292,9 +310,11 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
   const firstRemoved = memory.tip.number - BigInt(depth) + 1n;
   const confirmations = (block: bigint): bigint => memory.tip.number - block + 1n;
   const exposed: Exposed[] = [];
+  const knownOf = (orderId: Hex): ReadonlySet<Hex> =>
+    new Set(deposits.filter((one) => one.deposit.id === orderId).map((one) => one.mined.transaction.hash));
   for (const { chain: where, block, deposit, mined } of deposits) {
     if (where !== one || block < firstRemoved) continue;
-    const { id: orderId, currency, amount } = deposit;
+    const { id: orderId, depositor, currency, amount } = deposit;
     const agreed = terms.get(orderId);
     const now = valueOf(world, chain.id, currency, amount);
     // The tier is chosen by what the deposit is worth at the prices of the quote; those may have moved since.
@@ -302,7 +322,16 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
     const usd = quoted < now ? quoted : now;
     const tier = chain.confirmationTiers.find(({ belowUsd }) => belowUsd === undefined || usd < belowUsd);
     if (tier !== undefined && confirmations(block) >= BigInt(tier.confirmations))
-      exposed.push({ chain: where, mined, currency, amount, usd: now, orderId });
+      exposed.push({
+        chain: where,
+        mined,
+        currency,
+        amount,
+        usd: now,
+        orderId,
+        depositor,
+        known: knownOf(orderId),
+      });
   }
   const { chainId, confirmations: ofTopUps } = world.services.appBalance;
   const removed = chain.id === chainId ? memory.blocks.slice(Number(firstRemoved)) : [];
@@ -317,12 +346,23 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
             amount,
             usd: valueOf(world, chain.id, currency, amount),
             orderId: undefined,
+            depositor: undefined,
+            known: new Set(),
           });
   return exposed;
 }
 
 export const isOnChain = ({ chain, mined }: Exposed): boolean =>
   chain.memory.mined(mined.transaction.hash)?.receipt.status === "success";
+
+/** Whether the deposit is the exposed one made again: the same sum for the same order, in a transaction that came later. */
+export const isAgain = (exposed: Exposed, { chain, deposit, mined }: OnChainDeposit): boolean =>
+  chain === exposed.chain &&
+  deposit.id === exposed.orderId &&
+  deposit.depositor === exposed.depositor &&
+  deposit.currency === exposed.currency &&
+  deposit.amount === exposed.amount &&
+  !exposed.known.has(mined.transaction.hash);
 
 /** Gas that the service's keys paid, of each transaction at most what one of its kind may use. */
 export function gasByTransaction(world: SequenceWorld): ReadonlyMap<Hex, bigint> {

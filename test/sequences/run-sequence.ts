@@ -5,6 +5,7 @@ import { inDollars } from "./in-dollars.ts";
 import {
   exposedTo,
   gasByTransaction,
+  isAgain,
   isOnChain,
   isToRecipient,
   readFacts,
@@ -136,22 +137,34 @@ class Run {
     const { world } = this;
     await this.note();
     const facts = await readFacts(world);
-    const lost = this.exposed.filter((one) => !isOnChain(one));
+    const lost = this.lost(facts);
     const found = [
       ...(await brokenRules(world)),
       ...(await missedDeposits(world)),
       ...(await strayedSweeps(world)),
       ...(await falseStatuses(world, this.exposedOrders())),
       ...(await this.books.overpaid(facts, this.exposedOrders())),
-      ...this.beyondDailyLimit(facts),
+      ...this.beyondDailyLimit(facts, lost),
       ...(await this.losses(facts, lost)),
     ];
     if (found.length > 0) throw new Violation(`${when}:\n  ${found.join("\n  ")}`);
   }
 
+  /** What reorgs took for good: a deposit that came again since, in whatever transaction, pays for what was paid for the first. */
+  private lost(facts: Facts): readonly Exposed[] {
+    const taken = new Set<Hex>();
+    return this.exposed.filter((one) => {
+      if (isOnChain(one)) return false;
+      const again = facts.deposits.find(
+        (other) => !taken.has(other.mined.transaction.hash) && isAgain(one, other),
+      );
+      if (again !== undefined) taken.add(again.mined.transaction.hash);
+      return again === undefined;
+    });
+  }
+
   /** Refunds that no oracle attests, but for those whose deposit a deep reorg took. */
-  private unrepaid({ payments, settled }: Facts): readonly OnChainPayment[] {
-    const lost = this.exposed.filter((one) => !isOnChain(one));
+  private unrepaid({ payments, settled }: Facts, lost: readonly Exposed[]): readonly OnChainPayment[] {
     const isOfLost = ({ terms, mined }: OnChainPayment): boolean =>
       lost.some(
         ({ orderId, currency }) =>
@@ -166,8 +179,8 @@ class Run {
     );
   }
 
-  private beyondDailyLimit(facts: Facts): string[] {
-    const unrepaid = this.unrepaid(facts);
+  private beyondDailyLimit(facts: Facts, lost: readonly Exposed[]): string[] {
+    const unrepaid = this.unrepaid(facts, lost);
     return unrepaid.flatMap((last) => {
       const day = unrepaid.filter(
         ({ timestamp }) => timestamp <= last.timestamp && timestamp > last.timestamp - DAY_SECONDS,
@@ -198,7 +211,10 @@ class Run {
           )
       : 0n;
     const reorged = lost.reduce((sum, { usd }) => sum + usd, 0n);
-    const unrepaid = this.unrepaid(facts).reduce((sum, payment) => sum + this.books.paidUsd(payment), 0n);
+    const unrepaid = this.unrepaid(facts, lost).reduce(
+      (sum, payment) => sum + this.books.paidUsd(payment),
+      0n,
+    );
     const least = began.total + moved - gas - honoured - reorged - unrepaid - ONE_CENT;
     if (now.total >= least) return [];
     return [
