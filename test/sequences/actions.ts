@@ -66,7 +66,8 @@ const recipients = ["fresh", "user", "fickle", "contract"] as const;
 const moments = ["", "before commit", "after commit", "before broadcast", "after broadcast"] as const;
 const ruleChanges = ["loose", "loose", "tight", "nothing", "revoked"] as const;
 const currencyLists = ["all", "usdc", "withoutTst", "withoutUsdc"] as const;
-const fates = ["minedAgain", "pooled", "droppedUsers", "dropped"] as const;
+/** `signedAgain`: wallets send what a reorg dropped once more, as other transactions. */
+const fates = ["minedAgain", "pooled", "droppedUsers", "dropped", "signedAgain"] as const;
 
 export type Action =
   | {
@@ -386,13 +387,11 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
       await world.act();
       await world.round(1);
       return "done";
-    case "reorg": {
-      const { memory } = world.chains[action.chain];
-      await memory.reorg(action.depth, action.fate, (sender) => OUR_KEYS.includes(sender));
+    case "reorg":
+      await reorg(world, action);
       world.forward(2_000);
       await world.act();
       return "done";
-    }
     case "gas":
       await world.chains[action.chain].memory.setBaseFee(BigInt(action.gwei) * 10n ** 9n);
       return "done";
@@ -804,6 +803,19 @@ async function report(
     requestId: quoted.requestId,
   });
   return "done";
+}
+
+async function reorg(world: SequenceWorld, { chain, depth, fate }: ActionOf<"reorg">): Promise<void> {
+  const { memory } = world.chains[chain];
+  const isOurs = (sender: Address): boolean => OUR_KEYS.includes(sender);
+  if (fate !== "signedAgain") return await memory.reorg(depth, fate, isOurs);
+  const { length } = memory.blocks;
+  const dropped = memory.blocks
+    .slice(length - depth)
+    .flatMap(({ transactions }) => transactions.map(({ transaction }) => transaction))
+    .filter(({ from }) => !isOurs(from));
+  await memory.reorg(depth, "droppedUsers", isOurs);
+  for (const { from, to, input: data, value } of dropped) await memory.send(from, { to, data, value });
 }
 
 async function trade(world: SequenceWorld, { chain, asset, buys, usd }: ActionOf<"trade">): Promise<Outcome> {

@@ -164,11 +164,22 @@ class Run {
   }
 
   /** Refunds that no oracle attests, but for those whose deposit a deep reorg took. */
-  private unrepaid({ payments, settled }: Facts, lost: readonly Exposed[]): readonly OnChainPayment[] {
-    const isOfLost = ({ terms, mined }: OnChainPayment): boolean =>
-      lost.some(
-        ({ orderId, currency }) =>
-          orderId === terms.orderId && mined.movements.some((moved) => moved.currency === currency),
+  private unrepaid(
+    { deposits, payments, settled }: Facts,
+    lost: readonly Exposed[],
+  ): readonly OnChainPayment[] {
+    const unsettled = deposits.filter((one) => settled.every(({ deposit }) => deposit !== one));
+    const isOfLost = ({ terms: { orderId }, mined }: OnChainPayment): boolean =>
+      mined.movements.some(
+        ({ to, currency, amount }) =>
+          lost.some((one) => one.orderId === orderId && one.currency === currency) &&
+          !unsettled.some(
+            ({ deposit }) =>
+              deposit.id === orderId &&
+              deposit.currency === currency &&
+              deposit.depositor === to &&
+              deposit.amount >= amount,
+          ),
       );
     return payments.filter(
       (payment) =>
