@@ -101,6 +101,23 @@ test("spreads executions over as many transactions as their gas needs", async ()
   for (const gas of limits) expect(gas).toBeLessThanOrEqual(2_500_000n);
 });
 
+test("never plans a transaction of more than 2^24 gas, however large the hub's blocks are", async () => {
+  const maxTransactionGas = 2n ** 24n;
+  await blockGas(100_000_000n);
+  expect(await world.services.hub.transactionGasLimit()).toBe(maxTransactionGas);
+  const large = [await waitingDeposit(180), await waitingDeposit(180), await waitingDeposit(180)];
+  const before = await gasLimits();
+  for (let round = 0; round < 3; round++) {
+    await world.submit();
+    await world.mineHub(3);
+  }
+  expect(await Promise.all(large.map(isExecuted))).toEqual([true, true, true]);
+  const limits = (await gasLimits()).slice(before.length);
+  expect(limits.length).toBeGreaterThan(1);
+  expect(limits.reduce((sum, gas) => sum + gas)).toBeGreaterThan(maxTransactionGas);
+  for (const gas of limits) expect(gas).toBeLessThanOrEqual(maxTransactionGas);
+});
+
 test("plans the gas that a batch uses, not several times as much", async () => {
   const key = await waitingDeposit(60);
   await world.submit();
