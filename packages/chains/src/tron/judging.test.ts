@@ -178,6 +178,40 @@ test("native coin that a trusted fill contract reports is counted, a stranger's 
   expect(paid(solid({ to: bob, input, value: 6n }, { logs: [report(bob)] }), asked)).toEqual([0n]);
 });
 
+/** A market or claim contract that anyone may call. */
+const market: Address = `0x${"f2".repeat(20)}`;
+const selector: Hex = "0x12345678";
+const inputWithId: Hex = `${selector}${orderId.slice(2)}`;
+
+test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
+  ["behind the input", { input: inputWithId }, { memo: "0x" }],
+  ["in the memo", { input: selector }, { memo: orderId }],
+])("the recipient's own trade is not attested as a fill, with the id %s", (_where, call, named) => {
+  const asked = question(tronAddress(token));
+  // The caller takes the recipient's standing offer: the recipient receives what was asked for, and pays with another token.
+  const other: Address = `0x${"71".repeat(20)}`;
+  const byCaller = [transferLog(solver, alice, 7n), transferLog(alice, solver, 7n, other)];
+  expect(paid(solid({ ...call, to: market }, { ...named, logs: byCaller }), asked)).toEqual([0n]);
+  const byRouter = [transferLog(router, alice, 7n), transferLog(alice, router, 7n, other)];
+  expect(paid(solid({ ...call, to: router }, { ...named, logs: byRouter }), asked)).toEqual([0n]);
+  // The token is the market itself.
+  expect(paid(solid({ ...call, to: token }, { ...named, logs: byCaller }), asked)).toEqual([0n]);
+});
+
+test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
+  ["behind the input", { input: inputWithId }, { memo: "0x" }],
+  ["in the memo", { input: selector }, { memo: orderId }],
+])("a claim that anyone may submit is not attested as a fill, with the id %s", (_where, call, named) => {
+  const minter: Address = `0x${"00".repeat(20)}`;
+  for (const payer of [market, minter, depository]) {
+    const logs = [transferLog(payer, alice, 7n)];
+    for (const to of [market, router])
+      expect(paid(solid({ ...call, to }, { ...named, logs }), question(tronAddress(token)))).toEqual([0n]);
+  }
+  // A claim of the native token shows in no log of the fill contract.
+  expect(paid(solid({ ...call, to: market }, named))).toEqual([0n]);
+});
+
 test("a payment later than the order's deadline is none (8.4 #17)", () => {
   const transaction = solid({ to: alice, value: 9n }, { memo: orderId });
   expect(paid(transaction, question(NATIVE, { deadline: 1_000 }))).toEqual([9n]);
