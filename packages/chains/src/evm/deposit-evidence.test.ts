@@ -32,6 +32,9 @@ const zksyncBaseToken: Address = "0x000000000000000000000000000000000000800a";
 const eip7708 = ["f".repeat(39) + "e", "e".repeat(40), "0".repeat(40)].map(
   (digits): Address => `0x${digits}`,
 );
+/** Of Metis and other rollups of its generation. */
+const ovmBaseToken: Address = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000";
+const mirrors = [...eip7708, ovmBaseToken];
 
 function read(said: readonly Said[], transaction?: TransactionFact): DepositEvidence[] {
   return depositEvidenceIn(rules, receiptOf(...said), transaction);
@@ -146,14 +149,14 @@ test("case 10: 32 zero bytes and, behind calldata, 16 leading zero bytes are no 
 test("case 11: Transfers that mirror the native coin are no deposits of their own, on the chains that write them", () => {
   const said = [
     transfer(zksyncBaseToken, alice, depository, 5n),
-    ...eip7708.map((system) => transfer(system, alice, depository, 5n)),
+    ...mirrors.map((mirror) => transfer(mirror, alice, depository, 5n)),
     nativeDeposit(alice, 5n, orderId),
   ];
   const zksync = { depository, isZksyncStack: true };
   expect(amountsOf(depositEvidenceIn(zksync, receiptOf(...said), undefined))).toEqual([
     `5 ${NATIVE_CURRENCY} ${orderId}`,
   ]);
-  for (const system of eip7708) expect(read([transfer(system, alice, depository, 5n)])).toEqual([]);
+  for (const mirror of mirrors) expect(read([transfer(mirror, alice, depository, 5n)])).toEqual([]);
 });
 
 test("cases 11 and 12: native money that came without the depository's event is no deposit, whatever the input says", () => {
