@@ -127,6 +127,12 @@ test("what is nobody's deposit is none: other actions, money for others, a depos
   }
 });
 
+test("a transfer by a multi-sig account is neither a deposit nor a payment", () => {
+  const byMultiSig = transaction(undefined, { isOpaque: true });
+  expect(depositIn(byMultiSig, rules)).toBeUndefined();
+  expect(judgePayment(byMultiSig, rules, question)).toHaveProperty("refusal");
+});
+
 test("a deposit that failed, or came out of a sub-account, or names what cannot be held there, is refused", () => {
   expect(deposited(usdSend(), { error: "Insufficient balance" })).toEqual({
     refusal: "the transaction failed",
