@@ -1,5 +1,5 @@
 import { rawKeySigner } from "@causeway/attest";
-import { ServiceError, type Hex } from "@causeway/domain";
+import { ServiceError, type Address, type Hex, type RequestTerms } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { NonceAuthorization } from "../../../apps/api/src/ports/nonce-mappings.ts";
 import { someHash } from "../../support/terms.ts";
@@ -103,6 +103,31 @@ test("something else about the same nonce is refused, and the first word stays",
   expect((await world.reads.of(EXCHANGE_ID, stranger.address, nonce))?.id).toBe(theirs.orderId);
   expect(other.orderId).not.toBe(one.orderId);
 });
+
+/** The transfer of a quote is seen on the exchange. */
+async function arrived(terms: RequestTerms): Promise<void> {
+  await world.services.uow.run(async (tx) => {
+    const { id } = await tx.deposits.upsert({
+      chainId: EXCHANGE_ID,
+      txHash: someHash(),
+      ordinal: 0,
+      blockNumber: 1n,
+      blockHash: someHash(),
+      confirmAtBlock: 1n,
+      depositor: terms.user as Address,
+      sender: terms.user as Address,
+      currency: terms.origin.currency,
+      amount: terms.origin.amount,
+      orderId: undefined,
+      requestId: undefined,
+      disposition: "unattributed",
+      reason: undefined,
+      seenAtMs: world.clock.nowMs(),
+      valueUsd: 0n,
+    });
+    await tx.rails.noteNonce(id, BigInt(terms.walletNonce ?? 0), world.clock.nowMs() + 3_600_000);
+  });
+}
 
 type Change = Partial<NonceAuthorization>;
 test.each<[string, (nonce: bigint) => readonly [signed: Change, sent: Change], unknown]>([
@@ -212,27 +237,7 @@ test("an account whose transfer has arrived can authorize it with nothing left",
   const terms = await world.quote(spent.address);
   const said = await world.authorization(spent, terms);
   world.funds.set(spent.address, 0n);
-  await world.services.uow.run(async (tx) => {
-    const { id } = await tx.deposits.upsert({
-      chainId: EXCHANGE_ID,
-      txHash: someHash(),
-      ordinal: 0,
-      blockNumber: 1n,
-      blockHash: someHash(),
-      confirmAtBlock: 1n,
-      depositor: spent.address,
-      sender: spent.address,
-      currency: terms.origin.currency,
-      amount: terms.origin.amount,
-      orderId: undefined,
-      requestId: undefined,
-      disposition: "unattributed",
-      reason: undefined,
-      seenAtMs: world.clock.nowMs(),
-      valueUsd: 0n,
-    });
-    await tx.rails.noteNonce(id, said.nonce, world.clock.nowMs() + 3_600_000);
-  });
+  await arrived(terms);
   expect(await world.authorize(said)).toBe(terms.requestId);
 });
 
@@ -247,4 +252,45 @@ test("one account can have ten authorizations without a transfer within an hour"
   ]);
   world.clock.forward(3_600_001);
   expect(await refusal(world.authorize(await next()))).toEqual(expect.any(String));
+});
+
+/** Fills the queue up to a total with authorizations that are never due. */
+async function fillQueue(upTo: number): Promise<void> {
+  await world.pool.query(
+    `insert into nonce_mappings (chain_id, wallet, nonce, mapped_id, depositor, signature, signature_chain_id, state, next_try_ms, created_at_ms, updated_at_ms)
+     select $1, 'queued', n, 'id', 'queued', '0x', 1, 'stored', 9007199254740991, 0, 0 from generate_series(1, $2) n on conflict do nothing`,
+    [EXCHANGE_ID, upTo - (await waiting())],
+  );
+}
+/** Without those of `fillQueue`. */
+async function waiting(): Promise<number> {
+  const { rows } = await world.pool.query<{ count: number }>(
+    "select count(*)::int as count from nonce_mappings where state in ('stored', 'signed') and wallet <> 'queued'",
+  );
+  return rows[0]?.count ?? 0;
+}
+
+test("once 250 authorizations wait, each wallet may have one without a transfer", async () => {
+  const [first, second] = [rawKeySigner(`0x${"64".repeat(32)}`), rawKeySigner(`0x${"65".repeat(32)}`)];
+  const next = async (by: typeof first) => await world.authorization(by, await world.quote(by.address));
+  await fillQueue(248);
+  for (let time = 0; time < 2; time++)
+    expect(await refusal(world.authorize(await next(first)))).toEqual(expect.any(String));
+  expect(await refusal(world.authorize(await next(first)))).toEqual(["RATE_LIMITED", "wallet"]);
+  expect(await refusal(world.authorize(await next(second)))).toEqual(expect.any(String));
+  expect(await refusal(world.authorize(await next(second)))).toEqual(["RATE_LIMITED", "wallet"]);
+});
+
+test("at most 500 authorizations wait, but one whose transfer has arrived is always taken", async () => {
+  const [last, refused] = [rawKeySigner(`0x${"66".repeat(32)}`), rawKeySigner(`0x${"67".repeat(32)}`)];
+  await fillQueue(499);
+  const said = await world.authorization(last, await world.quote(last.address));
+  const terms = await world.quote(refused.address);
+  const tooMany = await world.authorization(refused, terms);
+  expect(await refusal(world.authorize(said))).toEqual(expect.any(String));
+  expect(await refusal(world.authorize(tooMany))).toEqual(["SERVICE_UNAVAILABLE", undefined]);
+  expect((await world.rowOf(tooMany)).state).toBe("none");
+
+  await arrived(terms);
+  expect(await world.authorize(tooMany)).toBe(terms.requestId);
 });

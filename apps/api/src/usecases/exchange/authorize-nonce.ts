@@ -14,6 +14,8 @@ const WINDOW_MS = 3_600_000;
 const MAX_OPEN_PER_WALLET = 10;
 /** Authorizations of all wallets that wait for the oracles or the hub. */
 const MAX_WAITING = 500;
+/** From here on, each wallet may have one open authorization, so that a few wallets cannot take the places of all others. */
+const FAIR_SHARE_FROM = MAX_WAITING / 2;
 
 /**
  * Believes a wallet what one of its nonces is for, when that is what a quote agreed with this wallet: its order, and the nonce of its transfer. The same may be said
@@ -89,6 +91,12 @@ function mustBeFew({ openOfWallet, waiting }: AuthorizationStanding): void {
     throw new ServiceError(
       "RATE_LIMITED",
       `the wallet has ${openOfWallet} authorizations without a transfer, at most ${MAX_OPEN_PER_WALLET} are allowed within an hour`,
+      { field: "wallet" },
+    );
+  if (waiting >= FAIR_SHARE_FROM && openOfWallet > 0)
+    throw new ServiceError(
+      "RATE_LIMITED",
+      `the wallet has ${openOfWallet} authorizations without a transfer, at most 1 is allowed while ${FAIR_SHARE_FROM} or more of all wallets wait; make its transfer, or try again later`,
       { field: "wallet" },
     );
   if (waiting >= MAX_WAITING)
