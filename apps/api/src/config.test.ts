@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { readApiConfig } from "./config.ts";
+import { leadWarnings } from "./usecases/settled-lead.ts";
 
 const local = {
   ENVIRONMENT: "local",
@@ -206,6 +207,17 @@ test("with oracles the hub's file tells where executions are carried out; no key
   });
   expect(settlement?.oracles[0]?.apiKey?.reveal()).toBe("hunter2");
   expect(inspect(settlement, { depth: 9 })).not.toContain("hunter2");
+});
+
+test("a lead that fast fills between different assets cannot use up is reported at startup with both limits", () => {
+  expect(readApiConfig(settling).warnings.filter((warning) => warning.includes("fillLeadSeconds"))).toEqual([
+    "the hub's fillLeadSeconds is 2592000, but between different assets a fast fill waits at most 86400 seconds for its deposit: " +
+      "a later deposit is refunded, and the app pays for the fill; quote such requests with a shorter ttl",
+  ]);
+  expect(readApiConfig(local).warnings.join(), "nothing is settled").not.toContain("fillLeadSeconds");
+  // Two minutes of every lead are for differing clocks.
+  expect(leadWarnings({ fillLeadMs: 86_520_000 })).toEqual([]);
+  expect(leadWarnings({ fillLeadMs: 86_521_000 })).toHaveLength(1);
 });
 
 test("signers that count are read in lower case, with or without an end", () => {

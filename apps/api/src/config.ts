@@ -49,6 +49,7 @@ import {
   swapSettings,
   tokenSettings,
 } from "./settings.ts";
+import { leadWarnings } from "./usecases/settled-lead.ts";
 
 /** The environment in which everything runs on one machine with keys that anyone can compute. */
 const LOCAL = "local";
@@ -269,6 +270,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   )
     throw new ConfigError(["a part of the configuration is missing without a reported problem"]);
 
+  const fillPolicy = enginePolicy(engine, settlement);
   return deepFreeze({
     environment: location.environment,
     database: {
@@ -321,7 +323,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     aggregator: aggregatorConfig(swap),
     fees: feePolicy(quote, price),
     maxTtlSeconds: quote.maxTtlSeconds,
-    engine: enginePolicy(engine, settlement),
+    engine: fillPolicy,
     appBalance,
     permits: { dailyUsd: permits.permitDailyUsd, perUser: permits.permitsPerUser },
     settlement,
@@ -334,6 +336,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
       ...(settlement === undefined
         ? unnamed.map((name) => `chain ${name}: deposits there are never settled: ORACLE_URLS is not set`)
         : []),
+      ...leadWarnings(fillPolicy),
     ],
   });
 }

@@ -10,8 +10,8 @@ export function settledLeadMs({ fillLeadMs }: Pick<EnginePolicy, "fillLeadMs">):
   return fillLeadMs === undefined ? undefined : Math.max(fillLeadMs - CLOCKS_MS, 0);
 }
 
-/** Between different assets a fill is never further ahead of its deposit, ms: what the deposit is worth would be anybody's guess. */
-export const MOST_LEAD_BETWEEN_ASSETS_MS = 24 * 3600 * 1000;
+/** Between different assets, a fast fill waits at most this long for its deposit, ms: nobody knows what the deposit will be worth. */
+const MAX_LEAD_BETWEEN_ASSETS_MS = 24 * 3600 * 1000;
 
 /** How much later than its acceptance the deposit of a fast fill may come, ms; undefined: nothing binds. Kept with the fast fill, so that a shorter lead does not bind those accepted before. */
 export function frontLeadMs(
@@ -21,5 +21,16 @@ export function frontLeadMs(
   const settled = settledLeadMs(enginePolicy);
   const [from, to] = [origin, destination].map(({ chainId, currency }) => chains.currency(chainId, currency));
   if (from !== undefined && from.priceId === to?.priceId) return settled;
-  return Math.min(settled ?? MOST_LEAD_BETWEEN_ASSETS_MS, MOST_LEAD_BETWEEN_ASSETS_MS);
+  return Math.min(settled ?? MAX_LEAD_BETWEEN_ASSETS_MS, MAX_LEAD_BETWEEN_ASSETS_MS);
+}
+
+/** What startup reports when the hub's lead is longer than fast fills between different assets can use. */
+export function leadWarnings(policy: Pick<EnginePolicy, "fillLeadMs">): readonly string[] {
+  const { fillLeadMs } = policy;
+  const settled = settledLeadMs(policy);
+  if (fillLeadMs === undefined || settled === undefined || settled <= MAX_LEAD_BETWEEN_ASSETS_MS) return [];
+  return [
+    `the hub's fillLeadSeconds is ${fillLeadMs / 1000}, but between different assets a fast fill waits at most ${MAX_LEAD_BETWEEN_ASSETS_MS / 1000} seconds for its deposit: ` +
+      "a later deposit is refunded, and the app pays for the fill; quote such requests with a shorter ttl",
+  ];
 }
