@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { TransactionFact } from "../family.ts";
 import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
 import { blockLogsAbout, judgeAttestability, type Attestability } from "./attestable.ts";
-import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
+import { addressTopic, ERC20_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
 
 const hash: Hex = `0x${"11".repeat(32)}`;
 const blockHash: Hex = `0x${"22".repeat(32)}`;
@@ -97,6 +97,24 @@ test("does not count an NFT that was sent to the depository", async () => {
   });
   const nfts = Array.from({ length: 257 }, (_, at) => nft(at));
   expect(await attestable(logsAre([...nfts, transfer(300)]))).toBe("attestable");
+});
+
+test("counts no deposit of a token that tells of no transfer, and lets it keep no block from being read", async () => {
+  const event = {
+    ...transfer(0),
+    address: depository,
+    topics: [ERC20_DEPOSIT_TOPIC],
+    data: `0x${[
+      addressTopic(depository),
+      addressTopic(`0x${"44".repeat(20)}`),
+      `0x${"1".padStart(64, "0")}`,
+      blockHash,
+    ]
+      .map((word) => word.slice(2))
+      .join("")}`,
+  };
+  const silent: Answers = { logs: ({ address }) => (address === undefined ? [] : [event]) };
+  expect(await attestable(silent)).toBe("attestable");
 });
 
 test("takes nothing from a node that lacks the block, its logs or the receipt", async () => {

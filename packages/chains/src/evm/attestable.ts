@@ -130,11 +130,10 @@ async function countDeposits(
     inBlock === undefined
       ? await logsOfReceipt(transport, hash, block.hash)
       : inBlock.filter((log) => log.txHash === hash).toSorted((a, b) => a.logIndex - b.logIndex);
+  // It has at least the log of the deposit that was seen: a node that knows the block, but not its logs yet, says nothing about their number.
+  if (logs.length === 0) throw inconsistent("eth_getLogs", "the logs of a deposit are not there yet");
   const question = { depository, tokens: undefined };
-  const { deposits } = depositsInLogs(question, logs, new Map([[hash, transaction]]));
-  // It has at least the deposit that was seen: a node that knows the block, but not its logs yet, says nothing about their number.
-  if (deposits.length === 0) throw inconsistent("eth_getLogs", "the logs of a deposit are not there yet");
-  return deposits.length;
+  return depositsInLogs(question, logs, new Map([[hash, transaction]])).deposits.length;
 }
 
 async function logsOfReceipt(
