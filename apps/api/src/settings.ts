@@ -538,7 +538,7 @@ export const engineSettings = {
   )({
     name: "BURNT_FILLS_DAILY_USD",
     describe:
-      "Most gas of fills that reverted in a block which the solver pays itself within 24 hours, because their deposits do not cover it. Above it, fills that swap, make calls, or pay native to a contract wait, and their deposits are refunded after `FILL_INVENTORY_WAIT_MS`.",
+      "Most gas of fills that reverted in a block which the solver pays itself within 24 hours, because their deposits do not cover it. Above it, fills that swap, make calls, pay native to a contract or top up gas wait, and their deposits are refunded after `FILL_INVENTORY_WAIT_MS`.",
     default: "100",
   }),
   unrepaidRefundsDailyUsd: matching(

@@ -135,8 +135,10 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     due.budget === undefined && terms.gasTopup === undefined && destinationCurrency !== undefined
       ? gasOf(fillGas, destinationCurrency, toContract)
       : exchangedFill + (topupGas(services.quotePolicy.gas, terms.gasTopup?.amount) ?? 0n);
-  const runsForeignCode = toContract || due.budget !== undefined || terms.outputCalls !== undefined;
-  const isRouted = runsForeignCode || terms.gasTopup !== undefined || execution?.destination !== undefined;
+  // A gas top-up calls the recipient, who may have got code since the quote.
+  const runsForeignCode =
+    toContract || due.budget !== undefined || terms.outputCalls !== undefined || terms.gasTopup !== undefined;
+  const isRouted = runsForeignCode || execution?.destination !== undefined;
   if (isRouted && terms.order.output.extraData !== fillContractOf(destination))
     return giveUp(services, requestId, "NO_QUOTES", FORMER_ROUTER);
   const mayBurn = basis.kind === "deposit" && runsForeignCode;
