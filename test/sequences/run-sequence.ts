@@ -13,9 +13,11 @@ import {
   valueOf,
   type Exposed,
   type Facts,
+  type OnChainDeposit,
   type OnChainPayment,
   type Worth,
 } from "./ledger.ts";
+import type { Movement } from "./memory-evm.ts";
 import { perform, topUp, type Action, type Outcome } from "./actions.ts";
 import { HONOUR_BPS, ONE_CENT, UNREPAID_DAILY_USD } from "./bounds.ts";
 import { brokenRules, falseStatuses, missedDeposits, secondDeposits, strayedSweeps } from "./check.ts";
@@ -150,15 +152,13 @@ class Run {
     if (found.length > 0) throw new Violation(`${when}:\n  ${found.join("\n  ")}`);
   }
 
-  /** What reorgs took for good: a deposit that came again since, in whatever transaction, pays for what was paid for the first. */
-  private lost(facts: Facts): readonly Exposed[] {
-    const taken = new Set<Hex>();
+  /** What reorgs took for good: a deposit that came again since, in whatever transaction, and is settled pays for what was paid for the first. */
+  private lost({ settled }: Facts): readonly Exposed[] {
+    const taken = new Set<OnChainDeposit>();
     return this.exposed.filter((one) => {
       if (isOnChain(one)) return false;
-      const again = facts.deposits.find(
-        (other) => !taken.has(other.mined.transaction.hash) && isAgain(one, other),
-      );
-      if (again !== undefined) taken.add(again.mined.transaction.hash);
+      const again = settled.find(({ deposit }) => !taken.has(deposit) && isAgain(one, deposit));
+      if (again !== undefined) taken.add(again.deposit);
       return again === undefined;
     });
   }
@@ -169,17 +169,22 @@ class Run {
     lost: readonly Exposed[],
   ): readonly OnChainPayment[] {
     const unsettled = deposits.filter((one) => settled.every(({ deposit }) => deposit !== one));
-    const isOfLost = ({ terms: { orderId }, mined }: OnChainPayment): boolean =>
-      mined.movements.some(
-        ({ to, currency, amount }) =>
-          lost.some((one) => one.orderId === orderId && one.currency === currency) &&
-          !unsettled.some(
-            ({ deposit }) =>
-              deposit.id === orderId &&
-              deposit.currency === currency &&
-              deposit.depositor === to &&
-              deposit.amount >= amount,
-          ),
+    /** It was there before the refund, which may be for it. */
+    const mayBeFor = (
+      payment: OnChainPayment,
+      one: OnChainDeposit,
+      { to, currency, amount }: Movement,
+    ): boolean =>
+      one.deposit.id === payment.terms.orderId &&
+      one.deposit.currency === currency &&
+      one.deposit.depositor === to &&
+      one.deposit.amount >= amount &&
+      one.timestamp <= payment.timestamp;
+    const isOfLost = (payment: OnChainPayment): boolean =>
+      payment.mined.movements.some(
+        (moved) =>
+          lost.some((one) => one.orderId === payment.terms.orderId && one.currency === moved.currency) &&
+          !unsettled.some((one) => mayBeFor(payment, one, moved)),
       );
     return payments.filter(
       (payment) =>
