@@ -32,7 +32,7 @@ const lock = statement("deposit_lock", `select ${DEPOSIT_COLUMNS} from deposits 
 const setDisposition = statement(
   "deposit_set_disposition",
   `update deposits set disposition = $2, reason = $3, request_id = coalesce($4, request_id),
-     refund_released_at_ms = case when $2 = 'accepted' then null else refund_released_at_ms end
+     refund_released_at_ms = case when $2 in ('accepted', 'unattributed') then null else refund_released_at_ms end
    where id = $1`,
 );
 const setRefund = statement(
