@@ -629,6 +629,10 @@ test("a request whose money comes through a deposit address is found by it, and 
   const strict = await world.quoted({
     depositAddress: { address: someAddress(), strict: true, recovery: NATIVE },
   });
+  const own = await world.quoted({
+    keyId: KEY_ID,
+    depositAddress: { address: someAddress(), strict: false, recovery },
+  });
   expect((await list({ depositAddress: address.toUpperCase().replace("X", "x") })).requests).toMatchObject([
     {
       id: open.terms.requestId,
@@ -640,6 +644,7 @@ test("a request whose money comes through a deposit address is found by it, and 
         depositTxHash: open.depositTx,
         recoveryAddress: recovery,
       },
+      protocol: { orderId: open.terms.orderId },
     },
   ]);
   expect(await idsOf({ term: address })).toEqual([open.terms.requestId]);
@@ -655,8 +660,21 @@ test("a request whose money comes through a deposit address is found by it, and 
           depositTxHash: null,
           recoveryAddress: null,
         },
+        protocol: { orderId: null },
       },
     ]);
+  // Only the key that quoted may know how an address that was not swept yet is derived.
+  const asked = `/requests/v3?id=${own.requestId}`;
+  for (const [key, orderId, recoveryAddress] of [
+    [KEY, own.orderId, recovery],
+    [undefined, null, null],
+  ] as const) {
+    const answer = await get(asked, key === undefined ? {} : { "x-api-key": key });
+    expect(answer.json<Page>().requests, key).toMatchObject([
+      { protocol: { orderId }, depositAddress: { recoveryAddress } },
+    ]);
+    if (orderId === null) expect(answer.body).not.toContain(own.orderId);
+  }
 });
 
 test("a fill that exchanges delivers what was noted when its own nonce was given", async () => {
