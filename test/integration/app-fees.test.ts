@@ -310,6 +310,26 @@ test("app fees are not sponsored out of what is held for a fast fill, neither in
   expect((await world.untilFinal(plain.requestId)).status).toBe("success");
 });
 
+test("a fixed rate is not subsidized out of what is held for a fast fill, neither in the quote nor in the fill", async () => {
+  const payer = await aPayingKey(world, 1_000);
+  const ask = { ...sponsored, amount: "700000000", fixedRate: "1:1.02" };
+  const agreed = await agree(ask, payer);
+  // The quote was given before: 990 of 1,000 USDC are vouched with now.
+  const front = await agree({ amount: "990000000" }, payer);
+  await payer.fastFill(front);
+  await expect(agree(ask, payer)).rejects.toMatchObject({
+    code: "INSUFFICIENT_FUNDS",
+    message: expect.stringContaining("not held for fast fills") as string,
+  });
+  await depositAndFill(agreed);
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "SPONSOR_BALANCE_TOO_LOW",
+  });
+  expect(await received(agreed)).toBe(0n);
+  expect(await lineOf(payer.wallet)).toEqual({ balance: 1_000_000_000n, pending: 0n });
+});
+
 test.each([
   { returns: true, end: { status: "success" } },
   { returns: false, end: { status: "refund", failReason: "SPONSOR_BALANCE_TOO_LOW" } },

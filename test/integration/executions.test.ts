@@ -9,6 +9,7 @@ import {
   transferFromCall,
   type ExecutionWorld,
 } from "../support/execution-world.ts";
+import { aSponsor } from "../support/sponsors.ts";
 
 let world: ExecutionWorld;
 
@@ -319,4 +320,27 @@ test("value that a call carries is charged to the sponsor, and only as far as th
   expect(costUsd).toBeGreaterThan(value * 2_500n);
   const poorer = { ...world.app, rules: { maxCallValueUsd: 2n * ONE_USD } };
   await expect(world.tryExecute({ to: recipient, value }, poorer)).rejects.toThrow(/maxCallValueUsd/);
+});
+
+test.each([
+  ["accepted with others", {}],
+  ["counted against a budget", { dailyUsd: 1_000n * ONE_USD }],
+])("a call %s carries no value out of what is held for a fast fill", async (_, rules) => {
+  const { origin, anAddress } = world;
+  const sponsor = await aSponsor(world, 1_000, {
+    rules: { maxCallValueUsd: 100n * ONE_USD, ...rules },
+  });
+  const agreed = await world.quote({ recipient: anAddress(), amount: "980000000" });
+  await sponsor.fastFill(agreed);
+  // The coin is worth $2,500: $25 of the $1,000, of which 980 are held.
+  const recipient = anAddress();
+  const call = { to: recipient, value: 10n ** 16n };
+  await expect(world.tryExecute(call, sponsor.key)).rejects.toMatchObject({
+    code: "INSUFFICIENT_FUNDS",
+    message: expect.stringContaining("not held for fast fills") as string,
+  });
+  expect(await world.book(sponsor.key)).toMatchObject({ balance: GIVEN, pending: 0n });
+  const requestId = await world.execute({ to: recipient, value: 10n ** 15n }, sponsor.key);
+  await world.untilFinal(requestId);
+  expect(await origin.balance(recipient, "0x0000000000000000000000000000000000000000")).toBe(10n ** 15n);
 });
