@@ -7,6 +7,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { aggregatorKey, settler, startAggregator } from "../../../../../test/support/aggregator-server.ts";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../ports/liquidity.ts";
 import { createCombinedLiquidity } from "./combined-liquidity.ts";
+import { exchangeInFill } from "../../usecases/fill-exchange.ts";
 import { createHttpAggregator } from "./http-aggregator.ts";
 
 const account = (byte: string): Address => `0x${byte.repeat(20)}`;
@@ -112,6 +113,23 @@ test("the same question at the same time is asked once", async () => {
   expect(server.asked).toHaveLength(2);
 });
 
+test("a price that changed since an answer changes neither its calls nor its minimum, and a new question gets the new price", async () => {
+  const aggregator = anAggregator();
+  const quoted = await aggregator.exactIn(question, 1_000n);
+  const bound = { kind: "exactIn", limit: 1_990n, recipient } as const;
+  const agreed = quoted?.calls(bound);
+  server.change = {
+    buyAmount: "900",
+    minBuyAmount: "800",
+    transaction: { to: settler, data: "0x99", value: "0" },
+  };
+  // The user's transaction is the agreed one: the router reverts it unless the minimum comes out.
+  expect(quoted?.calls(bound)).toEqual(agreed);
+  const { args } = decodeFunctionData({ abi: routerAbi, data: agreed?.at(-1)?.data ?? "0x" });
+  expect(args?.[2]).toBe(1_990n);
+  expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 900n });
+});
+
 const isAway = { code: "SWAP_QUOTE_FAILED" };
 
 test.each([
@@ -209,7 +227,7 @@ function pools(rate: bigint | undefined, fails = false): LiquiditySource {
   const of = (amountIn: bigint): SwapAnswer | undefined =>
     rate === undefined
       ? undefined
-      : ({ source: "pools", amountIn, amountOut: amountIn * rate } as SwapAnswer);
+      : ({ source: "pools", amountIn, amountOut: amountIn * rate, gas: 1n } as SwapAnswer);
   return {
     sources: () => ["pools"],
     exactIn: (_question, amountIn) => {
@@ -251,4 +269,25 @@ test("a source that is away matters only when no other has an answer", async () 
   await expect(
     createCombinedLiquidity(pools(undefined, true), [anAggregator()]).exactIn(question, 5n),
   ).rejects.toMatchObject(isAway);
+});
+
+test("a fill never asks services of others, whatever they answered when it was quoted and answer since", async () => {
+  const external = { ...question, external: true };
+  const routed = { wrap: 0n, unwrap: 0n };
+  const own = { kind: "uniswap-v2", name: "pools", factory: account("e2"), feeBps: 30 } as const;
+  const liquidity = { wrappedNative: account("e1"), connectors: [], sources: [own] };
+  const inFill = (source: LiquiditySource) =>
+    exchangeInFill(source, { id: chainId, liquidity }, { paidFrom: tokenIn, currency: tokenOut }, routed);
+  const source = createCombinedLiquidity(pools(1n), [anAggregator()]);
+  expect(await source.exactIn(external, 1_000n)).toMatchObject({ source: "aggregator", amountOut: 1_999n });
+  for (const buyAmount of ["1", "1000000000"]) {
+    server.asked.length = 0;
+    server.change = { buyAmount, minBuyAmount: "1" };
+    expect(await inFill(source).buys(1_000n)).toMatchObject({ amountOut: 1_000n });
+    // Where the pools have no answer either, the fill waits or the deposit goes back.
+    expect(
+      await inFill(createCombinedLiquidity(pools(undefined), [anAggregator()])).buys(1_000n),
+    ).toBeUndefined();
+    expect(server.asked).toEqual([]);
+  }
 });
