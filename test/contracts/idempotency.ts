@@ -85,6 +85,28 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(await store.begin(call, NOW_MS + 5 * MINUTE_MS)).toMatchObject({ kind: "answered" });
   });
 
+  test(`${name}: a clock put back repeats neither a call under way nor one that was answered`, async () => {
+    const store = await make();
+    const call = aCall();
+    const lease = await begun(store, call);
+    for (const backMs of [MINUTE_MS, 60 * MINUTE_MS, 2 * DAY_MS])
+      expect(await store.begin(call, NOW_MS - backMs)).toEqual({ kind: "underWay" });
+    expect(await store.begin({ ...call, bodyHash: "bb" }, NOW_MS - DAY_MS)).toEqual({ kind: "otherBody" });
+    await store.finish(lease, anAnswer);
+    for (const atMs of [NOW_MS - 2 * DAY_MS, NOW_MS - MINUTE_MS, NOW_MS + 1])
+      expect(await store.begin(call, atMs)).toEqual({ kind: "answered", answer: anAnswer });
+  });
+
+  test(`${name}: a run that began under a clock put back loses its lease to the next one, and commits nothing`, async () => {
+    const store = await make();
+    const call = aCall();
+    const behind = await begun(store, call, NOW_MS - 60 * MINUTE_MS);
+    const heir = await begun(store, call);
+    await expect(store.finish(behind, { status: 200, body: '"behind"' })).rejects.toBeInstanceOf(LeaseLost);
+    await store.finish(heir, anAnswer);
+    expect(await store.begin(call, NOW_MS - 60 * MINUTE_MS)).toEqual({ kind: "answered", answer: anAnswer });
+  });
+
   test(`${name}: an answer is stored once`, async () => {
     const store = await make();
     const call = aCall();

@@ -204,6 +204,41 @@ test("while the origin chain is not read beyond the deadline, nothing is paid fo
   expect(await sponsor.holdState(agreed), "it was in that block").toBe("released");
 });
 
+test("a clock put back keeps a hold and takes nothing twice", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const [agreed, covered] = [await agree({ ttl: 600 }), await agree({ ttl: 600 })];
+  for (const one of [agreed, covered]) {
+    await sponsor.fastFill(one);
+    await fill();
+  }
+  await finalFill();
+  const held = (await sponsor.holdOf(agreed))?.usd;
+  const backMs = (overdueAfter(600) + 3_600) * 1_000;
+  const atClockPutBack: Services = {
+    ...world.services,
+    clock: { nowMs: () => world.clock.nowMs() - backMs },
+  };
+  // The origin chain is past the deadline, the service's clock is not: the app waits, and its hold stays reserved.
+  world.clock.forward(overdueAfter(600) * 1_000);
+  await deposit(world.origin, world.user, covered);
+  await mineOrigin();
+  await originClockIsOurs();
+  await mineOrigin();
+  await reconcileRequests(atClockPutBack);
+  expect(await sponsor.holdState(covered)).toBe("released");
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect((await sponsor.book()).heldUsd).toBe(held);
+
+  await reconcileRequests(world.services);
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const { lines } = await sponsor.book();
+  await reconcileRequests(atClockPutBack);
+  await reconcileRequests(world.services);
+  expect((await sponsor.book()).lines).toEqual(lines);
+  expect(await movementsOf(agreed)).toHaveLength(1);
+  expect(await movementsOf(covered)).toEqual([]);
+});
+
 test("nothing is paid while the fill itself may still vanish", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
