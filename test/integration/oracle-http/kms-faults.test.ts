@@ -151,3 +151,28 @@ test("without its key an oracle passes on what its peers signed, and signs nothi
   for (const message of body.messages)
     expect(await messageSigners("depositoryDeposit", message)).toEqual(addresses.slice(1).toSorted());
 });
+
+test("a running oracle whose key was replaced by a peer's adds nothing to a quorum until its own key is back", async () => {
+  const origin = new FakeChain(aChain("origin", 1));
+  const addresses = [0, 1, 2].map((n) => oracleSigner(n).address).toSorted();
+  const list = { origin, signers: new Set(addresses), threshold: 3 };
+  const peers = await Promise.all(
+    [1, 2].map(async (n) => await aWorld({ ...list, signer: oracleSigner(n) })),
+  );
+  const world = await aWorld({ ...list, peers: peers.map(({ url }) => url) });
+  const together = { requestPeerSignatures: true };
+  // Two keys sign, one of them at two oracles: that is no quorum of three.
+  kms.setAlias("oracle", kms.importKey(privateKey(1)));
+  const without = await ask(world, together);
+  expect([without.status, without.body.quorum.signers]).toEqual([200, 2]);
+  expect(await executionSigners(without.body.execution)).toEqual(
+    addresses.filter((address) => address !== signer.address),
+  );
+  const strict = await ask(world, { ...together, requireThreshold: true });
+  expect([strict.status, strict.body.code]).toEqual([409, "quorum_not_reached"]);
+
+  kms.setAlias("oracle", key);
+  const { status, body } = await ask(world, { ...together, requireThreshold: true });
+  expect([status, body.quorum.signers]).toEqual([200, 3]);
+  expect(await executionSigners(body.execution)).toEqual(addresses);
+});

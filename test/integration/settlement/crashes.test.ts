@@ -3,6 +3,10 @@ import type { HubChain } from "../../../apps/api/src/ports/hub.ts";
 import type { SettlementServices } from "../../../apps/api/src/ports/settlement-services.ts";
 import { rawKeySigner } from "@causeway/attest";
 import { RpcFault } from "@causeway/chains";
+import { oracleMultisigAbi } from "@causeway/contracts";
+import { localAccount, localHub } from "@causeway/localnet";
+import { encodeFunctionData } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { Died, mortalServices } from "../../fakes/mortal-services.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
@@ -184,6 +188,50 @@ test("an execution that the hub refuses is attested anew, with signatures that c
     reason: expect.stringContaining("InvalidSignature"),
   });
   world.engine.clock.forward(300_000);
+  await world.untilSettled(agreed.requestId);
+  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+});
+
+/** Sets how many of the three oracles the hub requires from now on. */
+async function requireOracles(threshold: number): Promise<void> {
+  const owner = privateKeyToAccount(localAccount("owner").privateKey);
+  await world.hubClient.sendTransaction({
+    account: owner,
+    to: localHub.contracts.oracleMultisig,
+    data: encodeFunctionData({
+      abi: oracleMultisigAbi,
+      functionName: "setSigners",
+      args: [world.signers.map(({ address }) => address), BigInt(threshold)],
+    }),
+    gas: 500_000n,
+  });
+  await world.mineHub();
+}
+
+test("a threshold raised on the hub while oracles run makes what is attested wait for more signatures, and settles it once", async () => {
+  const agreed = await world.filled();
+  const owned = await world.solverOnHub();
+  await world.attest();
+  await requireOracles(3);
+  await world.submit();
+  await world.mineHub(3);
+  await world.submit();
+  expect(await world.stateOf(agreed.requestId)).toMatchObject({
+    state: "due",
+    reason: expect.stringContaining("InvalidSignature"),
+  });
+  world.engine.clock.forward(300_000);
+  await world.attest();
+  expect(await world.stateOf(agreed.requestId)).toMatchObject({
+    state: "due",
+    reason: expect.stringContaining("2 oracles that count, 3 are needed"),
+  });
+  expect(await world.solverOnHub()).toBe(owned);
+
+  const all = world.askingOnly(await world.startOracle(world.signers));
+  world.engine.clock.forward(300_000);
+  await world.attest(all);
+  await requireOracles(2);
   await world.untilSettled(agreed.requestId);
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
 });
