@@ -160,6 +160,38 @@ async function burntUsdcOf({ requestId }: Agreed): Promise<bigint> {
 
 const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state;
 
+test("what a rollup may take for the fill's data is in the hold, twice over, and refused to a balance that does not cover it", async () => {
+  const plain = await aSponsor(world, 1_000);
+  const sponsor = await aSponsor(world, 1_000);
+  const [cheap, agreed] = [await agree(), await agree()];
+  await plain.fastFill(cheap);
+  // 0.001 of a coin at $2,500.
+  const onRollup = withDataFee(10n ** 15n);
+  await sponsor.fastFill(agreed, {}, onRollup);
+  const usd = async (of: Sponsor, one: Agreed): Promise<bigint> => (await of.holdOf(one))?.usd ?? 0n;
+  expect((await usd(sponsor, agreed)) - (await usd(plain, cheap))).toBe(5n * 10n ** 18n);
+
+  const poor = await aSponsor(world, 104);
+  const another = await agree();
+  await expect(poor.fastFill(another, {}, onRollup)).rejects.toMatchObject({
+    code: "INSUFFICIENT_APP_BALANCE",
+  });
+  expect(await poor.fastFill(another)).toBe("queued");
+});
+
+/** Services for which the destination chain takes so much for the data of any transaction. */
+function withDataFee(wei: bigint): typeof world.services {
+  const { services, destination } = world;
+  const { connected } = destination;
+  const { connection } = connected;
+  const costly = {
+    ...connected,
+    connection: { ...connection, reader: { ...connection.reader, dataFee: async () => wei } },
+  };
+  const get = (id: number) => (id === connected.chain.id ? costly : services.chains.get(id));
+  return { ...services, chains: { ...services.chains, get } };
+}
+
 test("a deposit that never comes is paid by the app, to the cent, once its time is over and no earlier", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
