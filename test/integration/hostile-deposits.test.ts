@@ -581,6 +581,24 @@ for (const { hub, attestation, isFilled } of [
     );
   });
 
+test("a request is not fast filled on a mined deposit that oracles cannot attest, and is on one that they can", async () => {
+  const { origin } = world;
+  const sponsor = await aSponsor(world, 50_000);
+  const { agreed, txHash } = await depositNextToTransfers();
+  const transport = createRpcTransport({ url: origin.chain.rpcUrl });
+  transports.push(transport);
+  const byHub = (attestation: { depositPartsSince?: number }): Services =>
+    withChain(world.services, origin.connected, {
+      connection: { reader: createChainReader(origin.chain, transport, { attestation }) },
+    });
+  await expect(sponsor.fastFill(agreed, { txHash }, byHub({}))).rejects.toMatchObject({
+    code: "FAST_FILL_REFUSED",
+    facts: { data: { rule: "originUnattestable", txHash } },
+  });
+  expect(await sponsor.holdOf(agreed)).toBeUndefined();
+  expect(await sponsor.fastFill(agreed, { txHash }, byHub({ depositPartsSince: 0 }))).toBe("queued");
+});
+
 /** The origin chain as a node tells it that cannot give the receipts of transactions: they are too large, or do not come in time. */
 function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): Services {
   const { origin } = world;

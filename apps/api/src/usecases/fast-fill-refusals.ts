@@ -42,6 +42,7 @@ export type OriginRule =
   | "originNonceGap"
   | "originFeeTooLow"
   | "originFundsMissing"
+  | "originUnattestable"
   | "originReverts";
 
 /** A fast fill that is not made, and why: `facts.data.rule` says by which rule. */

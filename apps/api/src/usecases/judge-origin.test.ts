@@ -227,6 +227,8 @@ test.each([
   ["success", [{ ...made, amount: 99n }], "originOtherCall"],
   ["success", [{ ...made, id: someHash() }], "originOtherCall"],
   ["success", [{ ...made, id: someHash() }, made], undefined],
+  ["success", [{ ...made, isUnattestable: true }], "originUnattestable"],
+  ["success", [{ ...made, amount: 99n, isUnattestable: true }], "originOtherCall"],
   ["reverted", [], "originReverts"],
 ] as const)("mined with %s, what it deposited tells (%#)", (status, deposits, rule) => {
   expect(

@@ -30,7 +30,7 @@ export interface SenderFacts {
   readonly run: SimulationOutcome | undefined;
   /** What its sender has of the currency that he is to pay with, smallest units; undefined: not asked. */
   readonly balance: bigint | undefined;
-  /** Of a mined transaction. */
+  /** Of a mined transaction, with whether oracles can attest them. */
   readonly deposits: readonly DepositFact[];
 }
 
@@ -55,9 +55,7 @@ export function judgeOrigin(
       return { rule: "originTransactionUnknown", reason: "is not known to the chain" };
     case "mined":
       if (state.receipt.status === "reverted") return { rule: "originReverts", reason: "has reverted" };
-      return isAgreedDeposit(terms, chain, facts.deposits)
-        ? undefined
-        : { rule: "originOtherCall", reason: "did not make the agreed deposit" };
+      return doubtOfDeposits(terms, chain, facts.deposits);
     case "pending":
       return doubtOfCall(terms, chain, state.transaction) ?? doubtOfSender(terms, state.transaction, facts);
     default:
@@ -65,15 +63,24 @@ export function judgeOrigin(
   }
 }
 
-function isAgreedDeposit(
+function doubtOfDeposits(
   terms: RequestTerms,
   chain: Pick<Chain, "id">,
   deposits: readonly DepositFact[],
-): boolean {
-  return deposits.some(
-    (deposit) =>
-      deposit.id === terms.orderId && judgeDeposit(terms, { chainId: chain.id, ...deposit }).kind === "match",
+): Doubt | undefined {
+  const verdicts = deposits
+    .filter(({ id }) => id === terms.orderId)
+    .map((deposit) => judgeDeposit(terms, { chainId: chain.id, ...deposit }));
+  if (verdicts.some(({ kind }) => kind === "match")) return undefined;
+  const isUnattestable = verdicts.some(
+    (verdict) => verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE",
   );
+  return isUnattestable
+    ? {
+        rule: "originUnattestable",
+        reason: "made the agreed deposit, but has too many deposits or too large a receipt to be attested",
+      }
+    : { rule: "originOtherCall", reason: "did not make the agreed deposit" };
 }
 
 function doubtOfCall(

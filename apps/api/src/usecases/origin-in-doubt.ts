@@ -52,12 +52,23 @@ async function doubtAbout(
 ): Promise<Doubt | undefined> {
   const { chain, connection } = connected;
   const state = await connection.reader.transaction(hash);
-  if (state.kind === "mined")
-    return judgeOrigin(terms, chain, state, {
-      ...NOTHING_OF_SENDER,
-      deposits: connection.reader.depositsOf(state),
-    });
+  if (state.kind === "mined") return await doubtAboutMined(connected, terms, state);
   return judgeOrigin(terms, chain, state, await senderFacts(connected, terms, state));
+}
+
+type MinedState = Extract<TransactionState, { kind: "mined" }>;
+
+/** Its deposits are read as the watcher reads them: what the watcher would send back is not fast filled either. */
+async function doubtAboutMined(
+  { chain, connection: { reader } }: ConnectedChain,
+  terms: RequestTerms,
+  state: MinedState,
+): Promise<Doubt | undefined> {
+  const { blockNumber, blockHash, txHash } = state.receipt;
+  const block = { from: blockNumber, to: blockNumber, hashes: new Map([[blockNumber, blockHash]]) };
+  const inBlock = reader.depositsOf(state).length === 0 ? [] : await reader.depositsIn(block);
+  const deposits = inBlock.filter((deposit) => deposit.txHash === txHash);
+  return judgeOrigin(terms, chain, state, { ...NOTHING_OF_SENDER, deposits });
 }
 
 /** What the chain says of whoever sent a pending transaction, and of what it would do now. */
