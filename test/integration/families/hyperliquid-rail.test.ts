@@ -297,6 +297,50 @@ test("however many specks come at once, they are asked for in bounded readings, 
   expect(told.toSorted()).toEqual(made.toSorted());
 });
 
+test("deposits after a moment with more transfers than the ledger shows are found, and a hidden one by its transaction", async () => {
+  await rail.close();
+  await exchange.close();
+  let time = 1_763_761_234_567;
+  exchange = await startExchange({ now: () => time });
+  rail = await openRail(exchange);
+  let { cursor } = await rail.arrivals(undefined);
+  const read = async (): Promise<Hex32[]> => {
+    const { deposits, cursor: next } = await rail.arrivals(cursor);
+    cursor = next;
+    return deposits.filter(({ amount }) => amount > 1n).map(({ txHash }) => txHash as Hex32);
+  };
+  const stranger = anAccount();
+  // Four crowded moments within a minute are more than one reading can find.
+  for (let n = 0; n < 4; n++) {
+    time += 10_000;
+    exchange.control.crowd(stranger, DEPOSITORY, 500);
+  }
+  const hidden = await sent(exchange);
+  time += 10_000;
+  const later = await sent(exchange);
+  const found: Hex32[] = [];
+  for (let readings = 0; readings < 30; readings++) found.push(...(await read()));
+  expect(found).toEqual([later]);
+  const alarms = faults.map(String).filter((text) => text.includes("too many ledger entries"));
+  expect(alarms).toHaveLength(4);
+  expect(alarms[0]).toContain(DEPOSITORY);
+  expect(await rail.arrivalsOf(hidden)).toMatchObject({ kind: "final", deposits: [{ txHash: hidden }] });
+  time += DAY_MS;
+  const last = await sent(exchange);
+  expect(await read()).toEqual([last]);
+});
+
+test("a payment is final although strangers crowd the solver's ledger in its window", async () => {
+  const attempt = await prepared();
+  await rail.send(attempt);
+  const { hash: txId } = exchange.control.transactions().at(-1)!;
+  exchange.control.advance(60_000);
+  exchange.control.crowd(user, solver, 500);
+  expect(await rail.outcome(attempt)).toMatchObject({ kind: "final", txId });
+  exchange.control.advance(5 * DAY_MS);
+  expect(await rail.outcome(attempt)).toMatchObject({ kind: "final", txId });
+});
+
 test("an index that is behind for some time while nothing else happens hides nothing for good", async () => {
   const { control } = exchange;
   let { cursor } = await rail.arrivals(undefined);

@@ -21,14 +21,14 @@ import type { NonceMappings } from "../nonce-mappings.ts";
 import type { ObserveCall } from "../nodes/rpc-call.ts";
 import { RpcFault } from "../nodes/rpc-fault.ts";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
-import { rememberedFacts } from "../evm/remembered-facts.ts";
-import type { ExchangeTransaction, LedgerPage } from "./answers.ts";
+import type { ExchangeTransaction } from "./answers.ts";
 import { depositIn } from "./deposits.ts";
 import { RETRY_AFTER_SECONDS } from "./finality.ts";
 import { meaningOf, type NonceMeaning } from "./nonce-meaning.ts";
 import { judgePayment, timestampOf } from "./payments.ts";
 import { createExchangeRpc, type ExchangeRpc } from "./rpc.ts";
 import type { TransferRules } from "./transfers.ts";
+import { rememberedLedgers } from "./whole-ledger.ts";
 import { searchExecution } from "./withdrawal-search.ts";
 import { readWithdrawal } from "./withdrawals.ts";
 
@@ -86,7 +86,7 @@ export function evidenceOfEndpoint(
     (one): one is Address => one !== undefined,
   );
   const profile = exchangeSigningProfiles[facts.profile];
-  const told = rememberedFacts<LedgerPage>({ ...REMEMBERED, sizeOf: weightOf });
+  const told = rememberedLedgers();
 
   /** What a transaction of this network says; the exchange refuses actions for another one, so whoever tells of such is another exchange. */
   const find = async (transactionId: string): Promise<Evidence<ExchangeTransaction>> => {
@@ -178,13 +178,6 @@ export function evidenceOfEndpoint(
 
     close: async () => await rpc.close(),
   };
-}
-
-/** Pages of ledgers that are remembered, and bytes of them. */
-const REMEMBERED = { entries: 5_000, bytes: 8 * 1024 * 1024 };
-
-function weightOf({ transfers, unknown }: LedgerPage): number {
-  return 256 + 512 * (transfers.length + unknown.length);
 }
 
 const NOT_A_HASH: Evidence<never> = {

@@ -92,6 +92,7 @@ async function outcomeWhere(ledger: Partial<LedgerPage>, told: ExchangeTransacti
     exchange: { profile: "hyperliquid", isTestnet: false },
     now: () => 0,
     onUnclear: (entry) => alarms.push(entry),
+    onIncompleteLedger: () => undefined,
   });
   return await payments.outcome(attempt);
 }
@@ -135,4 +136,74 @@ test("an entry that cannot be the payment does not block it", async () => {
     kind: "dead",
   });
   expect(alarms).toEqual([]);
+});
+
+const CROWDED = NONCE + 60_000n;
+
+/**
+ * The outcome after strangers have filled one block time of the payment's window with transfers to the solver. An answer shows
+ * the first 500 entries of its range.
+ */
+async function outcomeInACrowd(
+  own: readonly LedgerPage["transfers"][number][],
+  listed: readonly ExchangeTransaction[],
+  now = afterwards,
+) {
+  const specks = Array.from({ length: 500 }, (_, at): LedgerPage["transfers"][number] => ({
+    hash: `0x${at.toString(16).padStart(64, "0")}`,
+    time: CROWDED,
+    kind: "usdSend",
+    user: friend,
+    destination: solver,
+    amount: "0.00000001",
+    nonce: undefined,
+  }));
+  const entries = [...specks, ...own].toSorted((a, b) => (a.time < b.time ? -1 : 1));
+  const answers: Partial<ExchangeRpc> = {
+    clock: async () => await Promise.resolve(now),
+    transaction: async () => await Promise.resolve(transaction),
+    transactionsOf: async () => await Promise.resolve(listed),
+    ledger: async (_user, from, to) => {
+      const transfers = entries.filter(({ time }) => time >= from && time <= to).slice(0, 500);
+      return await Promise.resolve({ size: transfers.length, transfers, unknown: [] });
+    },
+  };
+  const gaps: (bigint | undefined)[] = [];
+  const payments = createRailPayments({
+    rpc: answers as ExchangeRpc,
+    solver,
+    privateKey,
+    depositories: [],
+    usdcTokenId: MAINNET_USDC_TOKEN_ID,
+    exchange: { profile: "hyperliquid", isTestnet: false },
+    now: () => 0,
+    onUnclear: () => undefined,
+    onIncompleteLedger: (_nonce, moment) => gaps.push(moment),
+  });
+  return { outcome: await payments.outcome(attempt), gaps };
+}
+
+const soon = NONCE + 120_000n;
+
+test("finds a payment in a ledger that strangers have crowded elsewhere, before and after its nonce expires", async () => {
+  for (const now of [soon, afterwards])
+    expect(await outcomeInACrowd([sent], [], now)).toMatchObject({ outcome: { kind: "final", txId: hash } });
+});
+
+test("finds a payment that the crowd hides by the solver's own transactions", async () => {
+  const hidden = { ...sent, time: CROWDED };
+  for (const now of [soon, afterwards])
+    expect(await outcomeInACrowd([hidden], [transaction], now)).toMatchObject({
+      outcome: { kind: "final", txId: hash },
+    });
+});
+
+test("never calls a payment dead while a crowd may hide it, and reports the gap once its nonce is over", async () => {
+  const failed = { ...transaction, error: "insufficient margin" };
+  for (const listed of [[], [failed], [{ ...transaction, user: friend }]])
+    expect(await outcomeInACrowd([{ ...sent, time: CROWDED }], listed)).toEqual({
+      outcome: { kind: "unseen" },
+      gaps: [CROWDED],
+    });
+  expect((await outcomeInACrowd([], [], soon)).gaps).toEqual([]);
 });

@@ -21,6 +21,7 @@ import { RailShort, type RailAttempt, type RailOutcome, type RailPayment } from 
 import type { ExchangeTransaction, UnknownEntry } from "./answers.ts";
 import { isNonceOver } from "./finality.ts";
 import { heldBy, holdingOf, units, type Holding } from "./holdings.ts";
+import { newestTransactionsOf } from "./newest-transactions.ts";
 import { blockHashOf } from "./rail-reading.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 import {
@@ -31,7 +32,7 @@ import {
   nonceOfSigned,
   signExchangeAction,
 } from "./signed-action.ts";
-import { wholeLedger } from "./whole-ledger.ts";
+import { readWholeLedger, rememberedLedgers, sentBy } from "./whole-ledger.ts";
 
 /** What the solver pays on the exchange. */
 export interface RailPayments {
@@ -58,6 +59,11 @@ export interface RailPaymentsOptions {
   now(): number;
   /** Told when a ledger entry keeps a payment from being judged, because nobody can tell whether it is that payment. */
   onUnclear(hash: Hex32, nonce: bigint): void;
+  /**
+   * Called when a payment cannot be found and cannot be called dead either, because the solver's ledger has gaps.
+   * `moment`: a block time (ms) with too many entries; undefined when the ledger was only read in part so far.
+   */
+  onIncompleteLedger(nonce: bigint, moment: bigint | undefined): void;
 }
 
 /** Of dollars, in the smallest units of either place. */
@@ -75,6 +81,10 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
   const profile = exchangeSigningProfiles[options.exchange.profile];
   const network: ExchangeNetwork = options.exchange.isTestnet ? "Testnet" : "Mainnet";
   let lastNonce = 0n;
+  const closedPages = rememberedLedgers();
+  const sentBySolver: Pick<ExchangeRpc, "ledger"> = {
+    ledger: async (user, from, to) => sentBy(user, await rpc.ledger(user, from, to)),
+  };
 
   const holdingIn = async (currency: Hex): Promise<Holding | undefined> =>
     await holdingOf(rpc, currency, options.usdcTokenId);
@@ -88,10 +98,13 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
     const isOver = isNonceOver(nonce, clock);
     const window = exchangeNonceWindow(nonce);
     const to = clock < window.closesAt ? clock : window.closesAt;
-    const ledger = await wholeLedger(rpc, solver, isOver ? window.opensAt : nonce - SKEW_MS, to);
-    if (ledger === undefined) return { kind: "unseen" };
-    const sent = ledger.transfers.filter(({ user }) => user === solver);
-    const used = sent.find((entry) => entry.nonce === nonce);
+    const from = isOver ? window.opensAt : nonce - SKEW_MS;
+    const ledger = await readWholeLedger(sentBySolver, solver, from, to, {
+      known: isOver ? closedPages : undefined,
+    });
+    const sent = ledger.transfers;
+    const used =
+      sent.find((entry) => entry.nonce === nonce) ?? (ledger.isWhole ? undefined : await listedUse(nonce));
     const isSame = (done: HyperliquidAction | undefined): boolean =>
       done !== undefined && hyperliquidActionId(done, profile) === id;
     const finalIn = ({ block, hash }: ExchangeTransaction): RailOutcome => ({
@@ -135,9 +148,18 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       if (isOpaque) throw cannotTell(hash);
       return { kind: "pending" };
     }
-    return isOver
-      ? { kind: "dead", reason: "the exchange takes its nonce no more, and never took it" }
-      : { kind: "unseen" };
+    if (isOver && ledger.isWhole)
+      return { kind: "dead", reason: "the exchange takes its nonce no more, and never took it" };
+    // The payment may be among the entries that were not read. Calling it dead would pay it twice.
+    if (isOver) options.onIncompleteLedger(nonce, ledger.crowded[0]);
+    return { kind: "unseen" };
+  }
+
+  /** The solver's own transaction that used a nonce, if the explorer lists it among the newest ones: strangers cannot fill that list. */
+  async function listedUse(nonce: bigint): Promise<ExchangeTransaction | undefined> {
+    return (await newestTransactionsOf(rpc, solver)).find(
+      ({ user, error, action }) => user === solver && error === undefined && nonceOfAction(action) === nonce,
+    );
   }
 
   /** A nonce that nothing of ours uses; by the exchange's clock, which judges it. */
@@ -261,6 +283,10 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
 
     outcome,
   };
+}
+
+function nonceOfAction(action: HyperliquidAction | undefined): bigint | undefined {
+  return action?.type === "UsdSend" ? action.time : action?.nonce;
 }
 
 /** Entries that the exchange makes by itself have no transaction. */

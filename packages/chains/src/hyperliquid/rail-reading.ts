@@ -1,13 +1,13 @@
 import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
 import type { DepositFact } from "../family.ts";
-import { inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
+import { RpcFault } from "../nodes/rpc-fault.ts";
 import type { RailArrivals, RailTransaction } from "../rail.ts";
 import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
 import type { ExchangeDeposit } from "./deposits.ts";
 import { timestampOf } from "./payments.ts";
 import { cursorBehind, OVERLAP_MS, readCursor, writeCursor, type LedgerCursor } from "./rail-cursor.ts";
 import type { ExchangeRpc } from "./rpc.ts";
-import { wholeLedger } from "./whole-ledger.ts";
+import { readWholeLedger, type LedgerReading } from "./whole-ledger.ts";
 
 /** Deposits as the core service sees them arrive. */
 export interface RailReading {
@@ -32,6 +32,11 @@ export interface RailReadingOptions {
   onStranded(transaction: ExchangeTransaction, why: string): void;
   /** Told of a transfer of which nobody could be told rightly for too long: it is read only when somebody points at it. */
   onLeftAside(hash: Hex32): void;
+  /**
+   * Called once for each block time (ms) at which a depository has so many ledger entries that some may not have been shown.
+   * Reading goes on after it. A deposit that was not shown is found when someone reports its transaction.
+   */
+  onCrowdedMoment(depository: Address, time: bigint): void;
 }
 
 /** What the explorer says of an entry; no block: nothing, so far. */
@@ -44,13 +49,15 @@ interface Told {
 const BEGINS_BEFORE_MS = 600_000n;
 /** Where nothing happens the cursor is so far behind the clock, ms. */
 const IDLE_MS = 1_800_000n;
-/** Most of a ledger read in one go, ms; halved until it can be read whole. */
+/** Most of a ledger read in one go, ms. */
 const WIDEST_MS = 86_400_000n;
 /** Transactions asked for in one reading, and of these at once: anybody may send the depository as many specks as he likes. */
 const MOST_READ = 100;
 const AT_ONCE = 8;
 /** A transaction that nobody can tell rightly for so long, ms, is left aside: it must not keep the others waiting for ever. */
 const LEFT_ASIDE_MS = 43_200_000n;
+/** Maximum number of crowded moments remembered per depository. */
+const MAX_CROWDED = 10_000;
 
 export function createRailReading(options: RailReadingOptions): RailReading {
   const { rpc, depositories } = options;
@@ -96,27 +103,55 @@ export function createRailReading(options: RailReadingOptions): RailReading {
     }
   }
 
-  /** Transfers into the depositories in the range, or in as much of its beginning as can be told whole, oldest first; and how far that is. */
-  async function transfersIn(
-    from: bigint,
-    to: bigint,
-  ): Promise<{ readonly transfers: readonly LedgerTransfer[]; readonly upTo: bigint }> {
-    const first = from < 0n ? 0n : from;
-    for (let width = to - first > WIDEST_MS ? WIDEST_MS : to - first; ; width /= 2n) {
-      const upTo = first + width;
-      const told = await Promise.all(
-        depositories.map(async (one) => await wholeLedger(rpc, one, first, upTo)),
-      );
-      if (told.every((ledger) => ledger !== undefined)) {
-        const received = told
-          .flatMap(({ transfers }) => transfers)
-          .filter(({ destination }) => depositories.includes(destination))
-          .map((transfer) => [transfer.hash, transfer] as const);
-        return { transfers: [...new Map(received).values()].toSorted(inOrder), upTo };
-      }
-      if (width === 0n)
-        throw inconsistent("userNonFundingLedgerUpdates", "a moment of the ledger cannot be told whole");
+  const crowdedOf = new Map<Address, Set<bigint>>(depositories.map((one) => [one, new Set()]));
+
+  /** Reads a depository's ledger, and reports moments that were not known to be crowded before. */
+  async function ledgerOf(depository: Address, from: bigint, to: bigint): Promise<LedgerReading> {
+    const known = crowdedOf.get(depository) ?? new Set();
+    const ledger = await readWholeLedger(rpc, depository, from, to, { crowded: known });
+    for (const time of ledger.crowded) {
+      if (known.has(time)) continue;
+      const [oldest] = known;
+      if (known.size >= MAX_CROWDED && oldest !== undefined) known.delete(oldest);
+      known.add(time);
+      options.onCrowdedMoment(depository, time);
     }
+    return ledger;
+  }
+
+  /**
+   * Transfers into the depositories from the overlap before the cursor on, oldest first, and the time up to which they were read.
+   * The overlap was read before: when it uses up a reading's requests, what follows gets requests of its own, or reading would never
+   * go on.
+   */
+  async function transfersFrom(
+    cursor: bigint,
+    to: bigint,
+  ): Promise<{
+    readonly transfers: readonly LedgerTransfer[];
+    readonly upTo: bigint;
+    /** Whether one reading of each ledger covered the whole range. Otherwise entries that were read before may be missing. */
+    readonly isComplete: boolean;
+  }> {
+    const last = to - cursor > WIDEST_MS ? cursor + WIDEST_MS : to;
+    const ledgers = await Promise.all(
+      depositories.map(async (one) => {
+        const ledger = await ledgerOf(one, cursor - OVERLAP_MS, last);
+        return ledger.upTo === last ? [ledger] : [ledger, await ledgerOf(one, cursor, last)];
+      }),
+    );
+    const ends = ledgers.map((parts) => parts.at(-1)?.upTo ?? last);
+    const upTo = ends.reduce((least, end) => (end < least ? end : least), last);
+    const received = ledgers
+      .flat()
+      .flatMap(({ transfers }) => transfers)
+      .filter(({ destination, time }) => depositories.includes(destination) && time <= upTo)
+      .map((transfer) => [transfer.hash, transfer] as const);
+    return {
+      transfers: [...new Map(received).values()].toSorted(inOrder),
+      upTo,
+      isComplete: ledgers.every(({ length }) => length === 1),
+    };
   }
 
   return {
@@ -126,8 +161,8 @@ export function createRailReading(options: RailReadingOptions): RailReading {
         text === undefined
           ? { time: clock > BEGINS_BEFORE_MS ? clock - BEGINS_BEFORE_MS : 0n, block: 0n, seen: [] }
           : readCursor(text);
-      const { transfers, upTo } = await transfersIn(
-        cursor.time - OVERLAP_MS,
+      const { transfers, upTo, isComplete } = await transfersFrom(
+        cursor.time,
         clock > cursor.time ? clock : cursor.time,
       );
       const seen = new Set(cursor.seen);
@@ -148,7 +183,7 @@ export function createRailReading(options: RailReadingOptions): RailReading {
       for (const { hash } of left) options.onLeftAside(hash);
       const unread = [...untold.filter((one) => !isOver(one)), ...fresh.slice(MOST_READ)];
       const behind = cursorBehind(
-        { ...cursor, seen: recent(cursor, transfers) },
+        { ...cursor, seen: isComplete ? recent(cursor, transfers) : cursor.seen },
         [
           ...found.flatMap(({ transfer, block }) => (block === undefined ? [] : [{ ...transfer, block }])),
           ...left.map((transfer) => ({ ...transfer, block: cursor.block })),

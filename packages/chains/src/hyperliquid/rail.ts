@@ -77,7 +77,15 @@ export function createExchangeRail(options: RailOptions): ChainRail {
       options.onFault(new Error(`${chain.name}: ${hash} arrived, and no oracle attests it: ${why}`)),
     onLeftAside: (hash) =>
       options.onFault(new Error(`${chain.name}: ${hash} arrived, and the explorer never told of it rightly`)),
+    onCrowdedMoment: (depository, time) =>
+      options.onFault(
+        new Error(
+          `${chain.name}: ${depository} has too many ledger entries at ${inIso(time)} (${time} ms) to list them all, and ` +
+            "some deposits of that moment may be missing; report each one with POST /transactions/index",
+        ),
+      ),
   });
+  const incomplete = new Set<bigint>();
   const unclear = new Set<Hex>();
   const payments = createRailPayments({
     rpc,
@@ -93,6 +101,16 @@ export function createExchangeRail(options: RailOptions): ChainRail {
       options.onFault(
         new Error(
           `${chain.name}: the ledger entry ${hash} may be the solver's payment with nonce ${nonce}, and it cannot be read; that payment waits`,
+        ),
+      );
+    },
+    onIncompleteLedger: (nonce, moment) => {
+      if (moment === undefined || incomplete.has(nonce)) return;
+      incomplete.add(nonce);
+      options.onFault(
+        new Error(
+          `${chain.name}: the solver's ledger cannot be read completely at ${inIso(moment)} (${moment} ms), so its payment with ` +
+            `nonce ${nonce} is neither confirmed nor given up; that payment waits`,
         ),
       );
     },
@@ -129,4 +147,8 @@ export function createExchangeRail(options: RailOptions): ChainRail {
       await rpc.close();
     },
   };
+}
+
+function inIso(ms: bigint): string {
+  return new Date(Number(ms)).toISOString();
 }

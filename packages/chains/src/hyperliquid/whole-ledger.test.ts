@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { LedgerPage, LedgerTransfer } from "./answers.ts";
 import { rememberedFacts } from "../evm/remembered-facts.ts";
-import { wholeLedger } from "./whole-ledger.ts";
+import { readWholeLedger } from "./whole-ledger.ts";
 
 const user: Address = "0x00000000000000000000000000000000000000a1";
 
@@ -24,15 +24,15 @@ function cutting(entries: readonly LedgerTransfer[], most: number, keeps: "oldes
   return { ledger, asked: () => asked };
 }
 
-test("a ledger is told whole or not at all, whichever end an answer is cut at", async () => {
+test("reads a ledger completely or says that it did not, whichever end an answer is cut at", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 0, max: 100_000 }), { maxLength: 3_000 }),
       fc.constantFrom("oldest" as const, "newest" as const),
       async (times, keeps) => {
         const entries = times.toSorted((a, b) => a - b).map((time, at) => entryAt(BigInt(time), at));
-        const whole = await wholeLedger(cutting(entries, 448, keeps), user, 0n, 100_000n);
-        if (whole !== undefined) expect(whole.transfers).toHaveLength(entries.length);
+        const whole = await readWholeLedger(cutting(entries, 448, keeps), user, 0n, 100_000n);
+        if (whole.isWhole) expect(whole.transfers).toHaveLength(entries.length);
         // Spread out as these are they can always be had.
         else expect(times.length).toBeGreaterThan(2_000);
       },
@@ -41,22 +41,34 @@ test("a ledger is told whole or not at all, whichever end an answer is cut at", 
   );
 });
 
-test("what cannot be told apart by time is not said to be whole", async () => {
+test("returns what a crowded block time shows, and reads on after it, but is not whole", async () => {
   const crowd = Array.from({ length: 600 }, (_, at) => entryAt(5n, at));
-  expect(await wholeLedger(cutting(crowd, 500, "oldest"), user, 0n, 10n)).toBeUndefined();
+  const entries = [entryAt(2n, 1_000), ...crowd, entryAt(8n, 1_001)];
+  const reading = await readWholeLedger(cutting(entries, 500, "oldest"), user, 0n, 10n);
+  expect(reading).toMatchObject({ isWhole: false, crowded: [5n], upTo: 10n });
+  expect(reading.transfers).toHaveLength(502);
+  expect(reading.transfers.at(-1)?.time).toBe(8n);
+});
+
+test("asks for a block time that is known to be crowded alone", async () => {
+  const crowd = Array.from({ length: 600 }, (_, at) => entryAt(500_000n, at));
+  const endpoint = cutting(crowd, 500, "oldest");
+  const reading = await readWholeLedger(endpoint, user, 0n, 10n ** 6n, { crowded: [500_000n, 2n ** 40n] });
+  expect(reading).toMatchObject({ isWhole: false, crowded: [500_000n], upTo: 10n ** 6n });
+  expect(endpoint.asked()).toBe(3);
 });
 
 test("what the ledger tells of one hash more than once is told as often: only one of them may be looked for", async () => {
   const twice = [entryAt(3n, 1), { ...entryAt(3n, 1), nonce: 7n }];
-  expect(await wholeLedger(cutting(twice, 500, "oldest"), user, 0n, 10n)).toEqual({
+  expect(await readWholeLedger(cutting(twice, 500, "oldest"), user, 0n, 10n)).toMatchObject({
     transfers: twice,
-    unknown: [],
+    isWhole: true,
   });
 });
 
 test("a quiet ledger is one question", async () => {
   const endpoint = cutting([entryAt(3n, 1)], 500, "oldest");
-  expect((await wholeLedger(endpoint, user, -5n, 10n))?.transfers).toHaveLength(1);
+  expect((await readWholeLedger(endpoint, user, -5n, 10n)).transfers).toHaveLength(1);
   expect(endpoint.asked()).toBe(1);
 });
 
@@ -66,7 +78,9 @@ test("an endpoint that always has too much is not asked for ever", async () => {
     asked += 1;
     return await Promise.resolve({ size: 500, transfers: [], unknown: [] });
   };
-  expect(await wholeLedger({ ledger }, user, 0n, 10n ** 12n)).toBeUndefined();
+  const reading = await readWholeLedger({ ledger }, user, 0n, 10n ** 12n);
+  expect(reading.isWhole).toBe(false);
+  expect(reading.upTo).toBeLessThan(10n ** 12n);
   expect(asked).toBeLessThanOrEqual(64);
 });
 
@@ -74,13 +88,15 @@ test("a long ledger is read in several goes, when what was told of it is remembe
   const entries = Array.from({ length: 40_000 }, (_, at) => entryAt(BigInt(at), at));
   const endpoint = cutting(entries, 500, "newest");
   const told = rememberedFacts<LedgerPage>({ entries: 10_000, bytes: 1e9, sizeOf: () => 1 });
-  expect(await wholeLedger(endpoint, user, 0n, 40_000n, told)).toBeUndefined();
+  const read = async () => await readWholeLedger(endpoint, user, 0n, 40_000n, { known: told });
+  expect((await read()).isWhole).toBe(false);
   const goes: number[] = [endpoint.asked()];
-  for (let whole; whole === undefined && goes.length < 20;) {
+  for (let isWhole = false; !isWhole && goes.length < 20;) {
     const before = endpoint.asked();
-    whole = await wholeLedger(endpoint, user, 0n, 40_000n, told);
+    const reading = await read();
     goes.push(endpoint.asked() - before);
-    if (whole !== undefined) expect(whole.transfers).toHaveLength(entries.length);
+    ({ isWhole } = reading);
+    if (isWhole) expect(reading.transfers).toHaveLength(entries.length);
   }
   expect(goes.length).toBeLessThan(20);
   expect(Math.max(...goes)).toBeLessThanOrEqual(64);

@@ -149,3 +149,18 @@ test("unknown entries that somebody else sent keep no withdrawal from expiring",
     "over",
   );
 });
+
+test("finds an execution in a ledger with a crowded block time, and never calls a withdrawal over there", async () => {
+  const specks = Array.from({ length: 500 }, (): LedgerTransfer => ({
+    ...entry,
+    time: NONCE,
+    user: friend,
+    destination: depository,
+    amount: "0.00000001",
+  }));
+  expect(await search(anExchange(afterwards, [...specks, entry]))).toMatchObject({
+    kind: "executed",
+    transactionId: hash,
+  });
+  expect((await search(anExchange(afterwards, specks))).kind).toBe("pending");
+});

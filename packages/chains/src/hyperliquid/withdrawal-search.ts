@@ -1,10 +1,11 @@
 import { exchangeNonceWindow, type Address, type Hex32 } from "@causeway/domain";
-import { garbage, inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
+import { garbage, inconsistent } from "../nodes/rpc-fault.ts";
 import type { RememberedFacts } from "../evm/remembered-facts.ts";
-import type { ExchangeTransaction, LedgerPage } from "./answers.ts";
+import type { LedgerPage } from "./answers.ts";
 import { isNonceOver } from "./finality.ts";
+import { newestTransactionsOf } from "./newest-transactions.ts";
 import type { ExchangeRpc } from "./rpc.ts";
-import { wholeLedger } from "./whole-ledger.ts";
+import { readWholeLedger, sentBy } from "./whole-ledger.ts";
 import { carriesOut, mayCarryOut, type ExchangeWithdrawal, type WithdrawalRules } from "./withdrawals.ts";
 
 /** What became of a withdrawal. */
@@ -16,7 +17,8 @@ export type WithdrawalOutcome =
 
 /**
  * Looks for the execution of a withdrawal: in the transaction that somebody names, among the newest of the depositories, and in their ledgers over the whole time in
- * which its nonce could be taken. Only what the transaction itself says counts; the ledger says where to look, and that there is nothing to be found.
+ * which its nonce could be taken. Only what the transaction itself says counts; the ledger says where to look, and that there is nothing to be found. It can say the
+ * latter only where it has no gaps: otherwise the withdrawal stays pending.
  *
  * @throws RpcFault also when a ledger tells of a transfer like it, or of anything unknown that a depository sent, whose transaction cannot be read: then it is neither
  *   executed nor over
@@ -47,15 +49,15 @@ export async function searchExecution(
   };
   let isWhole = true;
   for (const depository of rules.depositories) {
-    for (const transaction of await newestOf(rpc, depository))
+    for (const transaction of await newestTransactionsOf(rpc, depository))
       if (carriesOut(transaction, withdrawal, rules))
         return { kind: "executed", depository, transactionId: transaction.hash };
     const to = clock < window.closesAt ? clock : window.closesAt;
-    const ledger = await wholeLedger(sent, depository, window.opensAt, to, isOver ? told : undefined);
-    if (ledger === undefined) {
-      isWhole = false;
-      continue;
-    }
+    const ledger = await readWholeLedger(sent, depository, window.opensAt, to, {
+      known: isOver ? told : undefined,
+    });
+    // An execution counts wherever it is found. Only its absence needs a ledger without gaps.
+    isWhole &&= ledger.isWhole;
     const { transfers, unknown } = ledger;
     for (const entry of [
       ...transfers.filter((one) => mayCarryOut(one, withdrawal, rules)),
@@ -72,23 +74,4 @@ export async function searchExecution(
     }
   }
   return isWhole && isOver ? { kind: "over" } : { kind: "pending" };
-}
-
-/** Nothing else carries a withdrawal out, and what arrives is much more. */
-function sentBy(account: Address, { size, transfers, unknown }: LedgerPage): LedgerPage {
-  return {
-    size,
-    transfers: transfers.filter(({ user }) => user === account),
-    unknown: unknown.filter(({ user }) => user === undefined || user === account),
-  };
-}
-
-/** An explorer may refuse to look so far back as it would have to: the ledger, which is whole or is not believed, is enough. @throws RpcFault for all other trouble */
-async function newestOf(rpc: ExchangeRpc, depository: Address): Promise<readonly ExchangeTransaction[]> {
-  try {
-    return await rpc.transactionsOf(depository);
-  } catch (error) {
-    if (error instanceof RpcFault && error.kind === "refused") return [];
-    throw error;
-  }
 }

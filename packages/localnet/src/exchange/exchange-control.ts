@@ -26,6 +26,8 @@ export interface ExchangeControl {
   advance(ms: number): void;
   /** The next transfer fails for this reason on the exchange itself; its nonce stays unused. */
   failNext(reason: string): void;
+  /** Puts so many transfers of 1e-8 dollars between two accounts into the ledger at this one moment; no balance changes. */
+  crowd(from: Address, to: Address, transfers: number): void;
   /** Neither explorer nor ledger tell of so many of the newest transactions; 0: of all. */
   holdBack(transactions: number): void;
   /** Nobody is ever told of that transaction. */
@@ -65,6 +67,7 @@ export function createControl(state: ExchangeState, manners: Manners): ExchangeC
     now: () => state.now(),
     advance: (ms) => state.advance(ms),
     failNext: (reason) => state.failNext(reason),
+    crowd: (from, to, transfers) => state.crowd(from, to, transfers),
     holdBack: (transactions) => state.history.holdBack(transactions),
     hide: (hash) => state.history.hide(hash),
     lie: (lie) => {

@@ -89,6 +89,20 @@ export class ExchangeState {
     return this.balances.has(account) ? 0n : this.#activationFee;
   }
 
+  /** Puts so many transfers of 1e-8 dollars, which nobody signed, into one block time. */
+  crowd(user: Address, destination: Address, transfers: number): void {
+    const time = this.now();
+    const amount = "0.00000001";
+    for (let n = 0; n < transfers; n++) {
+      const block = ++this.#height;
+      const hash = keccak256(stringToBytes(`${block} ${time} ${user} crowd`));
+      const fields = { [this.profile.chainField]: this.network, destination, amount, time: time + n };
+      const action = { type: "usdSend", signatureChainId: "0x1", ...fields } as const;
+      const delta = { type: "internalTransfer", usdc: amount, user, destination, fee: "0.0" };
+      this.history.add({ time, user, action, block, hash, error: null }, delta, [user, destination]);
+    }
+  }
+
   /**
    * Takes in a posted action. One that is signed and numbered as it must be is in a block, whatever becomes of it. A transfer that fails leaves its nonce unused:
    * it may be posted again.

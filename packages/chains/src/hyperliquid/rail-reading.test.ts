@@ -1,0 +1,89 @@
+import type { Address, Hex32 } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
+import { createRailReading } from "./rail-reading.ts";
+import type { ExchangeRpc } from "./rpc.ts";
+
+const depository: Address = "0x00000000000000000000000000000000000000d1";
+const friend: Address = "0x00000000000000000000000000000000000000a2";
+const START = 1_763_761_234_567n;
+
+function transfer(time: bigint, number: number, from: Address, to: Address): LedgerTransfer {
+  const hash: Hex32 = `0x${number.toString(16).padStart(64, "0")}`;
+  return { hash, time, kind: "usdSend", user: from, destination: to, amount: "1", nonce: undefined };
+}
+
+/** Reads a ledger that shows at most 500 entries per answer, with every transfer known to the explorer. */
+function readerOf(byTime: ReadonlyMap<bigint, readonly LedgerTransfer[]>, clock: bigint) {
+  const judged: Hex32[] = [];
+  const crowded: bigint[] = [];
+  let requests = 0;
+  const answers: Partial<ExchangeRpc> = {
+    clock: async () => await Promise.resolve(clock),
+    ledger: async (_user, from, to) => {
+      requests += 1;
+      const inside = [...byTime].filter(([time]) => time >= from && time <= to);
+      const transfers = inside.flatMap(([, entries]) => entries).slice(0, 500);
+      return await Promise.resolve({ size: transfers.length, transfers, unknown: [] });
+    },
+    transaction: async (hash) => {
+      const found: ExchangeTransaction = {
+        hash,
+        time: START,
+        block: 7n,
+        user: friend,
+        error: undefined,
+        action: undefined,
+        isOpaque: false,
+      };
+      return await Promise.resolve(found);
+    },
+  };
+  const reading = createRailReading({
+    rpc: answers as ExchangeRpc,
+    depositories: [depository],
+    judge: async ({ hash }) => {
+      judged.push(hash);
+      return await Promise.resolve(undefined);
+    },
+    meaning: async () => await Promise.resolve(undefined),
+    onStranded: () => undefined,
+    onLeftAside: () => undefined,
+    onCrowdedMoment: (_depository, time) => crowded.push(time),
+  });
+  return { reading, judged, crowded, requests: () => requests };
+}
+
+test("reading goes on after a minute with more crowded moments than one reading can ask for", async () => {
+  const byTime = new Map<bigint, readonly LedgerTransfer[]>();
+  for (let moment = 0; moment < 100; moment++) {
+    const time = START + BigInt(moment) * 600n;
+    const entries = Array.from({ length: 300 }, (_, at) =>
+      transfer(time, moment * 1_000 + at, depository, friend),
+    );
+    byTime.set(time, [...entries, transfer(time, moment * 1_000 + 999, friend, depository)]);
+  }
+  const after = transfer(START + 120_000n, 1_000_000, friend, depository);
+  byTime.set(after.time, [after]);
+  const { reading, judged, crowded, requests } = readerOf(byTime, START + 180_000n);
+  let cursor: string | undefined;
+  for (let readings = 0; readings < 100 && !judged.includes(after.hash); readings++) {
+    const before = requests();
+    ({ cursor } = await reading.arrivals(cursor));
+    expect(requests() - before).toBeLessThanOrEqual(128);
+  }
+  expect(judged).toContain(after.hash);
+  // Every transfer that was shown is read once, and every crowded moment reported once.
+  expect(judged).toHaveLength(101);
+  expect(new Set(judged).size).toBe(101);
+  expect(crowded).toHaveLength(100);
+});
+
+test("a quiet ledger takes one request per reading", async () => {
+  const first = transfer(START, 1, friend, depository);
+  const { reading, judged, requests } = readerOf(new Map([[START, [first]]]), START + 60_000n);
+  const { cursor } = await reading.arrivals(undefined);
+  await reading.arrivals(cursor);
+  expect(judged).toEqual([first.hash]);
+  expect(requests()).toBe(2);
+});
