@@ -62,6 +62,7 @@ the variables.
 | … \`supportsBridging\` | \`false\`: the solver does not hold it; a quote that takes or pays it exchanges it in pools |
 | … \`maxFillAmount\` | the most that one request can get of this currency on this chain, smallest units; absent: all that the inventory holds |
 | \`depository\`, \`contracts\` | the service's contracts; \`contracts.permit2\` and \`contracts.depositAddressFactory\` only where the chain has them: without them nothing is taken by such signatures, and there are no deposit addresses. \`contracts.formerContracts\`: contracts of the service that the chain used before; \`POST /execute\` never calls them |
+| \`additionalDepositories\` | former depositories: deposits there are filled or refunded like any other, and oracles attest them ([how to replace one](OPERATIONS.md#deposit-addresses)) |
 | \`liquidity\` | where tokens are exchanged; absent: nowhere on this chain |
 | … \`wrappedNative\` | the token that is native money, one for one; absent: native money is not exchanged |
 | … \`connectors\` | tokens that paths may lead through, the likeliest first; they need not be in \`tokens\` |

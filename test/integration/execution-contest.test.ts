@@ -265,6 +265,9 @@ test("a contract that was used before is not forgotten, and open requests that n
   const named = { depository, formerContracts: [origin.chain.contracts.depository] };
   await start(named);
   expect(events.of("former_depository_quoted").map(({ facts }) => facts)).toMatchObject([{ openQuotes: 1 }]);
+  const watched = { ...named, formerDepositories: named.formerContracts };
+  await start(watched);
+  expect(events.of("former_depository_quoted"), "its deposits are read").toHaveLength(1);
   const { router } = origin.chain.contracts;
   expect(events.of("former_router_ordered")).toEqual([]);
   const next = world.anAddress();

@@ -42,10 +42,10 @@ const paidOut = async ({ terms }: Agreed): Promise<{ received: bigint; refunded:
   refunded: await world.origin.balance(terms.refundTo, world.usdc),
 });
 
-async function rounds(count: number, stepMs = 6_000): Promise<void> {
+async function rounds(count: number, stepMs = 6_000, by = world.services): Promise<void> {
   for (let round = 0; round < count; round++) {
     world.clock.forward(stepMs);
-    await world.round();
+    await world.round(by);
   }
 }
 
@@ -598,6 +598,45 @@ test("a request is not fast filled on a mined deposit that oracles cannot attest
   expect(await sponsor.holdOf(agreed)).toBeUndefined();
   expect(await sponsor.fastFill(agreed, { txHash }, byHub({ depositPartsSince: 0 }))).toBe("queued");
 });
+
+test.for(["a block", "a client's hint"])(
+  "a deposit to a former depository that %s shows is refunded when its transaction also pays the present one",
+  async (way) => {
+    const { origin } = world;
+    const { contract, worthless } = await aContract();
+    const present = world.anAddress();
+    const former = origin.chain.contracts.depository;
+    const bytecode = (await origin.client.getCode({ address: former })) ?? "0x";
+    await origin.client.setCode({ address: present, bytecode });
+    const chain = {
+      ...origin.chain,
+      contracts: { ...origin.chain.contracts, depository: present, formerDepositories: [former] },
+    };
+    const transport = createRpcTransport({ url: chain.rpcUrl });
+    transports.push(transport);
+    const reader = createChainReader(chain, transport, { attestation: {} });
+    const replaced = withChain(world.services, origin.connected, { chain, connection: { reader } });
+    const agreed = await agree();
+    const other = depositErc20Calldata(world.user.address, worthless, 1n, someHash());
+    const calls = [
+      ...depositing(agreed, world.usdc, agreed.terms.origin.amount),
+      call(worthless, "approve", present, 1n),
+      { to: present, data: other },
+    ];
+    await origin.client.setCode({ address: contract, bytecode: batchCode(calls) });
+    const txHash = await origin.send(world.user, { to: contract, gas: 1_500_000n });
+    await origin.mine();
+    if (way === "a client's hint") await indexTransaction(replaced, { chainId: chain.id, txHash });
+    await world.watch(origin, replaced);
+    expect(await world.depositsOf(agreed.requestId)).toMatchObject([
+      { depository: former, isUnattestable: true },
+    ]);
+    await rounds(6, 6_000, replaced);
+    const { received, refunded } = await paidOut(agreed);
+    expect({ received, isRefunded: refunded > 0n }).toEqual({ received: 0n, isRefunded: true });
+    expect((await world.depositsOf(agreed.requestId))[0]?.unrepaidReason).toBe(UNATTESTABLE_DEPOSIT);
+  },
+);
 
 /** The origin chain as a node tells it that cannot give the receipts of transactions: they are too large, or do not come in time. */
 function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): Services {

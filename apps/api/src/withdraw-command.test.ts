@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { readApiConfig } from "./config.ts";
 import { openWithdrawals } from "./container-withdrawals.ts";
 import { runWithdraw, type OpenWithdrawals } from "./withdraw-command.ts";
+import { recipientOf } from "./withdrawal-recipient.ts";
 
 const env = {
   ENVIRONMENT: "local",
@@ -96,6 +97,10 @@ test("what nobody could move again is no recipient: depository, contracts of the
   }
   await runWithdraw([...wish, "--recipient", contracts.depository], env, noFurther);
   expect(told).toContain("must not be the depository of local-a");
+  const former = `0x${"fd".repeat(20)}` as const;
+  const replaced = { ...chain, contracts: { ...contracts, formerDepositories: [former] } };
+  expect(recipientOf(former, replaced)).toMatchObject({ kind: "refused" });
+  expect(recipientOf(former, chain)).toMatchObject({ kind: "recipient" });
 });
 
 test("a hub that cannot be reached is waited for: one line of JSON, exit code 3, nothing of a library", async () => {

@@ -23,7 +23,8 @@ export function recipientOf(text: string, { contracts, tokens, name }: Chain): R
     return refused("has a wrong checksum (EIP-55): a digit or its case is mistyped");
   if (address === contracts.depository)
     return refused(`must not be the depository of ${name}: the money would never leave it`);
-  if (Object.values(contracts).includes(address)) return refused("must not be a contract of the service");
+  if (Object.values(contracts).flat().includes(address))
+    return refused("must not be a contract of the service");
   const token = tokens.find((one) => one.address === address);
   if (token !== undefined)
     return refused(`must not be the contract of ${token.symbol}: nobody could move it again`);

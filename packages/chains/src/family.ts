@@ -50,7 +50,7 @@ export interface DepositFact {
   readonly currency: Address;
   /** What the depository really received, smallest units. */
   readonly amount: bigint;
-  /** The depository that received it, as bytes; absent on chains with only one. */
+  /** The depository that received it, as bytes; absent: the configured one. */
   readonly depository?: Hex;
   /** The id the deposit carries; undefined when it carries none. */
   readonly id: Hex | undefined;

@@ -175,7 +175,8 @@ test("what a chain's tokens are exchanged in is read as it is written, with noth
       depositAddressFactory: `0x${"CD".repeat(20)}`,
       formerContracts: [`0x${"EF".repeat(20)}`],
     });
-    Object.assign(b ?? {}, { additionalDepositories: [`0x${"EF".repeat(20)}`] });
+    const former = `0x${"EF".repeat(20)}`;
+    Object.assign(b ?? {}, { additionalDepositories: [former, b?.["depository"], former.toLowerCase()] });
     delete b?.["liquidity"];
   });
   const [a, b] = chains;
@@ -189,6 +190,7 @@ test("what a chain's tokens are exchanged in is read as it is written, with noth
   expect(b?.liquidity).toBeUndefined();
   expect(b?.contracts.depositAddressFactory).toBe(`0x${"cd".repeat(20)}`);
   expect(b?.contracts.formerContracts).toEqual([`0x${"ef".repeat(20)}`]);
+  expect(b?.contracts.formerDepositories).toEqual([`0x${"ef".repeat(20)}`]);
 });
 
 test("pools that cannot be are refused, each with its field", () => {

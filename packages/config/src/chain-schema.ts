@@ -92,7 +92,7 @@ export const chainEntry = z.strictObject({
   wsRpcUrl: wsUrl.optional(),
   tokens: z.array(token),
   depository: serviceAddress,
-  /** For attestations only. */
+  /** Former depositories: deposits there are still filled and attested. */
   additionalDepositories: z.array(serviceAddress).optional(),
   contracts: z.strictObject({
     router: serviceAddress,

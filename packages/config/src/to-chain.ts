@@ -41,6 +41,9 @@ export function toChain(entry: ChainEntry): Chain {
       ...(entry.contracts.formerContracts !== undefined && {
         formerContracts: entry.contracts.formerContracts.map(addressOf),
       }),
+      ...(entry.additionalDepositories !== undefined && {
+        formerDepositories: formerDepositories(entry.depository, entry.additionalDepositories),
+      }),
     },
     confirmationTiers: entry.confirmationTiers.map((tier) => ({
       belowUsd: tier.belowUsd === undefined ? undefined : scaled(tier.belowUsd, 18),
@@ -61,6 +64,13 @@ export function toChain(entry: ChainEntry): Chain {
     },
     liquidity: entry.liquidity === undefined ? undefined : toLiquidity(entry.liquidity),
   };
+}
+
+/** Each once, and never the present one: a deposit must not be read twice. */
+function formerDepositories(present: string, additional: readonly string[]): readonly Address[] {
+  const former = new Set(additional.map(addressOf));
+  former.delete(addressOf(present));
+  return [...former];
 }
 
 function toLiquidity(written: NonNullable<ChainEntry["liquidity"]>): ChainLiquidity {

@@ -84,7 +84,13 @@ export function describeEndpoints(facts: {
     api: { url, wsUrl: url.replace(/^http/, "ws") },
     apiUrls: facts.apiUrls,
     chains: facts.chains.map(
-      ({ id, name, rpcUrl, tokens, contracts: { formerContracts: _, ...contracts } }) => ({
+      ({
+        id,
+        name,
+        rpcUrl,
+        tokens,
+        contracts: { formerContracts: _, formerDepositories: __, ...contracts },
+      }) => ({
         id,
         name,
         rpcUrl,

@@ -89,9 +89,9 @@ export function attestedChain({ chain, connected }: TestChain): AttestedChain {
       const state = await reader.transaction(transactionId as TxHash);
       if (state.kind !== "mined") throw new Error("not mined");
       const block = await reader.block(state.receipt.blockNumber);
-      return reader.depositsOf(state).map(({ logIndex, id, depositor, currency, amount }) => ({
+      return reader.depositsOf(state).map(({ logIndex, id, depositor, currency, amount, depository }) => ({
         place: String(logIndex),
-        depository: chain.contracts.depository,
+        depository: depository ?? chain.contracts.depository,
         depositId: id ?? (`0x${"00".repeat(32)}` as const),
         depositor,
         currency,

@@ -1,5 +1,9 @@
 import { messageDigest, rawKeySigner, recoverSigner } from "@causeway/attest";
+import { createChainReader, createRpcTransport } from "@causeway/chains";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createChainDirectory } from "../../../apps/api/src/adapters/chains/directory.ts";
+import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
+import { attestedChain, startFakeOracle } from "./fake-oracle.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
 let world: SettlementWorld;
@@ -58,6 +62,62 @@ test("an order of a former solver key is filled and settled while that key is co
   const { orderSignature } = world.oracle.asked.at(-1)?.body ?? {};
   expect(recoverSigner(messageDigest(agreed.terms.orderId), orderSignature ?? "0x")).toBe(former.address);
 });
+
+test.for([
+  { way: "a block", isHinted: false, ask: {}, status: "success" },
+  { way: "a client's hint", isHinted: true, ask: { referrer: "debug-force-refund" }, status: "refund" },
+])(
+  "a deposit to a former depository that $way shows ends as $status, and is settled there",
+  async ({ isHinted, ask, status }) => {
+    const { engine, services } = world;
+    const { origin, destination } = engine;
+    const before = await world.solverOnHub();
+    const agreed = await engine.quote({
+      recipient: engine.anAddress(),
+      refundTo: engine.anAddress(),
+      ...ask,
+    });
+    const former = origin.chain.contracts.depository;
+    const depository = engine.anAddress();
+    const bytecode = (await origin.client.getCode({ address: former })) ?? "0x";
+    await origin.client.setCode({ address: depository, bytecode });
+    const contracts = { ...origin.chain.contracts, depository, formerDepositories: [former] };
+    const chain = { ...origin.chain, contracts };
+    const transport = createRpcTransport({ url: chain.rpcUrl });
+    const reader = createChainReader(chain, transport, { attestation: {} });
+    const { connection } = origin.connected;
+    const connected = { ...origin.connected, chain, connection: { ...connection, reader } };
+    const chains = createChainDirectory([connected, destination.connected]);
+    const replaced = { ...engine.services, chains };
+    const attesting = [attestedChain({ ...origin, chain, connected }), attestedChain(destination)];
+    const oracle = await startFakeOracle(attesting, world.hub, world.signers.slice(0, 2));
+    try {
+      const txHash = await engine.pay(agreed);
+      await origin.mine();
+      if (isHinted) await indexTransaction(replaced, { chainId: chain.id, txHash });
+      else await engine.watch(origin, replaced);
+      expect(await engine.depositsOf(agreed.requestId)).toMatchObject([{ txHash, depository: former }]);
+      expect(await engine.status(agreed.requestId)).toMatchObject({
+        status: "pending",
+        fundsAt: "depository",
+      });
+      for (let round = 0; round < 6; round++) await engine.round(replaced);
+      expect(await engine.status(agreed.requestId)).toMatchObject({ status, final: true });
+
+      const settling = { ...services, oracles: world.askingOnly(oracle).oracles, chains };
+      for (let round = 0; round < 6; round++) {
+        await world.attest(settling);
+        await world.submit(settling);
+        await world.mineHub(1);
+      }
+      expect(await world.stateOf(agreed.requestId)).toMatchObject({ state: "settled" });
+      expect(await world.solverOnHub()).toBe(before + agreed.terms.origin.amount);
+    } finally {
+      await oracle.close();
+      await transport.close();
+    }
+  },
+);
 
 test("several payments go in one transaction, deposits before what is paid from them", async () => {
   const before = await world.solverOnHub();

@@ -1,5 +1,5 @@
 import { serviceContracts, ServiceError } from "@causeway/domain";
-import type { Chain } from "@causeway/domain";
+import type { Address, Chain } from "@causeway/domain";
 import type { Services } from "../ports/services.ts";
 import type { UsedContract, UsedContracts } from "../ports/used-contracts.ts";
 
@@ -7,7 +7,7 @@ type Configured = Pick<Chain, "id" | "name" | "contracts">;
 
 /**
  * At the start of a process: no contract that a chain used before may be forgotten. Accounts of ours may have roles in it, so the configuration must name it among `formerContracts`.
- * Raises an alarm while open quotes use a former depository, whose deposits are not read, or open orders name a former router, through which no fill is made.
+ * Raises an alarm while open quotes use a former depository whose deposits are not read, or open orders name a former router, through which no fill is made.
  * @throws ServiceError SERVICE_UNAVAILABLE naming every contract that is missing
  */
 export async function checkUsedContracts(
@@ -33,9 +33,10 @@ export async function checkUsedContracts(
       role: "depository" | "router",
       event: "former_depository_quoted" | "former_router_ordered",
       openRequests: UsedContracts["openOrders"],
+      inUse: readonly Address[],
     ): Promise<void> => {
       const used = known.filter((one) => one.chainId === id && one.role === role);
-      if (!used.some(({ address }) => address !== contracts[role])) return;
+      if (used.every(({ address }) => inUse.includes(address))) return;
       const since = used.find(({ address }) => address === contracts[role])?.firstUsedAtMs ?? nowMs;
       const { count, untilMs } = await openRequests(id, since, nowMs);
       if (count > 0)
@@ -45,8 +46,10 @@ export async function checkUsedContracts(
           until: new Date(untilMs).toISOString(),
         });
     };
-    await report("depository", "former_depository_quoted", store.openQuotes);
-    await report("router", "former_router_ordered", store.openOrders);
+    const { depository, formerDepositories = [], router } = contracts;
+    const watched = [depository, ...formerDepositories];
+    await report("depository", "former_depository_quoted", store.openQuotes, watched);
+    await report("router", "former_router_ordered", store.openOrders, [router]);
   }
 }
 

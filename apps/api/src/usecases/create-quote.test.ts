@@ -222,6 +222,14 @@ test("the time estimate waits for the confirmations that the amount needs", asyn
   expect([small.details.timeEstimate, large.details.timeEstimate]).toEqual([3, 25]);
 });
 
+test("refuses a former depository as the recipient: the fill would be read as a deposit there", async () => {
+  const former = `0x${"fd".repeat(20)}` as const;
+  const { contracts } = aChain(DESTINATION);
+  const replaced = quoteWorld({ destination: { contracts: { ...contracts, formerDepositories: [former] } } });
+  const asked = createQuote(replaced, aQuoteInput({ recipient: former }));
+  await expect(asked).rejects.toMatchObject({ code: "INVALID_RECIPIENT" });
+});
+
 test("a forced refund is asked for by the referrer", async () => {
   const services = quoteWorld();
   await createQuote(services, aQuoteInput({ referrer: "debug-force-refund" }));

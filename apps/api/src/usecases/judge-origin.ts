@@ -78,7 +78,8 @@ function doubtOfDeposits(
   return isUnattestable
     ? {
         rule: "originUnattestable",
-        reason: "made the agreed deposit, but has too many deposits or too large a receipt to be attested",
+        reason:
+          "made the agreed deposit, but oracles cannot attest it: too many deposits, too large a receipt or payments to several depositories",
       }
     : { rule: "originOtherCall", reason: "did not make the agreed deposit" };
 }

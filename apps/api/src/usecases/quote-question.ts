@@ -169,10 +169,12 @@ export function refuseTrap(
   address: Address,
   field: string,
 ): void {
-  const { depository, router, approvalProxy, serviceReceiver, multicall3 } = chain.contracts;
+  const { depository, formerDepositories, router, approvalProxy, serviceReceiver, multicall3 } =
+    chain.contracts;
   const isTrap =
     address === NATIVE_CURRENCY ||
     address === depository ||
+    formerDepositories?.includes(address) === true ||
     address === router ||
     address === approvalProxy ||
     address === serviceReceiver ||

@@ -2,7 +2,12 @@ import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { TransactionFact } from "../family.ts";
 import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
-import { blockLogsAbout, judgeAttestability, type Attestability } from "./attestable.ts";
+import {
+  blockLogsAbout,
+  findAttestedDepository,
+  judgeAttestability,
+  type Attestability,
+} from "./attestable.ts";
 import { addressTopic, ERC20_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
 
 const hash: Hex = `0x${"11".repeat(32)}`;
@@ -166,4 +171,24 @@ test("asks for the logs of a block once, however many of its transactions are ju
   for (let at = 0; at < 3; at++)
     expect(await judgeAttestability(transport, rules, { transaction, block }, logs)).toBe("attestable");
   expect(asked.filter((one) => one === method)).toHaveLength(2);
+});
+
+test("reads in the receipt which depository is attested when a former one received something", async () => {
+  const present = `0x${"88".repeat(20)}` as const;
+  const judged = async (receipt: () => unknown, attestation = {}, gasLimit = 16_700_000n) =>
+    await findAttestedDepository(
+      nodeOf({ logs: () => [], receipt }).transport,
+      { depositories: [present, depository], attestation },
+      { transaction: { ...transaction, gasLimit }, block },
+    );
+  expect(await judged(receiptWith(transfers(256)))).toEqual({ depository });
+  expect(await judged(receiptWith(transfers(257)))).toBe("unattestable");
+  expect(await judged(receiptWith(transfers(257)), { depositPartsSince: 0 })).toEqual({ depository });
+  expect(await judged(tooLarge)).toBe("unattestable");
+  const late = failing(new RpcFault({ kind: "deadline", method, reason: "no whole answer" }));
+  expect(await judged(late)).toBe("unknown");
+  await expect(judged(late, {}, 200_000n), "an ordinary transaction").rejects.toMatchObject({
+    kind: "deadline",
+  });
+  await expect(judged(() => null)).rejects.toMatchObject({ kind: "inconsistent" });
 });

@@ -10,7 +10,8 @@ import { depositFilters, depositsInLogs } from "./deposits.ts";
 import { fetchBlockLogs, type LogQuestion } from "./range-logs.ts";
 import { isReceiptReadable } from "./receipt-size.ts";
 import { isLate, isTooLarge } from "./rpc-errors.ts";
-import type { BlockRef, LogFact, TransactionFact } from "../family.ts";
+import { attestedIn, type Depositories } from "./watched-deposits.ts";
+import type { BlockRef, LogFact, ReceiptFact, TransactionFact } from "../family.ts";
 import { inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
@@ -48,16 +49,51 @@ export async function judgeAttestability(
   blockLogs: BlockLogs = blockLogsAbout(transport, rules.depository),
 ): Promise<Attestability> {
   const { depository, attestation } = rules;
-  try {
+  return await withoutHeavyAnswers(transaction, async () => {
     if (!(await isReceiptReadable(transport, transaction))) return "unattestable";
     if (attestation === undefined) return "attestable";
     if (!(await isAttestedWhole(transport, attestation, transaction, block.hash))) return "attestable";
     const count = await countDeposits(transport, depository, { transaction, block }, blockLogs);
     return count <= MAX_WHOLE_DEPOSITS ? "attestable" : "unattestable";
+  });
+}
+
+/**
+ * As {@link judgeAttestability}, of a transaction with deposits in a former depository: oracles attest those in one depository only, which its receipt
+ * decides.
+ *
+ * @returns the depository whose deposits oracles attest; otherwise what holds for all deposits of the transaction
+ * @throws RpcFault as {@link judgeAttestability}
+ */
+export async function findAttestedDepository(
+  transport: Pick<RpcTransport, "request">,
+  rules: { readonly depositories: Depositories; readonly attestation: AttestationRules | undefined },
+  { transaction, block }: Depositing,
+): Promise<{ readonly depository: Address } | Exclude<Attestability, "attestable">> {
+  const { depositories, attestation } = rules;
+  return await withoutHeavyAnswers(transaction, async () => {
+    if (!(await isReceiptReadable(transport, transaction))) return "unattestable";
+    const receipt = await receiptIn(transport, transaction.hash, block.hash);
+    const { depository, deposits } = attestedIn(depositories, receipt, transaction);
+    const isTooMany =
+      attestation !== undefined &&
+      deposits.length > MAX_WHOLE_DEPOSITS &&
+      (await isAttestedWhole(transport, attestation, transaction, block.hash));
+    return isTooMany ? "unattestable" : { depository };
+  });
+}
+
+/** @throws what `judge` throws, unless an answer is too large, or a large one does not come in time */
+async function withoutHeavyAnswers<T>(
+  { gasLimit }: TransactionFact,
+  judge: () => Promise<T>,
+): Promise<T | Exclude<Attestability, "attestable">> {
+  try {
+    return await judge();
   } catch (error) {
     if (isTooLarge(error)) return "unattestable";
     // Asking again and again would keep everything behind it from being read. The receipt of an ordinary transaction is small: it does not come because the node is in trouble.
-    const isOrdinary = transaction.gasLimit !== undefined && transaction.gasLimit < SURELY_SMALL_GAS;
+    const isOrdinary = gasLimit !== undefined && gasLimit < SURELY_SMALL_GAS;
     if (isLate(error) && !isOrdinary) return "unknown";
     throw error;
   }
@@ -88,7 +124,7 @@ export function blockLogsAbout(
   depository: Address,
 ): BlockLogs {
   const question = {
-    filters: depositFilters({ depository, tokens: undefined }),
+    filters: depositFilters([depository], undefined),
     // A transfer of an NFT passes the filter too; what is no deposit is not counted.
     accepts: () => true,
   };
@@ -128,7 +164,7 @@ async function countDeposits(
   const inBlock = await blockLogs(block);
   const logs =
     inBlock === undefined
-      ? await logsOfReceipt(transport, hash, block.hash)
+      ? (await receiptIn(transport, hash, block.hash)).logs
       : inBlock.filter((log) => log.txHash === hash).toSorted((a, b) => a.logIndex - b.logIndex);
   // It has at least the log of the deposit that was seen: a node that knows the block, but not its logs yet, says nothing about their number.
   if (logs.length === 0) throw inconsistent("eth_getLogs", "the logs of a deposit are not there yet");
@@ -136,13 +172,13 @@ async function countDeposits(
   return depositsInLogs(question, logs, new Map([[hash, transaction]])).deposits.length;
 }
 
-async function logsOfReceipt(
+async function receiptIn(
   transport: Pick<RpcTransport, "request">,
   txHash: Hex,
   blockHash: Hex,
-): Promise<readonly LogFact[]> {
+): Promise<ReceiptFact> {
   const method = "eth_getTransactionReceipt";
   const receipt = readReceipt(await transport.request(method, [txHash]), txHash);
   if (receipt?.blockHash !== blockHash) throw inconsistent(method, "a transaction left its block");
-  return receipt.logs;
+  return receipt;
 }

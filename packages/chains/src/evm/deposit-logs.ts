@@ -1,29 +1,25 @@
-import type { Hex } from "@causeway/domain";
+import type { Address, Hex } from "@causeway/domain";
 import type { BlockRange, DepositFact, TransactionFact } from "../family.ts";
-import {
-  depositFilters,
-  depositsInLogs,
-  isCandidate,
-  type DepositQuestion,
-  type IgnoredLog,
-} from "./deposits.ts";
+import { depositFilters, type IgnoredLog } from "./deposits.ts";
 import { fetchRangeLogs } from "./range-logs.ts";
 import {
   blockLogsAbout,
+  findAttestedDepository,
   judgeAttestability,
   type Attestability,
   type AttestationRules,
 } from "./attestable.ts";
+import { isInFormer, isWatched, watchedDepositsIn, type WatchedQuestion } from "./watched-deposits.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
- * Deposits of a block range, in chain order, judged by {@link depositsInLogs}.
+ * Deposits of a block range, in chain order, judged by {@link watchedDepositsIn}.
  *
  * @throws RpcFault when any answer is not about the asked blocks, or the node does not have all of them.
  */
 export async function fetchDeposits(
   transport: RpcTransport,
-  question: DepositQuestion,
+  question: WatchedQuestion,
   range: BlockRange,
   {
     attestation,
@@ -36,36 +32,49 @@ export async function fetchDeposits(
   if (range.from > range.to) return [];
   const { logs, transactions } = await fetchRangeLogs(
     transport,
-    { filters: depositFilters(question), accepts: (log) => isCandidate(question, log) },
+    {
+      filters: depositFilters(question.depositories, question.tokens),
+      accepts: (log) => isWatched(question, log),
+    },
     range,
   );
-  const reading = depositsInLogs(question, logs, transactions);
+  const reading = watchedDepositsIn(question, logs, transactions);
   if (reading.ignored.length > 0) onIgnored(reading.ignored);
-  const { depository } = question;
-  return await withAttestability(transport, { depository, attestation }, reading.deposits, transactions);
+  const { depositories } = question;
+  return await withAttestability(transport, { depositories, attestation }, reading.deposits, transactions);
 }
 
 /** Marks the deposits that oracles cannot attest, or of which that is not known. */
 async function withAttestability(
   transport: RpcTransport,
-  rules: Parameters<typeof judgeAttestability>[1],
+  rules: Parameters<typeof findAttestedDepository>[1],
   deposits: readonly DepositFact[],
   transactions: ReadonlyMap<Hex, TransactionFact>,
 ): Promise<DepositFact[]> {
   const blocks = new Map(
     deposits.map(({ txHash, blockNumber, blockHash }) => [txHash, { number: blockNumber, hash: blockHash }]),
   );
-  const verdicts = new Map<Hex, Attestability>();
-  const blockLogs = blockLogsAbout(transport, rules.depository);
+  const verdicts = new Map<Hex, Attestability | { readonly depository: Address }>();
+  const [depository] = rules.depositories;
+  const { attestation } = rules;
+  const blockLogs = blockLogsAbout(transport, depository);
+  const inFormer = new Set(
+    deposits.filter((deposit) => isInFormer(rules, deposit)).map(({ txHash }) => txHash),
+  );
   // One after the other: what is read of each can be large.
   for (const [txHash, block] of blocks) {
     const transaction = transactions.get(txHash);
     if (transaction === undefined) continue;
-    verdicts.set(txHash, await judgeAttestability(transport, rules, { transaction, block }, blockLogs));
+    const depositing = { transaction, block };
+    const verdict = inFormer.has(txHash)
+      ? await findAttestedDepository(transport, rules, depositing)
+      : await judgeAttestability(transport, { depository, attestation }, depositing, blockLogs);
+    verdicts.set(txHash, verdict);
   }
   return deposits.map((deposit) => {
     const verdict = verdicts.get(deposit.txHash) ?? "attestable";
-    if (verdict === "attestable") return deposit;
+    const isAttested = typeof verdict === "object" && verdict.depository === deposit.depository;
+    if (verdict === "attestable" || isAttested) return deposit;
     return {
       ...deposit,
       isUnattestable: true,

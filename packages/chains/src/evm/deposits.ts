@@ -271,11 +271,14 @@ function idOf(word: bigint | undefined): Hex | undefined {
   return word === undefined || word === 0n ? undefined : `0x${word.toString(16).padStart(64, "0")}`;
 }
 
-/** `address` and `topics` of `eth_getLogs` that together find every {@link isCandidate}. */
-export function depositFilters(question: DepositQuestion): object[] {
-  const events = { address: question.depository, topics: [[NATIVE_DEPOSIT_TOPIC, ERC20_DEPOSIT_TOPIC]] };
-  const topics = [TRANSFER_TOPIC, null, addressTopic(question.depository)];
-  if (question.tokens === undefined) return [events, { topics }];
+/** `address` and `topics` of `eth_getLogs` that together find every {@link isCandidate} of the depositories. */
+export function depositFilters(
+  depositories: readonly [Address, ...Address[]],
+  tokens: DepositQuestion["tokens"],
+): object[] {
+  const events = { address: depositories, topics: [[NATIVE_DEPOSIT_TOPIC, ERC20_DEPOSIT_TOPIC]] };
+  const topics = [TRANSFER_TOPIC, null, depositories.map(addressTopic)];
+  if (tokens === undefined) return [events, { topics }];
   // An empty list of addresses means "any" to nodes.
-  return question.tokens.size === 0 ? [events] : [events, { address: [...question.tokens], topics }];
+  return tokens.size === 0 ? [events] : [events, { address: [...tokens], topics }];
 }

@@ -15,9 +15,11 @@ import { createKnownAbis, type Address, type Chain, type KnownAbis } from "@caus
 
 /** Names for what a trace on this chain shows: the standard contracts and our own, at their addresses. */
 export function knownContractsOf({ contracts }: Pick<Chain, "contracts">): KnownAbis {
-  const at = (address: Address): readonly Address[] => [address.toLowerCase() as Address];
+  const at = (...addresses: readonly Address[]): readonly Address[] =>
+    addresses.map((address) => address.toLowerCase() as Address);
+  const { depository, formerDepositories = [] } = contracts;
   return createKnownAbis([
-    { name: "Depository", abi: depositoryAbi, addresses: at(contracts.depository) },
+    { name: "Depository", abi: depositoryAbi, addresses: at(depository, ...formerDepositories) },
     { name: "Router", abi: routerAbi, addresses: at(contracts.router) },
     { name: "ApprovalProxy", abi: approvalProxyAbi, addresses: at(contracts.approvalProxy) },
     { name: "Receiver", abi: receiverAbi, addresses: at(contracts.serviceReceiver) },

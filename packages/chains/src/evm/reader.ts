@@ -5,7 +5,7 @@ import { createAccountReader } from "./account-reader.ts";
 import { bytesOf, quantityOf, readBlock, readReceipt, readTransaction, toQuantity } from "./answers.ts";
 import { createDataFees } from "./data-fee.ts";
 import { fetchDeposits } from "./deposit-logs.ts";
-import { depositsInLogs, type DepositQuestion, type IgnoredLog } from "./deposits.ts";
+import type { IgnoredLog } from "./deposits.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, gasPricesFrom, readFeeHistory } from "./gas-prices.ts";
 import { readHeldAmounts } from "./deposit-address-balances.ts";
 import { readPaymentsTo } from "./deposit-address-payments.ts";
@@ -16,6 +16,7 @@ import { knownContractsOf } from "./known-contracts.ts";
 import { simulateCall } from "./simulate.ts";
 import { fetchTokenTopUps, fetchTopUps, topUpsOf } from "./top-up-reads.ts";
 import { createTracer } from "./trace.ts";
+import { watchedDepositsOf, type WatchedQuestion } from "./watched-deposits.ts";
 import type { AttestationRules } from "./attestable.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
@@ -35,8 +36,9 @@ export function createChainReader(
   options: ReaderOptions = {},
 ): ChainReader {
   const knownHead = options.knownHead ?? (() => undefined);
-  const question: DepositQuestion = {
-    depository: chain.contracts.depository,
+  const { depository, formerDepositories = [] } = chain.contracts;
+  const question: WatchedQuestion = {
+    depositories: [depository, ...formerDepositories],
     tokens: new Set(chain.tokens.map((token) => token.address)),
   };
   // The solver could not pay back what it does not hold, and app balances are told in dollars.
@@ -97,9 +99,7 @@ export function createChainReader(
     depositsIn: async (range) => await fetchDeposits(transport, question, range, options),
     depositsOf: (state) => {
       if (state.kind !== "mined" || state.receipt.status !== "success") return [];
-      const { receipt: mined, transaction } = state;
-      const { deposits } = depositsInLogs(question, mined.logs, new Map([[mined.txHash, transaction]]));
-      return [...deposits];
+      return watchedDepositsOf(question, state.receipt, state.transaction);
     },
     topUpsIn: async (solver, blocks) => await fetchTopUps(transport, { solver, tokens: held }, blocks),
     tokenTopUpsIn: async (solver, range) =>

@@ -49,6 +49,8 @@ export interface ChainContracts {
   readonly depositAddressFactory?: Address;
   /** The service's own contracts that it has used here before: accounts of ours may still have roles in them. */
   readonly formerContracts?: readonly Address[];
+  /** Former depositories whose deposits still count, because oracles attest them too. */
+  readonly formerDepositories?: readonly Address[];
 }
 
 /** What every configured chain has, whatever its family: what it is called, what is known on it, and what it costs to use it. */

@@ -9,6 +9,7 @@ const isOwn = {
   serviceReceiver: true,
   depositAddressFactory: true,
   formerContracts: true,
+  formerDepositories: true,
   multicall3: false,
   permit2: false,
 } as const satisfies Record<keyof ChainContracts, boolean>;

@@ -1,0 +1,90 @@
+import type { Address, Hex } from "@causeway/domain";
+import { attestedDepository } from "../attested-depository.ts";
+import type { DepositEvidence } from "../evidence.ts";
+import type { DepositFact, LogFact, ReceiptFact, TransactionFact } from "../family.ts";
+import { depositEvidenceIn } from "./deposit-evidence.ts";
+import { depositsInLogs, isCandidate, type DepositQuestion, type IgnoredLog } from "./deposits.ts";
+
+/** Reads deposits in the present depository of a chain and in its former ones. Pure. */
+
+/** The present depository first, then the former ones that the configuration still names. */
+export type Depositories = readonly [Address, ...Address[]];
+
+export interface WatchedQuestion extends Pick<DepositQuestion, "tokens"> {
+  readonly depositories: Depositories;
+}
+
+/** Whether a log may belong to a deposit in one of the depositories. */
+export function isWatched({ depositories, tokens }: WatchedQuestion, log: LogFact): boolean {
+  return depositories.some((depository) => isCandidate({ depository, tokens }, log));
+}
+
+/**
+ * Deposits of {@link depositsInLogs} in each depository, in chain order. Deposits that are alike are numbered through all depositories,
+ * because the number is part of what a deposit is stored under and its depository is not.
+ *
+ * @throws RangeError when a transaction is missing
+ */
+export function watchedDepositsIn(
+  { depositories, tokens }: WatchedQuestion,
+  logs: readonly LogFact[],
+  transactions: ReadonlyMap<Hex, TransactionFact>,
+): { readonly deposits: readonly DepositFact[]; readonly ignored: readonly IgnoredLog[] } {
+  const alike = new Map<string, number>();
+  const readings = depositories.map((depository) => {
+    const { deposits, ignored } = depositsInLogs({ depository, tokens }, logs, transactions);
+    const counted = new Map<string, number>();
+    const numbered = deposits.map((deposit): DepositFact => {
+      const { txHash, depositor, currency, amount, id, ordinal } = deposit;
+      const identity = `${txHash} ${depositor} ${currency} ${amount} ${id}`;
+      counted.set(identity, (counted.get(identity) ?? 0) + 1);
+      return { ...deposit, ordinal: (alike.get(identity) ?? 0) + ordinal, depository };
+    });
+    for (const [identity, count] of counted) alike.set(identity, (alike.get(identity) ?? 0) + count);
+    return { numbered, ignored };
+  });
+  return {
+    deposits: readings.flatMap(({ numbered }) => numbered).toSorted(inChainOrder),
+    ignored: readings.flatMap(({ ignored }) => ignored),
+  };
+}
+
+/** The depository whose deposits of a transaction oracles attest, and those deposits. They attest no others of that transaction. */
+export function attestedIn(
+  [present, ...former]: Depositories,
+  receipt: ReceiptFact,
+  transaction: TransactionFact,
+): { readonly depository: Address; readonly deposits: readonly DepositEvidence[] } {
+  // Transfers of a mirror of the native token carry no id, so they never decide which depository is attested.
+  const read = (depository: Address) => ({
+    depository,
+    deposits: depositEvidenceIn({ depository, isZksyncStack: false }, receipt, transaction),
+  });
+  return attestedDepository([read(present), ...former.map(read)]);
+}
+
+/** Deposits of one successful transaction. Those in a depository that oracles do not attest for it are marked as unattestable. */
+export function watchedDepositsOf(
+  question: WatchedQuestion,
+  receipt: ReceiptFact,
+  transaction: TransactionFact,
+): DepositFact[] {
+  const { deposits } = watchedDepositsIn(question, receipt.logs, new Map([[receipt.txHash, transaction]]));
+  if (!deposits.some((deposit) => isInFormer(question, deposit))) return [...deposits];
+  const { depository } = attestedIn(question.depositories, receipt, transaction);
+  return deposits.map((deposit) =>
+    deposit.depository === depository ? deposit : { ...deposit, isUnattestable: true },
+  );
+}
+
+export function isInFormer(
+  { depositories: [present] }: Pick<WatchedQuestion, "depositories">,
+  { depository }: Pick<DepositFact, "depository">,
+): boolean {
+  return depository !== present;
+}
+
+function inChainOrder(a: DepositFact, b: DepositFact): number {
+  if (a.blockNumber !== b.blockNumber) return a.blockNumber < b.blockNumber ? -1 : 1;
+  return a.logIndex - b.logIndex;
+}
