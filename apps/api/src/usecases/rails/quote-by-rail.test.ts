@@ -21,9 +21,11 @@ import {
 import type { World } from "../../../../../test/fakes/quote-world.ts";
 import { aConnectedRail, bitcoin, bytesOn, exchange, solana } from "../../../../../test/fakes/rail-chains.ts";
 import type { RailStory } from "../../../../../test/fakes/rail-chains.ts";
+import { noAppBalances } from "../../../../../test/fakes/no-app-balances.ts";
 import type { RailUsers, UserDeposit } from "../../ports/rail-steps.ts";
 import { quoteJson } from "../../routes/quote-json.ts";
 import { createQuote } from "../create-quote.ts";
+import { priceFastFill } from "../price-fast-fill.ts";
 import { priceIntent } from "../price-intent.ts";
 
 const SOLANA = 792_703_809;
@@ -665,6 +667,22 @@ test("what a deposit and a payment cannot do is refused by name, on either side"
         code,
         Object.keys(change)[0],
       ]);
+});
+
+test("a fast fill of a request between a non-EVM chain and an EVM chain is refused", async () => {
+  for (const [from, to] of [
+    ["evm", "svm"],
+    ["svm", "evm"],
+  ] as const) {
+    const { terms, world } = await quoted(from, to);
+    const { appBalance } = noAppBalances;
+    await expect(
+      priceFastFill({ ...noAppBalances, ...world, appBalance }, terms, undefined),
+    ).rejects.toMatchObject({
+      code: "FAST_FILL_REFUSED",
+      facts: { data: { rule: "slowChain" } },
+    });
+  }
 });
 
 test("what Bitcoin passes on to nobody is too little, on either side", async () => {
