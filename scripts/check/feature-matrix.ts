@@ -12,6 +12,8 @@ interface MatrixRow {
   readonly rule: string;
   readonly tests: readonly CitedTest[];
   readonly hasReason: boolean;
+  /** Neither tested nor excluded yet. */
+  readonly isOpen: boolean;
 }
 
 interface FeatureMatrix {
@@ -45,7 +47,14 @@ function readRow(feature: string, line: string): MatrixRow | undefined {
   const tests = [...test.matchAll(/\[[^\]]+\]\(([^)]+)\)((?:,? ?`[^`]+`)+)/g)].flatMap(
     ([, file = "", names = ""]) => [...names.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => ({ file, name })),
   );
-  return { feature, other, rule, tests, hasReason: /(?:^|; )(?:None|Open): \S/.test(test) };
+  return {
+    feature,
+    other,
+    rule,
+    tests,
+    hasReason: /(?:^|; )None: \S/.test(test),
+    isOpen: /\bOpen:/.test(test),
+  };
 }
 
 /**
@@ -81,7 +90,7 @@ function pairProblems(features: readonly string[], rows: readonly MatrixRow[]): 
 }
 
 function rowProblems(
-  { feature, other, rule, tests, hasReason }: MatrixRow,
+  { feature, other, rule, tests, hasReason, isOpen }: MatrixRow,
   sourceOf: (file: string) => string | undefined,
 ): readonly string[] {
   const problems: string[] = [];
@@ -89,8 +98,12 @@ function rowProblems(
   if (rule === "") problems.push("the rule is missing");
   if (words > MAX_RULE_WORDS)
     problems.push(`the rule must have at most ${MAX_RULE_WORDS} words, got ${words}`);
-  if (tests.length === 0 && !hasReason)
-    problems.push("the row has no test; cite one as a link and a name in backticks, or write None: or Open:");
+  if (isOpen)
+    problems.push("the row is open: write the missing test and cite it, or state a reason with None:");
+  else if (tests.length === 0 && !hasReason)
+    problems.push(
+      "the row has no test; cite one as a link and a name in backticks, or write None: and a reason",
+    );
   for (const { file, name } of tests) {
     const source = sourceOf(file);
     if (source === undefined) problems.push(`${file} does not exist`);
