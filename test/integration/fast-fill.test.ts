@@ -737,6 +737,32 @@ test("a fast fill that the chain refuses gives the balance back", async () => {
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
+test("deposits that name the order of a fast fill that waits for funds prolong neither the wait nor the hold", async () => {
+  const { services, destination, origin } = world;
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  const { address } = world.solver;
+  const whole = await destination.client.getBalance({ address });
+  await destination.client.setBalance({ address, value: 1n });
+  await destination.mine();
+  await world.watch(destination);
+  await world.work();
+  const { inventoryWaitMs } = services.enginePolicy;
+  for (const depositor of [world.stranger, world.user]) {
+    world.clock.forward(inventoryWaitMs / 2 + 1);
+    await deposit(origin, depositor, agreed, { amount: 1n });
+    await mineOrigin();
+  }
+  const { nowMs } = services.clock;
+  expect(await services.reads.overdueFills(nowMs() - inventoryWaitMs, 500)).toContain(agreed.requestId);
+  await world.work();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  await destination.client.setBalance({ address, value: whole });
+  await destination.mine();
+  await world.watch(destination);
+});
+
 test("when nothing is filled in the end, a wrong deposit of the user's own that came meanwhile is told as the request's, and goes back", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY });

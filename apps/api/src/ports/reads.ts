@@ -34,7 +34,9 @@ export interface Reads extends RailReads, SendReads, FillBurnReads {
   /** Sum of what open payments of the solver take out per currency of one chain. What executions spend is not the solver's. */
   reservedOn(chainId: number): Promise<Map<Address, bigint>>;
   /** Requests and deposits that stand longer than `olderThanMs` without the job that should move them; fills that are final and have not credited their apps are among them. */
-  overdueFills(updatedBeforeMs: number, limit: number): Promise<RequestId[]>;
+  overdueFills(sinceBeforeMs: number, limit: number): Promise<RequestId[]>;
+  /** When the request entered its present state, ms since epoch. Further deposits do not change it, unlike `updatedAtMs`. */
+  stateSinceMs(requestId: RequestId): Promise<number | undefined>;
   overdueRefunds(seenBeforeMs: number, limit: number): Promise<DepositId[]>;
   /** What was promised when an app vouched for the request's deposit. */
   fastFill(requestId: RequestId): Promise<FastFillRecord | undefined>;

@@ -387,8 +387,9 @@ async function wait(
   why: string,
   reason: FailReason = "SOLVER_BALANCE_TOO_LOW",
 ): Promise<Progress> {
-  // Since it could be filled; the confirmations before that were no waiting for inventory.
-  const waitedMs = services.clock.nowMs() - updatedAtMs;
+  // Since it could be filled: anybody can update the request by a deposit that names its order.
+  const sinceMs = (await services.reads.stateSinceMs(terms.requestId)) ?? updatedAtMs;
+  const waitedMs = services.clock.nowMs() - sinceMs;
   if (waitedMs > services.enginePolicy.inventoryWaitMs) return giveUp(services, terms.requestId, reason, why);
   services.events.alarm("fill_waits", { requestId: terms.requestId, why, waitedMs });
   return { waitMs: 1_000, why };

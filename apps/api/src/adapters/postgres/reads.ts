@@ -77,9 +77,14 @@ const reservedOn = statement(
 );
 const overdueFills = statement(
   "read_overdue_fills",
-  `(select request_id, updated_at_ms as since_ms from requests where state in ('fillable', 'filling') and updated_at_ms < $1
-     order by updated_at_ms limit $2)
+  `(select request_id, coalesce(state_since_ms, updated_at_ms) as since_ms from requests
+     where state in ('fillable', 'filling') and coalesce(state_since_ms, updated_at_ms) < $1
+     order by coalesce(state_since_ms, updated_at_ms) limit $2)
    union all (select request_id, since_ms from app_fees_due where since_ms < $1 order by since_ms limit $2)`,
+);
+const stateSince = statement(
+  "read_state_since",
+  "select coalesce(state_since_ms, updated_at_ms) as since_ms from requests where request_id = $1",
 );
 const overdueRefunds = statement(
   "read_overdue_refunds",
@@ -215,9 +220,12 @@ export function postgresReads(sql: Sql): Reads {
       const rows = await sql.query<{ outflow_currency: string; amount: bigint }>(reservedOn, [chainId]);
       return new Map(rows.map((row) => [row.outflow_currency as Address, row.amount]));
     },
-    async overdueFills(updatedBeforeMs, limit) {
-      const rows = await sql.query<{ request_id: string }>(overdueFills, [updatedBeforeMs, limit]);
+    async overdueFills(sinceBeforeMs, limit) {
+      const rows = await sql.query<{ request_id: string }>(overdueFills, [sinceBeforeMs, limit]);
       return rows.map((row) => row.request_id as RequestId);
+    },
+    async stateSinceMs(requestId) {
+      return (await sql.query<{ since_ms: number }>(stateSince, [requestId]))[0]?.since_ms;
     },
     async overdueRefunds(seenBeforeMs, limit) {
       return (await sql.query<{ id: number }>(overdueRefunds, [seenBeforeMs, limit])).map((row) =>
