@@ -47,6 +47,8 @@ export interface Facts {
   readonly terms: ReadonlyMap<string, RequestTerms>;
   readonly deposits: readonly OnChainDeposit[];
   readonly payments: readonly OnChainPayment[];
+  /** By transaction of a payment, that of the deposit which it was made for. */
+  readonly presented: ReadonlyMap<Hex, Hex>;
   /** Deposits that the hub gives to the solver, with the payment that earned each. */
   readonly settled: readonly Settled[];
 }
@@ -100,8 +102,14 @@ export async function readFacts(world: SequenceWorld): Promise<Facts> {
         if (SOLVERS.some((one) => one === from) && paid !== undefined && mined.receipt.status === "success")
           payments.push({ ...where, terms: paid });
       }
-  const settled = settle(world, deposits, payments, await readPresented(world));
-  const facts = { terms, deposits, payments, settled };
+  const presented = await readPresented(world);
+  const facts = {
+    terms,
+    deposits,
+    payments,
+    presented,
+    settled: settle(world, deposits, payments, presented),
+  };
   lastFacts.set(world, { moment, facts });
   return facts;
 }
@@ -119,12 +127,15 @@ function transferred(
     : [{ id: `0x${input.slice(-64)}`, depositor: from, currency: to, amount: sent.amount }];
 }
 
-/** The transaction of the deposit that the service presents to the oracles with the fill of a request: of several it is free to choose. */
-async function readPresented(world: SequenceWorld): Promise<ReadonlyMap<string, Hex>> {
-  const { rows } = await world.pool.query<{ request_id: string; tx_hash: Hex }>(
-    "select r.request_id, d.tx_hash from requests r join deposits d on d.id = r.deposit_id",
+/** By transaction of a payment, the transaction of the deposit that the service presents to the oracles with it: of several it is free to choose. */
+async function readPresented(world: SequenceWorld): Promise<ReadonlyMap<Hex, Hex>> {
+  const { rows } = await world.pool.query<{ payment: Hex; deposit: Hex }>(
+    `select a.tx_hash as payment, d.tx_hash as deposit
+     from attempts a join slots s on s.id = a.slot_id
+       left join requests r on s.leg_kind = 'fill' and r.request_id = s.leg_id
+       join deposits d on d.id = case s.leg_kind when 'fill' then r.deposit_id when 'refund' then s.leg_id::bigint end`,
   );
-  return new Map(rows.map(({ request_id, tx_hash }) => [request_id, tx_hash]));
+  return new Map(rows.map(({ payment, deposit }) => [payment, deposit]));
 }
 
 /**
@@ -134,7 +145,7 @@ function settle(
   world: SequenceWorld,
   deposits: readonly OnChainDeposit[],
   payments: readonly OnChainPayment[],
-  presented: ReadonlyMap<string, Hex>,
+  presented: ReadonlyMap<Hex, Hex>,
 ): readonly Settled[] {
   const settled: Settled[] = [];
   const bySize = deposits.toSorted((a, b) => (a.deposit.amount < b.deposit.amount ? -1 : 1));
@@ -146,7 +157,7 @@ function settle(
           settled.every((other) => other.deposit !== one) &&
           one.deposit.id === payment.terms.orderId &&
           (kind === "fill"
-            ? presented.get(payment.terms.requestId) === one.mined.transaction.hash &&
+            ? presented.get(payment.mined.transaction.hash) === one.mined.transaction.hash &&
               isFillOf(world, payment, one)
             : isRefundOf(world, payment, one)),
       );

@@ -17,7 +17,6 @@ import {
   type OnChainPayment,
   type Worth,
 } from "./ledger.ts";
-import type { Movement } from "./memory-evm.ts";
 import { perform, topUp, type Action, type Outcome } from "./actions.ts";
 import { HONOUR_BPS, ONE_CENT, UNREPAID_DAILY_USD } from "./bounds.ts";
 import { brokenRules, falseStatuses, missedDeposits, secondDeposits, strayedSweeps } from "./check.ts";
@@ -165,27 +164,11 @@ class Run {
 
   /** Refunds that no oracle attests, but for those whose deposit a deep reorg took. */
   private unrepaid(
-    { deposits, payments, settled }: Facts,
+    { payments, presented, settled }: Facts,
     lost: readonly Exposed[],
   ): readonly OnChainPayment[] {
-    const unsettled = deposits.filter((one) => settled.every(({ deposit }) => deposit !== one));
-    /** It was there before the refund, which may be for it. */
-    const mayBeFor = (
-      payment: OnChainPayment,
-      one: OnChainDeposit,
-      { to, currency, amount }: Movement,
-    ): boolean =>
-      one.deposit.id === payment.terms.orderId &&
-      one.deposit.currency === currency &&
-      one.deposit.depositor === to &&
-      one.deposit.amount >= amount &&
-      one.timestamp <= payment.timestamp;
-    const isOfLost = (payment: OnChainPayment): boolean =>
-      payment.mined.movements.some(
-        (moved) =>
-          lost.some((one) => one.orderId === payment.terms.orderId && one.currency === moved.currency) &&
-          !unsettled.some((one) => mayBeFor(payment, one, moved)),
-      );
+    const isOfLost = ({ mined: { transaction } }: OnChainPayment): boolean =>
+      lost.some(({ mined }) => mined.transaction.hash === presented.get(transaction.hash));
     return payments.filter(
       (payment) =>
         !isOfLost(payment) &&
