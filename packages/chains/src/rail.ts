@@ -1,5 +1,6 @@
 import type { Hex, OrderId, TxHash, VmType } from "@causeway/domain";
 import type { BlockRef, DepositFact } from "./family.ts";
+import type { RpcFault } from "./nodes/rpc-fault.ts";
 
 /**
  * What the core service does on a chain without contracts of ours and without account nonces as EVM chains have them: it sees deposits and pays. Inside the
@@ -62,6 +63,8 @@ export interface RailArrivals {
   readonly cursor: string;
   /** The block (slot, ledger) up to which it was read. */
   readonly upTo: Pick<BlockRef, "number" | "hash" | "timestamp">;
+  /** What kept the rest from being read. Everything that was not read is after `cursor`. */
+  readonly fault?: RpcFault;
 }
 
 export type RailTransaction =

@@ -5,12 +5,11 @@ import { attributeLate } from "../usecases/rails/attribute-late.ts";
 import { openRailLane } from "../usecases/rails/open-rail-lane.ts";
 import { CursorMoved, readArrivals } from "../usecases/rails/read-arrivals.ts";
 import { trackRail } from "../usecases/rails/track-rail.ts";
+import { createFaultPauses } from "./fault-pause.ts";
 import type { Watcher } from "./watch-chain.ts";
 
 /** Pause after leadership was lost or could not be asked for. */
 const STAND_BY_MS = 500;
-/** Pause after a fault of the node. */
-const FAULT_PAUSE_MS = 500;
 
 /**
  * Watches one chain that is reached by a rail for as long as this process leads it: what has become final is read, and payments under way are looked after, at any news and at least every
@@ -59,8 +58,9 @@ async function lead(services: Services, connected: ConnectedRail, stop: AbortSig
     try {
       cursor = await readArrivals(services, connected, cursor);
     } catch (error) {
-      if (!(error instanceof CursorMoved)) throw error;
+      // Part of the deposits may have been recorded.
       cursor = await services.reads.railCursor(chain.id);
+      if (!(error instanceof CursorMoved)) throw error;
     }
     await attributeLate(services, connected);
   };
@@ -78,6 +78,7 @@ async function again(
   stop: AbortSignal,
   act: () => Promise<void>,
 ): Promise<void> {
+  const pauses = createFaultPauses(Math.random);
   let isNews = false;
   let wake: () => void = () => {};
   const unsubscribe = rail.onNews(() => {
@@ -91,9 +92,10 @@ async function again(
       isNews = false;
       try {
         await act();
+        pauses.reset();
       } catch (error) {
         events.fault("chain_fault", error, { chain: chain.name });
-        await pause(FAULT_PAUSE_MS, stop);
+        await pause(pauses.after(error), stop);
       }
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, enginePolicy.nudgeIntervalMs);

@@ -75,6 +75,13 @@ export class NodeRefusal extends RpcFault {
   }
 }
 
+/** Whether an error, or what caused it, is an answer with an HTTP error, such as a rate limit's 429. */
+export function isHttpFault(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof RpcFault && cause.kind === "http") return true;
+  return false;
+}
+
 /** Shorthand for an answer of the wrong shape. */
 export function garbage(method: string, reason: string): RpcFault {
   return new RpcFault({ kind: "garbage", method, reason });

@@ -17,15 +17,18 @@ export class CursorMoved extends Error {
  * Reads what has become final since the cursor. Deposits, states, jobs and the new cursor are one commit, so that a crash repeats or skips nothing.
  * @param cursor as stored; undefined: the chain was never read
  * @returns the cursor behind what was read
- * @throws RpcFault: nothing was read, try again. @throws CursorMoved
+ * @throws RpcFault: what was read before it, if anything, is committed; read the cursor again. @throws CursorMoved
  */
 export async function readArrivals(
   services: Needs,
   { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,
   cursor: string | undefined,
 ): Promise<string> {
-  const { deposits, cursor: next, upTo } = await rail.arrivals(cursor);
-  if (deposits.length === 0 && next === cursor) return next;
+  const { deposits, cursor: next, upTo, fault } = await rail.arrivals(cursor);
+  if (deposits.length === 0 && next === cursor) {
+    if (fault !== undefined) throw fault;
+    return next;
+  }
   const seenAtMs = services.clock.nowMs();
   const named = await nameFacts(services, chain, deposits, upTo);
   await services.uow.run(async (tx) => {
@@ -40,5 +43,6 @@ export async function readArrivals(
       deposits: deposits.length,
       tookMs: services.clock.nowMs() - seenAtMs,
     });
+  if (fault !== undefined) throw fault;
   return next;
 }

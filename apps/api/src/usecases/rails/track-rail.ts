@@ -1,4 +1,4 @@
-import type { RailOutcome, ReceiptFact } from "@causeway/chains";
+import { isHttpFault, type RailOutcome, type ReceiptFact } from "@causeway/chains";
 import type { FailReason } from "@causeway/domain";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import type { Attempt, Slot } from "../../ports/records.ts";
@@ -21,7 +21,7 @@ const AT_ONCE = 8;
 /**
  * Looks after every payment of a rail that is not settled: what became of its bytes, and what is to be done about them. New bytes are made only where the former can never count any more, or
  * where they conflict with them. One payment's fault does not keep the others waiting.
- * @throws Error caused by the first fault that a payment met, after the round; the next round tries again
+ * @throws Error caused by the first HTTP error that a payment met, or else by its first fault, after the round; the next round tries again
  */
 export async function trackRail(services: Needs, connected: ConnectedRail): Promise<void> {
   const { chain, rail } = connected;
@@ -33,9 +33,10 @@ export async function trackRail(services: Needs, connected: ConnectedRail): Prom
         .slice(at, at + AT_ONCE)
         .map(async (slot) => trackSlot(services, connected, slot).catch((error) => faults.push(error))),
     );
-  const [first] = faults;
   if (faults.length > 0)
-    throw new Error(`${faults.length} payments on ${chain.name} could not be looked after`, { cause: first });
+    throw new Error(`${faults.length} payments on ${chain.name} could not be looked after`, {
+      cause: faults.find(isHttpFault) ?? faults[0],
+    });
 }
 
 async function trackSlot(services: Needs, connected: ConnectedRail, slot: Slot): Promise<void> {
