@@ -2,12 +2,7 @@ import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { TransactionFact } from "../family.ts";
 import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
-import {
-  blockLogsAbout,
-  findAttestedDepository,
-  judgeAttestability,
-  type Attestability,
-} from "./attestable.ts";
+import { blockReads, findAttestedDepository, judgeAttestability, type Attestability } from "./attestable.ts";
 import { addressTopic, ERC20_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
 
 const hash: Hex = `0x${"11".repeat(32)}`;
@@ -166,11 +161,20 @@ test("does not know when neither logs nor receipt come within the deadline, and 
 
 test("asks for the logs of a block once, however many of its transactions are judged", async () => {
   const { transport, asked } = nodeOf(logsAre([transfer(0)]));
-  const logs = blockLogsAbout(transport, depository);
+  const reads = blockReads(transport, depository);
   const rules = { depository, attestation: {} };
   for (let at = 0; at < 3; at++)
-    expect(await judgeAttestability(transport, rules, { transaction, block }, logs)).toBe("attestable");
+    expect(await judgeAttestability(transport, rules, { transaction, block }, reads)).toBe("attestable");
   expect(asked.filter((one) => one === method)).toHaveLength(2);
+});
+
+test("asks for the time of a block once, however many of its transactions are judged", async () => {
+  const { transport, asked } = nodeOf({ logs: () => [], receipt: () => blockAnswer });
+  const reads = blockReads(transport, depository);
+  const rules = { depository, attestation: { depositPartsSince: 1 } };
+  for (let at = 0; at < 3; at++)
+    expect(await judgeAttestability(transport, rules, { transaction, block }, reads)).toBe("attestable");
+  expect(asked).toEqual(["eth_getBlockByHash"]);
 });
 
 test("reads in the receipt which depository is attested when a former one received something", async () => {

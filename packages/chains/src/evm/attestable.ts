@@ -28,7 +28,7 @@ const SURELY_SMALL_GAS = 2_000_000n;
 export type Attestability = "attestable" | "unattestable" | "unknown";
 
 /** A mined transaction with deposits. */
-interface Depositing {
+export interface Depositing {
   readonly transaction: TransactionFact;
   readonly block: Pick<BlockRef, "number" | "hash">;
 }
@@ -46,14 +46,14 @@ export async function judgeAttestability(
   transport: Node,
   rules: { readonly depository: Address; readonly attestation: AttestationRules | undefined },
   { transaction, block }: Depositing,
-  blockLogs: BlockLogs = blockLogsAbout(transport, rules.depository),
+  reads: BlockReads = blockReads(transport, rules.depository),
 ): Promise<Attestability> {
   const { depository, attestation } = rules;
   return await withoutHeavyAnswers(transaction, async () => {
     if (!(await isReceiptReadable(transport, transaction))) return "unattestable";
     if (attestation === undefined) return "attestable";
-    if (!(await isAttestedWhole(transport, attestation, transaction, block.hash))) return "attestable";
-    const count = await countDeposits(transport, depository, { transaction, block }, blockLogs);
+    if (!(await isAttestedWhole(reads, attestation, { transaction, block }))) return "attestable";
+    const count = await countDeposits(transport, depository, { transaction, block }, reads);
     return count <= MAX_WHOLE_DEPOSITS ? "attestable" : "unattestable";
   });
 }
@@ -66,9 +66,10 @@ export async function judgeAttestability(
  * @throws RpcFault as {@link judgeAttestability}
  */
 export async function findAttestedDepository(
-  transport: Pick<RpcTransport, "request">,
+  transport: Node,
   rules: { readonly depositories: Depositories; readonly attestation: AttestationRules | undefined },
   { transaction, block }: Depositing,
+  reads: BlockReads = blockReads(transport, rules.depositories[0]),
 ): Promise<{ readonly depository: Address } | Exclude<Attestability, "attestable">> {
   const { depositories, attestation } = rules;
   return await withoutHeavyAnswers(transaction, async () => {
@@ -78,7 +79,7 @@ export async function findAttestedDepository(
     const isTooMany =
       attestation !== undefined &&
       deposits.length > MAX_WHOLE_DEPOSITS &&
-      (await isAttestedWhole(transport, attestation, transaction, block.hash));
+      (await isAttestedWhole(reads, attestation, { transaction, block }));
     return isTooMany ? "unattestable" : { depository };
   });
 }
@@ -93,47 +94,64 @@ async function withoutHeavyAnswers<T>(
   } catch (error) {
     if (isTooLarge(error)) return "unattestable";
     // Asking again and again would keep everything behind it from being read. The receipt of an ordinary transaction is small: it does not come because the node is in trouble.
-    const isOrdinary = gasLimit !== undefined && gasLimit < SURELY_SMALL_GAS;
-    if (isLate(error) && !isOrdinary) return "unknown";
+    if (isLate(error) && !isSurelySmall({ gasLimit })) return "unknown";
     throw error;
   }
 }
 
+/** Whether the receipt of a transaction with this gas limit is small. */
+export function isSurelySmall({ gasLimit }: { readonly gasLimit?: bigint | undefined }): boolean {
+  return gasLimit !== undefined && gasLimit < SURELY_SMALL_GAS;
+}
+
 /** Whether one execution must hold all deposits of the transaction, and the transaction may have too many. */
 async function isAttestedWhole(
-  transport: Pick<RpcTransport, "request">,
+  reads: BlockReads,
   rules: AttestationRules,
-  { gasLimit }: TransactionFact,
-  blockHash: Hex,
+  { transaction: { gasLimit }, block }: Depositing,
 ): Promise<boolean> {
   if (isAttestedInParts(rules, 0n)) return false;
   if (gasLimit !== undefined && gasLimit < SURELY_ONE_EXECUTION_GAS) return false;
-  if (rules.depositPartsSince === undefined) return true;
-  const method = "eth_getBlockByHash";
-  const block = readBlock(await transport.request(method, [blockHash, false]), method);
-  if (block?.hash !== blockHash) throw inconsistent(method, "the block of a deposit is not there");
-  return !isAttestedInParts(rules, block.timestamp);
+  return rules.depositPartsSince === undefined || !isAttestedInParts(rules, await reads.timestamp(block));
 }
 
-/** Logs of a block about a depository; undefined: they are too large, do not come in time, or nothing shows which node answers. */
-export type BlockLogs = (block: Depositing["block"]) => Promise<readonly LogFact[] | undefined>;
+/** What the transactions of one block are judged by. It is asked for once for each block while blocks are judged one after the other. */
+export interface BlockReads {
+  /** Logs about the depository; undefined: they are too large, do not come in time, or nothing shows which node answers. */
+  logs(block: Depositing["block"]): Promise<readonly LogFact[] | undefined>;
+  /** Unix seconds. */
+  timestamp(block: Depositing["block"]): Promise<bigint>;
+}
 
-/** Asks for a block once while its transactions are judged one after the other, and keeps the logs of that block only. */
-export function blockLogsAbout(
-  transport: Pick<RpcTransport, "requestTogether">,
-  depository: Address,
-): BlockLogs {
+export function blockReads(transport: Node, depository: Address): BlockReads {
   const question = {
     filters: depositFilters([depository], undefined),
     // A transfer of an NFT passes the filter too; what is no deposit is not counted.
     accepts: () => true,
   };
-  let last: { readonly hash: Hex; readonly logs: readonly LogFact[] | undefined } | undefined;
-  return async (block) => {
-    if (last?.hash !== block.hash)
-      last = { hash: block.hash, logs: await logsOf(transport, question, block) };
-    return last.logs;
+  return {
+    logs: keptForOneBlock(async (block) => await logsOf(transport, question, block)),
+    timestamp: keptForOneBlock(async (block) => await timestampOf(transport, block)),
   };
+}
+
+/** Keeps the answer about the last block only, for it can be large. */
+function keptForOneBlock<T>(read: (block: Depositing["block"]) => Promise<T>): typeof read {
+  let last: { readonly hash: Hex; readonly answer: Promise<T> } | undefined;
+  return async (block) => {
+    if (last?.hash !== block.hash) last = { hash: block.hash, answer: read(block) };
+    return await last.answer;
+  };
+}
+
+async function timestampOf(
+  transport: Pick<RpcTransport, "request">,
+  { hash }: Depositing["block"],
+): Promise<bigint> {
+  const method = "eth_getBlockByHash";
+  const block = readBlock(await transport.request(method, [hash, false]), method);
+  if (block?.hash !== hash) throw inconsistent(method, "the block of a deposit is not there");
+  return block.timestamp;
 }
 
 async function logsOf(
@@ -158,10 +176,10 @@ async function countDeposits(
   transport: Pick<RpcTransport, "request">,
   depository: Address,
   { transaction, block }: Depositing,
-  blockLogs: BlockLogs,
+  reads: BlockReads,
 ): Promise<number> {
   const { hash } = transaction;
-  const inBlock = await blockLogs(block);
+  const inBlock = await reads.logs(block);
   const logs =
     inBlock === undefined
       ? (await receiptIn(transport, hash, block.hash)).logs

@@ -3,11 +3,13 @@ import type { BlockRange, DepositFact, TransactionFact } from "../family.ts";
 import { depositFilters, type IgnoredLog } from "./deposits.ts";
 import { fetchRangeLogs } from "./range-logs.ts";
 import {
-  blockLogsAbout,
+  blockReads,
   findAttestedDepository,
+  isSurelySmall,
   judgeAttestability,
   type Attestability,
   type AttestationRules,
+  type Depositing,
 } from "./attestable.ts";
 import { isInFormer, isWatched, watchedDepositsIn, type WatchedQuestion } from "./watched-deposits.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
@@ -44,6 +46,9 @@ export async function fetchDeposits(
   return await withAttestability(transport, { depositories, attestation }, reading.deposits, transactions);
 }
 
+/** Small transactions of a block whose attestability is asked for at once. */
+const JUDGED_TOGETHER = 32;
+
 /** Marks the deposits that oracles cannot attest, or of which that is not known. */
 async function withAttestability(
   transport: RpcTransport,
@@ -51,25 +56,26 @@ async function withAttestability(
   deposits: readonly DepositFact[],
   transactions: ReadonlyMap<Hex, TransactionFact>,
 ): Promise<DepositFact[]> {
-  const blocks = new Map(
-    deposits.map(({ txHash, blockNumber, blockHash }) => [txHash, { number: blockNumber, hash: blockHash }]),
-  );
   const verdicts = new Map<Hex, Attestability | { readonly depository: Address }>();
   const [depository] = rules.depositories;
   const { attestation } = rules;
-  const blockLogs = blockLogsAbout(transport, depository);
+  const reads = blockReads(transport, depository);
   const inFormer = new Set(
     deposits.filter((deposit) => isInFormer(rules, deposit)).map(({ txHash }) => txHash),
   );
-  // One after the other: what is read of each can be large.
-  for (const [txHash, block] of blocks) {
-    const transaction = transactions.get(txHash);
-    if (transaction === undefined) continue;
-    const depositing = { transaction, block };
-    const verdict = inFormer.has(txHash)
-      ? await findAttestedDepository(transport, rules, depositing)
-      : await judgeAttestability(transport, { depository, attestation }, depositing, blockLogs);
-    verdicts.set(txHash, verdict);
+  const judge = async (depositing: Depositing): Promise<void> => {
+    const { hash } = depositing.transaction;
+    const verdict = inFormer.has(hash)
+      ? await findAttestedDepository(transport, rules, depositing, reads)
+      : await judgeAttestability(transport, { depository, attestation }, depositing, reads);
+    verdicts.set(hash, verdict);
+  };
+  for (const ofBlock of byBlock(deposits, transactions)) {
+    const small = ofBlock.filter(({ transaction }) => isSurelySmall(transaction));
+    for (let at = 0; at < small.length; at += JUDGED_TOGETHER)
+      await Promise.all(small.slice(at, at + JUDGED_TOGETHER).map(judge));
+    // One after the other: what is read of each can be large.
+    for (const one of ofBlock) if (!small.includes(one)) await judge(one);
   }
   return deposits.map((deposit) => {
     const verdict = verdicts.get(deposit.txHash) ?? "attestable";
@@ -81,4 +87,19 @@ async function withAttestability(
       ...(verdict === "unknown" && { isAttestabilityUnknown: true }),
     };
   });
+}
+
+/** Transactions with deposits, those of one block together. */
+function byBlock(
+  deposits: readonly DepositFact[],
+  transactions: ReadonlyMap<Hex, TransactionFact>,
+): Iterable<readonly Depositing[]> {
+  const blocks = new Map<Hex, Map<Hex, Depositing>>();
+  for (const { txHash, blockNumber: number, blockHash: hash } of deposits) {
+    const transaction = transactions.get(txHash);
+    if (transaction === undefined) continue;
+    const ofBlock = blocks.get(hash) ?? new Map<Hex, Depositing>();
+    blocks.set(hash, ofBlock.set(txHash, { transaction, block: { number, hash } }));
+  }
+  return [...blocks.values()].map((ofBlock) => [...ofBlock.values()]);
 }
