@@ -5,6 +5,7 @@ import { encodeFunctionData, pad, parseAbi } from "viem";
 import { entryPoint07Abi } from "viem/account-abstraction";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { deposit } from "../support/deposits.ts";
 import { aSponsor } from "../support/sponsors.ts";
 import type { Slot } from "../../apps/api/src/ports/records.ts";
 import { forgiveCosts } from "../../apps/api/src/usecases/execution/settle-execution.ts";
@@ -499,6 +500,26 @@ test("when an app vouches and the execution never gets into a block, the calls a
   expect(costUsd).toBe(destinationUsd);
   expect((await world.book()).pending).toBe(0n);
   expect(await voucher.holdState(agreed)).toBe("active");
+});
+
+test("when an execution was given up and cost nobody anything, no later deposit has its calls made at the solver's expense", async () => {
+  const { origin } = world;
+  const minted = world.anAddress();
+  const agreed = await executed({ calls: [mintBeside(minted, 3n)] }, { refundTo: world.anAddress() });
+  await world.work();
+  await leaveOut();
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    failReason: "TRANSACTION_NOT_INCLUDED",
+  });
+  expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true, costUsd: 0n });
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "EXECUTION_REVERTED",
+  });
+  expect(await world.destination.balance(minted, world.usdc)).toBe(0n);
 });
 
 test("without a quote, or without a sponsor, there are no calls beside a fill", async () => {

@@ -164,8 +164,13 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   if (beside !== undefined && terms.outputCalls !== undefined)
     return giveUp(services, requestId, "EXECUTION_REVERTED", "the quote has calls of its own");
   // One attempt is all that was set aside; what is known to have cost something, or to be paid by nobody any more, is not tried again.
-  if (beside !== undefined && execution?.destinationUsd !== undefined)
-    return giveUp(services, requestId, "EXECUTION_REVERTED", "the calls beside the fill were charged before");
+  if (beside !== undefined && (execution?.settled === true || execution?.destinationUsd !== undefined))
+    return giveUp(
+      services,
+      requestId,
+      "EXECUTION_REVERTED",
+      "the calls beside the fill were charged, or given up, before",
+    );
   if (beside !== undefined && (due.budget !== undefined || terms.gasTopup !== undefined))
     return giveUp(
       services,
