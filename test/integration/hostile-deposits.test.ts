@@ -7,7 +7,7 @@ import {
 } from "@causeway/chains";
 import { testTokenAbi } from "@causeway/contracts";
 import { depositErc20Calldata, NATIVE_CURRENCY, quotedState, UNATTESTABLE_DEPOSIT } from "@causeway/domain";
-import type { Address, TxHash, Hex } from "@causeway/domain";
+import type { Address, Chain, TxHash, Hex } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { giveUpRefund } from "../../apps/api/src/usecases/give-up-refund.ts";
@@ -599,23 +599,46 @@ test("a request is not fast filled on a mined deposit that oracles cannot attest
   expect(await sponsor.fastFill(agreed, { txHash }, byHub({ depositPartsSince: 0 }))).toBe("queued");
 });
 
+/** The origin chain with a new depository, for which these are former ones. */
+async function depositoryReplaced(
+  formerDepositories: readonly Address[],
+): Promise<{ present: Address; chain: Chain; services: Services }> {
+  const { origin } = world;
+  const present = world.anAddress();
+  const bytecode = await origin.client.getCode({ address: origin.chain.contracts.depository });
+  await origin.client.setCode({ address: present, bytecode: bytecode ?? "0x" });
+  const contracts = { ...origin.chain.contracts, depository: present, formerDepositories };
+  const chain = { ...origin.chain, contracts };
+  const transport = createRpcTransport({ url: chain.rpcUrl });
+  transports.push(transport);
+  const reader = createChainReader(chain, transport, { attestation: {} });
+  return {
+    present,
+    chain,
+    services: withChain(world.services, origin.connected, { chain, connection: { reader } }),
+  };
+}
+
+test("a deposit to a former depository that was not listed while its block became final stays with the operator", async () => {
+  const { origin } = world;
+  const agreed = await agree();
+  const txHash = await world.pay(agreed);
+  const unlisted = await depositoryReplaced([]);
+  await origin.mine(20);
+  await world.watch(origin, unlisted.services);
+  const listed = await depositoryReplaced([origin.chain.contracts.depository]);
+  await indexTransaction(listed.services, { chainId: origin.chain.id, txHash });
+  await world.watch(origin, listed.services);
+  expect(await world.depositsOf(agreed.requestId)).toEqual([]);
+});
+
 test.for(["a block", "a client's hint"])(
   "a deposit to a former depository that %s shows is refunded when its transaction also pays the present one",
   async (way) => {
     const { origin } = world;
     const { contract, worthless } = await aContract();
-    const present = world.anAddress();
     const former = origin.chain.contracts.depository;
-    const bytecode = (await origin.client.getCode({ address: former })) ?? "0x";
-    await origin.client.setCode({ address: present, bytecode });
-    const chain = {
-      ...origin.chain,
-      contracts: { ...origin.chain.contracts, depository: present, formerDepositories: [former] },
-    };
-    const transport = createRpcTransport({ url: chain.rpcUrl });
-    transports.push(transport);
-    const reader = createChainReader(chain, transport, { attestation: {} });
-    const replaced = withChain(world.services, origin.connected, { chain, connection: { reader } });
+    const { present, chain, services: replaced } = await depositoryReplaced([former]);
     const agreed = await agree();
     const other = depositErc20Calldata(world.user.address, worthless, 1n, someHash());
     const calls = [
@@ -717,8 +740,9 @@ test("an app stays liable for its fast fill when a reorg makes the deposit unatt
   await deposit(origin, world.user, agreed);
   await origin.mine();
   await world.watch(origin);
-  await movedByReorg(withoutReceipts());
-  await rounds(4);
+  const blind = withoutReceipts();
+  await movedByReorg(blind);
+  await rounds(4, 6_000, blind);
   expect(await sponsor.holdState(agreed)).toBe("active");
   const [stored] = await world.depositsOf(agreed.requestId);
   const request = await world.request(agreed.requestId);

@@ -1,4 +1,4 @@
-import type { TransactionFact } from "@causeway/chains";
+import type { DepositFact, TransactionFact } from "@causeway/chains";
 import { isWatchedOnly, MAX_WHOLE_DEPOSITS, ServiceError } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
@@ -36,7 +36,7 @@ export async function indexTransaction(
     return { message: "Transaction seen, waiting to be mined" };
   }
   if (state.receipt.status === "reverted") return { message: "Transaction reverted, nothing to index" };
-  const facts = connection.reader.depositsOf(state);
+  const facts = await withoutOldOfFormer(services, connected, connection.reader.depositsOf(state));
   const isHome = chain.id === services.appBalance.chainId;
   const topUps = isHome ? connection.reader.topUpsOf(services.signer.address, state) : [];
   if (facts.length + topUps.length === 0) return { message: "Transaction holds no deposit" };
@@ -61,6 +61,23 @@ export async function indexTransaction(
     if (isHome) await storeTopUps(services, tx, topUps, seenAtMs);
   });
   return { message: "Transaction indexed" };
+}
+
+/**
+ * Leaves out deposits to a former depository in blocks that were read as final. When they are not stored, the depository was not listed then, and the operator may have returned
+ * the money through its allocator.
+ */
+async function withoutOldOfFormer(
+  { reads }: Pick<Needs, "reads">,
+  { chain }: ConnectedChain,
+  facts: readonly DepositFact[],
+): Promise<readonly DepositFact[]> {
+  const { formerDepositories = [] } = chain.contracts;
+  const isInFormer = ({ depository }: DepositFact): boolean =>
+    formerDepositories.some((former) => former === depository);
+  if (!facts.some(isInFormer)) return facts;
+  const read = (await reads.recheckedBlock(chain.id)) ?? -1n;
+  return facts.filter((fact) => fact.blockNumber > read || !isInFormer(fact));
 }
 
 /**

@@ -96,7 +96,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
   ): Promise<SwapAnswer | undefined> {
     const question = { chainId, tokenIn, tokenOut, amountIn };
     const sample = { ...question, amountIn: amountIn / SAMPLE || 1n };
-    const untouchable = new Set([...Object.values(contracts), tokenIn, tokenOut] as Address[]);
+    const untouchable = new Set([...Object.values(contracts).flat(), tokenIn, tokenOut] as Address[]);
     const [quote, price] = await Promise.all([
       ask("quote", question, contracts.router).then((json) => readQuote(json, question, untouchable)),
       // Without it there is an answer all the same, of which only the impact is not known.
