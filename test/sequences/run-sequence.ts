@@ -210,11 +210,12 @@ class Run {
           )
       : 0n;
     const reorged = lost.reduce((sum, { usd }) => sum + usd, 0n);
+    const overrun = overrunUsd(world);
     const unrepaid = this.unrepaid(facts, lost).reduce(
       (sum, payment) => sum + this.books.paidUsd(payment),
       0n,
     );
-    const least = began.total + moved - gas - honoured - reorged - unrepaid - ONE_CENT;
+    const least = began.total + moved - gas - honoured - reorged - unrepaid - overrun - ONE_CENT;
     if (now.total >= least) return [];
     return [
       ...facts.payments
@@ -225,9 +226,16 @@ class Run {
             inDollars(this.books.paidUsd(payment)),
         ),
       `the service lost ${inDollars(least - now.total)} beyond its bounds: began with ${inDollars(began.total)}, prices moved ${inDollars(moved)}, ` +
-        `gas ${inDollars(gas)}, honoured ${inDollars(honoured)}, reorged ${inDollars(reorged)}, refunds never repaid ${inDollars(unrepaid)}; now holds ${inDollars(now.held)}, is repaid ${inDollars(now.repaid)}, owes apps ${inDollars(now.owed)}`,
+        `gas ${inDollars(gas)}, honoured ${inDollars(honoured)}, reorged ${inDollars(reorged)}, refunds never repaid ${inDollars(unrepaid)}, calls beyond what was set aside ${inDollars(overrun)}; now holds ${inDollars(now.held)}, is repaid ${inDollars(now.repaid)}, owes apps ${inDollars(now.owed)}`,
     ];
   }
+}
+
+/** Gas may rise while an executed call waits for its block. An app pays what was set aside for it; the rest is the operator's, who is alarmed. */
+function overrunUsd(world: SequenceWorld): bigint {
+  return world.events
+    .of("execution_overrun")
+    .reduce((sum, { facts }) => sum + (facts["uncoveredUsd"] as bigint), 0n);
 }
 
 async function isQuiet(world: SequenceWorld): Promise<boolean> {
