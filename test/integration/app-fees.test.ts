@@ -510,6 +510,66 @@ test("coin for gas is paid with the output, in one transaction that oracles take
   });
 });
 
+test("a gas top-up waits while the native token's price is disputed", async () => {
+  const agreed = await agree({ topupGas: true, topupGasAmount: "90000000" });
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  world.prices.trust("ethereum", unbelievable.disputed);
+  await expect(world.work()).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  expect((await world.status(agreed.requestId)).status).toBe("pending");
+  world.prices.trust("ethereum", undefined);
+  await world.work();
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+});
+
+test("gas top-ups count against the exposure of a minute to the native token's price", async () => {
+  const { enginePolicy } = world.services;
+  const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
+  const agreed: Agreed[] = [];
+  for (let n = 0; n < 2; n++) {
+    const one = await agree({ topupGas: true, topupGasAmount: "90000000" });
+    await world.pay(one);
+    agreed.push(one);
+  }
+  await world.origin.mine();
+  await world.watch(world.origin);
+  // The start of a minute, so that both fills are in the same one.
+  world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
+  await world.work(bounded);
+  const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state.name;
+  expect((await Promise.all(agreed.map(stateOf))).sort()).toEqual(["fillable", "submitted"]);
+  world.clock.forward(60_000);
+  await world.work(bounded);
+  expect(await Promise.all(agreed.map(stateOf))).toEqual(["submitted", "submitted"]);
+  for (const { requestId } of agreed) expect((await world.untilFinal(requestId)).status).toBe("success");
+});
+
+test("the deposit pays for a gas top-up whose native token rose by more than the pair's fee", async () => {
+  const ask = { topupGas: true, topupGasAmount: "20000000" };
+  const [kept, repriced, exact] = [
+    await agree(ask),
+    await agree({ ...ask, slippageTolerance: "1000" }),
+    await agree({ ...ask, tradeType: "EXACT_OUTPUT", amount: "50000000" }),
+  ];
+  // 4 bps; the fee of the pair is 6 bps.
+  world.prices.set("ethereum", "2501");
+  await depositAndFill(kept);
+  expect((await world.untilFinal(kept.requestId)).status).toBe("success");
+  expect(await received(kept)).toBe(kept.terms.destination.expectedAmount);
+
+  // 2.8 %.
+  world.prices.set("ethereum", "2570");
+  await depositAndFill(repriced);
+  expect((await world.untilFinal(repriced.requestId)).status).toBe("success");
+  expect(repriced.terms.destination.expectedAmount - (await received(repriced))).toBeGreaterThanOrEqual(
+    560_000n,
+  );
+  await depositAndFill(exact);
+  expect(await world.untilFinal(exact.requestId)).toMatchObject({ status: "refund", failReason: "SLIPPAGE" });
+  world.prices.set("ethereum", "2500");
+});
+
 test("what apps have a share in is not filled ahead of its deposit", async () => {
   const payer = await aPayingKey(world, 1_000);
   for (const ask of [sponsored, { appFees: [{ recipient: world.anAddress(), fee: 1 }] }]) {

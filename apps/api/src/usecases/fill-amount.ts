@@ -2,6 +2,7 @@ import {
   BPS,
   forward,
   isOneAsset,
+  isTopupBeyondHonour,
   NATIVE_CURRENCY,
   pairClassOf,
   payout,
@@ -116,7 +117,7 @@ function paidAsItIs(due: Payout, unspent: bigint): AmountDue {
  */
 function isBeyondLimits(
   { chains }: Pick<Needs, "chains">,
-  { requestId, origin: agreed, destination: { chainId, currency, paidFrom } }: RequestTerms,
+  { requestId, origin: agreed, destination: { chainId, currency, paidFrom }, gasTopup }: RequestTerms,
   { origin, destination }: Ends,
   deposited: bigint,
   { amount, budget }: Extract<AmountDue, { kind: "pay" }>,
@@ -128,7 +129,7 @@ function isBeyondLimits(
   return (
     (maxFillAmount !== undefined && spent > maxFillAmount) ||
     isBeyondCap(origin.chain, deposited, facts.origin, originNative) ||
-    isBeyondCap(destination.chain, spent, facts.destination, facts.destinationNative)
+    isBeyondCap(destination.chain, spent, facts.destination, facts.destinationNative, gasTopup?.amount)
   );
 }
 
@@ -176,6 +177,7 @@ export async function pricingOfFill(
         exchangeGas,
         callsGas: terms.outputCalls?.gas ?? topupGas(services.quotePolicy.gas, terms.gasTopup?.amount),
         railCost,
+        hasTopup: terms.gasTopup !== undefined,
       }),
       terms,
     );
@@ -225,7 +227,7 @@ async function exchangedPayout(
   // What was not spent on the origin transaction buys what more of the same buys: less and less.
   const withUnspent = unspent === 0n ? repriced : (await exchange.buys(worth + unspent))?.amountOut;
   if (withUnspent === undefined) return { kind: "wait", why: "no exchange bears the fill" };
-  const honourBps = honourOf(services, terms, pricing.pairClass);
+  const honourBps = honourOf(services, terms, pricing);
   // Also in the block itself: whoever moves the pools between the simulation and the block takes what is spent beyond what the deposit is worth.
   const most = raised(worth, honourBps) + unspent;
   for (const [bearableBps, planned] of [
@@ -255,20 +257,23 @@ function raised(worth: bigint, bearableBps: number): bigint {
 /**
  * How far a firm quote is kept, bps. Between two assets a firm price is an option against the solver: it is worth no more than what was charged for it. Where the user pays and gets one
  * asset and another lies between, nothing was charged, and it is worth no more than what that pair would be.
+ * A gas top-up is such an option too: when its native token has risen by more than its own pair's service fee, all of the deposit is repriced.
  */
 export function honourOf(
   { chains, quotePolicy: { honourBps, serviceBps } }: Pick<Services, "chains" | "quotePolicy">,
-  { origin, destination: { chainId, currency, paidFrom = currency } }: RequestTerms,
-  charged: PairClass,
+  { origin, destination: { chainId, currency, paidFrom = currency }, gasTopup }: RequestTerms,
+  { pairClass: charged, facts }: RoutePricing,
 ): number {
   const classOf = (pairClass: PairClass): number =>
     isOneAsset(pairClass) ? honourBps : Math.min(honourBps, serviceBps[pairClass]);
+  const deposited = chains.currency(origin.chainId, origin.currency);
+  if (gasTopup !== undefined) {
+    const native = chains.currency(chainId, NATIVE_CURRENCY);
+    const topupClass = deposited && native ? pairClassOf(deposited, native) : "minor";
+    if (isTopupBeyondHonour(gasTopup, facts, classOf(topupClass))) return 0;
+  }
   if (!isOneAsset(charged)) return classOf(charged);
-  const [deposited, paid, delivered] = [
-    chains.currency(origin.chainId, origin.currency),
-    chains.currency(chainId, paidFrom),
-    chains.currency(chainId, currency),
-  ];
+  const [paid, delivered] = [chains.currency(chainId, paidFrom), chains.currency(chainId, currency)];
   if (!deposited || !paid || !delivered) return classOf("minor");
   return Math.min(classOf(pairClassOf(deposited, paid)), classOf(pairClassOf(paid, delivered)));
 }
@@ -313,13 +318,13 @@ export function payoutOf(
   services: Pick<Services, "chains" | "quotePolicy">,
   terms: RequestTerms,
   input: bigint,
-  { facts, pairClass }: RoutePricing,
+  pricing: RoutePricing,
   times: PayoutTimes,
 ): Payout {
   return payout(
     terms,
-    { deposited: input, repriced: forward(input, facts).output },
-    honourOf(services, terms, pairClass),
+    { deposited: input, repriced: forward(input, pricing.facts).output },
+    honourOf(services, terms, pricing),
     times,
   );
 }

@@ -1,10 +1,12 @@
 import {
   FORMER_ROUTER,
   ServiceError,
+  amountToUsdUp,
   appBpsOf,
   bpsOfUp,
   formatUsd,
   isOneAsset,
+  NATIVE_CURRENCY,
   mulDivUp,
   pairClassOf,
 } from "@causeway/domain";
@@ -112,6 +114,7 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
       plan: planned.plan,
       amount: due.amount,
       sponsoredUsd: due.sponsoredUsd ?? 0n,
+      topupUsd: 0n,
       burn: { spentUsd: 0n, uncoveredUsd: 0n },
     });
   }
@@ -219,6 +222,7 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     plan,
     amount: due.amount,
     sponsoredUsd,
+    topupUsd: amountToUsdUp(terms.gasTopup?.amount ?? 0n, native),
     burn: { spentUsd: burntUsd, uncoveredUsd },
   });
 }
@@ -248,6 +252,8 @@ interface PlannedFill {
   readonly amount: bigint;
   /** What a sponsor pays of it, USD with 18 decimals. */
   readonly sponsoredUsd: bigint;
+  /** Native token paid as a gas top-up, USD with 18 decimals. */
+  readonly topupUsd: bigint;
   /** Gas of reverted fills that the solver has paid itself, and what this one may add. USD with 18 decimals. */
   readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
 }
@@ -268,7 +274,7 @@ async function commitAndSend(
   request: RequestRecord,
   basis: FillBasis,
   destination: RequestEnd,
-  { plan, amount, sponsoredUsd, burn }: PlannedFill,
+  { plan, amount, sponsoredUsd, topupUsd, burn }: PlannedFill,
 ): Promise<Progress> {
   const { requestId } = request.terms;
   const outcome = await services.uow
@@ -285,7 +291,7 @@ async function commitAndSend(
         : await inventoryBears(tx, destination, plan);
       if (!isBorne) return "short" as const;
       // Last, so that a fill that is not begun does not count.
-      await countExposure(services, tx, current.terms, basis);
+      await countExposure(services, tx, current.terms, basis, topupUsd);
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       if (burn.uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, burn.uncoveredUsd);
       await transition(
@@ -348,7 +354,7 @@ class ExposureReached extends Error {}
 
 /**
  * Counts a fill between different assets against the bound of each: a stablecoin that lost its peg is as wrong a price as any. So does the part of
- * a deposit that is converted into app fees.
+ * a deposit that is converted into app fees, and so does a gas top-up.
  * @throws ExposureReached
  */
 async function countExposure(
@@ -356,6 +362,7 @@ async function countExposure(
   tx: Pick<Tx, "priceExposure">,
   { origin, destination, inputUsd, appFees }: RequestTerms,
   basis: FillBasis,
+  topupUsd: bigint,
 ): Promise<void> {
   const { chains } = services;
   const deposited = chains.currency(origin.chainId, origin.currency);
@@ -372,6 +379,7 @@ async function countExposure(
       if (partUsd > (exposed.get(priceId) ?? 0n)) exposed.set(priceId, partUsd);
   };
   expose(paidFrom, usd);
+  if (topupUsd > 0n) expose(chains.currency(destination.chainId, NATIVE_CURRENCY), topupUsd);
   expose(feesIn, bpsOfUp(usd, appBpsOf(appFees?.fees ?? [])));
   // In one order everywhere: two fills that lock two assets must not wait for each other.
   for (const [priceId, partUsd] of [...exposed].sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -92,7 +92,7 @@ export async function priceFastFill(
       destinationUsd: facts.destination.priceUsd,
       nativeUsd: facts.destinationNative.priceUsd,
     },
-    toleranceBps: honourOf(services, terms, pricing.pairClass),
+    toleranceBps: honourOf(services, terms, pricing),
   };
 }
 

@@ -27,6 +27,7 @@ export function refuseBeyondLimits(
     facts.destination,
     facts.destinationNative,
     "destinationChainId",
+    facts.topupWei,
   );
   if (origin === destination && pricing.pairClass !== "wrap" && pricing.pairClass !== "sameAsset")
     refuseTinySwap(amountToUsdDown(trade.input, facts.origin));
@@ -38,6 +39,7 @@ export function refuseBeyondLimits(
   const { maxFillAmount } = destinationCurrency;
   if (maxFillAmount !== undefined && trade.expected > maxFillAmount)
     throw tooMuch(destinationCurrency, maxFillAmount, "One request can get");
+  refuseLargeTopup(destination.chain.native, facts.topupWei);
   const available = availableOf(reservations, destination, destinationCurrency);
   if (destinationCurrency.address === NATIVE_CURRENCY) {
     // The fill pays its own gas from the same balance.
@@ -54,6 +56,16 @@ export function refuseBeyondLimits(
     );
 }
 
+/** The native token counts against its own limit, whatever the output is. */
+function refuseLargeTopup({ symbol, maxFillAmount }: Currency, topupWei: bigint | undefined): void {
+  if (topupWei === undefined || maxFillAmount === undefined || topupWei <= maxFillAmount) return;
+  throw new ServiceError(
+    "INSUFFICIENT_LIQUIDITY",
+    `topupGasAmount is worth ${topupWei} base units of ${symbol}; the limit is ${maxFillAmount}. Lower topupGasAmount`,
+    { field: "topupGasAmount", data: { available: maxFillAmount.toString() } },
+  );
+}
+
 /**
  * @param inputUsd USD with 18 decimals
  * @throws ServiceError AMOUNT_TOO_LOW for an exchange on one chain that is worth next to nothing
@@ -63,16 +75,20 @@ export function refuseTinySwap(inputUsd: bigint): void {
     throw new ServiceError("AMOUNT_TOO_LOW", "Swaps on one chain start at $0.05", { field: "amount" });
 }
 
-/** Whether a chain that is partially disabled is not to move so much. */
+/**
+ * Whether a chain that is partially disabled is not to move so much.
+ * @param nativeAmount native token that moves in addition, wei
+ */
 export function isBeyondCap(
   { partialDisableLimit: limit }: Pick<Chain, "partialDisableLimit">,
   amount: bigint,
   currency: PricedUnit,
   native: PricedUnit,
+  nativeAmount = 0n,
 ): boolean {
   // What nobody has a price for may be worth more than any cap.
   const isKnown = currency.priceUsd > 0n;
-  return limit !== 0n && !(isKnown && convertUp(amount, currency, native) <= limit);
+  return limit !== 0n && !(isKnown && convertUp(amount, currency, native) + nativeAmount <= limit);
 }
 
 /** @throws ServiceError ROUTE_TEMPORARILY_RESTRICTED when the chain is partially disabled and the amount is worth more than its cap. */
@@ -82,8 +98,9 @@ export function refuseBeyondCap(
   currency: PricedUnit,
   native: PricedUnit,
   field: string,
+  nativeAmount = 0n,
 ): void {
-  if (!isBeyondCap(chain, amount, currency, native)) return;
+  if (!isBeyondCap(chain, amount, currency, native, nativeAmount)) return;
   throw new ServiceError(
     "ROUTE_TEMPORARILY_RESTRICTED",
     `${chain.displayName} is restricted for now to requests of a limited value`,

@@ -51,6 +51,8 @@ export interface SwapsOfRoute {
   readonly callsGas?: bigint | undefined;
   /** What paying this very recipient costs on a rail, smallest units of the native coin; undefined: as for anybody. */
   readonly railCost?: bigint | undefined;
+  /** The fill also pays native token of the destination chain: it is sold at a price, whatever the route's own pair is. */
+  readonly hasTopup?: boolean;
 }
 
 type Needs = {
@@ -94,6 +96,12 @@ export function* pricingSoon(
 
   const pairClass = swaps.pairClass ?? pairClassOf(originCurrency, destinationCurrency);
   const spreadBps = spreadOf(services, originCurrency, destinationCurrency);
+  const { native } = destination.chain;
+  const topupBps =
+    swaps.hasTopup === true
+      ? quotePolicy.serviceBps[pairClassOf(originCurrency, native)] +
+        spreadOf(services, originCurrency, native)
+      : undefined;
   const { fees } = destination.chain;
   const isRouted = swaps.exchangeGas !== undefined || swaps.callsGas !== undefined;
   const fillGas = !isRouted
@@ -112,6 +120,7 @@ export function* pricingSoon(
       serviceBps:
         quotePolicy.serviceBps[pairClass] + spreadBps + origin.chain.fees.depositBps + fees.withdrawalBps,
       appBps: 0,
+      ...(topupBps !== undefined && { topupBps }),
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Address, Order, RequestTerms, Soon } from "@causeway/domain";
+import type { Address, GasTopup, Order, PricingFacts, RequestTerms, Soon } from "@causeway/domain";
 import {
   amountToUsdDown,
   convertUp,
@@ -6,6 +6,8 @@ import {
   NATIVE_CURRENCY,
   orderIdOf,
   refundAmount,
+  topupCost,
+  topupFee,
 } from "@causeway/domain";
 import type { Random, QuotePolicy } from "../ports/quote.ts";
 import { fillContractOf } from "./fill-contract.ts";
@@ -59,7 +61,7 @@ export function* agree(
   // The order outlives the last moment of a fill: one that is mined after the order's deadline is not attested, and not paid for.
   const deadline = Math.ceil(fillDeadlineMs / 1000) + quotePolicy.fillGraceSeconds;
 
-  const topupWei = route.kind === "bridge" ? route.pricing.facts.topupWei : undefined;
+  const gasTopup = route.kind === "bridge" ? gasTopupOf(route.pricing.facts) : undefined;
   const order: Order = {
     version: "v1",
     solverChainId: quotePolicy.solverChainName,
@@ -94,14 +96,14 @@ export function* agree(
           minimumAmount: promise.minimumAmount,
           expectedAmount: trade.expected,
         },
-        ...(topupWei === undefined
+        ...(gasTopup === undefined
           ? []
           : [
               {
                 recipient,
                 currency: NATIVE_CURRENCY,
-                minimumAmount: topupWei,
-                expectedAmount: topupWei,
+                minimumAmount: gasTopup.amount,
+                expectedAmount: gasTopup.amount,
               },
             ]),
       ],
@@ -138,7 +140,7 @@ export function* agree(
     ...(question.surplusToSolver && promise.leastDeposit !== undefined && { surplusToSolver: true as const }),
     ...(route.kind === "bridge" &&
       (isRouted || trade.destination !== undefined) && { pairClass: route.pricing.pairClass }),
-    ...(topupWei !== undefined && { gasTopup: { amount: topupWei } }),
+    ...(gasTopup !== undefined && { gasTopup }),
     inputUsd: amountToUsdDown(deposit, values.deposited),
     ...(route.kind === "bridge" && route.originGasUsd !== undefined && { originGasUsd: route.originGasUsd }),
     ...(keyId !== undefined && { keyId }),
@@ -153,6 +155,12 @@ export function* agree(
     order,
   };
   return { terms, promise, refundMinimum };
+}
+
+function gasTopupOf(facts: PricingFacts): GasTopup | undefined {
+  const { topupWei } = facts;
+  if (topupWei === undefined) return undefined;
+  return { amount: topupWei, charged: topupCost(topupWei, facts) + topupFee(topupWei, facts) };
 }
 
 function leastRefund(

@@ -48,7 +48,7 @@ const plainFacts = fc.record({
 const topupWei = fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 10n ** 18n }));
 const someFacts: fc.Arbitrary<PricingFacts> = fc
   .tuple(plainFacts, sponsored, topupWei)
-  .map(([facts, paid, wei]) => ({ ...facts, sponsored: paid, topupWei: wei }));
+  .map(([facts, paid, wei]) => ({ ...facts, sponsored: paid, topupWei: wei, topupBps: 31 }));
 
 test("whoever pays the fees, the input computed for an output is the least that yields it", () => {
   fc.assert(

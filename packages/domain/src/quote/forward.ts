@@ -5,7 +5,7 @@ import type { PricedUnit } from "../money/usd.ts";
 import { sponsoredPart } from "./fees-sponsored.ts";
 import type { ChargedInput, FeesSponsored } from "./fees-sponsored.ts";
 import { outputAt } from "./fixed-rate.ts";
-import { topupCost } from "./gas-topup.ts";
+import { topupCost, topupFee } from "./gas-topup.ts";
 
 /** Everything that decides how much output an input buys. The same facts must be used for a quote's two directions. */
 export interface PricingFacts {
@@ -23,6 +23,8 @@ export interface PricingFacts {
   readonly appBps: number;
   /** Native coin that the recipient gets beside the output, wei; the input pays for it. Absent: none. */
   readonly topupWei?: bigint;
+  /** Service fee and spread for selling that native coin, bps of its worth. Absent: none. */
+  readonly topupBps?: number;
   /** What somebody else pays of the fees. Absent: nothing. */
   readonly sponsored?: FeesSponsored;
 }
@@ -32,7 +34,7 @@ export interface PricingFacts {
  */
 export interface ForwardQuote {
   readonly input: bigint;
-  /** Flat fee and fill gas. */
+  /** Flat fee, fill gas and the fee of the gas top-up. */
   readonly execution: bigint;
   readonly service: bigint;
   readonly app: bigint;
@@ -46,12 +48,13 @@ export interface ForwardQuote {
   readonly output: bigint;
 }
 
-/** Flat fee and fill gas in the input currency, one rounding, up. Does not depend on the input. */
+/** Flat fee, fill gas and the fee of the gas top-up in the input currency, each rounded up. Does not depend on the input. */
 export function executionFee(facts: PricingFacts): bigint {
   const { origin, destinationNative } = facts;
   const nativeScale = pow10(destinationNative.decimals);
   const scaledUsd = facts.fillGasCostWei * destinationNative.priceUsd + facts.flatUsd * nativeScale;
-  return divUp(scaledUsd * pow10(origin.decimals), origin.priceUsd * nativeScale);
+  const flat = divUp(scaledUsd * pow10(origin.decimals), origin.priceUsd * nativeScale);
+  return facts.topupWei === undefined ? flat : flat + topupFee(facts.topupWei, facts);
 }
 
 /**

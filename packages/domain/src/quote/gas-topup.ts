@@ -1,3 +1,4 @@
+import { BPS, bpsOfUp } from "../money/bps.ts";
 import { convertUp } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
@@ -5,15 +6,37 @@ import type { PricedUnit } from "../money/usd.ts";
 export interface GasTopup {
   /** Wei of the destination chain. */
   readonly amount: bigint;
+  /** What the quote charged for it, its fee included, in smallest units of the deposit. Absent: terms stored before this field existed. */
+  readonly charged?: bigint;
+}
+
+/** The prices that a top-up is charged at. */
+export interface TopupFacts {
+  readonly destinationNative: PricedUnit;
+  readonly origin: PricedUnit;
+  /** Service fee and spread between the deposited currency and the native token. Absent: no fee. */
+  readonly topupBps?: number;
 }
 
 /** What a client that names no amount gets, USD with 6 decimals. */
 export const DEFAULT_TOPUP_USD = 2_000_000n;
 
-/** What a top-up costs in the currency of the deposit, rounded up. */
-export function topupCost(
-  topupWei: bigint,
-  { destinationNative, origin }: { readonly destinationNative: PricedUnit; readonly origin: PricedUnit },
-): bigint {
+/** What a top-up is worth in the currency of the deposit, rounded up. */
+export function topupCost(topupWei: bigint, { destinationNative, origin }: TopupFacts): bigint {
   return convertUp(topupWei, destinationNative, origin);
+}
+
+/** The fee for selling the native token, in the currency of the deposit, rounded up. */
+export function topupFee(topupWei: bigint, facts: TopupFacts): bigint {
+  return bpsOfUp(topupCost(topupWei, facts), facts.topupBps ?? 0);
+}
+
+/** Whether the top-up would now be charged more than `honourBps` above what the quote charged. */
+export function isTopupBeyondHonour(
+  { amount, charged = 0n }: GasTopup,
+  facts: TopupFacts,
+  honourBps: number,
+): boolean {
+  const now = topupCost(amount, facts) + topupFee(amount, facts);
+  return now * BPS > charged * (BPS + BigInt(honourBps));
 }

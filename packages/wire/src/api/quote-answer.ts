@@ -106,7 +106,7 @@ export const quoteFees = z
   .object({
     gas: amountObject.describe("Gas the user pays on the origin chain."),
     relayer: amountObject.describe("relayerGas + relayerService."),
-    relayerGas: amountObject.describe("Gas of the fill."),
+    relayerGas: amountObject.describe("Flat fee and gas of the fill, and the fee of a gas top-up."),
     relayerService: amountObject.describe("Fee of the service; may be negative."),
     app: amountObject,
     subsidized: amountObject,

@@ -333,6 +333,7 @@ function* priceFill(
       pairClass: classOf(question),
       exchangeGas: isExchanged ? (filled?.gas ?? 0n) : undefined,
       callsGas: question.calls?.gas ?? topupGas(services.quotePolicy.gas, question.fees?.topupUsd),
+      hasTopup: question.fees?.topupUsd !== undefined,
     },
   );
   const { fees } = question;

@@ -460,7 +460,8 @@ test("coin for gas comes out of the input, is told, and is a payment of the orde
   );
   // The recipient has the coin: it is no loss.
   expect(details.totalImpact.usd).toBe(`-${fees.relayer.amountUsd}`);
-  expect(services.stored[0]?.gasTopup).toEqual({ amount: 10n ** 15n });
+  // With the fee of the pair with the native token, 6 bps.
+  expect(services.stored[0]?.gasTopup).toEqual({ amount: 10n ** 15n, charged: 2_001_200n });
   expect(services.stored[0]?.order.output.payments[1]).toEqual({
     recipient: user,
     currency: NATIVE_CURRENCY,
@@ -504,4 +505,43 @@ test("coin for gas is refused where nobody needs it, or nobody can pay it", asyn
   const services = quoteWorld();
   await createQuote(services, ask({ topupGasAmount: "0" }));
   expect(services.stored[0]).not.toHaveProperty("gasTopup");
+});
+
+test("refuses a gas top-up while the native token's price is disputed, and charges that pair's service fee", async () => {
+  const disputed = quoteWorld();
+  const prices: QuoteWorld["prices"] = {
+    ...disputed.prices,
+    reading: ({ priceId }) => ({
+      ageMs: 0,
+      volatilityBps: 0,
+      ...(priceId === "ethereum" && { disputedBy: "second source" as const }),
+    }),
+  };
+  const ask = aBridge({ topupGas: true, topupGasAmount: "90000000" });
+  expect(await refusalOf(ask, { services: { ...disputed, prices } })).toMatchObject({
+    code: "PRICE_FETCH_FAILED",
+    data: { priceId: "ethereum" },
+  });
+
+  const none = quoteWorld();
+  const free = { ...none.quotePolicy, serviceBps: { ...none.quotePolicy.serviceBps, major: 0 } };
+  const feeOf = async (services: QuoteWorld) =>
+    BigInt((await createQuote(services, ask)).fees.relayerGas.amount);
+  // 6 bps of $90.
+  expect((await feeOf(none)) - (await feeOf({ ...none, quotePolicy: free }))).toBe(54_000n);
+});
+
+test("counts a gas top-up against the limits of the native token and of a restricted chain", async () => {
+  const ask = aBridge({ topupGas: true, topupGasAmount: "90000000" });
+  const native = { ...aChain(DESTINATION).native, maxFillAmount: 44n * 10n ** 15n };
+  expect(await refusalOf(ask, { services: quoteWorld({ destination: { native } }) })).toMatchObject({
+    code: "INSUFFICIENT_LIQUIDITY",
+    field: "topupGasAmount",
+  });
+  // The output of about 10 USDC alone is worth 0.005 ETH. The origin chain is not restricted.
+  const restricted = { partialDisableLimit: 2n * 10n ** 16n };
+  expect(await refusalOf(ask, { services: quoteWorld({ destination: restricted }) })).toMatchObject({
+    code: "ROUTE_TEMPORARILY_RESTRICTED",
+    field: "destinationChainId",
+  });
 });
