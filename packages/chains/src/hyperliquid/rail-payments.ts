@@ -32,7 +32,12 @@ import {
   nonceOfSigned,
   signExchangeAction,
 } from "./signed-action.ts";
-import { readWholeLedger, rememberedLedgers, sentBy } from "./whole-ledger.ts";
+import {
+  createCrowdedMoments,
+  readWholeLedger,
+  rememberedLedgers,
+  type LedgerReading,
+} from "./whole-ledger.ts";
 
 /** What the solver pays on the exchange. */
 export interface RailPayments {
@@ -82,9 +87,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
   const network: ExchangeNetwork = options.exchange.isTestnet ? "Testnet" : "Mainnet";
   let lastNonce = 0n;
   const closedPages = rememberedLedgers();
-  const sentBySolver: Pick<ExchangeRpc, "ledger"> = {
-    ledger: async (user, from, to) => sentBy(user, await rpc.ledger(user, from, to)),
-  };
+  const crowded = createCrowdedMoments();
 
   const holdingIn = async (currency: Hex): Promise<Holding | undefined> =>
     await holdingOf(rpc, currency, options.usdcTokenId);
@@ -99,12 +102,21 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
     const window = exchangeNonceWindow(nonce);
     const to = clock < window.closesAt ? clock : window.closesAt;
     const from = isOver ? window.opensAt : nonce - SKEW_MS;
-    const ledger = await readWholeLedger(sentBySolver, solver, from, to, {
-      known: isOver ? closedPages : undefined,
-    });
+    const read = async (limit: { readonly maxRequests?: number } = {}): Promise<LedgerReading> =>
+      await readWholeLedger(rpc, solver, from, to, {
+        onlySent: true,
+        known: isOver ? closedPages : undefined,
+        crowded,
+        ...limit,
+      });
+    const ofNonce = ({ transfers }: LedgerReading) => transfers.find((entry) => entry.nonce === nonce);
+    // Strangers can make the ledger long, but cannot fill the list of the solver's own transactions. It takes one request, the rest
+    // of a long ledger may take dozens.
+    const first = await read({ maxRequests: 1 });
+    const listed = ofNonce(first) ?? (first.isWhole ? undefined : await listedUse(nonce));
+    const ledger = first.isWhole || listed !== undefined ? first : await read();
     const sent = ledger.transfers;
-    const used =
-      sent.find((entry) => entry.nonce === nonce) ?? (ledger.isWhole ? undefined : await listedUse(nonce));
+    const used = listed ?? ofNonce(ledger);
     const isSame = (done: HyperliquidAction | undefined): boolean =>
       done !== undefined && hyperliquidActionId(done, profile) === id;
     const finalIn = ({ block, hash }: ExchangeTransaction): RailOutcome => ({

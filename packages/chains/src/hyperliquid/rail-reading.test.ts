@@ -1,6 +1,8 @@
-import type { Address, Hex32 } from "@causeway/domain";
+import { PERPS_CURRENCY, type Address, type Hex32 } from "@causeway/domain";
 import { expect, test } from "vitest";
+import { RpcFault } from "../nodes/rpc-fault.ts";
 import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
+import { readCursor, writeCursor } from "./rail-cursor.ts";
 import { createRailReading } from "./rail-reading.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 
@@ -14,7 +16,12 @@ function transfer(time: bigint, number: number, from: Address, to: Address): Led
 }
 
 /** Reads a ledger that shows at most 500 entries per answer, with every transfer known to the explorer. */
-function readerOf(byTime: ReadonlyMap<bigint, readonly LedgerTransfer[]>, clock: bigint) {
+function readerOf(
+  byTime: ReadonlyMap<bigint, readonly LedgerTransfer[]>,
+  clock: bigint,
+  isRefused: (hash: Hex32) => boolean = () => false,
+) {
+  const leftAside: Hex32[] = [];
   const judged: Hex32[] = [];
   const crowded: bigint[] = [];
   let requests = 0;
@@ -27,6 +34,8 @@ function readerOf(byTime: ReadonlyMap<bigint, readonly LedgerTransfer[]>, clock:
       return await Promise.resolve({ size: transfers.length, transfers, unknown: [] });
     },
     transaction: async (hash) => {
+      if (isRefused(hash))
+        throw new RpcFault({ kind: "http", method: "txDetails", reason: "HTTP status 429: " });
       const found: ExchangeTransaction = {
         hash,
         time: START,
@@ -42,16 +51,23 @@ function readerOf(byTime: ReadonlyMap<bigint, readonly LedgerTransfer[]>, clock:
   const reading = createRailReading({
     rpc: answers as ExchangeRpc,
     depositories: [depository],
-    judge: async ({ hash }) => {
+    judge: async ({ hash, block }) => {
       judged.push(hash);
-      return await Promise.resolve(undefined);
+      return await Promise.resolve({
+        sender: friend,
+        destination: depository,
+        from: friend,
+        currency: PERPS_CURRENCY,
+        amount: 1n,
+        nonce: block,
+      });
     },
     meaning: async () => await Promise.resolve(undefined),
     onStranded: () => undefined,
-    onLeftAside: () => undefined,
+    onLeftAside: (hash) => leftAside.push(hash),
     onCrowdedMoment: (_depository, time) => crowded.push(time),
   });
-  return { reading, judged, crowded, requests: () => requests };
+  return { reading, judged, crowded, leftAside, requests: () => requests };
 }
 
 test("reading goes on after a minute with more crowded moments than one reading can ask for", async () => {
@@ -86,4 +102,31 @@ test("a quiet ledger takes one request per reading", async () => {
   await reading.arrivals(cursor);
   expect(judged).toEqual([first.hash]);
   expect(requests()).toBe(2);
+});
+
+test("keeps what was read before a fault, and reads the rest once from the cursor behind it", async () => {
+  const all = Array.from({ length: 20 }, (_, at) =>
+    transfer(START + BigInt(at) * 1_000n, at, friend, depository),
+  );
+  const byTime = new Map(all.map((one) => [one.time, [one]]));
+  const hashes = all.map(({ hash }) => hash);
+  let refused = new Set([...hashes.slice(3, 5), ...hashes.slice(8)]);
+  // Reading is half a day late: a fault must not count as a transfer that the explorer never shows.
+  const clock = START + 50_000_000n;
+  const { reading, judged, leftAside } = readerOf(byTime, clock, (hash) => refused.has(hash));
+  const start = writeCursor({ time: START, block: 0n, seen: [] });
+  const first = await reading.arrivals(start);
+  const read = [...hashes.slice(0, 3), ...hashes.slice(5, 8)];
+  expect(first.deposits.map(({ txHash }) => txHash)).toEqual(read);
+  expect(first.fault).toMatchObject({ kind: "http" });
+  expect(readCursor(first.cursor)).toMatchObject({ time: START + 3_000n, seen: read });
+
+  await expect(reading.arrivals(first.cursor)).rejects.toThrow(RpcFault);
+  refused = new Set();
+  const second = await reading.arrivals(first.cursor);
+  expect(second.fault).toBeUndefined();
+  expect(second.deposits.map(({ txHash }) => txHash)).toEqual([...hashes.slice(3, 5), ...hashes.slice(8)]);
+  expect(judged.toSorted()).toEqual(hashes);
+  expect((await reading.arrivals(second.cursor)).deposits).toEqual([]);
+  expect(leftAside).toEqual([]);
 });

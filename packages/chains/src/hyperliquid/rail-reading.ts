@@ -7,7 +7,7 @@ import type { ExchangeDeposit } from "./deposits.ts";
 import { timestampOf } from "./payments.ts";
 import { cursorBehind, OVERLAP_MS, readCursor, writeCursor, type LedgerCursor } from "./rail-cursor.ts";
 import type { ExchangeRpc } from "./rpc.ts";
-import { readWholeLedger, type LedgerReading } from "./whole-ledger.ts";
+import { createCrowdedMoments, readWholeLedger, type LedgerReading } from "./whole-ledger.ts";
 
 /** Deposits as the core service sees them arrive. */
 export interface RailReading {
@@ -56,8 +56,6 @@ const MOST_READ = 100;
 const AT_ONCE = 8;
 /** A transaction that nobody can tell rightly for so long, ms, is left aside: it must not keep the others waiting for ever. */
 const LEFT_ASIDE_MS = 43_200_000n;
-/** Maximum number of crowded moments remembered per depository. */
-const MAX_CROWDED = 10_000;
 
 export function createRailReading(options: RailReadingOptions): RailReading {
   const { rpc, depositories } = options;
@@ -103,20 +101,47 @@ export function createRailReading(options: RailReadingOptions): RailReading {
     }
   }
 
-  const crowdedOf = new Map<Address, Set<bigint>>(depositories.map((one) => [one, new Set()]));
-
-  /** Reads a depository's ledger, and reports moments that were not known to be crowded before. */
-  async function ledgerOf(depository: Address, from: bigint, to: bigint): Promise<LedgerReading> {
-    const known = crowdedOf.get(depository) ?? new Set();
-    const ledger = await readWholeLedger(rpc, depository, from, to, { crowded: known });
-    for (const time of ledger.crowded) {
-      if (known.has(time)) continue;
-      const [oldest] = known;
-      if (known.size >= MAX_CROWDED && oldest !== undefined) known.delete(oldest);
-      known.add(time);
-      options.onCrowdedMoment(depository, time);
+  /**
+   * What the explorer says of the first of these transfers. A fault ends the reading; what was read before it counts, so that an
+   * endpoint's rate limit delays a crowd of transfers instead of starting it over each time.
+   * @throws RpcFault when it kept the first transactions from being read
+   */
+  async function read(fresh: readonly LedgerTransfer[]): Promise<{
+    readonly found: readonly (Told & { readonly transfer: LedgerTransfer })[];
+    /** Transfers whose requests met a fault: nothing is known of them. */
+    readonly failed: readonly LedgerTransfer[];
+    readonly fault: RpcFault | undefined;
+    /** The index of the first transfer that was not asked for. */
+    readonly next: number;
+  }> {
+    const found: (Told & { readonly transfer: LedgerTransfer })[] = [];
+    const failed: LedgerTransfer[] = [];
+    let fault: RpcFault | undefined;
+    let next = 0;
+    while (next < Math.min(fresh.length, MOST_READ) && fault === undefined) {
+      const batch = fresh.slice(next, Math.min(next + AT_ONCE, MOST_READ));
+      next += batch.length;
+      const results = await Promise.all(
+        batch.map(async (transfer) => ({ transfer, told: await toldOf(transfer).catch(faultOrThrow) })),
+      );
+      for (const { transfer, told } of results) {
+        if (told instanceof RpcFault) {
+          fault ??= told;
+          failed.push(transfer);
+        } else found.push({ transfer, ...told });
+      }
     }
-    return ledger;
+    // Without a transaction in a block there is no progress to keep.
+    if (fault !== undefined && !found.some(({ block }) => block !== undefined)) throw fault;
+    return { found, failed, fault, next };
+  }
+
+  const crowdedOf = new Map(
+    depositories.map((one) => [one, createCrowdedMoments((time) => options.onCrowdedMoment(one, time))]),
+  );
+
+  async function ledgerOf(depository: Address, from: bigint, to: bigint): Promise<LedgerReading> {
+    return await readWholeLedger(rpc, depository, from, to, { crowded: crowdedOf.get(depository) });
   }
 
   /**
@@ -167,21 +192,13 @@ export function createRailReading(options: RailReadingOptions): RailReading {
       );
       const seen = new Set(cursor.seen);
       const fresh = transfers.filter(({ hash }) => !seen.has(hash));
-      const found: (Told & { readonly transfer: LedgerTransfer })[] = [];
-      for (let at = 0; at < Math.min(fresh.length, MOST_READ); at += AT_ONCE)
-        found.push(
-          ...(await Promise.all(
-            fresh
-              .slice(at, Math.min(at + AT_ONCE, MOST_READ))
-              .map(async (transfer) => ({ transfer, ...(await toldOf(transfer)) })),
-          )),
-        );
+      const { found, failed, fault, next } = await read(fresh);
       // The explorer may be behind the ledger: what it does not know yet stays in front of the cursor, as does what is beyond this reading.
       const isOver = ({ time }: LedgerTransfer): boolean => time < clock - LEFT_ASIDE_MS;
       const untold = found.filter(({ block }) => block === undefined).map(({ transfer }) => transfer);
       const left = untold.filter(isOver);
       for (const { hash } of left) options.onLeftAside(hash);
-      const unread = [...untold.filter((one) => !isOver(one)), ...fresh.slice(MOST_READ)];
+      const unread = [...untold.filter((one) => !isOver(one)), ...failed, ...fresh.slice(next)];
       const behind = cursorBehind(
         { ...cursor, seen: isComplete ? recent(cursor, transfers) : cursor.seen },
         [
@@ -194,6 +211,7 @@ export function createRailReading(options: RailReadingOptions): RailReading {
       return {
         deposits: found.flatMap(({ deposits }) => deposits),
         cursor: writeCursor(behind),
+        ...(fault !== undefined && { fault }),
         upTo: {
           number: behind.block,
           hash: blockHashOf(behind.block),
@@ -226,6 +244,11 @@ function reachOf(
   const last = transfers.at(-1)?.time ?? before;
   const settled = upTo < clock - IDLE_MS ? upTo : clock - IDLE_MS;
   return settled > last && (upTo < clock || settled - last > IDLE_MS) ? settled : last;
+}
+
+function faultOrThrow(error: unknown): RpcFault {
+  if (error instanceof RpcFault) return error;
+  throw error;
 }
 
 /** What of the seen is still told of, and need be remembered. */

@@ -1,9 +1,10 @@
 import type { Address, Hex32 } from "@causeway/domain";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { LedgerPage, LedgerTransfer } from "./answers.ts";
 import { rememberedFacts } from "../evm/remembered-facts.ts";
-import { readWholeLedger } from "./whole-ledger.ts";
+import { RpcFault } from "../nodes/rpc-fault.ts";
+import type { LedgerPage, LedgerTransfer } from "./answers.ts";
+import { createCrowdedMoments, readWholeLedger, type KnownPage } from "./whole-ledger.ts";
 
 const user: Address = "0x00000000000000000000000000000000000000a1";
 
@@ -53,9 +54,41 @@ test("returns what a crowded block time shows, and reads on after it, but is not
 test("asks for a block time that is known to be crowded alone", async () => {
   const crowd = Array.from({ length: 600 }, (_, at) => entryAt(500_000n, at));
   const endpoint = cutting(crowd, 500, "oldest");
-  const reading = await readWholeLedger(endpoint, user, 0n, 10n ** 6n, { crowded: [500_000n, 2n ** 40n] });
+  const known = createCrowdedMoments();
+  for (const time of [500_000n, 2n ** 40n]) known.add(time);
+  const reading = await readWholeLedger(endpoint, user, 0n, 10n ** 6n, { crowded: known });
   expect(reading).toMatchObject({ isWhole: false, crowded: [500_000n], upTo: 10n ** 6n });
   expect(endpoint.asked()).toBe(3);
+});
+
+test("finds a crowded block time in four requests, also among the entries that it drops", async () => {
+  const crowd = Array.from({ length: 600 }, (_, at) => entryAt(500_000n, at));
+  for (const onlySent of [false, true]) {
+    const endpoint = cutting(crowd, 500, "oldest");
+    const account: Address = onlySent ? "0x00000000000000000000000000000000000000a9" : user;
+    const reading = await readWholeLedger(endpoint, account, 0n, 10n ** 6n, { onlySent });
+    expect(reading).toMatchObject({ isWhole: false, crowded: [500_000n], upTo: 10n ** 6n });
+    expect(reading.transfers).toHaveLength(onlySent ? 0 : 500);
+    expect(endpoint.asked()).toBe(4);
+  }
+});
+
+test("remembers a crowded block time that was found before a fault, and reports it once", async () => {
+  const crowd = Array.from({ length: 600 }, (_, at) => entryAt(500_000n, at));
+  const endpoint = cutting(crowd, 500, "oldest");
+  const reported: bigint[] = [];
+  const crowded = createCrowdedMoments((time) => reported.push(time));
+  const limited = async (_user: Address, from: bigint, to: bigint): Promise<LedgerPage> => {
+    if (endpoint.asked() === 3)
+      throw new RpcFault({ kind: "http", method: "ledger", reason: "HTTP status 429" });
+    return await endpoint.ledger(_user, from, to);
+  };
+  await expect(readWholeLedger({ ledger: limited }, user, 0n, 10n ** 6n, { crowded })).rejects.toThrow(
+    RpcFault,
+  );
+  expect([...crowded]).toEqual([500_000n]);
+  await readWholeLedger(endpoint, user, 0n, 10n ** 6n, { crowded });
+  expect(reported).toEqual([500_000n]);
 });
 
 test("what the ledger tells of one hash more than once is told as often: only one of them may be looked for", async () => {
@@ -87,7 +120,7 @@ test("an endpoint that always has too much is not asked for ever", async () => {
 test("a long ledger is read in several goes, when what was told of it is remembered", async () => {
   const entries = Array.from({ length: 40_000 }, (_, at) => entryAt(BigInt(at), at));
   const endpoint = cutting(entries, 500, "newest");
-  const told = rememberedFacts<LedgerPage>({ entries: 10_000, bytes: 1e9, sizeOf: () => 1 });
+  const told = rememberedFacts<KnownPage>({ entries: 10_000, bytes: 1e9, sizeOf: () => 1 });
   const read = async () => await readWholeLedger(endpoint, user, 0n, 40_000n, { known: told });
   expect((await read()).isWhole).toBe(false);
   const goes: number[] = [endpoint.asked()];

@@ -11,8 +11,14 @@ import type { ExchangeRpc } from "./rpc.ts";
  */
 const MIN_CUT_ENTRIES = 300;
 
+/** A cut answer with so many entries of one block time is split there: halving would take dozens of requests to find that time. */
+const MIN_BUSY_ENTRIES = MIN_CUT_ENTRIES / 2;
+
 /** Maximum number of requests for one reading. */
 const MAX_REQUESTS = 64;
+
+/** Maximum number of crowded moments remembered for one account. */
+const MAX_CROWDED = 10_000;
 
 export interface LedgerReading extends Omit<LedgerPage, "size"> {
   /** Everything from the start of the range up to this block time (ms) was asked for. */
@@ -26,16 +32,49 @@ export interface LedgerReading extends Omit<LedgerPage, "size"> {
   readonly isWhole: boolean;
 }
 
+/** Block times (ms) at which one account's ledger is known to be crowded. */
+export interface CrowdedMoments extends Iterable<bigint> {
+  add(time: bigint): void;
+}
+
+/** @param onNew called once for each moment */
+export function createCrowdedMoments(onNew: (time: bigint) => void = () => undefined): CrowdedMoments {
+  const moments = new Set<bigint>();
+  return {
+    [Symbol.iterator]: () => moments.values(),
+    add: (time) => {
+      if (moments.has(time)) return;
+      const [oldest] = moments;
+      if (moments.size >= MAX_CROWDED && oldest !== undefined) moments.delete(oldest);
+      moments.add(time);
+      onNew(time);
+    },
+  };
+}
+
+/** An answer as it is remembered. */
+export interface KnownPage extends LedgerPage {
+  /** The block time with the most entries of a cut answer, if that is many. */
+  readonly busiest?: bigint | undefined;
+}
+
 export interface LedgerReadingOptions {
+  /** Drops what others sent to the account: incoming transfers can be many times as many. */
+  readonly onlySent?: boolean;
   /** Earlier answers by range, only for times to which the exchange adds no more entries. Lets several readings cover a long ledger. */
-  readonly known?: RememberedFacts<LedgerPage> | undefined;
-  /** Block times already known to be crowded: each is asked for alone instead of being searched for again. */
-  readonly crowded?: Iterable<bigint> | undefined;
+  readonly known?: RememberedFacts<KnownPage> | undefined;
+  /**
+   * Block times already known to be crowded: each is asked for alone instead of being searched for again. New ones are added as soon
+   * as they are found, so that a later fault does not lose the search.
+   */
+  readonly crowded?: CrowdedMoments | undefined;
+  /** Maximum number of requests; default {@link MAX_REQUESTS}. */
+  readonly maxRequests?: number;
 }
 
 /**
  * Reads the transfers, and the entries of unknown kinds, of an account between two block times (ms, both inclusive), oldest
- * ranges first. A range whose answer may have been cut is asked for again in halves.
+ * ranges first. A range whose answer may have been cut is asked for again in parts.
  *
  * @throws RpcFault
  */
@@ -46,7 +85,7 @@ export async function readWholeLedger(
   to: bigint,
   options: LedgerReadingOptions = {},
 ): Promise<LedgerReading> {
-  const { known } = options;
+  const { known, maxRequests = MAX_REQUESTS } = options;
   const transfers: LedgerPage["transfers"][number][] = [];
   const unknown: LedgerPage["unknown"][number][] = [];
   const crowded: bigint[] = [];
@@ -55,17 +94,20 @@ export async function readWholeLedger(
   for (let range = open.pop(); range !== undefined; range = open.pop()) {
     const key = `${user} ${range.from} ${range.to}`;
     const earlier = known?.get(key);
-    if (earlier === undefined && requests++ >= MAX_REQUESTS)
+    if (earlier === undefined && requests++ >= maxRequests)
       return { transfers, unknown, crowded, upTo: range.from - 1n, isWhole: false };
-    const page = earlier ?? (await rpc.ledger(user, range.from, range.to));
+    const page =
+      earlier ?? pageOf(await rpc.ledger(user, range.from, range.to), user, options.onlySent ?? false);
     if (earlier === undefined) known?.set(key, page);
     const isCut = page.size >= MIN_CUT_ENTRIES;
     if (isCut && range.from < range.to) {
-      const middle = (range.from + range.to) / 2n;
-      open.push({ from: middle + 1n, to: range.to }, { from: range.from, to: middle });
+      open.push(...partsOf(range, page.busiest).toReversed());
       continue;
     }
-    if (isCut) crowded.push(range.from);
+    if (isCut) {
+      crowded.push(range.from);
+      options.crowded?.add(range.from);
+    }
     // No two ranges overlap, so no entry is added twice. Several entries may share a hash.
     transfers.push(...page.transfers);
     unknown.push(...page.unknown);
@@ -90,17 +132,40 @@ function rangesAround(moments: Iterable<bigint>, from: bigint, to: bigint): read
   return [...ranges, { from: start, to }].filter((range) => range.from <= range.to);
 }
 
-/** Drops what others sent to an account: incoming transfers can be many times as many. */
-export function sentBy(account: Address, { size, transfers, unknown }: LedgerPage): LedgerPage {
+/** A range around its busiest block time, or else in halves. The parts cover the whole range without overlap. */
+function partsOf({ from, to }: Range, busiest: bigint | undefined): readonly Range[] {
+  if (busiest !== undefined && busiest >= from && busiest <= to) return rangesAround([busiest], from, to);
+  const middle = (from + to) / 2n;
+  return [
+    { from, to: middle },
+    { from: middle + 1n, to },
+  ];
+}
+
+function pageOf(page: LedgerPage, account: Address, onlySent: boolean): KnownPage {
+  const { size, transfers, unknown } = page;
+  const busiest = size < MIN_CUT_ENTRIES ? undefined : busiestOf([...transfers, ...unknown]);
+  if (!onlySent) return { ...page, busiest };
   return {
     size,
     transfers: transfers.filter(({ user }) => user === account),
     unknown: unknown.filter(({ user }) => user === undefined || user === account),
+    busiest,
   };
 }
 
+function busiestOf(entries: readonly { readonly time: bigint }[]): bigint | undefined {
+  const counts = new Map<bigint, number>();
+  for (const { time } of entries) counts.set(time, (counts.get(time) ?? 0) + 1);
+  const [time, count] = [...counts].reduce<readonly [bigint | undefined, number]>(
+    (most, one) => (one[1] > most[1] ? one : most),
+    [undefined, 0],
+  );
+  return count >= MIN_BUSY_ENTRIES ? time : undefined;
+}
+
 /** Memory for {@link LedgerReadingOptions.known}. */
-export function rememberedLedgers(): RememberedFacts<LedgerPage> {
+export function rememberedLedgers(): RememberedFacts<KnownPage> {
   return rememberedFacts({
     entries: 5_000,
     bytes: 8 * 1024 * 1024,

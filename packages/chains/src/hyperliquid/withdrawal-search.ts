@@ -1,11 +1,10 @@
 import { exchangeNonceWindow, type Address, type Hex32 } from "@causeway/domain";
 import { garbage, inconsistent } from "../nodes/rpc-fault.ts";
 import type { RememberedFacts } from "../evm/remembered-facts.ts";
-import type { LedgerPage } from "./answers.ts";
 import { isNonceOver } from "./finality.ts";
 import { newestTransactionsOf } from "./newest-transactions.ts";
 import type { ExchangeRpc } from "./rpc.ts";
-import { readWholeLedger, sentBy } from "./whole-ledger.ts";
+import { readWholeLedger, type KnownPage } from "./whole-ledger.ts";
 import { carriesOut, mayCarryOut, type ExchangeWithdrawal, type WithdrawalRules } from "./withdrawals.ts";
 
 /** What became of a withdrawal. */
@@ -29,7 +28,7 @@ export async function searchExecution(
   withdrawal: ExchangeWithdrawal,
   rules: WithdrawalRules,
   hint: Hex32 | undefined,
-  told?: RememberedFacts<LedgerPage>,
+  told?: RememberedFacts<KnownPage>,
 ): Promise<WithdrawalOutcome> {
   if (hint !== undefined) {
     const named = await rpc.transaction(hint);
@@ -44,16 +43,14 @@ export async function searchExecution(
   if (clock < window.opensAt) return { kind: "pending" };
 
   const isOver = isNonceOver(withdrawal.nonce, clock);
-  const sent: Pick<ExchangeRpc, "ledger"> = {
-    ledger: async (user, from, to) => sentBy(user, await rpc.ledger(user, from, to)),
-  };
   let isWhole = true;
   for (const depository of rules.depositories) {
     for (const transaction of await newestTransactionsOf(rpc, depository))
       if (carriesOut(transaction, withdrawal, rules))
         return { kind: "executed", depository, transactionId: transaction.hash };
     const to = clock < window.closesAt ? clock : window.closesAt;
-    const ledger = await readWholeLedger(sent, depository, window.opensAt, to, {
+    const ledger = await readWholeLedger(rpc, depository, window.opensAt, to, {
+      onlySent: true,
       known: isOver ? told : undefined,
     });
     // An execution counts wherever it is found. Only its absence needs a ledger without gaps.

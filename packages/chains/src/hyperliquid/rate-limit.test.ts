@@ -1,0 +1,209 @@
+import {
+  exchangeSigningProfiles,
+  MAINNET_USDC_TOKEN_ID,
+  sendAssetAction,
+  type Address,
+  type Hex,
+  type Hex32,
+} from "@causeway/domain";
+import { privateKeyToAccount } from "viem/accounts";
+import { expect, test } from "vitest";
+import { RpcFault } from "../nodes/rpc-fault.ts";
+import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
+import { createRailPayments } from "./rail-payments.ts";
+import { createRailReading } from "./rail-reading.ts";
+import type { ExchangeRpc } from "./rpc.ts";
+import { encodeSignedAction, idOfSigned, signExchangeAction } from "./signed-action.ts";
+
+const privateKey: Hex32 = `0x${"11".repeat(32)}`;
+const solver = privateKeyToAccount(privateKey).address.toLowerCase() as Address;
+const depository: Address = "0x00000000000000000000000000000000000000d1";
+const stranger: Address = "0x00000000000000000000000000000000000000a3";
+const friend: Address = "0x00000000000000000000000000000000000000a2";
+const START = 1_763_761_234_567n;
+const MINUTE_MS = 60_000;
+/** What the public endpoint allows each IP per minute, and what it charges for each request. */
+const WEIGHT = { perMinute: 1_200, clock: 2, ledger: 20, explorer: 40 };
+
+function transfer(time: bigint, number: number, from: Address, to: Address): LedgerTransfer {
+  const hash: Hex32 = `0x${number.toString(16).padStart(64, "0")}`;
+  return { hash, time, kind: "usdSend", user: from, destination: to, amount: "1", nonce: undefined };
+}
+
+function specks(count: number, to: Address, timeOf: (at: number) => bigint): readonly LedgerTransfer[] {
+  return Array.from({ length: count }, (_, at) => transfer(timeOf(at), at + 1, stranger, to));
+}
+
+/**
+ * The public endpoint: its budget refills continuously, and a request beyond it is answered with HTTP status 429. An answer shows the
+ * first 500 entries of its range.
+ */
+function publicEndpoint(
+  entries: readonly LedgerTransfer[],
+  explorer: { own?: ExchangeTransaction; lists?: boolean } = {},
+) {
+  const { own, lists = true } = explorer;
+  const sorted = entries.toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+  const byHash = new Map(entries.map((entry) => [entry.hash, entry]));
+  const remembered = new Set<Hex32>();
+  let nowMs = 0;
+  let refilledAtMs = 0;
+  let budget = WEIGHT.perMinute;
+  const spend = (method: string, weight: number): void => {
+    budget = Math.min(WEIGHT.perMinute, budget + ((nowMs - refilledAtMs) * WEIGHT.perMinute) / MINUTE_MS);
+    refilledAtMs = nowMs;
+    if (budget < weight) throw new RpcFault({ kind: "http", method, reason: "HTTP status 429: " });
+    budget -= weight;
+  };
+  const answers: Partial<ExchangeRpc> = {
+    clock: async () => {
+      spend("clearinghouseState", WEIGHT.clock);
+      return await Promise.resolve(START + 120_000n + BigInt(nowMs));
+    },
+    ledger: async (_user, from, to) => {
+      spend("userNonFundingLedgerUpdates", WEIGHT.ledger);
+      const transfers = sorted.filter(({ time }) => time >= from && time <= to).slice(0, 500);
+      return await Promise.resolve({ size: transfers.length, transfers, unknown: [] });
+    },
+    transaction: async (hash) => {
+      if (!remembered.has(hash)) spend("txDetails", WEIGHT.explorer);
+      remembered.add(hash);
+      if (own?.hash === hash) return await Promise.resolve(own);
+      const time = byHash.get(hash)?.time ?? START;
+      const user = stranger;
+      const found = { hash, time, block: time, user, error: undefined, action: undefined, isOpaque: false };
+      return await Promise.resolve(found);
+    },
+    transactionsOf: async () => {
+      spend("userDetails", WEIGHT.explorer);
+      return await Promise.resolve(own !== undefined && lists ? [own] : []);
+    },
+  };
+  return {
+    rpc: answers as ExchangeRpc,
+    /** Repeats an action as the worker does, with pauses that double after faults; gives the virtual minutes until it is done. */
+    minutesUntil: async (isDone: () => Promise<boolean>): Promise<number> => {
+      for (let pauseMs = 500; nowMs < 6 * 60 * MINUTE_MS; nowMs += 2_000)
+        try {
+          if (await isDone()) return nowMs / MINUTE_MS;
+          pauseMs = 500;
+        } catch (error) {
+          if (!(error instanceof RpcFault)) throw error;
+          nowMs += pauseMs;
+          pauseMs = Math.min(pauseMs * 2, MINUTE_MS);
+        }
+      return Infinity;
+    },
+  };
+}
+
+/** Minutes until a deposit behind transfers by strangers is judged, and how often each transfer was. */
+async function minutesToDeposit(before: readonly LedgerTransfer[], deposit: LedgerTransfer) {
+  const endpoint = publicEndpoint([...before, deposit]);
+  const judged: Hex32[] = [];
+  const reading = createRailReading({
+    rpc: endpoint.rpc,
+    depositories: [depository],
+    judge: async ({ hash }) => {
+      judged.push(hash);
+      return await Promise.resolve(undefined);
+    },
+    meaning: async () => await Promise.resolve(undefined),
+    onStranded: () => undefined,
+    onLeftAside: () => undefined,
+    onCrowdedMoment: () => undefined,
+  });
+  let cursor: string | undefined;
+  const minutes = await endpoint.minutesUntil(async () => {
+    const arrivals = await reading.arrivals(cursor);
+    ({ cursor } = arrivals);
+    if (judged.includes(deposit.hash)) return true;
+    if (arrivals.fault !== undefined) throw arrivals.fault;
+    return false;
+  });
+  return { minutes, judged };
+}
+
+const deposit = transfer(START + 60_000n, 1_000_000, friend, depository);
+
+test("finds a deposit behind 300 transfers of one block time within 12 minutes of a public endpoint's budget", async () => {
+  const { minutes, judged } = await minutesToDeposit(
+    specks(300, depository, () => START),
+    deposit,
+  );
+  expect(minutes).toBeLessThan(12);
+  expect(judged).toHaveLength(301);
+  expect(new Set(judged).size).toBe(301);
+});
+
+test("finds a deposit behind 600 transfers in 42 seconds within 30 minutes of a public endpoint's budget", async () => {
+  const { minutes, judged } = await minutesToDeposit(
+    specks(600, depository, (at) => START + BigInt(at) * 70n),
+    deposit,
+  );
+  expect(minutes).toBeLessThan(30);
+  expect(judged).toHaveLength(601);
+  expect(new Set(judged).size).toBe(601);
+});
+
+const profile = exchangeSigningProfiles.hyperliquid;
+const NONCE = START;
+const paid = sendAssetAction(profile, {
+  network: "Mainnet",
+  signatureChainId: 1,
+  destination: friend,
+  from: { kind: "perps" },
+  to: { kind: "perps" },
+  token: { name: "USDC", tokenId: MAINNET_USDC_TOKEN_ID },
+  amount: 1_250_000_000n,
+  decimals: 8,
+  nonce: Number(NONCE),
+});
+const raw: Hex = encodeSignedAction(await signExchangeAction(profile, paid, privateKey));
+const attempt = { raw, txId: idOfSigned(raw), fee: 0n, madeAtMs: 0 };
+const own: ExchangeTransaction = {
+  hash: `0x${"88".repeat(32)}`,
+  time: NONCE + 1_000n,
+  block: 7n,
+  user: solver,
+  error: undefined,
+  action: {
+    type: "SendAsset",
+    chain: "Mainnet",
+    destination: friend,
+    sourceDex: "",
+    destinationDex: "",
+    token: String(paid["token"]),
+    amount: String(paid["amount"]),
+    fromSubAccount: "",
+    nonce: NONCE,
+  },
+  isOpaque: false,
+};
+
+/** Minutes until a payment is seen as final after 900 transfers by strangers in three block times before it. */
+async function minutesToFinal(lists: boolean): Promise<number> {
+  const sent: LedgerTransfer = { ...transfer(own.time, 0, solver, friend), hash: own.hash, nonce: NONCE };
+  const crowds = specks(900, solver, (at) => START - 90_000n + BigInt(at % 3) * 31_000n);
+  const endpoint = publicEndpoint([...crowds, sent], { own, lists });
+  const payments = createRailPayments({
+    rpc: endpoint.rpc,
+    solver,
+    privateKey,
+    depositories: [depository],
+    usdcTokenId: MAINNET_USDC_TOKEN_ID,
+    exchange: { profile: "hyperliquid", isTestnet: false },
+    now: () => 0,
+    onUnclear: () => undefined,
+    onIncompleteLedger: () => undefined,
+  });
+  return await endpoint.minutesUntil(async () => (await payments.outcome(attempt)).kind === "final");
+}
+
+test("sees a payment behind 900 transfers as final at once by the solver's own transactions", async () => {
+  expect(await minutesToFinal(true)).toBe(0);
+});
+
+test("sees a payment behind 900 transfers as final within a minute when the explorer no longer lists it", async () => {
+  expect(await minutesToFinal(false)).toBeLessThan(1);
+});
