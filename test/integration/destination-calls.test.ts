@@ -5,6 +5,7 @@ import { encodeFunctionData, pad, parseAbi } from "viem";
 import { entryPoint07Abi } from "viem/account-abstraction";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { unbelievable } from "../fakes/adjustable-prices.ts";
 import { deposit } from "../support/deposits.ts";
 import { aSponsor } from "../support/sponsors.ts";
 import type { Slot } from "../../apps/api/src/ports/records.ts";
@@ -132,6 +133,9 @@ test("calls that carry coin are charged for it, what they leave over goes back t
   });
   const frugal = { ...world.app, rules: { maxCallValueUsd: 0n } };
   await expect(world.execute(call, frugal)).rejects.toThrow(/maxCallValueUsd/);
+  world.prices.trust("ethereum", unbelievable.disputed);
+  await expect(world.execute(call)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  world.prices.trust("ethereum", undefined);
   expect((await world.status(other.requestId)).status).toBe("waiting");
 });
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { submitExecution } from "../../apps/api/src/usecases/submit-execution.ts";
+import { unbelievable } from "../fakes/adjustable-prices.ts";
 import {
   approveCall,
   startExecutionWorld,
@@ -343,4 +344,17 @@ test.each([
   const requestId = await world.execute({ to: recipient, value: 10n ** 15n }, sponsor.key);
   await world.untilFinal(requestId);
   expect(await origin.balance(recipient, "0x0000000000000000000000000000000000000000")).toBe(10n ** 15n);
+});
+
+test("refuses a call that carries value while the native token's price is disputed", async () => {
+  const sponsor = await aSponsor(world, 1_000, { rules: { maxCallValueUsd: 100n * ONE_USD } });
+  const to = world.anAddress();
+  world.prices.trust("ethereum", unbelievable.disputed);
+  await expect(world.tryExecute({ to, value: 10n ** 15n }, sponsor.key)).rejects.toMatchObject({
+    code: "PRICE_FETCH_FAILED",
+  });
+  // Gas alone is charged at a disputed price, too.
+  await world.untilFinal(await world.execute({ to, value: 0n }, sponsor.key));
+  world.prices.trust("ethereum", undefined);
+  await world.untilFinal(await world.execute({ to, value: 10n ** 15n }, sponsor.key));
 });

@@ -16,6 +16,7 @@ import { findQuoted } from "./execution/find-quoted.ts";
 import { refuseOwnContracts } from "./execution/own-contracts.ts";
 import { priceDestination } from "./execution/price-destination.ts";
 import { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "./execution/price-execution.ts";
+import { refuseDoubtedValue } from "./execution/refuse-doubted-value.ts";
 import { refuseHidden } from "./execution/refuse-hidden.ts";
 import { refuseUncovered } from "./execution/refuse-uncovered.ts";
 import { readExecution, refusal, sponsoredCall } from "./execution/read-execution.ts";
@@ -80,6 +81,7 @@ export async function executeCalls(
 
   const { chain, pulse } = question.origin;
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
+  refuseDoubtedValue(services, chain.native, question.call.value);
   const asked = sponsorshipOf(question, native);
   // What can be refused without looking at the chain is not worth a simulation.
   refuseBy(caller, asked);

@@ -13,6 +13,7 @@ import { isNativeToContract } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { mostGasOf, valueOf } from "../plan-fill-with-calls.ts";
 import { dataFeeCap, priceCap, withHeadroom } from "./price-execution.ts";
+import { refuseDoubtedValue } from "./refuse-doubted-value.ts";
 import { refusal } from "./read-execution.ts";
 import type { DestinationCalls } from "./read-execution.ts";
 import { canPayWithCalls, simulateFillWithCalls } from "./simulate-fill-with-calls.ts";
@@ -93,6 +94,7 @@ export async function priceDestination(
   );
   if (refusedOps !== undefined) throw refusal(`destinationChainExecutionData: ${refusedOps.message}`);
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
+  refuseDoubtedValue(services, chain.native, valueOf(beside.calls));
   const toContract = await isNativeToContract(connected, currency, terms.recipient);
   const plainGas = gasOf(services.quotePolicy.gas.fill, paidIn, toContract);
   const wholeGas = withHeadroom(simulated.outcome.gas);
