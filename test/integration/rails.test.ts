@@ -1,3 +1,4 @@
+import { RpcFault, type ChainRail } from "@causeway/chains";
 import { NATIVE_CURRENCY, spellTransaction } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
@@ -9,6 +10,7 @@ import { watchRail } from "../../apps/api/src/jobs/watch-rail.ts";
 import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import type { Slot } from "../../apps/api/src/ports/records.ts";
+import { readArrivals } from "../../apps/api/src/usecases/rails/read-arrivals.ts";
 import { refundByRail } from "../../apps/api/src/usecases/rails/refund-by-rail.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import {
@@ -92,6 +94,33 @@ test("a deposit fills its request when it is final, and every status on the way 
     final: false,
     txHashes: spelled(world.destination, ...world.paymentsOf(agreed, world.destination)),
   });
+  await expectFilledOnce(agreed);
+});
+
+test("records the deposits that a rail read before a fault, and reports the fault", async () => {
+  await start();
+  const agreed = await world.agree();
+  const deposit = world.pay(agreed);
+  world.origin.network.settle();
+  const { id } = world.origin.chain;
+  const connected = world.services.chains.rails.find(({ chain }) => chain.id === id);
+  if (connected === undefined) throw new Error("no rail for the origin chain");
+  const fault = new RpcFault({ kind: "http", method: "txDetails", reason: "HTTP status 429: " });
+  const arrivals: ChainRail["arrivals"] = async (cursor) => ({
+    ...(await connected.rail.arrivals(cursor)),
+    fault,
+  });
+  const limited = { ...connected, rail: { ...connected.rail, arrivals } };
+  const before = await world.services.reads.railCursor(id);
+  await expect(readArrivals(world.services, limited, before)).rejects.toBe(fault);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    inTxHashes: spelled(world.origin, deposit),
+  });
+  const after = await world.services.reads.railCursor(id);
+  expect(after).not.toBe(before);
+  // With nothing more to read, the fault is still reported.
+  await expect(readArrivals(world.services, limited, after)).rejects.toBe(fault);
   await expectFilledOnce(agreed);
 });
 
