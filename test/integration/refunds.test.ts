@@ -776,3 +776,20 @@ test("a refund through a router that its order does not name counts against the 
   });
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
+
+test("a deposit is not refunded by blocks that are announced and not read: they may be without it", async () => {
+  const { origin } = world;
+  const agreed = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
+  await deposit(origin, world.user, agreed, { amount: agreed.terms.origin.amount * 2n });
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "refund" }]);
+  await origin.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+  await origin.mine(20);
+  await origin.announce();
+  await world.work();
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ refundState: "none" }]);
+  await world.watch(origin);
+  await world.work();
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", refundTxHashes: [] });
+});

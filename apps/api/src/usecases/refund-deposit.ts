@@ -62,8 +62,9 @@ export async function refundDeposit(services: Needs, depositId: DepositId): Prom
   if (deposit.requestId === undefined || deposit.orderId === undefined) return DONE;
   const connected = services.chains.get(deposit.chainId);
   if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
-  const head = connected.pulse.head();
-  if (head === undefined || head.number < deposit.confirmAtBlock)
+  // A block that was announced but not read may be of another branch, without the deposit.
+  const read = await services.reads.cursor(deposit.chainId);
+  if (read === undefined || read.number < deposit.confirmAtBlock)
     return { waitMs: connected.chain.blockTimeSeconds * 1000, why: "the deposit is not confirmed" };
 
   const request = await services.reads.request(deposit.requestId);
