@@ -381,8 +381,8 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
       await world.round(action.count);
       return "done";
     case "wait":
-      // Chains and workers do not stand still meanwhile: what is under way gets its block, or is given up in time.
-      await world.round(1);
+      // Chains and workers do not stand still meanwhile: a block may leave out a new transaction, and the next one takes it.
+      await world.round(2);
       world.forward(action.seconds * 1000);
       await world.act();
       await world.round(1);
