@@ -2,7 +2,14 @@ import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { TransactionFact } from "../family.ts";
 import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
-import { blockReads, findAttestedDepository, judgeAttestability, type Attestability } from "./attestable.ts";
+import {
+  blockReads,
+  findAttestedDepository,
+  judgeAttestability,
+  judgeTogether,
+  type Attestability,
+  type Depositing,
+} from "./attestable.ts";
 import { addressTopic, ERC20_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
 
 const hash: Hex = `0x${"11".repeat(32)}`;
@@ -52,10 +59,21 @@ function nodeOf({ logs, receipt = () => null, look = blockAnswer }: Answers) {
 }
 
 /** Whether a transaction is attestable in one execution. */
-async function attestable(answers: Answers, gasLimit = transaction.gasLimit): Promise<Attestability> {
+async function attestable(
+  answers: Answers,
+  gasLimit = transaction.gasLimit,
+): Promise<Attestability | undefined> {
   const asked = { ...transaction, ...(gasLimit !== undefined && { gasLimit }) };
+  const { transport } = nodeOf(answers);
   const rules = { depository, attestation: {} };
-  return await judgeAttestability(nodeOf(answers).transport, rules, { transaction: asked, block });
+  return await verdictOn(asked, async (one) => await judgeAttestability(transport, rules, one));
+}
+
+async function verdictOn<Verdict>(
+  asked: TransactionFact,
+  judge: (depositing: Depositing) => Promise<Verdict>,
+): Promise<Verdict | Attestability | undefined> {
+  return (await judgeTogether([{ transaction: asked, block }], judge)).get(hash);
 }
 
 const transfer = (logIndex: number, txHash = hash) => ({
@@ -179,12 +197,14 @@ test("asks for the time of a block once, however many of its transactions are ju
 
 test("reads in the receipt which depository is attested when a former one received something", async () => {
   const present = `0x${"88".repeat(20)}` as const;
-  const judged = async (receipt: () => unknown, attestation = {}, gasLimit = 16_700_000n) =>
-    await findAttestedDepository(
-      nodeOf({ logs: () => [], receipt }).transport,
-      { depositories: [present, depository], attestation },
-      { transaction: { ...transaction, gasLimit }, block },
+  const judged = async (receipt: () => unknown, attestation = {}, gasLimit = 16_700_000n) => {
+    const { transport } = nodeOf({ logs: () => [], receipt });
+    return await verdictOn(
+      { ...transaction, gasLimit },
+      async (one) =>
+        await findAttestedDepository(transport, { depositories: [present, depository], attestation }, one),
     );
+  };
   expect(await judged(receiptWith(transfers(256)))).toEqual({ depository });
   expect(await judged(receiptWith(transfers(257)))).toBe("unattestable");
   expect(await judged(receiptWith(transfers(257)), { depositPartsSince: 0 })).toEqual({ depository });
@@ -195,4 +215,36 @@ test("reads in the receipt which depository is attested when a former one receiv
     kind: "deadline",
   });
   await expect(judged(() => null)).rejects.toMatchObject({ kind: "inconsistent" });
+});
+
+test("judges a transaction again alone when its answer was late next to others", async () => {
+  const late = new RpcFault({ kind: "deadline", method, reason: "no whole answer" });
+  const other: Hex = `0x${"99".repeat(32)}`;
+  const group = [transaction, { ...transaction, hash: other, gasLimit: 200_000n }].map((one) => ({
+    transaction: one,
+    block,
+  }));
+  let asked = 0;
+  const answering = (isLate: (question: number) => boolean) => {
+    asked = 0;
+    return async (): Promise<"attestable"> => {
+      asked += 1;
+      if (isLate(asked)) throw late;
+      return "attestable";
+    };
+  };
+  const both = [
+    [hash, "attestable"],
+    [other, "attestable"],
+  ];
+  const lateTogether = answering((question) => question <= 2);
+  expect([...(await judgeTogether(group, lateTogether))]).toEqual(both);
+  expect(asked).toBe(4);
+  const neverLate = answering(() => false);
+  expect([...(await judgeTogether(group, neverLate))]).toEqual(both);
+  expect(asked).toBe(2);
+  const alwaysLate = answering(() => true);
+  expect([...(await judgeTogether(group.slice(0, 1), alwaysLate))]).toEqual([[hash, "unknown"]]);
+  expect(asked, "one transaction shares its answer with no other").toBe(1);
+  await expect(judgeTogether(group, alwaysLate), "an ordinary transaction").rejects.toBe(late);
 });

@@ -8,7 +8,7 @@ import {
 import { readBlock, readReceipt } from "./answers.ts";
 import { depositFilters, depositsInLogs } from "./deposits.ts";
 import { fetchBlockLogs, type LogQuestion } from "./range-logs.ts";
-import { isReceiptReadable } from "./receipt-size.ts";
+import { requireReadableReceipt } from "./receipt-size.ts";
 import { isLate, isTooLarge } from "./rpc-errors.ts";
 import { attestedIn, type Depositories } from "./watched-deposits.ts";
 import type { BlockRef, LogFact, ReceiptFact, TransactionFact } from "../family.ts";
@@ -35,11 +35,39 @@ export interface Depositing {
 
 type Node = Pick<RpcTransport, "request" | "requestTogether">;
 
+/** What follows from an answer that is too large, or does not come in time. */
+type HeavyVerdict = Exclude<Attestability, "attestable">;
+
+/**
+ * Judges transactions at the same time. Those for which an answer was too large or late are judged again one by one: together they share the bounds
+ * of a batch and the bandwidth, so a large receipt of a stranger must not decide about another transaction.
+ *
+ * @throws what `judge` throws for another reason, or when the small receipt of an ordinary transaction is late
+ */
+export async function judgeTogether<Verdict>(
+  group: readonly Depositing[],
+  judge: (depositing: Depositing) => Promise<Verdict>,
+): Promise<ReadonlyMap<Hex, Verdict | HeavyVerdict>> {
+  const verdicts = new Map<Hex, Verdict | HeavyVerdict>();
+  const judgeOne = async (one: Depositing): Promise<void> => {
+    verdicts.set(one.transaction.hash, await judge(one));
+  };
+  const isAlone = group.length === 1;
+  if (!isAlone) await Promise.all(group.map(async (one) => await judgeOne(one).catch(unlessHeavy)));
+  for (const one of group) {
+    const { hash } = one.transaction;
+    if (!verdicts.has(hash))
+      await judgeOne(one).catch((error: unknown) => verdicts.set(hash, heavyVerdict(one, error)));
+  }
+  return verdicts;
+}
+
 /**
  * Whether oracles can attest the deposits of a mined transaction: they read its receipt, and its deposits fit into their executions.
  * Asks the node nothing about ordinary transactions of a network that attests in parts.
  * Without `attestation` (no hub is configured) only the size of the receipt counts.
  *
+ * @throws RpcFault or NodeRefusal when an answer is too large or late: {@link judgeTogether} says what follows
  * @throws RpcFault when the node does not answer, or does not have the block
  */
 export async function judgeAttestability(
@@ -47,15 +75,13 @@ export async function judgeAttestability(
   rules: { readonly depository: Address; readonly attestation: AttestationRules | undefined },
   { transaction, block }: Depositing,
   reads: BlockReads = blockReads(transport, rules.depository),
-): Promise<Attestability> {
+): Promise<"attestable" | "unattestable"> {
   const { depository, attestation } = rules;
-  return await withoutHeavyAnswers(transaction, async () => {
-    if (!(await isReceiptReadable(transport, transaction))) return "unattestable";
-    if (attestation === undefined) return "attestable";
-    if (!(await isAttestedWhole(reads, attestation, { transaction, block }))) return "attestable";
-    const count = await countDeposits(transport, depository, { transaction, block }, reads);
-    return count <= MAX_WHOLE_DEPOSITS ? "attestable" : "unattestable";
-  });
+  await requireReadableReceipt(transport, transaction);
+  if (attestation === undefined) return "attestable";
+  if (!(await isAttestedWhole(reads, attestation, { transaction, block }))) return "attestable";
+  const count = await countDeposits(transport, depository, { transaction, block }, reads);
+  return count <= MAX_WHOLE_DEPOSITS ? "attestable" : "unattestable";
 }
 
 /**
@@ -70,38 +96,28 @@ export async function findAttestedDepository(
   rules: { readonly depositories: Depositories; readonly attestation: AttestationRules | undefined },
   { transaction, block }: Depositing,
   reads: BlockReads = blockReads(transport, rules.depositories[0]),
-): Promise<{ readonly depository: Address } | Exclude<Attestability, "attestable">> {
+): Promise<{ readonly depository: Address } | "unattestable"> {
   const { depositories, attestation } = rules;
-  return await withoutHeavyAnswers(transaction, async () => {
-    if (!(await isReceiptReadable(transport, transaction))) return "unattestable";
-    const receipt = await receiptIn(transport, transaction.hash, block.hash);
-    const { depository, deposits } = attestedIn(depositories, receipt, transaction);
-    const isTooMany =
-      attestation !== undefined &&
-      deposits.length > MAX_WHOLE_DEPOSITS &&
-      (await isAttestedWhole(reads, attestation, { transaction, block }));
-    return isTooMany ? "unattestable" : { depository };
-  });
+  const receipt = await receiptIn(transport, transaction.hash, block.hash);
+  const { depository, deposits } = attestedIn(depositories, receipt, transaction);
+  const isTooMany =
+    attestation !== undefined &&
+    deposits.length > MAX_WHOLE_DEPOSITS &&
+    (await isAttestedWhole(reads, attestation, { transaction, block }));
+  return isTooMany ? "unattestable" : { depository };
 }
 
-/** @throws what `judge` throws, unless an answer is too large, or a large one does not come in time */
-async function withoutHeavyAnswers<T>(
-  { gasLimit }: TransactionFact,
-  judge: () => Promise<T>,
-): Promise<T | Exclude<Attestability, "attestable">> {
-  try {
-    return await judge();
-  } catch (error) {
-    if (isTooLarge(error)) return "unattestable";
-    // Asking again and again would keep everything behind it from being read. The receipt of an ordinary transaction is small: it does not come because the node is in trouble.
-    if (isLate(error) && !isSurelySmall({ gasLimit })) return "unknown";
-    throw error;
-  }
+function unlessHeavy(error: unknown): void {
+  if (!isTooLarge(error) && !isLate(error)) throw error;
 }
 
-/** Whether the receipt of a transaction with this gas limit is small. */
-export function isSurelySmall({ gasLimit }: { readonly gasLimit?: bigint | undefined }): boolean {
-  return gasLimit !== undefined && gasLimit < SURELY_SMALL_GAS;
+/** @throws `error`, unless an answer is too large, or a large one does not come in time */
+function heavyVerdict({ transaction: { gasLimit } }: Depositing, error: unknown): HeavyVerdict {
+  if (isTooLarge(error)) return "unattestable";
+  // Asking again and again would keep everything behind it from being read. The receipt of an ordinary transaction is small: it does not come because the node is in trouble.
+  const isSurelySmall = gasLimit !== undefined && gasLimit < SURELY_SMALL_GAS;
+  if (isLate(error) && !isSurelySmall) return "unknown";
+  throw error;
 }
 
 /** Whether one execution must hold all deposits of the transaction, and the transaction may have too many. */

@@ -5,8 +5,8 @@ import { fetchRangeLogs } from "./range-logs.ts";
 import {
   blockReads,
   findAttestedDepository,
-  isSurelySmall,
   judgeAttestability,
+  judgeTogether,
   type Attestability,
   type AttestationRules,
   type Depositing,
@@ -46,7 +46,10 @@ export async function fetchDeposits(
   return await withAttestability(transport, { depositories, attestation }, reading.deposits, transactions);
 }
 
-/** Small transactions of a block whose attestability is asked for at once. */
+/**
+ * Transactions of a block that are judged at the same time: anyone can fill a block with deposits, each of which may cost a request. Memory does not
+ * grow with it: a connection reads two answers above 4 MiB at once, up to 64 MiB each, and six smaller ones.
+ */
 const JUDGED_TOGETHER = 32;
 
 /** Marks the deposits that oracles cannot attest, or of which that is not known. */
@@ -63,20 +66,15 @@ async function withAttestability(
   const inFormer = new Set(
     deposits.filter((deposit) => isInFormer(rules, deposit)).map(({ txHash }) => txHash),
   );
-  const judge = async (depositing: Depositing): Promise<void> => {
-    const { hash } = depositing.transaction;
-    const verdict = inFormer.has(hash)
+  const judge = async (depositing: Depositing): Promise<Attestability | { readonly depository: Address }> =>
+    inFormer.has(depositing.transaction.hash)
       ? await findAttestedDepository(transport, rules, depositing, reads)
       : await judgeAttestability(transport, { depository, attestation }, depositing, reads);
-    verdicts.set(hash, verdict);
-  };
-  for (const ofBlock of byBlock(deposits, transactions)) {
-    const small = ofBlock.filter(({ transaction }) => isSurelySmall(transaction));
-    for (let at = 0; at < small.length; at += JUDGED_TOGETHER)
-      await Promise.all(small.slice(at, at + JUDGED_TOGETHER).map(judge));
-    // One after the other: what is read of each can be large.
-    for (const one of ofBlock) if (!small.includes(one)) await judge(one);
-  }
+  for (const ofBlock of byBlock(deposits, transactions))
+    for (let at = 0; at < ofBlock.length; at += JUDGED_TOGETHER) {
+      const group = ofBlock.slice(at, at + JUDGED_TOGETHER);
+      for (const [hash, verdict] of await judgeTogether(group, judge)) verdicts.set(hash, verdict);
+    }
   return deposits.map((deposit) => {
     const verdict = verdicts.get(deposit.txHash) ?? "attestable";
     const isAttested = typeof verdict === "object" && verdict.depository === deposit.depository;

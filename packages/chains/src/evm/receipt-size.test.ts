@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
-import { isReceiptReadable } from "./receipt-size.ts";
+import { requireReadableReceipt } from "./receipt-size.ts";
+import { isTooLarge } from "./rpc-errors.ts";
 
 const hash = `0x${"11".repeat(32)}` as const;
 const method = "eth_getTransactionReceipt";
@@ -14,7 +15,13 @@ async function readable(gasLimit: bigint | undefined, answer: () => unknown): Pr
       return answer();
     },
   };
-  return [await isReceiptReadable(transport, { hash, ...(gasLimit !== undefined && { gasLimit }) }), asked];
+  try {
+    await requireReadableReceipt(transport, { hash, ...(gasLimit !== undefined && { gasLimit }) });
+    return [true, asked];
+  } catch (error) {
+    if (isTooLarge(error)) return [false, asked];
+    throw error;
+  }
 }
 
 const tooLarge = (): never => {

@@ -1,5 +1,4 @@
 import type { Hex } from "@causeway/domain";
-import { isTooLarge } from "./rpc-errors.ts";
 import { inconsistent } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
@@ -13,21 +12,15 @@ export const MAX_EVIDENCE_BYTES = 64 * 1024 * 1024;
 const SURELY_READABLE_GAS = 32_000_000n;
 
 /**
- * Whether oracles can read the receipt of a mined transaction. Of one with a modest gas limit that is known without a look.
- * @throws RpcFault when the node does not answer for another reason than size, or does not have the receipt
+ * Reads the receipt of a mined transaction to find out whether oracles can read it. With a modest gas limit that is known without reading.
+ * @throws RpcFault or NodeRefusal, too large when oracles cannot read it; RpcFault when the node does not answer, or does not have the receipt
  */
-export async function isReceiptReadable(
+export async function requireReadableReceipt(
   transport: Pick<RpcTransport, "request">,
   { hash, gasLimit }: { readonly hash: Hex; readonly gasLimit?: bigint },
-): Promise<boolean> {
-  if (gasLimit === undefined || gasLimit <= SURELY_READABLE_GAS) return true;
+): Promise<void> {
+  if (gasLimit === undefined || gasLimit <= SURELY_READABLE_GAS) return;
   const method = "eth_getTransactionReceipt";
-  try {
-    if ((await transport.request(method, [hash])) === null)
-      throw inconsistent(method, "a mined transaction has no receipt yet");
-    return true;
-  } catch (error) {
-    if (isTooLarge(error)) return false;
-    throw error;
-  }
+  if ((await transport.request(method, [hash])) === null)
+    throw inconsistent(method, "a mined transaction has no receipt yet");
 }
