@@ -356,6 +356,54 @@ test("a node that lags behind cannot bring back a deposit of a block that the wa
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
+test("a reported deposit is not confirmed by blocks that are announced and not read: they may be without it", async () => {
+  const { origin } = world;
+  const agreed = await agree({ amount: "20000000000" });
+  const txHash = await deposit(origin, world.user, agreed);
+  await origin.mine();
+  const { reader } = origin.connected.connection;
+  const [stale, block] = [await reader.transaction(txHash), await reader.head()];
+  await origin.reorg(1);
+  await origin.mine(20);
+  await origin.announce();
+  // Another node behind the same address still has the old branch.
+  const lagging = {
+    ...origin.connected,
+    connection: {
+      ...origin.connected.connection,
+      reader: { ...reader, transaction: async () => stale, block: async () => block },
+    },
+  };
+  const by = { ...world.services, chains: { ...world.services.chains, get: () => lagging } };
+  expect(await indexTransaction(by, { chainId: origin.chain.id, txHash })).toEqual({
+    message: "Transaction indexed",
+  });
+  expect((await world.request(agreed.requestId)).state.name, "1 of 4").toBe("deposited");
+  await world.work();
+  expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+  await world.watch(origin);
+  await world.work();
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+});
+
+test("a reported deposit has the confirmations that were read since its block", async () => {
+  const { origin } = world;
+  const agreed = await agree({ amount: "20000000000" });
+  const txHash = await deposit(origin, world.user, agreed);
+  await origin.mine(3);
+  const blind = { ...origin.connected.connection.reader, depositsIn: async () => [] };
+  const connection = { ...origin.connected.connection, reader: blind };
+  const chain = { ...origin.connected, connection };
+  await world.watch(origin, { ...world.services, chains: { ...world.services.chains, get: () => chain } });
+  await origin.mine();
+  await origin.announce();
+  await indexTransaction(world.services, { chainId: origin.chain.id, txHash });
+  expect((await world.request(agreed.requestId)).state.name, "3 of 4 read").toBe("deposited");
+  await world.watch(origin);
+  expect((await world.request(agreed.requestId)).state.name, "4 of 4 read").toBe("fillable");
+  await filledOnce(agreed);
+});
+
 test("a hint about a transaction that nobody knows, that failed or that deposits nothing changes nothing", async () => {
   const chainId = world.origin.chain.id;
   await expect(

@@ -55,8 +55,8 @@ export async function indexTransaction(
     const watched = await tx.trail.hashAt(chain.id, blockNumber);
     const passed = cursor !== undefined && cursor.number >= blockNumber;
     if (passed && watched !== undefined && watched !== blockHash) throw notSeen(report.txHash);
-    const head = connected.pulse.head()?.number ?? blockNumber;
-    const headNumber = head < blockNumber ? blockNumber : head;
+    // Blocks that were announced but not read confirm nothing: they may be of another branch, without the deposit.
+    const headNumber = passed ? cursor.number : blockNumber;
     await recordDeposits(services, tx, { chain, headNumber, seenAtMs }, facts);
     if (isHome) await storeTopUps(services, tx, topUps, seenAtMs);
   });
