@@ -757,16 +757,25 @@ test("an app stays liable for its fast fill when a reorg makes the deposit unatt
     chain: origin.chain,
     currency: world.services.chains.currency(origin.chain.id, stored.currency),
     headNumber: stored.confirmAtBlock,
-    isFillPaid: false,
+    fillDeposit: undefined,
     isUnmapped: false,
   };
   expect(judgeRefundRelease({ ...facts, request })).toEqual({
     kind: "refused",
     reason: "the deposit's request is filled: a refund would pay twice",
   });
-  expect(judgeRefundRelease({ ...facts, request, isFillPaid: true }), "another deposit pays").toMatchObject({
+  const another = { ...stored, id: "999999" };
+  expect(
+    judgeRefundRelease({ ...facts, request, fillDeposit: another }),
+    "another deposit pays",
+  ).toMatchObject({
     kind: "release",
   });
+  const confirmedLater = { ...another, confirmAtBlock: another.confirmAtBlock + 1n };
+  expect(
+    judgeRefundRelease({ ...facts, request, fillDeposit: confirmedLater }),
+    "a reorg could still drop the deposit that pays",
+  ).toMatchObject({ kind: "refused" });
   const waiting = { ...request, state: { ...request.state, name: "quoted" as const } };
   expect(judgeRefundRelease({ ...facts, request: waiting })).toMatchObject({
     kind: "release",

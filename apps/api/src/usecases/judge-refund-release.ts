@@ -9,8 +9,8 @@ export interface ReleaseFacts {
   readonly deposit: DepositRecord;
   /** The request that the deposit belongs to; undefined: none. */
   readonly request: RequestRecord | undefined;
-  /** Another deposit, in a canonical block, pays for the request's fill. */
-  readonly isFillPaid: boolean;
+  /** Another deposit, which pays for the request's fill; undefined: none. */
+  readonly fillDeposit: DepositRecord | undefined;
   /** Undefined: the chain is not configured or not enabled. */
   readonly chain: Chain | RailChain | undefined;
   /** Undefined: the chain's configuration does not list it. */
@@ -69,17 +69,24 @@ function refused(reason: string): ReleaseVerdict {
   return { kind: "refused", reason };
 }
 
-function isConfirmed({ deposit, chain, headNumber }: ReleaseFacts): boolean {
+/** A reorg could still drop a deposit that is not confirmed, and then this one is all that pays for the fill. */
+function isFillPaidByAnother({ fillDeposit, chain, headNumber }: ReleaseFacts): boolean {
+  return fillDeposit?.canonical === true && isConfirmed({ deposit: fillDeposit, chain, headNumber });
+}
+
+function isConfirmed({
+  deposit,
+  chain,
+  headNumber,
+}: Pick<ReleaseFacts, "deposit" | "chain" | "headNumber">): boolean {
   if (chain?.vmType !== "evm") return true;
   return headNumber !== undefined && headNumber >= deposit.confirmAtBlock;
 }
 
 /** Why the service could not pay this refund even if it was released. */
-function whyUnpayable(
-  { deposit, request, currency, isFillPaid, isUnmapped }: ReleaseFacts,
-  chain: Chain | RailChain,
-): string | undefined {
-  const mayPayForFill = deposit.disposition === "unattributed" && !isFillPaid;
+function whyUnpayable(facts: ReleaseFacts, chain: Chain | RailChain): string | undefined {
+  const { deposit, request, currency, isUnmapped } = facts;
+  const mayPayForFill = deposit.disposition === "unattributed" && !isFillPaidByAnother(facts);
   if (mayPayForFill && request !== undefined && MAY_BE_PAID.has(request.state.name))
     return `the deposit's request is ${request.state.name}: a refund would pay twice`;
   if (isUnmapped)

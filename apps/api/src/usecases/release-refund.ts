@@ -46,7 +46,7 @@ export async function releaseRefund(
     const verdict = judgeRefundRelease({
       deposit,
       request,
-      isFillPaid: await isPaidByAnother(tx, request, depositId),
+      fillDeposit: await otherFillDeposit(tx, request, depositId),
       chain: services.chains.profile(deposit.chainId),
       currency: services.chains.currency(deposit.chainId, deposit.currency),
       headNumber: head?.number,
@@ -57,14 +57,13 @@ export async function releaseRefund(
   });
 }
 
-async function isPaidByAnother(
+async function otherFillDeposit(
   tx: Tx,
   request: RequestRecord | undefined,
   depositId: DepositId,
-): Promise<boolean> {
+): Promise<DepositRecord | undefined> {
   const own = request?.state.depositId;
-  if (own === undefined || own === depositId) return false;
-  return (await tx.deposits.lock(own))?.canonical === true;
+  return own === undefined || own === depositId ? undefined : await tx.deposits.lock(own);
 }
 
 async function release(
