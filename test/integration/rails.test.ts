@@ -599,6 +599,39 @@ test("a transfer whose sender says later what it is for waits in sight, is one d
   await expectFilledOnce(agreed);
 });
 
+test("attributes a transfer that was named late although every reading of the chain meets a fault", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { user, orderId } = agreed.terms;
+  transfer(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  world.map(user, NONCE, { id: orderId, depositor: user });
+  const connected = world.services.chains.rail(world.origin.chain.id);
+  if (connected === undefined) throw new Error("no rail for the origin chain");
+  const fault = new RpcFault({ kind: "http", method: "txDetails", reason: "HTTP status 429: " });
+  let readings = 0;
+  const arrivals = async () => {
+    readings += 1;
+    return await Promise.reject(fault);
+  };
+  const hurried = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 50 },
+  };
+  const limited = { ...connected, rail: { ...connected.rail, arrivals } };
+  const watcher = watchRail(hurried, limited, (name, stop) => lead(world.databaseUrl, name, stop));
+  try {
+    await expect
+      .poll(async () => (await world.status(agreed.requestId)).status, { timeout: 5_000 })
+      .toBe("pending");
+    expect(readings).toBeGreaterThan(0);
+  } finally {
+    await watcher.close();
+  }
+  await expectFilledOnce(agreed);
+});
+
 test("a transfer of which nobody says within an hour what it is for goes back to its sender, once, and says nothing of any order", async () => {
   await start();
   const agreed = await world.agree();

@@ -12,8 +12,8 @@ import type { Watcher } from "./watch-chain.ts";
 const STAND_BY_MS = 500;
 
 /**
- * Watches one chain that is reached by a rail for as long as this process leads it: what has become final is read, and payments under way are looked after, at any news and at least every
- * so often. The two do not wait for each other.
+ * Watches one non-EVM chain for as long as this process leads it: reads final deposits, attributes deposits whose senders named
+ * their orders late, and tracks open payments, at any news and at least once per interval. None of the three waits for the others.
  */
 export function watchRail(services: Services, connected: ConnectedRail, leadOf: Lead): Watcher {
   const closing = new AbortController();
@@ -62,10 +62,10 @@ async function lead(services: Services, connected: ConnectedRail, stop: AbortSig
       cursor = await services.reads.railCursor(chain.id);
       if (!(error instanceof CursorMoved)) throw error;
     }
-    await attributeLate(services, connected);
   };
   await Promise.all([
     again(services, connected, rail, stop, read),
+    again(services, connected, rail, stop, () => attributeLate(services, connected)),
     again(services, connected, rail, stop, () => trackRail(services, connected)),
   ]);
 }
